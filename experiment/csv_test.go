@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // read returns the rows of a table by column.
 func read(t *testing.T, text *bytes.Buffer) (rows []map[string]string) {
 	t.Helper()
-	all, err := csv.NewReader(text).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mattest.Must(csv.NewReader(text).ReadAll())
 	for _, row := range all[1:] {
 		cells := map[string]string{}
 		for i, name := range all[0] {

@@ -35,38 +35,33 @@ type Evaluation struct {
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
 // each model. The standard deviation of a score is over trainings only; it does not cover the variation between
 // condensations.
-func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ []Score, err error) {
-	defer memory.Recover(&err)
-	target, err := e.target(ctx, small, g)
-	if err != nil {
-		return nil, err
-	}
-	defer target.Close()
-	return e.train(ctx, Sample(small), target)
+func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
+	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })
 }
 
 // Plan performs the checks of Run and calls Planned, but trains nothing.
-func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) (err error) {
-	defer memory.Recover(&err)
-	target, err := e.target(ctx, small, g)
-	if err != nil {
-		return err
-	}
-	target.Close()
-	return nil
+func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) error {
+	_, err := e.run(ctx, small, g, func(*gnn.Target) ([]Score, error) { return nil, nil })
+	return err
 }
 
 // Whole trains each model on the full graph g in the setting of small, and tests it there, for comparison with Run. The
 // nodes of g have equal weights, even if Training.Weighted is set.
-func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ []Score, err error) {
+func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
+	e.Training.Weighted = false
+	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, target.Sample(), target) })
+}
+
+// run calls train with the target for g.
+func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
+	train func(*gnn.Target) ([]Score, error)) (_ []Score, err error) {
 	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
 	if err != nil {
 		return nil, err
 	}
 	defer target.Close()
-	e.Training.Weighted = false
-	return e.train(ctx, target.Sample(), target)
+	return train(target)
 }
 
 // target returns the target for g, after checking that everything fits together.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // FuzzOpenLog looks for panics in reading records.jsonl. It checks that an invalid file stays as it is, and that a
@@ -51,10 +52,7 @@ func FuzzOpenLog(f *testing.F) {
 		if !bytes.Equal(left, text[:len(text)-log.Torn()]) {
 			t.Fatalf("%d bytes of %d are left, and %d were torn", len(left), len(text), log.Torn())
 		}
-		again, err := experiment.OpenLog(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := mattest.Must(experiment.OpenLog(path))
 		defer again.Close()
 		if len(again.Records()) != len(log.Records()) {
 			t.Fatalf("%d records, then %d", len(log.Records()), len(again.Records()))

@@ -44,9 +44,6 @@ type Grid struct {
 	// Blind hides the test nodes and their labels (graph.Graph.WithoutTest), for a search by validation accuracy.
 	// Record.Test is then 0, and records hold the fingerprint of the graph without these labels.
 	Blind bool
-	// Parallel is the number of concurrent trainings. 0 means the number of threads (runtime.GOMAXPROCS). Results do not
-	// depend on it.
-	Parallel int
 	// Memory and Planned apply to testing, as in Evaluation, for every setting of the arms. If the graph is larger than
 	// Memory, trainings run one after another.
 	Memory  int64
@@ -135,7 +132,6 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	check(p.Trainings >= 1 && p.Trainings <= 1000, "%d trainings, must be 1 to 1000", p.Trainings)
 	check(len(p.Models) > 0, "0 models, must be at least 1")
 	check(p.Whole >= 0, "%d trainings on the full graph, must be at least 0", p.Whole)
-	check(p.Parallel >= 0, "%d trainings at once, must be at least 0", p.Parallel)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +16,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -61,11 +61,7 @@ func mustGrid(t *testing.T, p experiment.Grid, log *experiment.Log) []experiment
 
 func mustGridIn(t *testing.T, ctx context.Context, p experiment.Grid, log *experiment.Log) []experiment.Record {
 	t.Helper()
-	records, err := p.Run(ctx, tiny(t), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return records
+	return mattest.Must(p.Run(ctx, tiny(t), log))
 }
 
 // timeless returns records without times, memory and build.
@@ -91,28 +87,20 @@ func same(t *testing.T, what string, got, want []experiment.Record) {
 }
 
 func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	var want []experiment.Record
-	for _, c := range []struct{ threads, parallel int }{{1, 0}, {7, 0}, {2, 1}} {
-		runtime.GOMAXPROCS(c.threads)
+	want := mattest.IgnoresThreads(t, func() []experiment.Record {
 		var steps []int64
-		p := grid(func(p *experiment.Grid) { p.Parallel = c.parallel })
-		got := mustGridIn(t, counted(t.Context(), t, func(e progress.Event) {
+		records := mustGridIn(t, counted(t.Context(), t, func(e progress.Event) {
 			steps = append(steps, e.Done)
 			if e.Total != gridTrainings+5*2 {
 				t.Errorf("%d pieces of work, want %d", e.Total, gridTrainings+5*2)
 			}
-		}), p, nil)
+		}), grid(nil), nil)
 		if len(steps) != gridTrainings+5*2 || !slices.IsSorted(steps) {
 			t.Errorf("progress %v", steps)
 		}
-		if want == nil {
-			want = got
-			continue
-		}
-		same(t, fmt.Sprint(c), got, want)
-	}
+		checkTimes(t, records)
+		return timeless(records)
+	})
 	i := 0
 	for _, arm := range []string{"cgc 6", "cgc-x 6", "cgc 12", "cgc-x 12", "cgc-x standardized 6"} {
 		for _, model := range []string{"gcn", "sgc"} {
@@ -123,10 +111,6 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 				if got != arm+" "+model+" "+seeds {
 					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
 				}
-				if d := r.Seconds; d.Of("propagate") <= 0 || d.Of("assess") <= 0 || r.TrainingSeconds <= 0 ||
-					d.Total < d.Of("propagate")+d.Of("assess")+d.Of("partition") {
-					t.Errorf("record %d: times %+v", i, d)
-				}
 				if c := configOf(t, r); c.Seed != r.Seed || c.Nodes != r.Nodes || r.IsWhole() || r.Method() != c.Name() {
 					t.Errorf("record %d: configuration %s", i, r.Config)
 				}
@@ -136,6 +120,17 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 	for ; i < len(want); i++ {
 		if r := want[i]; !r.IsWhole() || r.Arm != experiment.Whole || r.Nodes != 300 || r.Edges != 900 || r.Seed != 0 {
 			t.Errorf("record %d is %+v, want one of the whole graph", i, r)
+		}
+	}
+}
+
+// checkTimes checks the times of records on condensed graphs.
+func checkTimes(t *testing.T, records []experiment.Record) {
+	t.Helper()
+	for i, r := range records {
+		if d := r.Seconds; !r.IsWhole() && (d.Of("propagate") <= 0 || d.Of("assess") <= 0 || r.TrainingSeconds <= 0 ||
+			d.Total < d.Of("propagate")+d.Of("assess")+d.Of("partition")) {
+			t.Errorf("record %d: times %+v", i, d)
 		}
 	}
 }
@@ -164,12 +159,9 @@ func TestGridIsRunForEachArm(t *testing.T) {
 				if at[0].Test != r.Small[m].Test[s] || at[0].Val != r.Small[m].Val[s] {
 					t.Errorf("arm %s, %s, seed %d: %v, Run finds %v", arm.Name, at[0].Model, s, at[0].Test, r.Small[m].Test[s])
 				}
-				again, err := experiment.Evaluation{
+				again := mattest.Must(experiment.Evaluation{
 					Models: p.Models[m : m+1], Training: arm.Training, Trainings: 1, Seed: at[1].TrainingSeed,
-				}.Run(t.Context(), r.Condensed[s], g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				}.Run(t.Context(), r.Condensed[s], g))
 				if again[0].Test[0] != at[1].Test || again[0].Val[0] != at[1].Val {
 					t.Errorf("training seed %d: %v, Evaluate finds %v", at[1].TrainingSeed, at[1].Test, again[0].Test[0])
 				}
@@ -187,7 +179,7 @@ func TestGridIsRunForEachArm(t *testing.T) {
 func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 	want := mustGrid(t, grid(nil), nil)
 	for _, stop := range []int{1, 40, gridTrainings + 9} {
-		path := filepath.Join(t.TempDir(), "records.jsonl")
+		path := logOf(t, "")
 		log := mustOpen(t, path)
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := grid(nil).Run(counted(ctx, t, func(e progress.Event) {
@@ -237,9 +229,7 @@ func idle(t *testing.T) context.Context {
 // TestGridGrows checks that a larger grid does only the missing trainings. Giving the size as a ratio or setting a
 // memory limit adds none.
 func TestGridGrows(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "records.jsonl")
-	log := mustOpen(t, path)
-	defer log.Close()
+	log := mustOpen(t, logOf(t, ""))
 	mustGrid(t, grid(func(p *experiment.Grid) { p.Arms, p.Models, p.Whole = p.Arms[2:4], p.Models[1:], 1 }), log)
 	before := len(log.Records())
 	if before != 2*2*2+1 {
@@ -262,14 +252,6 @@ func TestGridGrows(t *testing.T) {
 // TestGridGoesOnFromAnOlderLog checks that a grid finds all its trainings in testdata/before.jsonl, written when cgc's
 // own methods were the only ones. One of its sizes is a ratio, and one of its configurations has a memory limit.
 func TestGridGoesOnFromAnOlderLog(t *testing.T) {
-	text, err := os.ReadFile("testdata/before.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "records.jsonl")
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
 	p := grid(func(p *experiment.Grid) {
 		p.Arms, p.Models, p.Seed, p.Seeds, p.Trainings, p.Whole = p.Arms[:2], p.Models[1:], 3, 1, 1, 1
 		p.Arms[1].Size.Nodes = 12
@@ -277,8 +259,7 @@ func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 			c.Standardize, c.Temperature, c.PseudoLabels = true, cgc.Infinite, 0.5
 		})
 	})
-	log := mustOpen(t, path)
-	defer log.Close()
+	log := mustOpen(t, logOf(t, string(mattest.Must(os.ReadFile("testdata/before.jsonl")))))
 	same(t, "older log", mustGridIn(t, idle(t), p, log), log.Records())
 	got := mustGrid(t, p, nil)
 	for i, r := range log.Records() {
@@ -294,12 +275,7 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 		p.Arms, p.Models, p.Seeds, p.Trainings, p.Whole = p.Arms[:1], p.Models[1:], 1, 1, 0
 	}
 	g := tiny(t)
-	other := *g
-	other.Y = slices.Clone(g.Y)
-	last := g.Split.Test[len(g.Split.Test)-1]
-	other.Y[last] = (other.Y[last] + 1) % 3
-	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
-	defer log.Close()
+	log := mustOpen(t, logOf(t, ""))
 	want := 0
 	for what, change := range map[string]func(*experiment.Grid){
 		"itself":    func(*experiment.Grid) {},
@@ -319,11 +295,11 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 			t.Errorf("%s: %d records, want %d", what, len(log.Records()), want)
 		}
 	}
-	if _, err := grid(small).Run(t.Context(), &other, log); err != nil {
+	if _, err := grid(small).Run(t.Context(), relabelled(g), log); err != nil {
 		t.Fatal(err)
 	}
 	if want++; len(log.Records()) != want {
-		t.Errorf("a graph with another test label: %d records, want %d", len(log.Records()), want)
+		t.Errorf("a graph with other test labels: %d records, want %d", len(log.Records()), want)
 	}
 }
 
@@ -353,26 +329,26 @@ func TestGridDoesTheSameOnce(t *testing.T) {
 	}
 }
 
-// TestGridIgnoresTestLabels checks that shuffled test labels change only the test accuracies.
-func TestGridIgnoresTestLabels(t *testing.T) {
-	g := tiny(t)
-	shuffled := *g
-	shuffled.Y = slices.Clone(g.Y)
-	rand.New(rand.NewPCG(1, 1)).Shuffle(len(g.Split.Test), func(i, j int) {
-		a, b := g.Split.Test[i], g.Split.Test[j]
-		shuffled.Y[a], shuffled.Y[b] = shuffled.Y[b], shuffled.Y[a]
-	})
-	want := mustGrid(t, grid(nil), nil)
-	got, err := grid(nil).Run(t.Context(), &shuffled, nil)
-	if err != nil {
-		t.Fatal(err)
+// relabelled returns g with other labels of its test nodes.
+func relabelled(g *graph.Graph) *graph.Graph {
+	other := *g
+	other.Y = slices.Clone(g.Y)
+	for _, v := range g.Split.Test {
+		other.Y[v] = (g.Y[v] + 1) % int32(g.Classes)
 	}
+	return &other
+}
+
+// TestGridIgnoresTestLabels checks that other test labels change only the test accuracies.
+func TestGridIgnoresTestLabels(t *testing.T) {
+	want := mustGrid(t, grid(nil), nil)
+	got := mattest.Must(grid(nil).Run(t.Context(), relabelled(tiny(t)), nil))
 	differ := false
 	for i := range got {
 		differ = differ || got[i].Test != want[i].Test
 		got[i].Test, got[i].Graph = want[i].Test, want[i].Graph
 	}
-	same(t, "shuffled test labels", got, want)
+	same(t, "other test labels", got, want)
 	if !differ {
 		t.Error("test accuracies do not follow the test labels")
 	}
@@ -385,19 +361,8 @@ func TestBlindGrid(t *testing.T) {
 	want := mustGrid(t, grid(nil), nil)
 	blind := grid(nil)
 	blind.Blind = true
-	got, err := blind.Run(t.Context(), g, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := *g
-	other.Y = slices.Clone(g.Y)
-	for _, v := range g.Split.Test {
-		other.Y[v] = (g.Y[v] + 1) % int32(g.Classes)
-	}
-	again, err := blind.Run(t.Context(), &other, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(blind.Run(t.Context(), g, nil))
+	again := mattest.Must(blind.Run(t.Context(), relabelled(g), nil))
 	for i, r := range got {
 		is, other := r.Graph.Fingerprint, again[i].Graph.Fingerprint
 		if r.Test != 0 || is == want[i].Graph.Fingerprint || is != other {
@@ -419,7 +384,6 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 		"0 models":                 func(p *experiment.Grid) { p.Models = nil },
 		"model gcn is there twice": func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
 		"-1 trainings on the full": func(p *experiment.Grid) { p.Whole = -1 },
-		"-1 trainings at once":     func(p *experiment.Grid) { p.Parallel = -1 },
 		"arm cgc-x standardized: condense: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Size.Nodes = 9999 },
 		"arm cgc: gnn: epochs 0":                       func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
 		"arm cgc-x: cgc: hops -1": func(p *experiment.Grid) {
@@ -427,61 +391,40 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 		},
 		`two arms are called "cgc" and have 12`: func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
 	} {
-		if _, err := grid(change).Run(t.Context(), tiny(t), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		mattest.Fails(t, want)(grid(change).Run(t.Context(), tiny(t), nil))
 	}
-	p := grid(func(*experiment.Grid) {})
-	_, err := p.Run(t.Context(), &blind, nil)
-	if err == nil || !strings.Contains(err.Error(), "no validation nodes (0)") {
-		t.Errorf("error %v, want one that tells of the validation nodes", err)
-	}
-	if _, err := plan(nil).Run(t.Context(), &blind); err == nil {
-		t.Error("Run finds nothing wrong without validation nodes")
-	}
+	mattest.Fails(t, "no validation nodes (0)")(grid(nil).Run(t.Context(), &blind, nil))
+	mattest.Fails(t, "no validation nodes (0)")(plan(nil).Run(t.Context(), &blind))
 }
 
 // TestGridStopsWithItsLog checks that an error of writing to the log stops the grid.
 func TestGridStopsWithItsLog(t *testing.T) {
-	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
+	log := mustOpen(t, logOf(t, ""))
 	log.Close()
-	_, err := grid(nil).Run(t.Context(), tiny(t), log)
-	if err == nil || !strings.Contains(err.Error(), "writing to the log") {
-		t.Errorf("error %v, want one of the log", err)
-	}
+	mattest.Fails(t, "writing to the log")(grid(nil).Run(t.Context(), tiny(t), log))
 }
 
 func ExampleGrid() {
-	ctx := context.Background()
-	g, err := synth.Make(ctx, synth.Shape{
-		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
-		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(5, 5))
-	if err != nil {
-		panic(err)
-	}
 	dir, err := os.MkdirTemp("", "cgc")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-
 	training := gnn.Defaults()
-	training.Epochs, training.Hidden = 30, 16 // smaller than the defaults, to keep the example fast
+	training.Epochs, training.Hidden = 10, 16 // smaller than the defaults, to keep the example fast
 	grid := experiment.Grid{Seeds: 3, Trainings: 1, Models: []gnn.Model{gnn.GCN()}}
 	for _, method := range []cgc.Variant{cgc.CGC, cgc.SimDM} {
 		config := cgc.Defaults()
 		config.Variant = method
 		grid.Arms = append(grid.Arms, experiment.Arm{
-			Name: config.Name(), Method: config, Size: condense.Size{Nodes: 12}, Training: training,
+			Name: config.Name(), Method: config, Size: condense.Size{Nodes: 28}, Training: training,
 		})
 	}
 	log, err := experiment.OpenLog(filepath.Join(dir, "records.jsonl")) // a second run resumes from it
 	if err != nil {
 		panic(err)
 	}
-	defer log.Close()
-	records, err := grid.Run(ctx, g, log)
+	records, err := grid.Run(context.Background(), synth.Demo(), log)
 	if err != nil {
 		panic(err)
 	}
@@ -491,7 +434,7 @@ func ExampleGrid() {
 	}
 	fmt.Println("paired seeds:", experiment.Compare(summaries[1], summaries[0]).Seeds)
 	// Output:
-	// cgc with 12 nodes: 3 seeds, interval found: true
-	// simdm with 12 nodes: 3 seeds, interval found: true
+	// cgc with 28 nodes: 3 seeds, interval found: true
+	// simdm with 28 nodes: 3 seeds, interval found: true
 	// paired seeds: 3
 }

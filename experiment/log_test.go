@@ -3,12 +3,10 @@ package experiment_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -16,13 +14,28 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-func mustOpen(t *testing.T, path string) *experiment.Log {
+// logOf returns the path of a new log with the given text.
+func logOf(t *testing.T, text string) (path string) {
 	t.Helper()
-	log, err := experiment.OpenLog(path)
-	if err != nil {
+	path = filepath.Join(t.TempDir(), "records.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
+	}
+	return path
+}
+
+// mustOpen opens a log until the end of the test, and adds records.
+func mustOpen(t *testing.T, path string, records ...experiment.Record) *experiment.Log {
+	t.Helper()
+	log := mattest.Must(experiment.OpenLog(path))
+	t.Cleanup(func() { log.Close() })
+	for _, r := range records {
+		if err := log.Add(r); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return log
 }
@@ -58,16 +71,9 @@ func example() []experiment.Record {
 }
 
 func TestLogKeepsRecords(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "records.jsonl")
+	path := logOf(t, "")
+	mustOpen(t, path, append(example(), example()...)...).Close() // a second record with the same key changes nothing
 	log := mustOpen(t, path)
-	for _, r := range append(example(), example()...) { // a second record with the same key changes nothing
-		if err := log.Add(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	log.Close()
-	log = mustOpen(t, path)
-	defer log.Close()
 	if got := log.Records(); log.Torn() != 0 || !reflect.DeepEqual(got, example()) {
 		t.Errorf("%d bytes torn, records\n%+v\nwant\n%+v", log.Torn(), got, example())
 	}
@@ -75,18 +81,9 @@ func TestLogKeepsRecords(t *testing.T) {
 
 // TestLogDropsATornLine cuts the last line anywhere, and checks that earlier and later records are complete.
 func TestLogDropsATornLine(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "records.jsonl")
-	log := mustOpen(t, path)
-	for _, r := range example() {
-		if err := log.Add(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	log.Close()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := logOf(t, "")
+	mustOpen(t, path, example()...).Close()
+	text := mattest.Must(os.ReadFile(path))
 	first := bytes.IndexByte(text, '\n') + 1
 	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // at short distances near the beginning of a line
 		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {
@@ -123,14 +120,8 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 		"{\"record\":1,\"config\":7}\n":            "line 1: not a record",
 		"{\"record\":1,\"config\":{\"hops\":0}}\n": "line 1: not a record of an experiment (configuration without the name",
 	} {
-		path := filepath.Join(t.TempDir(), "records.jsonl")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		_, err := experiment.OpenLog(path)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%q: error %v, want one with %q and the path", text, err, want)
-		}
+		path := logOf(t, text)
+		mattest.Fails(t, want, path)(experiment.OpenLog(path))
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%q became %q, %v", text, got, err)
 		}
@@ -142,14 +133,9 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 
 // TestLogFillsInYoungerParameters checks that a parameter added since a record was written gets its default.
 func TestLogFillsInYoungerParameters(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "records.jsonl")
 	line := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn",` +
 		`"config":{"method":"cgc","nodes":5},"training":{"epochs":3}}`
-	if err := os.WriteFile(path, fmt.Appendf(nil, "%s\n", line), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	log := mustOpen(t, path)
-	defer log.Close()
+	log := mustOpen(t, logOf(t, line+"\n"))
 	config, training := cgc.Defaults(), gnn.Defaults()
 	config.Nodes, training.Epochs = 5, 3
 	r := log.Records()[0]
@@ -163,11 +149,8 @@ func TestLogIsTakenOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not locked here")
 	}
-	path := filepath.Join(t.TempDir(), "records.jsonl")
-	log, err := experiment.OpenLog(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := logOf(t, "")
+	log := mustOpen(t, path)
 	want := "experiment: opening the log: another process is writing " + path
 	if _, err := experiment.OpenLog(path); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -175,8 +158,5 @@ func TestLogIsTakenOnce(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if log, err = experiment.OpenLog(path); err != nil {
-		t.Fatal(err)
-	}
-	log.Close()
+	mustOpen(t, path).Close()
 }

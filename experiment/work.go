@@ -135,14 +135,14 @@ func (w *work) together(ctx context.Context, arms []int) error {
 				c.record.Edges, c.record.Seconds = small.Edges(), small.Seconds
 				w.queue(c, sample, target)
 			}
-			if len(w.jobs) >= 4*w.atOnce() { // enough that few threads idle while the last trainings run
-				if err := w.flush(ctx, w.Parallel); err != nil {
+			if len(w.jobs) >= 4*runtime.GOMAXPROCS(0) { // enough that few threads idle while the last trainings run
+				if err := w.flush(ctx, 0); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return w.flush(ctx, w.Parallel)
+	return w.flush(ctx, 0)
 }
 
 // condense condenses by the method of an arm, and checks the size and the setting of the result. It prepares first if
@@ -198,19 +198,11 @@ func (w *work) wholes(ctx context.Context) error {
 		c.record.Edges = sample.Adj.NNZ() / 2
 		w.queue(c, sample, target)
 	}
-	atOnce := w.Parallel
+	atOnce := 0
 	if w.g.Nodes() >= large {
 		atOnce = 1
 	}
 	return w.flush(ctx, atOnce)
-}
-
-// atOnce returns the number of concurrent trainings.
-func (w *work) atOnce() int {
-	if w.Parallel == 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return w.Parallel
 }
 
 // target returns the target of a setting.
@@ -251,7 +243,7 @@ func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {
 	w.waiting = append(w.waiting, c)
 }
 
-// flush runs the queued trainings.
+// flush runs the queued trainings, atOnce of them concurrently; 0 means the number of threads.
 func (w *work) flush(ctx context.Context, atOnce int) error {
 	jobs, waiting := w.jobs, w.waiting
 	w.jobs, w.waiting = nil, nil

@@ -19,12 +19,9 @@ const (
 	rules
 )
 
-// operator returns the propagation over a constant A.
-func (r rule) operator(a *mat.CSR) graph.Operator { return r.given(a, nil) }
-
-// given is like operator, but with the given degrees Σ_j A_ij. A part of a graph lacks rows and needs the degrees of
-// the full graph. If degrees is nil, it is computed from A.
-func (r rule) given(a *mat.CSR, degrees []float64) graph.Operator {
+// operator returns the propagation over a constant A with the given degrees Σ_j A_ij. A part of a graph lacks rows and
+// needs the degrees of the full graph. If degrees is nil, it is computed from A.
+func (r rule) operator(a *mat.CSR, degrees []float64) graph.Operator {
 	switch r {
 	case symmetric:
 		return graph.SymmetricOf(a, degrees)
@@ -85,7 +82,7 @@ func (a *adjacency) operator(r rule) graph.Operator {
 	if a.shared != nil {
 		return a.shared.operator(r)
 	}
-	return r.operator(a.constant)
+	return r.operator(a.constant, nil)
 }
 
 // matrix returns P, n×n, for a variable A.

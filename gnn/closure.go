@@ -91,7 +91,7 @@ func (s *scope) closure(r *region, files *files) (p *scope, nodes []int32, err e
 	p.fields = fieldsOf(distance, rows, r.hops, &p.whole)
 	degrees := s.degrees(nodes)
 	for _, rule := range r.rules {
-		op := rule.given(adj, degrees)
+		op := rule.operator(adj, degrees)
 		p.operators[rule] = &op
 	}
 	return p, nodes, nil
@@ -108,11 +108,11 @@ func (s *scope) induced(nodes, place []int32, has func(i int) bool, files *files
 			adj.Indptr[i+1] += s.adj.Indptr[v+1] - s.adj.Indptr[v]
 		}
 	}
-	if adj.Indices, err = files.indices(int(adj.Indptr[n])); err != nil {
+	if adj.Indices, err = scratch[int32](files, int(adj.Indptr[n])); err != nil {
 		return nil, err
 	}
 	if s.adj.Data != nil {
-		if adj.Data, err = files.numbers(int(adj.Indptr[n])); err != nil {
+		if adj.Data, err = scratch[float32](files, int(adj.Indptr[n])); err != nil {
 			return nil, err
 		}
 	}
@@ -132,33 +132,30 @@ func (s *scope) induced(nodes, place []int32, has func(i int) bool, files *files
 
 // files are temporary files that are mapped into memory.
 type files struct {
-	ints   [][]int32
-	floats [][]float32
+	free []func()
 }
 
-// indices returns a slice of n zeros in a new file.
-func (f *files) indices(n int) ([]int32, error) {
-	s, err := memory.Scratch[int32](n)
+// scratch returns a slice of n zeros in a new file of f.
+func scratch[T int32 | float32](f *files, n int) ([]T, error) {
+	s, err := memory.Scratch[T](n)
 	if err != nil {
 		return nil, fmt.Errorf("gnn: %w", err)
 	}
-	f.ints = append(f.ints, s)
+	f.free = append(f.free, func() { memory.Free(s) })
 	return s, nil
 }
 
-// numbers returns a slice of n zeros in a new file.
-func (f *files) numbers(n int) ([]float32, error) {
-	s, err := memory.Scratch[float32](n)
-	if err != nil {
-		return nil, fmt.Errorf("gnn: %w", err)
+// release discards the files. Their contents must not be used afterwards.
+func (f *files) release() {
+	for _, free := range f.free {
+		free()
 	}
-	f.floats = append(f.floats, s)
-	return s, nil
+	f.free = nil
 }
 
 // panels returns a rows×d matrix of zeros in a new file, in panels of width columns.
 func (f *files) panels(rows, d, width int) (*paneled.Matrix, error) {
-	data, err := f.numbers(rows * d)
+	data, err := scratch[float32](f, rows*d)
 	if err != nil {
 		return nil, err
 	}
@@ -167,17 +164,6 @@ func (f *files) panels(rows, d, width int) (*paneled.Matrix, error) {
 		panels = append(panels, data[rows*lo:rows*min(lo+width, d)])
 	}
 	return paneled.OfFloats(rows, d, width, panels)
-}
-
-// free releases the files. Their contents must not be used afterwards.
-func (f *files) free() {
-	for _, s := range f.ints {
-		memory.Free(s)
-	}
-	for _, s := range f.floats {
-		memory.Free(s)
-	}
-	*f = files{}
 }
 
 // fieldsOf returns the sets of nodes within 0 to hops hops of rows, given their distances. The last set is whole.

@@ -15,52 +15,36 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// halves are features in half precision: the upper 16 bits of each float32.
-type halves struct {
-	rows, cols int
-	bits       []uint16
-	largest    *atomic.Int64 // the most rows read by one call
-	readable   *atomic.Int64 // the number of blocks until reading fails
+// watched hides the type of features and counts how they are read.
+type watched struct {
+	mat.Matrix
+	largest  *atomic.Int64 // the most rows read by one call
+	readable *atomic.Int64 // the number of blocks until reading fails
 }
 
 var errGone = errors.New("the disk is gone")
 
-// halve returns x in half precision, and the same numbers in full precision.
-func halve(x *mat.Dense) (halves, *mat.Dense) {
-	h := halves{rows: x.Rows, cols: x.Cols, largest: new(atomic.Int64), readable: new(atomic.Int64)}
-	h.readable.Store(math.MaxInt64)
-	full := mat.NewDense(x.Rows, x.Cols)
-	for i, v := range x.Data {
-		h.bits = append(h.bits, uint16(math.Float32bits(v)>>16))
-		full.Data[i] = math.Float32frombits(uint32(h.bits[i]) << 16)
-	}
-	return h, full
+func watch(x mat.Matrix) watched {
+	w := watched{x, new(atomic.Int64), new(atomic.Int64)}
+	w.readable.Store(math.MaxInt64)
+	return w
 }
 
-func (h halves) Dims() (rows, cols int) { return h.rows, h.cols }
-
-func (h halves) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if h.readable.Add(-1) < 0 {
+func (w watched) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if w.readable.Add(-1) < 0 {
 		return errGone
 	}
-	h.largest.Store(max(h.largest.Load(), int64(len(rows))))
-	dst.Reshape(len(rows), hi-lo)
-	for r, i := range rows {
-		for j := lo; j < hi; j++ {
-			dst.Row(r)[j-lo] = math.Float32frombits(uint32(h.bits[int(i)*h.cols+j]) << 16)
-		}
-	}
-	return nil
+	w.largest.Store(max(w.largest.Load(), int64(len(rows))))
+	return w.Matrix.ReadBlock(dst, rows, lo, hi)
 }
 
 // TestHalfPrecision compares targets and samples in half precision with dense targets and samples of the same numbers.
 func TestHalfPrecision(t *testing.T) {
-	dense := blocks(400, 10, 3, 20)
-	read, config := *dense, quick()
+	read, dense := stored(t, blocks(400, 10, 3, 20), 0, mat.BF16)
+	config := quick()
 	config.Epochs = 10
-	read.X, dense.X = halve(dense.X.(*mat.Dense))
 	for _, inductive := range []bool{false, true} {
-		one, other := newTarget(t, dense, inductive), newTarget(t, &read, inductive)
+		one, other := newTarget(t, dense, inductive), newTarget(t, read, inductive)
 		each(t, func(t *testing.T, m gnn.Model) {
 			want, got := train(t, m, one.Sample(), one, config), train(t, m, other.Sample(), other, config)
 			if !slices.Equal(got.Losses, want.Losses) {
@@ -72,14 +56,8 @@ func TestHalfPrecision(t *testing.T) {
 				t.Errorf("inductive=%v: accuracies %v and %v, want about %v and %v",
 					inductive, got.Validation, got.Test, want.Validation, want.Test)
 			}
-			a, err := want.Trained.Logits(t.Context(), dense.Adj, dense.X)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := want.Trained.Logits(t.Context(), read.Adj, read.X)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := mattest.Must(want.Trained.Logits(t.Context(), dense.Adj, dense.X))
+			b := mattest.Must(want.Trained.Logits(t.Context(), read.Adj, read.X))
 			for i, v := range a.Data {
 				if !near(b.Data[i], float64(v), 4) {
 					t.Fatalf("logit %d is %v, want %v", i, b.Data[i], v)
@@ -95,7 +73,7 @@ func TestBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 1))
 	adj := ring(n)
 	each(t, func(t *testing.T, m gnn.Model) {
-		x, _ := halve(mattest.Normal(n, d, random))
+		x := watch(mattest.Normal(n, d, random))
 		trained := gnn.Trained{
 			Model: m, Features: d, Hidden: 16, Classes: 3, Parameters: gnn.Initial(m, d, 16, 3, rand.NewPCG(1, 1)),
 		}
@@ -113,7 +91,7 @@ func TestReadingFails(t *testing.T) {
 	g := blocks(120, 6, 3, 22)
 	sample := &gnn.Sample{X: mattest.Normal(9, 6, rand.New(rand.NewPCG(22, 1))), Y: make([]int32, 9), Classes: 3}
 	each(t, func(t *testing.T, m gnn.Model) {
-		x, _ := halve(g.X.(*mat.Dense))
+		x := watch(g.X)
 		read := *g
 		read.X = x
 		target := newTarget(t, &read, false)
@@ -155,13 +133,10 @@ func TestInvalidGraphs(t *testing.T) {
 		bad := *g
 		bad.Adj = &mat.CSR{Rows: 90, Cols: 90, Indptr: slices.Clone(g.Adj.Indptr), Indices: slices.Clone(g.Adj.Indices)}
 		change(bad.Adj)
-		_, err := gnn.NewTarget(&bad, false)
-		wantError(t, err, "gnn: ", want)
+		mattest.Fails(t, "gnn: ", want)(gnn.NewTarget(&bad, false))
 		s := &gnn.Sample{Adj: bad.Adj, X: g.X, Y: g.Y, Classes: 2}
-		_, err = gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1))
-		wantError(t, err, "gnn: ", want)
+		mattest.Fails(t, "gnn: ", want)(gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1)))
 		trained := train(t, gnn.GCN(), good.Sample(), good, quick()).Trained
-		_, err = trained.Logits(t.Context(), bad.Adj, g.X)
-		wantError(t, err, "gnn: ", want)
+		mattest.Fails(t, "gnn: ", want)(trained.Logits(t.Context(), bad.Adj, g.X))
 	}
 }

@@ -44,25 +44,16 @@ func (s *Sample) validate() error {
 	case s.Rows != nil && len(s.Rows) == 0:
 		return fmt.Errorf("gnn: no node of the sample to learn from (0 rows), must be at least 1")
 	}
-	check := func(i int32) error {
+	rows := s.Rows
+	if rows == nil {
+		rows = span(nil, 0, n)
+	}
+	for _, i := range rows {
 		if i < 0 || int(i) >= n {
 			return fmt.Errorf("gnn: row %d of the sample, must be 0 to %d", i, n-1)
 		}
 		if y := s.Y[i]; y < 0 || int(y) >= s.Classes {
 			return fmt.Errorf("gnn: label %d of node %d of the sample, must be 0 to %d", y, i, s.Classes-1)
-		}
-		return nil
-	}
-	for _, i := range s.Rows {
-		if err := check(i); err != nil {
-			return err
-		}
-	}
-	if s.Rows == nil {
-		for i := range n {
-			if err := check(int32(i)); err != nil {
-				return err
-			}
 		}
 	}
 	if err := s.validateSoft(); err != nil {

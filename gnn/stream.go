@@ -72,7 +72,7 @@ func (s *stream) infer(ctx context.Context, v *View, m Model, parameters []*mat.
 // release discards the part and its files.
 func (s *stream) release() {
 	s.part, s.model = nil, nil
-	s.files.free()
+	s.files.release()
 }
 
 // prepare builds the part of the graph that m needs, and computes P·X there.
@@ -103,7 +103,7 @@ func (s *stream) prepare(ctx context.Context, m Model, hidden int) error {
 		part.ready = true
 	}
 	part.classes = r.classes
-	if part.spill, err = s.files.numbers(r.spilled()); err != nil {
+	if part.spill, err = scratch[float32](&s.files, r.spilled()); err != nil {
 		return err
 	}
 	s.model, s.hidden, s.part = m, hidden, part

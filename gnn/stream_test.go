@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -22,17 +22,7 @@ import (
 // neighbourhood of a few nodes is then a small part of it.
 func circle(n, features int, weighted bool) *graph.Graph {
 	random := rand.New(rand.NewPCG(7, 0))
-	steps := []int{1, 2, 5}
-	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-	for v := range n {
-		var row []int32
-		for _, s := range steps {
-			row = append(row, int32((v+s)%n), int32((v+n-s)%n))
-		}
-		slices.Sort(row)
-		adj.Indices = append(adj.Indices, row...)
-		adj.Indptr[v+1] = int64(len(adj.Indices))
-	}
+	adj := circulant(n, 1, 2, 5)
 	if weighted {
 		for v := range n {
 			for _, j := range adj.Indices[adj.Indptr[v]:adj.Indptr[v+1]] {
@@ -60,10 +50,7 @@ func circle(n, features int, weighted bool) *graph.Graph {
 // stored returns g with its features in the storage of a file, and g with the same numbers as dense features.
 func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense *graph.Graph) {
 	t.Helper()
-	panels, err := paneled.Copy(g.X, width, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	panels := mattest.Must(paneled.Copy(g.X, width, s))
 	x := new(mat.Dense)
 	if err := mat.ReadColumns(t.Context(), x, panels, nil, 0, g.Features()); err != nil {
 		t.Fatal(err)
@@ -76,11 +63,8 @@ func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense
 // least returns the smallest limit within which m can be tested on g, as the error reports it.
 func least(t *testing.T, g *graph.Graph, inductive bool, m gnn.Model) int64 {
 	t.Helper()
-	target, err := gnn.Stream(g, inductive, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = target.Plan(m, 16)
+	target := mattest.Must(gnn.Stream(g, inductive, 1))
+	_, err := target.Plan(m, 16)
 	if err == nil {
 		t.Fatalf("%s fits into 1 byte", m.Name())
 	}
@@ -118,35 +102,20 @@ func TestStreamedIsInMemory(t *testing.T) {
 
 // streamed compares the logits of m on a graph that is read in order with its logits on a dense one.
 func streamed(t *testing.T, m gnn.Model, read, dense *graph.Graph, inductive bool) {
-	whole, err := gnn.NewTarget(dense, inductive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := mattest.Must(gnn.NewTarget(dense, inductive))
 	bound := least(t, read, inductive, m)
 	var blocks []string
 	for _, bound := range []int64{bound, bound + bound/8, 100 * bound} {
-		target, err := gnn.Stream(read, inductive, bound)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := target.Plan(m, 16)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := mattest.Must(gnn.Stream(read, inductive, bound))
+		plan := mattest.Must(target.Plan(m, 16))
 		if plan.Memory > bound {
 			t.Errorf("%s takes %d bytes within %d", m.Name(), plan.Memory, bound)
 		}
 		blocks = append(blocks, fmt.Sprint(plan.Passes, plan.Classes))
 		for seed := range uint64(2) { // the second inference reuses what the first has kept
 			parameters := gnn.Initial(m, dense.Features(), 16, dense.Classes, rand.NewPCG(seed, 3))
-			want, err := gnn.Logits(t.Context(), whole, m, parameters)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := gnn.Logits(t.Context(), target, m, parameters)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := mattest.Must(gnn.Logits(t.Context(), whole, m, parameters))
+			got := mattest.Must(gnn.Logits(t.Context(), target, m, parameters))
 			for k := range want {
 				if !slices.Equal(got[k].Data, want[k].Data) {
 					t.Fatalf("%s, bound %d, question %d: other logits than in memory", m.Name(), bound, k)
@@ -167,10 +136,7 @@ func TestTrainingWithinABound(t *testing.T) {
 	each(t, func(t *testing.T, m gnn.Model) {
 		whole := newTarget(t, dense, false)
 		want := train(t, m, whole.Sample(), whole, c)
-		target, err := gnn.Stream(read, false, least(t, read, false, m))
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := mattest.Must(gnn.Stream(read, false, least(t, read, false, m)))
 		defer target.Close()
 		got := train(t, m, whole.Sample(), target, c)
 		if got.Test != want.Test || !slices.Equal(got.Accuracies, want.Accuracies) ||
@@ -184,25 +150,58 @@ func TestTrainingWithinABound(t *testing.T) {
 // TestStreamErrors checks the errors for a model with unknown memory needs and for features that cannot be read.
 func TestStreamErrors(t *testing.T) {
 	g := circle(2000, 13, false)
-	target, err := gnn.Stream(g, false, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := target.Plan(unknown{gnn.GCN()}, 16); err == nil || !strings.Contains(err.Error(), "is not known") {
-		t.Error("an unknown model:", err)
-	}
-	h, _ := halve(g.X.(*mat.Dense))
+	target := mattest.Must(gnn.Stream(g, false, 1<<20))
+	mattest.Fails(t, "is not known")(target.Plan(unknown{gnn.GCN()}, 16))
+	h := watch(g.X)
 	view := *g
 	view.X = h
-	if target, err = gnn.Stream(&view, false, 1<<24); err != nil {
-		t.Fatal(err)
-	}
+	target = mattest.Must(gnn.Stream(&view, false, 1<<24))
 	h.readable.Store(1)
 	parameters := gnn.Initial(gnn.GCN(), 13, 16, g.Classes, rand.NewPCG(1, 3))
-	if _, err = gnn.Logits(t.Context(), target, gnn.GCN(), parameters); !errors.Is(err, errGone) {
+	if _, err := gnn.Logits(t.Context(), target, gnn.GCN(), parameters); !errors.Is(err, errGone) {
 		t.Error("reading fails:", err)
 	}
 }
 
 // unknown hides that its model is one of package gnn's.
 type unknown struct{ gnn.Model }
+
+// TestBound checks that a memory limit does not change results, that models keep fewer propagated features under a
+// smaller limit, and that the error reports the smallest limit that works. The graph is in memory.
+func TestBound(t *testing.T) {
+	g := synth.Demo()
+	for _, name := range gnn.Names() {
+		m := mattest.Must(gnn.Parse(name))
+		config := gnn.Defaults()
+		config.Epochs, config.Hidden = 2, 16
+		var results []*gnn.Result
+		var memory []int64
+		for _, bound := range []int64{0, 1 << 30, 4096} {
+			target := mattest.Must(gnn.TargetWithin(t.Context(), g, false, bound))
+			memory = append(memory, gnn.MemoryOf(target, m, config.Hidden))
+			large := new(gnn.MemoryError)
+			if _, err := target.Plan(m, config.Hidden); errors.As(err, &large) != (bound == 4096) {
+				t.Errorf("%s, bound %d: error %v", name, bound, err)
+			}
+			if bound == 4096 { // the smallest limit works, and a smaller one does not
+				for _, b := range []int64{large.Need, large.Need * 9 / 10} {
+					other := mattest.Must(gnn.TargetWithin(t.Context(), g, false, b))
+					if _, err := other.Plan(m, config.Hidden); (err == nil) != (b == large.Need) {
+						t.Errorf("%s, least %d, bound %d: error %v", name, large.Need, b, err)
+					}
+				}
+			}
+			r := mattest.Must(gnn.Train(t.Context(), m, target.Sample(), target, config, rand.NewPCG(1, 0)))
+			results = append(results, r)
+		}
+		for i, r := range results[1:] {
+			if r.Test != results[0].Test || r.Validation != results[0].Validation {
+				t.Errorf("%s, bound %d: accuracies %v and %v, without one %v and %v", name, i, r.Validation, r.Test,
+					results[0].Validation, results[0].Test)
+			}
+		}
+		if memory[0] <= 0 || memory[1] != memory[0] || memory[2] > memory[0] {
+			t.Errorf("%s: memory %v without a bound, with a large and with a small one", name, memory)
+		}
+	}
+}

@@ -53,7 +53,10 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	if err := g.Check(ctx); err != nil {
 		return nil, fmt.Errorf("gnn: target: %w", err)
 	}
-	input := mappedBytes(g)
+	var input int64 // the size of a mapped graph
+	if g.Mapped {
+		input = budget.Graph(g.Adj, g.X)
+	}
 	beyond := bound > 0 && input > bound
 	if x, dense := g.X.(*mat.Dense); beyond && dense {
 		inOrder, err := paneled.OfFloats(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
@@ -110,14 +113,6 @@ func (t *Target) within(memory, input int64, beyond bool) {
 	for _, s := range []*scope{t.validation, t.test} {
 		s.room, s.units = roomWithin(memory)
 	}
-}
-
-// mappedBytes returns the size in bytes of a graph that is mapped from a file, and 0 for any other graph.
-func mappedBytes(g *graph.Graph) int64 {
-	if !g.Mapped {
-		return 0
-	}
-	return budget.Graph(g.Adj, g.X)
 }
 
 // Streams reports whether the graph is larger than the memory limit and is read in order.

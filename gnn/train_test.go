@@ -1,17 +1,16 @@
 package gnn_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -24,13 +23,13 @@ func quick() gnn.Config {
 	return c
 }
 
-// wantError checks that err contains all given texts.
-func wantError(t *testing.T, err error, say ...string) {
+// wantAccuracies compares the accuracies of a result with those of the logits that its weights give some nodes.
+func wantAccuracies(t *testing.T, g *graph.Graph, r *gnn.Result, logits func(nodes []int32) *mat.Dense) {
 	t.Helper()
-	for _, s := range say {
-		if err == nil || !strings.Contains(err.Error(), s) {
-			t.Errorf("error %v, want one that says %q", err, s)
-		}
+	val, test := gnn.Accuracy(logits(g.Split.Val), g.Labels(g.Split.Val)),
+		gnn.Accuracy(logits(g.Split.Test), g.Labels(g.Split.Test))
+	if val != r.Validation || test != r.Test {
+		t.Errorf("accuracies %v and %v of the weights returned, %v and %v reported", val, test, r.Validation, r.Test)
 	}
 }
 
@@ -47,20 +46,12 @@ func TestSelection(t *testing.T) {
 		if r.Validation != best || r.Accuracies[r.Epoch-1] != best {
 			t.Errorf("chose %v in epoch %d, want %v: %v", r.Validation, r.Epoch, best, r.Accuracies)
 		}
-		z, err := r.Trained.Logits(t.Context(), g.Adj, g.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for what, part := range map[string]struct {
-			nodes []int32
-			want  float64
-		}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
-			var rows mat.Dense
-			z.Gather(&rows, part.nodes)
-			if got := gnn.Accuracy(&rows, g.Labels(part.nodes)); got != part.want {
-				t.Errorf("%s accuracy %v of the weights returned, %v reported", what, got, part.want)
-			}
-		}
+		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
+		wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense {
+			rows := new(mat.Dense)
+			z.Gather(rows, nodes)
+			return rows
+		})
 		if r.Test < 48 { // guessing gives a third, with a standard deviation of 4.7
 			t.Errorf("test accuracy %v, want above 48 on blocks", r.Test)
 		}
@@ -72,10 +63,7 @@ func TestTies(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
 	target := newTarget(t, g, false)
 	entropy := func(r *gnn.Result) (sum float64) {
-		z, err := r.Trained.Logits(t.Context(), g.Adj, g.X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
 		for _, v := range g.Split.Val {
 			var exponentials float64
 			for _, logit := range z.Row(int(v)) {
@@ -131,8 +119,7 @@ func TestWeights(t *testing.T) {
 		"2 weights for 6 nodes": {1, 1}, "weight 1 is -1": {1, -1, 1, 1, 1, 1}, "all 6 weights are 0": make([]float32, 6),
 	} {
 		weighted.Weights = weights
-		_, err := gnn.Train(t.Context(), gnn.GCN(), weighted, target, c, rand.NewPCG(1, 1))
-		wantError(t, err, want)
+		mattest.Fails(t, want)(gnn.Train(t.Context(), gnn.GCN(), weighted, target, c, rand.NewPCG(1, 1)))
 	}
 }
 
@@ -184,8 +171,7 @@ func TestSoftLabels(t *testing.T) {
 	} {
 		sample.Soft = soft.Clone()
 		change(sample.Soft)
-		_, err := gnn.Train(t.Context(), gnn.GCN(), sample, target, c, rand.NewPCG(1, 1))
-		wantError(t, err, want)
+		mattest.Fails(t, want)(gnn.Train(t.Context(), gnn.GCN(), sample, target, c, rand.NewPCG(1, 1)))
 	}
 }
 
@@ -196,10 +182,7 @@ func TestCadence(t *testing.T) {
 	target := newTarget(t, g, false)
 	var told []progress.Event
 	ctx := progress.With(t.Context(), func(e progress.Event) { told = append(told, e) })
-	r, err := gnn.Train(ctx, gnn.GCN(), target.Sample(), target, c, rand.NewPCG(11, 12))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(gnn.Train(ctx, gnn.GCN(), target.Sample(), target, c, rand.NewPCG(11, 12)))
 	var want []progress.Event
 	for _, epoch := range []int64{4, 8, 11} {
 		want = append(want, progress.Event{Stage: "train gcn", Done: epoch, Total: 11})
@@ -232,11 +215,7 @@ func TestTestLabels(t *testing.T) {
 				}
 			}
 		})
-		r, err := gnn.Train(ctx, gnn.GCN(), target.Sample(), target, quick(), rand.NewPCG(11, 12))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return mattest.Must(gnn.Train(ctx, gnn.GCN(), target.Sample(), target, quick(), rand.NewPCG(11, 12)))
 	}
 	for _, inductive := range []bool{false, true} {
 		a, b := run(false, inductive), run(true, inductive)
@@ -259,19 +238,10 @@ func TestInductive(t *testing.T) {
 		t.Errorf("sample of %d edges, want the %d between training nodes", got/2, want/2)
 	}
 	r := train(t, gnn.GCN(), target.Sample(), target, quick())
-	for what, part := range map[string]struct {
-		nodes []int32
-		want  float64
-	}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
-		alone := g.Induced(part.nodes)
-		z, err := r.Trained.Logits(t.Context(), alone.Adj, alone.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := gnn.Accuracy(z, alone.Y); got != part.want {
-			t.Errorf("%s accuracy %v on the induced graph, %v reported", what, got, part.want)
-		}
-	}
+	wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense {
+		alone := g.Induced(nodes)
+		return mattest.Must(r.Trained.Logits(t.Context(), alone.Adj, alone.X))
+	})
 }
 
 func TestBadInput(t *testing.T) {
@@ -306,7 +276,7 @@ func TestBadInput(t *testing.T) {
 		s, config := good(), quick()
 		c.change(s, &config)
 		_, err := gnn.Train(t.Context(), gnn.GCN(), s, target, config, rand.NewPCG(1, 1))
-		t.Run(name, func(t *testing.T) { wantError(t, err, c.want...) })
+		t.Run(name, func(t *testing.T) { mattest.WantError(t, err, c.want...) })
 	}
 	h := *g
 	h.Split.Test = nil
@@ -314,10 +284,9 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("test accuracy %v without test nodes, want 0", r.Test)
 	}
 	h.Split.Val = nil
-	_, err := gnn.NewTarget(&h, false)
-	wantError(t, err, "no validation nodes")
-	_, err = gnn.Parse("mlp")
-	wantError(t, err, `gnn: model "mlp"`, "gcn, sage")
+	mattest.Fails(t, "no validation nodes")(gnn.NewTarget(&h, false))
+	_, err := gnn.Parse("mlp")
+	mattest.WantError(t, err, `gnn: model "mlp"`, "gcn, sage")
 	if unknown := (*registry.Unknown)(nil); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, gnn.Names()) {
 		t.Errorf("parsing mlp: %#v, want an Unknown with all names", err)
 	}
@@ -327,29 +296,9 @@ func TestBadInput(t *testing.T) {
 	trained := gnn.Trained{
 		Model: gnn.GCN(), Features: 4, Hidden: 8, Classes: 3, Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1)),
 	}
-	_, err = trained.Logits(t.Context(), g.Adj, g.X)
-	wantError(t, err, "must be the 4 features")
+	mattest.Fails(t, "must be the 4 features")(trained.Logits(t.Context(), g.Adj, g.X))
 	trained.Features = 5
-	_, err = trained.Logits(t.Context(), g.Adj, g.X)
-	wantError(t, err, "is 4×8, expected 5×8")
-}
-
-func TestCancel(t *testing.T) {
-	g := blocks(90, 5, 3, 7)
-	target := newTarget(t, g, false)
-	each(t, func(t *testing.T, m gnn.Model) {
-		ctx, cancel := context.WithCancel(t.Context())
-		epochs := int64(0)
-		ctx = progress.With(ctx, func(e progress.Event) {
-			if epochs = e.Done; epochs == 3 {
-				cancel()
-			}
-		})
-		r, err := gnn.Train(ctx, m, target.Sample(), target, quick(), rand.NewPCG(1, 1))
-		if r != nil || !errors.Is(err, context.Canceled) || epochs != 3 {
-			t.Errorf("cancelled in epoch 3: result %v, error %v, last epoch %d", r, err, epochs)
-		}
-	})
+	mattest.Fails(t, "is 4×8, expected 5×8")(trained.Logits(t.Context(), g.Adj, g.X))
 }
 
 // TestCora trains on the full graph of Cora, if it is installed. Published GCNs reach 81.5; accuracies vary by a point
@@ -367,10 +316,7 @@ func TestCora(t *testing.T) {
 	c.Epochs = 100
 	sum := 0.0
 	for seed := range uint64(2) {
-		r, err := gnn.Train(t.Context(), gnn.GCN(), target.Sample(), target, c, rand.NewPCG(seed, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(gnn.Train(t.Context(), gnn.GCN(), target.Sample(), target, c, rand.NewPCG(seed, 1)))
 		sum += r.Test / 2
 	}
 	if sum < 79.5 || sum > 84 {

@@ -162,7 +162,7 @@ func (s *scope) operator(r rule) graph.Operator {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.operators[r] == nil {
-		op := r.operator(s.adj)
+		op := r.operator(s.adj, nil)
 		s.operators[r] = &op
 	}
 	return *s.operators[r]

@@ -14,14 +14,9 @@ func Blocks(x Matrix) iter.Seq2[*Dense, error] {
 	return func(yield func(*Dense, error) bool) {
 		n, d := x.Dims()
 		step := max(1, min(blockRows, blockElements/max(1, d)))
-		rows := make([]int32, 0, min(n, step))
 		block := new(Dense)
 		for lo := 0; lo < n; lo += step {
-			rows = rows[:0]
-			for i := lo; i < min(lo+step, n); i++ {
-				rows = append(rows, int32(i))
-			}
-			if err := Read(block, x, rows, 0, d); err != nil {
+			if err := Read(block, x, consecutive(lo, min(lo+step, n)), 0, d); err != nil {
 				yield(nil, err)
 				return
 			}

@@ -2,7 +2,7 @@ package mat
 
 import (
 	"context"
-	"errors"
+	"sync"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
@@ -11,33 +11,51 @@ import (
 // several blocks of rows concurrently, and stops between blocks when ctx is done. The error comes from ctx or from the
 // first block, in order, that has one.
 func ReadColumns(ctx context.Context, dst *Dense, x Matrix, rows []int32, lo, hi int) error {
-	const chunk = 1 << 12
 	n := len(rows)
 	if rows == nil {
 		n, _ = x.Dims()
 	}
 	dst.Reshape(n, hi-lo)
-	errs := make([]error, (n+chunk-1)/chunk)
-	err := parallel.ForContext(ctx, n, chunk, func(first, end int) {
-		some := rows
-		if some == nil {
-			some = make([]int32, end-first)
-			for r := range some {
-				some[r] = int32(first + r)
-			}
+	return readChunks(ctx, x, rows, 1<<12, lo, hi, dst.set)
+}
+
+// set copies block to the rows of m from first on.
+func (m *Dense) set(first int, block *Dense) { copy(m.Data[first*m.Cols:], block.Data) }
+
+// readChunks reads columns lo to hi−1 of the given rows of x, chunk rows at a time and in parallel; nil means all rows.
+// use processes the rows from first on.
+func readChunks(
+	ctx context.Context, x Matrix, rows []int32, chunk, lo, hi int, use func(first int, block *Dense),
+) error {
+	n := len(rows)
+	if rows == nil {
+		n, _ = x.Dims()
+	}
+	return parallel.Try(ctx, n, chunk, func(first, end int) error {
+		var some []int32
+		if rows == nil {
+			some = consecutive(first, end)
 		} else {
 			some = rows[first:end]
 		}
 		block := blocks.Get().(*Dense)
 		defer blocks.Put(block)
-		if errs[first/chunk] = Read(block, x, some, lo, hi); errs[first/chunk] == nil {
-			copy(dst.Data[first*dst.Cols:], block.Data)
+		if err := Read(block, x, some, lo, hi); err != nil {
+			return err
 		}
+		use(first, block)
+		return nil
 	})
-	for _, failed := range errs {
-		if failed != nil {
-			return errors.Join(err, failed)
-		}
-	}
-	return err
 }
+
+// consecutive returns the integers from first to end−1.
+func consecutive(first, end int) []int32 {
+	rows := make([]int32, end-first)
+	for r := range rows {
+		rows[r] = int32(first + r)
+	}
+	return rows
+}
+
+// blocks is a pool of memory for rows that are used as soon as they are read.
+var blocks = sync.Pool{New: func() any { return new(Dense) }}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -118,11 +117,11 @@ func Rows(dst *Dense, x Matrix, rows []int32) error {
 		return nil
 	}
 	_, cols := x.Dims()
+	if rows == nil {
+		rows = []int32{} // nil would mean all
+	}
 	dst.Reshape(len(rows), cols)
-	part := func(lo, hi int) []int32 { return rows[lo:hi] }
-	return readChunks(context.Background(), x, len(rows), part, func(lo int, block *Dense) {
-		copy(dst.Data[lo*cols:], block.Data)
-	})
+	return readChunks(context.Background(), x, rows, rowChunk, 0, cols, dst.set)
 }
 
 // rowCopy holds the arguments of Gather or Rows.
@@ -146,26 +145,6 @@ func Read(dst *Dense, x Matrix, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// readChunks reads n rows of x in chunks, in parallel. rows returns the row numbers of a chunk, and use processes the
-// chunk that begins at lo. The error is that of the first chunk, in order, that has one, or that of ctx.
-func readChunks(
-	ctx context.Context, x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense),
-) error {
-	_, cols := x.Dims()
-	return parallel.Try(ctx, n, rowChunk, func(lo, hi int) error {
-		block := blocks.Get().(*Dense)
-		defer blocks.Put(block)
-		if err := Read(block, x, rows(lo, hi), 0, cols); err != nil {
-			return err
-		}
-		use(lo, block)
-		return nil
-	})
-}
-
-// blocks is a pool of memory for rows that are used as soon as they are read.
-var blocks = sync.Pool{New: func() any { return new(Dense) }}
-
 // FirstNotFinite returns the position of the first NaN or infinity of x in row-major order, and whether there is one.
 // The error comes from x.ReadBlock or from ctx. *Dense and *CSR return no error of their own.
 func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, err error) {
@@ -182,18 +161,11 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 		}
 		return 0, 0, false, ctx.Err()
 	}
-	first := make([]int, (n+rowChunk-1)/rowChunk) // 1 + the position of the first such value in each chunk
-	consecutive := func(lo, hi int) []int32 {
-		rows := make([]int32, hi-lo)
-		for r := range rows {
-			rows[r] = int32(lo + r)
-		}
-		return rows
-	}
+	first := make([]int, (n+rowChunk-1)/rowChunk)         // 1 + the position of the first such value in each chunk
 	if p, ok := x.(interface{ Unchecked() Matrix }); ok { // reading x would stop at such a value
 		x = p.Unchecked()
 	}
-	err = readChunks(ctx, x, n, consecutive, func(lo int, block *Dense) {
+	err = readChunks(ctx, x, nil, rowChunk, 0, cols, func(lo int, block *Dense) {
 		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)
 	})
 	if err != nil {

@@ -1,14 +1,15 @@
 package mat_test
 
 import (
-	"math"
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/product"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -85,25 +86,13 @@ func TestProducts(t *testing.T) {
 // Products with rounding give the same bits for any number of threads.
 func TestProductsIgnoreThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 0))
-	a, b := mat.NewDense(150, 333), mat.NewDense(333, 90)
-	for _, m := range []*mat.Dense{a, b} {
-		for i := range m.Data {
-			m.Data[i] = float32(random.NormFloat64())
-		}
-	}
-	var first [3][]float32
-	mattest.AtThreads(func(threads int) {
+	a, b := mattest.Normal(150, 333, random), mattest.Normal(333, 90, random)
+	mattest.IgnoresThreads(t, func() [3]mat.Dense {
 		var ab, ta, tb mat.Dense
 		mat.Mul(&ab, a, b)
 		mat.MulTA(&ta, a, a)
 		mat.MulTB(&tb, a, a)
-		for i, got := range [][]float32{ab.Data, ta.Data, tb.Data} {
-			if first[i] == nil {
-				first[i] = got
-			} else if !slices.Equal(first[i], got) {
-				t.Errorf("product %d with %d threads differs from 1 thread", i, threads)
-			}
-		}
+		return [3]mat.Dense{ab, ta, tb}
 	})
 }
 
@@ -124,9 +113,7 @@ func TestCSRValidateNamesTheFault(t *testing.T) {
 	} {
 		m := good
 		change(&m)
-		if err := m.Validate(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		mattest.WantError(t, m.Validate(t.Context()), want)
 	}
 }
 
@@ -158,26 +145,7 @@ func TestValidateRows(t *testing.T) {
 	}
 }
 
-func TestFirstNotFinite(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 0))
-	m := whole(700, 300, random) // several chunks
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), m); err != nil || found {
-		t.Errorf("found (%d, %d) in finite numbers", i, j)
-	}
-	m.Row(600)[7] = float32(math.Inf(-1))
-	m.Row(650)[9] = float32(math.NaN())
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), m); err != nil || !found || i != 600 || j != 7 {
-		t.Errorf("found (%d, %d) %v, want (600, 7)", i, j, found)
-	}
-	s := sparse(5, 9, 1, random)
-	s.Data[s.Indptr[3]+1] = float32(math.NaN())
-	column := int(s.Indices[s.Indptr[3]+1])
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), s); err != nil || !found || i != 3 || j != column {
-		t.Errorf("found (%d, %d) %v in row 3", i, j, found)
-	}
-}
-
-func TestRowsAndRoundTrips(t *testing.T) {
+func TestRoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	s := sparse(30, 8, 0.3, random)
 	d := s.Dense()
@@ -191,16 +159,6 @@ func TestRowsAndRoundTrips(t *testing.T) {
 			t.Error(err)
 		}
 		wantEqual(t, "columns of sparse", columns.Dense(), part)
-	}
-	rows := []int32{29, 0, 7, 7}
-	var fromSparse, fromDense mat.Dense
-	mat.Rows(&fromSparse, s, rows)
-	mat.Rows(&fromDense, d, rows)
-	wantEqual(t, "rows of sparse", &fromSparse, &fromDense)
-	for r, i := range rows {
-		if !slices.Equal(fromDense.Row(r), d.Row(int(i))) {
-			t.Errorf("row %d is not row %d of the source", r, i)
-		}
 	}
 }
 
@@ -237,5 +195,25 @@ func TestView(t *testing.T) {
 	}
 	if m.View().Dense() != m {
 		t.Error("all rows of a matrix are a copy of it, want the matrix")
+	}
+}
+
+// Products and transposes return the error of their context after it has ended.
+func TestEndedContexts(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	a := &product.Dense{Rows: 3, Cols: 3, Data: make([]float32, 9)}
+	s := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 2, 2, 3}, Indices: []int32{0, 2, 1}, Data: []float32{1, 2, 3}}
+	_, _, transposed := s.Transpose(ctx)
+	for name, err := range map[string]error{
+		"Mul":       product.Mul(ctx, new(product.Dense), a, a),
+		"MulTA":     product.MulTA(ctx, new(product.Dense), a, a),
+		"MulTB":     product.MulTB(ctx, new(product.Dense), a, a),
+		"MulSparse": product.MulSparse(ctx, new(product.Dense), (*product.CSR)(s), a),
+		"Transpose": transposed,
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s after the end: error %v", name, err)
+		}
 	}
 }

@@ -4,26 +4,12 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
-
-// distant is a matrix that can only be read in blocks.
-type distant struct {
-	of  *mat.Dense
-	err error
-}
-
-func (d distant) Dims() (rows, cols int) { return d.of.Dims() }
-
-func (d distant) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if d.err != nil {
-		return d.err
-	}
-	return d.of.ReadBlock(dst, rows, lo, hi)
-}
 
 func TestRowsOfAnyType(t *testing.T) {
 	m := whole(700, 30, rand.New(rand.NewPCG(12, 0)))
@@ -33,7 +19,7 @@ func TestRowsOfAnyType(t *testing.T) {
 	}
 	var gathered mat.Dense
 	m.Gather(&gathered, rows)
-	for _, x := range []mat.Matrix{m, m.Sparse(), distant{of: m}} {
+	for _, x := range []mat.Matrix{m, m.Sparse(), mattest.Distant{Of: m}} {
 		var got mat.Dense
 		if err := mat.Rows(&got, x, rows); err != nil {
 			t.Fatal(err)
@@ -41,22 +27,29 @@ func TestRowsOfAnyType(t *testing.T) {
 		wantEqual(t, "rows", &got, &gathered)
 	}
 	failed := errors.New("no answer")
-	if err := mat.Rows(new(mat.Dense), distant{m, failed}, rows); !errors.Is(err, failed) {
+	if err := mat.Rows(new(mat.Dense), mattest.Distant{Of: m, Err: failed}, rows); !errors.Is(err, failed) {
 		t.Errorf("error %v, want that of the reader", err)
 	}
 }
 
-func TestFirstNotFiniteOfAnyType(t *testing.T) {
-	m := whole(700, 30, rand.New(rand.NewPCG(13, 0)))
-	if _, _, found, err := mat.FirstNotFinite(t.Context(), distant{of: m}); found || err != nil {
-		t.Errorf("found one in finite numbers; error %v", err)
+func TestFirstNotFinite(t *testing.T) {
+	m := whole(700, 300, rand.New(rand.NewPCG(13, 0))) // several chunks
+	x := mattest.Distant{Of: m}
+	for range 2 {
+		for _, y := range []mat.Matrix{m, m.Sparse(), x} {
+			i, j, found, err := mat.FirstNotFinite(t.Context(), y)
+			if m.Row(600)[29] == m.Row(600)[29] {
+				if found || err != nil {
+					t.Errorf("%T: found (%d, %d) in finite numbers; error %v", y, i, j, err)
+				}
+			} else if i != 600 || j != 29 || !found || err != nil {
+				t.Errorf("%T: found (%d, %d) %v, error %v, want (600, 29)", y, i, j, found, err)
+			}
+		}
+		m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
 	}
-	m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), distant{of: m}); i != 600 || j != 29 || !found || err != nil {
-		t.Errorf("found (%d, %d) %v, error %v, want (600, 29)", i, j, found, err)
-	}
-	failed := errors.New("no answer")
-	if _, _, _, err := mat.FirstNotFinite(t.Context(), distant{m, failed}); !errors.Is(err, failed) {
+	x.Err = errors.New("no answer")
+	if _, _, _, err := mat.FirstNotFinite(t.Context(), x); !errors.Is(err, x.Err) {
 		t.Errorf("error %v, want that of the reader", err)
 	}
 }
@@ -70,7 +63,39 @@ func (s short) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 
 func TestReadChecksTheShape(t *testing.T) {
 	err := mat.Read(new(mat.Dense), short{mat.NewDense(4, 3)}, []int32{0, 1}, 1, 3)
-	if err == nil || !strings.Contains(err.Error(), "delivered 1×2") || !strings.Contains(err.Error(), "block of 2×2") {
-		t.Errorf("error %v, want one that names 1×2 and 2×2", err)
+	mattest.WantError(t, err, "delivered 1×2", "block of 2×2")
+}
+
+func TestBlocksAreAllRows(t *testing.T) {
+	x := mat.NewDense(10_001, 3) // several blocks
+	for i := range x.Data {
+		x.Data[i] = float32(i % 5)
+	}
+	for _, m := range []mat.Matrix{x, x.Sparse()} {
+		var got []float32
+		for block, err := range mat.Blocks(m) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, block.Data...)
+		}
+		if !slices.Equal(got, x.Data) {
+			t.Errorf("the blocks of a %T are not its rows", m)
+		}
+	}
+	for range mat.Blocks(mat.NewDense(0, 3)) {
+		t.Error("a block of no rows")
+	}
+}
+
+func TestBlocksEndWithTheError(t *testing.T) {
+	calls := 0
+	for block, err := range mat.Blocks(mattest.Distant{Of: mat.NewDense(20_000, 1), Err: errors.ErrUnsupported}) {
+		if calls++; block != nil || !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("block %v, error %v", block, err)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -17,19 +15,19 @@ import (
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/propagate"
 )
 
 // made returns a small synthetic graph with the given number of training nodes.
 func made(t *testing.T, nodes, train int) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(t.Context(), synth.Shape{
+	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "tiny", Nodes: nodes, Edges: 3 * nodes, Features: 16, Classes: 3, Train: train, Val: 40, Test: 60,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(5, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, rand.NewPCG(5, 5)))
 	return g
 }
 
@@ -51,11 +49,7 @@ func search(change func(*tune.Search)) tune.Search {
 
 func mustRun(t *testing.T, g *graph.Graph, change func(*tune.Search)) *tune.Result {
 	t.Helper()
-	r, err := search(change).Run(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mattest.Must(search(change).Run(t.Context(), g))
 }
 
 var found struct {
@@ -77,21 +71,13 @@ func shown(r *tune.Result) string { return fmt.Sprintf("%+v", *r) }
 // any number of threads.
 func TestSearchRepeatsItself(t *testing.T) {
 	g := made(t, 300, 30) // few enough training nodes for the priors to apply
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	var first string
-	for _, threads := range []int{1, 3, 3} {
-		runtime.GOMAXPROCS(threads)
+	mattest.IgnoresThreads(t, func() string {
 		r := mustRun(t, g, func(s *tune.Search) { s.Models, s.Trials = append(s.Models, gnn.SGC()), 6 })
 		if len(r.Priors) != 1 {
 			t.Fatalf("%d priors were ranked, want 1", len(r.Priors))
 		}
-		if first == "" {
-			first = shown(r)
-		} else if shown(r) != first {
-			t.Errorf("%d threads: %s\nwant %s", threads, shown(r), first)
-		}
-	}
+		return shown(r)
+	})
 }
 
 // rotated returns g with the labels of the given nodes exchanged among them.
@@ -141,10 +127,7 @@ func TestConfirmedIsPlan(t *testing.T) {
 			Models: search(nil).Models,
 		}
 		plan.Training.Weighted = f.Weighted
-		r, err := plan.Run(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(plan.Run(t.Context(), g))
 		if !slices.Equal(r.Small[0].Val, f.Val) {
 			t.Errorf("%v: confirmed %v, Plan finds %v", f.Changes, f.Val, r.Small[0].Val)
 		}
@@ -270,16 +253,11 @@ func TestSearchNamesMistakes(t *testing.T) {
 		"temperature 0, must":   func(s *tune.Search) { s.Base.Config.Temperature = 0 },
 		"0 of nodes, ratio and": func(s *tune.Search) { s.Base.Config.Nodes = 0 }, // the search does not choose the size
 	} {
-		if _, err := search(change).Run(t.Context(), g); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		mattest.Fails(t, want)(search(change).Run(t.Context(), g))
 	}
 	bare := *g
 	bare.Split.Val = nil
-	_, err := search(nil).Run(t.Context(), &bare)
-	if err == nil || !strings.Contains(err.Error(), "0 validation nodes") {
-		t.Errorf("without validation nodes: error %v", err)
-	}
+	mattest.Fails(t, "0 validation nodes")(search(nil).Run(t.Context(), &bare))
 }
 
 // TestPriorsAreRanked checks that a prior is ranked and named if labels are few and its method is in the space, and
@@ -309,5 +287,40 @@ func TestPriorsAreRanked(t *testing.T) {
 	}
 	if n := len(mustRun(t, tiny(t), func(s *tune.Search) { s.Trials = 2 }).Priors); n != 0 {
 		t.Errorf("%d priors where one node in five is labelled, want none", n)
+	}
+}
+
+// TestSpaceFollowsTheRegistries checks that all registered partitions, propagation rules and variants are searched, and
+// that a variant keeps the parameters that it does not read.
+func TestSpaceFollowsTheRegistries(t *testing.T) {
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Space, s.Trials = tune.Space(), 50 })
+	seen := map[string]bool{}
+	for _, r := range result.Ranked {
+		c := r.Config
+		for _, name := range []string{
+			"partition " + c.Partition, "propagation " + string(c.Propagation), "method " + c.Name(),
+		} {
+			seen[name] = true
+		}
+		if c.Variant == cgc.SimDM && slices.ContainsFunc(r.Changes, func(c tune.Change) bool {
+			return c.Name == "partition" || c.Name == "soft-labels" || c.Name == "threshold"
+		}) {
+			t.Errorf("simdm with %v", r.Changes)
+		}
+	}
+	var want []string
+	for _, name := range partition.Names() {
+		want = append(want, "partition "+name)
+	}
+	for _, rule := range propagate.Rules() {
+		want = append(want, "propagation "+string(rule))
+	}
+	for _, variant := range cgc.Variants() {
+		want = append(want, "method "+string(variant))
+	}
+	for _, w := range want {
+		if !seen[w] {
+			t.Errorf("no candidate has %s", w)
+		}
 	}
 }

@@ -13,23 +13,13 @@ const sharp = 5e-7
 // It is twice the expected product of the derivatives of two ReLU units. If |c| is above 1 − 5·10⁻⁷, c is treated as ±1
 // and the derivative as 0. Elsewhere the derivative is 1/(π√(1−c²)).
 func (t *Tape) ArcCosine0(c *Var) *Var {
-	return t.elementwise(c, nil, arcCosine0Grad, 0, 0, arcCosine0Body)
-}
-
-func arcCosine0Body(v *Var, lo, hi int) {
-	for i, c := range v.a.Value.Data[lo:hi] {
+	return t.function(c, 0, func(c, _ float64) float64 {
 		x := clipped(c)
 		if math.Abs(x) >= 1-sharp {
 			x = math.Round(x)
 		}
-		v.own.Data[lo+i] = float32(1 - math.Acos(x)/math.Pi)
-	}
-}
-
-func arcCosine0Grad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.Mul(g, v.tape.arcSlope(v.a)))
-	}
+		return 1 - math.Acos(x)/math.Pi
+	}, func(v, g *Var) *Var { return v.tape.Mul(g, v.tape.arcSlope(v.a)) })
 }
 
 // ArcCosine1 returns the arc-cosine kernel of degree 1 of a cosine c, element by element:
@@ -39,43 +29,26 @@ func arcCosine0Grad(v, g *Var) {
 // It is twice the expected product of two ReLU units; κ₁(1) = 1. Values of c beyond ±1 are clipped. The derivative is
 // κ₀.
 func (t *Tape) ArcCosine1(c *Var) *Var {
-	return t.elementwise(c, nil, arcCosine1Grad, 0, 0, arcCosine1Body)
-}
-
-func arcCosine1Body(v *Var, lo, hi int) {
-	for i, c := range v.a.Value.Data[lo:hi] {
+	return t.function(c, 0, func(c, _ float64) float64 {
 		x := clipped(c)
-		v.own.Data[lo+i] = float32((math.Sqrt(1-x*x) + x*(math.Pi-math.Acos(x))) / math.Pi)
-	}
+		return (math.Sqrt(1-x*x) + x*(math.Pi-math.Acos(x))) / math.Pi
+	}, func(v, g *Var) *Var { return v.tape.Mul(g, v.tape.ArcCosine0(v.a)) })
 }
 
-func arcCosine1Grad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.Mul(g, v.tape.ArcCosine0(v.a)))
-	}
-}
-
-// arcSlope returns 1/(π√(1−c²)), the derivative of κ₀.
-func (t *Tape) arcSlope(c *Var) *Var { return t.elementwise(c, nil, arcSlopeGrad, 0, 0, arcSlopeBody) }
-
-func arcSlopeBody(v *Var, lo, hi int) {
-	for i, c := range v.a.Value.Data[lo:hi] {
+// arcSlope returns s = 1/(π√(1−c²)), the derivative of κ₀. Its own derivative is π²·c·s³.
+func (t *Tape) arcSlope(c *Var) *Var {
+	return t.function(c, 0, func(c, _ float64) float64 {
 		x := clipped(c)
-		v.own.Data[lo+i] = 0
-		if math.Abs(x) < 1-sharp {
-			v.own.Data[lo+i] = float32(1 / (math.Pi * math.Sqrt(1-x*x)))
+		if math.Abs(x) >= 1-sharp {
+			return 0
 		}
-	}
-}
-
-// arcSlopeGrad uses that the derivative of s = 1/(π√(1−c²)) is π²·c·s³.
-func arcSlopeGrad(v, g *Var) {
-	if wanted(v.a) {
+		return 1 / (math.Pi * math.Sqrt(1-x*x))
+	}, func(v, g *Var) *Var {
 		t := v.tape
 		cube := t.Mul(v, t.Mul(v, v))
-		v.a.add(t.Mul(g, t.Scale(math.Pi*math.Pi, t.Mul(v.a, cube))))
-	}
+		return t.Mul(g, t.Scale(math.Pi*math.Pi, t.Mul(v.a, cube)))
+	})
 }
 
 // clipped returns c clipped to [−1, 1].
-func clipped(c float32) float64 { return max(-1, min(1, float64(c))) }
+func clipped(c float64) float64 { return max(-1, min(1, c)) }

@@ -48,8 +48,8 @@ func NewEdges(ctx context.Context, pattern *mat.CSR) (*Edges, error) {
 }
 
 // edge records an operation along edges. flip swaps the two ends of each edge.
-func (t *Tape) edge(a, b *Var, e *Edges, flip bool, vjp func(v, g *Var)) *Var {
-	v := t.record(a, b, vjp)
+func (t *Tape) edge(a, b *Var, e *Edges, flip bool, da, db gradient) *Var {
+	v := t.record(a, b, da, db)
 	v.edges, v.flip = e, flip
 	return v
 }
@@ -76,80 +76,60 @@ const nodeChunk = 256
 // EdgeRows returns row i of x for each edge (i, j), or row j if flip is set. x is n×h, the result |E|×h.
 func (t *Tape) EdgeRows(e *Edges, x *Var, flip bool) *Var {
 	checkShape("the values of nodes", x.Value, e.nodes, x.Value.Cols)
-	v := t.edge(x, nil, e, flip, edgeRowsGrad)
-	v.index = e.source
+	index := e.source
 	if flip {
-		v.index = e.target
+		index = e.target
 	}
-	v.own.Reshape(len(e.target), x.Value.Cols)
-	return t.run(v, len(e.target), rowChunk(x.Value.Cols), rowsBody)
-}
-
-func edgeRowsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.edgeSums(v.edges, g, v.flip))
-	}
+	v := t.rows(x, index, func(v, g *Var) *Var { return v.tape.edgeSums(v.edges, g, v.flip) })
+	v.edges, v.flip = e, flip
+	return v
 }
 
 // edgeSums returns, for each node, the sum of x over the edges that start there, or that end there if flip is set. x is
 // |E|×h, the result n×h. It is the transpose of EdgeRows.
 func (t *Tape) edgeSums(e *Edges, x *Var, flip bool) *Var {
 	checkShape("the values of edges", x.Value, len(e.target), x.Value.Cols)
-	v := t.edge(x, nil, e, flip, edgeSumsGrad)
+	v := t.edge(x, nil, e, flip, func(v, g *Var) *Var { return v.tape.EdgeRows(v.edges, g, v.flip) }, nil)
 	v.own.Reshape(e.nodes, x.Value.Cols)
 	clear(v.own.Data)
-	return t.run(v, e.nodes, nodeChunk, edgeSumsBody)
-}
-
-func edgeSumsBody(v *Var, lo, hi int) {
-	v.perNode(lo, hi, func(i int, e int64, _ int32) {
-		sum := v.own.Row(i)
-		for h, x := range v.a.Value.Row(int(e)) {
-			sum[h] += x
-		}
+	return t.run(v, e.nodes, nodeChunk, func(v *Var, lo, hi int) {
+		v.perNode(lo, hi, func(i int, e int64, _ int32) {
+			sum := v.own.Row(i)
+			for h, x := range v.a.Value.Row(int(e)) {
+				sum[h] += x
+			}
+		})
 	})
-}
-
-func edgeSumsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.EdgeRows(v.edges, g, v.flip))
-	}
 }
 
 // EdgeSoftmax returns exp(x_e) / Σ exp(x_e′) for each head. The sum is over all edges e′ with the same start as e. x is
 // |E|×h.
 func (t *Tape) EdgeSoftmax(e *Edges, x *Var) *Var {
 	checkShape("the scores of edges", x.Value, len(e.target), x.Value.Cols)
-	v := t.edge(x, nil, e, false, edgeSoftmaxGrad)
-	v.own.Reshape(x.Value.Rows, x.Value.Cols)
-	t.scratch.Reshape(1, len(e.target))
-	return t.run(v, e.nodes, nodeChunk, edgeSoftmaxBody)
-}
-
-func edgeSoftmaxBody(v *Var, lo, hi int) {
-	heads := v.own.Cols
-	for i := lo; i < hi; i++ {
-		first, last := int(v.edges.indptr[i]), int(v.edges.indptr[i+1])
-		segment := v.tape.scratch.Data[first:last] // the scores of one head, contiguous
-		for h := range heads {
-			for k := range segment {
-				segment[k] = v.a.Value.Data[(first+k)*heads+h]
-			}
-			kernel.Softmax(segment)
-			for k, p := range segment {
-				v.own.Data[(first+k)*heads+h] = p
-			}
-		}
-	}
-}
-
-func edgeSoftmaxGrad(v, g *Var) {
-	if wanted(v.a) {
+	v := t.edge(x, nil, e, false, func(v, g *Var) *Var {
 		t := v.tape
 		weighted := t.Mul(v, g)
 		inner := t.EdgeRows(v.edges, t.edgeSums(v.edges, weighted, false), false)
-		v.a.add(t.Sub(weighted, t.Mul(v, inner)))
-	}
+		return t.Sub(weighted, t.Mul(v, inner))
+	}, nil)
+	v.own.Reshape(x.Value.Rows, x.Value.Cols)
+	t.scratch.Reshape(1, len(e.target))
+	return t.run(v, e.nodes, nodeChunk, func(v *Var, lo, hi int) {
+		heads := v.own.Cols
+		for i := lo; i < hi; i++ {
+			first, last := int(v.edges.indptr[i]), int(v.edges.indptr[i+1])
+			segment := v.tape.scratch.Data[first:last] // the scores of one head, contiguous
+			for h := range heads {
+				for k := range segment {
+					segment[k] = v.a.Value.Data[(first+k)*heads+h]
+				}
+				kernel.Softmax(segment)
+				for k, p := range segment {
+					v.own.Data[(first+k)*heads+h] = p
+				}
+			}
+		}
+	})
 }
 
 // Attend returns, for each node i, Σ_e a_e·x_j over the edges e = (i, j) that start at it, head by head. a is |E|×h.
@@ -157,10 +137,24 @@ func edgeSoftmaxGrad(v, g *Var) {
 // stored. If flip is set, node j gathers from i instead.
 func (t *Tape) Attend(e *Edges, a, x *Var, flip bool) *Var {
 	checkHeads(e, a.Value, x.Value)
-	v := t.edge(a, x, e, flip, attendGrad)
+	v := t.edge(a, x, e, flip, func(v, g *Var) *Var {
+		if v.flip {
+			return v.tape.edgeDots(v.edges, v.b, g, v.a.Value.Cols)
+		}
+		return v.tape.edgeDots(v.edges, g, v.b, v.a.Value.Cols)
+	}, func(v, g *Var) *Var { return v.tape.Attend(v.edges, v.a, g, !v.flip) })
 	v.own.Reshape(e.nodes, x.Value.Cols)
 	clear(v.own.Data)
-	return t.run(v, e.nodes, nodeChunk, attendBody)
+	return t.run(v, e.nodes, nodeChunk, func(v *Var, lo, hi int) {
+		heads := v.a.Value.Cols
+		width := v.own.Cols / heads
+		v.perNode(lo, hi, func(i int, e int64, other int32) {
+			dst, x := v.own.Row(i), v.b.Value.Row(int(other))
+			for h, a := range v.a.Value.Row(int(e)) {
+				kernel.Axpy(a, x[h*width:(h+1)*width], dst[h*width:(h+1)*width])
+			}
+		})
+	})
 }
 
 func checkHeads(e *Edges, a, x *mat.Dense) {
@@ -171,57 +165,24 @@ func checkHeads(e *Edges, a, x *mat.Dense) {
 	}
 }
 
-func attendBody(v *Var, lo, hi int) {
-	heads := v.a.Value.Cols
-	width := v.own.Cols / heads
-	v.perNode(lo, hi, func(i int, e int64, other int32) {
-		dst, x := v.own.Row(i), v.b.Value.Row(int(other))
-		for h, a := range v.a.Value.Row(int(e)) {
-			kernel.Axpy(a, x[h*width:(h+1)*width], dst[h*width:(h+1)*width])
-		}
-	})
-}
-
-func attendGrad(v, g *Var) {
-	if wanted(v.a) {
-		if v.flip {
-			v.a.add(v.tape.edgeDots(v.edges, v.b, g, v.a.Value.Cols))
-		} else {
-			v.a.add(v.tape.edgeDots(v.edges, g, v.b, v.a.Value.Cols))
-		}
-	}
-	if wanted(v.b) {
-		v.b.add(v.tape.Attend(v.edges, v.a, g, !v.flip))
-	}
-}
-
 // edgeDots returns, for each edge (i, j) and each head, the inner product of x_i and y_j over the columns of the head.
 // x and y are n×(h·f), the result |E|×h.
 func (t *Tape) edgeDots(e *Edges, x, y *Var, heads int) *Var {
-	v := t.edge(x, y, e, false, edgeDotsGrad)
+	v := t.edge(x, y, e, false,
+		func(v, g *Var) *Var { return v.tape.Attend(v.edges, g, v.b, false) },
+		func(v, g *Var) *Var { return v.tape.Attend(v.edges, g, v.a, true) })
 	v.own.Reshape(len(e.target), heads)
 	checkHeads(e, &v.own, x.Value)
 	checkShape("the values of targets", y.Value, x.Value.Rows, x.Value.Cols)
-	return t.run(v, e.nodes, nodeChunk, edgeDotsBody)
-}
-
-func edgeDotsBody(v *Var, lo, hi int) {
-	heads := v.own.Cols
-	width := v.a.Value.Cols / heads
-	v.perNode(lo, hi, func(i int, e int64, other int32) {
-		x, y := v.a.Value.Row(i), v.b.Value.Row(int(other))
-		dst := v.own.Row(int(e))
-		for h := range dst {
-			dst[h] = kernel.Dot(x[h*width:(h+1)*width], y[h*width:(h+1)*width])
-		}
+	return t.run(v, e.nodes, nodeChunk, func(v *Var, lo, hi int) {
+		heads := v.own.Cols
+		width := v.a.Value.Cols / heads
+		v.perNode(lo, hi, func(i int, e int64, other int32) {
+			x, y := v.a.Value.Row(i), v.b.Value.Row(int(other))
+			dst := v.own.Row(int(e))
+			for h := range dst {
+				dst[h] = kernel.Dot(x[h*width:(h+1)*width], y[h*width:(h+1)*width])
+			}
+		})
 	})
-}
-
-func edgeDotsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.Attend(v.edges, g, v.b, false))
-	}
-	if wanted(v.b) {
-		v.b.add(v.tape.Attend(v.edges, g, v.a, true))
-	}
 }

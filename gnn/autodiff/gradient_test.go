@@ -33,175 +33,147 @@ type fixed struct{ m, t *mat.Dense }
 func (f fixed) Apply(dst, x *mat.Dense) { mat.Mul(dst, f.m, x) }
 func (f fixed) T() autodiff.Linear      { return fixed{f.t, f.m} }
 
-type function func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var
+type (
+	function func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var
+	unary    = func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var
+	binary   = func(t *autodiff.Tape, a, b *autodiff.Var) *autodiff.Var
+	shape    = [2]int
+)
 
 type operation struct {
 	name      string
-	shapes    [][2]int
+	shapes    []shape
 	positive  bool // operands must be positive
 	value     function
 	reference func(in []table) table
 }
 
+// one and two return operations with one and two operands.
+func one(name string, s shape, value unary, reference func(x table) table) operation {
+	return operation{name, []shape{s}, false,
+		func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return value(t, in[0]) },
+		func(in []table) table { return reference(in[0]) }}
+}
+
+func two(name string, a, b shape, value binary, reference func(a, b table) table) operation {
+	return operation{name, []shape{a, b}, false,
+		func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return value(t, in[0], in[1]) },
+		func(in []table) table { return reference(in[0], in[1]) }}
+}
+
+// each returns an operation on each element.
+func each(name string, positive bool, value unary, f func(float64) float64) operation {
+	o := one(name, shape{4, 3}, value, func(x table) table { return x.each(f) })
+	o.positive = positive
+	return o
+}
+
 func operations() []operation {
-	random := rand.New(rand.NewPCG(7, 7))
-	operator := normal(4, 5, random)
+	operator := normal(4, 5, rand.New(rand.NewPCG(7, 7)))
 	list := edgeList()
 	edges, err := autodiff.NewEdges(context.Background(), pattern)
 	if err != nil {
 		panic(err)
 	}
 	index := []int32{2, 0, 2, 3}
-	nodes, onEdges := [2]int{6, 4}, [2]int{len(list), 2}
-	elu := func(x float64) float64 {
-		if x > 0 {
-			return x
-		}
-		return math.Exp(x) - 1
-	}
-	type onTape = func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var
-	unary := func(name string, positive bool, value onTape, f func(float64) float64) operation {
-		return operation{name, [][2]int{{4, 3}}, positive,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return value(t, in[0]) },
-			func(in []table) table { return in[0].each(f) }}
-	}
+	small, nodes, onEdges := shape{4, 3}, shape{6, 4}, shape{len(list), 2}
+	ones := func(rows, cols int) table { return newTable(rows, cols, func(_, _ int) float64 { return 1 }) }
 	all := []operation{
-		unary("scale", false,
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Scale(-1.5, x) },
+		each("scale", false, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Scale(-1.5, x) },
 			func(x float64) float64 { return -1.5 * x }),
-		unary("relu", false, (*autodiff.Tape).ReLU, relu),
-		unary("leaky relu", false,
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.LeakyReLU(0.25, x) },
+		each("relu", false, (*autodiff.Tape).ReLU, relu),
+		each("leaky relu", false, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.LeakyReLU(0.25, x) },
 			func(x float64) float64 { return max(x, x/4) }),
-		unary("elu", false, (*autodiff.Tape).ELU, elu),
-		unary("exp", false, (*autodiff.Tape).Exp, math.Exp),
-		unary("log", true, (*autodiff.Tape).Log, math.Log),
-		unary("root", true,
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Power(x, 0.5) }, math.Sqrt),
-		unary("arc-cosine 0", false,
+		each("elu", false, (*autodiff.Tape).ELU, func(x float64) float64 { return max(0, x) + math.Exp(min(0, x)) - 1 }),
+		each("exp", false, (*autodiff.Tape).Exp, math.Exp),
+		each("log", true, (*autodiff.Tape).Log, math.Log),
+		each("root", true, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Power(x, 0.5) }, math.Sqrt),
+		each("arc-cosine 0", false,
 			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.ArcCosine0(t.Scale(0.2, x)) },
 			func(x float64) float64 { return 1 - math.Acos(0.2*x)/math.Pi }),
-		unary("arc-cosine 1", false,
+		each("arc-cosine 1", false,
 			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.ArcCosine1(t.Scale(0.2, x)) },
 			func(x float64) float64 {
 				c := 0.2 * x
 				return (math.Sqrt(1-c*c) + c*(math.Pi-math.Acos(c))) / math.Pi
 			}),
-		{"add", [][2]int{{4, 3}, {4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Add(in[0], in[1]) },
-			func(in []table) table { return in[0].with(in[1], plus) }},
-		{"sub", [][2]int{{4, 3}, {4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Sub(in[0], in[1]) },
-			func(in []table) table { return in[0].with(in[1], minus) }},
-		{"mul", [][2]int{{4, 3}, {4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Mul(in[0], in[1]) },
-			func(in []table) table { return in[0].with(in[1], times) }},
-		{"square by mul", [][2]int{{4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Mul(in[0], in[0]) },
-			func(in []table) table { return in[0].with(in[0], times) }},
-		{"matmul", [][2]int{{4, 3}, {3, 5}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.MatMul(in[0], in[1]) },
-			func(in []table) table { return in[0].times(in[1]) }},
-		{"matmul transposed left", [][2]int{{3, 4}, {3, 5}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.MatMulTA(in[0], in[1]) },
-			func(in []table) table { return in[0].t().times(in[1]) }},
-		{"transpose", [][2]int{{4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Transpose(in[0]) },
-			func(in []table) table { return in[0].t() }},
-		{"matmul transposed right", [][2]int{{4, 3}, {5, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.MatMulTB(in[0], in[1]) },
-			func(in []table) table { return in[0].times(in[1].t()) }},
-		{"linear", [][2]int{{5, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var {
-				return t.Linear(fixed{operator.dense(), operator.t().dense()}, in[0])
-			},
-			func(in []table) table { return operator.times(in[0]) }},
-		{"sum", [][2]int{{4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Sum(in[0]) },
-			func(in []table) table { return scalar(in[0].sum()) }},
-		{"row sums", [][2]int{{4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.RowSums(in[0]) },
-			func(in []table) table {
-				return in[0].times(newTable(3, 1, func(_, _ int) float64 { return 1 }))
-			}},
-		{"column sums", [][2]int{{4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.ColumnSums(in[0]) },
-			func(in []table) table {
-				return newTable(1, 4, func(_, _ int) float64 { return 1 }).times(in[0])
-			}},
-		{"repeat row", [][2]int{{1, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.RepeatRow(in[0], 4) },
-			func(in []table) table {
-				return newTable(4, 3, func(_, j int) float64 { return in[0].at(0, j) })
-			}},
-		{"repeat column", [][2]int{{4, 1}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.RepeatColumn(in[0], 3) },
-			func(in []table) table {
-				return newTable(4, 3, func(i, _ int) float64 { return in[0].at(i, 0) })
-			}},
-		{"add row", [][2]int{{4, 3}, {1, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.AddRow(in[0], in[1]) },
-			func(in []table) table {
-				return newTable(4, 3, func(i, j int) float64 { return in[0].at(i, j) + in[1].at(0, j) })
-			}},
-		{"log softmax", [][2]int{{4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.LogSoftmax(in[0]) },
-			func(in []table) table { return in[0].logSoftmax() }},
-		{"cross entropy", [][2]int{{4, 3}, {4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.CrossEntropy(in[0], in[1]) },
-			func(in []table) table { return scalar(-in[0].logSoftmax().with(in[1], times).sum() / 4) }},
-		{"rows", [][2]int{{5, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Rows(in[0], index) },
-			func(in []table) table {
-				return newTable(4, 3, func(r, j int) float64 { return in[0].at(int(index[r]), j) })
-			}},
-		{"spread rows", [][2]int{{4, 3}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.SpreadRows(in[0], index, 5) },
-			func(in []table) table {
+		two("add", small, small, (*autodiff.Tape).Add, func(a, b table) table { return a.with(b, plus) }),
+		two("sub", small, small, (*autodiff.Tape).Sub, func(a, b table) table { return a.with(b, minus) }),
+		two("mul", small, small, (*autodiff.Tape).Mul, func(a, b table) table { return a.with(b, times) }),
+		one("square by mul", small, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Mul(x, x) },
+			func(x table) table { return x.with(x, times) }),
+		two("matmul", small, shape{3, 5}, (*autodiff.Tape).MatMul, table.times),
+		two("matmul transposed left", shape{3, 4}, shape{3, 5}, (*autodiff.Tape).MatMulTA,
+			func(a, b table) table { return a.t().times(b) }),
+		two("matmul transposed right", small, shape{5, 3}, (*autodiff.Tape).MatMulTB,
+			func(a, b table) table { return a.times(b.t()) }),
+		one("transpose", small, (*autodiff.Tape).Transpose, table.t),
+		one("linear", shape{5, 3},
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var {
+				return t.Linear(fixed{operator.dense(), operator.t().dense()}, x)
+			}, operator.times),
+		one("sum", small, (*autodiff.Tape).Sum, func(x table) table { return scalar(x.sum()) }),
+		one("row sums", small, (*autodiff.Tape).RowSums, func(x table) table { return x.times(ones(3, 1)) }),
+		one("column sums", small, (*autodiff.Tape).ColumnSums, func(x table) table { return ones(1, 4).times(x) }),
+		one("repeat row", shape{1, 3},
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.RepeatRow(x, 4) }, ones(4, 1).times),
+		one("repeat column", shape{4, 1},
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.RepeatColumn(x, 3) },
+			func(x table) table { return x.times(ones(1, 3)) }),
+		two("add row", small, shape{1, 3}, (*autodiff.Tape).AddRow,
+			func(x, b table) table { return x.with(ones(4, 1).times(b), plus) }),
+		one("log softmax", small, (*autodiff.Tape).LogSoftmax, table.logSoftmax),
+		two("cross entropy", small, small, (*autodiff.Tape).CrossEntropy,
+			func(x, y table) table { return scalar(-x.logSoftmax().with(y, times).sum() / 4) }),
+		one("rows", shape{5, 3}, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Rows(x, index) },
+			func(x table) table {
+				return newTable(4, 3, func(r, j int) float64 { return x.at(int(index[r]), j) })
+			}),
+		one("spread rows", small,
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.SpreadRows(x, index, 5) },
+			func(x table) table {
 				out := newTable(5, 3, func(_, _ int) float64 { return 0 })
 				for r, i := range index {
 					for j := range 3 {
-						out.v[int(i)*3+j] += in[0].at(r, j)
+						out.v[int(i)*3+j] += x.at(r, j)
 					}
 				}
 				return out
-			}},
-		{"concat", [][2]int{{4, 3}, {4, 2}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Concat(in[0], in[1]) },
-			func(in []table) table {
+			}),
+		two("concat", small, shape{4, 2}, (*autodiff.Tape).Concat,
+			func(a, b table) table {
 				return newTable(4, 5, func(i, j int) float64 {
 					if j < 3 {
-						return in[0].at(i, j)
+						return a.at(i, j)
 					}
-					return in[1].at(i, j-3)
+					return b.at(i, j-3)
 				})
-			}},
-		{"columns", [][2]int{{4, 5}}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Columns(in[0], 1, 4) },
-			func(in []table) table {
-				return newTable(4, 3, func(i, j int) float64 { return in[0].at(i, j+1) })
-			}},
-		{"edge softmax", [][2]int{onEdges}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.EdgeSoftmax(edges, in[0]) },
-			func(in []table) table {
+			}),
+		one("columns", shape{4, 5}, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Columns(x, 1, 4) },
+			func(x table) table {
+				return newTable(4, 3, func(i, j int) float64 { return x.at(i, j+1) })
+			}),
+		one("edge softmax", onEdges,
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.EdgeSoftmax(edges, x) },
+			func(x table) table {
 				return newTable(len(list), 2, func(e, h int) float64 {
 					sum := 0.
 					for o, edge := range list {
 						if edge[0] == list[e][0] {
-							sum += math.Exp(in[0].at(o, h))
+							sum += math.Exp(x.at(o, h))
 						}
 					}
-					return math.Exp(in[0].at(e, h)) / sum
+					return math.Exp(x.at(e, h)) / sum
 				})
-			}},
-		{"edge dots", [][2]int{nodes, nodes}, false,
-			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.EdgeDots(edges, in[0], in[1], 2) },
-			func(in []table) table {
+			}),
+		two("edge dots", nodes, nodes,
+			func(t *autodiff.Tape, a, b *autodiff.Var) *autodiff.Var { return t.EdgeDots(edges, a, b, 2) },
+			func(a, b table) table {
 				return newTable(len(list), 2, func(e, h int) float64 {
 					i, j := list[e][0], list[e][1]
-					return in[0].at(i, 2*h)*in[1].at(j, 2*h) + in[0].at(i, 2*h+1)*in[1].at(j, 2*h+1)
+					return a.at(i, 2*h)*b.at(j, 2*h) + a.at(i, 2*h+1)*b.at(j, 2*h+1)
 				})
-			}},
+			}),
 	}
 	for _, flip := range []bool{false, true} {
 		ends := func(e int) (to, from int) {
@@ -210,38 +182,31 @@ func operations() []operation {
 			}
 			return list[e][0], list[e][1]
 		}
+		// gathered sums values of edges, given the edge and the column, at the nodes where they end.
+		gathered := func(cols int, value func(e, from, k int) float64) table {
+			out := newTable(6, cols, func(_, _ int) float64 { return 0 })
+			for e := range list {
+				to, from := ends(e)
+				for k := range cols {
+					out.v[to*cols+k] += value(e, from, k)
+				}
+			}
+			return out
+		}
 		all = append(all,
-			operation{fmt.Sprint("edge rows ", flip), [][2]int{nodes}, false,
-				func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.EdgeRows(edges, in[0], flip) },
-				func(in []table) table {
-					return newTable(len(list), 4, func(e, j int) float64 { i, _ := ends(e); return in[0].at(i, j) })
-				}},
-			operation{fmt.Sprint("edge sums ", flip), [][2]int{onEdges}, false,
-				func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.EdgeSums(edges, in[0], flip) },
-				func(in []table) table {
-					out := newTable(6, 2, func(_, _ int) float64 { return 0 })
-					for e := range list {
-						i, _ := ends(e)
-						for h := range 2 {
-							out.v[i*2+h] += in[0].at(e, h)
-						}
-					}
-					return out
-				}},
-			operation{fmt.Sprint("attend ", flip), [][2]int{onEdges, nodes}, false,
-				func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var {
-					return t.Attend(edges, in[0], in[1], flip)
-				},
-				func(in []table) table {
-					out := newTable(6, 4, func(_, _ int) float64 { return 0 })
-					for e := range list {
-						i, j := ends(e)
-						for k := range 4 {
-							out.v[i*4+k] += in[0].at(e, k/2) * in[1].at(j, k)
-						}
-					}
-					return out
-				}},
+			one(fmt.Sprint("edge rows ", flip), nodes,
+				func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.EdgeRows(edges, x, flip) },
+				func(x table) table {
+					return newTable(len(list), 4, func(e, j int) float64 { i, _ := ends(e); return x.at(i, j) })
+				}),
+			one(fmt.Sprint("edge sums ", flip), onEdges,
+				func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.EdgeSums(edges, x, flip) },
+				func(x table) table { return gathered(2, func(e, _, h int) float64 { return x.at(e, h) }) }),
+			two(fmt.Sprint("attend ", flip), onEdges, nodes,
+				func(t *autodiff.Tape, a, x *autodiff.Var) *autodiff.Var { return t.Attend(edges, a, x, flip) },
+				func(a, x table) table {
+					return gathered(4, func(e, from, k int) float64 { return a.at(e, k/2) * x.at(from, k) })
+				}),
 		)
 	}
 	return all

@@ -7,48 +7,35 @@ func (t *Tape) Sum(x *Var) *Var { return t.ColumnSums(t.RowSums(x)) }
 
 // RowSums returns the sum of each row, n×1 for x n×c.
 func (t *Tape) RowSums(x *Var) *Var {
-	v := t.record(x, nil, rowSumsGrad)
-	v.own.Reshape(x.Value.Rows, 1)
-	return t.run(v, x.Value.Rows, rowChunk(x.Value.Cols), rowSumsBody)
-}
-
-func rowSumsBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		var sum float64
-		for _, x := range v.a.Value.Row(i) {
-			sum += float64(x)
+	return t.rowwise(x, x.Value.Rows, 1, func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			var sum float64
+			for _, x := range v.a.Value.Row(i) {
+				sum += float64(x)
+			}
+			v.own.Data[i] = float32(sum)
 		}
-		v.own.Data[i] = float32(sum)
-	}
+	}, func(v, g *Var) *Var { return v.tape.RepeatColumn(g, v.a.Value.Cols) })
 }
 
-func rowSumsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.RepeatColumn(g, v.a.Value.Cols))
-	}
+// rowwise records an operation on x, and runs its body over all rows of the result, rows×cols. dx is the gradient in x.
+func (t *Tape) rowwise(x *Var, rows, cols int, body func(v *Var, lo, hi int), dx gradient) *Var {
+	v := t.record(x, nil, dx, nil)
+	v.own.Reshape(rows, cols)
+	return t.run(v, rows, rowChunk(max(cols, x.Value.Cols)), body)
 }
 
 // RepeatColumn returns the n×cols matrix whose columns are all x, n×1: the transpose of RowSums.
 func (t *Tape) RepeatColumn(x *Var, cols int) *Var {
 	checkShape("a column to repeat", x.Value, x.Value.Rows, 1)
-	v := t.record(x, nil, repeatColumnGrad)
-	v.own.Reshape(x.Value.Rows, cols)
-	return t.run(v, x.Value.Rows, rowChunk(cols), repeatColumnBody)
-}
-
-func repeatColumnBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		row, x := v.own.Row(i), v.a.Value.Data[i]
-		for j := range row {
-			row[j] = x
+	return t.rowwise(x, x.Value.Rows, cols, func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, x := v.own.Row(i), v.a.Value.Data[i]
+			for j := range row {
+				row[j] = x
+			}
 		}
-	}
-}
-
-func repeatColumnGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.RowSums(g))
-	}
+	}, func(v, g *Var) *Var { return v.tape.RowSums(g) })
 }
 
 // sumChunk is the number of rows that are added in float32. The sums of such blocks are added in float64.
@@ -58,9 +45,18 @@ const sumChunk = 256
 // float64 across blocks.
 func (t *Tape) ColumnSums(x *Var) *Var {
 	n, c := x.Value.Dims()
-	v := t.record(x, nil, columnSumsGrad)
+	v := t.record(x, nil, func(v, g *Var) *Var { return v.tape.repeatRow(g, v.a.Value.Rows) }, nil)
 	v.own.Reshape((n+sumChunk-1)/sumChunk, c) // one row for each block
-	t.run(v, n, sumChunk, columnSumsBody)
+	t.run(v, n, sumChunk, func(v *Var, lo, hi int) {
+		if lo == hi {
+			return
+		}
+		sum := v.own.Row(lo / sumChunk)
+		copy(sum, v.a.Value.Row(lo))
+		for i := lo + 1; i < hi; i++ {
+			kernel.Add(sum, sum, v.a.Value.Row(i))
+		}
+	})
 	t.sums = append(t.sums[:0], make([]float64, c)...)
 	for i := range v.own.Rows {
 		for j, s := range v.own.Row(i) {
@@ -74,62 +70,24 @@ func (t *Tape) ColumnSums(x *Var) *Var {
 	return v
 }
 
-func columnSumsBody(v *Var, lo, hi int) {
-	if lo == hi {
-		return
-	}
-	sum := v.own.Row(lo / sumChunk)
-	copy(sum, v.a.Value.Row(lo))
-	for i := lo + 1; i < hi; i++ {
-		kernel.Add(sum, sum, v.a.Value.Row(i))
-	}
-}
-
-func columnSumsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.repeatRow(g, v.a.Value.Rows))
-	}
-}
-
 // repeatRow returns the rows×c matrix whose rows are all x, 1×c: the transpose of ColumnSums.
 func (t *Tape) repeatRow(x *Var, rows int) *Var {
 	checkShape("a row to repeat", x.Value, 1, x.Value.Cols)
-	v := t.record(x, nil, repeatRowGrad)
-	v.own.Reshape(rows, x.Value.Cols)
-	return t.run(v, rows, rowChunk(x.Value.Cols), repeatRowBody)
-}
-
-func repeatRowBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		copy(v.own.Row(i), v.a.Value.Data)
-	}
-}
-
-func repeatRowGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.ColumnSums(g))
-	}
+	return t.rowwise(x, rows, x.Value.Cols, func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(v.own.Row(i), v.a.Value.Data)
+		}
+	}, func(v, g *Var) *Var { return v.tape.ColumnSums(g) })
 }
 
 // AddRow returns x + 1·b: x, n×c, with the row b, 1×c, added to each row. b may be a bias.
 func (t *Tape) AddRow(x, b *Var) *Var {
 	checkShape("a row to add", b.Value, 1, x.Value.Cols)
-	v := t.record(x, b, addRowGrad)
+	v := t.record(x, b, same, func(v, g *Var) *Var { return v.tape.ColumnSums(g) })
 	v.own.Reshape(x.Value.Rows, x.Value.Cols)
-	return t.run(v, x.Value.Rows, rowChunk(x.Value.Cols), addRowBody)
-}
-
-func addRowBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		kernel.Add(v.own.Row(i), v.a.Value.Row(i), v.b.Value.Data)
-	}
-}
-
-func addRowGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(g)
-	}
-	if wanted(v.b) {
-		v.b.add(v.tape.ColumnSums(g))
-	}
+	return t.run(v, x.Value.Rows, rowChunk(x.Value.Cols), func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			kernel.Add(v.own.Row(i), v.a.Value.Row(i), v.b.Value.Data)
+		}
+	})
 }

@@ -8,22 +8,19 @@ import (
 
 // Rows returns the rows of x that index lists, in that order. Rows may be repeated. index must not change until Reset.
 func (t *Tape) Rows(x *Var, index []int32) *Var {
-	v := t.record(x, nil, rowsGrad)
+	return t.rows(x, index, func(v, g *Var) *Var { return v.tape.SpreadRows(g, v.index, v.a.Value.Rows) })
+}
+
+// rows implements Rows with another gradient.
+func (t *Tape) rows(x *Var, index []int32, dx gradient) *Var {
+	v := t.record(x, nil, dx, nil)
 	v.index = index
 	v.own.Reshape(len(index), x.Value.Cols)
-	return t.run(v, len(index), rowChunk(x.Value.Cols), rowsBody)
-}
-
-func rowsBody(v *Var, lo, hi int) {
-	for r := lo; r < hi; r++ {
-		copy(v.own.Row(r), v.a.Value.Row(int(v.index[r])))
-	}
-}
-
-func rowsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.SpreadRows(g, v.index, v.a.Value.Rows))
-	}
+	return t.run(v, len(index), rowChunk(x.Value.Cols), func(v *Var, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			copy(v.own.Row(r), v.a.Value.Row(int(v.index[r])))
+		}
+	})
 }
 
 // SpreadRows returns a matrix of the given number of rows. Row i is the sum of the rows r of x with index[r] = i, added
@@ -32,7 +29,7 @@ func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	if len(index) != x.Value.Rows {
 		panic(fmt.Sprintf("autodiff: %d places for %d rows", len(index), x.Value.Rows))
 	}
-	v := t.record(x, nil, spreadRowsGrad)
+	v := t.record(x, nil, func(v, g *Var) *Var { return v.tape.Rows(g, v.index) }, nil)
 	v.index = index
 	v.own.Reshape(rows, x.Value.Cols)
 	clear(v.own.Data)
@@ -46,36 +43,20 @@ func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	return v
 }
 
-func spreadRowsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.Rows(g, v.index))
-	}
-}
-
 // Concat returns [a b], the columns of a followed by those of b. Both have the same number of rows.
 func (t *Tape) Concat(a, b *Var) *Var {
 	checkShape("the right part", b.Value, a.Value.Rows, b.Value.Cols)
-	v := t.record(a, b, concatGrad)
+	v := t.record(a, b,
+		func(v, g *Var) *Var { return v.tape.Columns(g, 0, v.a.Value.Cols) },
+		func(v, g *Var) *Var { return v.tape.Columns(g, v.a.Value.Cols, g.Value.Cols) })
 	v.own.Reshape(a.Value.Rows, a.Value.Cols+b.Value.Cols)
-	return t.run(v, a.Value.Rows, rowChunk(v.own.Cols), concatBody)
-}
-
-func concatBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		row := v.own.Row(i)
-		copy(row, v.a.Value.Row(i))
-		copy(row[v.a.Value.Cols:], v.b.Value.Row(i))
-	}
-}
-
-func concatGrad(v, g *Var) {
-	split := v.a.Value.Cols
-	if wanted(v.a) {
-		v.a.add(v.tape.Columns(g, 0, split))
-	}
-	if wanted(v.b) {
-		v.b.add(v.tape.Columns(g, split, g.Value.Cols))
-	}
+	return t.run(v, a.Value.Rows, rowChunk(v.own.Cols), func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := v.own.Row(i)
+			copy(row, v.a.Value.Row(i))
+			copy(row[v.a.Value.Cols:], v.b.Value.Row(i))
+		}
+	})
 }
 
 // Columns returns columns lo to hi−1 of x.
@@ -83,42 +64,28 @@ func (t *Tape) Columns(x *Var, lo, hi int) *Var {
 	if lo < 0 || hi < lo || hi > x.Value.Cols {
 		panic(fmt.Sprintf("autodiff: columns %d to %d of %d", lo, hi, x.Value.Cols))
 	}
-	v := t.record(x, nil, columnsGrad)
+	v := t.record(x, nil, func(v, g *Var) *Var { return v.tape.padColumns(g, v.first, v.a.Value.Cols) }, nil)
 	v.first = lo
 	v.own.Reshape(x.Value.Rows, hi-lo)
-	return t.run(v, x.Value.Rows, rowChunk(hi-lo), columnsBody)
-}
-
-func columnsBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		copy(v.own.Row(i), v.a.Value.Row(i)[v.first:])
-	}
-}
-
-func columnsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.padColumns(g, v.first, v.a.Value.Cols))
-	}
+	return t.run(v, x.Value.Rows, rowChunk(hi-lo), func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(v.own.Row(i), v.a.Value.Row(i)[v.first:])
+		}
+	})
 }
 
 // padColumns returns a matrix of cols columns: x starting at column first, and zeros elsewhere.
 func (t *Tape) padColumns(x *Var, first, cols int) *Var {
-	v := t.record(x, nil, padColumnsGrad)
+	v := t.record(x, nil, func(v, g *Var) *Var {
+		return v.tape.Columns(g, v.first, v.first+v.a.Value.Cols)
+	}, nil)
 	v.first = first
 	v.own.Reshape(x.Value.Rows, cols)
-	return t.run(v, x.Value.Rows, rowChunk(cols), padColumnsBody)
-}
-
-func padColumnsBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		row := v.own.Row(i)
-		clear(row)
-		copy(row[v.first:], v.a.Value.Row(i))
-	}
-}
-
-func padColumnsGrad(v, g *Var) {
-	if wanted(v.a) {
-		v.a.add(v.tape.Columns(g, v.first, v.first+v.a.Value.Cols))
-	}
+	return t.run(v, x.Value.Rows, rowChunk(cols), func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := v.own.Row(i)
+			clear(row)
+			copy(row[v.first:], v.a.Value.Row(i))
+		}
+	})
 }

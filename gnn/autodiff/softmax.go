@@ -11,30 +11,24 @@ import (
 // LogSoftmax returns the logarithm of the softmax of each row: x_ij − log Σ_k exp(x_ik). The largest element of a row
 // is subtracted first, so that no exponential overflows.
 func (t *Tape) LogSoftmax(x *Var) *Var {
-	v := t.record(x, nil, logSoftmaxGrad)
-	v.own.Reshape(x.Value.Rows, x.Value.Cols)
-	return t.run(v, x.Value.Rows, rowChunk(8*x.Value.Cols), logSoftmaxBody)
-}
-
-func logSoftmaxBody(v *Var, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		x, dst := v.a.Value.Row(i), v.own.Row(i)
-		top := float32(math.Inf(-1))
-		for _, a := range x {
-			top = max(top, a)
-		}
-		shift := float32(math.Log(float64(kernel.ExpShifted(dst, x, top))))
-		for j, a := range x {
-			dst[j] = a - top - shift
-		}
-	}
-}
-
-func logSoftmaxGrad(v, g *Var) {
-	if wanted(v.a) {
+	v := t.record(x, nil, func(v, g *Var) *Var {
 		t := v.tape
-		v.a.add(t.Sub(g, t.Mul(t.Exp(v), t.RepeatColumn(t.RowSums(g), g.Value.Cols))))
-	}
+		return t.Sub(g, t.Mul(t.Exp(v), t.RepeatColumn(t.RowSums(g), g.Value.Cols)))
+	}, nil)
+	v.own.Reshape(x.Value.Rows, x.Value.Cols)
+	return t.run(v, x.Value.Rows, rowChunk(8*x.Value.Cols), func(v *Var, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x, dst := v.a.Value.Row(i), v.own.Row(i)
+			top := float32(math.Inf(-1))
+			for _, a := range x {
+				top = max(top, a)
+			}
+			shift := float32(math.Log(float64(kernel.ExpShifted(dst, x, top))))
+			for j, a := range x {
+				dst[j] = a - top - shift
+			}
+		}
+	})
 }
 
 // CrossEntropy returns −(1/n) Σ_i Σ_c y_ic·log softmax(x_i)_c, 1×1, for logits x n×c and targets y n×c. Each row of y

@@ -60,13 +60,14 @@ type Var struct {
 	place int  // in tape.records
 	a, b  *Var // operands
 
-	// vjp (vector-Jacobian product) adds the contribution of v's gradient g to the gradients of v's operands. If nil, v
-	// has no gradient.
-	vjp func(v, g *Var)
+	// da and db return the contributions of v's gradient g to the gradients of a and b (vector-Jacobian products). nil
+	// means that there is none.
+	da, db gradient
 	// body computes elements or rows lo to hi−1 of the value.
 	body func(v *Var, lo, hi int)
 
 	alpha, beta float32 // parameters of the operation, if it has any
+	f           func(x, alpha float64) float64
 	index       []int32
 	first       int
 	linear      Linear
@@ -77,6 +78,9 @@ type Var struct {
 	grad  *Var
 	visit int // equals tape.visit if the running Grad needs its gradient
 }
+
+// gradient returns what the gradient g of v contributes to the gradient of one of v's operands.
+type gradient func(v, g *Var) *Var
 
 // NewTape returns an empty tape.
 func NewTape() *Tape {
@@ -137,13 +141,13 @@ func (v *Var) Tape() *Tape { return v.tape }
 
 // Var puts m on the tape. m is not copied; it must not change until the next Reset.
 func (t *Tape) Var(m *mat.Dense) *Var {
-	v := t.record(nil, nil, nil)
+	v := t.record(nil, nil, nil, nil)
 	v.Value = m
 	return v
 }
 
 // record returns the next record. The caller sets the shape of its value.
-func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
+func (t *Tape) record(a, b *Var, da, db gradient) *Var {
 	if t.ctx.Err() != nil {
 		panic(ended{})
 	}
@@ -160,7 +164,7 @@ func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
 	}
 	v := t.records[t.used]
 	t.used++
-	v.Value, v.a, v.b, v.vjp, v.body = &v.own, a, b, vjp, nil
+	v.Value, v.a, v.b, v.da, v.db, v.body = &v.own, a, b, da, db, nil
 	v.index, v.linear, v.edges, v.grad, v.visit = nil, nil, nil, nil, 0
 	return v
 }
@@ -181,14 +185,21 @@ func (t *Tape) Grad(y *Var, wrt ...*Var) []*Var {
 	}
 	for _, v := range t.records[start : end+1] {
 		v.grad = nil
-		if v.vjp != nil && (wanted(v.a) || wanted(v.b)) {
+		if wanted(v.a) && v.da != nil || wanted(v.b) && v.db != nil {
 			v.visit = t.visit
 		}
 	}
 	y.grad = t.constant(1)
 	for i := end; i >= start; i-- {
-		if v := t.records[i]; v.grad != nil && v.vjp != nil && v.visit == t.visit {
-			v.vjp(v, v.grad)
+		v := t.records[i]
+		if v.grad == nil || v.visit != t.visit {
+			continue
+		}
+		if v.da != nil && wanted(v.a) {
+			v.a.add(v.da(v, v.grad))
+		}
+		if v.db != nil && wanted(v.b) {
+			v.b.add(v.db(v, v.grad))
 		}
 	}
 	from := len(t.results)
@@ -205,7 +216,7 @@ func (t *Tape) Grad(y *Var, wrt ...*Var) []*Var {
 // wanted reports whether the running Grad needs the gradient of v.
 func wanted(v *Var) bool { return v != nil && v.visit == v.tape.visit }
 
-// add adds g to the gradient of v. Callers check wanted(v) before they compute g.
+// add adds g to the gradient of v.
 func (v *Var) add(g *Var) {
 	if v.grad == nil {
 		v.grad = g
@@ -215,14 +226,14 @@ func (v *Var) add(g *Var) {
 }
 
 func (t *Tape) constant(alpha float32) *Var {
-	v := t.record(nil, nil, nil)
+	v := t.record(nil, nil, nil, nil)
 	v.own.Reshape(1, 1)
 	v.own.Data[0] = alpha
 	return v
 }
 
 func (t *Tape) zeros(rows, cols int) *Var {
-	v := t.record(nil, nil, nil)
+	v := t.record(nil, nil, nil, nil)
 	v.own.Reshape(rows, cols)
 	clear(v.own.Data)
 	return v

@@ -1,6 +1,8 @@
 package autodiff_test
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -9,6 +11,7 @@ import (
 	"weak"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -72,19 +75,12 @@ func problem(n, d, h, c int) (x, y *mat.Dense, w []*mat.Dense) {
 
 func TestThreadsGiveTheSameBytes(t *testing.T) {
 	x, y, w := problem(3000, 40, 50, 4) // several chunks for each kind of operation
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var want [][]float32
-	for _, threads := range []int{1, 2, 7} {
-		runtime.GOMAXPROCS(threads)
-		tape := autodiff.NewTape()
-		for k, g := range epoch(tape, x, y, w, make([]*autodiff.Var, 3), rand.NewPCG(1, 1)) {
-			if threads == 1 {
-				want = append(want, slices.Clone(g.Value.Data))
-			} else if !slices.Equal(g.Value.Data, want[k]) {
-				t.Errorf("%d threads: gradient %d differs from that with one", threads, k)
-			}
+	mattest.IgnoresThreads(t, func() (gradients []*mat.Dense) {
+		for _, g := range epoch(autodiff.NewTape(), x, y, w, make([]*autodiff.Var, 3), rand.NewPCG(1, 1)) {
+			gradients = append(gradients, g.Value)
 		}
-	}
+		return gradients
+	})
 }
 
 // TestSumsOfManyRows adds a million rows of 1.1. Summing in blocks keeps the error close to the error of one block. A
@@ -129,6 +125,16 @@ func TestValueTape(t *testing.T) {
 		t.Error("hidden units are still in memory")
 	}
 	runtime.KeepAlive(tape)
+}
+
+// TestArcCosineOfOne checks that cosines near 1 count as 1, where the derivative of κ₀ counts as 0.
+func TestArcCosineOfOne(t *testing.T) {
+	tape := autodiff.NewTape()
+	c := tape.Var(&mat.Dense{Rows: 1, Cols: 1, Data: []float32{1 - 1e-7}})
+	y := tape.ArcCosine0(c)
+	if slope := tape.Grad(y, c)[0]; y.Value.Data[0] != 1 || slope.Value.Data[0] != 0 {
+		t.Errorf("κ₀ is %v with the derivative %v, want 1 and 0", y.Value.Data[0], slope.Value.Data[0])
+	}
 }
 
 func TestMask(t *testing.T) {
@@ -189,11 +195,79 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-func BenchmarkEpoch(b *testing.B) {
-	x, y, w := problem(454, 128, 256, 40)
-	tape, vars, src := autodiff.NewTape(), make([]*autodiff.Var, 3), rand.NewPCG(1, 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		epoch(tape, x, y, w, vars, src)
+// TestMaskStored checks that stored entries get the mask of the dense matrix, also beyond its first chunk.
+func TestMaskStored(t *testing.T) {
+	const rows, cols, p = 700, 611, 0.3
+	random := rand.New(rand.NewPCG(2, 2))
+	x := mat.NewDense(rows, cols)
+	for range 9000 {
+		x.Data[random.IntN(len(x.Data))] = 1
 	}
+	s, dense := x.Sparse(), make([]float32, rows*cols)
+	autodiff.Mask(dense, p, rand.NewPCG(3, 4))
+	autodiff.MaskStored(s, p, rand.NewPCG(3, 4))
+	for i := range rows {
+		for e := s.Indptr[i]; e < s.Indptr[i+1]; e++ {
+			if want := dense[i*cols+int(s.Indices[e])]; s.Data[e] != want {
+				t.Fatalf("entry (%d, %d) is %v, want %v", i, s.Indices[e], s.Data[e], want)
+			}
+		}
+	}
+}
+
+// ending is a linear map that cancels a context when it is applied.
+type ending struct{ end context.CancelFunc }
+
+func (e ending) Apply(dst, x *mat.Dense) {
+	dst.Reshape(x.Rows, x.Cols)
+	e.end()
+}
+
+func (e ending) T() autodiff.Linear { return e }
+
+// TestWithin checks that a tape starts no operation after its context is done, that Within returns the context's error
+// or the function's, and that another Within works again.
+func TestWithin(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	tape := autodiff.NewTape()
+	x := mat.NewDense(2, 3)
+	var reached *autodiff.Var
+	err := tape.Within(ctx, func() error {
+		v := tape.Linear(ending{cancel}, tape.Var(x))
+		reached = tape.Add(v, v)
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || reached != nil {
+		t.Errorf("error %v, and the operation after the end gives %v", err, reached)
+	}
+	err = tape.Within(ctx, func() error {
+		values := tape.Values()
+		reached = values.Var(x)
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || reached != nil {
+		t.Errorf("a tape of values: error %v and %v", err, reached)
+	}
+	own := errors.New("own")
+	err = tape.Within(t.Context(), func() error { reached = tape.Var(x); return own })
+	if err != own || reached == nil {
+		t.Errorf("another context: error %v and %v", err, reached)
+	}
+	if v := tape.Var(x); v.Value != x {
+		t.Error("outside Within, operations do not work")
+	}
+}
+
+// TestWithinPanics checks that Within passes other panics on.
+func TestWithinPanics(t *testing.T) {
+	tape := autodiff.NewTape()
+	defer func() {
+		if raised := recover(); raised == nil {
+			t.Error("no panic for shapes that do not fit")
+		}
+	}()
+	_ = tape.Within(t.Context(), func() error {
+		tape.MatMul(tape.Var(mat.NewDense(2, 3)), tape.Var(mat.NewDense(2, 3)))
+		return nil
+	})
 }

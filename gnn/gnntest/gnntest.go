@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Test tests m on small synthetic graphs:
@@ -113,10 +114,7 @@ func (p point) variables(tape *autodiff.Tape) (vars []*autodiff.Var) {
 // constant returns the logits for a constant graph.
 func (p point) constant(t *testing.T, m gnn.Model, a *mat.CSR, x mat.Matrix) *mat.Dense {
 	t.Helper()
-	in, err := gnn.NewInput(t.Context(), a, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mattest.Must(gnn.NewInput(t.Context(), a, x))
 	tape := autodiff.NewTape()
 	z := m.Forward(tape, in, p.variables(tape)).Value
 	if err := in.Err(); err != nil {
@@ -184,12 +182,9 @@ func kinds(t *testing.T, m gnn.Model) {
 		want := p.variable(m, p.a)
 		near(t, "constant A, dense X", p.constant(t, m, p.adjacency(), p.x), want)
 		near(t, "constant A, sparse X", p.constant(t, m, p.adjacency(), p.x.Sparse()), want)
-		near(t, "constant A, X that is read", p.constant(t, m, p.adjacency(), reader{p.x, nil}), want)
+		near(t, "constant A, X that is read", p.constant(t, m, p.adjacency(), mattest.Distant{Of: p.x}), want)
 
-		in, err := gnn.NewInput(t.Context(), p.adjacency(), p.x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := mattest.Must(gnn.NewInput(t.Context(), p.adjacency(), p.x))
 		tape := autodiff.NewTape()
 		near(t, "constant A, variable X", m.Forward(tape, in.WithX(tape.Var(p.x)), p.variables(tape)).Value, want)
 		near(t, "variable A, constant X", m.Forward(tape, in.WithA(tape.Var(p.a)), p.variables(tape)).Value, want)
@@ -207,6 +202,9 @@ func noEdges(t *testing.T, m gnn.Model) {
 
 func renaming(t *testing.T, m gnn.Model) {
 	p := at(m, 30)
+	for i, w := range p.a.Data { // with the same weight for both directions of an edge
+		p.a.Data[i] = w * (0.5 + float32((i/nodes+i%nodes)%4)/4)
+	}
 	q := p.copy()
 	name := rand.New(rand.NewPCG(30, 3)).Perm(nodes) // node i becomes name[i]
 	for i := range nodes {
@@ -215,7 +213,7 @@ func renaming(t *testing.T, m gnn.Model) {
 			q.a.Row(name[i])[name[j]] = w
 		}
 	}
-	want, renamed := p.constant(t, m, p.adjacency(), p.x), q.constant(t, m, q.adjacency(), q.x)
+	want, renamed := p.constant(t, m, p.a.Sparse(), p.x), q.constant(t, m, q.a.Sparse(), q.x)
 	got := mat.NewDense(nodes, classes)
 	for i := range nodes {
 		copy(got.Row(i), renamed.Row(name[i]))
@@ -233,39 +231,21 @@ func inference(t *testing.T, m gnn.Model) {
 	before := p.copy()
 	broken := errors.New("the disk is gone")
 	want := p.constant(t, m, p.adjacency(), p.x)
-	for name, x := range map[string]mat.Matrix{"dense": p.x, "sparse": p.x.Sparse(), "read": reader{p.x, nil}} {
+	read := mattest.Distant{Of: p.x}
+	for name, x := range map[string]mat.Matrix{"dense": p.x, "sparse": p.x.Sparse(), "read": read} {
 		z, err := p.trained(m).Logits(t.Context(), p.adjacency(), x)
 		if err != nil {
 			t.Fatalf("%s X: %v", name, err)
 		}
 		near(t, name+" X", z, want)
 	}
-	if _, err := p.trained(m).Logits(t.Context(), p.adjacency(), reader{p.x, broken}); !errors.Is(err, broken) {
+	read.Err = broken
+	if _, err := p.trained(m).Logits(t.Context(), p.adjacency(), read); !errors.Is(err, broken) {
 		t.Errorf("error %v where X cannot be read, want one that wraps %q", err, broken)
 	}
-	z, err := p.trained(m).Logits(t.Context(), nil, p.x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := mattest.Must(p.trained(m).Logits(t.Context(), nil, p.x))
 	near(t, "no edges", z, p.constant(t, m, nil, p.x))
 	p.sameAs(t, before)
-}
-
-// reader hides the type of features from package gnn. If err is not nil, reading fails with it.
-type reader struct {
-	x   *mat.Dense
-	err error
-}
-
-// Dims returns the dimensions of x.
-func (r reader) Dims() (rows, cols int) { return r.x.Dims() }
-
-// ReadBlock reads a block of x, or returns err.
-func (r reader) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.x.ReadBlock(dst, rows, lo, hi)
 }
 
 // problem returns a graph whose classes differ in features, and its target.
@@ -288,10 +268,7 @@ func problem(t *testing.T) (*graph.Graph, *gnn.Target) {
 	}
 	g.Adj = a.Sparse()
 	g.Adj.Data = nil
-	target, err := gnn.NewTarget(g, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := mattest.Must(gnn.NewTarget(g, false))
 	return g, target
 }
 
@@ -308,10 +285,7 @@ func training(t *testing.T, m gnn.Model) {
 	var first *gnn.Result
 	for _, threads := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(threads)
-		r, err := gnn.Train(t.Context(), m, target.Sample(), target, config(), rand.NewPCG(51, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(gnn.Train(t.Context(), m, target.Sample(), target, config(), rand.NewPCG(51, 1)))
 		if first == nil {
 			first = r
 			continue
@@ -323,10 +297,7 @@ func training(t *testing.T, m gnn.Model) {
 	if begin, end := first.Losses[0], first.Losses[len(first.Losses)-1]; !(end < 0.9*begin) {
 		t.Errorf("the loss goes from %v to %v in %d epochs, want it to fall", begin, end, len(first.Losses))
 	}
-	z, err := first.Trained.Logits(t.Context(), g.Adj, g.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := mattest.Must(first.Trained.Logits(t.Context(), g.Adj, g.X))
 	test := new(mat.Dense)
 	z.Gather(test, g.Split.Test)
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
@@ -340,13 +311,24 @@ func training(t *testing.T, m gnn.Model) {
 
 func stopping(t *testing.T, m gnn.Model) {
 	g, target := problem(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r, err := gnn.Train(ctx, m, target.Sample(), target, config(), rand.NewPCG(51, 1))
-	if r != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("training with a cancelled context: %v, %v, want %v", r, err, context.Canceled)
-	}
-	if _, err := at(m, 60).trained(m).Logits(ctx, g.Adj, g.X); !errors.Is(err, context.Canceled) {
-		t.Errorf("inference with a cancelled context: %v, want %v", err, context.Canceled)
+	for _, last := range []int64{0, 3} { // cancelled before the training, and during it
+		ctx, cancel := context.WithCancel(t.Context())
+		epochs := int64(0)
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if epochs = e.Done; epochs == last {
+				cancel()
+			}
+		})
+		if last == 0 {
+			cancel()
+		}
+		r, err := gnn.Train(ctx, m, target.Sample(), target, config(), rand.NewPCG(51, 1))
+		if r != nil || !errors.Is(err, context.Canceled) || epochs != last {
+			t.Errorf("training cancelled in epoch %d: %v, %v, last epoch %d, want %v", last, r, err, epochs, context.Canceled)
+		}
+		if _, err := at(m, 60).trained(m).Logits(ctx, g.Adj, g.X); !errors.Is(err, context.Canceled) {
+			t.Errorf("inference with a cancelled context: %v, want %v", err, context.Canceled)
+		}
+		cancel()
 	}
 }

@@ -1,14 +1,14 @@
 package assess_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/assess"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -48,14 +48,8 @@ func TestAssessFitsTheMean(t *testing.T) {
 				mean.Data[i] += v / 4 // exact except for the additions
 			}
 		}
-		want, err := assess.LeastSquares(t.Context(), mean, y, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := assess.Assess(t.Context(), h, y, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := mattest.Must(assess.LeastSquares(t.Context(), mean, y, 5))
+		got := mattest.Must(assess.Assess(t.Context(), h, y, 5))
 		if got.Rank != want.Rank {
 			t.Errorf("%v: rank %d, want %d", shape, got.Rank, want.Rank)
 		}
@@ -71,36 +65,22 @@ func TestAssessFitsTheMean(t *testing.T) {
 // Fit evaluates the last hop, and Judge the others. Together they equal Assess.
 func TestJudgeCompletesFit(t *testing.T) {
 	h, y := hops(300, 9, 4, 3, rand.New(rand.NewPCG(5, 0)))
-	want, err := assess.Assess(t.Context(), h, y, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := assess.Fit(t.Context(), h, y, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.Must(assess.Assess(t.Context(), h, y, 4))
+	got := mattest.Must(assess.Fit(t.Context(), h, y, 4))
 	if got.Confidence[0] != nil || got.Confidence[1] != nil || !slices.Equal(got.Confidence[2], want.Confidence[2]) {
 		t.Errorf("confidence of each hop before Judge: %d, %d, %d values, want that of the last alone",
 			len(got.Confidence[0]), len(got.Confidence[1]), len(got.Confidence[2]))
 	}
 	got.Judge(h, y)
-	for l := range h {
-		if !slices.Equal(got.Confidence[l], want.Confidence[l]) {
-			t.Errorf("confidence of hop %d differs from that of Assess", l)
-		}
-	}
-	if !slices.Equal(got.Error, want.Error) || got.Accuracy != want.Accuracy {
-		t.Errorf("errors %v, accuracy %v, want %v, %v", got.Error, got.Accuracy, want.Error, want.Accuracy)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("Fit and Judge give %+v, Assess gives %+v", got, want)
 	}
 }
 
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.
 func TestResidualIsOrthogonal(t *testing.T) {
 	h, y := hops(5000, 30, 7, 1, rand.New(rand.NewPCG(2, 0)))
-	fitted, err := assess.LeastSquares(t.Context(), h[0].Dense(), y, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := mattest.Must(assess.LeastSquares(t.Context(), h[0].Dense(), y, 7))
 	var fit, along mat.Dense
 	mat.Mul(&fit, h[0].Dense(), fitted.W)
 	for i, c := range y {
@@ -116,43 +96,5 @@ func TestResidualIsOrthogonal(t *testing.T) {
 
 func TestAssessIgnoresThreads(t *testing.T) {
 	h, y := hops(9000, 40, 6, 3, rand.New(rand.NewPCG(3, 0)))
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	var first assess.Assessment
-	for i, threads := range []int{1, 2, 7} {
-		runtime.GOMAXPROCS(threads)
-		got, err := assess.Assess(t.Context(), h, y, 6)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i == 0 {
-			first = got
-			continue
-		}
-		same := slices.Equal(got.W.Data, first.W.Data) && slices.Equal(got.Error, first.Error)
-		for l := range h {
-			same = same && slices.Equal(got.Confidence[l], first.Confidence[l])
-		}
-		if !same {
-			t.Errorf("%d threads change the assessment", threads)
-		}
-	}
-}
-
-// BenchmarkAssess evaluates the three hops of a third of Reddit's training nodes and of ogbn-arxiv's. The rate counts
-// the products: one triangle of [T Y]ᵀ[T Y], and the logits of each hop.
-func BenchmarkAssess(b *testing.B) {
-	for _, size := range []struct{ n, d, classes int }{{50_000, 602, 41}, {91_000, 128, 40}} {
-		h, y := hops(size.n, size.d, size.classes, 3, rand.New(rand.NewPCG(4, 0)))
-		b.Run(fmt.Sprintf("nodes=%d/features=%d", size.n, size.d), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := assess.Assess(b.Context(), h, y, size.classes); err != nil {
-					b.Fatal(err)
-				}
-			}
-			both := float64(size.d + size.classes)
-			b.ReportMetric(float64(size.n)*(both*both+3*2*float64(size.d*size.classes))*float64(b.N)/b.Elapsed().Seconds()/1e9,
-				"GFLOP/s")
-		})
-	}
+	mattest.IgnoresThreads(t, func() assess.Assessment { return mattest.Must(assess.Assess(t.Context(), h, y, 6)) })
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/assess"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -32,11 +33,7 @@ func scaled(h []mat.View, factor func(j int) float32) (all []mat.View) {
 
 func fit(t *testing.T, h []mat.View, y []int32, classes int) assess.Assessment {
 	t.Helper()
-	a, err := assess.Assess(t.Context(), h, y, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return mattest.Must(assess.Assess(t.Context(), h, y, classes))
 }
 
 // Multiplying all features by a factor divides the classifier by that factor. At 1e19 squares overflow, at 1e-25 they
@@ -117,16 +114,11 @@ func TestFitRefuses(t *testing.T) {
 			nan: "NaN in hop 1"} {
 			h, y := hops(shape[0], shape[1], 4, 3, rand.New(rand.NewPCG(44, 0)))
 			h[1].Row(5)[7] = bad
-			if _, err := assess.Fit(t.Context(), h, y, 4); err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%v, %v: error %v, want one with %q", shape, bad, err, says)
-			}
+			mattest.Fails(t, says)(assess.Fit(t.Context(), h, y, 4))
 		}
 		h, y := hops(shape[0], shape[1], 4, 3, rand.New(rand.NewPCG(44, 0)))
 		faint := scaled(h, func(int) float32 { return 1e-44 })
-		if _, err := assess.Fit(t.Context(), faint, y, 4); err == nil || !strings.Contains(err.Error(),
-			"scale the features") {
-			t.Errorf("%v, features of 1e-44: error %v", shape, err)
-		}
+		mattest.Fails(t, "scale the features")(assess.Fit(t.Context(), faint, y, 4))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := assess.Fit(ctx, h, y, 4); !errors.Is(err, context.Canceled) {
@@ -137,8 +129,5 @@ func TestFitRefuses(t *testing.T) {
 	if err != nil || none.Rank != 0 || none.Condition != 1 || none.Scales != 1 {
 		t.Errorf("no features: %+v, error %v", none, err)
 	}
-	if _, err := assess.LeastSquares(t.Context(), mat.NewDense(0, 3), nil, 2); err == nil || !strings.Contains(err.Error(),
-		"0 training nodes") {
-		t.Errorf("no rows: error %v", err)
-	}
+	mattest.Fails(t, "0 training nodes")(assess.LeastSquares(t.Context(), mat.NewDense(0, 3), nil, 2))
 }

@@ -55,18 +55,20 @@ func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 		}
 		parallel.For(n-end, choleskyBlock, func(lo, hi int) { substitute(u, n, k, end, end+lo, end+hi) })
 		err := parallel.ForContext(ctx, n-end, choleskyBlock, func(lo, hi int) {
-			at := func(row, from, rows, cols int) blas64.General {
-				return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: u[row*n+from:]}
-			}
 			lo, hi = end+lo, end+hi
 			blas64.Gemm(blas.Trans, blas.NoTrans, -1,
-				at(k, lo, end-k, hi-lo), at(k, lo, end-k, n-lo), 1, at(lo, lo, hi-lo, n-lo))
+				block(u, n, k, lo, end-k, hi-lo), block(u, n, k, lo, end-k, n-lo), 1, block(u, n, lo, lo, hi-lo, n-lo))
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return &Cholesky{blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: u}}, nil
+}
+
+// block returns a rows×cols block of a row-major matrix with rows of the given length. It begins at (row, col).
+func block(data []float64, length, row, col, rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: length, Data: data[row*length+col:]}
 }
 
 // factorDiagonal replaces rows and columns k to end−1 of u by their factor. It returns end, or the first row whose
@@ -118,7 +120,7 @@ func (c *Cholesky) Solve(ctx context.Context, b []float64, cols int) ([]float64,
 	}
 	const strip = 16 // columns that one task solves for
 	err := parallel.ForContext(ctx, cols, strip, func(lo, hi int) {
-		part := blas64.General{Rows: n, Cols: hi - lo, Stride: cols, Data: x[lo:]}
+		part := block(x, cols, 0, lo, n, hi-lo)
 		blas64.Trsm(blas.Left, blas.Trans, 1, u, part)
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, u, part)
 	})

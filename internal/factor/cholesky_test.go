@@ -2,10 +2,13 @@ package factor_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	gonum "gonum.org/v1/gonum/mat"
 
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -20,12 +23,9 @@ func TestGramBlocks(t *testing.T) {
 		x := mattest.Normal(shape[0], shape[1], random)
 		want := gram(t, x)
 		mattest.AtThreads(func(threads int) {
-			got, err := factor.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
+			got := mattest.Must(factor.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
 				copy(dst.Data, x.Data[lo*x.Cols:(lo+dst.Rows)*x.Cols])
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if !slices.Equal(got.Data, want.Data) {
 				t.Errorf("%d×%d, %d threads: blocks differ from the whole", x.Rows, x.Cols, threads)
 			}
@@ -58,36 +58,15 @@ func TestCholeskySolves(t *testing.T) {
 		for i := range x {
 			x[i] = random.NormFloat64()
 		}
-		b := make([]float64, n*cols)
-		for i := range n {
-			for j, v := range s.Row(i) {
-				for c := range cols {
-					b[i*cols+c] += v * x[j*cols+c]
-				}
+		b := times(s, x, cols)
+		got := mattest.IgnoresThreads(t, func() []float64 {
+			return mattest.Must(mattest.Must(s.Cholesky(t.Context())).Solve(t.Context(), b, cols))
+		})
+		for i := range got {
+			if math.Abs(got[i]-x[i]) > 1e-9 { // condition numbers up to about 10⁵
+				t.Fatalf("order %d: component %d is %v, want %v", n, i, got[i], x[i])
 			}
 		}
-		var first []float64
-		mattest.AtThreads(func(threads int) {
-			cholesky, err := s.Cholesky(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := cholesky.Solve(t.Context(), b, cols)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first == nil {
-				first = got
-			}
-			if !slices.Equal(got, first) {
-				t.Errorf("order %d: %d threads change the solution", n, threads)
-			}
-			for i := range got {
-				if math.Abs(got[i]-x[i]) > 1e-9 { // condition numbers up to about 10⁵
-					t.Fatalf("order %d: component %d is %v, want %v", n, i, got[i], x[i])
-				}
-			}
-		})
 	}
 }
 
@@ -107,54 +86,59 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 	}
 }
 
-// U⁻ᵀ·s·U⁻¹ = I for U upper triangular, and the pivots are those of elimination without pivoting.
+// The inverse and the pivots are those of gonum's factor U.
 func TestCholeskyInverse(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
-	for _, n := range []int{0, 1, 2, 63, 65, 130} {
+	for _, n := range []int{1, 2, 63, 65, 130} {
 		s := gram(t, mattest.Normal(n+20, n, random))
-		cholesky, err := s.Cholesky(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		var reference gonum.Cholesky
+		var u gonum.TriDense
+		var product gonum.Dense
+		if !reference.Factorize(gonum.NewSymDense(n, s.Data)) {
+			t.Fatalf("order %d: not positive", n)
 		}
-		inverse := cholesky.Inverse()
-		along := make([]float64, n*n) // s·U⁻¹
+		reference.UTo(&u)
+		cholesky := mattest.Must(s.Cholesky(t.Context()))
+		product.Mul(&u, gonum.NewDense(n, n, cholesky.Inverse()))
+		least := math.Inf(1)
 		for i := range n {
-			for p, v := range s.Row(i) {
-				for j := range n {
-					along[i*n+j] += v * inverse[p*n+j]
-				}
-			}
+			least = min(least, u.At(i, i)*u.At(i, i))
+			product.Set(i, i, product.At(i, i)-1)
 		}
-		for i := range n {
-			for j := range n {
-				if j < i && inverse[i*n+j] != 0 {
-					t.Fatalf("order %d: U⁻¹ has %g below its diagonal", n, inverse[i*n+j])
-				}
-				sum, want := 0.0, 0.0
-				for p := range n {
-					sum += inverse[p*n+i] * along[p*n+j]
-				}
-				if i == j {
-					want = 1
-				}
-				if math.Abs(sum-want) > 1e-9 { // condition numbers up to about 10⁵
-					t.Fatalf("order %d: (%d, %d) of the product is %g, want %g", n, i, j, sum, want)
-				}
-			}
+		if off := gonum.Norm(&product, 2); off > 1e-9 { // condition numbers up to about 10⁵
+			t.Fatalf("order %d: U·U⁻¹ differs from I by %g", n, off)
 		}
-		eliminated, least := slices.Clone(s.Data), math.Inf(1)
-		for k := range n {
-			pivot := eliminated[k*n+k]
-			least = min(least, pivot)
-			for i := k + 1; i < n; i++ {
-				w := eliminated[i*n+k] / pivot
-				for j := k; j < n; j++ {
-					eliminated[i*n+j] -= w * eliminated[k*n+j]
-				}
-			}
-		}
-		if got := cholesky.LeastPivot(); got != least && !(math.Abs(got-least) <= 1e-9*least) {
+		if got := cholesky.LeastPivot(); !(math.Abs(got-least) <= 1e-9*least) {
 			t.Errorf("order %d: least pivot %g, want %g", n, got, least)
 		}
+	}
+	if none := mattest.Must(factor.NewSymmetric(0).Cholesky(t.Context())); !math.IsInf(none.LeastPivot(), 1) ||
+		len(none.Inverse()) > 0 {
+		t.Errorf("least pivot %g and inverse %v of an empty matrix", none.LeastPivot(), none.Inverse())
+	}
+}
+
+// gram returns XᵀX.
+func gram(t testing.TB, x *mat.Dense) *factor.Symmetric {
+	t.Helper()
+	return mattest.Must(factor.Gram(t.Context(), x))
+}
+
+// rate reports billions of additions and multiplications per second.
+func rate(b *testing.B, operations float64) {
+	b.ReportMetric(operations*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, n := range []int{100, 602, 2000} {
+		s := gram(b, mattest.Normal(n+100, n, rand.New(rand.NewPCG(1, 0))))
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.Cholesky(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			rate(b, float64(n)*float64(n)*float64(n)/3)
+		})
 	}
 }

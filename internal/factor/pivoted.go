@@ -47,12 +47,9 @@ func (s *Symmetric) pivoted(ctx context.Context, least float64) (l []float64, or
 			break
 		}
 		err := parallel.ForContext(ctx, n-end, choleskyBlock, func(lo, hi int) {
-			at := func(row, from, rows, cols int) blas64.General {
-				return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: a[row*n+from:]}
-			}
 			lo, hi = end+lo, end+hi
 			blas64.Gemm(blas.NoTrans, blas.Trans, -1,
-				at(lo, k, hi-lo, end-k), at(end, k, hi-end, end-k), 1, at(lo, end, hi-lo, hi-end))
+				block(a, n, lo, k, hi-lo, end-k), block(a, n, end, k, hi-end, end-k), 1, block(a, n, lo, end, hi-lo, hi-end))
 		})
 		if err != nil {
 			return nil, nil, 0, err
@@ -107,13 +104,11 @@ func lowerGram(ctx context.Context, l []float64, n, r int) (*Symmetric, error) {
 	g := NewSymmetric(r)
 	const strip, width = 64, 512
 	err := parallel.ForContext(ctx, r, strip, func(lo, hi int) {
-		at := func(from, cols int) blas64.General { // rows of L before lo are zero in columns lo to hi
-			return blas64.General{Rows: n - lo, Cols: cols, Stride: n, Data: l[lo*n+from:]}
-		}
 		for from := 0; from < hi && ctx.Err() == nil; from += width {
 			cols := min(width, hi-from)
-			to := blas64.General{Rows: hi - lo, Cols: cols, Stride: r, Data: g.Data[lo*r+from:]}
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1, at(lo, hi-lo), at(from, cols), 0, to)
+			// Rows of L before lo are zero in columns lo to hi−1.
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
+				block(l, n, lo, lo, n-lo, hi-lo), block(l, n, lo, from, n-lo, cols), 0, block(g.Data, r, lo, from, hi-lo, cols))
 		}
 	})
 	for i := range r {

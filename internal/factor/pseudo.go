@@ -160,13 +160,10 @@ func (s *Symmetric) pseudoByPivots(ctx context.Context, b []float64, cols int, t
 		copy(turned[at*cols:(at+1)*cols], b[i*cols:(i+1)*cols])
 	}
 	small := make([]float64, r*cols)
-	wide := func(data []float64, from, rows int) blas64.General {
-		return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data[from*cols:]}
-	}
 	const strip = 64
 	err = parallel.ForContext(ctx, r, strip, func(lo, hi int) { // rows of L before lo are zero in these columns
-		part := blas64.General{Rows: n - lo, Cols: hi - lo, Stride: n, Data: l[lo*n+lo:]}
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, part, wide(turned, lo, n-lo), 0, wide(small, lo, hi-lo))
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(l, n, lo, lo, n-lo, hi-lo), block(turned, cols, lo, 0, n-lo, cols),
+			0, block(small, cols, lo, 0, hi-lo, cols))
 	})
 	for range 2 {
 		if err == nil {
@@ -177,8 +174,8 @@ func (s *Symmetric) pseudoByPivots(ctx context.Context, b []float64, cols int, t
 		return Solution{}, err
 	}
 	err = parallel.ForContext(ctx, n, strip, func(lo, hi int) {
-		part := blas64.General{Rows: hi - lo, Cols: r, Stride: n, Data: l[lo*n:]}
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, part, wide(small, 0, r), 0, wide(turned, lo, hi-lo))
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, block(l, n, lo, 0, hi-lo, r), block(small, cols, 0, 0, r, cols),
+			0, block(turned, cols, lo, 0, hi-lo, cols))
 	})
 	for at, i := range order {
 		copy(x[i*cols:(i+1)*cols], turned[at*cols:(at+1)*cols])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -208,11 +209,7 @@ func targets(small *condense.Condensed) *mat.Dense {
 	if small.Soft != nil {
 		return small.Soft
 	}
-	y := mat.NewDense(small.Nodes(), small.Classes)
-	for i, c := range small.Y {
-		y.Row(i)[c] = 1
-	}
-	return y
+	return autodiff.OneHot(small.Y, small.Classes)
 }
 
 // scales are the candidate factors by which logits are multiplied before the softmax. The logits of a regression are

@@ -6,8 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	gonum "gonum.org/v1/gonum/mat"
+
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -52,68 +55,42 @@ func judged(t *testing.T) (*graph.Graph, *condense.Condensed) {
 	return g, &condense.Condensed{Adj: a, X: x, Y: y, Classes: 2, Members: members}
 }
 
-// normalised returns Â of a as float64 rows.
-func normalised(a *mat.CSR) [][]float64 {
-	n := a.Rows
-	m := make([][]float64, n)
-	for i := range m {
-		m[i] = make([]float64, n)
-		for _, j := range a.Indices[a.Indptr[i]:a.Indptr[i+1]] {
-			m[i][j] = 1
-		}
-		m[i][i] = 1
+// normalised returns Â of a in float64.
+func normalised(a *mat.CSR) *gonum.Dense {
+	m, degree := double(a.Dense()), make([]float64, a.Rows)
+	for i := range degree {
+		m.Set(i, i, 1)
+		degree[i] = gonum.Sum(m.RowView(i))
 	}
-	degree := make([]float64, n)
-	for i, row := range m {
-		for _, v := range row {
-			degree[i] += v
-		}
-	}
-	for i, row := range m {
-		for j := range row {
-			row[j] /= math.Sqrt(degree[i] * degree[j])
-		}
-	}
+	m.Apply(func(i, j int, v float64) float64 { return v / math.Sqrt(degree[i]*degree[j]) }, m)
 	return m
 }
 
-func product(a, b [][]float64) [][]float64 {
-	c := make([][]float64, len(a))
-	for i := range a {
-		c[i] = make([]float64, len(b[0]))
-		for k, v := range a[i] {
-			for j, w := range b[k] {
-				c[i][j] += v * w
-			}
-		}
-	}
-	return c
-}
-
-func rowsOf64(x *mat.Dense) [][]float64 {
-	m := make([][]float64, x.Rows)
-	for i := range m {
-		for _, v := range x.Row(i) {
-			m[i] = append(m[i], float64(v))
-		}
-	}
+// double returns x in float64.
+func double(x *mat.Dense) *gonum.Dense {
+	m := gonum.NewDense(x.Rows, x.Cols, nil)
+	m.Apply(func(i, j int, _ float64) float64 { return float64(x.Row(i)[j]) }, m)
 	return m
 }
 
-// TestJudgeIsItsFormula compares the verdict with the formula of Judge, computed in plain loops with Gaussian
-// elimination.
+// product returns the product of matrices.
+func product(first gonum.Matrix, others ...gonum.Matrix) *gonum.Dense {
+	p := gonum.DenseCopyOf(first)
+	for _, m := range others {
+		next := new(gonum.Dense)
+		next.Mul(p, m)
+		p = next
+	}
+	return p
+}
+
+// TestJudgeIsItsFormula compares the verdict with the formula of Judge, computed densely in float64.
 func TestJudgeIsItsFormula(t *testing.T) {
 	g, small := judged(t)
 	for _, linear := range []bool{true, false} {
 		for _, weighted := range []bool{false, true} {
-			j, err := New(t.Context(), g, false, linear, rand.NewPCG(1, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := j.Of(t.Context(), small, weighted)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := mattest.Must(New(t.Context(), g, false, linear, rand.NewPCG(1, 1)))
+			got := mattest.Must(j.Of(t.Context(), small, weighted))
 			want := plainly(g, small, weighted, false)
 			if !linear {
 				w := plainly(g, small, weighted, true)
@@ -138,64 +115,42 @@ func mean(values []float64) (sum float64) {
 
 func plainly(g *graph.Graph, small *condense.Condensed, weighted, wide bool) Verdict {
 	own, other := normalised(small.Adj), normalised(g.Adj)
-	m, field := product(own, rowsOf64(small.X)), product(other, rowsOf64(g.X.(*mat.Dense)))
-	kernel := func(a, b []float64) float64 {
-		var dot, aa, bb float64
-		for i := range a {
-			dot, aa, bb = dot+a[i]*b[i], aa+a[i]*a[i], bb+b[i]*b[i]
-		}
-		if !wide {
-			return dot
-		}
-		size := math.Sqrt(aa * bb)
-		theta := math.Acos(max(-1, min(1, dot/size)))
-		return size * (math.Sin(theta) + 2*(math.Pi-theta)*math.Cos(theta)) / math.Pi
-	}
-	between := func(a, b [][]float64) [][]float64 {
-		k := make([][]float64, len(a))
-		for i := range a {
-			for j := range b {
-				k[i] = append(k[i], kernel(a[i], b[j]))
+	m, field := product(own, double(small.X)), product(other, double(g.X.(*mat.Dense)))
+	between := func(a, b *gonum.Dense) *gonum.Dense {
+		k := product(a, b.T())
+		k.Apply(func(i, j int, dot float64) float64 {
+			if !wide {
+				return dot
 			}
-		}
+			size := gonum.Norm(a.RowView(i), 2) * gonum.Norm(b.RowView(j), 2)
+			theta := math.Acos(max(-1, min(1, dot/size)))
+			return size * (math.Sin(theta) + 2*(math.Pi-theta)*math.Cos(theta)) / math.Pi
+		}, k)
 		return k
 	}
-	inner, cross := product(product(own, between(m, m)), own), product(product(other, between(field, m)), own)
-	n := len(m)
-	weights, total, diagonal := make([]float64, n), 0.0, 0.0
+	inner, cross := product(own, between(m, m), own), product(other, between(field, m), own)
+	n, total := small.Nodes(), 0.0
+	weights, y := slices.Repeat([]float64{1}, n), gonum.NewDense(n, 2, nil)
 	for i := range weights {
-		weights[i] = 1
 		if weighted {
 			weights[i] = float64(small.Members.Indptr[i+1] - small.Members.Indptr[i])
 		}
 		total += weights[i]
-		diagonal += inner[i][i] / float64(n)
+		y.Set(i, int(small.Y[i]), 1)
 	}
 	best := Verdict{Accuracy: -1}
 	for _, ridge := range []float64{0.03, 0.3, 3} {
-		system := make([][]float64, n)
-		for i := range system {
-			system[i] = append(slices.Clone(inner[i]), 0, 0)
-			system[i][i] += ridge * diagonal * total / float64(n) / weights[i]
-			system[i][n+int(small.Y[i])] = 1
+		system := gonum.DenseCopyOf(inner)
+		for i, w := range weights {
+			system.Set(i, i, inner.At(i, i)+ridge*gonum.Trace(inner)/float64(n)*total/float64(n)/w)
 		}
-		for i := range system {
-			for r := range system {
-				if r != i {
-					f := system[r][i] / system[i][i]
-					for c := range system[r] {
-						system[r][c] -= f * system[i][c]
-					}
-				}
-			}
+		var solution gonum.Dense
+		if err := solution.Solve(system, y); err != nil {
+			panic(err)
 		}
-		logits := mat.NewDense(len(g.Split.Val), 2)
+		all, logits := product(cross, &solution), mat.NewDense(len(g.Split.Val), 2)
 		for v, node := range g.Split.Val {
-			for i := range n {
-				for c := range 2 {
-					logits.Row(v)[c] += float32(cross[node][i] * system[i][n+c] / system[i][i])
-				}
-			}
+			logits.Row(v)[0], logits.Row(v)[1] = float32(all.At(int(node), 0)), float32(all.At(int(node), 1))
 		}
 		if v := verdict(logits, g.Labels(g.Split.Val)); best.Accuracy < 0 || v.Score() > best.Score() {
 			best = v

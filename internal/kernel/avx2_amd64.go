@@ -4,344 +4,64 @@
 
 package kernel
 
-// tile1x1AVX2 is the micro-kernel for 1 rows and up to 8 columns, more than 0.
-//
-//go:noescape
-func tile1x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
+func tileAVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, m int, n int, k int, ahead int, accumulate bool)
 
-// tile2x1AVX2 is the micro-kernel for 2 rows and up to 8 columns, more than 0.
-//
-//go:noescape
-func tile2x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile3x1AVX2 is the micro-kernel for 3 rows and up to 8 columns, more than 0.
-//
-//go:noescape
-func tile3x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile4x1AVX2 is the micro-kernel for 4 rows and up to 8 columns, more than 0.
-//
-//go:noescape
-func tile4x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile5x1AVX2 is the micro-kernel for 5 rows and up to 8 columns, more than 0.
-//
-//go:noescape
-func tile5x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile6x1AVX2 is the micro-kernel for 6 rows and up to 8 columns, more than 0.
-//
-//go:noescape
-func tile6x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile1x2AVX2 is the micro-kernel for 1 rows and up to 16 columns, more than 8.
-//
-//go:noescape
-func tile1x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile2x2AVX2 is the micro-kernel for 2 rows and up to 16 columns, more than 8.
-//
-//go:noescape
-func tile2x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile3x2AVX2 is the micro-kernel for 3 rows and up to 16 columns, more than 8.
-//
-//go:noescape
-func tile3x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile4x2AVX2 is the micro-kernel for 4 rows and up to 16 columns, more than 8.
-//
-//go:noescape
-func tile4x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile5x2AVX2 is the micro-kernel for 5 rows and up to 16 columns, more than 8.
-//
-//go:noescape
-func tile5x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile6x2AVX2 is the micro-kernel for 6 rows and up to 16 columns, more than 8.
-//
-//go:noescape
-func tile6x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// copyPanelAVX2 copies rows (at least 1) of 16 values, lds apart, to dst without gaps.
-//
-//go:noescape
 func copyPanelAVX2(dst *float32, src *float32, lds int, rows int)
 
-// closestAVX2 folds m rows of 16 products, those with centres first, first+1, …,
-// into the running minima of norm − 2·product: see nearest.go.
-//
-//go:noescape
 func closestAVX2(value *float32, index *int32, product *float32, norms *float32, m int, first int32)
 
-// gather1AVX2 gathers count rows (at least 1) of d values, 0 < d ≤ 8: see Gather and GatherRows.
-//
-//go:noescape
-func gather1AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherAVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 
-// gather2AVX2 gathers count rows (at least 1) of d values, 8 < d ≤ 16: see Gather and GatherRows.
-//
-//go:noescape
-func gather2AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherSumAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 
-// gather3AVX2 gathers count rows (at least 1) of d values, 16 < d ≤ 24: see Gather and GatherRows.
-//
-//go:noescape
-func gather3AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherSumHalfAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-// gather4AVX2 gathers count rows (at least 1) of d values, 24 < d ≤ 32: see Gather and GatherRows.
-//
-//go:noescape
-func gather4AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherWeightedHalfAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 
-// gather5AVX2 gathers count rows (at least 1) of d values, 32 < d ≤ 40: see Gather and GatherRows.
-//
-//go:noescape
-func gather5AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherFactoredAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-// gather6AVX2 gathers count rows (at least 1) of d values, 40 < d ≤ 48: see Gather and GatherRows.
-//
-//go:noescape
-func gather6AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather7AVX2 gathers count rows (at least 1) of d values, 48 < d ≤ 56: see Gather and GatherRows.
-//
-//go:noescape
-func gather7AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather8AVX2 gathers count rows (at least 1) of d values, 56 < d ≤ 64: see Gather and GatherRows.
-//
-//go:noescape
-func gather8AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather9AVX2 gathers count rows (at least 1) of d values, 64 < d ≤ 72: see Gather and GatherRows.
-//
-//go:noescape
-func gather9AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather10AVX2 gathers count rows (at least 1) of d values, 72 < d ≤ 80: see Gather and GatherRows.
-//
-//go:noescape
-func gather10AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather11AVX2 gathers count rows (at least 1) of d values, 80 < d ≤ 88: see Gather and GatherRows.
-//
-//go:noescape
-func gather11AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather12AVX2 gathers count rows (at least 1) of d values, 88 < d ≤ 96: see Gather and GatherRows.
-//
-//go:noescape
-func gather12AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather13AVX2 gathers count rows (at least 1) of d values, 96 < d ≤ 104: see Gather and GatherRows.
-//
-//go:noescape
-func gather13AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather14AVX2 gathers count rows (at least 1) of d values, 104 < d ≤ 112: see Gather and GatherRows.
-//
-//go:noescape
-func gather14AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gatherSum1AVX2 sums count rows (at least 1) of 16 values: see GatherSum.
-//
-//go:noescape
-func gatherSum1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSum2AVX2 sums count rows (at least 1) of 32 values: see GatherSum.
-//
-//go:noescape
-func gatherSum2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSum3AVX2 sums count rows (at least 1) of 48 values: see GatherSum.
-//
-//go:noescape
-func gatherSum3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSum4AVX2 sums count rows (at least 1) of 64 values: see GatherSum.
-//
-//go:noescape
-func gatherSum4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSumHalf1AVX2 sums count rows (at least 1) of 16 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherSumHalf2AVX2 sums count rows (at least 1) of 32 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherSumHalf3AVX2 sums count rows (at least 1) of 48 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherSumHalf4AVX2 sums count rows (at least 1) of 64 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf1AVX2 sums count rows (at least 1) of 16 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf2AVX2 sums count rows (at least 1) of 32 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf3AVX2 sums count rows (at least 1) of 48 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf4AVX2 sums count rows (at least 1) of 64 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored1AVX2 sums count rows (at least 1) of 16 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored2AVX2 sums count rows (at least 1) of 32 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored3AVX2 sums count rows (at least 1) of 48 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored4AVX2 sums count rows (at least 1) of 64 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// dotAVX2 returns the inner product of x and y, of the same length.
-//
-//go:noescape
 func dotAVX2(x []float32, y []float32) float32
 
-// axpyAVX2 sets y += alpha·x.
-//
-//go:noescape
 func axpyAVX2(alpha float32, x []float32, y []float32)
 
-// addAVX2 sets dst = x + y.
-//
-//go:noescape
 func addAVX2(dst []float32, x []float32, y []float32)
 
-// mulAVX2 sets dst = x·y.
-//
-//go:noescape
 func mulAVX2(dst []float32, x []float32, y []float32)
 
-// scaleAVX2 sets dst = alpha·x.
-//
-//go:noescape
 func scaleAVX2(dst []float32, alpha float32, x []float32)
 
-// reluAVX2 sets dst = max(0, x).
-//
-//go:noescape
 func reluAVX2(dst []float32, x []float32)
 
-// reluGradAVX2 sets dst = g where x > 0 and 0 elsewhere.
-//
-//go:noescape
 func reluGradAVX2(dst []float32, g []float32, x []float32)
 
-// adamAVX2 is one step of Adam: see adamStep.
-//
-//go:noescape
 func adamAVX2(w []float32, g []float32, m []float32, v []float32, decay float32, b1 float32, c1 float32, b2 float32, c2 float32, rate float32, root float32, eps float32)
 
-// maximumAVX2 returns the greatest value, −∞ if there is none; NaNs are passed over.
-//
-//go:noescape
 func maximumAVX2(x []float32) float32
 
-// expShiftedAVX2 sets dst = exp(x − shift) and returns the sum.
-//
-//go:noescape
 func expShiftedAVX2(dst []float32, x []float32, shift float32) float32
 
-// widenFloat16AVX2 widens blocks (at least 1) of 16 float16 to float32.
-//
-//go:noescape
 func widenFloat16AVX2(dst *float32, src *uint16, blocks int)
 
-// widenBFloat16AVX2 widens blocks (at least 1) of 16 bfloat16 to float32.
-//
-//go:noescape
 func widenBFloat16AVX2(dst *float32, src *uint16, blocks int)
 
-// narrowFloat16AVX2 rounds blocks (at least 1) of 16 float32 to the nearest float16, ties to even.
-//
-//go:noescape
 func narrowFloat16AVX2(dst *uint16, src *float32, blocks int)
 
-// magnitudesAVX2 raises blocks (at least 1) of 16 numbers of dst to the magnitudes of src.
-//
-//go:noescape
 func magnitudesAVX2(dst *float32, src *float32, blocks int)
 
-// narrowScaledAVX2 rounds alpha·src·factors to float16, in blocks (at least 1) of 16.
-//
-//go:noescape
 func narrowScaledAVX2(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
 
-// widenScaledAVX2 sets dst to alpha·src·factors of float16, in blocks (at least 1) of 16.
-//
-//go:noescape
 func widenScaledAVX2(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
 
-// largestAVX2 returns the largest magnitude in blocks (at least 1) of 16 numbers, as bits.
-//
-//go:noescape
 func largestAVX2(x *float32, blocks int) uint32
 
-// hasF16C reports whether the processor converts float16: bit 29 of ECX of leaf 1 of CPUID.
-func hasF16C() bool
-
-// transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart:
-// value j of row i goes to dst[j·ldd+i].
-//
-//go:noescape
 func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 
-// lowestAVX2 finds in each of m rows (at least 1) of 16 values the least,
-// and the lowest index of those equal to it.
-//
-//go:noescape
 func lowestAVX2(nearest *int32, least *float32, value *float32, index *int32, m int)
 
-// accumulateAVX2 sets sum += w·x in float64.
-//
-//go:noescape
 func accumulateAVX2(sum []float64, w float64, x []float32)
 
-// prefetchAVX2 asks the memory for x.
-//
-//go:noescape
 func prefetchAVX2(x []float32)
 
-// prefetchAtAVX2 asks the memory for the elements of table at the indices.
-//
-//go:noescape
 func prefetchAtAVX2(table *int32, indices []int32)
 
-// fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c,
-// 4×d without gaps, d at least 1.
-//
-//go:noescape
 func fewAVX2(product *float32, x0 *float32, x1 *float32, c *float32, d int)

@@ -22,19 +22,33 @@ DATA tailMaskAVX2<>+56(SB)/4, $0x00000000
 DATA tailMaskAVX2<>+60(SB)/4, $0x00000000
 GLOBL tailMaskAVX2<>(SB), RODATA|NOPTR, $64
 
-// func tile1x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
+// func tileAVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, m int, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile1x1AVX2(SB), NOSPLIT, $0-73
+TEXT ·tileAVX2(SB), NOSPLIT, $0-81
+	MOVQ       m+48(FP), AX
+	MOVQ       n+56(FP), CX
+	CMPQ       CX, $0x00000009
+	JGE        body2
+	CMPQ       AX, $0x00000006
+	JGE        body1body6
+	CMPQ       AX, $0x00000005
+	JGE        body1body5
+	CMPQ       AX, $0x00000004
+	JGE        body1body4
+	CMPQ       AX, $0x00000003
+	JGE        body1body3
+	CMPQ       AX, $0x00000002
+	JGE        body1body2
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x01, CX, CX
 	ADDQ       AX, CX
-	MOVQ       ahead+64(FP), DI
+	MOVQ       ahead+72(FP), DI
 	MOVQ       c+0(FP), R8
 	MOVQ       ldc+8(FP), R9
 	SHLQ       $0x02, R9
@@ -42,7 +56,7 @@ TEXT ·tile1x1AVX2(SB), NOSPLIT, $0-73
 	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 
-step:
+body1body1step:
 	VMOVUPS      (BX), Y1
 	VBROADCASTSS (AX), Y2
 	VFMADD231PS  Y1, Y2, Y0
@@ -51,51 +65,49 @@ step:
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body1step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x08
-	JNE          part
+	JNE          body1body1part
 	TESTB        CL, CL
-	JE           store
+	JE           body1body1store
 	MOVQ         R8, R9
 	VADDPS       (R9), Y0, Y0
 
-store:
+body1body1store:
 	MOVQ    R8, R9
 	VMOVUPS Y0, (R9)
 	VZEROUPPER
 	RET
 
-part:
+body1body1part:
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y1
 	TESTB      CL, CL
-	JE         storePart
+	JE         body1body1storePart
 	MOVQ       R8, R9
 	VMASKMOVPS (R9), Y1, Y2
 	VADDPS     Y2, Y0, Y0
 
-storePart:
+body1body1storePart:
 	VMASKMOVPS Y0, Y1, (R8)
 	VZEROUPPER
 	RET
 
-// func tile2x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile2x1AVX2(SB), NOSPLIT, $0-73
+body1body2:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x02, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -106,7 +118,7 @@ TEXT ·tile2x1AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 
-step:
+body1body2step:
 	VMOVUPS      (BX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -117,19 +129,19 @@ step:
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body2step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x08
-	JNE          part
+	JNE          body1body2part
 	TESTB        CL, CL
-	JE           store
+	JE           body1body2store
 	MOVQ         R9, R11
 	VADDPS       (R11), Y0, Y0
 	ADDQ         R10, R11
 	VADDPS       (R11), Y1, Y1
 
-store:
+body1body2store:
 	MOVQ    R9, R11
 	VMOVUPS Y0, (R11)
 	ADDQ    R10, R11
@@ -137,13 +149,13 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body1body2part:
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y2
 	TESTB      CL, CL
-	JE         storePart
+	JE         body1body2storePart
 	MOVQ       R9, R11
 	VMASKMOVPS (R11), Y2, Y3
 	VADDPS     Y3, Y0, Y0
@@ -151,26 +163,24 @@ part:
 	VMASKMOVPS (R11), Y2, Y3
 	VADDPS     Y3, Y1, Y1
 
-storePart:
+body1body2storePart:
 	VMASKMOVPS Y0, Y2, (R9)
 	ADDQ       R10, R9
 	VMASKMOVPS Y1, Y2, (R9)
 	VZEROUPPER
 	RET
 
-// func tile3x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile3x1AVX2(SB), NOSPLIT, $0-73
+body1body3:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x03, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -184,7 +194,7 @@ TEXT ·tile3x1AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 
-step:
+body1body3step:
 	VMOVUPS      (BX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y0
@@ -197,13 +207,13 @@ step:
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body3step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x08
-	JNE          part
+	JNE          body1body3part
 	TESTB        CL, CL
-	JE           store
+	JE           body1body3store
 	MOVQ         R9, R11
 	VADDPS       (R11), Y0, Y0
 	ADDQ         R10, R11
@@ -211,7 +221,7 @@ step:
 	ADDQ         R10, R11
 	VADDPS       (R11), Y2, Y2
 
-store:
+body1body3store:
 	MOVQ    R9, R11
 	VMOVUPS Y0, (R11)
 	ADDQ    R10, R11
@@ -221,13 +231,13 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body1body3part:
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y3
 	TESTB      CL, CL
-	JE         storePart
+	JE         body1body3storePart
 	MOVQ       R9, R11
 	VMASKMOVPS (R11), Y3, Y4
 	VADDPS     Y4, Y0, Y0
@@ -238,7 +248,7 @@ part:
 	VMASKMOVPS (R11), Y3, Y4
 	VADDPS     Y4, Y2, Y2
 
-storePart:
+body1body3storePart:
 	VMASKMOVPS Y0, Y3, (R9)
 	ADDQ       R10, R9
 	VMASKMOVPS Y1, Y3, (R9)
@@ -247,19 +257,17 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile4x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile4x1AVX2(SB), NOSPLIT, $0-73
+body1body4:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x04, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -278,7 +286,7 @@ TEXT ·tile4x1AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 
-step:
+body1body4step:
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -294,13 +302,13 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body4step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x08
-	JNE          part
+	JNE          body1body4part
 	TESTB        CL, CL
-	JE           store
+	JE           body1body4store
 	MOVQ         R10, R12
 	VADDPS       (R12), Y0, Y0
 	ADDQ         R11, R12
@@ -310,7 +318,7 @@ step:
 	ADDQ         R11, R12
 	VADDPS       (R12), Y3, Y3
 
-store:
+body1body4store:
 	MOVQ    R10, R12
 	VMOVUPS Y0, (R12)
 	ADDQ    R11, R12
@@ -322,13 +330,13 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body1body4part:
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y4
 	TESTB      CL, CL
-	JE         storePart
+	JE         body1body4storePart
 	MOVQ       R10, R12
 	VMASKMOVPS (R12), Y4, Y5
 	VADDPS     Y5, Y0, Y0
@@ -342,7 +350,7 @@ part:
 	VMASKMOVPS (R12), Y4, Y5
 	VADDPS     Y5, Y3, Y3
 
-storePart:
+body1body4storePart:
 	VMASKMOVPS Y0, Y4, (R10)
 	ADDQ       R11, R10
 	VMASKMOVPS Y1, Y4, (R10)
@@ -353,19 +361,17 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile5x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile5x1AVX2(SB), NOSPLIT, $0-73
+body1body5:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x05, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -387,7 +393,7 @@ TEXT ·tile5x1AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 
-step:
+body1body5step:
 	VMOVUPS      (BX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y0
@@ -405,13 +411,13 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body5step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x08
-	JNE          part
+	JNE          body1body5part
 	TESTB        CL, CL
-	JE           store
+	JE           body1body5store
 	MOVQ         R10, R12
 	VADDPS       (R12), Y0, Y0
 	ADDQ         R11, R12
@@ -423,7 +429,7 @@ step:
 	ADDQ         R11, R12
 	VADDPS       (R12), Y4, Y4
 
-store:
+body1body5store:
 	MOVQ    R10, R12
 	VMOVUPS Y0, (R12)
 	ADDQ    R11, R12
@@ -437,13 +443,13 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body1body5part:
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y5
 	TESTB      CL, CL
-	JE         storePart
+	JE         body1body5storePart
 	MOVQ       R10, R12
 	VMASKMOVPS (R12), Y5, Y6
 	VADDPS     Y6, Y0, Y0
@@ -460,7 +466,7 @@ part:
 	VMASKMOVPS (R12), Y5, Y6
 	VADDPS     Y6, Y4, Y4
 
-storePart:
+body1body5storePart:
 	VMASKMOVPS Y0, Y5, (R10)
 	ADDQ       R11, R10
 	VMASKMOVPS Y1, Y5, (R10)
@@ -473,19 +479,17 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile6x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile6x1AVX2(SB), NOSPLIT, $0-73
+body1body6:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x06, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -510,7 +514,7 @@ TEXT ·tile6x1AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 
-step:
+body1body6step:
 	VMOVUPS      (BX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -530,13 +534,13 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body6step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x08
-	JNE          part
+	JNE          body1body6part
 	TESTB        CL, CL
-	JE           store
+	JE           body1body6store
 	MOVQ         R10, R12
 	VADDPS       (R12), Y0, Y0
 	ADDQ         R11, R12
@@ -550,7 +554,7 @@ step:
 	ADDQ         R11, R12
 	VADDPS       (R12), Y5, Y5
 
-store:
+body1body6store:
 	MOVQ    R10, R12
 	VMOVUPS Y0, (R12)
 	ADDQ    R11, R12
@@ -566,13 +570,13 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body1body6part:
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y6
 	TESTB      CL, CL
-	JE         storePart
+	JE         body1body6storePart
 	MOVQ       R10, R12
 	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y0, Y0
@@ -592,7 +596,7 @@ part:
 	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y5, Y5
 
-storePart:
+body1body6storePart:
 	VMASKMOVPS Y0, Y6, (R10)
 	ADDQ       R11, R10
 	VMASKMOVPS Y1, Y6, (R10)
@@ -607,19 +611,27 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile1x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile1x2AVX2(SB), NOSPLIT, $0-73
+body2:
+	CMPQ       AX, $0x00000006
+	JGE        body2body6
+	CMPQ       AX, $0x00000005
+	JGE        body2body5
+	CMPQ       AX, $0x00000004
+	JGE        body2body4
+	CMPQ       AX, $0x00000003
+	JGE        body2body3
+	CMPQ       AX, $0x00000002
+	JGE        body2body2
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x01, CX, CX
 	ADDQ       AX, CX
-	MOVQ       ahead+64(FP), DI
+	MOVQ       ahead+72(FP), DI
 	MOVQ       c+0(FP), R8
 	MOVQ       ldc+8(FP), R9
 	SHLQ       $0x02, R9
@@ -628,7 +640,7 @@ TEXT ·tile1x2AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 
-step:
+body2body1step:
 	VMOVUPS      (BX), Y2
 	VMOVUPS      32(BX), Y3
 	VBROADCASTSS (AX), Y4
@@ -639,56 +651,54 @@ step:
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body1step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x10
-	JNE          part
+	JNE          body2body1part
 	TESTB        CL, CL
-	JE           store
+	JE           body2body1store
 	MOVQ         R8, R9
 	VADDPS       (R9), Y0, Y0
 	VADDPS       32(R9), Y1, Y1
 
-store:
+body2body1store:
 	MOVQ    R8, R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
 	VZEROUPPER
 	RET
 
-part:
+body2body1part:
 	SUBQ       $0x08, AX
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y2
 	TESTB      CL, CL
-	JE         storePart
+	JE         body2body1storePart
 	MOVQ       R8, R9
 	VADDPS     (R9), Y0, Y0
 	VMASKMOVPS 32(R9), Y2, Y3
 	VADDPS     Y3, Y1, Y1
 
-storePart:
+body2body1storePart:
 	VMOVUPS    Y0, (R8)
 	VMASKMOVPS Y1, Y2, 32(R8)
 	VZEROUPPER
 	RET
 
-// func tile2x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile2x2AVX2(SB), NOSPLIT, $0-73
+body2body2:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x02, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -701,7 +711,7 @@ TEXT ·tile2x2AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 
-step:
+body2body2step:
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	VBROADCASTSS (AX), Y6
@@ -715,13 +725,13 @@ step:
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body2step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x10
-	JNE          part
+	JNE          body2body2part
 	TESTB        CL, CL
-	JE           store
+	JE           body2body2store
 	MOVQ         R9, R11
 	VADDPS       (R11), Y0, Y0
 	VADDPS       32(R11), Y1, Y1
@@ -729,7 +739,7 @@ step:
 	VADDPS       (R11), Y2, Y2
 	VADDPS       32(R11), Y3, Y3
 
-store:
+body2body2store:
 	MOVQ    R9, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -739,14 +749,14 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body2body2part:
 	SUBQ       $0x08, AX
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y4
 	TESTB      CL, CL
-	JE         storePart
+	JE         body2body2storePart
 	MOVQ       R9, R11
 	VADDPS     (R11), Y0, Y0
 	VMASKMOVPS 32(R11), Y4, Y5
@@ -756,7 +766,7 @@ part:
 	VMASKMOVPS 32(R11), Y4, Y5
 	VADDPS     Y5, Y3, Y3
 
-storePart:
+body2body2storePart:
 	VMOVUPS    Y0, (R9)
 	VMASKMOVPS Y1, Y4, 32(R9)
 	ADDQ       R10, R9
@@ -765,19 +775,17 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile3x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile3x2AVX2(SB), NOSPLIT, $0-73
+body2body3:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x03, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -794,7 +802,7 @@ TEXT ·tile3x2AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 
-step:
+body2body3step:
 	VMOVUPS      (BX), Y6
 	VMOVUPS      32(BX), Y7
 	VBROADCASTSS (AX), Y8
@@ -811,13 +819,13 @@ step:
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body3step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x10
-	JNE          part
+	JNE          body2body3part
 	TESTB        CL, CL
-	JE           store
+	JE           body2body3store
 	MOVQ         R9, R11
 	VADDPS       (R11), Y0, Y0
 	VADDPS       32(R11), Y1, Y1
@@ -828,7 +836,7 @@ step:
 	VADDPS       (R11), Y4, Y4
 	VADDPS       32(R11), Y5, Y5
 
-store:
+body2body3store:
 	MOVQ    R9, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -841,14 +849,14 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body2body3part:
 	SUBQ       $0x08, AX
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y6
 	TESTB      CL, CL
-	JE         storePart
+	JE         body2body3storePart
 	MOVQ       R9, R11
 	VADDPS     (R11), Y0, Y0
 	VMASKMOVPS 32(R11), Y6, Y7
@@ -862,7 +870,7 @@ part:
 	VMASKMOVPS 32(R11), Y6, Y7
 	VADDPS     Y7, Y5, Y5
 
-storePart:
+body2body3storePart:
 	VMOVUPS    Y0, (R9)
 	VMASKMOVPS Y1, Y6, 32(R9)
 	ADDQ       R10, R9
@@ -874,19 +882,17 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile4x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile4x2AVX2(SB), NOSPLIT, $0-73
+body2body4:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x04, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -909,7 +915,7 @@ TEXT ·tile4x2AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
 
-step:
+body2body4step:
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	VBROADCASTSS (AX), Y10
@@ -930,13 +936,13 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body4step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x10
-	JNE          part
+	JNE          body2body4part
 	TESTB        CL, CL
-	JE           store
+	JE           body2body4store
 	MOVQ         R10, R12
 	VADDPS       (R12), Y0, Y0
 	VADDPS       32(R12), Y1, Y1
@@ -950,7 +956,7 @@ step:
 	VADDPS       (R12), Y6, Y6
 	VADDPS       32(R12), Y7, Y7
 
-store:
+body2body4store:
 	MOVQ    R10, R12
 	VMOVUPS Y0, (R12)
 	VMOVUPS Y1, 32(R12)
@@ -966,14 +972,14 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body2body4part:
 	SUBQ       $0x08, AX
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y8
 	TESTB      CL, CL
-	JE         storePart
+	JE         body2body4storePart
 	MOVQ       R10, R12
 	VADDPS     (R12), Y0, Y0
 	VMASKMOVPS 32(R12), Y8, Y9
@@ -991,7 +997,7 @@ part:
 	VMASKMOVPS 32(R12), Y8, Y9
 	VADDPS     Y9, Y7, Y7
 
-storePart:
+body2body4storePart:
 	VMOVUPS    Y0, (R10)
 	VMASKMOVPS Y1, Y8, 32(R10)
 	ADDQ       R11, R10
@@ -1006,19 +1012,17 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile5x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile5x2AVX2(SB), NOSPLIT, $0-73
+body2body5:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x05, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -1045,7 +1049,7 @@ TEXT ·tile5x2AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y8, Y8, Y8
 	VXORPS     Y9, Y9, Y9
 
-step:
+body2body5step:
 	VMOVUPS      (BX), Y10
 	VMOVUPS      32(BX), Y11
 	VBROADCASTSS (AX), Y12
@@ -1069,13 +1073,13 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body5step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x10
-	JNE          part
+	JNE          body2body5part
 	TESTB        CL, CL
-	JE           store
+	JE           body2body5store
 	MOVQ         R10, R12
 	VADDPS       (R12), Y0, Y0
 	VADDPS       32(R12), Y1, Y1
@@ -1092,7 +1096,7 @@ step:
 	VADDPS       (R12), Y8, Y8
 	VADDPS       32(R12), Y9, Y9
 
-store:
+body2body5store:
 	MOVQ    R10, R12
 	VMOVUPS Y0, (R12)
 	VMOVUPS Y1, 32(R12)
@@ -1111,14 +1115,14 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body2body5part:
 	SUBQ       $0x08, AX
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y10
 	TESTB      CL, CL
-	JE         storePart
+	JE         body2body5storePart
 	MOVQ       R10, R12
 	VADDPS     (R12), Y0, Y0
 	VMASKMOVPS 32(R12), Y10, Y11
@@ -1140,7 +1144,7 @@ part:
 	VMASKMOVPS 32(R12), Y10, Y11
 	VADDPS     Y11, Y9, Y9
 
-storePart:
+body2body5storePart:
 	VMOVUPS    Y0, (R10)
 	VMASKMOVPS Y1, Y10, 32(R10)
 	ADDQ       R11, R10
@@ -1158,19 +1162,17 @@ storePart:
 	VZEROUPPER
 	RET
 
-// func tile6x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·tile6x2AVX2(SB), NOSPLIT, $0-73
+body2body6:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x06, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -1201,7 +1203,7 @@ TEXT ·tile6x2AVX2(SB), NOSPLIT, $0-73
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
 
-step:
+body2body6step:
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	VBROADCASTSS (AX), Y14
@@ -1228,13 +1230,13 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body6step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	CMPQ         AX, $0x10
-	JNE          part
+	JNE          body2body6part
 	TESTB        CL, CL
-	JE           store
+	JE           body2body6store
 	MOVQ         R10, R12
 	VADDPS       (R12), Y0, Y0
 	VADDPS       32(R12), Y1, Y1
@@ -1254,7 +1256,7 @@ step:
 	VADDPS       (R12), Y10, Y10
 	VADDPS       32(R12), Y11, Y11
 
-store:
+body2body6store:
 	MOVQ    R10, R12
 	VMOVUPS Y0, (R12)
 	VMOVUPS Y1, 32(R12)
@@ -1276,14 +1278,14 @@ store:
 	VZEROUPPER
 	RET
 
-part:
+body2body6part:
 	SUBQ       $0x08, AX
 	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
 	LEAQ       32(DX)(AX*4), DX
 	VMOVUPS    (DX), Y12
 	TESTB      CL, CL
-	JE         storePart
+	JE         body2body6storePart
 	MOVQ       R10, R12
 	VADDPS     (R12), Y0, Y0
 	VMASKMOVPS 32(R12), Y12, Y13
@@ -1309,7 +1311,7 @@ part:
 	VMASKMOVPS 32(R12), Y12, Y13
 	VADDPS     Y13, Y11, Y11
 
-storePart:
+body2body6storePart:
 	VMOVUPS    Y0, (R10)
 	VMASKMOVPS Y1, Y12, 32(R10)
 	ADDQ       R11, R10
@@ -1418,9 +1420,36 @@ DATA iotaAVX2<>+56(SB)/4, $0x0000000e
 DATA iotaAVX2<>+60(SB)/4, $0x0000000f
 GLOBL iotaAVX2<>(SB), RODATA|NOPTR, $64
 
-// func gather1AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+// func gatherAVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather1AVX2(SB), NOSPLIT, $16-120
+TEXT ·gatherAVX2(SB), NOSPLIT, $16-120
+	MOVQ    d+112(FP), AX
+	CMPQ    AX, $0x00000069
+	JGE     body14
+	CMPQ    AX, $0x00000061
+	JGE     body13
+	CMPQ    AX, $0x00000059
+	JGE     body12
+	CMPQ    AX, $0x00000051
+	JGE     body11
+	CMPQ    AX, $0x00000049
+	JGE     body10
+	CMPQ    AX, $0x00000041
+	JGE     body9
+	CMPQ    AX, $0x00000039
+	JGE     body8
+	CMPQ    AX, $0x00000031
+	JGE     body7
+	CMPQ    AX, $0x00000029
+	JGE     body6
+	CMPQ    AX, $0x00000021
+	JGE     body5
+	CMPQ    AX, $0x00000019
+	JGE     body4
+	CMPQ    AX, $0x00000011
+	JGE     body3
+	CMPQ    AX, $0x00000009
+	JGE     body2
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -1438,107 +1467,107 @@ TEXT ·gather1AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body1contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body1warm
 
-contiguous:
+body1contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body1warm:
 	MOVQ $0x00000080, R12
 
-warming:
-lookWarm:
+body1warming:
+body1lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body1refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body1onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body1onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body1identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body1identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 
-lookedWarm:
+body1lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body1warming
 	MOVL $0x3f800000, R13
 
-row:
+body1row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body1following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body1start
 
-following:
+body1following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body1start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
 	VXORPS Y0, Y0, Y0
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body1self
 
-edge:
-lookEdge:
+body1edge:
+body1lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body1refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body1onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body1onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body1identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body1identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 
-lookedEdge:
+body1lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X1
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body1unweighted
 	VMOVSS  (DX)(R14*4), X1
 
-unweighted:
+body1unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body1unscaled
 	VMULSS (BX)(R8*4), X1, X1
 
-unscaled:
+body1unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body1identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body1identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X1, Y1
@@ -1547,24 +1576,24 @@ identityData:
 	VFMADD231PS  Y2, Y1, Y0
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body1edge
 
-self:
+body1self:
 	VMOVSS self+88(FP), X1
 	VMOVD  X1, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body1finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body1selfUnscaled
 	VMULSS (BX)(R12*4), X1, X1
 
-selfUnscaled:
+body1selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body1identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body1identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X1, Y1
@@ -1572,27 +1601,27 @@ identitySelf:
 	VMASKMOVPS   (R8), Y2, Y2
 	VFMADD231PS  Y2, Y1, Y0
 
-finish:
+body1finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body1write
 	VBROADCASTSS (R8)(R12*4), Y1
 	VMULPS       Y1, Y0, Y0
 
-write:
+body1write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    (R9), Y1
 	VMASKMOVPS Y0, Y1, (R8)
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body1row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body1refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body1lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -1601,11 +1630,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body1lookWarm
 
-refillEdge:
+body1refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body1lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -1614,11 +1643,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body1lookEdge
 
-// func gather2AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather2AVX2(SB), NOSPLIT, $16-120
+body2:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -1637,108 +1664,108 @@ TEXT ·gather2AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body2contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body2warm
 
-contiguous:
+body2contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body2warm:
 	MOVQ $0x00000080, R12
 
-warming:
-lookWarm:
+body2warming:
+body2lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body2refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body2onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body2onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body2identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body2identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 
-lookedWarm:
+body2lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body2warming
 	MOVL $0x3f800000, R13
 
-row:
+body2row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body2following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body2start
 
-following:
+body2following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body2start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body2self
 
-edge:
-lookEdge:
+body2edge:
+body2lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body2refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body2onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body2onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body2identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body2identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 
-lookedEdge:
+body2lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X2
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body2unweighted
 	VMOVSS  (DX)(R14*4), X2
 
-unweighted:
+body2unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body2unscaled
 	VMULSS (BX)(R8*4), X2, X2
 
-unscaled:
+body2unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body2identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body2identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X2, Y2
@@ -1748,24 +1775,24 @@ identityData:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body2edge
 
-self:
+body2self:
 	VMOVSS self+88(FP), X2
 	VMOVD  X2, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body2finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body2selfUnscaled
 	VMULSS (BX)(R12*4), X2, X2
 
-selfUnscaled:
+body2selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body2identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body2identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X2, Y2
@@ -1774,15 +1801,15 @@ identitySelf:
 	VMASKMOVPS   32(R8), Y3, Y3
 	VFMADD231PS  Y3, Y2, Y1
 
-finish:
+body2finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body2write
 	VBROADCASTSS (R8)(R12*4), Y2
 	VMULPS       Y2, Y0, Y0
 	VMULPS       Y2, Y1, Y1
 
-write:
+body2write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    (R9), Y2
@@ -1790,13 +1817,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body2row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body2refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body2lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -1805,11 +1832,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body2lookWarm
 
-refillEdge:
+body2refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body2lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -1818,11 +1845,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body2lookEdge
 
-// func gather3AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather3AVX2(SB), NOSPLIT, $16-120
+body3:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -1841,63 +1866,63 @@ TEXT ·gather3AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body3contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body3warm
 
-contiguous:
+body3contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body3warm:
 	MOVQ $0x00000080, R12
 
-warming:
-lookWarm:
+body3warming:
+body3lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body3refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body3onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body3onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body3identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body3identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 
-lookedWarm:
+body3lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body3warming
 	MOVL $0x3f800000, R13
 
-row:
+body3row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body3following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body3start
 
-following:
+body3following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body3start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -1905,47 +1930,47 @@ start:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body3self
 
-edge:
-lookEdge:
+body3edge:
+body3lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body3refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body3onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body3onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body3identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body3identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 
-lookedEdge:
+body3lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X3
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body3unweighted
 	VMOVSS  (DX)(R14*4), X3
 
-unweighted:
+body3unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body3unscaled
 	VMULSS (BX)(R8*4), X3, X3
 
-unscaled:
+body3unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body3identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body3identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X3, Y3
@@ -1956,24 +1981,24 @@ identityData:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body3edge
 
-self:
+body3self:
 	VMOVSS self+88(FP), X3
 	VMOVD  X3, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body3finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body3selfUnscaled
 	VMULSS (BX)(R12*4), X3, X3
 
-selfUnscaled:
+body3selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body3identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body3identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X3, Y3
@@ -1983,16 +2008,16 @@ identitySelf:
 	VMASKMOVPS   64(R8), Y4, Y4
 	VFMADD231PS  Y4, Y3, Y2
 
-finish:
+body3finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body3write
 	VBROADCASTSS (R8)(R12*4), Y3
 	VMULPS       Y3, Y0, Y0
 	VMULPS       Y3, Y1, Y1
 	VMULPS       Y3, Y2, Y2
 
-write:
+body3write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -2001,13 +2026,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body3row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body3refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body3lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2016,11 +2041,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body3lookWarm
 
-refillEdge:
+body3refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body3lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2029,11 +2054,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body3lookEdge
 
-// func gather4AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather4AVX2(SB), NOSPLIT, $16-120
+body4:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -2052,63 +2075,63 @@ TEXT ·gather4AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body4contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body4warm
 
-contiguous:
+body4contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body4warm:
 	MOVQ $0x00000080, R12
 
-warming:
-lookWarm:
+body4warming:
+body4lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body4refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body4onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body4onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body4identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body4identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 
-lookedWarm:
+body4lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body4warming
 	MOVL $0x3f800000, R13
 
-row:
+body4row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body4following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body4start
 
-following:
+body4following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body4start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -2117,47 +2140,47 @@ start:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body4self
 
-edge:
-lookEdge:
+body4edge:
+body4lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body4refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body4onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body4onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body4identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body4identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 
-lookedEdge:
+body4lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X4
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body4unweighted
 	VMOVSS  (DX)(R14*4), X4
 
-unweighted:
+body4unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body4unscaled
 	VMULSS (BX)(R8*4), X4, X4
 
-unscaled:
+body4unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body4identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body4identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X4, Y4
@@ -2169,24 +2192,24 @@ identityData:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body4edge
 
-self:
+body4self:
 	VMOVSS self+88(FP), X4
 	VMOVD  X4, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body4finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body4selfUnscaled
 	VMULSS (BX)(R12*4), X4, X4
 
-selfUnscaled:
+body4selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body4identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body4identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X4, Y4
@@ -2197,17 +2220,17 @@ identitySelf:
 	VMASKMOVPS   96(R8), Y5, Y5
 	VFMADD231PS  Y5, Y4, Y3
 
-finish:
+body4finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body4write
 	VBROADCASTSS (R8)(R12*4), Y4
 	VMULPS       Y4, Y0, Y0
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
 
-write:
+body4write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -2217,13 +2240,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body4row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body4refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body4lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2232,11 +2255,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body4lookWarm
 
-refillEdge:
+body4refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body4lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2245,11 +2268,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body4lookEdge
 
-// func gather5AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather5AVX2(SB), NOSPLIT, $16-120
+body5:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -2268,64 +2289,64 @@ TEXT ·gather5AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body5contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body5warm
 
-contiguous:
+body5contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body5warm:
 	MOVQ $0x00000055, R12
 
-warming:
-lookWarm:
+body5warming:
+body5lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body5refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body5onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body5onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body5identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body5identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 	PREFETCHT1 128(R8)
 
-lookedWarm:
+body5lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body5warming
 	MOVL $0x3f800000, R13
 
-row:
+body5row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body5following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body5start
 
-following:
+body5following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body5start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -2335,48 +2356,48 @@ start:
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body5self
 
-edge:
-lookEdge:
+body5edge:
+body5lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body5refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body5onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body5onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body5identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body5identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 	PREFETCHT1 128(R8)
 
-lookedEdge:
+body5lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X5
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body5unweighted
 	VMOVSS  (DX)(R14*4), X5
 
-unweighted:
+body5unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body5unscaled
 	VMULSS (BX)(R8*4), X5, X5
 
-unscaled:
+body5unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body5identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body5identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X5, Y5
@@ -2389,24 +2410,24 @@ identityData:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body5edge
 
-self:
+body5self:
 	VMOVSS self+88(FP), X5
 	VMOVD  X5, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body5finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body5selfUnscaled
 	VMULSS (BX)(R12*4), X5, X5
 
-selfUnscaled:
+body5selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body5identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body5identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X5, Y5
@@ -2418,10 +2439,10 @@ identitySelf:
 	VMASKMOVPS   128(R8), Y6, Y6
 	VFMADD231PS  Y6, Y5, Y4
 
-finish:
+body5finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body5write
 	VBROADCASTSS (R8)(R12*4), Y5
 	VMULPS       Y5, Y0, Y0
 	VMULPS       Y5, Y1, Y1
@@ -2429,7 +2450,7 @@ finish:
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y5, Y4, Y4
 
-write:
+body5write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -2440,13 +2461,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body5row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body5refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body5lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2455,11 +2476,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body5lookWarm
 
-refillEdge:
+body5refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body5lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2468,11 +2489,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body5lookEdge
 
-// func gather6AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather6AVX2(SB), NOSPLIT, $16-120
+body6:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -2491,64 +2510,64 @@ TEXT ·gather6AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body6contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body6warm
 
-contiguous:
+body6contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body6warm:
 	MOVQ $0x00000055, R12
 
-warming:
-lookWarm:
+body6warming:
+body6lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body6refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body6onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body6onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body6identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body6identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 	PREFETCHT1 128(R8)
 
-lookedWarm:
+body6lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body6warming
 	MOVL $0x3f800000, R13
 
-row:
+body6row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body6following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body6start
 
-following:
+body6following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body6start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -2559,48 +2578,48 @@ start:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body6self
 
-edge:
-lookEdge:
+body6edge:
+body6lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body6refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body6onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body6onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body6identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body6identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 	PREFETCHT1 128(R8)
 
-lookedEdge:
+body6lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X6
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body6unweighted
 	VMOVSS  (DX)(R14*4), X6
 
-unweighted:
+body6unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body6unscaled
 	VMULSS (BX)(R8*4), X6, X6
 
-unscaled:
+body6unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body6identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body6identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X6, Y6
@@ -2614,24 +2633,24 @@ identityData:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body6edge
 
-self:
+body6self:
 	VMOVSS self+88(FP), X6
 	VMOVD  X6, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body6finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body6selfUnscaled
 	VMULSS (BX)(R12*4), X6, X6
 
-selfUnscaled:
+body6selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body6identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body6identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X6, Y6
@@ -2644,10 +2663,10 @@ identitySelf:
 	VMASKMOVPS   160(R8), Y7, Y7
 	VFMADD231PS  Y7, Y6, Y5
 
-finish:
+body6finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body6write
 	VBROADCASTSS (R8)(R12*4), Y6
 	VMULPS       Y6, Y0, Y0
 	VMULPS       Y6, Y1, Y1
@@ -2656,7 +2675,7 @@ finish:
 	VMULPS       Y6, Y4, Y4
 	VMULPS       Y6, Y5, Y5
 
-write:
+body6write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -2668,13 +2687,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body6row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body6refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body6lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2683,11 +2702,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body6lookWarm
 
-refillEdge:
+body6refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body6lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2696,11 +2715,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body6lookEdge
 
-// func gather7AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather7AVX2(SB), NOSPLIT, $16-120
+body7:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -2719,40 +2736,40 @@ TEXT ·gather7AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body7contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body7warm
 
-contiguous:
+body7contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body7warm:
 	MOVQ $0x00000040, R12
 
-warming:
-lookWarm:
+body7warming:
+body7lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body7refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body7onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body7onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body7identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body7identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -2760,24 +2777,24 @@ identityWarm:
 	PREFETCHT1 128(R8)
 	PREFETCHT1 192(R8)
 
-lookedWarm:
+body7lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body7warming
 	MOVL $0x3f800000, R13
 
-row:
+body7row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body7following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body7start
 
-following:
+body7following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body7start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -2789,24 +2806,24 @@ start:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body7self
 
-edge:
-lookEdge:
+body7edge:
+body7lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body7refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body7onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body7onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body7identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body7identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -2814,24 +2831,24 @@ identityEdge:
 	PREFETCHT1 128(R8)
 	PREFETCHT1 192(R8)
 
-lookedEdge:
+body7lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X7
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body7unweighted
 	VMOVSS  (DX)(R14*4), X7
 
-unweighted:
+body7unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body7unscaled
 	VMULSS (BX)(R8*4), X7, X7
 
-unscaled:
+body7unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body7identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body7identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X7, Y7
@@ -2846,24 +2863,24 @@ identityData:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body7edge
 
-self:
+body7self:
 	VMOVSS self+88(FP), X7
 	VMOVD  X7, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body7finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body7selfUnscaled
 	VMULSS (BX)(R12*4), X7, X7
 
-selfUnscaled:
+body7selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body7identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body7identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X7, Y7
@@ -2877,10 +2894,10 @@ identitySelf:
 	VMASKMOVPS   192(R8), Y8, Y8
 	VFMADD231PS  Y8, Y7, Y6
 
-finish:
+body7finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body7write
 	VBROADCASTSS (R8)(R12*4), Y7
 	VMULPS       Y7, Y0, Y0
 	VMULPS       Y7, Y1, Y1
@@ -2890,7 +2907,7 @@ finish:
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y7, Y6, Y6
 
-write:
+body7write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -2903,13 +2920,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body7row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body7refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body7lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2918,11 +2935,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body7lookWarm
 
-refillEdge:
+body7refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body7lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -2931,11 +2948,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body7lookEdge
 
-// func gather8AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather8AVX2(SB), NOSPLIT, $16-120
+body8:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -2954,40 +2969,40 @@ TEXT ·gather8AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body8contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body8warm
 
-contiguous:
+body8contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body8warm:
 	MOVQ $0x00000040, R12
 
-warming:
-lookWarm:
+body8warming:
+body8lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body8refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body8onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body8onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body8identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body8identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -2995,24 +3010,24 @@ identityWarm:
 	PREFETCHT1 128(R8)
 	PREFETCHT1 192(R8)
 
-lookedWarm:
+body8lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body8warming
 	MOVL $0x3f800000, R13
 
-row:
+body8row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body8following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body8start
 
-following:
+body8following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body8start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -3025,24 +3040,24 @@ start:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body8self
 
-edge:
-lookEdge:
+body8edge:
+body8lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body8refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body8onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body8onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body8identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body8identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3050,24 +3065,24 @@ identityEdge:
 	PREFETCHT1 128(R8)
 	PREFETCHT1 192(R8)
 
-lookedEdge:
+body8lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X8
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body8unweighted
 	VMOVSS  (DX)(R14*4), X8
 
-unweighted:
+body8unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body8unscaled
 	VMULSS (BX)(R8*4), X8, X8
 
-unscaled:
+body8unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body8identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body8identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X8, Y8
@@ -3083,24 +3098,24 @@ identityData:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body8edge
 
-self:
+body8self:
 	VMOVSS self+88(FP), X8
 	VMOVD  X8, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body8finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body8selfUnscaled
 	VMULSS (BX)(R12*4), X8, X8
 
-selfUnscaled:
+body8selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body8identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body8identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X8, Y8
@@ -3115,10 +3130,10 @@ identitySelf:
 	VMASKMOVPS   224(R8), Y9, Y9
 	VFMADD231PS  Y9, Y8, Y7
 
-finish:
+body8finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body8write
 	VBROADCASTSS (R8)(R12*4), Y8
 	VMULPS       Y8, Y0, Y0
 	VMULPS       Y8, Y1, Y1
@@ -3129,7 +3144,7 @@ finish:
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
 
-write:
+body8write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -3143,13 +3158,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body8row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body8refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body8lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3158,11 +3173,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body8lookWarm
 
-refillEdge:
+body8refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body8lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3171,11 +3186,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body8lookEdge
 
-// func gather9AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather9AVX2(SB), NOSPLIT, $16-120
+body9:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3194,40 +3207,40 @@ TEXT ·gather9AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body9contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body9warm
 
-contiguous:
+body9contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body9warm:
 	MOVQ $0x00000033, R12
 
-warming:
-lookWarm:
+body9warming:
+body9lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body9refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body9onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body9onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body9identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body9identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3236,24 +3249,24 @@ identityWarm:
 	PREFETCHT1 192(R8)
 	PREFETCHT1 256(R8)
 
-lookedWarm:
+body9lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body9warming
 	MOVL $0x3f800000, R13
 
-row:
+body9row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body9following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body9start
 
-following:
+body9following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body9start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -3267,24 +3280,24 @@ start:
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body9self
 
-edge:
-lookEdge:
+body9edge:
+body9lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body9refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body9onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body9onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body9identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body9identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3293,24 +3306,24 @@ identityEdge:
 	PREFETCHT1 192(R8)
 	PREFETCHT1 256(R8)
 
-lookedEdge:
+body9lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X9
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body9unweighted
 	VMOVSS  (DX)(R14*4), X9
 
-unweighted:
+body9unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body9unscaled
 	VMULSS (BX)(R8*4), X9, X9
 
-unscaled:
+body9unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body9identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body9identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X9, Y9
@@ -3327,24 +3340,24 @@ identityData:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body9edge
 
-self:
+body9self:
 	VMOVSS self+88(FP), X9
 	VMOVD  X9, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body9finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body9selfUnscaled
 	VMULSS (BX)(R12*4), X9, X9
 
-selfUnscaled:
+body9selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body9identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body9identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X9, Y9
@@ -3360,10 +3373,10 @@ identitySelf:
 	VMASKMOVPS   256(R8), Y10, Y10
 	VFMADD231PS  Y10, Y9, Y8
 
-finish:
+body9finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body9write
 	VBROADCASTSS (R8)(R12*4), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       Y9, Y1, Y1
@@ -3375,7 +3388,7 @@ finish:
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 
-write:
+body9write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -3390,13 +3403,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body9row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body9refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body9lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3405,11 +3418,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body9lookWarm
 
-refillEdge:
+body9refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body9lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3418,11 +3431,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body9lookEdge
 
-// func gather10AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather10AVX2(SB), NOSPLIT, $16-120
+body10:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3441,40 +3452,40 @@ TEXT ·gather10AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body10contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body10warm
 
-contiguous:
+body10contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body10warm:
 	MOVQ $0x00000033, R12
 
-warming:
-lookWarm:
+body10warming:
+body10lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body10refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body10onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body10onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body10identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body10identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3483,24 +3494,24 @@ identityWarm:
 	PREFETCHT1 192(R8)
 	PREFETCHT1 256(R8)
 
-lookedWarm:
+body10lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body10warming
 	MOVL $0x3f800000, R13
 
-row:
+body10row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body10following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body10start
 
-following:
+body10following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body10start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -3515,24 +3526,24 @@ start:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body10self
 
-edge:
-lookEdge:
+body10edge:
+body10lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body10refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body10onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body10onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body10identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body10identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3541,24 +3552,24 @@ identityEdge:
 	PREFETCHT1 192(R8)
 	PREFETCHT1 256(R8)
 
-lookedEdge:
+body10lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X10
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body10unweighted
 	VMOVSS  (DX)(R14*4), X10
 
-unweighted:
+body10unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body10unscaled
 	VMULSS (BX)(R8*4), X10, X10
 
-unscaled:
+body10unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body10identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body10identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X10, Y10
@@ -3576,24 +3587,24 @@ identityData:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body10edge
 
-self:
+body10self:
 	VMOVSS self+88(FP), X10
 	VMOVD  X10, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body10finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body10selfUnscaled
 	VMULSS (BX)(R12*4), X10, X10
 
-selfUnscaled:
+body10selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body10identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body10identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X10, Y10
@@ -3610,10 +3621,10 @@ identitySelf:
 	VMASKMOVPS   288(R8), Y11, Y11
 	VFMADD231PS  Y11, Y10, Y9
 
-finish:
+body10finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body10write
 	VBROADCASTSS (R8)(R12*4), Y10
 	VMULPS       Y10, Y0, Y0
 	VMULPS       Y10, Y1, Y1
@@ -3626,7 +3637,7 @@ finish:
 	VMULPS       Y10, Y8, Y8
 	VMULPS       Y10, Y9, Y9
 
-write:
+body10write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -3642,13 +3653,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body10row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body10refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body10lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3657,11 +3668,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body10lookWarm
 
-refillEdge:
+body10refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body10lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3670,11 +3681,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body10lookEdge
 
-// func gather11AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather11AVX2(SB), NOSPLIT, $16-120
+body11:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3693,40 +3702,40 @@ TEXT ·gather11AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body11contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body11warm
 
-contiguous:
+body11contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body11warm:
 	MOVQ $0x0000002a, R12
 
-warming:
-lookWarm:
+body11warming:
+body11lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body11refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body11onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body11onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body11identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body11identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3736,24 +3745,24 @@ identityWarm:
 	PREFETCHT1 256(R8)
 	PREFETCHT1 320(R8)
 
-lookedWarm:
+body11lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body11warming
 	MOVL $0x3f800000, R13
 
-row:
+body11row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body11following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body11start
 
-following:
+body11following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body11start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -3769,24 +3778,24 @@ start:
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body11self
 
-edge:
-lookEdge:
+body11edge:
+body11lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body11refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body11onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body11onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body11identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body11identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3796,24 +3805,24 @@ identityEdge:
 	PREFETCHT1 256(R8)
 	PREFETCHT1 320(R8)
 
-lookedEdge:
+body11lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X11
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body11unweighted
 	VMOVSS  (DX)(R14*4), X11
 
-unweighted:
+body11unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body11unscaled
 	VMULSS (BX)(R8*4), X11, X11
 
-unscaled:
+body11unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body11identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body11identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X11, Y11
@@ -3832,24 +3841,24 @@ identityData:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body11edge
 
-self:
+body11self:
 	VMOVSS self+88(FP), X11
 	VMOVD  X11, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body11finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body11selfUnscaled
 	VMULSS (BX)(R12*4), X11, X11
 
-selfUnscaled:
+body11selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body11identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body11identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X11, Y11
@@ -3867,10 +3876,10 @@ identitySelf:
 	VMASKMOVPS   320(R8), Y12, Y12
 	VFMADD231PS  Y12, Y11, Y10
 
-finish:
+body11finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body11write
 	VBROADCASTSS (R8)(R12*4), Y11
 	VMULPS       Y11, Y0, Y0
 	VMULPS       Y11, Y1, Y1
@@ -3884,7 +3893,7 @@ finish:
 	VMULPS       Y11, Y9, Y9
 	VMULPS       Y11, Y10, Y10
 
-write:
+body11write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -3901,13 +3910,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body11row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body11refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body11lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3916,11 +3925,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body11lookWarm
 
-refillEdge:
+body11refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body11lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3929,11 +3938,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body11lookEdge
 
-// func gather12AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather12AVX2(SB), NOSPLIT, $16-120
+body12:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3952,40 +3959,40 @@ TEXT ·gather12AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body12contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body12warm
 
-contiguous:
+body12contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body12warm:
 	MOVQ $0x0000002a, R12
 
-warming:
-lookWarm:
+body12warming:
+body12lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body12refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body12onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body12onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body12identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body12identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3995,24 +4002,24 @@ identityWarm:
 	PREFETCHT1 256(R8)
 	PREFETCHT1 320(R8)
 
-lookedWarm:
+body12lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body12warming
 	MOVL $0x3f800000, R13
 
-row:
+body12row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body12following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body12start
 
-following:
+body12following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body12start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -4029,24 +4036,24 @@ start:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body12self
 
-edge:
-lookEdge:
+body12edge:
+body12lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body12refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body12onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body12onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body12identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body12identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4056,24 +4063,24 @@ identityEdge:
 	PREFETCHT1 256(R8)
 	PREFETCHT1 320(R8)
 
-lookedEdge:
+body12lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X12
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body12unweighted
 	VMOVSS  (DX)(R14*4), X12
 
-unweighted:
+body12unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body12unscaled
 	VMULSS (BX)(R8*4), X12, X12
 
-unscaled:
+body12unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body12identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body12identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X12, Y12
@@ -4093,24 +4100,24 @@ identityData:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body12edge
 
-self:
+body12self:
 	VMOVSS self+88(FP), X12
 	VMOVD  X12, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body12finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body12selfUnscaled
 	VMULSS (BX)(R12*4), X12, X12
 
-selfUnscaled:
+body12selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body12identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body12identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X12, Y12
@@ -4129,10 +4136,10 @@ identitySelf:
 	VMASKMOVPS   352(R8), Y13, Y13
 	VFMADD231PS  Y13, Y12, Y11
 
-finish:
+body12finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body12write
 	VBROADCASTSS (R8)(R12*4), Y12
 	VMULPS       Y12, Y0, Y0
 	VMULPS       Y12, Y1, Y1
@@ -4147,7 +4154,7 @@ finish:
 	VMULPS       Y12, Y10, Y10
 	VMULPS       Y12, Y11, Y11
 
-write:
+body12write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -4165,13 +4172,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body12row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body12refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body12lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4180,11 +4187,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body12lookWarm
 
-refillEdge:
+body12refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body12lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4193,11 +4200,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body12lookEdge
 
-// func gather13AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather13AVX2(SB), NOSPLIT, $16-120
+body13:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -4216,40 +4221,40 @@ TEXT ·gather13AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body13contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body13warm
 
-contiguous:
+body13contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body13warm:
 	MOVQ $0x00000024, R12
 
-warming:
-lookWarm:
+body13warming:
+body13lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body13refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body13onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body13onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body13identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body13identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4260,24 +4265,24 @@ identityWarm:
 	PREFETCHT1 320(R8)
 	PREFETCHT1 384(R8)
 
-lookedWarm:
+body13lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body13warming
 	MOVL $0x3f800000, R13
 
-row:
+body13row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body13following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body13start
 
-following:
+body13following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body13start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -4295,24 +4300,24 @@ start:
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body13self
 
-edge:
-lookEdge:
+body13edge:
+body13lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body13refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body13onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body13onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body13identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body13identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4323,24 +4328,24 @@ identityEdge:
 	PREFETCHT1 320(R8)
 	PREFETCHT1 384(R8)
 
-lookedEdge:
+body13lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X13
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body13unweighted
 	VMOVSS  (DX)(R14*4), X13
 
-unweighted:
+body13unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body13unscaled
 	VMULSS (BX)(R8*4), X13, X13
 
-unscaled:
+body13unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body13identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body13identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X13, Y13
@@ -4361,24 +4366,24 @@ identityData:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body13edge
 
-self:
+body13self:
 	VMOVSS self+88(FP), X13
 	VMOVD  X13, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body13finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body13selfUnscaled
 	VMULSS (BX)(R12*4), X13, X13
 
-selfUnscaled:
+body13selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body13identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body13identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X13, Y13
@@ -4398,10 +4403,10 @@ identitySelf:
 	VMASKMOVPS   384(R8), Y14, Y14
 	VFMADD231PS  Y14, Y13, Y12
 
-finish:
+body13finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body13write
 	VBROADCASTSS (R8)(R12*4), Y13
 	VMULPS       Y13, Y0, Y0
 	VMULPS       Y13, Y1, Y1
@@ -4417,7 +4422,7 @@ finish:
 	VMULPS       Y13, Y11, Y11
 	VMULPS       Y13, Y12, Y12
 
-write:
+body13write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -4436,13 +4441,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body13row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body13refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body13lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4451,11 +4456,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body13lookWarm
 
-refillEdge:
+body13refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body13lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4464,11 +4469,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body13lookEdge
 
-// func gather14AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gather14AVX2(SB), NOSPLIT, $16-120
+body14:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -4487,40 +4490,40 @@ TEXT ·gather14AVX2(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R11
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body14contiguous
 	MOVLQSX (R8), R12
 	MOVQ    (R11)(R12*8), R10
 	MOVQ    8(R11)(R12*8), R11
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body14warm
 
-contiguous:
+body14contiguous:
 	MOVQ first+24(FP), R12
 	MOVQ (R11)(R12*8), R10
 	ADDQ count+32(FP), R12
 	MOVQ (R11)(R12*8), R11
 
-warm:
+body14warm:
 	MOVQ $0x00000024, R12
 
-warming:
-lookWarm:
+body14warming:
+body14lookWarm:
 	CMPQ       R10, R11
-	JGE        refillWarm
+	JGE        body14refillWarm
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body14onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body14onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body14identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body14identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4531,24 +4534,24 @@ identityWarm:
 	PREFETCHT1 320(R8)
 	PREFETCHT1 384(R8)
 
-lookedWarm:
+body14lookedWarm:
 	DECQ R12
-	JNE  warming
+	JNE  body14warming
 	MOVL $0x3f800000, R13
 
-row:
+body14row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body14following
 	MOVLQSX (R8), R12
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body14start
 
-following:
+body14following:
 	MOVQ first+24(FP), R12
 	INCQ first+24(FP)
 
-start:
+body14start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R12*8), R14
 	MOVQ   8(R8)(R12*8), R15
@@ -4567,24 +4570,24 @@ start:
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	CMPQ   R14, R15
-	JGE    self
+	JGE    body14self
 
-edge:
-lookEdge:
+body14edge:
+body14lookEdge:
 	CMPQ       R10, R11
-	JGE        refillEdge
+	JGE        body14refillEdge
 	MOVLQSX    (CX)(R10*4), R8
 	INCQ       R10
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body14onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body14onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body14identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body14identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4595,24 +4598,24 @@ identityEdge:
 	PREFETCHT1 320(R8)
 	PREFETCHT1 384(R8)
 
-lookedEdge:
+body14lookedEdge:
 	MOVLQSX (CX)(R14*4), R8
 	VMOVD   R13, X14
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body14unweighted
 	VMOVSS  (DX)(R14*4), X14
 
-unweighted:
+body14unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body14unscaled
 	VMULSS (BX)(R8*4), X14, X14
 
-unscaled:
+body14unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body14identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body14identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X14, Y14
@@ -4634,24 +4637,24 @@ identityData:
 	VFMADD231PS  Y15, Y14, Y13
 	INCQ         R14
 	CMPQ         R14, R15
-	JLT          edge
+	JLT          body14edge
 
-self:
+body14self:
 	VMOVSS self+88(FP), X14
 	VMOVD  X14, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body14finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body14selfUnscaled
 	VMULSS (BX)(R12*4), X14, X14
 
-selfUnscaled:
+body14selfUnscaled:
 	MOVQ    R12, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body14identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body14identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X14, Y14
@@ -4672,10 +4675,10 @@ identitySelf:
 	VMASKMOVPS   416(R8), Y15, Y15
 	VFMADD231PS  Y15, Y14, Y13
 
-finish:
+body14finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body14write
 	VBROADCASTSS (R8)(R12*4), Y14
 	VMULPS       Y14, Y0, Y0
 	VMULPS       Y14, Y1, Y1
@@ -4692,7 +4695,7 @@ finish:
 	VMULPS       Y14, Y12, Y12
 	VMULPS       Y14, Y13, Y13
 
-write:
+body14write:
 	MOVQ       dst+0(FP), R8
 	VMOVUPS    Y0, (R8)
 	VMOVUPS    Y1, 32(R8)
@@ -4712,13 +4715,13 @@ write:
 	ADDQ       ldd+8(FP), R8
 	MOVQ       R8, dst+0(FP)
 	DECQ       count+32(FP)
-	JNE        row
+	JNE        body14row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body14refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body14lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4727,11 +4730,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookWarm
+	JMP     body14lookWarm
 
-refillEdge:
+body14refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body14lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4740,34 +4743,41 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R10
 	MOVQ    8(R8), R11
-	JMP     lookEdge
+	JMP     body14lookEdge
 
-// func gatherSum1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// func gatherSumAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·gatherSum1AVX2(SB), NOSPLIT, $0-64
+TEXT ·gatherSumAVX2(SB), NOSPLIT, $0-72
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ       128(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -4780,9 +4790,9 @@ edge:
 	VADDPS     32(R8)(R13*1), Y1, Y1
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body1edge
 
-finish:
+body1finish:
 	VBROADCASTSS (DI), Y2
 	ADDQ         $0x04, DI
 	VMULPS       Y2, Y0, Y0
@@ -4791,28 +4801,26 @@ finish:
 	VMOVUPS      Y1, 32(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherSum2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-// Requires: AVX, CMOV, MMX+
-TEXT ·gatherSum2AVX2(SB), NOSPLIT, $0-64
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -4820,9 +4828,9 @@ row:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ       64(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -4838,9 +4846,9 @@ edge:
 	VADDPS     96(R8)(R13*1), Y3, Y3
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body2edge
 
-finish:
+body2finish:
 	VBROADCASTSS (DI), Y4
 	ADDQ         $0x04, DI
 	VMULPS       Y4, Y0, Y0
@@ -4853,28 +4861,26 @@ finish:
 	VMOVUPS      Y3, 96(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherSum3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-// Requires: AVX, CMOV, MMX+
-TEXT ·gatherSum3AVX2(SB), NOSPLIT, $0-64
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -4884,9 +4890,9 @@ row:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ       42(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -4905,9 +4911,9 @@ edge:
 	VADDPS     160(R8)(R13*1), Y5, Y5
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body3edge
 
-finish:
+body3finish:
 	VBROADCASTSS (DI), Y6
 	ADDQ         $0x04, DI
 	VMULPS       Y6, Y0, Y0
@@ -4924,28 +4930,26 @@ finish:
 	VMOVUPS      Y5, 160(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherSum4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-// Requires: AVX, CMOV, MMX+
-TEXT ·gatherSum4AVX2(SB), NOSPLIT, $0-64
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -4957,9 +4961,9 @@ row:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ       32(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -4981,9 +4985,9 @@ edge:
 	VADDPS     224(R8)(R13*1), Y7, Y7
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body4edge
 
-finish:
+body4finish:
 	VBROADCASTSS (DI), Y8
 	ADDQ         $0x04, DI
 	VMULPS       Y8, Y0, Y0
@@ -5004,36 +5008,43 @@ finish:
 	VMOVUPS      Y7, 224(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// func gatherSumHalfAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 // Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherSumHalf1AVX2(SB), NOSPLIT, $0-64
+TEXT ·gatherSumHalfAVX2(SB), NOSPLIT, $0-72
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ       128(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -5048,9 +5059,9 @@ edge:
 	VADDPS     Y2, Y1, Y1
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body1edge
 
-finish:
+body1finish:
 	VBROADCASTSS (DI), Y2
 	ADDQ         $0x04, DI
 	VMULPS       Y2, Y0, Y0
@@ -5059,28 +5070,26 @@ finish:
 	VMOVUPS      Y1, 32(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherSumHalf2AVX2(SB), NOSPLIT, $0-64
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -5088,9 +5097,9 @@ row:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ       128(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -5109,9 +5118,9 @@ edge:
 	VADDPS     Y4, Y3, Y3
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body2edge
 
-finish:
+body2finish:
 	VBROADCASTSS (DI), Y4
 	ADDQ         $0x04, DI
 	VMULPS       Y4, Y0, Y0
@@ -5124,28 +5133,26 @@ finish:
 	VMOVUPS      Y3, 96(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherSumHalf3AVX2(SB), NOSPLIT, $0-64
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -5155,9 +5162,9 @@ row:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ       64(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -5181,9 +5188,9 @@ edge:
 	VADDPS     Y6, Y5, Y5
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body3edge
 
-finish:
+body3finish:
 	VBROADCASTSS (DI), Y6
 	ADDQ         $0x04, DI
 	VMULPS       Y6, Y0, Y0
@@ -5200,28 +5207,26 @@ finish:
 	VMOVUPS      Y5, 160(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherSumHalf4AVX2(SB), NOSPLIT, $0-64
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -5233,9 +5238,9 @@ row:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ       64(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -5263,9 +5268,9 @@ edge:
 	VADDPS     Y8, Y7, Y7
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body4edge
 
-finish:
+body4finish:
 	VBROADCASTSS (DI), Y8
 	ADDQ         $0x04, DI
 	VMULPS       Y8, Y0, Y0
@@ -5286,86 +5291,91 @@ finish:
 	VMOVUPS      Y7, 224(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// func gatherWeightedHalfAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 // Requires: AVX, CMOV, F16C, FMA3, MMX+
-TEXT ·gatherWeightedHalf1AVX2(SB), NOSPLIT, $0-72
+TEXT ·gatherWeightedHalfAVX2(SB), NOSPLIT, $0-80
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ         128(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Y2
-	VCVTPH2PS    (R8)(R14*1), Y3
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Y2
+	VCVTPH2PS    (R9)(R14*1), Y3
 	VFMADD231PS  Y3, Y2, Y0
-	VCVTPH2PS    16(R8)(R14*1), Y3
+	VCVTPH2PS    16(R9)(R14*1), Y3
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body1edge
 
-finish:
-	VBROADCASTSS (DI), Y2
-	ADDQ         $0x04, DI
+body1finish:
+	VBROADCASTSS (R8), Y2
+	ADDQ         $0x04, R8
 	VMULPS       Y2, Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      Y1, 32(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, FMA3, MMX+
-TEXT ·gatherWeightedHalf2AVX2(SB), NOSPLIT, $0-72
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VXORPS Y0, Y0, Y0
@@ -5373,33 +5383,33 @@ row:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ         128(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Y4
-	VCVTPH2PS    (R8)(R14*1), Y5
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Y4
+	VCVTPH2PS    (R9)(R14*1), Y5
 	VFMADD231PS  Y5, Y4, Y0
-	VCVTPH2PS    16(R8)(R14*1), Y5
+	VCVTPH2PS    16(R9)(R14*1), Y5
 	VFMADD231PS  Y5, Y4, Y1
-	VCVTPH2PS    32(R8)(R14*1), Y5
+	VCVTPH2PS    32(R9)(R14*1), Y5
 	VFMADD231PS  Y5, Y4, Y2
-	VCVTPH2PS    48(R8)(R14*1), Y5
+	VCVTPH2PS    48(R9)(R14*1), Y5
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body2edge
 
-finish:
-	VBROADCASTSS (DI), Y4
-	ADDQ         $0x04, DI
+body2finish:
+	VBROADCASTSS (R8), Y4
+	ADDQ         $0x04, R8
 	VMULPS       Y4, Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VMULPS       Y4, Y1, Y1
@@ -5410,29 +5420,27 @@ finish:
 	VMOVUPS      Y3, 96(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, FMA3, MMX+
-TEXT ·gatherWeightedHalf3AVX2(SB), NOSPLIT, $0-72
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VXORPS Y0, Y0, Y0
@@ -5442,38 +5450,38 @@ row:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ         64(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
-	PREFETCHT1   64(R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
+	PREFETCHT1   64(R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Y6
-	VCVTPH2PS    (R8)(R14*1), Y7
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Y6
+	VCVTPH2PS    (R9)(R14*1), Y7
 	VFMADD231PS  Y7, Y6, Y0
-	VCVTPH2PS    16(R8)(R14*1), Y7
+	VCVTPH2PS    16(R9)(R14*1), Y7
 	VFMADD231PS  Y7, Y6, Y1
-	VCVTPH2PS    32(R8)(R14*1), Y7
+	VCVTPH2PS    32(R9)(R14*1), Y7
 	VFMADD231PS  Y7, Y6, Y2
-	VCVTPH2PS    48(R8)(R14*1), Y7
+	VCVTPH2PS    48(R9)(R14*1), Y7
 	VFMADD231PS  Y7, Y6, Y3
-	VCVTPH2PS    64(R8)(R14*1), Y7
+	VCVTPH2PS    64(R9)(R14*1), Y7
 	VFMADD231PS  Y7, Y6, Y4
-	VCVTPH2PS    80(R8)(R14*1), Y7
+	VCVTPH2PS    80(R9)(R14*1), Y7
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body3edge
 
-finish:
-	VBROADCASTSS (DI), Y6
-	ADDQ         $0x04, DI
+body3finish:
+	VBROADCASTSS (R8), Y6
+	ADDQ         $0x04, R8
 	VMULPS       Y6, Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VMULPS       Y6, Y1, Y1
@@ -5488,29 +5496,27 @@ finish:
 	VMOVUPS      Y5, 160(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, FMA3, MMX+
-TEXT ·gatherWeightedHalf4AVX2(SB), NOSPLIT, $0-72
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VXORPS Y0, Y0, Y0
@@ -5522,42 +5528,42 @@ row:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ         64(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
-	PREFETCHT1   64(R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
+	PREFETCHT1   64(R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Y8
-	VCVTPH2PS    (R8)(R14*1), Y9
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Y8
+	VCVTPH2PS    (R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y0
-	VCVTPH2PS    16(R8)(R14*1), Y9
+	VCVTPH2PS    16(R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y1
-	VCVTPH2PS    32(R8)(R14*1), Y9
+	VCVTPH2PS    32(R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y2
-	VCVTPH2PS    48(R8)(R14*1), Y9
+	VCVTPH2PS    48(R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y3
-	VCVTPH2PS    64(R8)(R14*1), Y9
+	VCVTPH2PS    64(R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y4
-	VCVTPH2PS    80(R8)(R14*1), Y9
+	VCVTPH2PS    80(R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y5
-	VCVTPH2PS    96(R8)(R14*1), Y9
+	VCVTPH2PS    96(R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y6
-	VCVTPH2PS    112(R8)(R14*1), Y9
+	VCVTPH2PS    112(R9)(R14*1), Y9
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body4edge
 
-finish:
-	VBROADCASTSS (DI), Y8
-	ADDQ         $0x04, DI
+body4finish:
+	VBROADCASTSS (R8), Y8
+	ADDQ         $0x04, R8
 	VMULPS       Y8, Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VMULPS       Y8, Y1, Y1
@@ -5576,36 +5582,43 @@ finish:
 	VMOVUPS      Y7, 224(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 
-// func gatherFactored1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// func gatherFactoredAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 // Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherFactored1AVX2(SB), NOSPLIT, $0-64
+TEXT ·gatherFactoredAVX2(SB), NOSPLIT, $0-72
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ         64(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -5624,9 +5637,9 @@ edge:
 	VADDPS       Y3, Y1, Y1
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body1edge
 
-finish:
+body1finish:
 	VBROADCASTSS (DI), Y2
 	ADDQ         $0x04, DI
 	VMULPS       Y2, Y0, Y0
@@ -5635,28 +5648,26 @@ finish:
 	VMOVUPS      Y1, 32(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherFactored2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherFactored2AVX2(SB), NOSPLIT, $0-64
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -5664,9 +5675,9 @@ row:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ         64(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -5691,9 +5702,9 @@ edge:
 	VADDPS       Y5, Y3, Y3
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body2edge
 
-finish:
+body2finish:
 	VBROADCASTSS (DI), Y4
 	ADDQ         $0x04, DI
 	VMULPS       Y4, Y0, Y0
@@ -5706,28 +5717,26 @@ finish:
 	VMOVUPS      Y3, 96(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherFactored3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherFactored3AVX2(SB), NOSPLIT, $0-64
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -5737,9 +5746,9 @@ row:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ         42(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -5771,9 +5780,9 @@ edge:
 	VADDPS       Y7, Y5, Y5
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body3edge
 
-finish:
+body3finish:
 	VBROADCASTSS (DI), Y6
 	ADDQ         $0x04, DI
 	VMULPS       Y6, Y0, Y0
@@ -5790,28 +5799,26 @@ finish:
 	VMOVUPS      Y5, 160(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherFactored4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, CMOV, F16C, MMX+
-TEXT ·gatherFactored4AVX2(SB), NOSPLIT, $0-64
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VXORPS Y0, Y0, Y0
@@ -5823,9 +5830,9 @@ row:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ         42(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -5863,9 +5870,9 @@ edge:
 	VADDPS       Y9, Y7, Y7
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body4edge
 
-finish:
+body4finish:
 	VBROADCASTSS (DI), Y8
 	ADDQ         $0x04, DI
 	VMULPS       Y8, Y0, Y0
@@ -5886,7 +5893,7 @@ finish:
 	VMOVUPS      Y7, 224(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 
@@ -6571,17 +6578,6 @@ block:
 	VZEROUPPER
 	RET
 
-// func hasF16C() bool
-// Requires: CPUID
-TEXT ·hasF16C(SB), NOSPLIT, $0-1
-	MOVL $0x00000001, AX
-	XORL CX, CX
-	CPUID
-	SHRL $0x1d, CX
-	ANDL $0x01, CX
-	MOVB CL, ret+0(FP)
-	RET
-
 // func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 // Requires: AVX
 TEXT ·transpose8AVX2(SB), NOSPLIT, $0-40
@@ -6792,14 +6788,14 @@ done:
 // Requires: AVX, FMA3
 TEXT ·fewAVX2(SB), NOSPLIT, $0-40
 	MOVQ   product+0(FP), AX
-	MOVQ   x0+8(FP), BX
-	MOVQ   x1+16(FP), SI
-	MOVQ   c+24(FP), DI
-	MOVQ   d+32(FP), CX
-	LEAQ   (DI)(CX*4), R8
-	LEAQ   (R8)(CX*4), R9
-	LEAQ   (R9)(CX*4), R10
-	XORQ   DX, DX
+	MOVQ   x0+8(FP), DX
+	MOVQ   x1+16(FP), BX
+	MOVQ   c+24(FP), SI
+	MOVQ   d+32(FP), DI
+	LEAQ   (SI)(DI*4), R8
+	LEAQ   (R8)(DI*4), R9
+	LEAQ   (R9)(DI*4), R10
+	XORQ   CX, CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -6810,45 +6806,45 @@ TEXT ·fewAVX2(SB), NOSPLIT, $0-40
 	VXORPS Y7, Y7, Y7
 
 whole:
-	CMPQ        CX, $0x08
+	CMPQ        DI, $0x08
 	JLT         tail
-	VMOVUPS     (BX)(DX*1), Y8
-	VMOVUPS     (SI)(DX*1), Y9
-	VMOVUPS     (DI)(DX*1), Y10
+	VMOVUPS     (DX)(CX*1), Y8
+	VMOVUPS     (BX)(CX*1), Y9
+	VMOVUPS     (SI)(CX*1), Y10
 	VFMADD231PS Y10, Y8, Y0
 	VFMADD231PS Y10, Y9, Y4
-	VMOVUPS     (R8)(DX*1), Y10
+	VMOVUPS     (R8)(CX*1), Y10
 	VFMADD231PS Y10, Y8, Y1
 	VFMADD231PS Y10, Y9, Y5
-	VMOVUPS     (R9)(DX*1), Y10
+	VMOVUPS     (R9)(CX*1), Y10
 	VFMADD231PS Y10, Y8, Y2
 	VFMADD231PS Y10, Y9, Y6
-	VMOVUPS     (R10)(DX*1), Y10
+	VMOVUPS     (R10)(CX*1), Y10
 	VFMADD231PS Y10, Y8, Y3
 	VFMADD231PS Y10, Y9, Y7
-	ADDQ        $0x20, DX
-	SUBQ        $0x08, CX
+	ADDQ        $0x20, CX
+	SUBQ        $0x08, DI
 	JMP         whole
 
 tail:
-	TESTQ       CX, CX
+	TESTQ       DI, DI
 	JE          sum
 	LEAQ        tailMaskAVX2<>+0(SB), R11
-	NEGQ        CX
-	LEAQ        32(R11)(CX*4), R11
+	NEGQ        DI
+	LEAQ        32(R11)(DI*4), R11
 	VMOVUPS     (R11), Y11
-	VMASKMOVPS  (BX)(DX*1), Y11, Y8
-	VMASKMOVPS  (SI)(DX*1), Y11, Y9
-	VMASKMOVPS  (DI)(DX*1), Y11, Y10
+	VMASKMOVPS  (DX)(CX*1), Y11, Y8
+	VMASKMOVPS  (BX)(CX*1), Y11, Y9
+	VMASKMOVPS  (SI)(CX*1), Y11, Y10
 	VFMADD231PS Y10, Y8, Y0
 	VFMADD231PS Y10, Y9, Y4
-	VMASKMOVPS  (R8)(DX*1), Y11, Y10
+	VMASKMOVPS  (R8)(CX*1), Y11, Y10
 	VFMADD231PS Y10, Y8, Y1
 	VFMADD231PS Y10, Y9, Y5
-	VMASKMOVPS  (R9)(DX*1), Y11, Y10
+	VMASKMOVPS  (R9)(CX*1), Y11, Y10
 	VFMADD231PS Y10, Y8, Y2
 	VFMADD231PS Y10, Y9, Y6
-	VMASKMOVPS  (R10)(DX*1), Y11, Y10
+	VMASKMOVPS  (R10)(CX*1), Y11, Y10
 	VFMADD231PS Y10, Y8, Y3
 	VFMADD231PS Y10, Y9, Y7
 

@@ -4,378 +4,52 @@
 
 package kernel
 
-// tile1x1AVX512 is the micro-kernel for 1 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile1x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
+func tileAVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, m int, n int, k int, ahead int, accumulate bool)
 
-// tile2x1AVX512 is the micro-kernel for 2 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile2x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile3x1AVX512 is the micro-kernel for 3 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile3x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile4x1AVX512 is the micro-kernel for 4 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile4x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile5x1AVX512 is the micro-kernel for 5 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile5x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile6x1AVX512 is the micro-kernel for 6 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile6x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile7x1AVX512 is the micro-kernel for 7 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile7x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile8x1AVX512 is the micro-kernel for 8 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile8x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile9x1AVX512 is the micro-kernel for 9 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile9x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile10x1AVX512 is the micro-kernel for 10 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile10x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile11x1AVX512 is the micro-kernel for 11 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile11x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile12x1AVX512 is the micro-kernel for 12 rows and up to 16 columns, more than 0.
-//
-//go:noescape
-func tile12x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile1x2AVX512 is the micro-kernel for 1 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile1x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile2x2AVX512 is the micro-kernel for 2 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile2x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile3x2AVX512 is the micro-kernel for 3 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile3x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile4x2AVX512 is the micro-kernel for 4 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile4x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile5x2AVX512 is the micro-kernel for 5 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile5x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile6x2AVX512 is the micro-kernel for 6 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile6x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile7x2AVX512 is the micro-kernel for 7 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile7x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile8x2AVX512 is the micro-kernel for 8 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile8x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile9x2AVX512 is the micro-kernel for 9 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile9x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile10x2AVX512 is the micro-kernel for 10 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile10x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile11x2AVX512 is the micro-kernel for 11 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile11x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// tile12x2AVX512 is the micro-kernel for 12 rows and up to 32 columns, more than 16.
-//
-//go:noescape
-func tile12x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-
-// copyPanelAVX512 copies rows (at least 1) of 32 values, lds apart, to dst without gaps.
-//
-//go:noescape
 func copyPanelAVX512(dst *float32, src *float32, lds int, rows int)
 
-// closestAVX512 folds m rows of 32 products, those with centres first, first+1, …,
-// into the running minima of norm − 2·product: see nearest.go.
-//
-//go:noescape
 func closestAVX512(value *float32, index *int32, product *float32, norms *float32, m int, first int32)
 
-// gather1AVX512 gathers count rows (at least 1) of d values, 0 < d ≤ 16: see Gather and GatherRows.
-//
-//go:noescape
-func gather1AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherAVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 
-// gather2AVX512 gathers count rows (at least 1) of d values, 16 < d ≤ 32: see Gather and GatherRows.
-//
-//go:noescape
-func gather2AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherSumAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 
-// gather3AVX512 gathers count rows (at least 1) of d values, 32 < d ≤ 48: see Gather and GatherRows.
-//
-//go:noescape
-func gather3AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherSumHalfAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-// gather4AVX512 gathers count rows (at least 1) of d values, 48 < d ≤ 64: see Gather and GatherRows.
-//
-//go:noescape
-func gather4AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherWeightedHalfAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 
-// gather5AVX512 gathers count rows (at least 1) of d values, 64 < d ≤ 80: see Gather and GatherRows.
-//
-//go:noescape
-func gather5AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+func gatherFactoredAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-// gather6AVX512 gathers count rows (at least 1) of d values, 80 < d ≤ 96: see Gather and GatherRows.
-//
-//go:noescape
-func gather6AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather7AVX512 gathers count rows (at least 1) of d values, 96 < d ≤ 112: see Gather and GatherRows.
-//
-//go:noescape
-func gather7AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather8AVX512 gathers count rows (at least 1) of d values, 112 < d ≤ 128: see Gather and GatherRows.
-//
-//go:noescape
-func gather8AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather9AVX512 gathers count rows (at least 1) of d values, 128 < d ≤ 144: see Gather and GatherRows.
-//
-//go:noescape
-func gather9AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather10AVX512 gathers count rows (at least 1) of d values, 144 < d ≤ 160: see Gather and GatherRows.
-//
-//go:noescape
-func gather10AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather11AVX512 gathers count rows (at least 1) of d values, 160 < d ≤ 176: see Gather and GatherRows.
-//
-//go:noescape
-func gather11AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather12AVX512 gathers count rows (at least 1) of d values, 176 < d ≤ 192: see Gather and GatherRows.
-//
-//go:noescape
-func gather12AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather13AVX512 gathers count rows (at least 1) of d values, 192 < d ≤ 208: see Gather and GatherRows.
-//
-//go:noescape
-func gather13AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather14AVX512 gathers count rows (at least 1) of d values, 208 < d ≤ 224: see Gather and GatherRows.
-//
-//go:noescape
-func gather14AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather15AVX512 gathers count rows (at least 1) of d values, 224 < d ≤ 240: see Gather and GatherRows.
-//
-//go:noescape
-func gather15AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gather16AVX512 gathers count rows (at least 1) of d values, 240 < d ≤ 256: see Gather and GatherRows.
-//
-//go:noescape
-func gather16AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-
-// gatherSum1AVX512 sums count rows (at least 1) of 16 values: see GatherSum.
-//
-//go:noescape
-func gatherSum1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSum2AVX512 sums count rows (at least 1) of 32 values: see GatherSum.
-//
-//go:noescape
-func gatherSum2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSum3AVX512 sums count rows (at least 1) of 48 values: see GatherSum.
-//
-//go:noescape
-func gatherSum3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSum4AVX512 sums count rows (at least 1) of 64 values: see GatherSum.
-//
-//go:noescape
-func gatherSum4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-
-// gatherSumHalf1AVX512 sums count rows (at least 1) of 16 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherSumHalf2AVX512 sums count rows (at least 1) of 32 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherSumHalf3AVX512 sums count rows (at least 1) of 48 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherSumHalf4AVX512 sums count rows (at least 1) of 64 values: see GatherHalf.
-//
-//go:noescape
-func gatherSumHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf1AVX512 sums count rows (at least 1) of 16 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf2AVX512 sums count rows (at least 1) of 32 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf3AVX512 sums count rows (at least 1) of 48 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherWeightedHalf4AVX512 sums count rows (at least 1) of 64 values: see GatherHalf.
-//
-//go:noescape
-func gatherWeightedHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored1AVX512 sums count rows (at least 1) of 16 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored2AVX512 sums count rows (at least 1) of 32 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored3AVX512 sums count rows (at least 1) of 48 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// gatherFactored4AVX512 sums count rows (at least 1) of 64 values: see GatherFactored.
-//
-//go:noescape
-func gatherFactored4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// dotAVX512 returns the inner product of x and y, of the same length.
-//
-//go:noescape
 func dotAVX512(x []float32, y []float32) float32
 
-// axpyAVX512 sets y += alpha·x.
-//
-//go:noescape
 func axpyAVX512(alpha float32, x []float32, y []float32)
 
-// addAVX512 sets dst = x + y.
-//
-//go:noescape
 func addAVX512(dst []float32, x []float32, y []float32)
 
-// mulAVX512 sets dst = x·y.
-//
-//go:noescape
 func mulAVX512(dst []float32, x []float32, y []float32)
 
-// scaleAVX512 sets dst = alpha·x.
-//
-//go:noescape
 func scaleAVX512(dst []float32, alpha float32, x []float32)
 
-// reluAVX512 sets dst = max(0, x).
-//
-//go:noescape
 func reluAVX512(dst []float32, x []float32)
 
-// reluGradAVX512 sets dst = g where x > 0 and 0 elsewhere.
-//
-//go:noescape
 func reluGradAVX512(dst []float32, g []float32, x []float32)
 
-// adamAVX512 is one step of Adam: see adamStep.
-//
-//go:noescape
 func adamAVX512(w []float32, g []float32, m []float32, v []float32, decay float32, b1 float32, c1 float32, b2 float32, c2 float32, rate float32, root float32, eps float32)
 
-// maximumAVX512 returns the greatest value, −∞ if there is none; NaNs are passed over.
-//
-//go:noescape
 func maximumAVX512(x []float32) float32
 
-// expShiftedAVX512 sets dst = exp(x − shift) and returns the sum.
-//
-//go:noescape
 func expShiftedAVX512(dst []float32, x []float32, shift float32) float32
 
-// widenFloat16AVX512 widens blocks (at least 1) of 16 float16 to float32.
-//
-//go:noescape
 func widenFloat16AVX512(dst *float32, src *uint16, blocks int)
 
-// widenBFloat16AVX512 widens blocks (at least 1) of 16 bfloat16 to float32.
-//
-//go:noescape
 func widenBFloat16AVX512(dst *float32, src *uint16, blocks int)
 
-// narrowFloat16AVX512 rounds blocks (at least 1) of 16 float32 to the nearest float16, ties to even.
-//
-//go:noescape
 func narrowFloat16AVX512(dst *uint16, src *float32, blocks int)
 
-// magnitudesAVX512 raises blocks (at least 1) of 16 numbers of dst to the magnitudes of src.
-//
-//go:noescape
 func magnitudesAVX512(dst *float32, src *float32, blocks int)
 
-// narrowScaledAVX512 rounds alpha·src·factors to float16, in blocks (at least 1) of 16.
-//
-//go:noescape
 func narrowScaledAVX512(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
 
-// widenScaledAVX512 sets dst to alpha·src·factors of float16, in blocks (at least 1) of 16.
-//
-//go:noescape
 func widenScaledAVX512(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
 
-// largestAVX512 returns the largest magnitude in blocks (at least 1) of 16 numbers, as bits.
-//
-//go:noescape
 func largestAVX512(x *float32, blocks int) uint32

@@ -4,19 +4,45 @@
 
 #include "textflag.h"
 
-// func tile1x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
+// func tileAVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, m int, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·tileAVX512(SB), NOSPLIT, $0-81
+	MOVQ       m+48(FP), AX
+	MOVQ       n+56(FP), CX
+	CMPQ       CX, $0x00000011
+	JGE        body2
+	CMPQ       AX, $0x0000000c
+	JGE        body1body12
+	CMPQ       AX, $0x0000000b
+	JGE        body1body11
+	CMPQ       AX, $0x0000000a
+	JGE        body1body10
+	CMPQ       AX, $0x00000009
+	JGE        body1body9
+	CMPQ       AX, $0x00000008
+	JGE        body1body8
+	CMPQ       AX, $0x00000007
+	JGE        body1body7
+	CMPQ       AX, $0x00000006
+	JGE        body1body6
+	CMPQ       AX, $0x00000005
+	JGE        body1body5
+	CMPQ       AX, $0x00000004
+	JGE        body1body4
+	CMPQ       AX, $0x00000003
+	JGE        body1body3
+	CMPQ       AX, $0x00000002
+	JGE        body1body2
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x01, CX, CX
 	ADDQ       AX, CX
-	MOVQ       ahead+64(FP), DI
+	MOVQ       ahead+72(FP), DI
 	MOVQ       c+0(FP), R8
 	MOVQ       ldc+8(FP), R9
 	SHLQ       $0x02, R9
@@ -24,7 +50,7 @@ TEXT ·tile1x1AVX512(SB), NOSPLIT, $0-73
 	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 
-step:
+body1body1step:
 	VMOVUPS      (BX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
@@ -33,35 +59,33 @@ step:
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body1step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body1store
 	MOVQ         R8, R9
 	VADDPS       (R9), Z0, K1, Z0
 
-store:
+body1body1store:
 	VMOVUPS Z0, K1, (R8)
 	VZEROUPPER
 	RET
 
-// func tile2x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x1AVX512(SB), NOSPLIT, $0-73
+body1body2:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x02, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -72,7 +96,7 @@ TEXT ·tile2x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 
-step:
+body1body2step:
 	VMOVUPS      (BX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -83,39 +107,37 @@ step:
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body2step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body2store
 	MOVQ         R9, R11
 	VADDPS       (R11), Z0, K1, Z0
 	ADDQ         R10, R11
 	VADDPS       (R11), Z1, K1, Z1
 
-store:
+body1body2store:
 	VMOVUPS Z0, K1, (R9)
 	ADDQ    R10, R9
 	VMOVUPS Z1, K1, (R9)
 	VZEROUPPER
 	RET
 
-// func tile3x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x1AVX512(SB), NOSPLIT, $0-73
+body1body3:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x03, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -129,7 +151,7 @@ TEXT ·tile3x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 
-step:
+body1body3step:
 	VMOVUPS      (BX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -142,14 +164,14 @@ step:
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body3step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body3store
 	MOVQ         R9, R11
 	VADDPS       (R11), Z0, K1, Z0
 	ADDQ         R10, R11
@@ -157,7 +179,7 @@ step:
 	ADDQ         R10, R11
 	VADDPS       (R11), Z2, K1, Z2
 
-store:
+body1body3store:
 	VMOVUPS Z0, K1, (R9)
 	ADDQ    R10, R9
 	VMOVUPS Z1, K1, (R9)
@@ -166,19 +188,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile4x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x1AVX512(SB), NOSPLIT, $0-73
+body1body4:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x04, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -197,7 +217,7 @@ TEXT ·tile4x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 
-step:
+body1body4step:
 	VMOVUPS      (BX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -213,14 +233,14 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body4step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body4store
 	MOVQ         R10, R12
 	VADDPS       (R12), Z0, K1, Z0
 	ADDQ         R11, R12
@@ -230,7 +250,7 @@ step:
 	ADDQ         R11, R12
 	VADDPS       (R12), Z3, K1, Z3
 
-store:
+body1body4store:
 	VMOVUPS Z0, K1, (R10)
 	ADDQ    R11, R10
 	VMOVUPS Z1, K1, (R10)
@@ -241,19 +261,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile5x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x1AVX512(SB), NOSPLIT, $0-73
+body1body5:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x05, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -275,7 +293,7 @@ TEXT ·tile5x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
 
-step:
+body1body5step:
 	VMOVUPS      (BX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -293,14 +311,14 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body5step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body5store
 	MOVQ         R10, R12
 	VADDPS       (R12), Z0, K1, Z0
 	ADDQ         R11, R12
@@ -312,7 +330,7 @@ step:
 	ADDQ         R11, R12
 	VADDPS       (R12), Z4, K1, Z4
 
-store:
+body1body5store:
 	VMOVUPS Z0, K1, (R10)
 	ADDQ    R11, R10
 	VMOVUPS Z1, K1, (R10)
@@ -325,19 +343,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile6x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x1AVX512(SB), NOSPLIT, $0-73
+body1body6:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x06, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -362,7 +378,7 @@ TEXT ·tile6x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
 
-step:
+body1body6step:
 	VMOVUPS      (BX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -382,14 +398,14 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body6step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body6store
 	MOVQ         R10, R12
 	VADDPS       (R12), Z0, K1, Z0
 	ADDQ         R11, R12
@@ -403,7 +419,7 @@ step:
 	ADDQ         R11, R12
 	VADDPS       (R12), Z5, K1, Z5
 
-store:
+body1body6store:
 	VMOVUPS Z0, K1, (R10)
 	ADDQ    R11, R10
 	VMOVUPS Z1, K1, (R10)
@@ -418,19 +434,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile7x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x1AVX512(SB), NOSPLIT, $0-73
+body1body7:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x07, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R9
@@ -459,7 +473,7 @@ TEXT ·tile7x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 
-step:
+body1body7step:
 	VMOVUPS      (BX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -482,14 +496,14 @@ step:
 	ADDQ         DX, R10
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body7step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body7store
 	MOVQ         R11, R13
 	VADDPS       (R13), Z0, K1, Z0
 	ADDQ         R12, R13
@@ -505,7 +519,7 @@ step:
 	ADDQ         R12, R13
 	VADDPS       (R13), Z6, K1, Z6
 
-store:
+body1body7store:
 	VMOVUPS Z0, K1, (R11)
 	ADDQ    R12, R11
 	VMOVUPS Z1, K1, (R11)
@@ -522,19 +536,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile8x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x1AVX512(SB), NOSPLIT, $0-73
+body1body8:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x08, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R9
@@ -566,7 +578,7 @@ TEXT ·tile8x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 
-step:
+body1body8step:
 	VMOVUPS      (BX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -591,14 +603,14 @@ step:
 	ADDQ         DX, R10
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body8step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body8store
 	MOVQ         R11, R13
 	VADDPS       (R13), Z0, K1, Z0
 	ADDQ         R12, R13
@@ -616,7 +628,7 @@ step:
 	ADDQ         R12, R13
 	VADDPS       (R13), Z7, K1, Z7
 
-store:
+body1body8store:
 	VMOVUPS Z0, K1, (R11)
 	ADDQ    R12, R11
 	VMOVUPS Z1, K1, (R11)
@@ -635,19 +647,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile9x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x1AVX512(SB), NOSPLIT, $0-73
+body1body9:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x09, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R9
@@ -682,7 +692,7 @@ TEXT ·tile9x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
 
-step:
+body1body9step:
 	VMOVUPS      (BX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -709,14 +719,14 @@ step:
 	ADDQ         DX, R10
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body9step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body9store
 	MOVQ         R11, R13
 	VADDPS       (R13), Z0, K1, Z0
 	ADDQ         R12, R13
@@ -736,7 +746,7 @@ step:
 	ADDQ         R12, R13
 	VADDPS       (R13), Z8, K1, Z8
 
-store:
+body1body9store:
 	VMOVUPS Z0, K1, (R11)
 	ADDQ    R12, R11
 	VMOVUPS Z1, K1, (R11)
@@ -757,19 +767,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile10x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x1AVX512(SB), NOSPLIT, $0-73
+body1body10:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x0a, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R11
@@ -808,7 +816,7 @@ TEXT ·tile10x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
 
-step:
+body1body10step:
 	VMOVUPS      (BX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -838,14 +846,14 @@ step:
 	ADDQ         DX, R11
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body10step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body10store
 	MOVQ         R12, R14
 	VADDPS       (R14), Z0, K1, Z0
 	ADDQ         R13, R14
@@ -867,7 +875,7 @@ step:
 	ADDQ         R13, R14
 	VADDPS       (R14), Z9, K1, Z9
 
-store:
+body1body10store:
 	VMOVUPS Z0, K1, (R12)
 	ADDQ    R13, R12
 	VMOVUPS Z1, K1, (R12)
@@ -890,19 +898,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile11x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x1AVX512(SB), NOSPLIT, $0-73
+body1body11:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x0b, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R11
@@ -944,7 +950,7 @@ TEXT ·tile11x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 
-step:
+body1body11step:
 	VMOVUPS      (BX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -976,14 +982,14 @@ step:
 	ADDQ         DX, R11
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body11step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body11store
 	MOVQ         R12, R14
 	VADDPS       (R14), Z0, K1, Z0
 	ADDQ         R13, R14
@@ -1007,7 +1013,7 @@ step:
 	ADDQ         R13, R14
 	VADDPS       (R14), Z10, K1, Z10
 
-store:
+body1body11store:
 	VMOVUPS Z0, K1, (R12)
 	ADDQ    R13, R12
 	VMOVUPS Z1, K1, (R12)
@@ -1032,19 +1038,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile12x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x1AVX512(SB), NOSPLIT, $0-73
+body1body12:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x0c, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R11
@@ -1089,7 +1093,7 @@ TEXT ·tile12x1AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
 
-step:
+body1body12step:
 	VMOVUPS      (BX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -1123,14 +1127,14 @@ step:
 	ADDQ         DX, R11
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body1body12step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body1body12store
 	MOVQ         R12, R14
 	VADDPS       (R14), Z0, K1, Z0
 	ADDQ         R13, R14
@@ -1156,7 +1160,7 @@ step:
 	ADDQ         R13, R14
 	VADDPS       (R14), Z11, K1, Z11
 
-store:
+body1body12store:
 	VMOVUPS Z0, K1, (R12)
 	ADDQ    R13, R12
 	VMOVUPS Z1, K1, (R12)
@@ -1183,19 +1187,39 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile1x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x2AVX512(SB), NOSPLIT, $0-73
+body2:
+	CMPQ       AX, $0x0000000c
+	JGE        body2body12
+	CMPQ       AX, $0x0000000b
+	JGE        body2body11
+	CMPQ       AX, $0x0000000a
+	JGE        body2body10
+	CMPQ       AX, $0x00000009
+	JGE        body2body9
+	CMPQ       AX, $0x00000008
+	JGE        body2body8
+	CMPQ       AX, $0x00000007
+	JGE        body2body7
+	CMPQ       AX, $0x00000006
+	JGE        body2body6
+	CMPQ       AX, $0x00000005
+	JGE        body2body5
+	CMPQ       AX, $0x00000004
+	JGE        body2body4
+	CMPQ       AX, $0x00000003
+	JGE        body2body3
+	CMPQ       AX, $0x00000002
+	JGE        body2body2
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x01, CX, CX
 	ADDQ       AX, CX
-	MOVQ       ahead+64(FP), DI
+	MOVQ       ahead+72(FP), DI
 	MOVQ       c+0(FP), R8
 	MOVQ       ldc+8(FP), R9
 	SHLQ       $0x02, R9
@@ -1205,7 +1229,7 @@ TEXT ·tile1x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 
-step:
+body2body1step:
 	VMOVUPS      (BX), Z2
 	VMOVUPS      64(BX), Z3
 	VBROADCASTSS (AX), Z4
@@ -1216,38 +1240,36 @@ step:
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body1step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body1store
 	MOVQ         R8, R9
 	VADDPS       (R9), Z0, Z0
 	VADDPS       64(R9), Z1, K1, Z1
 
-store:
+body2body1store:
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, K1, 64(R8)
 	VZEROUPPER
 	RET
 
-// func tile2x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x2AVX512(SB), NOSPLIT, $0-73
+body2body2:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x02, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -1262,7 +1284,7 @@ TEXT ·tile2x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 
-step:
+body2body2step:
 	VMOVUPS      (BX), Z4
 	VMOVUPS      64(BX), Z5
 	VBROADCASTSS (AX), Z6
@@ -1276,15 +1298,15 @@ step:
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body2step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body2store
 	MOVQ         R9, R11
 	VADDPS       (R11), Z0, Z0
 	VADDPS       64(R11), Z1, K1, Z1
@@ -1292,7 +1314,7 @@ step:
 	VADDPS       (R11), Z2, Z2
 	VADDPS       64(R11), Z3, K1, Z3
 
-store:
+body2body2store:
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, K1, 64(R9)
 	ADDQ    R10, R9
@@ -1301,19 +1323,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile3x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x2AVX512(SB), NOSPLIT, $0-73
+body2body3:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x03, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	MOVQ       c+0(FP), R9
 	MOVQ       ldc+8(FP), R10
 	SHLQ       $0x02, R10
@@ -1333,7 +1353,7 @@ TEXT ·tile3x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
 
-step:
+body2body3step:
 	VMOVUPS      (BX), Z6
 	VMOVUPS      64(BX), Z7
 	VBROADCASTSS (AX), Z8
@@ -1350,15 +1370,15 @@ step:
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body3step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body3store
 	MOVQ         R9, R11
 	VADDPS       (R11), Z0, Z0
 	VADDPS       64(R11), Z1, K1, Z1
@@ -1369,7 +1389,7 @@ step:
 	VADDPS       (R11), Z4, Z4
 	VADDPS       64(R11), Z5, K1, Z5
 
-store:
+body2body3store:
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, K1, 64(R9)
 	ADDQ    R10, R9
@@ -1381,19 +1401,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile4x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x2AVX512(SB), NOSPLIT, $0-73
+body2body4:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x04, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -1420,7 +1438,7 @@ TEXT ·tile4x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 
-step:
+body2body4step:
 	VMOVUPS      (BX), Z8
 	VMOVUPS      64(BX), Z9
 	VBROADCASTSS (AX), Z10
@@ -1441,15 +1459,15 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body4step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body4store
 	MOVQ         R10, R12
 	VADDPS       (R12), Z0, Z0
 	VADDPS       64(R12), Z1, K1, Z1
@@ -1463,7 +1481,7 @@ step:
 	VADDPS       (R12), Z6, Z6
 	VADDPS       64(R12), Z7, K1, Z7
 
-store:
+body2body4store:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, K1, 64(R10)
 	ADDQ    R11, R10
@@ -1478,19 +1496,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile5x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x2AVX512(SB), NOSPLIT, $0-73
+body2body5:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x05, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -1522,7 +1538,7 @@ TEXT ·tile5x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
 
-step:
+body2body5step:
 	VMOVUPS      (BX), Z10
 	VMOVUPS      64(BX), Z11
 	VBROADCASTSS (AX), Z12
@@ -1546,15 +1562,15 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body5step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body5store
 	MOVQ         R10, R12
 	VADDPS       (R12), Z0, Z0
 	VADDPS       64(R12), Z1, K1, Z1
@@ -1571,7 +1587,7 @@ step:
 	VADDPS       (R12), Z8, Z8
 	VADDPS       64(R12), Z9, K1, Z9
 
-store:
+body2body5store:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, K1, 64(R10)
 	ADDQ    R11, R10
@@ -1589,19 +1605,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile6x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x2AVX512(SB), NOSPLIT, $0-73
+body2body6:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x06, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R9
 	MOVQ       c+0(FP), R10
@@ -1638,7 +1652,7 @@ TEXT ·tile6x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
 
-step:
+body2body6step:
 	VMOVUPS      (BX), Z12
 	VMOVUPS      64(BX), Z13
 	VBROADCASTSS (AX), Z14
@@ -1665,15 +1679,15 @@ step:
 	ADDQ         DX, AX
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body6step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body6store
 	MOVQ         R10, R12
 	VADDPS       (R12), Z0, Z0
 	VADDPS       64(R12), Z1, K1, Z1
@@ -1693,7 +1707,7 @@ step:
 	VADDPS       (R12), Z10, Z10
 	VADDPS       64(R12), Z11, K1, Z11
 
-store:
+body2body6store:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, K1, 64(R10)
 	ADDQ    R11, R10
@@ -1714,19 +1728,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile7x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x2AVX512(SB), NOSPLIT, $0-73
+body2body7:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x07, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R9
@@ -1769,7 +1781,7 @@ TEXT ·tile7x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
 
-step:
+body2body7step:
 	VMOVUPS      (BX), Z14
 	VMOVUPS      64(BX), Z15
 	VBROADCASTSS (AX), Z16
@@ -1800,15 +1812,15 @@ step:
 	ADDQ         DX, R10
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body7step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body7store
 	MOVQ         R11, R13
 	VADDPS       (R13), Z0, Z0
 	VADDPS       64(R13), Z1, K1, Z1
@@ -1831,7 +1843,7 @@ step:
 	VADDPS       (R13), Z12, Z12
 	VADDPS       64(R13), Z13, K1, Z13
 
-store:
+body2body7store:
 	VMOVUPS Z0, (R11)
 	VMOVUPS Z1, K1, 64(R11)
 	ADDQ    R12, R11
@@ -1855,19 +1867,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile8x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x2AVX512(SB), NOSPLIT, $0-73
+body2body8:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x08, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R9
@@ -1915,7 +1925,7 @@ TEXT ·tile8x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z14, Z14, Z14
 	VPXORD     Z15, Z15, Z15
 
-step:
+body2body8step:
 	VMOVUPS      (BX), Z16
 	VMOVUPS      64(BX), Z17
 	VBROADCASTSS (AX), Z18
@@ -1949,15 +1959,15 @@ step:
 	ADDQ         DX, R10
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body8step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body8store
 	MOVQ         R11, R13
 	VADDPS       (R13), Z0, Z0
 	VADDPS       64(R13), Z1, K1, Z1
@@ -1983,7 +1993,7 @@ step:
 	VADDPS       (R13), Z14, Z14
 	VADDPS       64(R13), Z15, K1, Z15
 
-store:
+body2body8store:
 	VMOVUPS Z0, (R11)
 	VMOVUPS Z1, K1, 64(R11)
 	ADDQ    R12, R11
@@ -2010,19 +2020,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile9x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x2AVX512(SB), NOSPLIT, $0-73
+body2body9:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x09, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R9
@@ -2075,7 +2083,7 @@ TEXT ·tile9x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z16, Z16, Z16
 	VPXORD     Z17, Z17, Z17
 
-step:
+body2body9step:
 	VMOVUPS      (BX), Z18
 	VMOVUPS      64(BX), Z19
 	VBROADCASTSS (AX), Z20
@@ -2112,15 +2120,15 @@ step:
 	ADDQ         DX, R10
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body9step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body9store
 	MOVQ         R11, R13
 	VADDPS       (R13), Z0, Z0
 	VADDPS       64(R13), Z1, K1, Z1
@@ -2149,7 +2157,7 @@ step:
 	VADDPS       (R13), Z16, Z16
 	VADDPS       64(R13), Z17, K1, Z17
 
-store:
+body2body9store:
 	VMOVUPS Z0, (R11)
 	VMOVUPS Z1, K1, 64(R11)
 	ADDQ    R12, R11
@@ -2179,19 +2187,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile10x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x2AVX512(SB), NOSPLIT, $0-73
+body2body10:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x0a, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R11
@@ -2250,7 +2256,7 @@ TEXT ·tile10x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z18, Z18, Z18
 	VPXORD     Z19, Z19, Z19
 
-step:
+body2body10step:
 	VMOVUPS      (BX), Z20
 	VMOVUPS      64(BX), Z21
 	VBROADCASTSS (AX), Z22
@@ -2291,15 +2297,15 @@ step:
 	ADDQ         DX, R11
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body10step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body10store
 	MOVQ         R12, R14
 	VADDPS       (R14), Z0, Z0
 	VADDPS       64(R14), Z1, K1, Z1
@@ -2331,7 +2337,7 @@ step:
 	VADDPS       (R14), Z18, Z18
 	VADDPS       64(R14), Z19, K1, Z19
 
-store:
+body2body10store:
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, K1, 64(R12)
 	ADDQ    R13, R12
@@ -2364,19 +2370,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile11x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x2AVX512(SB), NOSPLIT, $0-73
+body2body11:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x0b, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R11
@@ -2440,7 +2444,7 @@ TEXT ·tile11x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z20, Z20, Z20
 	VPXORD     Z21, Z21, Z21
 
-step:
+body2body11step:
 	VMOVUPS      (BX), Z22
 	VMOVUPS      64(BX), Z23
 	VBROADCASTSS (AX), Z24
@@ -2484,15 +2488,15 @@ step:
 	ADDQ         DX, R11
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body11step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body11store
 	MOVQ         R12, R14
 	VADDPS       (R14), Z0, Z0
 	VADDPS       64(R14), Z1, K1, Z1
@@ -2527,7 +2531,7 @@ step:
 	VADDPS       (R14), Z20, Z20
 	VADDPS       64(R14), Z21, K1, Z21
 
-store:
+body2body11store:
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, K1, 64(R12)
 	ADDQ    R13, R12
@@ -2563,19 +2567,17 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile12x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x2AVX512(SB), NOSPLIT, $0-73
+body2body12:
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
 	MOVQ       b+40(FP), BX
-	MOVQ       k+56(FP), SI
+	MOVQ       k+64(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
 	IMUL3Q     $0x0c, CX, DI
 	ADDQ       AX, DI
-	MOVQ       ahead+64(FP), R8
+	MOVQ       ahead+72(FP), R8
 	LEAQ       (CX)(CX*2), R9
 	LEAQ       (AX)(R9*1), R10
 	LEAQ       (R10)(R9*1), R11
@@ -2644,7 +2646,7 @@ TEXT ·tile12x2AVX512(SB), NOSPLIT, $0-73
 	VPXORD     Z22, Z22, Z22
 	VPXORD     Z23, Z23, Z23
 
-step:
+body2body12step:
 	VMOVUPS      (BX), Z24
 	VMOVUPS      64(BX), Z25
 	VBROADCASTSS (AX), Z26
@@ -2691,15 +2693,15 @@ step:
 	ADDQ         DX, R11
 	ADDQ         DX, R9
 	DECQ         SI
-	JNE          step
-	MOVQ         n+48(FP), AX
-	MOVB         accumulate+72(FP), CL
+	JNE          body2body12step
+	MOVQ         n+56(FP), AX
+	MOVB         accumulate+80(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
-	JE           store
+	JE           body2body12store
 	MOVQ         R12, R14
 	VADDPS       (R14), Z0, Z0
 	VADDPS       64(R14), Z1, K1, Z1
@@ -2737,7 +2739,7 @@ step:
 	VADDPS       (R14), Z22, Z22
 	VADDPS       64(R14), Z23, K1, Z23
 
-store:
+body2body12store:
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, K1, 64(R12)
 	ADDQ    R13, R12
@@ -2876,9 +2878,40 @@ DATA iotaAVX512<>+120(SB)/4, $0x0000001e
 DATA iotaAVX512<>+124(SB)/4, $0x0000001f
 GLOBL iotaAVX512<>(SB), RODATA|NOPTR, $128
 
-// func gather1AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
+// func gatherAVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather1AVX512(SB), NOSPLIT, $16-120
+TEXT ·gatherAVX512(SB), NOSPLIT, $16-120
+	MOVQ    d+112(FP), AX
+	CMPQ    AX, $0x000000f1
+	JGE     body16
+	CMPQ    AX, $0x000000e1
+	JGE     body15
+	CMPQ    AX, $0x000000d1
+	JGE     body14
+	CMPQ    AX, $0x000000c1
+	JGE     body13
+	CMPQ    AX, $0x000000b1
+	JGE     body12
+	CMPQ    AX, $0x000000a1
+	JGE     body11
+	CMPQ    AX, $0x00000091
+	JGE     body10
+	CMPQ    AX, $0x00000081
+	JGE     body9
+	CMPQ    AX, $0x00000071
+	JGE     body8
+	CMPQ    AX, $0x00000061
+	JGE     body7
+	CMPQ    AX, $0x00000051
+	JGE     body6
+	CMPQ    AX, $0x00000041
+	JGE     body5
+	CMPQ    AX, $0x00000031
+	JGE     body4
+	CMPQ    AX, $0x00000021
+	JGE     body3
+	CMPQ    AX, $0x00000011
+	JGE     body2
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -2896,156 +2929,156 @@ TEXT ·gather1AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body1contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body1warm
 
-contiguous:
+body1contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body1warm:
 	MOVQ $0x00000080, R11
 
-warming:
-lookWarm:
+body1warming:
+body1lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body1refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body1onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body1onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body1identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body1identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 
-lookedWarm:
+body1lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body1warming
 	MOVL $0x3f800000, R12
 
-row:
+body1row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body1following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body1start
 
-following:
+body1following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body1start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
 	VPXORD Z0, Z0, Z0
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body1self
 
-edge:
-lookEdge:
+body1edge:
+body1lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body1refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body1onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body1onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body1identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body1identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 
-lookedEdge:
+body1lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X1
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body1unweighted
 	VMOVSS  (DX)(R13*4), X1
 
-unweighted:
+body1unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body1unscaled
 	VMULSS (BX)(R8*4), X1, X1
 
-unscaled:
+body1unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body1identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body1identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X1, Z1
 	VFMADD231PS  (R8), Z1, K1, Z0
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body1edge
 
-self:
+body1self:
 	VMOVSS self+88(FP), X1
 	VMOVD  X1, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body1finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body1selfUnscaled
 	VMULSS (BX)(R11*4), X1, X1
 
-selfUnscaled:
+body1selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body1identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body1identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X1, Z1
 	VFMADD231PS  (R8), Z1, K1, Z0
 
-finish:
+body1finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body1write
 	VBROADCASTSS (R8)(R11*4), Z1
 	VMULPS       Z1, Z0, Z0
 
-write:
+body1write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, K1, (R8)
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body1row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body1refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body1lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3054,11 +3087,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body1lookWarm
 
-refillEdge:
+body1refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body1lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3067,11 +3100,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body1lookEdge
 
-// func gather2AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather2AVX512(SB), NOSPLIT, $16-120
+body2:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3090,110 +3121,110 @@ TEXT ·gather2AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body2contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body2warm
 
-contiguous:
+body2contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body2warm:
 	MOVQ $0x00000080, R11
 
-warming:
-lookWarm:
+body2warming:
+body2lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body2refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body2onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body2onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body2identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body2identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 
-lookedWarm:
+body2lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body2warming
 	MOVL $0x3f800000, R12
 
-row:
+body2row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body2following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body2start
 
-following:
+body2following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body2start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body2self
 
-edge:
-lookEdge:
+body2edge:
+body2lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body2refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body2onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body2onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body2identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body2identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 
-lookedEdge:
+body2lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X2
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body2unweighted
 	VMOVSS  (DX)(R13*4), X2
 
-unweighted:
+body2unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body2unscaled
 	VMULSS (BX)(R8*4), X2, X2
 
-unscaled:
+body2unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body2identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body2identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X2, Z2
@@ -3201,52 +3232,52 @@ identityData:
 	VFMADD231PS  64(R8), Z2, K1, Z1
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body2edge
 
-self:
+body2self:
 	VMOVSS self+88(FP), X2
 	VMOVD  X2, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body2finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body2selfUnscaled
 	VMULSS (BX)(R11*4), X2, X2
 
-selfUnscaled:
+body2selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body2identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body2identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X2, Z2
 	VFMADD231PS  (R8), Z2, Z0
 	VFMADD231PS  64(R8), Z2, K1, Z1
 
-finish:
+body2finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body2write
 	VBROADCASTSS (R8)(R11*4), Z2
 	VMULPS       Z2, Z0, Z0
 	VMULPS       Z2, Z1, Z1
 
-write:
+body2write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, K1, 64(R8)
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body2row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body2refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body2lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3255,11 +3286,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body2lookWarm
 
-refillEdge:
+body2refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body2lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3268,11 +3299,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body2lookEdge
 
-// func gather3AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather3AVX512(SB), NOSPLIT, $16-120
+body3:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3291,64 +3320,64 @@ TEXT ·gather3AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body3contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body3warm
 
-contiguous:
+body3contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body3warm:
 	MOVQ $0x00000055, R11
 
-warming:
-lookWarm:
+body3warming:
+body3lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body3refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body3onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body3onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body3identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body3identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 	PREFETCHT1 128(R8)
 
-lookedWarm:
+body3lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body3warming
 	MOVL $0x3f800000, R12
 
-row:
+body3row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body3following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body3start
 
-following:
+body3following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body3start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -3356,48 +3385,48 @@ start:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body3self
 
-edge:
-lookEdge:
+body3edge:
+body3lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body3refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body3onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body3onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body3identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body3identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
 	PREFETCHT1 64(R8)
 	PREFETCHT1 128(R8)
 
-lookedEdge:
+body3lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X3
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body3unweighted
 	VMOVSS  (DX)(R13*4), X3
 
-unweighted:
+body3unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body3unscaled
 	VMULSS (BX)(R8*4), X3, X3
 
-unscaled:
+body3unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body3identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body3identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X3, Z3
@@ -3406,24 +3435,24 @@ identityData:
 	VFMADD231PS  128(R8), Z3, K1, Z2
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body3edge
 
-self:
+body3self:
 	VMOVSS self+88(FP), X3
 	VMOVD  X3, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body3finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body3selfUnscaled
 	VMULSS (BX)(R11*4), X3, X3
 
-selfUnscaled:
+body3selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body3identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body3identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X3, Z3
@@ -3431,16 +3460,16 @@ identitySelf:
 	VFMADD231PS  64(R8), Z3, Z1
 	VFMADD231PS  128(R8), Z3, K1, Z2
 
-finish:
+body3finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body3write
 	VBROADCASTSS (R8)(R11*4), Z3
 	VMULPS       Z3, Z0, Z0
 	VMULPS       Z3, Z1, Z1
 	VMULPS       Z3, Z2, Z2
 
-write:
+body3write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -3448,13 +3477,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body3row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body3refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body3lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3463,11 +3492,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body3lookWarm
 
-refillEdge:
+body3refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body3lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3476,11 +3505,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body3lookEdge
 
-// func gather4AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather4AVX512(SB), NOSPLIT, $16-120
+body4:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3499,40 +3526,40 @@ TEXT ·gather4AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body4contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body4warm
 
-contiguous:
+body4contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body4warm:
 	MOVQ $0x00000040, R11
 
-warming:
-lookWarm:
+body4warming:
+body4lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body4refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body4onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body4onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body4identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body4identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3540,24 +3567,24 @@ identityWarm:
 	PREFETCHT1 128(R8)
 	PREFETCHT1 192(R8)
 
-lookedWarm:
+body4lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body4warming
 	MOVL $0x3f800000, R12
 
-row:
+body4row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body4following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body4start
 
-following:
+body4following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body4start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -3566,24 +3593,24 @@ start:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body4self
 
-edge:
-lookEdge:
+body4edge:
+body4lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body4refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body4onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body4onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body4identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body4identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3591,24 +3618,24 @@ identityEdge:
 	PREFETCHT1 128(R8)
 	PREFETCHT1 192(R8)
 
-lookedEdge:
+body4lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X4
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body4unweighted
 	VMOVSS  (DX)(R13*4), X4
 
-unweighted:
+body4unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body4unscaled
 	VMULSS (BX)(R8*4), X4, X4
 
-unscaled:
+body4unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body4identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body4identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X4, Z4
@@ -3618,24 +3645,24 @@ identityData:
 	VFMADD231PS  192(R8), Z4, K1, Z3
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body4edge
 
-self:
+body4self:
 	VMOVSS self+88(FP), X4
 	VMOVD  X4, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body4finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body4selfUnscaled
 	VMULSS (BX)(R11*4), X4, X4
 
-selfUnscaled:
+body4selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body4identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body4identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X4, Z4
@@ -3644,17 +3671,17 @@ identitySelf:
 	VFMADD231PS  128(R8), Z4, Z2
 	VFMADD231PS  192(R8), Z4, K1, Z3
 
-finish:
+body4finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body4write
 	VBROADCASTSS (R8)(R11*4), Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
 
-write:
+body4write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -3663,13 +3690,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body4row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body4refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body4lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3678,11 +3705,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body4lookWarm
 
-refillEdge:
+body4refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body4lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3691,11 +3718,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body4lookEdge
 
-// func gather5AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather5AVX512(SB), NOSPLIT, $16-120
+body5:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3714,40 +3739,40 @@ TEXT ·gather5AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body5contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body5warm
 
-contiguous:
+body5contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body5warm:
 	MOVQ $0x00000033, R11
 
-warming:
-lookWarm:
+body5warming:
+body5lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body5refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body5onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body5onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body5identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body5identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3756,24 +3781,24 @@ identityWarm:
 	PREFETCHT1 192(R8)
 	PREFETCHT1 256(R8)
 
-lookedWarm:
+body5lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body5warming
 	MOVL $0x3f800000, R12
 
-row:
+body5row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body5following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body5start
 
-following:
+body5following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body5start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -3783,24 +3808,24 @@ start:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body5self
 
-edge:
-lookEdge:
+body5edge:
+body5lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body5refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body5onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body5onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body5identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body5identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3809,24 +3834,24 @@ identityEdge:
 	PREFETCHT1 192(R8)
 	PREFETCHT1 256(R8)
 
-lookedEdge:
+body5lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X5
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body5unweighted
 	VMOVSS  (DX)(R13*4), X5
 
-unweighted:
+body5unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body5unscaled
 	VMULSS (BX)(R8*4), X5, X5
 
-unscaled:
+body5unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body5identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body5identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X5, Z5
@@ -3837,24 +3862,24 @@ identityData:
 	VFMADD231PS  256(R8), Z5, K1, Z4
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body5edge
 
-self:
+body5self:
 	VMOVSS self+88(FP), X5
 	VMOVD  X5, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body5finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body5selfUnscaled
 	VMULSS (BX)(R11*4), X5, X5
 
-selfUnscaled:
+body5selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body5identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body5identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X5, Z5
@@ -3864,10 +3889,10 @@ identitySelf:
 	VFMADD231PS  192(R8), Z5, Z3
 	VFMADD231PS  256(R8), Z5, K1, Z4
 
-finish:
+body5finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body5write
 	VBROADCASTSS (R8)(R11*4), Z5
 	VMULPS       Z5, Z0, Z0
 	VMULPS       Z5, Z1, Z1
@@ -3875,7 +3900,7 @@ finish:
 	VMULPS       Z5, Z3, Z3
 	VMULPS       Z5, Z4, Z4
 
-write:
+body5write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -3885,13 +3910,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body5row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body5refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body5lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3900,11 +3925,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body5lookWarm
 
-refillEdge:
+body5refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body5lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -3913,11 +3938,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body5lookEdge
 
-// func gather6AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather6AVX512(SB), NOSPLIT, $16-120
+body6:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -3936,40 +3959,40 @@ TEXT ·gather6AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body6contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body6warm
 
-contiguous:
+body6contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body6warm:
 	MOVQ $0x0000002a, R11
 
-warming:
-lookWarm:
+body6warming:
+body6lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body6refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body6onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body6onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body6identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body6identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -3979,24 +4002,24 @@ identityWarm:
 	PREFETCHT1 256(R8)
 	PREFETCHT1 320(R8)
 
-lookedWarm:
+body6lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body6warming
 	MOVL $0x3f800000, R12
 
-row:
+body6row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body6following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body6start
 
-following:
+body6following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body6start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -4007,24 +4030,24 @@ start:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body6self
 
-edge:
-lookEdge:
+body6edge:
+body6lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body6refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body6onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body6onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body6identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body6identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4034,24 +4057,24 @@ identityEdge:
 	PREFETCHT1 256(R8)
 	PREFETCHT1 320(R8)
 
-lookedEdge:
+body6lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X6
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body6unweighted
 	VMOVSS  (DX)(R13*4), X6
 
-unweighted:
+body6unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body6unscaled
 	VMULSS (BX)(R8*4), X6, X6
 
-unscaled:
+body6unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body6identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body6identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X6, Z6
@@ -4063,24 +4086,24 @@ identityData:
 	VFMADD231PS  320(R8), Z6, K1, Z5
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body6edge
 
-self:
+body6self:
 	VMOVSS self+88(FP), X6
 	VMOVD  X6, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body6finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body6selfUnscaled
 	VMULSS (BX)(R11*4), X6, X6
 
-selfUnscaled:
+body6selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body6identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body6identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X6, Z6
@@ -4091,10 +4114,10 @@ identitySelf:
 	VFMADD231PS  256(R8), Z6, Z4
 	VFMADD231PS  320(R8), Z6, K1, Z5
 
-finish:
+body6finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body6write
 	VBROADCASTSS (R8)(R11*4), Z6
 	VMULPS       Z6, Z0, Z0
 	VMULPS       Z6, Z1, Z1
@@ -4103,7 +4126,7 @@ finish:
 	VMULPS       Z6, Z4, Z4
 	VMULPS       Z6, Z5, Z5
 
-write:
+body6write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -4114,13 +4137,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body6row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body6refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body6lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4129,11 +4152,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body6lookWarm
 
-refillEdge:
+body6refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body6lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4142,11 +4165,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body6lookEdge
 
-// func gather7AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather7AVX512(SB), NOSPLIT, $16-120
+body7:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -4165,40 +4186,40 @@ TEXT ·gather7AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body7contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body7warm
 
-contiguous:
+body7contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body7warm:
 	MOVQ $0x00000024, R11
 
-warming:
-lookWarm:
+body7warming:
+body7lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body7refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body7onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body7onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body7identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body7identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4209,24 +4230,24 @@ identityWarm:
 	PREFETCHT1 320(R8)
 	PREFETCHT1 384(R8)
 
-lookedWarm:
+body7lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body7warming
 	MOVL $0x3f800000, R12
 
-row:
+body7row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body7following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body7start
 
-following:
+body7following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body7start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -4238,24 +4259,24 @@ start:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body7self
 
-edge:
-lookEdge:
+body7edge:
+body7lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body7refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body7onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body7onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body7identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body7identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4266,24 +4287,24 @@ identityEdge:
 	PREFETCHT1 320(R8)
 	PREFETCHT1 384(R8)
 
-lookedEdge:
+body7lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X7
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body7unweighted
 	VMOVSS  (DX)(R13*4), X7
 
-unweighted:
+body7unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body7unscaled
 	VMULSS (BX)(R8*4), X7, X7
 
-unscaled:
+body7unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body7identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body7identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X7, Z7
@@ -4296,24 +4317,24 @@ identityData:
 	VFMADD231PS  384(R8), Z7, K1, Z6
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body7edge
 
-self:
+body7self:
 	VMOVSS self+88(FP), X7
 	VMOVD  X7, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body7finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body7selfUnscaled
 	VMULSS (BX)(R11*4), X7, X7
 
-selfUnscaled:
+body7selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body7identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body7identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X7, Z7
@@ -4325,10 +4346,10 @@ identitySelf:
 	VFMADD231PS  320(R8), Z7, Z5
 	VFMADD231PS  384(R8), Z7, K1, Z6
 
-finish:
+body7finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body7write
 	VBROADCASTSS (R8)(R11*4), Z7
 	VMULPS       Z7, Z0, Z0
 	VMULPS       Z7, Z1, Z1
@@ -4338,7 +4359,7 @@ finish:
 	VMULPS       Z7, Z5, Z5
 	VMULPS       Z7, Z6, Z6
 
-write:
+body7write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -4350,13 +4371,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body7row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body7refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body7lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4365,11 +4386,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body7lookWarm
 
-refillEdge:
+body7refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body7lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4378,11 +4399,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body7lookEdge
 
-// func gather8AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather8AVX512(SB), NOSPLIT, $16-120
+body8:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -4401,40 +4420,40 @@ TEXT ·gather8AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body8contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body8warm
 
-contiguous:
+body8contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body8warm:
 	MOVQ $0x00000020, R11
 
-warming:
-lookWarm:
+body8warming:
+body8lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body8refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body8onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body8onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body8identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body8identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4446,24 +4465,24 @@ identityWarm:
 	PREFETCHT1 384(R8)
 	PREFETCHT1 448(R8)
 
-lookedWarm:
+body8lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body8warming
 	MOVL $0x3f800000, R12
 
-row:
+body8row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body8following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body8start
 
-following:
+body8following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body8start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -4476,24 +4495,24 @@ start:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body8self
 
-edge:
-lookEdge:
+body8edge:
+body8lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body8refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body8onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body8onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body8identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body8identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4505,24 +4524,24 @@ identityEdge:
 	PREFETCHT1 384(R8)
 	PREFETCHT1 448(R8)
 
-lookedEdge:
+body8lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X8
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body8unweighted
 	VMOVSS  (DX)(R13*4), X8
 
-unweighted:
+body8unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body8unscaled
 	VMULSS (BX)(R8*4), X8, X8
 
-unscaled:
+body8unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body8identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body8identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X8, Z8
@@ -4536,24 +4555,24 @@ identityData:
 	VFMADD231PS  448(R8), Z8, K1, Z7
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body8edge
 
-self:
+body8self:
 	VMOVSS self+88(FP), X8
 	VMOVD  X8, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body8finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body8selfUnscaled
 	VMULSS (BX)(R11*4), X8, X8
 
-selfUnscaled:
+body8selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body8identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body8identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X8, Z8
@@ -4566,10 +4585,10 @@ identitySelf:
 	VFMADD231PS  384(R8), Z8, Z6
 	VFMADD231PS  448(R8), Z8, K1, Z7
 
-finish:
+body8finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body8write
 	VBROADCASTSS (R8)(R11*4), Z8
 	VMULPS       Z8, Z0, Z0
 	VMULPS       Z8, Z1, Z1
@@ -4580,7 +4599,7 @@ finish:
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
 
-write:
+body8write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -4593,13 +4612,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body8row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body8refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body8lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4608,11 +4627,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body8lookWarm
 
-refillEdge:
+body8refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body8lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4621,11 +4640,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body8lookEdge
 
-// func gather9AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather9AVX512(SB), NOSPLIT, $16-120
+body9:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -4644,40 +4661,40 @@ TEXT ·gather9AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body9contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body9warm
 
-contiguous:
+body9contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body9warm:
 	MOVQ $0x0000001c, R11
 
-warming:
-lookWarm:
+body9warming:
+body9lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body9refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body9onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body9onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body9identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body9identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4690,24 +4707,24 @@ identityWarm:
 	PREFETCHT1 448(R8)
 	PREFETCHT1 512(R8)
 
-lookedWarm:
+body9lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body9warming
 	MOVL $0x3f800000, R12
 
-row:
+body9row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body9following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body9start
 
-following:
+body9following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body9start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -4721,24 +4738,24 @@ start:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body9self
 
-edge:
-lookEdge:
+body9edge:
+body9lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body9refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body9onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body9onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body9identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body9identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4751,24 +4768,24 @@ identityEdge:
 	PREFETCHT1 448(R8)
 	PREFETCHT1 512(R8)
 
-lookedEdge:
+body9lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X9
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body9unweighted
 	VMOVSS  (DX)(R13*4), X9
 
-unweighted:
+body9unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body9unscaled
 	VMULSS (BX)(R8*4), X9, X9
 
-unscaled:
+body9unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body9identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body9identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X9, Z9
@@ -4783,24 +4800,24 @@ identityData:
 	VFMADD231PS  512(R8), Z9, K1, Z8
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body9edge
 
-self:
+body9self:
 	VMOVSS self+88(FP), X9
 	VMOVD  X9, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body9finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body9selfUnscaled
 	VMULSS (BX)(R11*4), X9, X9
 
-selfUnscaled:
+body9selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body9identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body9identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X9, Z9
@@ -4814,10 +4831,10 @@ identitySelf:
 	VFMADD231PS  448(R8), Z9, Z7
 	VFMADD231PS  512(R8), Z9, K1, Z8
 
-finish:
+body9finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body9write
 	VBROADCASTSS (R8)(R11*4), Z9
 	VMULPS       Z9, Z0, Z0
 	VMULPS       Z9, Z1, Z1
@@ -4829,7 +4846,7 @@ finish:
 	VMULPS       Z9, Z7, Z7
 	VMULPS       Z9, Z8, Z8
 
-write:
+body9write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -4843,13 +4860,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body9row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body9refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body9lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4858,11 +4875,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body9lookWarm
 
-refillEdge:
+body9refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body9lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -4871,11 +4888,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body9lookEdge
 
-// func gather10AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather10AVX512(SB), NOSPLIT, $16-120
+body10:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -4894,40 +4909,40 @@ TEXT ·gather10AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body10contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body10warm
 
-contiguous:
+body10contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body10warm:
 	MOVQ $0x00000019, R11
 
-warming:
-lookWarm:
+body10warming:
+body10lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body10refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body10onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body10onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body10identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body10identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -4941,24 +4956,24 @@ identityWarm:
 	PREFETCHT1 512(R8)
 	PREFETCHT1 576(R8)
 
-lookedWarm:
+body10lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body10warming
 	MOVL $0x3f800000, R12
 
-row:
+body10row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body10following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body10start
 
-following:
+body10following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body10start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -4973,24 +4988,24 @@ start:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body10self
 
-edge:
-lookEdge:
+body10edge:
+body10lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body10refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body10onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body10onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body10identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body10identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -5004,24 +5019,24 @@ identityEdge:
 	PREFETCHT1 512(R8)
 	PREFETCHT1 576(R8)
 
-lookedEdge:
+body10lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X10
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body10unweighted
 	VMOVSS  (DX)(R13*4), X10
 
-unweighted:
+body10unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body10unscaled
 	VMULSS (BX)(R8*4), X10, X10
 
-unscaled:
+body10unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body10identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body10identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X10, Z10
@@ -5037,24 +5052,24 @@ identityData:
 	VFMADD231PS  576(R8), Z10, K1, Z9
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body10edge
 
-self:
+body10self:
 	VMOVSS self+88(FP), X10
 	VMOVD  X10, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body10finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body10selfUnscaled
 	VMULSS (BX)(R11*4), X10, X10
 
-selfUnscaled:
+body10selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body10identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body10identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X10, Z10
@@ -5069,10 +5084,10 @@ identitySelf:
 	VFMADD231PS  512(R8), Z10, Z8
 	VFMADD231PS  576(R8), Z10, K1, Z9
 
-finish:
+body10finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body10write
 	VBROADCASTSS (R8)(R11*4), Z10
 	VMULPS       Z10, Z0, Z0
 	VMULPS       Z10, Z1, Z1
@@ -5085,7 +5100,7 @@ finish:
 	VMULPS       Z10, Z8, Z8
 	VMULPS       Z10, Z9, Z9
 
-write:
+body10write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -5100,13 +5115,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body10row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body10refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body10lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5115,11 +5130,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body10lookWarm
 
-refillEdge:
+body10refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body10lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5128,11 +5143,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body10lookEdge
 
-// func gather11AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather11AVX512(SB), NOSPLIT, $16-120
+body11:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -5151,40 +5164,40 @@ TEXT ·gather11AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body11contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body11warm
 
-contiguous:
+body11contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body11warm:
 	MOVQ $0x00000017, R11
 
-warming:
-lookWarm:
+body11warming:
+body11lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body11refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body11onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body11onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body11identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body11identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -5199,24 +5212,24 @@ identityWarm:
 	PREFETCHT1 576(R8)
 	PREFETCHT1 640(R8)
 
-lookedWarm:
+body11lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body11warming
 	MOVL $0x3f800000, R12
 
-row:
+body11row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body11following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body11start
 
-following:
+body11following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body11start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -5232,24 +5245,24 @@ start:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body11self
 
-edge:
-lookEdge:
+body11edge:
+body11lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body11refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body11onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body11onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body11identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body11identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -5264,24 +5277,24 @@ identityEdge:
 	PREFETCHT1 576(R8)
 	PREFETCHT1 640(R8)
 
-lookedEdge:
+body11lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X11
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body11unweighted
 	VMOVSS  (DX)(R13*4), X11
 
-unweighted:
+body11unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body11unscaled
 	VMULSS (BX)(R8*4), X11, X11
 
-unscaled:
+body11unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body11identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body11identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X11, Z11
@@ -5298,24 +5311,24 @@ identityData:
 	VFMADD231PS  640(R8), Z11, K1, Z10
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body11edge
 
-self:
+body11self:
 	VMOVSS self+88(FP), X11
 	VMOVD  X11, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body11finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body11selfUnscaled
 	VMULSS (BX)(R11*4), X11, X11
 
-selfUnscaled:
+body11selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body11identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body11identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X11, Z11
@@ -5331,10 +5344,10 @@ identitySelf:
 	VFMADD231PS  576(R8), Z11, Z9
 	VFMADD231PS  640(R8), Z11, K1, Z10
 
-finish:
+body11finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body11write
 	VBROADCASTSS (R8)(R11*4), Z11
 	VMULPS       Z11, Z0, Z0
 	VMULPS       Z11, Z1, Z1
@@ -5348,7 +5361,7 @@ finish:
 	VMULPS       Z11, Z9, Z9
 	VMULPS       Z11, Z10, Z10
 
-write:
+body11write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -5364,13 +5377,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body11row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body11refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body11lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5379,11 +5392,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body11lookWarm
 
-refillEdge:
+body11refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body11lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5392,11 +5405,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body11lookEdge
 
-// func gather12AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather12AVX512(SB), NOSPLIT, $16-120
+body12:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -5415,40 +5426,40 @@ TEXT ·gather12AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body12contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body12warm
 
-contiguous:
+body12contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body12warm:
 	MOVQ $0x00000015, R11
 
-warming:
-lookWarm:
+body12warming:
+body12lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body12refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body12onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body12onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body12identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body12identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -5464,24 +5475,24 @@ identityWarm:
 	PREFETCHT1 640(R8)
 	PREFETCHT1 704(R8)
 
-lookedWarm:
+body12lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body12warming
 	MOVL $0x3f800000, R12
 
-row:
+body12row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body12following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body12start
 
-following:
+body12following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body12start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -5498,24 +5509,24 @@ start:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body12self
 
-edge:
-lookEdge:
+body12edge:
+body12lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body12refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body12onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body12onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body12identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body12identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -5531,24 +5542,24 @@ identityEdge:
 	PREFETCHT1 640(R8)
 	PREFETCHT1 704(R8)
 
-lookedEdge:
+body12lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X12
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body12unweighted
 	VMOVSS  (DX)(R13*4), X12
 
-unweighted:
+body12unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body12unscaled
 	VMULSS (BX)(R8*4), X12, X12
 
-unscaled:
+body12unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body12identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body12identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X12, Z12
@@ -5566,24 +5577,24 @@ identityData:
 	VFMADD231PS  704(R8), Z12, K1, Z11
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body12edge
 
-self:
+body12self:
 	VMOVSS self+88(FP), X12
 	VMOVD  X12, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body12finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body12selfUnscaled
 	VMULSS (BX)(R11*4), X12, X12
 
-selfUnscaled:
+body12selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body12identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body12identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X12, Z12
@@ -5600,10 +5611,10 @@ identitySelf:
 	VFMADD231PS  640(R8), Z12, Z10
 	VFMADD231PS  704(R8), Z12, K1, Z11
 
-finish:
+body12finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body12write
 	VBROADCASTSS (R8)(R11*4), Z12
 	VMULPS       Z12, Z0, Z0
 	VMULPS       Z12, Z1, Z1
@@ -5618,7 +5629,7 @@ finish:
 	VMULPS       Z12, Z10, Z10
 	VMULPS       Z12, Z11, Z11
 
-write:
+body12write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -5635,13 +5646,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body12row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body12refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body12lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5650,11 +5661,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body12lookWarm
 
-refillEdge:
+body12refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body12lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5663,11 +5674,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body12lookEdge
 
-// func gather13AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather13AVX512(SB), NOSPLIT, $16-120
+body13:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -5686,40 +5695,40 @@ TEXT ·gather13AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body13contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body13warm
 
-contiguous:
+body13contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body13warm:
 	MOVQ $0x00000013, R11
 
-warming:
-lookWarm:
+body13warming:
+body13lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body13refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body13onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body13onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body13identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body13identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -5736,24 +5745,24 @@ identityWarm:
 	PREFETCHT1 704(R8)
 	PREFETCHT1 768(R8)
 
-lookedWarm:
+body13lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body13warming
 	MOVL $0x3f800000, R12
 
-row:
+body13row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body13following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body13start
 
-following:
+body13following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body13start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -5771,24 +5780,24 @@ start:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body13self
 
-edge:
-lookEdge:
+body13edge:
+body13lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body13refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body13onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body13onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body13identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body13identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -5805,24 +5814,24 @@ identityEdge:
 	PREFETCHT1 704(R8)
 	PREFETCHT1 768(R8)
 
-lookedEdge:
+body13lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X13
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body13unweighted
 	VMOVSS  (DX)(R13*4), X13
 
-unweighted:
+body13unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body13unscaled
 	VMULSS (BX)(R8*4), X13, X13
 
-unscaled:
+body13unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body13identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body13identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X13, Z13
@@ -5841,24 +5850,24 @@ identityData:
 	VFMADD231PS  768(R8), Z13, K1, Z12
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body13edge
 
-self:
+body13self:
 	VMOVSS self+88(FP), X13
 	VMOVD  X13, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body13finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body13selfUnscaled
 	VMULSS (BX)(R11*4), X13, X13
 
-selfUnscaled:
+body13selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body13identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body13identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X13, Z13
@@ -5876,10 +5885,10 @@ identitySelf:
 	VFMADD231PS  704(R8), Z13, Z11
 	VFMADD231PS  768(R8), Z13, K1, Z12
 
-finish:
+body13finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body13write
 	VBROADCASTSS (R8)(R11*4), Z13
 	VMULPS       Z13, Z0, Z0
 	VMULPS       Z13, Z1, Z1
@@ -5895,7 +5904,7 @@ finish:
 	VMULPS       Z13, Z11, Z11
 	VMULPS       Z13, Z12, Z12
 
-write:
+body13write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -5913,13 +5922,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body13row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body13refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body13lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5928,11 +5937,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body13lookWarm
 
-refillEdge:
+body13refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body13lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -5941,11 +5950,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body13lookEdge
 
-// func gather14AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather14AVX512(SB), NOSPLIT, $16-120
+body14:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -5964,40 +5971,40 @@ TEXT ·gather14AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body14contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body14warm
 
-contiguous:
+body14contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body14warm:
 	MOVQ $0x00000012, R11
 
-warming:
-lookWarm:
+body14warming:
+body14lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body14refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body14onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body14onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body14identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body14identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -6015,24 +6022,24 @@ identityWarm:
 	PREFETCHT1 768(R8)
 	PREFETCHT1 832(R8)
 
-lookedWarm:
+body14lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body14warming
 	MOVL $0x3f800000, R12
 
-row:
+body14row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body14following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body14start
 
-following:
+body14following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body14start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -6051,24 +6058,24 @@ start:
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body14self
 
-edge:
-lookEdge:
+body14edge:
+body14lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body14refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body14onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body14onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body14identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body14identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -6086,24 +6093,24 @@ identityEdge:
 	PREFETCHT1 768(R8)
 	PREFETCHT1 832(R8)
 
-lookedEdge:
+body14lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X14
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body14unweighted
 	VMOVSS  (DX)(R13*4), X14
 
-unweighted:
+body14unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body14unscaled
 	VMULSS (BX)(R8*4), X14, X14
 
-unscaled:
+body14unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body14identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body14identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X14, Z14
@@ -6123,24 +6130,24 @@ identityData:
 	VFMADD231PS  832(R8), Z14, K1, Z13
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body14edge
 
-self:
+body14self:
 	VMOVSS self+88(FP), X14
 	VMOVD  X14, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body14finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body14selfUnscaled
 	VMULSS (BX)(R11*4), X14, X14
 
-selfUnscaled:
+body14selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body14identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body14identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X14, Z14
@@ -6159,10 +6166,10 @@ identitySelf:
 	VFMADD231PS  768(R8), Z14, Z12
 	VFMADD231PS  832(R8), Z14, K1, Z13
 
-finish:
+body14finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body14write
 	VBROADCASTSS (R8)(R11*4), Z14
 	VMULPS       Z14, Z0, Z0
 	VMULPS       Z14, Z1, Z1
@@ -6179,7 +6186,7 @@ finish:
 	VMULPS       Z14, Z12, Z12
 	VMULPS       Z14, Z13, Z13
 
-write:
+body14write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -6198,13 +6205,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body14row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body14refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body14lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -6213,11 +6220,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body14lookWarm
 
-refillEdge:
+body14refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body14lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -6226,11 +6233,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body14lookEdge
 
-// func gather15AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather15AVX512(SB), NOSPLIT, $16-120
+body15:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -6249,40 +6254,40 @@ TEXT ·gather15AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body15contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body15warm
 
-contiguous:
+body15contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body15warm:
 	MOVQ $0x00000011, R11
 
-warming:
-lookWarm:
+body15warming:
+body15lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body15refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body15onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body15onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body15identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body15identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -6301,24 +6306,24 @@ identityWarm:
 	PREFETCHT1 832(R8)
 	PREFETCHT1 896(R8)
 
-lookedWarm:
+body15lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body15warming
 	MOVL $0x3f800000, R12
 
-row:
+body15row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body15following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body15start
 
-following:
+body15following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body15start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -6338,24 +6343,24 @@ start:
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body15self
 
-edge:
-lookEdge:
+body15edge:
+body15lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body15refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body15onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body15onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body15identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body15identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -6374,24 +6379,24 @@ identityEdge:
 	PREFETCHT1 832(R8)
 	PREFETCHT1 896(R8)
 
-lookedEdge:
+body15lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X15
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body15unweighted
 	VMOVSS  (DX)(R13*4), X15
 
-unweighted:
+body15unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body15unscaled
 	VMULSS (BX)(R8*4), X15, X15
 
-unscaled:
+body15unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body15identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body15identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X15, Z15
@@ -6412,24 +6417,24 @@ identityData:
 	VFMADD231PS  896(R8), Z15, K1, Z14
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body15edge
 
-self:
+body15self:
 	VMOVSS self+88(FP), X15
 	VMOVD  X15, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body15finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body15selfUnscaled
 	VMULSS (BX)(R11*4), X15, X15
 
-selfUnscaled:
+body15selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body15identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body15identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X15, Z15
@@ -6449,10 +6454,10 @@ identitySelf:
 	VFMADD231PS  832(R8), Z15, Z13
 	VFMADD231PS  896(R8), Z15, K1, Z14
 
-finish:
+body15finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body15write
 	VBROADCASTSS (R8)(R11*4), Z15
 	VMULPS       Z15, Z0, Z0
 	VMULPS       Z15, Z1, Z1
@@ -6470,7 +6475,7 @@ finish:
 	VMULPS       Z15, Z13, Z13
 	VMULPS       Z15, Z14, Z14
 
-write:
+body15write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -6490,13 +6495,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body15row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body15refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body15lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -6505,11 +6510,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body15lookWarm
 
-refillEdge:
+body15refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body15lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -6518,11 +6523,9 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body15lookEdge
 
-// func gather16AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·gather16AVX512(SB), NOSPLIT, $16-120
+body16:
 	MOVQ    position+40(FP), AX
 	MOVQ    indices+56(FP), CX
 	MOVQ    weights+64(FP), DX
@@ -6541,40 +6544,40 @@ TEXT ·gather16AVX512(SB), NOSPLIT, $16-120
 	MOVQ    R8, (SP)
 	MOVQ    indptr+48(FP), R10
 	TESTQ   R8, R8
-	JE      contiguous
+	JE      body16contiguous
 	MOVLQSX (R8), R11
 	MOVQ    (R10)(R11*8), R9
 	MOVQ    8(R10)(R11*8), R10
 	MOVQ    count+32(FP), R8
 	DECQ    R8
 	MOVQ    R8, 8(SP)
-	JMP     warm
+	JMP     body16warm
 
-contiguous:
+body16contiguous:
 	MOVQ first+24(FP), R11
 	MOVQ (R10)(R11*8), R9
 	ADDQ count+32(FP), R11
 	MOVQ (R10)(R11*8), R10
 
-warm:
+body16warm:
 	MOVQ $0x00000010, R11
 
-warming:
-lookWarm:
+body16warming:
+body16lookWarm:
 	CMPQ       R9, R10
-	JGE        refillWarm
+	JGE        body16refillWarm
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesWarm
+	JE         body16onesWarm
 	PREFETCHT0 (BX)(R8*4)
 
-onesWarm:
+body16onesWarm:
 	TESTQ   AX, AX
-	JE      identityWarm
+	JE      body16identityWarm
 	MOVLQSX (AX)(R8*4), R8
 
-identityWarm:
+body16identityWarm:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -6594,24 +6597,24 @@ identityWarm:
 	PREFETCHT1 896(R8)
 	PREFETCHT1 960(R8)
 
-lookedWarm:
+body16lookedWarm:
 	DECQ R11
-	JNE  warming
+	JNE  body16warming
 	MOVL $0x3f800000, R12
 
-row:
+body16row:
 	MOVQ    rows+16(FP), R8
 	TESTQ   R8, R8
-	JE      following
+	JE      body16following
 	MOVLQSX (R8), R11
 	ADDQ    $0x04, rows+16(FP)
-	JMP     start
+	JMP     body16start
 
-following:
+body16following:
 	MOVQ first+24(FP), R11
 	INCQ first+24(FP)
 
-start:
+body16start:
 	MOVQ   indptr+48(FP), R8
 	MOVQ   (R8)(R11*8), R13
 	MOVQ   8(R8)(R11*8), R14
@@ -6632,24 +6635,24 @@ start:
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
 	CMPQ   R13, R14
-	JGE    self
+	JGE    body16self
 
-edge:
-lookEdge:
+body16edge:
+body16lookEdge:
 	CMPQ       R9, R10
-	JGE        refillEdge
+	JGE        body16refillEdge
 	MOVLQSX    (CX)(R9*4), R8
 	INCQ       R9
 	TESTQ      BX, BX
-	JE         onesEdge
+	JE         body16onesEdge
 	PREFETCHT0 (BX)(R8*4)
 
-onesEdge:
+body16onesEdge:
 	TESTQ   AX, AX
-	JE      identityEdge
+	JE      body16identityEdge
 	MOVLQSX (AX)(R8*4), R8
 
-identityEdge:
+body16identityEdge:
 	IMULQ      DI, R8
 	ADDQ       SI, R8
 	PREFETCHT1 (R8)
@@ -6669,24 +6672,24 @@ identityEdge:
 	PREFETCHT1 896(R8)
 	PREFETCHT1 960(R8)
 
-lookedEdge:
+body16lookedEdge:
 	MOVLQSX (CX)(R13*4), R8
 	VMOVD   R12, X16
 	TESTQ   DX, DX
-	JE      unweighted
+	JE      body16unweighted
 	VMOVSS  (DX)(R13*4), X16
 
-unweighted:
+body16unweighted:
 	TESTQ  BX, BX
-	JE     unscaled
+	JE     body16unscaled
 	VMULSS (BX)(R8*4), X16, X16
 
-unscaled:
+body16unscaled:
 	TESTQ   AX, AX
-	JE      identityData
+	JE      body16identityData
 	MOVLQSX (AX)(R8*4), R8
 
-identityData:
+body16identityData:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X16, Z16
@@ -6708,24 +6711,24 @@ identityData:
 	VFMADD231PS  960(R8), Z16, K1, Z15
 	INCQ         R13
 	CMPQ         R13, R14
-	JLT          edge
+	JLT          body16edge
 
-self:
+body16self:
 	VMOVSS self+88(FP), X16
 	VMOVD  X16, R8
 	ADDL   R8, R8
-	JE     finish
+	JE     body16finish
 	TESTQ  BX, BX
-	JE     selfUnscaled
+	JE     body16selfUnscaled
 	VMULSS (BX)(R11*4), X16, X16
 
-selfUnscaled:
+body16selfUnscaled:
 	MOVQ    R11, R8
 	TESTQ   AX, AX
-	JE      identitySelf
+	JE      body16identitySelf
 	MOVLQSX (AX)(R8*4), R8
 
-identitySelf:
+body16identitySelf:
 	IMULQ        DI, R8
 	ADDQ         SI, R8
 	VBROADCASTSS X16, Z16
@@ -6746,10 +6749,10 @@ identitySelf:
 	VFMADD231PS  896(R8), Z16, Z14
 	VFMADD231PS  960(R8), Z16, K1, Z15
 
-finish:
+body16finish:
 	MOVQ         left+72(FP), R8
 	TESTQ        R8, R8
-	JE           write
+	JE           body16write
 	VBROADCASTSS (R8)(R11*4), Z16
 	VMULPS       Z16, Z0, Z0
 	VMULPS       Z16, Z1, Z1
@@ -6768,7 +6771,7 @@ finish:
 	VMULPS       Z16, Z14, Z14
 	VMULPS       Z16, Z15, Z15
 
-write:
+body16write:
 	MOVQ    dst+0(FP), R8
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
@@ -6789,13 +6792,13 @@ write:
 	ADDQ    ldd+8(FP), R8
 	MOVQ    R8, dst+0(FP)
 	DECQ    count+32(FP)
-	JNE     row
+	JNE     body16row
 	VZEROUPPER
 	RET
 
-refillWarm:
+body16refillWarm:
 	CMPQ    8(SP), $0x00
-	JE      lookedWarm
+	JE      body16lookedWarm
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -6804,11 +6807,11 @@ refillWarm:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookWarm
+	JMP     body16lookWarm
 
-refillEdge:
+body16refillEdge:
 	CMPQ    8(SP), $0x00
-	JE      lookedEdge
+	JE      body16lookedEdge
 	DECQ    8(SP)
 	ADDQ    $0x04, (SP)
 	MOVQ    (SP), R8
@@ -6817,33 +6820,40 @@ refillEdge:
 	ADDQ    indptr+48(FP), R8
 	MOVQ    (R8), R9
 	MOVQ    8(R8), R10
-	JMP     lookEdge
+	JMP     body16lookEdge
 
-// func gatherSum1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// func gatherSumAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSum1AVX512(SB), NOSPLIT, $0-64
+TEXT ·gatherSumAVX512(SB), NOSPLIT, $0-72
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ       128(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -6855,45 +6865,43 @@ edge:
 	VADDPS     (R8)(R13*1), Z0, Z0
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body1edge
 
-finish:
+body1finish:
 	VBROADCASTSS (DI), Z1
 	ADDQ         $0x04, DI
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherSum2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSum2AVX512(SB), NOSPLIT, $0-64
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ       64(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -6907,9 +6915,9 @@ edge:
 	VADDPS     64(R8)(R13*1), Z1, Z1
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body2edge
 
-finish:
+body2finish:
 	VBROADCASTSS (DI), Z2
 	ADDQ         $0x04, DI
 	VMULPS       Z2, Z0, Z0
@@ -6918,37 +6926,35 @@ finish:
 	VMOVUPS      Z1, 64(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherSum3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSum3AVX512(SB), NOSPLIT, $0-64
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ       42(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -6964,9 +6970,9 @@ edge:
 	VADDPS     128(R8)(R13*1), Z2, Z2
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body3edge
 
-finish:
+body3finish:
 	VBROADCASTSS (DI), Z3
 	ADDQ         $0x04, DI
 	VMULPS       Z3, Z0, Z0
@@ -6977,28 +6983,26 @@ finish:
 	VMOVUPS      Z2, 128(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherSum4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSum4AVX512(SB), NOSPLIT, $0-64
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
@@ -7006,9 +7010,9 @@ row:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ       32(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -7026,9 +7030,9 @@ edge:
 	VADDPS     192(R8)(R13*1), Z3, Z3
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body4edge
 
-finish:
+body4finish:
 	VBROADCASTSS (DI), Z4
 	ADDQ         $0x04, DI
 	VMULPS       Z4, Z0, Z0
@@ -7041,35 +7045,42 @@ finish:
 	VMOVUPS      Z3, 192(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// func gatherSumHalfAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSumHalf1AVX512(SB), NOSPLIT, $0-64
+TEXT ·gatherSumHalfAVX512(SB), NOSPLIT, $0-72
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ       128(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -7082,45 +7093,43 @@ edge:
 	VADDPS     Z1, Z0, Z0
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body1edge
 
-finish:
+body1finish:
 	VBROADCASTSS (DI), Z1
 	ADDQ         $0x04, DI
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSumHalf2AVX512(SB), NOSPLIT, $0-64
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ       128(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -7135,9 +7144,9 @@ edge:
 	VADDPS     Z2, Z1, Z1
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body2edge
 
-finish:
+body2finish:
 	VBROADCASTSS (DI), Z2
 	ADDQ         $0x04, DI
 	VMULPS       Z2, Z0, Z0
@@ -7146,37 +7155,35 @@ finish:
 	VMOVUPS      Z1, 64(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSumHalf3AVX512(SB), NOSPLIT, $0-64
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ       64(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -7194,9 +7201,9 @@ edge:
 	VADDPS     Z3, Z2, Z2
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body3edge
 
-finish:
+body3finish:
 	VBROADCASTSS (DI), Z3
 	ADDQ         $0x04, DI
 	VMULPS       Z3, Z0, Z0
@@ -7207,28 +7214,26 @@ finish:
 	VMOVUPS      Z2, 128(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherSumHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherSumHalf4AVX512(SB), NOSPLIT, $0-64
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
@@ -7236,9 +7241,9 @@ row:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ       64(R10), R13
 	CMPQ       R13, R12
 	CMOVQGT    R12, R13
@@ -7258,9 +7263,9 @@ edge:
 	VADDPS     Z4, Z3, Z3
 	INCQ       R10
 	CMPQ       R10, R11
-	JLT        edge
+	JLT        body4edge
 
-finish:
+body4finish:
 	VBROADCASTSS (DI), Z4
 	ADDQ         $0x04, DI
 	VMULPS       Z4, Z0, Z0
@@ -7273,170 +7278,173 @@ finish:
 	VMOVUPS      Z3, 192(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// func gatherWeightedHalfAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherWeightedHalf1AVX512(SB), NOSPLIT, $0-72
+TEXT ·gatherWeightedHalfAVX512(SB), NOSPLIT, $0-80
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VPXORD Z0, Z0, Z0
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ         128(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z1
-	VCVTPH2PS    (R8)(R14*1), Z2
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z1
+	VCVTPH2PS    (R9)(R14*1), Z2
 	VFMADD231PS  Z2, Z1, Z0
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body1edge
 
-finish:
-	VBROADCASTSS (DI), Z1
-	ADDQ         $0x04, DI
+body1finish:
+	VBROADCASTSS (R8), Z1
+	ADDQ         $0x04, R8
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherWeightedHalf2AVX512(SB), NOSPLIT, $0-72
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ         128(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z2
-	VCVTPH2PS    (R8)(R14*1), Z3
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z2
+	VCVTPH2PS    (R9)(R14*1), Z3
 	VFMADD231PS  Z3, Z2, Z0
-	VCVTPH2PS    32(R8)(R14*1), Z3
+	VCVTPH2PS    32(R9)(R14*1), Z3
 	VFMADD231PS  Z3, Z2, Z1
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body2edge
 
-finish:
-	VBROADCASTSS (DI), Z2
-	ADDQ         $0x04, DI
+body2finish:
+	VBROADCASTSS (R8), Z2
+	ADDQ         $0x04, R8
 	VMULPS       Z2, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	VMULPS       Z2, Z1, Z1
 	VMOVUPS      Z1, 64(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherWeightedHalf3AVX512(SB), NOSPLIT, $0-72
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ         64(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
-	PREFETCHT1   64(R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
+	PREFETCHT1   64(R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z3
-	VCVTPH2PS    (R8)(R14*1), Z4
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z3
+	VCVTPH2PS    (R9)(R14*1), Z4
 	VFMADD231PS  Z4, Z3, Z0
-	VCVTPH2PS    32(R8)(R14*1), Z4
+	VCVTPH2PS    32(R9)(R14*1), Z4
 	VFMADD231PS  Z4, Z3, Z1
-	VCVTPH2PS    64(R8)(R14*1), Z4
+	VCVTPH2PS    64(R9)(R14*1), Z4
 	VFMADD231PS  Z4, Z3, Z2
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body3edge
 
-finish:
-	VBROADCASTSS (DI), Z3
-	ADDQ         $0x04, DI
+body3finish:
+	VBROADCASTSS (R8), Z3
+	ADDQ         $0x04, R8
 	VMULPS       Z3, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	VMULPS       Z3, Z1, Z1
@@ -7445,29 +7453,27 @@ finish:
 	VMOVUPS      Z2, 128(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherWeightedHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherWeightedHalf4AVX512(SB), NOSPLIT, $0-72
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ weights+48(FP), DI
+	MOVQ scale+56(FP), R8
+	MOVQ x+64(FP), R9
+	MOVQ ldx+72(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R12
 	VPXORD Z0, Z0, Z0
@@ -7475,34 +7481,34 @@ row:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   R11, R12
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ         64(R11), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
-	PREFETCHT1   64(R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
+	PREFETCHT1   64(R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z4
-	VCVTPH2PS    (R8)(R14*1), Z5
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z4
+	VCVTPH2PS    (R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z0
-	VCVTPH2PS    32(R8)(R14*1), Z5
+	VCVTPH2PS    32(R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z1
-	VCVTPH2PS    64(R8)(R14*1), Z5
+	VCVTPH2PS    64(R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z2
-	VCVTPH2PS    96(R8)(R14*1), Z5
+	VCVTPH2PS    96(R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z3
 	INCQ         R11
 	CMPQ         R11, R12
-	JLT          edge
+	JLT          body4edge
 
-finish:
-	VBROADCASTSS (DI), Z4
-	ADDQ         $0x04, DI
+body4finish:
+	VBROADCASTSS (R8), Z4
+	ADDQ         $0x04, R8
 	VMULPS       Z4, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	VMULPS       Z4, Z1, Z1
@@ -7513,35 +7519,42 @@ finish:
 	VMOVUPS      Z3, 192(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 
-// func gatherFactored1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// func gatherFactoredAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherFactored1AVX512(SB), NOSPLIT, $0-64
+TEXT ·gatherFactoredAVX512(SB), NOSPLIT, $0-72
+	MOVQ d+16(FP), AX
+	CMPQ AX, $0x00000040
+	JGE  body4
+	CMPQ AX, $0x00000030
+	JGE  body3
+	CMPQ AX, $0x00000020
+	JGE  body2
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body1row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body1finish
 
-edge:
+body1edge:
 	LEAQ         64(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -7557,45 +7570,43 @@ edge:
 	VADDPS       Z2, Z0, Z0
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body1edge
 
-finish:
+body1finish:
 	VBROADCASTSS (DI), Z1
 	ADDQ         $0x04, DI
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body1row
 	VZEROUPPER
 	RET
 
-// func gatherFactored2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherFactored2AVX512(SB), NOSPLIT, $0-64
+body2:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body2row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body2finish
 
-edge:
+body2edge:
 	LEAQ         64(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -7614,9 +7625,9 @@ edge:
 	VADDPS       Z3, Z1, Z1
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body2edge
 
-finish:
+body2finish:
 	VBROADCASTSS (DI), Z2
 	ADDQ         $0x04, DI
 	VMULPS       Z2, Z0, Z0
@@ -7625,37 +7636,35 @@ finish:
 	VMOVUPS      Z1, 64(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body2row
 	VZEROUPPER
 	RET
 
-// func gatherFactored3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherFactored3AVX512(SB), NOSPLIT, $0-64
+body3:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body3row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body3finish
 
-edge:
+body3edge:
 	LEAQ         42(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -7678,9 +7687,9 @@ edge:
 	VADDPS       Z4, Z2, Z2
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body3edge
 
-finish:
+body3finish:
 	VBROADCASTSS (DI), Z3
 	ADDQ         $0x04, DI
 	VMULPS       Z3, Z0, Z0
@@ -7691,28 +7700,26 @@ finish:
 	VMOVUPS      Z2, 128(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body3row
 	VZEROUPPER
 	RET
 
-// func gatherFactored4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gatherFactored4AVX512(SB), NOSPLIT, $0-64
+body4:
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	SHLQ $0x02, CX
-	MOVQ count+16(FP), DX
-	MOVQ indptr+24(FP), BX
-	MOVQ indices+32(FP), SI
-	MOVQ scale+40(FP), DI
-	MOVQ x+48(FP), R8
-	MOVQ ldx+56(FP), R9
+	MOVQ count+24(FP), DX
+	MOVQ indptr+32(FP), BX
+	MOVQ indices+40(FP), SI
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
 	SHLQ $0x01, R9
 	MOVQ (BX)(DX*8), R12
 	DECQ R12
 	MOVQ (BX), R10
 
-row:
+body4row:
 	ADDQ   $0x08, BX
 	MOVQ   (BX), R11
 	VPXORD Z0, Z0, Z0
@@ -7720,9 +7727,9 @@ row:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   R10, R11
-	JGE    finish
+	JGE    body4finish
 
-edge:
+body4edge:
 	LEAQ         42(R10), R13
 	CMPQ         R13, R12
 	CMOVQGT      R12, R13
@@ -7748,9 +7755,9 @@ edge:
 	VADDPS       Z5, Z3, Z3
 	INCQ         R10
 	CMPQ         R10, R11
-	JLT          edge
+	JLT          body4edge
 
-finish:
+body4finish:
 	VBROADCASTSS (DI), Z4
 	ADDQ         $0x04, DI
 	VMULPS       Z4, Z0, Z0
@@ -7763,7 +7770,7 @@ finish:
 	VMOVUPS      Z3, 192(AX)
 	ADDQ         CX, AX
 	DECQ         DX
-	JNE          row
+	JNE          body4row
 	VZEROUPPER
 	RET
 

@@ -1,12 +1,21 @@
-package kernel_test
+package kernel
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
-
-	"github.com/graph-condensation/cgc/internal/kernel"
 )
+
+// measure runs f with each set of loops, and reports billions of units per second, with count units in a call of f.
+func measure(b *testing.B, name string, count float64, unit string, f func(s *implementation)) {
+	for _, s := range available() {
+		b.Run(name+"/"+s.name, func(b *testing.B) {
+			for b.Loop() {
+				f(s)
+			}
+			b.ReportMetric(count*float64(b.N)/b.Elapsed().Seconds()/1e9, unit)
+		})
+	}
+}
 
 // BenchmarkGatherSum sums rows of a block that exceeds every cache, and of one that fits into a cache.
 func BenchmarkGatherSum(b *testing.B) {
@@ -21,17 +30,12 @@ func BenchmarkGatherSum(b *testing.B) {
 			indptr[i] = int64(i * degree)
 		}
 		for _, d := range []int{16, 32, 64} {
-			b.Run(fmt.Sprintf("n=%d,d=%d", n, d), func(b *testing.B) {
-				eachBench(b, func(b *testing.B, s kernel.Set) {
-					x, dst, scale := make([]float32, n*d), make([]float32, edges/degree*d), make([]float32, edges/degree)
-					for i := range x {
-						x[i] = 1
-					}
-					for b.Loop() {
-						s.GatherSum(kernel.Rows(dst, d), indptr, indices, scale, kernel.Rows(x, d), d)
-					}
-					perSecond(b, 4*edges*float64(d), "GB/s")
-				})
+			x, dst, scale := make([]float32, n*d), make([]float32, edges/degree*d), make([]float32, edges/degree)
+			for i := range x {
+				x[i] = 1
+			}
+			measure(b, fmt.Sprintf("n=%d,d=%d", n, d), 4*edges*float64(d), "GB/s", func(s *implementation) {
+				sums[float32]{Rows(dst, d), indptr, indices, nil, scale, x, d, d}.by(s.gatherSum)
 			})
 		}
 	}
@@ -41,156 +45,115 @@ func BenchmarkGatherSum(b *testing.B) {
 func BenchmarkGather(b *testing.B) {
 	const n, degree = 300_000, 20
 	random := source()
-	indptr, indices := []int64{0}, make([]int32, 0, n*degree)
-	for range n {
-		for range random.IntN(2*degree + 1) {
-			indices = append(indices, int32(random.IntN(n)))
-		}
-		indptr = append(indptr, int64(len(indices)))
-	}
-	rows := make([]int32, 0, n/2)
-	position := make([]int32, n)
+	indptr, indices := sparse(random, n, 3*degree) // a third of the rows are empty
+	var rows []int32
+	position, scales := make([]int32, n), make([]float32, n)
 	for i := range position {
-		position[i] = int32(i)
+		position[i], scales[i] = int32(i), random.Float32()
 		if i%2 == 0 {
 			rows = append(rows, int32(i))
 		}
 	}
-	scales := make([]float32, n)
-	for i := range scales {
-		scales[i] = random.Float32()
-	}
 	for _, d := range []int{16, 100, 112, 128, 602} {
-		x := make([]float32, n*d)
-		for i := range x {
-			x[i] = float32(i & 7)
+		x, dst := whole(random, n*d), whole(random, n*d)
+		g := gathering{dst: Rows(dst, d), s: Sparse{Indptr: indptr, Indices: indices}, count: n, x: Rows(x, d), d: d}
+		bytes := 4 * float64(d) * float64(len(indices))
+		run := func(name string, bytes float64, g gathering) {
+			measure(b, fmt.Sprintf("%s,d=%d", name, d), bytes, "GB/s", func(s *implementation) { g.by(s.gather) })
 		}
-		dst := make([]float32, n*d)
-		for i := range dst {
-			dst[i] = 1 // so that the system allocates the pages
+		run("all", bytes, g)
+		if d == 112 {
+			g.s.Left, g.s.Right = scales, scales
+			listed := g
+			listed.rows, listed.position, listed.count = rows, position, len(rows)
+			run("listed", bytes/2, listed)
+			g.s.Self = 1
+			run("normalised", bytes+4*float64(n*d), g)
 		}
-		report := func(b *testing.B, edges int64) {
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(edges), "ns/edge")
-			perSecond(b, 4*float64(d)*float64(edges), "GB/s")
-		}
-		b.Run(fmt.Sprintf("all,d=%d", d), func(b *testing.B) {
-			eachBench(b, func(b *testing.B, s kernel.Set) {
-				for b.Loop() {
-					s.Gather(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices}, 0, n, kernel.Rows(x, d), d)
-				}
-				report(b, indptr[n])
-			})
-		})
-		if d != 112 {
-			continue
-		}
-		b.Run(fmt.Sprintf("normalised,d=%d", d), func(b *testing.B) {
-			eachBench(b, func(b *testing.B, s kernel.Set) {
-				for b.Loop() {
-					s.Gather(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales,
-						Self: 1}, 0, n, kernel.Rows(x, d), d)
-				}
-				report(b, indptr[n]+n)
-			})
-		})
-		b.Run(fmt.Sprintf("listed,d=%d", d), func(b *testing.B) {
-			eachBench(b, func(b *testing.B, s kernel.Set) {
-				for b.Loop() {
-					s.GatherRows(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales},
-						rows, position, kernel.Rows(x, d), d)
-				}
-				report(b, indptr[n]/2)
-			})
-		})
 	}
 }
 
 func BenchmarkNearest(b *testing.B) {
 	for _, shape := range [][3]int{{50_000, 454, 128}, {50_000, 26, 100}, {10_000, 153, 602}, {10_000, 1238, 100}} {
 		n, k, d := shape[0], shape[1], shape[2]
-		b.Run(fmt.Sprintf("n=%d,k=%d,d=%d", n, k, d), func(b *testing.B) {
-			eachBench(b, func(b *testing.B, s kernel.Set) {
-				random := source()
-				x, c := normal(random, n*d), normal(random, k*d)
-				rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
-				nearest, dist := make([]int32, n), make([]float32, n)
-				for b.Loop() {
-					s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d, N: n, Norms: rowNorms},
-						kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
-				}
-				perSecond(b, 2*float64(n)*float64(k)*float64(d), "GFLOP/s")
-			})
-		})
+		random := source()
+		x, c := points(normal(random, n*d), n, d), points(normal(random, k*d), k, d)
+		nearest, dist := make([]int32, n), make([]float32, n)
+		measure(b, fmt.Sprintf("n=%d,k=%d,d=%d", n, k, d), 2*float64(n)*float64(k)*float64(d), "GFLOP/s",
+			func(s *implementation) { s.nearest(nearest, dist, x, c, d) })
 	}
 }
 
 func BenchmarkGram(b *testing.B) {
-	eachBench(b, func(b *testing.B, s kernel.Set) {
-		const n, d = 20_000, 602
-		x, g := normal(source(), n*d), make([]float32, d*d)
-		for b.Loop() {
-			s.GramRows(kernel.Rows(g, d), kernel.Rows(x, d), n, d, 0, d, false)
-		}
-		perSecond(b, float64(n)*d*(d+1), "GFLOP/s")
+	const n, d = 20_000, 602
+	x, g := normal(source(), n*d), make([]float32, d*d)
+	measure(b, "20000×602", float64(n)*d*(d+1), "GFLOP/s", func(s *implementation) {
+		s.gramRows(Rows(g, d), Rows(x, d), n, d, 0, d, false)
 	})
 }
 
-func BenchmarkDot(b *testing.B) {
-	for _, n := range []int{16, 128, 1024} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			eachBench(b, func(b *testing.B, s kernel.Set) {
-				x, y := normal(source(), n), normal(source(), n)
-				for b.Loop() {
-					s.Dot(x, y)
-				}
-				perSecond(b, 2*float64(n), "GFLOP/s")
-			})
+func BenchmarkGemm(b *testing.B) {
+	for _, p := range []struct {
+		m, n, k        int
+		transA, transB bool
+	}{
+		{1024, 1024, 1024, false, false},
+		{1024, 1024, 1024, true, false},
+		{1024, 1024, 1024, false, true},
+		{100000, 256, 128, false, false},
+		{128, 256, 100000, true, false},
+		{2000, 2000, 2000, false, false},
+		{70, 256, 1433, false, false},
+		{454, 256, 128, false, false},
+		{454, 40, 256, false, false},
+		{128, 256, 454, true, false},
+		{454, 454, 128, false, true},
+		{20, 20, 20, false, false},
+		{100000, 8, 128, false, false},
+	} {
+		random := source()
+		x, y, c := normal(random, p.m*p.k), normal(random, p.k*p.n), make([]float32, p.m*p.n)
+		a, bb := Rows(x, p.k), Rows(y, p.n)
+		if p.transA {
+			a = Rows(x, p.m).T()
+		}
+		if p.transB {
+			bb = Rows(y, p.k).T()
+		}
+		name := fmt.Sprintf("%d×%d·%d×%d,transA=%t,transB=%t", p.m, p.k, p.k, p.n, p.transA, p.transB)
+		measure(b, name, 2*float64(p.m)*float64(p.n)*float64(p.k), "GFLOP/s", func(s *implementation) {
+			gemm(s, Rows(c, p.n), a, bb, p.m, p.n, p.k, false)
 		})
 	}
 }
 
-func BenchmarkElementwise(b *testing.B) {
-	const n = 454 * 256 // the hidden layer of a small graph
-	random := rand.New(rand.NewPCG(1, 1))
+// BenchmarkVectors runs loops over the hidden layer of a small graph, and over short vectors.
+func BenchmarkVectors(b *testing.B) {
+	const n = 454 * 256
+	random := source()
 	x, y, z, w := normal(random, n), normal(random, n), normal(random, n), normal(random, n)
 	for i := range z {
 		z[i] *= z[i] // second moments are not negative
 	}
+	step := newAdamStep(Adam{Rate: 0.01, B1: 0.9, B2: 0.999, Epsilon: 1e-8, Step: 1})
 	for _, l := range []struct {
 		name    string
 		streams float64 // slices read or written
-		run     func(s kernel.Set)
+		run     func(s *implementation)
 	}{
-		{"axpy", 3, func(s kernel.Set) { s.Axpy(1e-9, x, y) }},
-		{"mul", 3, func(s kernel.Set) { s.Mul(w, x, y) }},
-		{"relu", 2, func(s kernel.Set) { s.ReLU(w, x) }},
-		{"reluGrad", 3, func(s kernel.Set) { s.ReLUGrad(w, x, y) }},
-		{"adam", 7, func(s kernel.Set) {
-			s.AdamStep(w, x, y, z, kernel.Adam{Rate: 0.01, B1: 0.9, B2: 0.999, Epsilon: 1e-8, Step: 1})
-		}},
-		{"exp", 2, func(s kernel.Set) { s.ExpShifted(w, x, 1) }},
+		{"axpy", 3, func(s *implementation) { s.axpy(1e-9, x, y) }},
+		{"mul", 3, func(s *implementation) { s.mul(w, x, y) }},
+		{"relu", 2, func(s *implementation) { s.relu(w, x) }},
+		{"reluGrad", 3, func(s *implementation) { s.reluGrad(w, x, y) }},
+		{"adam", 7, func(s *implementation) { s.adam(w, x, y, z, step) }},
+		{"exp", 2, func(s *implementation) { s.expShifted(w, x, 1) }},
 	} {
-		b.Run(l.name, func(b *testing.B) {
-			eachBench(b, func(b *testing.B, s kernel.Set) {
-				for b.Loop() {
-					l.run(s)
-				}
-				perSecond(b, 4*n*l.streams, "GB/s")
-			})
-		})
+		measure(b, l.name, 4*n*l.streams, "GB/s", l.run)
 	}
-}
-
-func BenchmarkSoftmax(b *testing.B) {
+	for _, n := range []int{16, 128, 1024} {
+		measure(b, fmt.Sprintf("dot,n=%d", n), 2*float64(n), "GFLOP/s", func(s *implementation) { s.dot(x[:n], y[:n]) })
+	}
 	for _, n := range []int{7, 40, 256} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			eachBench(b, func(b *testing.B, s kernel.Set) {
-				x := normal(source(), n)
-				for b.Loop() {
-					s.Softmax(x)
-				}
-				perSecond(b, float64(n), "Gelement/s")
-			})
-		})
+		measure(b, fmt.Sprintf("softmax,n=%d", n), float64(n), "Gelement/s", func(s *implementation) { s.softmax(x[:n]) })
 	}
 }

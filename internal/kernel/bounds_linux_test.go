@@ -1,4 +1,4 @@
-package kernel_test
+package kernel
 
 import (
 	"os"
@@ -6,8 +6,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
 // TestGatherSumReadsNoIndexBehindTheLast puts the indices at the end of memory. A prefetch for an entry that does not
@@ -27,22 +25,21 @@ func TestGatherSumReadsNoIndexBehindTheLast(t *testing.T) {
 	for i := range indices {
 		indices[i] = int32(i)
 	}
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		for d := 16; d <= 64; d += 16 {
 			x, dst := make([]float32, n*d), make([]float32, 2*d)
 			for i := range x {
 				x[i] = 1
 			}
-			s.GatherSum(kernel.Rows(dst, d), []int64{0, 3, n}, indices, []float32{1, 1}, kernel.Rows(x, d), d)
+			sums[float32]{Rows(dst, d), []int64{0, 3, n}, indices, nil, []float32{1, 1}, x, d, d}.by(s.gatherSum)
 			if dst[0] != 3 || dst[2*d-1] != n-3 {
 				t.Errorf("sums %g and %g, want 3 and %d", dst[0], dst[2*d-1], n-3)
 			}
 			halves := make([]uint16, n*d)
-			kernel.NarrowFloat16(halves, x)
+			NarrowFloat16(halves, x)
 			for _, weights := range [][]float32{nil, x[:n]} {
 				clear(dst)
-				s.GatherHalf(kernel.Rows(dst, d), []int64{0, 3, n}, indices, weights, []float32{1, 1},
-					kernel.Halves{Data: halves, Stride: d}, d)
+				sums[uint16]{Rows(dst, d), []int64{0, 3, n}, indices, weights, []float32{1, 1}, halves, d, d}.by(s.gatherHalf)
 				if dst[0] != 3 || dst[2*d-1] != n-3 {
 					t.Errorf("sums of float16 %g and %g, want 3 and %d", dst[0], dst[2*d-1], n-3)
 				}

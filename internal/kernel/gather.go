@@ -39,18 +39,14 @@ func Gather(dst Block, s Sparse, lo, hi int, x Block, d int) {
 	if lo < 0 || lo > hi || hi >= len(s.Indptr) {
 		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, len(s.Indptr)-1))
 	}
-	dst.check("the destination", hi-lo, d)
-	s.check()
-	best.gatherRows(gathering{dst: dst, s: s, lo: lo, count: hi - lo, x: x, d: d})
+	gathering{dst: dst, s: s, lo: lo, count: hi - lo, x: x, d: d}.by(best.gather)
 }
 
 // GatherRows is like Gather, for a list of rows: row r of dst is row rows[r] of S·X, and row position[j] of x has the
 // data of node j. A nil position means j itself. position must be valid for the columns of all entries in these rows
 // and, unless Self is 0, for the rows themselves. The results equal those of Gather, bit for bit.
 func GatherRows(dst Block, s Sparse, rows, position []int32, x Block, d int) {
-	dst.check("the destination", len(rows), d)
-	s.check()
-	best.gatherRows(gathering{dst: dst, s: s, rows: rows, count: len(rows), position: position, x: x, d: d})
+	gathering{dst: dst, s: s, rows: rows, count: len(rows), position: position, x: x, d: d}.by(best.gather)
 }
 
 // gathering holds the arguments of a call of Gather or GatherRows.
@@ -64,11 +60,13 @@ type gathering struct {
 	d         int
 }
 
-func (im *implementation) gatherRows(g gathering) {
-	if g.count == 0 || g.d == 0 {
-		return
+// by checks the shapes and calls loop, unless there is nothing to gather.
+func (g gathering) by(loop func(g gathering)) {
+	g.dst.check("the destination", g.count, g.d)
+	g.s.check()
+	if g.count > 0 && g.d > 0 {
+		loop(g)
 	}
-	im.gather(g)
 }
 
 func gatherGeneric(g gathering) {

@@ -1,6 +1,15 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
+
+// Halves is a matrix of float16 in row-major order.
+type Halves struct {
+	Data   []uint16
+	Stride int // the distance between the starts of rows
+}
 
 // GatherSum is like Gather without weights and column scales, for rows of complete cache lines. Row r of dst becomes
 //
@@ -11,46 +20,115 @@ import "fmt"
 // over several calls gives the same bits. dst must not overlap x. indptr and indices are not checked: an index out of
 // range reads arbitrary memory.
 func GatherSum(dst Block, indptr []int64, indices []int32, scale []float32, x Block, d int) {
-	dst.check("the destination", len(scale), d)
-	checkSums(indptr, indices, scale, d)
-	best.sumRows(summing{dst, indptr, indices, scale, x, d})
+	sums[float32]{dst, indptr, indices, nil, scale, x.Data, x.Stride, d}.by(best.gatherSum)
 }
 
-// checkSums panics if the shapes of sums of len(scale) rows do not match.
-func checkSums(indptr []int64, indices []int32, scale []float32, d int) {
-	if len(indptr) != len(scale)+1 || int(indptr[len(scale)]) > len(indices) || d%16 != 0 {
+// GatherHalf is like GatherSum, for rows of float16 and entries with weights; nil weights mean ones. Row r of dst
+// becomes
+//
+//	scale[r]·Σ_e weights[e]·X_j,  j = indices[e],  e from indptr[r] to indptr[r+1]−1.
+//
+// Sums are float32. The strides should be multiples of 16, and rows of x should begin on half a cache line.
+func GatherHalf(dst Block, indptr []int64, indices []int32, weights, scale []float32, x Halves, d int) {
+	sums[uint16]{dst, indptr, indices, weights, scale, x.Data, x.Stride, d}.by(best.gatherHalf)
+}
+
+// GatherFactored is like GatherSum, for factored rows of float16: d numbers, then a float32 factor f. Row r of dst
+// becomes
+//
+//	scale[r]·Σ_e f_j·X_j,  j = indices[e],  e from indptr[r] to indptr[r+1]−1.
+//
+// Each product is rounded to float32, so the bits equal those of GatherSum with float32 rows f·X, which need almost
+// twice the memory. d is 16, 32, 48 or 64, and rows are FactoredStride(d) apart.
+func GatherFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) {
+	if d == 0 || d > 64 || x.Stride != FactoredStride(d) {
+		panic(fmt.Sprintf("kernel: factored rows of %d numbers, %d apart", d, x.Stride))
+	}
+	sums[uint16]{dst, indptr, indices, nil, scale, x.Data, x.Stride, d}.by(best.factored)
+}
+
+// factorHalves is the number of 16-bit halves in a factor.
+const factorHalves = 2
+
+// FactoredStride returns the distance between the starts of factored rows of d numbers.
+func FactoredStride(d int) int { return d + factorHalves }
+
+// PutFactored sets a row of a factored matrix to x, which must be float16 numbers, and the factor. The factor is at the
+// end of the row, its lower half first. Values between x and the factor are not changed.
+func PutFactored(row []uint16, factor float32, x []float32) {
+	NarrowFloat16(row[:len(x)], x)
+	bits, at := math.Float32bits(factor), len(row)-factorHalves
+	row[at], row[at+1] = uint16(bits), uint16(bits>>16)
+}
+
+// sums holds the arguments of a call of GatherSum, GatherHalf or GatherFactored.
+type sums[T float32 | uint16] struct {
+	dst            Block
+	indptr         []int64
+	indices        []int32
+	weights, scale []float32
+	x              []T
+	ldx, d         int
+}
+
+// by checks the shapes and calls loop, unless there is nothing to sum.
+func (s sums[T]) by(loop func(s sums[T])) {
+	s.dst.check("the destination", len(s.scale), s.d)
+	entries := s.indptr[len(s.indptr)-1]
+	if len(s.indptr) != len(s.scale)+1 || int(entries) > len(s.indices) || s.d%16 != 0 {
 		panic(fmt.Sprintf("kernel: sums of %d rows with %d pointers, up to %d, into %d indices, in %d columns",
-			len(scale), len(indptr), indptr[len(indptr)-1], len(indices), d))
+			len(s.scale), len(s.indptr), entries, len(s.indices), s.d))
 	}
-}
-
-// summing holds the arguments of a call of GatherSum.
-type summing struct {
-	dst     Block
-	indptr  []int64
-	indices []int32
-	scale   []float32
-	x       Block
-	d       int
-}
-
-func (im *implementation) sumRows(s summing) {
+	if s.weights != nil && len(s.weights) < int(entries) {
+		panic(fmt.Sprintf("kernel: %d weights of %d entries", len(s.weights), entries))
+	}
 	if len(s.scale) > 0 && s.d > 0 {
-		im.gatherSum(s)
+		loop(s)
 	}
 }
 
-func gatherSumGeneric(s summing) {
+// rows calls add with the sum, each entry e and the data of each row, and then scales the sum.
+func (s sums[T]) rows(add func(sum []float32, e int64, x []T)) {
 	for r, factor := range s.scale {
-		out := s.dst.Data[r*s.dst.Stride:][:s.d]
-		clear(out)
-		for _, j := range s.indices[s.indptr[r]:s.indptr[r+1]] {
-			for k, v := range s.x.Data[int(j)*s.x.Stride:][:s.d] {
-				out[k] += v
-			}
+		sum := s.dst.Data[r*s.dst.Stride:][:s.d]
+		clear(sum)
+		for e := s.indptr[r]; e < s.indptr[r+1]; e++ {
+			add(sum, e, s.x[int(s.indices[e])*s.ldx:])
 		}
-		for k := range out {
-			out[k] *= factor
+		for k := range sum {
+			sum[k] *= factor
 		}
 	}
+}
+
+func gatherSumGeneric(s sums[float32]) {
+	s.rows(func(sum []float32, _ int64, x []float32) {
+		for k, v := range x[:len(sum)] {
+			sum[k] += v
+		}
+	})
+}
+
+func gatherHalfGeneric(s sums[uint16]) {
+	s.rows(func(sum []float32, e int64, x []uint16) {
+		if s.weights == nil {
+			for k, h := range x[:len(sum)] {
+				sum[k] += widened(h)
+			}
+			return
+		}
+		w := s.weights[e]
+		for k, h := range x[:len(sum)] {
+			sum[k] += float32(w * widened(h))
+		}
+	})
+}
+
+func gatherFactoredGeneric(s sums[uint16]) {
+	s.rows(func(sum []float32, _ int64, x []uint16) {
+		factor := math.Float32frombits(uint32(x[s.d]) | uint32(x[s.d+1])<<16)
+		for k, h := range x[:len(sum)] {
+			sum[k] += float32(factor * widened(h))
+		}
+	})
 }

@@ -1,18 +1,16 @@
-package kernel_test
+package kernel
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
 // each runs f for every set of loops that this machine supports.
-func each(t *testing.T, f func(t *testing.T, s kernel.Set)) {
-	for _, s := range kernel.Available() {
-		t.Run(s.Name(), func(t *testing.T) { f(t, s) })
+func each(t *testing.T, f func(t *testing.T, s *implementation)) {
+	for _, s := range available() {
+		t.Run(s.name, func(t *testing.T) { f(t, s) })
 	}
 }
 
@@ -41,20 +39,7 @@ var nan = float32(math.NaN())
 
 // guarded returns a copy of x surrounded by NaNs, and a check that these are unchanged.
 func guarded(x []float32) (inside []float32, check func(t *testing.T, what string)) {
-	all := make([]float32, len(x)+2*guard)
-	for i := range all {
-		all[i] = nan
-	}
-	inside = all[guard : guard+len(x) : guard+len(x)]
-	copy(inside, x)
-	return inside, func(t *testing.T, what string) {
-		t.Helper()
-		for i, v := range all {
-			if (i < guard || i >= guard+len(x)) && v == v {
-				t.Fatalf("%s: value %d of %d was overwritten", what, i-guard, len(x))
-			}
-		}
-	}
+	return matrix(x, 1, len(x), len(x))
 }
 
 // matrix returns the rows of x (rows×columns) at distance ld, with NaNs between, before and after, and a check that
@@ -80,6 +65,11 @@ func matrix(x []float32, rows, columns, ld int) (inside []float32, check func(t 
 			}
 		}
 	}
+}
+
+// anything returns a matrix for results, filled with NaNs, and a check that only its elements are written.
+func anything(rows, columns, ld int) (inside []float32, check func(t *testing.T, what string)) {
+	return matrix(slices.Repeat([]float32{nan}, rows*columns), rows, columns, ld)
 }
 
 // dense is the inverse of matrix.

@@ -11,35 +11,27 @@ const (
 // WidenFloat16 sets dst to the float16 (IEEE 754 binary16) of src. Each is exactly representable as a float32. A
 // signalling NaN becomes a quiet one.
 func WidenFloat16(dst []float32, src []uint16) {
-	if len(src) != len(dst) {
-		checkLengths(len(dst), len(src))
-	}
+	equal(len(dst), len(src))
 	best.widenFloat16(dst, src)
 }
 
 // WidenBFloat16 sets dst to the bfloat16 of src, the upper halves of float32.
 func WidenBFloat16(dst []float32, src []uint16) {
-	if len(src) != len(dst) {
-		checkLengths(len(dst), len(src))
-	}
+	equal(len(dst), len(src))
 	best.widenBFloat16(dst, src)
 }
 
 // NarrowFloat16 sets dst to the float16 nearest to src, ties to even. Values that would round beyond MaxFloat16 become
 // infinite.
 func NarrowFloat16(dst []uint16, src []float32) {
-	if len(src) != len(dst) {
-		checkLengths(len(dst), len(src))
-	}
+	equal(len(dst), len(src))
 	best.narrowFloat16(dst, src)
 }
 
 // NarrowBFloat16 sets dst to the bfloat16 nearest to src, ties to even. Values that would round beyond MaxBFloat16
 // become infinite.
 func NarrowBFloat16(dst []uint16, src []float32) {
-	if len(src) != len(dst) {
-		checkLengths(len(dst), len(src))
-	}
+	equal(len(dst), len(src))
 	for i, v := range src {
 		bits := math.Float32bits(v)
 		if bits&0x7fffffff > infinite {
@@ -53,26 +45,22 @@ func NarrowBFloat16(dst []uint16, src []float32) {
 // NarrowScaled sets dst to the float16 nearest to alpha·src·factors, element by element. Each product is rounded to
 // float32, beginning with the product with alpha.
 func NarrowScaled(dst []uint16, alpha float32, factors, src []float32) {
-	if len(src) != len(dst) || len(factors) != len(dst) {
-		checkLengths(len(dst), len(src), len(factors))
-	}
+	equal(len(dst), len(src))
+	equal(len(dst), len(factors))
 	best.narrowScaled(dst, alpha, factors, src)
 }
 
 // WidenScaled sets dst to alpha·src·factors, element by element. The products are rounded as in NarrowScaled.
 func WidenScaled(dst []float32, alpha float32, factors []float32, src []uint16) {
-	if len(src) != len(dst) || len(factors) != len(dst) {
-		checkLengths(len(dst), len(src), len(factors))
-	}
+	equal(len(dst), len(src))
+	equal(len(dst), len(factors))
 	best.widenScaled(dst, alpha, factors, src)
 }
 
 // Magnitudes raises top to the magnitudes of x: top[k] becomes max(top[k], |x[k]|). top must not be negative. NaN ranks
 // above infinity, and is kept.
 func Magnitudes(top, x []float32) {
-	if len(x) != len(top) {
-		checkLengths(len(top), len(x))
-	}
+	equal(len(top), len(x))
 	best.magnitudes(top, x)
 }
 

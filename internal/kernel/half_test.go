@@ -1,11 +1,9 @@
-package kernel_test
+package kernel
 
 import (
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
 // all16 returns all 16-bit numbers.
@@ -39,9 +37,8 @@ func value(h uint16) float64 {
 func TestWiden(t *testing.T) {
 	all := all16()
 	reference, brain := make([]float32, len(all)), make([]float32, len(all))
-	portable := kernel.Available()[len(kernel.Available())-1]
-	portable.WidenFloat16(reference, all)
-	portable.WidenBFloat16(brain, all)
+	portable.widenFloat16(reference, all)
+	portable.widenBFloat16(brain, all)
 	for h, got := range reference {
 		if want := value(uint16(h)); float64(got) != want && !(math.IsNaN(want) && math.IsNaN(float64(got))) ||
 			math.Signbit(float64(got)) != (h&0x8000 != 0) {
@@ -51,13 +48,13 @@ func TestWiden(t *testing.T) {
 			t.Fatalf("bfloat16 %#04x is %v", h, brain[h])
 		}
 	}
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		got := make([]float32, len(all))
-		s.WidenFloat16(got, all)
+		s.widenFloat16(got, all)
 		if !sameBits(got, reference) {
 			t.Error("float16 differ")
 		}
-		s.WidenBFloat16(got, all)
+		s.widenBFloat16(got, all)
 		if !sameBits(got, brain) {
 			t.Error("bfloat16 differ")
 		}
@@ -85,9 +82,9 @@ func TestNarrow(t *testing.T) {
 	add(math.MaxFloat32, 0x7c00)
 	add(1e-30, 0)
 	add(math.SmallestNonzeroFloat32, 0)
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		got := make([]uint16, len(x))
-		s.NarrowFloat16(got, x)
+		s.narrowFloat16(got, x)
 		for i, h := range got {
 			if h != want[i] {
 				t.Fatalf("%v becomes %#04x, want %#04x", x[i], h, want[i])
@@ -95,12 +92,12 @@ func TestNarrow(t *testing.T) {
 		}
 		for _, n := range lengths() {
 			short := slices.Repeat([]uint16{0xabcd}, n+1)
-			s.NarrowFloat16(short[:n], x[5:][:n])
+			s.narrowFloat16(short[:n], x[5:][:n])
 			if !slices.Equal(short[:n], want[5:][:n]) || short[n] != 0xabcd {
 				t.Fatalf("%d numbers become %x, want %x and nothing behind them", n, short, want[5:][:n])
 			}
 		}
-		s.NarrowFloat16(got[:17], slices.Repeat([]float32{float32(math.NaN())}, 17))
+		s.narrowFloat16(got[:17], slices.Repeat([]float32{float32(math.NaN())}, 17))
 		for i, h := range got[:17] {
 			if h&0x7fff <= 0x7c00 {
 				t.Fatalf("NaN %d becomes %#04x", i, h)
@@ -113,8 +110,8 @@ func TestNarrow(t *testing.T) {
 func TestBFloat16(t *testing.T) {
 	all := all16()
 	wide, again := make([]float32, len(all)), make([]uint16, len(all))
-	kernel.WidenBFloat16(wide, all)
-	kernel.NarrowBFloat16(again, wide)
+	WidenBFloat16(wide, all)
+	NarrowBFloat16(again, wide)
 	for i, h := range all {
 		nan := h&0x7fff > 0x7f80
 		if nan && again[i]&0x7fff <= 0x7f80 || !nan && again[i] != h {
@@ -126,7 +123,7 @@ func TestBFloat16(t *testing.T) {
 		0x7f7f8000: 0x7f80, 0x7f7f7fff: 0x7f7f, 0x7f800001: 0x7fc0, 0: 0, 0x80000000: 0x8000,
 	} {
 		got := make([]uint16, 1)
-		kernel.NarrowBFloat16(got, []float32{math.Float32frombits(bits)})
+		NarrowBFloat16(got, []float32{math.Float32frombits(bits)})
 		if got[0] != want {
 			t.Errorf("%#08x becomes %#04x, want %#04x", bits, got[0], want)
 		}
@@ -143,7 +140,7 @@ func TestScaledHalves(t *testing.T) {
 		factors[k] = float32(math.Ldexp(1, random.IntN(60)-30))
 	}
 	x[3], x[20], x[40] = 0, float32(math.Inf(-1)), 1e-40
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		for _, n := range lengths() {
 			for at := range 4 {
 				if at+n > most {
@@ -155,14 +152,14 @@ func TestScaledHalves(t *testing.T) {
 				for k, v := range from {
 					scaled[k] = float32(alpha*v) * by[k]
 				}
-				kernel.NarrowFloat16(want, scaled)
+				NarrowFloat16(want, scaled)
 				got := slices.Repeat([]uint16{0xabcd}, at+n+1)
-				s.NarrowScaled(got[at:at+n], alpha, by, from)
+				s.narrowScaled(got[at:at+n], alpha, by, from)
 				if !slices.Equal(got[at:at+n], want) || got[at+n] != 0xabcd {
 					t.Fatalf("%d numbers from %d on become %x, want %x and nothing behind them", n, at, got[at:], want)
 				}
 				back, check := guarded(make([]float32, n))
-				s.WidenScaled(back, alpha, by, want)
+				s.widenScaled(back, alpha, by, want)
 				for k, h := range want {
 					if v := float32(alpha*float32(value(h))) * by[k]; math.Float32bits(back[k]) != math.Float32bits(v) {
 						t.Fatalf("of %d numbers, %#04x at %d becomes %v, want %v", n, h, k, back[k], v)
@@ -177,14 +174,14 @@ func TestScaledHalves(t *testing.T) {
 // TestMagnitudes checks that Magnitudes keeps the larger magnitude of each element, for every length and position, NaN
 // and infinity included.
 func TestMagnitudes(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		for _, n := range lengths() {
 			rows, want := normal(random, 5*n), make([]float64, n)
 			top, check := guarded(make([]float32, n))
 			for r := range 5 {
 				row := rows[r*n:][:n]
-				s.Magnitudes(top, row)
+				s.magnitudes(top, row)
 				for k, v := range row {
 					want[k] = max(want[k], math.Abs(float64(v)))
 				}
@@ -195,11 +192,11 @@ func TestMagnitudes(t *testing.T) {
 				}
 				odd := make([]float32, n)
 				odd[k] = float32(math.Inf(-1))
-				s.Magnitudes(top, odd)
+				s.magnitudes(top, odd)
 				infinite := math.IsInf(float64(top[k]), 1)
 				odd[k] = nan
-				s.Magnitudes(top, odd)
-				s.Magnitudes(top, rows[:n])
+				s.magnitudes(top, odd)
+				s.magnitudes(top, rows[:n])
 				if !infinite || top[k] == top[k] {
 					t.Fatalf("column %d of %d: infinity or NaN is lost", k, n)
 				}
@@ -211,7 +208,7 @@ func TestMagnitudes(t *testing.T) {
 }
 
 func TestLargest(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		for _, n := range lengths() {
 			x := whole(random, n)
@@ -219,21 +216,21 @@ func TestLargest(t *testing.T) {
 				before := x[at]
 				for _, v := range []float64{-1e9, 1e9, math.Inf(-1), math.Inf(1), math.NaN()} {
 					x[at] = float32(v)
-					if got, want := s.Largest(x), math.Float32bits(x[at])&0x7fffffff; got != want {
+					if got, want := s.largest(x), math.Float32bits(x[at])&0x7fffffff; got != want {
 						t.Fatalf("of %d numbers, %v at %d: %#x, want %#x", n, v, at, got, want)
 					}
 				}
 				x[at] = before
 			}
-			if n == 0 && s.Largest(x) != 0 {
+			if n == 0 && s.largest(x) != 0 {
 				t.Error("the largest of no numbers is not 0")
 			}
 		}
 	})
-	if x := []float32{65504, -65504, 0}; !kernel.Within(x, kernel.MaxFloat16) || kernel.Within(x, 65503) {
+	if x := []float32{65504, -65504, 0}; !Within(x, MaxFloat16) || Within(x, 65503) {
 		t.Error("a bound on magnitudes does not hold")
 	}
-	if kernel.Finite([]float32{0, float32(math.Inf(1))}) || !kernel.Finite([]float32{math.MaxFloat32}) {
+	if Finite([]float32{0, float32(math.Inf(1))}) || !Finite([]float32{math.MaxFloat32}) {
 		t.Error("infinity is finite, or the largest number is not")
 	}
 }

@@ -15,6 +15,9 @@
 // are summed in another order.
 package kernel
 
+// microKernel computes a tile: see implementation.tile.
+type microKernel func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool)
+
 // implementation is one set of the loops. Its fields are called after the shapes are checked.
 type implementation struct {
 	name string
@@ -24,7 +27,7 @@ type implementation struct {
 	// has full rows of columns values, whatever n is. At every step p, the tile may prefetch ahead more bytes of the data
 	// after its rows of a.
 	rows, columns int
-	tile          func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool)
+	tile          microKernel
 	packA         bool // tile wants rs=1, cs=rows
 	packStrided   bool // tile is slow if columns of A are large powers of two apart, which share few cache sets
 	depth         int  // longest k of a block
@@ -36,11 +39,11 @@ type implementation struct {
 	transpose func(dst []float32, ldd int, src []float32, lds, rows, columns int) // dst[j·ldd+i] = src[i·lds+j]
 
 	gather    func(g gathering)
-	gatherSum func(s summing)
+	gatherSum func(s sums[float32])
 	// gatherHalf is like gatherSum, for rows of float16.
-	gatherHalf func(s halfSumming)
+	gatherHalf func(s sums[uint16])
 	// factored is like gatherHalf, for rows that end with a factor.
-	factored func(s halfSumming)
+	factored func(s sums[uint16])
 	// few sets product, of 8 values, to the inner products of x0, then of x1, with the four rows of centres. Each has d
 	// values, without gaps.
 	few func(product, x0, x1, centres []float32, d int)
@@ -120,3 +123,11 @@ var best = available()[0]
 
 // Name returns the name of the set of loops in use: "avx512", "avx2" or "generic".
 func Name() string { return best.name }
+
+// Names returns the names of the sets of loops that this CPU runs, fastest first. Name is the first of them.
+func Names() (names []string) {
+	for _, set := range available() {
+		names = append(names, set.name)
+	}
+	return names
+}

@@ -11,7 +11,7 @@ func available() []*implementation {
 	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasBMI2 && x.HasAVX2 && x.HasFMA {
 		sets = append(sets, &avx512)
 	}
-	if x.HasAVX2 && x.HasFMA && hasF16C() {
+	if x.HasAVX2 && x.HasFMA { // these processors have F16C too
 		sets = append(sets, &avx2)
 	}
 	return append(sets, &portable)
@@ -21,16 +21,16 @@ var avx512 = implementation{
 	name:       "avx512",
 	rows:       12,
 	columns:    32,
-	tile:       tileAVX512,
+	tile:       tile(32, tileAVX512),
 	depth:      384,
 	height:     96,
 	width:      2048,
 	copyPanel:  copyPanel(copyPanelAVX512),
 	transpose:  transposeAVX2,
-	gather:     gatherAVX512,
-	gatherSum:  gatherSumAVX512,
-	gatherHalf: gatherHalfAVX512,
-	factored:   gatherFactoredAVX512,
+	gather:     gather(16, 16, gatherAVX512),
+	gatherSum:  sumPanels(gatherSumAVX512, nil, gatherSumGeneric),
+	gatherHalf: sumPanels(gatherSumHalfAVX512, gatherWeightedHalfAVX512, gatherHalfGeneric),
+	factored:   sumPanels(gatherFactoredAVX512, nil, gatherFactoredGeneric),
 	few:        fewWide,
 	closest:    closestWide(closestAVX512),
 	lowest:     lowestWide,
@@ -61,17 +61,17 @@ var avx2 = implementation{
 	name:        "avx2",
 	rows:        6,
 	columns:     16,
-	tile:        tileAVX2,
+	tile:        tile(16, tileAVX2),
 	packStrided: true,
 	depth:       256,
 	height:      120,
 	width:       2048,
 	copyPanel:   copyPanel(copyPanelAVX2),
 	transpose:   transposeAVX2,
-	gather:      gatherAVX2,
-	gatherSum:   gatherSumAVX2,
-	gatherHalf:  gatherHalfAVX2,
-	factored:    gatherFactoredAVX2,
+	gather:      gather(14, 8, gatherAVX2),
+	gatherSum:   sumPanels(gatherSumAVX2, nil, gatherSumGeneric),
+	gatherHalf:  sumPanels(gatherSumHalfAVX2, gatherWeightedHalfAVX2, gatherHalfGeneric),
+	factored:    sumPanels(gatherFactoredAVX2, nil, gatherFactoredGeneric),
 	few:         fewWide,
 	closest:     closestWide(closestAVX2),
 	lowest:      lowestWide,
@@ -98,35 +98,15 @@ var avx2 = implementation{
 	magnitudes:    inBlocks(magnitudesAVX2, magnitudesGeneric),
 }
 
-// microKernel computes a tile of a fixed number of rows.
-type microKernel func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)
-
-// The micro-kernels for 1 and 2 registers of columns, and for 1, 2, … rows.
-var (
-	tilesAVX512 = [2][12]microKernel{
-		{tile1x1AVX512, tile2x1AVX512, tile3x1AVX512, tile4x1AVX512, tile5x1AVX512, tile6x1AVX512,
-			tile7x1AVX512, tile8x1AVX512, tile9x1AVX512, tile10x1AVX512, tile11x1AVX512, tile12x1AVX512},
-		{tile1x2AVX512, tile2x2AVX512, tile3x2AVX512, tile4x2AVX512, tile5x2AVX512, tile6x2AVX512,
-			tile7x2AVX512, tile8x2AVX512, tile9x2AVX512, tile10x2AVX512, tile11x2AVX512, tile12x2AVX512},
+// tile checks the bounds of a tile, whose rows have at most columns values.
+func tile(columns int, assembly func(c *float32, ldc int, a *float32, rs, cs int, b *float32, m, n, k, ahead int,
+	accumulate bool)) microKernel {
+	return func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
+		_ = c[(m-1)*ldc+n-1]
+		_ = a[(m-1)*rs+(k-1)*cs]
+		_ = b[columns*k-1]
+		assembly(&c[0], ldc, &a[0], rs, cs, &b[0], m, n, k, ahead, accumulate)
 	}
-	tilesAVX2 = [2][6]microKernel{
-		{tile1x1AVX2, tile2x1AVX2, tile3x1AVX2, tile4x1AVX2, tile5x1AVX2, tile6x1AVX2},
-		{tile1x2AVX2, tile2x2AVX2, tile3x2AVX2, tile4x2AVX2, tile5x2AVX2, tile6x2AVX2},
-	}
-)
-
-func tileAVX512(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
-	_ = c[(m-1)*ldc+n-1]
-	_ = a[(m-1)*rs+(k-1)*cs]
-	_ = b[32*k-1]
-	tilesAVX512[(n-1)/16][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, ahead, accumulate)
-}
-
-func tileAVX2(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
-	_ = c[(m-1)*ldc+n-1]
-	_ = a[(m-1)*rs+(k-1)*cs]
-	_ = b[16*k-1]
-	tilesAVX2[(n-1)/8][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, ahead, accumulate)
 }
 
 func copyPanel(assembly func(dst, src *float32, lds, rows int)) func(dst, src []float32, lds, rows, columns int) {
@@ -181,125 +161,51 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 	}
 }
 
-// rowGatherer gathers rows of a fixed number of registers.
-type rowGatherer func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64,
-	indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int)
-
-// The gathering loops for rows of 1, 2, … registers.
-var (
-	gathersAVX512 = [...]rowGatherer{gather1AVX512, gather2AVX512, gather3AVX512, gather4AVX512, gather5AVX512,
-		gather6AVX512, gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512,
-		gather13AVX512, gather14AVX512, gather15AVX512, gather16AVX512}
-	gathersAVX2 = [...]rowGatherer{gather1AVX2, gather2AVX2, gather3AVX2, gather4AVX2, gather5AVX2, gather6AVX2,
-		gather7AVX2, gather8AVX2, gather9AVX2, gather10AVX2, gather11AVX2, gather12AVX2, gather13AVX2, gather14AVX2}
-)
-
-func gatherAVX512(g gathering) { gatherPanels(g, gathersAVX512[:], 16) }
-func gatherAVX2(g gathering)   { gatherPanels(g, gathersAVX2[:], 8) }
-
-// gatherPanels cuts the columns into as few panels as the loops allow, with about equal numbers of registers.
-func gatherPanels(g gathering, loops []rowGatherer, lanes int) {
-	vectors := (g.d + lanes - 1) / lanes
-	panels := (vectors + len(loops) - 1) / len(loops)
-	width := (vectors + panels - 1) / panels * lanes
-	for j := 0; j < g.d; j += width {
-		d := min(width, g.d-j)
-		x := first(g.x.Data[min(j, len(g.x.Data)):])
-		loops[(d-1)/lanes](&g.dst.Data[j], g.dst.Stride, first(g.rows), g.lo, g.count, first(g.position),
-			first(g.s.Indptr), first(g.s.Indices), first(g.s.Weights), first(g.s.Left), first(g.s.Right), g.s.Self,
-			x, g.x.Stride, d)
-	}
-}
-
-// rowSummer sums rows of a fixed multiple of 16 columns, of float32 or of float16.
-type rowSummer[T float32 | uint16] func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale *float32,
-	x *T, ldx int)
-
-// weightedSummer is like rowSummer, for float16 with weights.
-type weightedSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, weights, scale *float32,
-	x *uint16, ldx int)
-
-// The summing loops of float32, for 16, 32, 48 and 64 columns.
-var (
-	sumsAVX512 = [...]rowSummer[float32]{gatherSum1AVX512, gatherSum2AVX512, gatherSum3AVX512, gatherSum4AVX512}
-	sumsAVX2   = [...]rowSummer[float32]{gatherSum1AVX2, gatherSum2AVX2, gatherSum3AVX2, gatherSum4AVX2}
-)
-
-func gatherSumAVX512(s summing) { sumPanels(&sumsAVX512, s) }
-func gatherSumAVX2(s summing)   { sumPanels(&sumsAVX2, s) }
-
-// bare reports whether all rows are empty. The loops must not run then, because they prefetch entries.
-func bare(indptr []int64) bool { return indptr[0] == indptr[len(indptr)-1] }
-
-// sumPanels cuts the columns into panels of at most 64.
-func sumPanels(loops *[4]rowSummer[float32], s summing) {
-	if bare(s.indptr) {
-		gatherSumGeneric(s)
-		return
-	}
-	for j := 0; j < s.d; j += 64 {
-		sum := loops[min(64, s.d-j)/16-1]
-		sum(&s.dst.Data[j], s.dst.Stride, len(s.scale), &s.indptr[0], &s.indices[0], &s.scale[0], &s.x.Data[j], s.x.Stride)
-	}
-}
-
-// halfSums holds the summing loops of float16, for 16, 32, 48 and 64 columns.
-type halfSums struct {
-	plain    [4]rowSummer[uint16]
-	weighted [4]weightedSummer
-}
-
-var (
-	halfSumsAVX512 = halfSums{
-		[4]rowSummer[uint16]{gatherSumHalf1AVX512, gatherSumHalf2AVX512, gatherSumHalf3AVX512, gatherSumHalf4AVX512},
-		[4]weightedSummer{gatherWeightedHalf1AVX512, gatherWeightedHalf2AVX512, gatherWeightedHalf3AVX512,
-			gatherWeightedHalf4AVX512},
-	}
-	halfSumsAVX2 = halfSums{
-		[4]rowSummer[uint16]{gatherSumHalf1AVX2, gatherSumHalf2AVX2, gatherSumHalf3AVX2, gatherSumHalf4AVX2},
-		[4]weightedSummer{gatherWeightedHalf1AVX2, gatherWeightedHalf2AVX2, gatherWeightedHalf3AVX2,
-			gatherWeightedHalf4AVX2},
-	}
-)
-
-func gatherHalfAVX512(s halfSumming) { halfSumsAVX512.panels(s) }
-func gatherHalfAVX2(s halfSumming)   { halfSumsAVX2.panels(s) }
-
-// panels cuts the columns into panels of at most 64.
-func (loops *halfSums) panels(s halfSumming) {
-	if bare(s.indptr) {
-		gatherHalfGeneric(s)
-		return
-	}
-	for j := 0; j < s.d; j += 64 {
-		dst, count, part, x := &s.dst.Data[j], len(s.scale), min(64, s.d-j)/16-1, &s.x.Data[j]
-		if s.weights != nil {
-			loops.weighted[part](dst, s.dst.Stride, count, &s.indptr[0], &s.indices[0], &s.weights[0], &s.scale[0], x,
-				s.x.Stride)
-			continue
+// gather cuts the columns into as few panels as the loop allows, with about equal numbers of registers: most registers
+// of lanes values.
+func gather(most, lanes int, loop func(dst *float32, ldd int, rows *int32, first, count int, position *int32,
+	indptr *int64, indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int),
+) func(g gathering) {
+	return func(g gathering) {
+		vectors := (g.d + lanes - 1) / lanes
+		panels := (vectors + most - 1) / most
+		width := (vectors + panels - 1) / panels * lanes
+		for j := 0; j < g.d; j += width {
+			x := first(g.x.Data[min(j, len(g.x.Data)):])
+			loop(&g.dst.Data[j], g.dst.Stride, first(g.rows), g.lo, g.count, first(g.position),
+				first(g.s.Indptr), first(g.s.Indices), first(g.s.Weights), first(g.s.Left), first(g.s.Right), g.s.Self,
+				x, g.x.Stride, min(width, g.d-j))
 		}
-		loops.plain[part](dst, s.dst.Stride, count, &s.indptr[0], &s.indices[0], &s.scale[0], x, s.x.Stride)
 	}
 }
 
-// The summing loops of factored rows, for 16, 32, 48 and 64 columns.
-var (
-	factoredSumsAVX512 = [...]rowSummer[uint16]{gatherFactored1AVX512, gatherFactored2AVX512, gatherFactored3AVX512,
-		gatherFactored4AVX512}
-	factoredSumsAVX2 = [...]rowSummer[uint16]{gatherFactored1AVX2, gatherFactored2AVX2, gatherFactored3AVX2,
-		gatherFactored4AVX2}
+// summer sums rows of 16, 32, 48 or 64 columns, of float32 or of float16; weightedSummer has weights.
+type (
+	summer[T float32 | uint16] func(dst *float32, ldd, d, count int, indptr *int64, indices *int32,
+		scale *float32, x *T, ldx int)
+	weightedSummer[T float32 | uint16] func(dst *float32, ldd, d, count int, indptr *int64, indices *int32,
+		weights, scale *float32, x *T, ldx int)
 )
 
-func gatherFactoredAVX512(s halfSumming) { sumFactored(&factoredSumsAVX512, s) }
-func gatherFactoredAVX2(s halfSumming)   { sumFactored(&factoredSumsAVX2, s) }
-
-func sumFactored(loops *[4]rowSummer[uint16], s halfSumming) {
-	if bare(s.indptr) {
-		gatherFactoredGeneric(s)
-		return
+// sumPanels cuts the columns into panels of at most 64. If all rows are empty, it calls portable: the other loops
+// prefetch entries. weighted is nil if there are never weights.
+func sumPanels[T float32 | uint16](
+	plain summer[T], weighted weightedSummer[T], portable func(s sums[T]),
+) func(s sums[T]) {
+	return func(s sums[T]) {
+		if s.indptr[0] == s.indptr[len(s.indptr)-1] {
+			portable(s)
+			return
+		}
+		for j := 0; j < s.d; j += 64 {
+			dst, d, count, x := &s.dst.Data[j], min(64, s.d-j), len(s.scale), &s.x[j]
+			if s.weights != nil {
+				weighted(dst, s.dst.Stride, d, count, &s.indptr[0], &s.indices[0], &s.weights[0], &s.scale[0], x, s.ldx)
+				continue
+			}
+			plain(dst, s.dst.Stride, d, count, &s.indptr[0], &s.indices[0], &s.scale[0], x, s.ldx)
+		}
 	}
-	loops[s.d/16-1](&s.dst.Data[0], s.dst.Stride, len(s.scale), &s.indptr[0], &s.indices[0], &s.scale[0], &s.x.Data[0],
-		s.x.Stride)
 }
 
 // first returns the address of the first element, or nil.

@@ -1,21 +1,20 @@
-package kernel_test
+package kernel
 
 import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-func squaredNorms(x []float32, n, d int) []float32 {
-	out := make([]float32, n)
-	for i := range out {
+// points returns n points of d coordinates, without gaps, and their norms.
+func points(x []float32, n, d int) Points {
+	norms := make([]float32, n)
+	for i := range norms {
 		for _, v := range x[i*d : (i+1)*d] {
-			out[i] += v * v
+			norms[i] += v * v
 		}
 	}
-	return out
+	return Points{Data: x, Stride: d, N: n, Norms: norms}
 }
 
 // closest finds the nearest centres by definition.
@@ -38,21 +37,22 @@ func closest(x, centres []float32, n, d, k int) (nearest []int32, dist []float32
 }
 
 func TestNearest(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
-		rows, columns := s.Tile()
-		for _, n := range []int{0, 1, rows - 1, rows, rows + 1, s.Height() + 1} {
+		rows, columns := s.rows, s.columns
+		for _, n := range []int{0, 1, rows - 1, rows, rows + 1, s.height + 1} {
 			for _, k := range []int{1, 2, 4, 5, 8, 9, 15, 16, 17, columns - 1, columns, columns + 1, 2*columns + 3, 100} {
-				for _, d := range []int{0, 1, 2, 7, s.Depth() + 1} {
+				for _, d := range []int{0, 1, 2, 7, s.depth + 1} {
 					what := fmt.Sprintf("n=%d k=%d d=%d", n, k, d)
 					xv, cv := whole(random, n*d), whole(random, k*d) // small d gives few distinct values, hence many ties
-					norms := squaredNorms(cv, k, d)
-					x, checkX := matrix(xv, n, d, d+3)
-					c, checkC := matrix(cv, k, d, d+1)
+					x, c := points(xv, n, d), points(cv, k, d)
+					var checkX, checkC func(*testing.T, string)
+					x.Data, checkX = matrix(xv, n, d, d+3)
+					c.Data, checkC = matrix(cv, k, d, d+1)
+					x.Stride, c.Stride = d+3, d+1
 					dist, checkDist := guarded(make([]float32, n))
 					nearest := make([]int32, n)
-					s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d + 3, N: n, Norms: squaredNorms(xv, n, d)},
-						kernel.Points{Data: c, Stride: d + 1, N: k, Norms: norms}, d)
+					s.nearest(nearest, dist, x, c, d)
 					wantNearest, wantDist := closest(xv, cv, n, d, k)
 					if !slices.Equal(nearest, wantNearest) {
 						t.Fatalf("%s: nearest %v, want %v", what, nearest, wantNearest)
@@ -70,26 +70,24 @@ func TestNearest(t *testing.T) {
 }
 
 func TestNearestSplitChangesNoBit(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		for _, k := range []int{6, 61} {
-			n, d := 2*s.Height()+7, 33
-			x, c := normal(random, n*d), normal(random, k*d)
-			rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
+			n, d := 2*s.height+7, 33
+			x, c := points(normal(random, n*d), n, d), points(normal(random, k*d), k, d)
 			nearest, dist := make([]int32, n), make([]float32, n)
-			s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d, N: n, Norms: rowNorms},
-				kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
+			s.nearest(nearest, dist, x, c, d)
 			for lo, step := 0, 1; lo < n; lo, step = lo+step, step*2 {
 				rows := min(step, n-lo)
 				part, partDist := make([]int32, rows), make([]float32, rows)
-				s.Nearest(part, partDist, kernel.Points{Data: x[lo*d:], Stride: d, N: rows, Norms: rowNorms[lo:]},
-					kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
+				some := Points{Data: x.Data[lo*d:], Stride: d, N: rows, Norms: x.Norms[lo:]}
+				s.nearest(part, partDist, some, c, d)
 				if !slices.Equal(part, nearest[lo:lo+rows]) || !sameBits(partDist, dist[lo:lo+rows]) {
 					t.Errorf("rows %d to %d change when split off", lo, lo+rows)
 				}
 			}
 			// Squared distances of about 2·33, whose terms are rounded to a relative 2⁻²⁴ some 33 times.
-			_, want := closest(x, c, n, d, k)
+			_, want := closest(x.Data, c.Data, n, d, k)
 			if i := firstDifference(dist, want, 1e-3); i >= 0 {
 				t.Errorf("distance %d is %g, want %g", i, dist[i], want[i])
 			}
@@ -98,10 +96,10 @@ func TestNearestSplitChangesNoBit(t *testing.T) {
 }
 
 func TestNearestOfNaNIsTheFirst(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		nearest, dist := []int32{-1, -1}, make([]float32, 2)
-		s.Nearest(nearest, dist, kernel.Points{Data: []float32{nan, 5}, Stride: 1, N: 2, Norms: []float32{nan, 25}},
-			kernel.Points{Data: []float32{1, 4, 9}, Stride: 1, N: 3, Norms: []float32{1, 16, 81}}, 1)
+		s.nearest(nearest, dist, Points{Data: []float32{nan, 5}, Stride: 1, N: 2, Norms: []float32{nan, 25}},
+			Points{Data: []float32{1, 4, 9}, Stride: 1, N: 3, Norms: []float32{1, 16, 81}}, 1)
 		if nearest[0] != 0 || nearest[1] != 1 || dist[1] != 1 {
 			t.Errorf("got %v, %v", nearest, dist)
 		}

@@ -22,9 +22,7 @@ func Maximum(x []float32) float32 { return best.maximum(x) }
 // ExpShifted sets dst_i = exp(x_i − shift) and returns their sum. dst may be x. The relative error of an element is
 // below 2⁻²². Results below the smallest normal number become 0.
 func ExpShifted(dst, x []float32, shift float32) float32 {
-	if len(x) != len(dst) {
-		checkLengths(len(dst), len(x))
-	}
+	equal(len(dst), len(x))
 	return best.expShifted(dst, x, shift)
 }
 

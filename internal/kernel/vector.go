@@ -6,35 +6,30 @@ import (
 	"unsafe"
 )
 
-func checkLengths(lengths ...int) {
-	for _, n := range lengths[1:] {
-		if n != lengths[0] {
-			panic(fmt.Sprintf("kernel: vectors of lengths %d", lengths))
-		}
+// equal panics unless two vectors have the same length. It is inlined.
+func equal(n, m int) {
+	if n != m {
+		unequal(n, m)
 	}
 }
 
+func unequal(n, m int) { panic(fmt.Sprintf("kernel: vectors of lengths %d and %d", n, m)) }
+
 // Dot returns Σ x_i·y_i. The order of the sum depends only on the length.
 func Dot(x, y []float32) float32 {
-	if len(x) != len(y) {
-		checkLengths(len(x), len(y))
-	}
+	equal(len(y), len(x))
 	return best.dot(x, y)
 }
 
 // Axpy sets y += alpha·x.
 func Axpy(alpha float32, x, y []float32) {
-	if len(x) != len(y) {
-		checkLengths(len(x), len(y))
-	}
+	equal(len(y), len(x))
 	best.axpy(alpha, x, y)
 }
 
 // Accumulate sets sum += w·x in float64: one step of a sum over many rows.
 func Accumulate(sum []float64, w float64, x []float32) {
-	if len(x) != len(sum) {
-		checkLengths(len(sum), len(x))
-	}
+	equal(len(sum), len(x))
 	best.accumulate(sum, w, x)
 }
 
@@ -62,42 +57,35 @@ func ArgMax(x []float32) (at int) {
 
 // Add sets dst = x + y. dst may be x or y.
 func Add(dst, x, y []float32) {
-	if len(x) != len(dst) || len(y) != len(dst) {
-		checkLengths(len(dst), len(x), len(y))
-	}
+	equal(len(dst), len(x))
+	equal(len(dst), len(y))
 	best.add(dst, x, y)
 }
 
 // Mul sets dst = x·y, element by element. dst may be x or y.
 func Mul(dst, x, y []float32) {
-	if len(x) != len(dst) || len(y) != len(dst) {
-		checkLengths(len(dst), len(x), len(y))
-	}
+	equal(len(dst), len(x))
+	equal(len(dst), len(y))
 	best.mul(dst, x, y)
 }
 
 // Scale sets dst = alpha·x. dst may be x.
 func Scale(dst []float32, alpha float32, x []float32) {
-	if len(x) != len(dst) {
-		checkLengths(len(dst), len(x))
-	}
+	equal(len(dst), len(x))
 	best.scale(dst, alpha, x)
 }
 
 // ReLU sets dst = max(0, x); NaN gives 0. dst may be x.
 func ReLU(dst, x []float32) {
-	if len(x) != len(dst) {
-		checkLengths(len(dst), len(x))
-	}
+	equal(len(dst), len(x))
 	best.relu(dst, x)
 }
 
 // ReLUGrad sets dst = g where x > 0 and 0 elsewhere. With x the input or the output of ReLU and g the gradient after
 // it, dst is the gradient before it. dst may be g or x.
 func ReLUGrad(dst, g, x []float32) {
-	if len(x) != len(dst) || len(g) != len(dst) {
-		checkLengths(len(dst), len(g), len(x))
-	}
+	equal(len(dst), len(x))
+	equal(len(dst), len(g))
 	best.reluGrad(dst, g, x)
 }
 
@@ -116,9 +104,9 @@ type Adam struct {
 //
 // w, m and v are changed; g is not.
 func AdamStep(w, g, m, v []float32, a Adam) {
-	if len(g) != len(w) || len(m) != len(w) || len(v) != len(w) {
-		checkLengths(len(w), len(g), len(m), len(v))
-	}
+	equal(len(w), len(g))
+	equal(len(w), len(m))
+	equal(len(w), len(v))
 	if a.Step < 1 {
 		panic(fmt.Sprintf("kernel: step %d of Adam", a.Step))
 	}

@@ -1,11 +1,10 @@
-package kernel_test
+package kernel
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
-
-	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
 // lengths returns lengths around multiples of registers of 8 and of 16 lanes.
@@ -22,23 +21,23 @@ func lengths() []int {
 type elementwise struct {
 	name   string
 	inputs int
-	run    func(s kernel.Set, dst []float32, in [][]float32)
+	run    func(s *implementation, dst []float32, in [][]float32)
 	want   func(dst float32, in []float32) float32
 	alias  bool // dst may be an input
 }
 
 var loops = []elementwise{
-	{"axpy", 1, func(s kernel.Set, dst []float32, in [][]float32) { s.Axpy(3, in[0], dst) },
+	{"axpy", 1, func(s *implementation, dst []float32, in [][]float32) { s.axpy(3, in[0], dst) },
 		func(dst float32, in []float32) float32 { return dst + 3*in[0] }, false},
-	{"add", 2, func(s kernel.Set, dst []float32, in [][]float32) { s.Add(dst, in[0], in[1]) },
+	{"add", 2, func(s *implementation, dst []float32, in [][]float32) { s.add(dst, in[0], in[1]) },
 		func(_ float32, in []float32) float32 { return in[0] + in[1] }, true},
-	{"mul", 2, func(s kernel.Set, dst []float32, in [][]float32) { s.Mul(dst, in[0], in[1]) },
+	{"mul", 2, func(s *implementation, dst []float32, in [][]float32) { s.mul(dst, in[0], in[1]) },
 		func(_ float32, in []float32) float32 { return in[0] * in[1] }, true},
-	{"scale", 1, func(s kernel.Set, dst []float32, in [][]float32) { s.Scale(dst, -2, in[0]) },
+	{"scale", 1, func(s *implementation, dst []float32, in [][]float32) { s.scale(dst, -2, in[0]) },
 		func(_ float32, in []float32) float32 { return -2 * in[0] }, true},
-	{"relu", 1, func(s kernel.Set, dst []float32, in [][]float32) { s.ReLU(dst, in[0]) },
+	{"relu", 1, func(s *implementation, dst []float32, in [][]float32) { s.relu(dst, in[0]) },
 		func(_ float32, in []float32) float32 { return max(0, in[0]) }, true},
-	{"reluGrad", 2, func(s kernel.Set, dst []float32, in [][]float32) { s.ReLUGrad(dst, in[0], in[1]) },
+	{"reluGrad", 2, func(s *implementation, dst []float32, in [][]float32) { s.reluGrad(dst, in[0], in[1]) },
 		func(_ float32, in []float32) float32 {
 			if in[1] > 0 {
 				return in[0]
@@ -48,7 +47,7 @@ var loops = []elementwise{
 }
 
 func TestElementwise(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		for _, loop := range loops {
 			for _, n := range lengths() {
@@ -81,8 +80,8 @@ func TestElementwise(t *testing.T) {
 				}
 				if loop.alias {
 					for i := range in {
-						copies := append([][]float32(nil), in...)
-						copies[i] = append([]float32(nil), values[i]...)
+						copies := slices.Clone(in)
+						copies[i] = slices.Clone(values[i])
 						loop.run(s, copies[i], copies)
 						if at := firstDifference(copies[i], want, 0); at >= 0 {
 							t.Fatalf("%s upon input %d: element %d is %g, want %g", what, i, at, copies[i][at], want[at])
@@ -97,7 +96,7 @@ func TestElementwise(t *testing.T) {
 // Accumulate sums float32 numbers, times a weight that float32 cannot represent, in float64. With integers of up to 40
 // bits, the sums are exact.
 func TestAccumulate(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		const w = 1<<30 + 1
 		for _, n := range lengths() {
@@ -110,8 +109,8 @@ func TestAccumulate(t *testing.T) {
 			for i := range sum {
 				sum[i] = float64(i)
 			}
-			s.Accumulate(sum, w, x)
-			s.Accumulate(sum, -1, x)
+			s.accumulate(sum, w, x)
+			s.accumulate(sum, -1, x)
 			for i, v := range values {
 				if want := float64(i) + w*float64(v) - float64(v); sum[i] != want {
 					t.Fatalf("%s: sum %d is %v, want %v", what, i, sum[i], want)
@@ -129,15 +128,11 @@ func TestAccumulate(t *testing.T) {
 }
 
 func TestReLUOfNaNIsZero(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
-		x := make([]float32, 37)
-		for i := range x {
-			x[i] = nan
-		}
-		y := append([]float32(nil), x...)
-		s.ReLU(y, y)
-		g := append([]float32(nil), x...)
-		s.ReLUGrad(g, g, x)
+	each(t, func(t *testing.T, s *implementation) {
+		x := slices.Repeat([]float32{nan}, 37)
+		y, g := slices.Clone(x), slices.Clone(x)
+		s.relu(y, y)
+		s.reluGrad(g, g, x)
 		for i := range x {
 			if y[i] != 0 || g[i] != 0 {
 				t.Fatalf("element %d is %g, its gradient %g", i, y[i], g[i])
@@ -147,7 +142,7 @@ func TestReLUOfNaNIsZero(t *testing.T) {
 }
 
 func TestDot(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		for _, n := range lengths() {
 			xv, yv := whole(random, n), whole(random, n)
@@ -157,7 +152,7 @@ func TestDot(t *testing.T) {
 			for i := range xv {
 				want += xv[i] * yv[i]
 			}
-			if got := s.Dot(x, y); got != want {
+			if got := s.dot(x, y); got != want {
 				t.Fatalf("of %d: %g, want %g", n, got, want)
 			}
 		}
@@ -168,14 +163,14 @@ func TestDot(t *testing.T) {
 		}
 		// Sums of up to 10000 terms, of size about 100, rounded to a relative 2⁻²⁴ each time and at random: 100·100·2⁻²⁴ ≈
 		// 6e-4.
-		if got := float64(s.Dot(x, y)); math.Abs(got-want) > 2e-3 {
+		if got := float64(s.dot(x, y)); math.Abs(got-want) > 2e-3 {
 			t.Errorf("of 10000 normal values: %g, want %g", got, want)
 		}
 	})
 }
 
 func TestAdamStep(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		const lr, b1, b2, eps, decay = 0.01, 0.9, 0.999, 1e-8, 5e-4
 		for _, n := range lengths() {
@@ -189,7 +184,7 @@ func TestAdamStep(t *testing.T) {
 			for step := 1; step <= 5; step++ {
 				gv := normal(random, n)
 				g, _ := guarded(gv)
-				s.AdamStep(w, g, m, v, kernel.Adam{Rate: lr, B1: b1, B2: b2, Epsilon: eps, Decay: decay, Step: step})
+				s.adam(w, g, m, v, newAdamStep(Adam{Rate: lr, B1: b1, B2: b2, Epsilon: eps, Decay: decay, Step: step}))
 				for i := range w64 {
 					h := float64(gv[i]) + decay*w64[i]
 					m64[i] = b1*m64[i] + (1-b1)*h
@@ -213,7 +208,7 @@ func TestAdamStep(t *testing.T) {
 }
 
 func TestExpShifted(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		for _, n := range lengths() {
 			xv := make([]float32, n)
 			for i := range xv {
@@ -221,7 +216,7 @@ func TestExpShifted(t *testing.T) {
 			}
 			x, checkX := guarded(xv)
 			dst, check := guarded(make([]float32, n))
-			sum := s.ExpShifted(dst, x, 1.5)
+			sum := s.expShifted(dst, x, 1.5)
 			var total float64
 			for i, v := range dst {
 				want := math.Exp(float64(xv[i] - 1.5))
@@ -240,20 +235,15 @@ func TestExpShifted(t *testing.T) {
 		for _, c := range [][2]float32{{-87.4, 0}, {-1000, 0}, {-infinity, 0}, {88.8, infinity}, {1000, infinity},
 			{infinity, infinity}, {0, 1}} {
 			for _, n := range []int{1, 40} {
-				x := make([]float32, n)
-				for i := range x {
-					x[i] = c[0]
-				}
-				s.ExpShifted(x, x, 0)
-				for i, v := range x {
-					if v != c[1] {
-						t.Fatalf("element %d of %d: exp(%g) is %g, want %g", i, n, c[0], v, c[1])
-					}
+				x := slices.Repeat(c[:1], n)
+				s.expShifted(x, x, 0)
+				if !slices.Equal(x, slices.Repeat(c[1:], n)) {
+					t.Fatalf("exp(%g) is %g, want %g", c[0], x, c[1])
 				}
 			}
 		}
 		x := []float32{nan, 0}
-		s.ExpShifted(x, x, 0)
+		s.expShifted(x, x, 0)
 		if x[0] == x[0] || x[1] != 1 {
 			t.Errorf("exp of NaN and 0 is %g", x)
 		}
@@ -261,7 +251,7 @@ func TestExpShifted(t *testing.T) {
 }
 
 func TestSoftmax(t *testing.T) {
-	each(t, func(t *testing.T, s kernel.Set) {
+	each(t, func(t *testing.T, s *implementation) {
 		random := source()
 		for _, n := range lengths()[1:] {
 			for _, offset := range []float32{0, -500, 1e4} { // large values must not overflow
@@ -269,17 +259,14 @@ func TestSoftmax(t *testing.T) {
 				for i := range xv {
 					xv[i] = xv[i]*5 + offset
 				}
-				top := float64(xv[0])
-				for _, v := range xv {
-					top = max(top, float64(v))
-				}
+				top := float64(slices.Max(xv))
 				want, sum := make([]float64, n), 0.0
 				for i, v := range xv {
 					want[i] = math.Exp(float64(v) - top)
 					sum += want[i]
 				}
 				x, check := guarded(xv)
-				s.Softmax(x)
+				s.softmax(x)
 				for i, v := range x {
 					if w := want[i] / sum; math.Abs(float64(v)-w) > w/(1<<17) { // the sum's error dominates; see TestExpShifted
 						t.Fatalf("n=%d: element %d is %g, want %g", n, i, v, w)
@@ -289,7 +276,7 @@ func TestSoftmax(t *testing.T) {
 			}
 		}
 		x := []float32{float32(math.Inf(-1)), 0, 0}
-		s.Softmax(x)
+		s.softmax(x)
 		if x[0] != 0 || x[1] != 0.5 || x[2] != 0.5 {
 			t.Errorf("softmax of −∞, 0, 0 is %g", x)
 		}

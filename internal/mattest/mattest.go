@@ -3,7 +3,10 @@ package mattest
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"runtime"
+	"strings"
+	"testing"
 
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -17,11 +20,69 @@ func Normal(rows, cols int, random *rand.Rand) *mat.Dense {
 	return m
 }
 
+// Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.
+type Distant struct {
+	Of  *mat.Dense
+	Err error
+}
+
+// Dims returns the dimensions of the matrix.
+func (d Distant) Dims() (rows, cols int) { return d.Of.Dims() }
+
+// ReadBlock reads a block of the matrix, or returns Err.
+func (d Distant) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if d.Err != nil {
+		return d.Err
+	}
+	return d.Of.ReadBlock(dst, rows, lo, hi)
+}
+
 // AtThreads calls f at several numbers of threads.
 func AtThreads(f func(threads int)) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, threads := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(threads)
 		f(threads)
+	}
+}
+
+// IgnoresThreads checks that f returns the same at any number of threads, bit for bit, and returns that.
+func IgnoresThreads[T any](t testing.TB, f func() T) (first T) {
+	t.Helper()
+	AtThreads(func(threads int) {
+		t.Helper()
+		got := f()
+		if threads == 1 {
+			first = got
+		} else if !reflect.DeepEqual(got, first) {
+			t.Errorf("%d threads change the result", threads)
+		}
+	})
+	return first
+}
+
+// Must returns v. If there is an error, it panics, which ends the test.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// WantError checks that err says everything in says.
+func WantError(t testing.TB, err error, says ...string) {
+	t.Helper()
+	for _, s := range says {
+		if err == nil || !strings.Contains(err.Error(), s) {
+			t.Errorf("error %v, want one that says %q", err, s)
+		}
+	}
+}
+
+// Fails checks the error of a call with a result: Fails(t, "no rows")(f()).
+func Fails(t testing.TB, says ...string) func(result any, err error) {
+	return func(_ any, err error) {
+		t.Helper()
+		WantError(t, err, says...)
 	}
 }

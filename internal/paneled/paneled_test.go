@@ -2,7 +2,6 @@ package paneled_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,10 +31,7 @@ func TestPanelsReadBlock(t *testing.T) {
 	}
 	for _, s := range mat.Storages() {
 		for width := range 25 {
-			p, err := paneled.Copy(x, width, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := mattest.Must(paneled.Copy(x, width, s))
 			if got := mat.PanelWidth(p); got != paneled.Width(23, width) {
 				t.Errorf("panels of %d columns, want %d", got, width)
 			}
@@ -60,10 +56,7 @@ func TestPanelsReadBlock(t *testing.T) {
 // Each panel is contiguous, in the order of rows.
 func TestPanelsStandTogether(t *testing.T) {
 	x := eighths(5, 7)
-	p, err := paneled.Copy(x, 3, mat.F32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := mattest.Must(paneled.Copy(x, 3, mat.F32))
 	for k, columns := range [][2]int{{0, 3}, {3, 6}, {6, 7}} {
 		if want := x.Columns(columns[0], columns[1]).Data; !slices.Equal(p.Floats(k), want) {
 			t.Errorf("panel %d is %v, want %v", k, p.Floats(k), want)
@@ -79,10 +72,7 @@ func TestPanelsRound(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	x := mattest.Normal(100, 10, random)
 	for s, bits := range map[mat.Storage]int{mat.F16: 11, mat.BF16: 8, mat.F32: 24} {
-		p, err := paneled.Copy(x, 4, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := mattest.Must(paneled.Copy(x, 4, s))
 		largest := 0.0
 		for i := range x.Rows {
 			var row mat.Dense
@@ -131,10 +121,7 @@ func TestPanelsRefuse(t *testing.T) {
 func TestPanelsThatAreNotFinite(t *testing.T) {
 	halves := [][]uint16{make([]uint16, 2*600), make([]uint16, 600)}
 	halves[1][400] = 0x7c00
-	p, err := paneled.OfHalves(600, 3, 2, mat.F16, halves)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := mattest.Must(paneled.OfHalves(600, 3, 2, mat.F16, halves))
 	if row, col, found, err := mat.FirstNotFinite(t.Context(), p); row != 400 || col != 2 || !found || err != nil {
 		t.Errorf("found %v at (%d, %d), error %v, want (400, 2)", found, row, col, err)
 	}
@@ -160,31 +147,6 @@ func TestPanelsOfWrongShapes(t *testing.T) {
 		},
 		"of 16 bits with the storage f32": func() (*paneled.Matrix, error) { return paneled.OfHalves(1, 1, 1, mat.F32, nil) },
 	} {
-		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
-
-func BenchmarkPanelsReadBlock(b *testing.B) {
-	x := eighths(1<<16, 16)
-	rows := make([]int32, x.Rows)
-	for i := range rows {
-		rows[i] = int32(i)
-	}
-	for _, s := range mat.Storages() {
-		p, err := paneled.Copy(x, 16, s)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(fmt.Sprint(s), func(b *testing.B) {
-			var block mat.Dense
-			b.SetBytes(int64(s.Bytes()) << 20)
-			for b.Loop() {
-				if err := p.ReadBlock(&block, rows, 0, 16); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		mattest.Fails(t, want)(make())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -19,21 +20,6 @@ var fillings parallel.Loop[filling]
 func fill(f *filling, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		f.dst[i] += f.value + i
-	}
-}
-
-func TestLoop(t *testing.T) {
-	for _, workers := range []int{1, 2, 7} {
-		atWorkers(t, workers)
-		for _, n := range []int{0, 1, 10, 11, 1000} {
-			dst := make([]int, n)
-			fillings.For(n, 10, filling{dst, workers}, fill)
-			for i, v := range dst {
-				if v != workers+i {
-					t.Fatalf("%d workers, n=%d: place %d holds %d, want %d", workers, n, i, v, workers+i)
-				}
-			}
-		}
 	}
 }
 
@@ -95,4 +81,35 @@ func allocations(n int, f func()) float64 {
 	}
 	runtime.ReadMemStats(&after)
 	return float64(after.Mallocs-before.Mallocs) / float64(n)
+}
+
+// TestGroup checks that a panic of one function reaches the caller of Wait, after all others have returned, and that
+// the group can be used again.
+func TestGroup(t *testing.T) {
+	var g parallel.Group
+	var ended atomic.Int32
+	for i := range 8 {
+		g.Go(func() {
+			if i == 3 {
+				panic("no")
+			}
+			ended.Add(1)
+		})
+	}
+	func() {
+		defer func() {
+			if raised := recover(); raised != "no" {
+				t.Errorf("raised %v, want the panic", raised)
+			}
+		}()
+		g.Wait()
+	}()
+	if n := ended.Load(); n != 7 {
+		t.Errorf("%d functions ended, want 7", n)
+	}
+	g.Go(func() { ended.Add(1) })
+	g.Wait()
+	if n := ended.Load(); n != 8 {
+		t.Errorf("%d functions ended, want 8", n)
+	}
 }

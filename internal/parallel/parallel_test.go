@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -18,19 +19,17 @@ func atWorkers(t *testing.T, workers int) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-func TestForCoversEachIndexOnce(t *testing.T) {
+// TestEachIndexOnce checks that For and a Loop visit each index once.
+func TestEachIndexOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		atWorkers(t, workers)
 		for _, n := range []int{0, 1, 9, 10, 11, 1000} {
-			seen := make([]int32, n)
-			parallel.For(n, 10, func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					atomic.AddInt32(&seen[i], 1)
-				}
-			})
-			for i, s := range seen {
-				if s != 1 {
-					t.Fatalf("%d workers, n=%d: index %d visited %d times", workers, n, i, s)
+			byFor, byLoop := make([]int, n), make([]int, n)
+			parallel.For(n, 10, func(lo, hi int) { fill(&filling{byFor, workers}, lo, hi) })
+			fillings.For(n, 10, filling{byLoop, workers}, fill)
+			for i := range n {
+				if want := workers + i; byFor[i] != want || byLoop[i] != want {
+					t.Fatalf("%d workers, n=%d: place %d holds %d and %d, want %d", workers, n, i, byFor[i], byLoop[i], want)
 				}
 			}
 		}
@@ -43,24 +42,17 @@ func TestSumIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 	for i := range x {
 		x[i] = random.NormFloat64() * 1e6 // sums of these depend on their order
 	}
-	sum := func() float64 {
-		return parallel.Sum(len(x), 64, func(lo, hi int) (s float64) {
-			for _, v := range x[lo:hi] {
-				s += v
-			}
-			return s
-		})
-	}
-	atWorkers(t, 1)
-	want := sum()
-	for _, workers := range []int{2, 7, 64} {
-		atWorkers(t, workers)
-		for range 20 {
-			if got := sum(); got != want {
-				t.Fatalf("%d workers: %v, one worker: %v", workers, got, want)
-			}
+	mattest.IgnoresThreads(t, func() (sums [20]float64) {
+		for k := range sums {
+			sums[k] = parallel.Sum(len(x), 64, func(lo, hi int) (s float64) {
+				for _, v := range x[lo:hi] {
+					s += v
+				}
+				return s
+			})
 		}
-	}
+		return sums
+	})
 }
 
 // TestForContextStops checks that no chunk starts once the context is done. The context ends when each worker is in the

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
 	gonum "gonum.org/v1/gonum/mat"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -61,10 +61,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 	const classes = 3
 	for _, shape := range [][2]int{{60, 9}, {20, 30}} {
 		h, y := clouds(shape[0], shape[1], classes, random)
-		r, err := selftrain.FitRidge(t.Context(), h, y, classes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, classes))
 		norm := 0.0
 		for _, v := range h.Data {
 			norm += float64(v) * float64(v) / float64(h.Rows)
@@ -136,10 +133,7 @@ func TestRidgeIsFlatOnNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	h, y := clouds(400, 100, 4, random)
 	random.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] })
-	r, err := selftrain.FitRidge(t.Context(), h, y, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 4))
 	fresh, _ := clouds(400, 100, 4, random)
 	var q mat.Dense
 	mat.Mul(&q, fresh, r.W)
@@ -159,10 +153,7 @@ func TestRidgeFitsAll(t *testing.T) {
 	for i := range 4500 {
 		h.Row(2 * i)[0] *= 3
 	}
-	r, err := selftrain.FitRidge(t.Context(), h, y, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 3))
 	w := ridge(t, h, y, 3, r.Penalty, -1)
 	for j := range 6 {
 		for c := range 3 {
@@ -223,10 +214,7 @@ func TestRidgeOfNothing(t *testing.T) {
 	}
 	for _, n := range []int{2, 5} { // all-zero features, with fewer and with more nodes than features
 		y := []int32{0, 1, 1, 1, 1}[:n]
-		r, err := selftrain.FitRidge(t.Context(), mat.NewDense(n, 3), y, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(selftrain.FitRidge(t.Context(), mat.NewDense(n, 3), y, 2))
 		if len(r.W.Data) != 6 || slices.Max(r.W.Data) != 0 || slices.Min(r.W.Data) != 0 {
 			t.Errorf("%d nodes without features: W = %v, want zeros", n, r.W.Data)
 		}
@@ -234,22 +222,8 @@ func TestRidgeOfNothing(t *testing.T) {
 }
 
 func TestRidgeIgnoresThreads(t *testing.T) {
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
 	for _, shape := range [][2]int{{9000, 20}, {50, 200}} {
 		h, y := clouds(shape[0], shape[1], 6, rand.New(rand.NewPCG(8, 0)))
-		var first *selftrain.Ridge
-		for _, threads := range []int{1, 2, 7} {
-			runtime.GOMAXPROCS(threads)
-			r, err := selftrain.FitRidge(t.Context(), h, y, 6)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first == nil {
-				first = r
-			} else if !slices.Equal(r.W.Data, first.W.Data) || r.Penalty != first.Penalty || r.Scale != first.Scale {
-				t.Errorf("%v: %d threads change the classifier", shape, threads)
-			}
-		}
+		mattest.IgnoresThreads(t, func() *selftrain.Ridge { return mattest.Must(selftrain.FitRidge(t.Context(), h, y, 6)) })
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -24,17 +25,11 @@ func TestStudent(t *testing.T) {
 			squares += float64(v) * float64(v)
 		}
 		penalty := squares / 40
-		s, err := NewStudent(t.Context(), h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := mattest.Must(NewStudent(t.Context(), h))
 		if got := s.cholesky != nil; got != (d <= directColumns) {
 			t.Errorf("%d columns: factored %v", d, got)
 		}
-		outputs, err := s.Outputs(t.Context(), targets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		outputs := mattest.Must(s.Outputs(t.Context(), targets))
 		// W = Hᵀ(T − O)/λ, so O must be HHᵀ(T − O)/λ.
 		left, back, again := targets.Clone(), new(mat.Dense), new(mat.Dense)
 		for i, v := range outputs.Data {
@@ -53,16 +48,10 @@ func TestStudent(t *testing.T) {
 
 // TestStudentOfZeros checks that embeddings without a single entry give outputs of 0.
 func TestStudentOfZeros(t *testing.T) {
-	s, err := NewStudent(t.Context(), mat.NewDense(3, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(NewStudent(t.Context(), mat.NewDense(3, 2)))
 	targets := mat.NewDense(3, 2)
 	targets.Data[0] = 1
-	outputs, err := s.Outputs(t.Context(), targets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outputs := mattest.Must(s.Outputs(t.Context(), targets))
 	for i, v := range outputs.Data {
 		if v != 0 {
 			t.Errorf("output %d is %v, want 0", i, v)

@@ -41,8 +41,7 @@ func expPolynomial() []float64 {
 
 // softmax writes the two passes before the division: the maximum, and the exponentials with their sum.
 func (s set) softmax() {
-	s.function("maximum", "func(x []float32) float32",
-		"returns the greatest value, −∞ if there is none; NaNs are passed over.")
+	s.function("maximum", "func(x []float32) float32")
 	lowest := GP32()
 	MOVL(U32(math.Float32bits(float32(math.Inf(-1)))), lowest)
 	infinity := XMM()
@@ -67,8 +66,7 @@ func (s set) softmax() {
 	finish()
 
 	// exp(v) = 2ⁿ·exp(r), n = round(v/ln 2), r = v − n·ln 2 with ln 2 in two parts.
-	s.function("expShifted", "func(dst, x []float32, shift float32) float32",
-		"sets dst = exp(x − shift) and returns the sum.")
+	s.function("expShifted", "func(dst, x []float32, shift float32) float32")
 	constants := []float64{
 		math.Log2E,
 		math.Ln2,

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -15,32 +13,26 @@ import (
 // more L2 lines, so random rows arrive at twice the rate.
 func prefetchAhead(lines int) int { return min(128, 256/lines) }
 
-// gather writes the sparse row × dense loop for rows that fill a given number of registers. The sum of a row stays in
-// registers. A cursor runs ahead over the edges, across the ends of rows, and prefetches the data that they need.
-func (s set) gather(vectors int) {
-	TEXT(fmt.Sprintf("gather%d%s", vectors, s.suffix), 4,
-		"func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,"+
-			" weights, left, right *float32, self float32, x *float32, ldx, d int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("gather%d%s gathers count rows (at least 1) of d values, %d < d ≤ %d: see Gather and GatherRows.",
-		vectors, s.suffix, (vectors-1)*s.lanes, vectors*s.lanes))
-	address := func(name string) Mem {
-		c, err := Param(name).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		return c.Addr
-	}
-	position, indices, weights, right, x, ldx := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
-	Load(Param("position"), position)
-	Load(Param("indices"), indices)
-	Load(Param("weights"), weights)
-	Load(Param("right"), right)
-	Load(Param("x"), x)
-	Load(Param("ldx"), ldx)
+// gathers writes the sparse row × dense loop, with a body for each number of registers that a row fills.
+func (s set) gathers() {
+	s.function("gather", "func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64,"+
+		" indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int)")
+	d := param("d")
+	ahead := AllocLocal(8) // the cursor's row, as an address in rows; 0 without a list
+	left := AllocLocal(8)  // rows after the cursor's row
+	s.choose(d, s.gathered, func(vectors int) int { return (vectors-1)*s.lanes + 1 }, func(s set, vectors int) {
+		s.gather(vectors, ahead, left)
+	})
+}
+
+// gather writes the sparse row × dense loop for at least one row, and for rows that fill a given number of registers.
+// The sum of a row stays in registers. A cursor runs ahead over the edges, across the ends of rows, and prefetches the
+// data that they need.
+func (s set) gather(vectors int, ahead, left Mem) {
+	position, indices, weights := param("position"), param("indices"), param("weights")
+	right, x, ldx := param("right"), param("x"), param("ldx")
 	SHLQ(U8(2), ldx)
-	n := GP64()
-	Load(Param("d"), n)
+	n := param("d")
 	if vectors > 1 {
 		SUBQ(U32((vectors-1)*s.lanes), n)
 	}
@@ -49,40 +41,38 @@ func (s set) gather(vectors int) {
 
 	t := GP64()
 	cursor, cursorEnd := GP64(), GP64()
-	ahead := AllocLocal(8) // the cursor's row, as an address in rows; 0 without a list
-	left := AllocLocal(8)  // rows after the cursor's row
 
 	// locate turns the node in j into the address of its data.
 	locate := func(j GPVirtual, where string) {
 		TESTQ(position, position)
-		JE(LabelRef("identity" + where))
+		JE(s.ref("identity" + where))
 		MOVLQSX(Mem{Base: position, Index: j, Scale: 4}, j)
-		Label("identity" + where)
+		s.label("identity" + where)
 		IMULQ(ldx, j)
 		ADDQ(x, j)
 	}
 	// look advances the cursor by one edge.
 	look := func(where string) {
-		Label("look" + where)
+		s.label("look" + where)
 		CMPQ(cursor, cursorEnd)
-		JGE(LabelRef("refill" + where))
+		JGE(s.ref("refill" + where))
 		MOVLQSX(Mem{Base: indices, Index: cursor, Scale: 4}, t)
 		INCQ(cursor)
 		TESTQ(right, right)
-		JE(LabelRef("ones" + where))
+		JE(s.ref("ones" + where))
 		PREFETCHT0(Mem{Base: right, Index: t, Scale: 4})
-		Label("ones" + where)
+		s.label("ones" + where)
 		locate(t, where)
 		for at := 0; at < vectors*s.bytes(); at += 64 {
 			PREFETCHT1(Mem{Base: t, Disp: at})
 		}
-		Label("looked" + where)
+		s.label("looked" + where)
 	}
 	// refill moves the cursor to the next row of a list; after the last row, the cursor stays at its end.
 	refill := func(where string) {
-		Label("refill" + where)
+		s.label("refill" + where)
 		CMPQ(left, U8(0))
-		JE(LabelRef("looked" + where))
+		JE(s.ref("looked" + where))
 		DECQ(left)
 		ADDQ(U8(4), ahead)
 		MOVQ(ahead, t)
@@ -91,7 +81,7 @@ func (s set) gather(vectors int) {
 		ADDQ(address("indptr"), t)
 		MOVQ(Mem{Base: t}, cursor)
 		MOVQ(Mem{Base: t, Disp: 8}, cursorEnd)
-		JMP(LabelRef("look" + where))
+		JMP(s.ref("look" + where))
 	}
 
 	// The cursor starts in the first row. Without a list, all rows count as one row that ends with the last one.
@@ -99,29 +89,28 @@ func (s set) gather(vectors int) {
 	MOVQ(U32(0), left)
 	Load(Param("rows"), t)
 	MOVQ(t, ahead)
-	indptr := GP64()
-	Load(Param("indptr"), indptr)
+	indptr := param("indptr")
 	TESTQ(t, t)
-	JE(LabelRef("contiguous"))
+	JE(s.ref("contiguous"))
 	MOVLQSX(Mem{Base: t}, node)
 	MOVQ(Mem{Base: indptr, Index: node, Scale: 8}, cursor)
 	MOVQ(Mem{Base: indptr, Index: node, Scale: 8, Disp: 8}, cursorEnd)
 	Load(Param("count"), t)
 	DECQ(t)
 	MOVQ(t, left)
-	JMP(LabelRef("warm"))
-	Label("contiguous")
+	JMP(s.ref("warm"))
+	s.label("contiguous")
 	Load(Param("first"), node)
 	MOVQ(Mem{Base: indptr, Index: node, Scale: 8}, cursor)
 	ADDQ(address("count"), node)
 	MOVQ(Mem{Base: indptr, Index: node, Scale: 8}, cursorEnd)
-	Label("warm")
+	s.label("warm")
 	steps := GP64()
 	MOVQ(U32(prefetchAhead((vectors*s.bytes()+63)/64)), steps)
-	Label("warming")
+	s.label("warming")
 	look("Warm")
 	DECQ(steps)
-	JNE(LabelRef("warming"))
+	JNE(s.ref("warming"))
 
 	one := GP32()
 	MOVL(U32(0x3f800000), one)
@@ -148,17 +137,17 @@ func (s set) gather(vectors int) {
 		}
 	}
 
-	Label("row")
+	s.label("row")
 	Load(Param("rows"), t)
 	TESTQ(t, t)
-	JE(LabelRef("following"))
+	JE(s.ref("following"))
 	MOVLQSX(Mem{Base: t}, node)
 	ADDQ(U8(4), address("rows"))
-	JMP(LabelRef("start"))
-	Label("following")
+	JMP(s.ref("start"))
+	s.label("following")
 	Load(Param("first"), node)
 	INCQ(address("first"))
-	Label("start")
+	s.label("start")
 	edge, end := GP64(), GP64()
 	Load(Param("indptr"), t)
 	MOVQ(Mem{Base: t, Index: node, Scale: 8}, edge)
@@ -167,53 +156,52 @@ func (s set) gather(vectors int) {
 		s.zero(v)
 	}
 	CMPQ(edge, end)
-	JGE(LabelRef("self"))
+	JGE(s.ref("self"))
 
-	Label("edge")
+	s.label("edge")
 	look("Edge")
 	j := GP64()
 	MOVLQSX(Mem{Base: indices, Index: edge, Scale: 4}, j)
 	VMOVD(one, coefficient)
 	TESTQ(weights, weights)
-	JE(LabelRef("unweighted"))
+	JE(s.ref("unweighted"))
 	VMOVSS(Mem{Base: weights, Index: edge, Scale: 4}, coefficient)
-	Label("unweighted")
+	s.label("unweighted")
 	TESTQ(right, right)
-	JE(LabelRef("unscaled"))
+	JE(s.ref("unscaled"))
 	VMULSS(Mem{Base: right, Index: j, Scale: 4}, coefficient, coefficient)
-	Label("unscaled")
+	s.label("unscaled")
 	locate(j, "Data")
 	accumulate(j)
 	INCQ(edge)
 	CMPQ(edge, end)
-	JLT(LabelRef("edge"))
+	JLT(s.ref("edge"))
 
-	Label("self")
+	s.label("self")
 	VMOVSS(address("self"), coefficient)
 	bits := GP32()
 	VMOVD(coefficient, bits)
 	ADDL(bits, bits) // shifts out the sign, to test for zero
-	JE(LabelRef("finish"))
+	JE(s.ref("finish"))
 	TESTQ(right, right)
-	JE(LabelRef("selfUnscaled"))
+	JE(s.ref("selfUnscaled"))
 	VMULSS(Mem{Base: right, Index: node, Scale: 4}, coefficient, coefficient)
-	Label("selfUnscaled")
+	s.label("selfUnscaled")
 	own := GP64()
 	MOVQ(node, own)
 	locate(own, "Self")
 	accumulate(own)
 
-	Label("finish")
+	s.label("finish")
 	Load(Param("left"), t)
 	TESTQ(t, t)
-	JE(LabelRef("write"))
+	JE(s.ref("write"))
 	VBROADCASTSS(Mem{Base: t, Index: node, Scale: 4}, w)
 	for _, v := range sums {
 		VMULPS(w, v, v)
 	}
-	Label("write")
-	dst := GP64()
-	Load(Param("dst"), dst)
+	s.label("write")
+	dst := param("dst")
 	for v := range vectors {
 		if v < vectors-1 {
 			VMOVUPS(sums[v], s.at(dst, v))
@@ -230,9 +218,8 @@ func (s set) gather(vectors int) {
 	ADDQ(address("ldd"), dst)
 	MOVQ(dst, address("dst"))
 	DECQ(address("count"))
-	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	JNE(s.ref("row"))
+	finish()
 	refill("Warm")
 	refill("Edge")
 }

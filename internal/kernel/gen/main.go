@@ -11,6 +11,7 @@ import (
 	"os"
 
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
@@ -23,6 +24,8 @@ type set struct {
 	rows   int    // the rows of the micro-kernel's tile, which is two registers wide
 	// gathered is the largest number of registers that hold a row of a gathered sum.
 	gathered int
+	// body is the beginning of the labels of the body that is being written; see choose.
+	body string
 }
 
 func main() {
@@ -42,35 +45,82 @@ func main() {
 	if !s.wide {
 		s.tailMasks()
 	}
-	for vectors := 1; vectors <= 2; vectors++ {
-		for rows := 1; rows <= s.rows; rows++ {
-			s.tile(rows, vectors)
-		}
-	}
+	s.tiles()
 	s.copyPanel()
 	s.closest()
-	for vectors := 1; vectors <= s.gathered; vectors++ {
-		s.gather(vectors)
-	}
+	s.gathers()
 	for _, kind := range summedRows {
-		for parts := 1; parts <= 4; parts++ {
-			s.gatherSum(kind, parts)
-		}
+		s.gatherSums(kind)
 	}
 	s.dot()
 	s.elementwise()
 	s.softmax()
 	s.half()
 	if !s.wide {
-		features() // this function and the next serve both sets
-		transpose()
-		lowest()
-		accumulate()
-		prefetch()
-		prefetchAt()
+		s.transpose() // this function and the next serve both sets
+		s.lowest()
+		s.accumulate()
+		s.prefetch()
+		s.prefetchAt()
 		s.few()
 	}
 	Generate()
+}
+
+// function starts a function of the set. It needs no pragma noescape, since sets of loops are called through values.
+func (s set) function(name, signature string) { TEXT(name+s.suffix, 4, signature) }
+
+// choose writes code for 1, 2, …, count bodies of a function, one after the other. The last one with v ≥ least(i) runs.
+func (s set) choose(v GPVirtual, count int, least func(i int) int, body func(s set, i int)) {
+	bodies := make([]set, count+1)
+	for i := count; i > 0; i-- {
+		bodies[i] = s
+		bodies[i].body = fmt.Sprintf("%sbody%d", s.body, i)
+		if i > 1 {
+			CMPQ(v, U32(least(i)))
+			JGE(LabelRef(bodies[i].body))
+		}
+	}
+	for i := 1; i <= count; i++ {
+		Label(bodies[i].body)
+		body(bodies[i], i)
+	}
+}
+
+// label begins a part of a body, and ref refers to it.
+func (s set) label(name string)        { Label(s.body + name) }
+func (s set) ref(name string) LabelRef { return LabelRef(s.body + name) }
+
+func finish() {
+	VZEROUPPER()
+	RET()
+}
+
+// param returns a register with a parameter, base with the address of a slice, and length with its length.
+func param(name string) GPVirtual  { return load(Param(name)) }
+func base(name string) GPVirtual   { return load(Param(name).Base()) }
+func length(name string) GPVirtual { return load(Param(name).Len()) }
+
+func load(c gotypes.Component) GPVirtual {
+	r := GP64()
+	Load(c, r)
+	return r
+}
+
+// address returns the place of a parameter on the stack.
+func address(name string) Mem {
+	c, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return c.Addr
+}
+
+// broadcast returns a register filled with a scalar parameter.
+func (s set) broadcast(name string) VecVirtual {
+	v := s.vector()
+	VBROADCASTSS(address(name), v)
+	return v
 }
 
 // vector returns a fresh register of the set's width.

@@ -23,24 +23,21 @@ var summedRows = []summed{
 	{name: "gatherFactored", element: "uint16", shift: 1, size: 2, factored: true},
 }
 
-// gatherSum writes the simplest sparse row × dense loop, for rows of a multiple of 16 values, without a list of rows.
-// At each entry, it prefetches the data of an entry far ahead.
-func (s set) gatherSum(kind summed, parts int) {
+// gatherSums writes a sparse row × dense loop, with a body for 16, 32, 48 and 64 columns.
+func (s set) gatherSums(kind summed) {
 	weights := ""
 	if kind.weighted {
 		weights = "weights, "
 	}
-	name := fmt.Sprintf("%s%d%s", kind.name, parts, s.suffix)
-	TEXT(name, 4, fmt.Sprintf("func(dst *float32, ldd int, count int, indptr *int64, indices *int32, %sscale *float32,"+
-		" x *%s, ldx int)", weights, kind.element))
-	Pragma("noescape")
-	source := "GatherSum"
-	if kind.factored {
-		source = "GatherFactored"
-	} else if kind.size == 2 {
-		source = "GatherHalf"
-	}
-	Doc(fmt.Sprintf("%s sums count rows (at least 1) of %d values: see %s.", name, 16*parts, source))
+	s.function(kind.name, fmt.Sprintf("func(dst *float32, ldd, d, count int, indptr *int64, indices *int32,"+
+		" %sscale *float32, x *%s, ldx int)", weights, kind.element))
+	d := param("d")
+	s.choose(d, 4, func(parts int) int { return 16 * parts }, func(s set, parts int) { s.gatherSum(kind, parts) })
+}
+
+// gatherSum writes the simplest sparse row × dense loop, for at least one row of 16·parts values and without a list of
+// rows. At each entry, it prefetches the data of an entry far ahead.
+func (s set) gatherSum(kind summed, parts int) {
 	vectors, row := parts*64/s.bytes(), 16*parts*kind.size
 	var asked []int // offsets in a row, one in each of its cache lines
 	for at := 0; at < row; at += 64 {
@@ -49,21 +46,14 @@ func (s set) gatherSum(kind summed, parts int) {
 	if kind.factored { // rows begin anywhere
 		asked = append(asked, row)
 	}
-	dst, ldd, count, indptr, indices := GP64(), GP64(), GP64(), GP64(), GP64()
-	scale, x, ldx := GP64(), GP64(), GP64()
-	Load(Param("dst"), dst)
-	Load(Param("ldd"), ldd)
+	dst, ldd := param("dst"), param("ldd")
 	SHLQ(U8(2), ldd)
-	Load(Param("count"), count)
-	Load(Param("indptr"), indptr)
-	Load(Param("indices"), indices)
-	weight := GP64()
+	count, indptr, indices := param("count"), param("indptr"), param("indices")
+	var weight GPVirtual
 	if kind.weighted {
-		Load(Param("weights"), weight)
+		weight = param("weights")
 	}
-	Load(Param("scale"), scale)
-	Load(Param("x"), x)
-	Load(Param("ldx"), ldx)
+	scale, x, ldx := param("scale"), param("x"), param("ldx")
 	SHLQ(U8(kind.shift), ldx)
 	edge, end, last := GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: indptr, Index: count, Scale: 8}, last)
@@ -75,15 +65,15 @@ func (s set) gatherSum(kind summed, parts int) {
 	}
 	j, ahead := GP64(), GP64()
 
-	Label("row")
+	s.label("row")
 	ADDQ(U8(8), indptr)
 	MOVQ(Mem{Base: indptr}, end)
 	for _, v := range sums {
 		s.zero(v)
 	}
 	CMPQ(edge, end)
-	JGE(LabelRef("finish"))
-	Label("edge")
+	JGE(s.ref("finish"))
+	s.label("edge")
 	LEAQ(Mem{Base: edge, Disp: sumAhead(len(asked))}, ahead)
 	CMPQ(ahead, last)
 	CMOVQGT(last, ahead)
@@ -120,8 +110,8 @@ func (s set) gatherSum(kind summed, parts int) {
 	}
 	INCQ(edge)
 	CMPQ(edge, end)
-	JLT(LabelRef("edge"))
-	Label("finish")
+	JLT(s.ref("edge"))
+	s.label("finish")
 	factor := s.vector()
 	VBROADCASTSS(Mem{Base: scale}, factor)
 	ADDQ(U8(4), scale)
@@ -131,9 +121,8 @@ func (s set) gatherSum(kind summed, parts int) {
 	}
 	ADDQ(ldd, dst)
 	DECQ(count)
-	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	JNE(s.ref("row"))
+	finish()
 }
 
 // sumAhead is the prefetch distance in entries, for 128 cache lines in flight to the L2 cache (see prefetchAhead). From

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -9,21 +8,21 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
+// tiles writes the micro-kernel, with a body for each number of rows and for one or two registers of columns.
+func (s set) tiles() {
+	s.function("tile",
+		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, m, n, k, ahead int, accumulate bool)")
+	m, n := param("m"), param("n")
+	s.choose(n, 2, func(vectors int) int { return (vectors-1)*s.lanes + 1 }, func(s set, vectors int) {
+		s.choose(m, s.rows, func(rows int) int { return rows }, func(s set, rows int) { s.tile(rows, vectors) })
+	})
+}
+
 // tile writes the micro-kernel for a number of rows and one or two registers of columns. The sums stay in registers. In
 // each step of k, the row of B is loaded once and every element of A is broadcast to a register.
 func (s set) tile(rows, vectors int) {
-	TEXT(fmt.Sprintf("tile%dx%d%s", rows, vectors, s.suffix), 4,
-		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("tile%dx%d%s is the micro-kernel for %d rows and up to %d columns, more than %d.",
-		rows, vectors, s.suffix, rows, vectors*s.lanes, (vectors-1)*s.lanes))
-	a, rs, cs, b := GP64(), GP64(), GP64(), GP64()
-	Load(Param("a"), a)
-	Load(Param("rs"), rs)
-	Load(Param("cs"), cs)
-	Load(Param("b"), b)
-	k := GP64()
-	Load(Param("k"), k)
+	a, rs, cs, b := param("a"), param("rs"), param("cs"), param("b")
+	k := param("k")
 	SHLQ(U8(2), rs)
 	SHLQ(U8(2), cs)
 	// Every step prefetches a part of the next strip of A, which follows these rows.
@@ -50,9 +49,7 @@ func (s set) tile(rows, vectors int) {
 		return m
 	}
 	// Prefetch the tile of C, which is needed when the sums are done.
-	c, ldc := GP64(), GP64()
-	Load(Param("c"), c)
-	Load(Param("ldc"), ldc)
+	c, ldc := param("c"), param("ldc")
 	SHLQ(U8(2), ldc)
 	ahead := GP64()
 	MOVQ(c, ahead)
@@ -75,7 +72,7 @@ func (s set) tile(rows, vectors int) {
 	}
 	row := []VecVirtual{s.vector(), s.vector()}[:vectors]
 	x := s.vector()
-	Label("step")
+	s.label("step")
 	for v := range vectors {
 		VMOVUPS(s.at(b, v), row[v])
 	}
@@ -92,128 +89,79 @@ func (s set) tile(rows, vectors int) {
 		ADDQ(cs, base)
 	}
 	DECQ(k)
-	JNE(LabelRef("step"))
+	JNE(s.ref("step"))
 
-	n := GP64()
-	Load(Param("n"), n)
+	n := param("n")
 	accumulate := GP8()
 	Load(Param("accumulate"), accumulate)
-	if s.wide {
+	// each calls f for every register of the tile and its place in C, from the pointer on.
+	each := func(pointer GPVirtual, f func(sum VecVirtual, at Mem, last bool)) {
+		for r := range rows {
+			for v := range vectors {
+				f(sums[r][v], s.at(pointer, v), v == vectors-1)
+			}
+			if r < rows-1 {
+				ADDQ(ldc, pointer)
+			}
+		}
+	}
+	// finishPart writes a tile whose last register of each row is masked.
+	finishPart := func(store string) {
 		if vectors > 1 {
 			SUBQ(U8(s.lanes), n)
 		}
 		mask := s.tail(n)
+		s.loadMask(&mask)
 		TESTB(accumulate, accumulate)
-		JE(LabelRef("store"))
+		JE(s.ref(store))
 		MOVQ(c, ahead)
-		for r := range rows {
-			for v := range vectors {
-				if v < vectors-1 {
-					VADDPS(s.at(ahead, v), sums[r][v], sums[r][v])
-				} else {
-					VADDPS(s.at(ahead, v), sums[r][v], mask.k, sums[r][v])
-				}
+		old := s.vector()
+		each(ahead, func(sum VecVirtual, at Mem, last bool) {
+			switch {
+			case !last:
+				VADDPS(at, sum, sum)
+			case s.wide:
+				VADDPS(at, sum, mask.k, sum)
+			default:
+				s.loadTail(at, mask, old)
+				VADDPS(old, sum, sum)
 			}
-			if r < rows-1 {
-				ADDQ(ldc, ahead)
+		})
+		s.label(store)
+		each(c, func(sum VecVirtual, at Mem, last bool) {
+			if last {
+				s.storeTail(sum, mask, at)
+			} else {
+				VMOVUPS(sum, at)
 			}
-		}
-		Label("store")
-		for r := range rows {
-			for v := range vectors {
-				if v < vectors-1 {
-					VMOVUPS(sums[r][v], s.at(c, v))
-				} else {
-					s.storeTail(sums[r][v], mask, s.at(c, v))
-				}
-			}
-			if r < rows-1 {
-				ADDQ(ldc, c)
-			}
-		}
-		VZEROUPPER()
-		RET()
+		})
+		finish()
+	}
+	if s.wide {
+		finishPart("store")
 		return
 	}
 	// Masked stores of AVX2 are slow on some machines, so complete tiles avoid them.
 	CMPQ(n, U8(vectors*s.lanes))
-	JNE(LabelRef("part"))
+	JNE(s.ref("part"))
 	TESTB(accumulate, accumulate)
-	JE(LabelRef("store"))
+	JE(s.ref("store"))
 	MOVQ(c, ahead)
-	for r := range rows {
-		for v := range vectors {
-			VADDPS(s.at(ahead, v), sums[r][v], sums[r][v])
-		}
-		if r < rows-1 {
-			ADDQ(ldc, ahead)
-		}
-	}
-	Label("store")
+	each(ahead, func(sum VecVirtual, at Mem, _ bool) { VADDPS(at, sum, sum) })
+	s.label("store")
 	MOVQ(c, ahead)
-	for r := range rows {
-		for v := range vectors {
-			VMOVUPS(sums[r][v], s.at(ahead, v))
-		}
-		if r < rows-1 {
-			ADDQ(ldc, ahead)
-		}
-	}
-	VZEROUPPER()
-	RET()
+	each(ahead, func(sum VecVirtual, at Mem, _ bool) { VMOVUPS(sum, at) })
+	finish()
 
-	Label("part")
-	if vectors > 1 {
-		SUBQ(U8(s.lanes), n)
-	}
-	mask := s.tail(n)
-	s.loadMask(&mask)
-	TESTB(accumulate, accumulate)
-	JE(LabelRef("storePart"))
-	MOVQ(c, ahead)
-	old := s.vector()
-	for r := range rows {
-		for v := range vectors {
-			if v < vectors-1 {
-				VADDPS(s.at(ahead, v), sums[r][v], sums[r][v])
-			} else {
-				s.loadTail(s.at(ahead, v), mask, old)
-				VADDPS(old, sums[r][v], sums[r][v])
-			}
-		}
-		if r < rows-1 {
-			ADDQ(ldc, ahead)
-		}
-	}
-	Label("storePart")
-	for r := range rows {
-		for v := range vectors {
-			if v < vectors-1 {
-				VMOVUPS(sums[r][v], s.at(c, v))
-			} else {
-				s.storeTail(sums[r][v], mask, s.at(c, v))
-			}
-		}
-		if r < rows-1 {
-			ADDQ(ldc, c)
-		}
-	}
-	VZEROUPPER()
-	RET()
+	s.label("part")
+	finishPart("storePart")
 }
 
 // copyPanel writes the loop that copies a full panel of B: rows of two registers, which are lds values apart in the
 // source and contiguous in the panel.
 func (s set) copyPanel() {
-	TEXT("copyPanel"+s.suffix, 4, "func(dst, src *float32, lds, rows int)")
-	Pragma("noescape")
-	Doc("copyPanel" + s.suffix + fmt.Sprintf(" copies rows (at least 1) of %d values, lds apart, to dst without gaps.",
-		2*s.lanes))
-	dst, src, lds, rows := GP64(), GP64(), GP64(), GP64()
-	Load(Param("dst"), dst)
-	Load(Param("src"), src)
-	Load(Param("lds"), lds)
-	Load(Param("rows"), rows)
+	s.function("copyPanel", "func(dst, src *float32, lds, rows int)")
+	dst, src, lds, rows := param("dst"), param("src"), param("lds"), param("rows")
 	SHLQ(U8(2), lds)
 	v0, v1 := s.vector(), s.vector()
 	Label("row")
@@ -227,23 +175,14 @@ func (s set) copyPanel() {
 	ADDQ(U32(2*s.bytes()), dst)
 	DECQ(rows)
 	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // closest writes the loop that folds a tile of products into the running minima. In both sets, a row has 16 lanes of
 // minima.
 func (s set) closest() {
-	TEXT("closest"+s.suffix, 4, "func(value *float32, index *int32, product, norms *float32, m int, first int32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("closest%s folds m rows of %d products, those with centres first, first+1, …,", s.suffix, 2*s.lanes),
-		"into the running minima of norm − 2·product: see nearest.go.")
-	value, index, product, norms, m := GP64(), GP64(), GP64(), GP64(), GP64()
-	Load(Param("value"), value)
-	Load(Param("index"), index)
-	Load(Param("product"), product)
-	Load(Param("norms"), norms)
-	Load(Param("m"), m)
+	s.function("closest", "func(value *float32, index *int32, product, norms *float32, m int, first int32)")
+	value, index, product, norms, m := param("value"), param("index"), param("product"), param("norms"), param("m")
 	for i := range 2 * s.lanes {
 		if i == 0 {
 			GLOBL("iota"+s.suffix, 24)
@@ -305,6 +244,5 @@ func (s set) closest() {
 	ADDQ(U32(64), index)
 	DECQ(m)
 	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	finish()
 }

@@ -8,17 +8,9 @@ import (
 
 // transpose writes the loop that transposes blocks of 8×8 in registers: pairs of rows, then pairs of pairs, then
 // halves.
-func transpose() {
-	TEXT("transpose8AVX2", 4, "func(dst *float32, ldd int, src *float32, lds, blocks int)")
-	Pragma("noescape")
-	Doc("transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart:",
-		"value j of row i goes to dst[j·ldd+i].")
-	dst, ldd, src, lds, blocks := GP64(), GP64(), GP64(), GP64(), GP64()
-	Load(Param("dst"), dst)
-	Load(Param("ldd"), ldd)
-	Load(Param("src"), src)
-	Load(Param("lds"), lds)
-	Load(Param("blocks"), blocks)
+func (s set) transpose() {
+	s.function("transpose8", "func(dst *float32, ldd int, src *float32, lds, blocks int)")
+	dst, ldd, src, lds, blocks := param("dst"), param("ldd"), param("src"), param("lds"), param("blocks")
 	SHLQ(U8(2), ldd)
 	SHLQ(U8(2), lds)
 	src3, dst3 := GP64(), GP64()
@@ -77,23 +69,14 @@ func transpose() {
 	ADDQ(U8(32), src)
 	DECQ(blocks)
 	JNE(LabelRef("block"))
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // lowest writes the loop that reduces the 16 running minima of each row to the smallest one, with the lowest index in a
 // tie.
-func lowest() {
-	TEXT("lowestAVX2", 4, "func(nearest *int32, least *float32, value *float32, index *int32, m int)")
-	Pragma("noescape")
-	Doc("lowestAVX2 finds in each of m rows (at least 1) of 16 values the least,",
-		"and the lowest index of those equal to it.")
-	nearest, least, value, index, m := GP64(), GP64(), GP64(), GP64(), GP64()
-	Load(Param("nearest"), nearest)
-	Load(Param("least"), least)
-	Load(Param("value"), value)
-	Load(Param("index"), index)
-	Load(Param("m"), m)
+func (s set) lowest() {
+	s.function("lowest", "func(nearest *int32, least *float32, value *float32, index *int32, m int)")
+	nearest, least, value, index, m := param("nearest"), param("least"), param("value"), param("index"), param("m")
 	bits, low, none := GP32(), XMM(), YMM()
 	MOVL(U32(0x7fffffff), bits)
 	VMOVD(bits, low)
@@ -127,6 +110,5 @@ func lowest() {
 	ADDQ(U8(4), nearest)
 	DECQ(m)
 	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	finish()
 }

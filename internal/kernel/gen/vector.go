@@ -31,33 +31,15 @@ func (s set) reduce(v VecVirtual, op func(...Op)) VecVirtual {
 	return low
 }
 
-// dot keeps four registers of sums, so that the latency of the fused multiply-add is hidden.
-func (s set) dot() {
-	TEXT("dot"+s.suffix, 4, "func(x, y []float32) float32")
-	Pragma("noescape")
-	Doc("dot" + s.suffix + " returns the inner product of x and y, of the same length.")
-	x, y, n := GP64(), GP64(), GP64()
-	Load(Param("x").Base(), x)
-	Load(Param("y").Base(), y)
-	Load(Param("x").Len(), n)
-	var sums []VecVirtual
-	for range 4 {
-		v := s.vector()
-		s.zero(v)
-		sums = append(sums, v)
-	}
-	v := s.vector()
+// steps writes loops over n elements, for four registers of lanes elements at a time and then for one. The code for the
+// rest follows, and ends with the label done.
+func steps(n GPVirtual, lanes int, body func(vectors int)) {
 	step := func(vectors int, label, next string) {
 		Label(label)
-		CMPQ(n, U8(vectors*s.lanes))
+		CMPQ(n, U8(vectors*lanes))
 		JLT(LabelRef(next))
-		for i := range vectors {
-			VMOVUPS(s.at(x, i), v)
-			VFMADD231PS(s.at(y, i), v, sums[i])
-		}
-		ADDQ(U32(vectors*s.bytes()), x)
-		ADDQ(U32(vectors*s.bytes()), y)
-		SUBQ(U8(vectors*s.lanes), n)
+		body(vectors)
+		SUBQ(U8(vectors*lanes), n)
 		JMP(LabelRef(label))
 	}
 	step(4, "four", "one")
@@ -65,6 +47,27 @@ func (s set) dot() {
 	Label("tail")
 	TESTQ(n, n)
 	JE(LabelRef("done"))
+}
+
+// dot keeps four registers of sums, so that the latency of the fused multiply-add is hidden.
+func (s set) dot() {
+	s.function("dot", "func(x, y []float32) float32")
+	x, y, n := base("x"), base("y"), length("x")
+	var sums []VecVirtual
+	for range 4 {
+		v := s.vector()
+		s.zero(v)
+		sums = append(sums, v)
+	}
+	v := s.vector()
+	steps(n, s.lanes, func(vectors int) {
+		for i := range vectors {
+			VMOVUPS(s.at(x, i), v)
+			VFMADD231PS(s.at(y, i), v, sums[i])
+		}
+		ADDQ(U32(vectors*s.bytes()), x)
+		ADDQ(U32(vectors*s.bytes()), y)
+	})
 	mask := s.tail(n)
 	s.loadMask(&mask)
 	other := s.vector()
@@ -77,8 +80,7 @@ func (s set) dot() {
 	VADDPS(sums[2], sums[0], sums[0])
 	low := s.reduce(sums[0], func(o ...Op) { VADDPS(o...) })
 	Store(low.(Register), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // loop is an element-wise function that is being written.
@@ -115,12 +117,9 @@ func (l loop) store(v VecVirtual, name string) {
 func (s set) each(slices string, body func(l loop)) {
 	l := loop{set: s, base: map[string]GPVirtual{}, index: GP64()}
 	names := strings.Fields(slices)
-	n := GP64()
-	Load(Param(names[0]).Len(), n)
+	n := length(names[0])
 	for _, name := range names {
-		p := GP64()
-		Load(Param(name).Base(), p)
-		l.base[name] = p
+		l.base[name] = base(name)
 	}
 	XORQ(l.index, l.index)
 	SUBQ(U8(s.lanes), n)
@@ -140,31 +139,8 @@ func (s set) each(slices string, body func(l loop)) {
 	Label("done")
 }
 
-// function starts an element-wise function.
-func (s set) function(name, signature, doc string) {
-	TEXT(name+s.suffix, 4, signature)
-	Pragma("noescape")
-	Doc(name + s.suffix + " " + doc)
-}
-
-func finish() {
-	VZEROUPPER()
-	RET()
-}
-
-// broadcast returns a register filled with a scalar parameter.
-func (s set) broadcast(name string) VecVirtual {
-	v := s.vector()
-	c, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VBROADCASTSS(c.Addr, v)
-	return v
-}
-
 func (s set) elementwise() {
-	s.function("axpy", "func(alpha float32, x, y []float32)", "sets y += alpha·x.")
+	s.function("axpy", "func(alpha float32, x, y []float32)")
 	alpha := s.broadcast("alpha")
 	s.each("x y", func(l loop) {
 		x, y := l.load("x"), l.load("y")
@@ -173,23 +149,20 @@ func (s set) elementwise() {
 	})
 	finish()
 
-	s.function("add", "func(dst, x, y []float32)", "sets dst = x + y.")
-	s.each("dst x y", func(l loop) {
-		x, y := l.load("x"), l.load("y")
-		VADDPS(y, x, x)
-		l.store(x, "dst")
-	})
-	finish()
+	for _, o := range []struct {
+		name string
+		op   func(...Op)
+	}{{"add", func(ops ...Op) { VADDPS(ops...) }}, {"mul", func(ops ...Op) { VMULPS(ops...) }}} {
+		s.function(o.name, "func(dst, x, y []float32)")
+		s.each("dst x y", func(l loop) {
+			x, y := l.load("x"), l.load("y")
+			o.op(y, x, x)
+			l.store(x, "dst")
+		})
+		finish()
+	}
 
-	s.function("mul", "func(dst, x, y []float32)", "sets dst = x·y.")
-	s.each("dst x y", func(l loop) {
-		x, y := l.load("x"), l.load("y")
-		VMULPS(y, x, x)
-		l.store(x, "dst")
-	})
-	finish()
-
-	s.function("scale", "func(dst []float32, alpha float32, x []float32)", "sets dst = alpha·x.")
+	s.function("scale", "func(dst []float32, alpha float32, x []float32)")
 	alpha = s.broadcast("alpha")
 	s.each("dst x", func(l loop) {
 		x := l.load("x")
@@ -198,7 +171,7 @@ func (s set) elementwise() {
 	})
 	finish()
 
-	s.function("relu", "func(dst, x []float32)", "sets dst = max(0, x).")
+	s.function("relu", "func(dst, x []float32)")
 	zero := s.vector()
 	s.zero(zero)
 	s.each("dst x", func(l loop) {
@@ -208,7 +181,7 @@ func (s set) elementwise() {
 	})
 	finish()
 
-	s.function("reluGrad", "func(dst, g, x []float32)", "sets dst = g where x > 0 and 0 elsewhere.")
+	s.function("reluGrad", "func(dst, g, x []float32)")
 	zero = s.vector()
 	s.zero(zero)
 	s.each("dst g x", func(l loop) {
@@ -225,8 +198,7 @@ func (s set) elementwise() {
 	})
 	finish()
 
-	s.function("adam", "func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)",
-		"is one step of Adam: see adamStep.")
+	s.function("adam", "func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)")
 	decay, b1, c1, b2 := s.broadcast("decay"), s.broadcast("b1"), s.broadcast("c1"), s.broadcast("b2")
 	c2, rate, root, eps := s.broadcast("c2"), s.broadcast("rate"), s.broadcast("root"), s.broadcast("eps")
 	s.each("w g m v", func(l loop) {
@@ -251,24 +223,12 @@ func (s set) elementwise() {
 }
 
 // accumulate writes a loop for both sets, since memory limits the speed of float64 sums anyway.
-func accumulate() {
-	TEXT("accumulateAVX2", 4, "func(sum []float64, w float64, x []float32)")
-	Pragma("noescape")
-	Doc("accumulateAVX2 sets sum += w·x in float64.")
-	sum, x, n := GP64(), GP64(), GP64()
-	Load(Param("sum").Base(), sum)
-	Load(Param("x").Base(), x)
-	Load(Param("sum").Len(), n)
-	c, err := Param("w").Resolve()
-	if err != nil {
-		panic(err)
-	}
+func (s set) accumulate() {
+	s.function("accumulate", "func(sum []float64, w float64, x []float32)")
+	sum, x, n := base("sum"), base("x"), length("sum")
 	w := YMM()
-	VBROADCASTSD(c.Addr, w)
-	step := func(vectors int, label, next string) {
-		Label(label)
-		CMPQ(n, U8(4*vectors))
-		JLT(LabelRef(next))
+	VBROADCASTSD(address("w"), w)
+	steps(n, 4, func(vectors int) {
 		for i := range vectors {
 			wide, total := YMM(), YMM()
 			VCVTPS2PD(Mem{Base: x, Disp: 16 * i}, wide)
@@ -278,14 +238,7 @@ func accumulate() {
 		}
 		ADDQ(U8(16*vectors), x)
 		ADDQ(U32(32*vectors), sum)
-		SUBQ(U8(4*vectors), n)
-		JMP(LabelRef(label))
-	}
-	step(4, "four", "one")
-	step(1, "one", "tail")
-	Label("tail")
-	TESTQ(n, n)
-	JE(LabelRef("done"))
+	})
 	single, total := XMM(), XMM()
 	VXORPS(single, single, single)
 	VCVTSS2SD(Mem{Base: x}, single, single)
@@ -301,13 +254,9 @@ func accumulate() {
 }
 
 // prefetch writes the loop that prefetches x, line by line.
-func prefetch() {
-	TEXT("prefetchAVX2", 4, "func(x []float32)")
-	Pragma("noescape")
-	Doc("prefetchAVX2 asks the memory for x.")
-	x, n := GP64(), GP64()
-	Load(Param("x").Base(), x)
-	Load(Param("x").Len(), n)
+func (s set) prefetch() {
+	s.function("prefetch", "func(x []float32)")
+	x, n := base("x"), length("x")
 	Label("line")
 	TESTQ(n, n)
 	JLE(LabelRef("done"))
@@ -320,14 +269,9 @@ func prefetch() {
 }
 
 // prefetchAt writes the loop that prefetches elements of a table into the L2 cache (see prefetchAhead).
-func prefetchAt() {
-	TEXT("prefetchAtAVX2", 4, "func(table *int32, indices []int32)")
-	Pragma("noescape")
-	Doc("prefetchAtAVX2 asks the memory for the elements of table at the indices.")
-	table, at, n, index := GP64(), GP64(), GP64(), GP64()
-	Load(Param("table"), table)
-	Load(Param("indices").Base(), at)
-	Load(Param("indices").Len(), n)
+func (s set) prefetchAt() {
+	s.function("prefetchAt", "func(table *int32, indices []int32)")
+	table, at, n, index := param("table"), base("indices"), length("indices"), GP64()
 	Label("index")
 	TESTQ(n, n)
 	JLE(LabelRef("done"))
@@ -343,20 +287,13 @@ func prefetchAt() {
 // few writes the loop that multiplies two rows with four others. Registers hold eight sums of eight lanes, the two
 // rows, and the current one of the four.
 func (s set) few() {
-	TEXT("fewAVX2", 4, "func(product, x0, x1, c *float32, d int)")
-	Pragma("noescape")
-	Doc("fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c,",
-		"4×d without gaps, d at least 1.")
-	product, n, at := GP64(), GP64(), GP64()
-	var rows [6]GPVirtual // x0, x1 and the rows of c
-	for i := range rows {
+	s.function("few", "func(product, x0, x1, c *float32, d int)")
+	product, at := param("product"), GP64()
+	rows := [6]GPVirtual{param("x0"), param("x1"), param("c")}
+	n := param("d")
+	for i := 3; i < 6; i++ {
 		rows[i] = GP64()
 	}
-	Load(Param("product"), product)
-	Load(Param("x0"), rows[0])
-	Load(Param("x1"), rows[1])
-	Load(Param("c"), rows[2])
-	Load(Param("d"), n)
 	for i := 3; i < 6; i++ {
 		LEAQ(Mem{Base: rows[i-1], Index: n, Scale: 4}, rows[i])
 	}
@@ -399,6 +336,5 @@ func (s set) few() {
 		VADDPS(high, sums[i].AsX(), high)
 		VMOVUPS(high, Mem{Base: product, Disp: 4 * i})
 	}
-	VZEROUPPER()
-	RET()
+	finish()
 }
