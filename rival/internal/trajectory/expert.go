@@ -184,22 +184,19 @@ func (e Experts) keep(to *store, expert, epoch int, w weights) error {
 		}
 	}
 	if start {
-		if err := to.put(expert*e.snapshots()+epoch/e.Interval, w); err != nil {
-			return err
-		}
+		to.put(expert*e.snapshots()+epoch/e.Interval, w)
 	}
 	if target {
-		return to.put(expert*e.snapshots()+e.toTarget()+since/e.Interval, w)
+		to.put(expert*e.snapshots()+e.toTarget()+since/e.Interval, w)
 	}
 	return nil
 }
 
 // draw reads two snapshots of a random expert: the start with the given index, and its target.
-func (e Experts) draw(from *store, random *rand.Rand, place int, start, target weights) (expert int, err error) {
+func (e Experts) draw(from *store, random *rand.Rand, place int, start, target weights) (expert int) {
 	expert = random.IntN(e.Experts)
 	at := expert*e.snapshots() + place
-	if err := from.get(at, start); err != nil {
-		return 0, err
-	}
-	return expert, from.get(at+e.toTarget(), target)
+	from.get(at, start)
+	from.get(at+e.toTarget(), target)
+	return expert
 }

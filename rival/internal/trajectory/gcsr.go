@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -69,13 +69,13 @@ func (m GCSR) Check(g *graph.Graph, nodes int) error {
 
 // Condense learns X′ and A′.
 func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, r *resources) (learn.Learner, error) {
+	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()
 		p, err := newLinear(ctx, s, train, m.Hops)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
+		if err := m.train(ctx, p, student.store, seed, m.Name()+" experts"); err != nil {
 			return nil, err
 		}
 		if err := s.Propagate(ctx, m.InitHops, rand.New(rand.NewPCG(seed, beginStream))); err != nil {
@@ -86,8 +86,7 @@ func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 			return nil, err
 		}
 		l := &expressive{
-			student: newStudent(m.Matching, s, r), gcsr: m, x: s.X, y: autodiff.OneHot(s.Y, len(s.Budget)),
-			features: adam.New(m.FeatureRate, s.X), propagation: learn.Propagation{Hops: m.Hops},
+			student: student, gcsr: m, y: autodiff.OneHot(s.Y, len(s.Budget)), propagation: learn.Propagation{Hops: m.Hops},
 			structure: express{alpha: m.Alpha, beta: m.Beta}, p: prior(mixtures, first, s.Y), q: mat.NewDense(nodes, nodes),
 		}
 		l.unroll.relu = false
@@ -126,9 +125,8 @@ func prior(mixtures *mat.Dense, first []int, y []int32) *mat.Dense {
 type expressive struct {
 	*student
 	gcsr        GCSR
-	x, y        *mat.Dense
+	y           *mat.Dense
 	p, q        *mat.Dense
-	features    *adam.Optimizer
 	structure   express
 	propagation learn.Propagation
 }
@@ -144,22 +142,17 @@ func (l *expressive) objective(ctx context.Context) (loss float64, dx, a *mat.De
 		return 0, nil, nil, err
 	}
 	through, da := l.propagation.Backward(a, dz)
-	dx, err = l.structure.backward(ctx, l.x, da)
-	if err != nil {
+	if dx, err = l.structure.backward(ctx, l.x, da); err != nil {
 		return 0, nil, nil, err
 	}
-	for i, v := range through.Data {
-		dx.Data[i] += v
-	}
+	kernel.Add(dx.Data, dx.Data, through.Data)
 	return loss, dx, a, nil
 }
 
 // Epoch trains one student along the trajectory of one expert, and moves P and Q towards A′.
 func (l *expressive) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64, err error) {
 	random := rand.New(src)
-	if _, err := l.draw(l.store, random, random.IntN(l.starts()), l.start, l.target); err != nil {
-		return 0, err
-	}
+	l.draw(l.store, random, random.IntN(l.starts()), l.start, l.target)
 	loss, dx, a, err := l.objective(ctx)
 	if err != nil {
 		return 0, err

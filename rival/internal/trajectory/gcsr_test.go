@@ -62,10 +62,10 @@ func TestGCSRDifferences(t *testing.T) {
 		}
 		l := &expressive{
 			student: &student{
-				Matching: Matching{StudentRate: 0.2}, unroll: unroll{steps: 5, stretch: 1},
+				Matching: Matching{StudentRate: 0.2}, x: problem.z, unroll: unroll{steps: 5, stretch: 1},
 				start: problem.start, target: problem.target,
 			},
-			x: problem.z, y: problem.y, p: p, q: q,
+			y: problem.y, p: p, q: q,
 			structure: express{alpha: 1, beta: 0.5}, propagation: learn.Propagation{Hops: hops},
 		}
 		_, dx, _, err := l.objective(t.Context())
@@ -124,7 +124,10 @@ func TestKnowledgeIsAutodiff(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 3))
 	const n, d, h, c = 5, 4, 6, 3
 	problem := newProblem(n, d, h, c, random)
-	l := &window{geom: GEOM{Beta: 0.3}, x: problem.z, y: *problem.y.Clone(), end: problem.start, tape: autodiff.NewTape()}
+	l := &window{
+		free: &free{student: &student{x: problem.z}, y: problem.y.Clone()}, geom: GEOM{Beta: 0.3}, end: problem.start,
+		tape: autodiff.NewTape(),
+	}
 	dx, dy := mat.NewDense(n, d), mat.NewDense(n, c)
 	got := l.know(dx, dy)
 	tape := autodiff.NewTape()
@@ -186,11 +189,14 @@ func TestCurriculum(t *testing.T) {
 func TestRelabelDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	const n, c, step = 4, 3, 1e-2
-	l := &window{geom: GEOM{LabelRate: 1}, logits: mattest.Normal(n, c, random), velocity: mat.NewDense(n, c)}
+	l := &window{
+		free: &free{y: mat.NewDense(n, c)}, geom: GEOM{LabelRate: 1}, logits: mattest.Normal(n, c, random),
+		velocity: mat.NewDense(n, c),
+	}
 	dy, old := mattest.Normal(n, c, random), l.logits.Clone()
 	value := func() float64 {
 		l.soften()
-		return inner(&l.y, dy)
+		return inner(l.y, dy)
 	}
 	want := mat.NewDense(n, c)
 	for i := range l.logits.Data {

@@ -11,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -71,28 +70,21 @@ func (m GEOM) Check(g *graph.Graph, nodes int) error {
 
 // Condense learns X′ and Y′.
 func (m GEOM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, r *resources) (learn.Learner, error) {
-		if err := begin(ctx, s, m.Init, m.Memory); err != nil {
-			return nil, err
-		}
+	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, err := easyFirst(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		p, err := newConvolution(ctx, s, train)
-		if err != nil {
-			return nil, err
-		}
-		p.size = func(epoch int) int { return m.seen(epoch, len(train)) }
-		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
+		seen := func(epoch int) int { return m.seen(epoch, len(train)) }
+		if err := m.convolutions(ctx, m.Name(), s, m.Init, train, seen, student.store, seed); err != nil {
 			return nil, err
 		}
 		l := &window{
-			student: newStudent(m.Matching, s, r), geom: m, x: s.X, features: adam.New(m.FeatureRate, s.X),
-			pace: newPace(m.StudentRate, m.LearnRate), end: newWeights(s.X.Cols, m.Hidden, len(s.Budget)),
-			tape: autodiff.NewTape(),
+			free: newFree(student, mat.NewDense(nodes, len(s.Budget)), m.LearnRate), geom: m,
+			end: newWeights(s.X.Cols, m.Hidden, len(s.Budget)), tape: autodiff.NewTape(),
 		}
-		return l, l.label(s.Y, len(s.Budget))
+		l.label(s.Y)
+		return l, nil
 	})
 }
 
@@ -137,32 +129,25 @@ func (m GEOM) open(random *rand.Rand, epoch int) (place int) {
 
 // window is the Learner of GEOM.
 type window struct {
-	*student
+	*free
 	geom     GEOM
-	x        *mat.Dense
-	features *adam.Optimizer
-	pace     *pace
 	logits   *mat.Dense // Y′ = softmax(logits)
 	velocity *mat.Dense
-	y        mat.Dense
 	end      weights // the final weights of the expert
 	tape     *autodiff.Tape
 }
 
 // label sets the initial Y′ to the final predictions of the first expert on X′. If a node's own class is not the most
 // likely, its logit is raised to the maximum.
-func (l *window) label(labels []int32, classes int) error {
-	if err := l.store.get(l.snapshots()-1, l.end); err != nil {
-		return err
-	}
+func (l *window) label(labels []int32) {
+	l.store.get(l.snapshots()-1, l.end)
 	_, logits := l.ask()
-	l.logits, l.velocity = l.tape.LogSoftmax(logits).Value.Clone(), mat.NewDense(len(labels), classes)
+	l.logits, l.velocity = l.tape.LogSoftmax(logits).Value.Clone(), mat.NewDense(l.y.Dims())
 	for i, c := range labels {
 		row := l.logits.Row(i)
 		row[c] = max(row[c], slices.Max(row))
 	}
 	l.soften()
-	return nil
 }
 
 // tiny is added to a probability before taking its logarithm.
@@ -179,7 +164,6 @@ func (l *window) ask() (x, logits *autodiff.Var) {
 
 // soften sets y to the softmax of the logits.
 func (l *window) soften() {
-	l.y.Reshape(l.logits.Dims())
 	copy(l.y.Data, l.logits.Data)
 	for i := range l.y.Rows {
 		kernel.Softmax(l.y.Row(i))
@@ -190,7 +174,7 @@ func (l *window) soften() {
 func (l *window) know(dx, dy *mat.Dense) (divergence float64) {
 	x, logits := l.ask()
 	t := l.tape
-	y := t.Var(&l.y)
+	y := t.Var(l.y)
 	least := mat.NewDense(l.y.Dims())
 	for i := range least.Data {
 		least.Data[i] = tiny
@@ -206,23 +190,16 @@ func (l *window) know(dx, dy *mat.Dense) (divergence float64) {
 // Epoch trains one student along the trajectory of one expert.
 func (l *window) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
 	random := rand.New(src)
-	expert, err := l.draw(l.store, random, l.geom.open(random, epoch), l.start, l.target)
-	if err != nil {
-		return 0, err
-	}
 	l.soften()
-	loss, dx, dy, drate, err := l.unroll.match(ctx, l.x, &l.y, l.start, l.target, l.pace.rate())
+	expert, loss, dx, dy, err := l.match(ctx, random, l.geom.open(random, epoch))
 	if err != nil {
 		return 0, err
 	}
 	if l.geom.Beta > 0 {
-		if err := l.store.get((expert+1)*l.snapshots()-1, l.end); err != nil {
-			return 0, err
-		}
+		l.store.get((expert+1)*l.snapshots()-1, l.end)
 		loss += l.geom.Beta * l.know(dx, dy)
 	}
 	l.features.Step(dx)
-	l.pace.step(drate)
 	l.relabel(dy)
 	return loss, nil
 }
@@ -240,16 +217,11 @@ func (l *window) relabel(dy *mat.Dense) {
 	}
 }
 
-// Result returns X′. A′ is nil.
-func (l *window) Result() (x, a *mat.Dense) { return l.x, nil }
-
 // Soft returns Y′.
 func (l *window) Soft() *mat.Dense {
 	l.soften()
-	return &l.y
+	return l.y
 }
 
 // State implements Learner.State.
-func (l *window) State() []*mat.Dense {
-	return append(l.features.State(), l.pace.state, l.logits, l.velocity)
-}
+func (l *window) State() []*mat.Dense { return append(l.free.State(), l.logits, l.velocity) }

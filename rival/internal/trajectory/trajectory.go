@@ -15,14 +15,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/rival"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/selection"
 )
@@ -83,7 +82,7 @@ func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
 	n, d, h, c := float64(g.Nodes()), float64(g.Features()), float64(m.Hidden), float64(g.Classes)
 	rows := 16*n*d + 20*n*h
 	return rows + 4*(8*float64(weightNumbers(g.Features(), m.Hidden, g.Classes))+
-		float64(nodes)*(8*d+12*h+8*c+4*float64(nodes)))
+		float64(nodes)*(8*d+32*h+8*c+8*float64(nodes)))
 }
 
 // plan decides how to store the states of a student and the snapshots of experts. A quarter of the remaining memory is
@@ -151,38 +150,22 @@ func checkInit(init string) error {
 
 // Condense learns X′.
 func (m SFGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, r *resources) (learn.Learner, error) {
-		if err := begin(ctx, s, m.Init, m.Memory); err != nil {
-			return nil, err
-		}
+	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()
-		p, err := newConvolution(ctx, s, train)
-		if err != nil {
+		if err := m.convolutions(ctx, m.Name(), s, m.Init, train, nil, student.store, seed); err != nil {
 			return nil, err
 		}
-		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
-			return nil, err
-		}
-		return &free{
-			student: newStudent(m.Matching, s, r), y: autodiff.OneHot(s.Y, len(s.Budget)), x: s.X,
-			features: adam.New(m.FeatureRate, s.X), pace: newPace(m.StudentRate, m.LearnRate),
-		}, nil
+		return newFree(student, autodiff.OneHot(s.Y, len(s.Budget)), m.LearnRate), nil
 	})
-}
-
-// resources holds the snapshots of experts, and the number of steps of a student for each stored state.
-type resources struct {
-	stretch int
-	store   *store
 }
 
 // run condenses g. begin trains the experts and returns the learner.
 func (m Matching) run(
 	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64, threshold float64,
-	begin func(*learn.Start, *resources) (learn.Learner, error),
+	begin func(*learn.Start, *student) (learn.Learner, error),
 ) (*condense.Condensed, error) {
-	r := &resources{}
-	defer func() { r.store.close() }()
+	var experts *store
+	defer func() { experts.close() }()
 	plan := learn.Plan{
 		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
 	}
@@ -191,40 +174,47 @@ func (m Matching) run(
 		if err != nil {
 			return nil, err
 		}
-		r.stretch = stretch
 		size := weightNumbers(s.X.Cols, m.Hidden, len(s.Budget))
-		if r.store, err = newStore(m.Experts.Experts*m.snapshots(), size, onDisk); err != nil {
+		if experts, err = newStore(m.Experts.Experts*m.snapshots(), size, onDisk); err != nil {
 			return nil, err
 		}
-		return begin(s, r)
+		return begin(s, m.newStudent(s, experts, stretch))
 	})
 }
 
-// begin replaces X′ by the features of nodes chosen by k-center if init is KCenter.
-func begin(ctx context.Context, s *learn.Start, init string, memory rival.Memory) error {
-	if init != KCenter {
-		return nil
+// convolutions begins with the X′ that init names, and trains experts that are GCNs on the training nodes. size is as
+// in pupil.
+func (m Matching) convolutions(
+	ctx context.Context, method string, s *learn.Start, init string, train []int32, size func(epoch int) int, to *store,
+	seed uint64,
+) error {
+	if init == KCenter {
+		if err := centres(ctx, s, m.Memory); err != nil {
+			return err
+		}
 	}
+	p, err := newConvolution(ctx, s, train)
+	if err != nil {
+		return err
+	}
+	p.size = size
+	return m.train(ctx, p, to, seed, method+" experts")
+}
+
+// centres replaces X′ by the features of nodes chosen by k-center.
+func centres(ctx context.Context, s *learn.Start, memory rival.Memory) error {
 	method := selection.NewKCenter()
 	method.Memory = memory
 	small, err := method.Condense(ctx, s.Graph, len(s.Y), 0)
 	if err != nil {
 		return err
 	}
-	var rows []int32 // ordered by class
-	for c := range s.Budget {
-		for i, y := range small.Y {
-			if int(y) == c {
-				rows = append(rows, int32(i))
-			}
+	next := slices.Clone(s.First) // the next row of each class
+	for i, y := range small.Y {
+		for j, v := range small.X.Row(i) {
+			s.X.Row(next[y])[j] = v / s.Unit
 		}
-	}
-	chosen := new(mat.Dense)
-	if err := mat.Rows(chosen, small.X, rows); err != nil {
-		return err
-	}
-	for i, v := range chosen.Data {
-		s.X.Data[i] = v / s.Unit
+		next[y]++
 	}
 	return nil
 }
