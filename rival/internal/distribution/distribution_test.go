@@ -88,7 +88,7 @@ func TestMeansDifferences(t *testing.T) {
 				t.Fatal(err)
 			}
 			random := rand.New(rand.NewPCG(5, 5))
-			e.restart(random)
+			learn.DrawLayer(e.w, e.b, random)
 			for i := range e.b.Data {
 				e.b.Data[i] += 2 // so that no ReLU changes its state within a step
 			}
@@ -114,7 +114,7 @@ func TestRealMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.restart(rand.NewPCG(1, 1))
+	learn.DrawLayer(e.w, e.b, rand.NewPCG(1, 1))
 	e.real()
 	op := graph.Symmetric(s.Graph.Adj)
 	var ax, hidden, all mat.Dense
@@ -206,9 +206,9 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 	for i := range s.Y {
 		logits, sum := make([]float64, 3), 0.0
 		for c := range logits {
-			logits[c] = float64(o.bias.Data[c])
+			logits[c] = float64(o.teacher.B.Data[c])
 			for j, v := range s.X.Row(i) {
-				logits[c] += float64(v) * float64(o.teacher.Row(j)[c])
+				logits[c] += float64(v) * float64(o.teacher.W.Row(j)[c])
 			}
 			sum += math.Exp(logits[c])
 		}

@@ -164,7 +164,7 @@ func (l *meansLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (l
 		var a *mat.Dense
 		parallel.For(2, 1, func(lo, hi int) { // the two are independent of each other
 			if lo == 0 {
-				l.means.restart(src)
+				learn.DrawLayer(l.means.w, l.means.b, src)
 				l.means.real()
 			}
 			if hi == 2 {
@@ -242,12 +242,6 @@ func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 		}
 	}
 	return e, nil
-}
-
-// restart draws the parameters of an encoder uniformly from ±1/√d.
-func (e *means) restart(src rand.Source) {
-	learn.Uniform(e.w, e.w.Rows, src)
-	learn.Uniform(e.b, e.w.Rows, src)
 }
 
 // real sets mean to the class means of the training nodes.

@@ -10,7 +10,6 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -121,7 +120,7 @@ type moments struct {
 	y               *mat.Dense // one-hot labels
 	own             *mat.Dense // learn.Start.Averages
 	labels          []int32
-	teacher, bias   *mat.Dense
+	teacher         *learn.Regression
 	variance, ratio *mat.Dense // constants used in the deviations
 }
 
@@ -135,8 +134,9 @@ func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (
 	o := &moments{
 		SimGC: m, tape: autodiff.NewTape(), y: autodiff.OneHot(s.Y, c), own: s.Averages(), labels: s.Y,
 		means: mat.NewDense(c, (m.Hops+1)*d), spread: mat.NewDense(c, (m.Hops+1)*d), share: mat.NewDense(1, c),
-		variance: mat.NewDense(c, (m.Hops+1)*d), ratio: mat.NewDense(c, c),
+		variance: mat.NewDense(c, (m.Hops+1)*d), ratio: mat.NewDense(c, c), teacher: learn.NewRegression(d, c, m.TeacherRate),
 	}
+	learn.Uniform(o.teacher.W, d, src)
 	for i := range o.variance.Data {
 		o.variance.Data[i] = tiny
 	}
@@ -162,34 +162,19 @@ func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (
 			}
 		}
 	}
-	o.teacher, o.bias, err = m.teach(ctx, h[m.Hops], s.Graph.Labels(nodes), c, src)
-	return o, err
+	targets := autodiff.OneHot(s.Graph.Labels(nodes), c)
+	for range m.TeacherEpochs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o.teacher.Step(h[m.Hops], targets)
+	}
+	return o, nil
 }
 
 // tiny is added to variances, because the square root has no derivative at 0. A feature that is constant in a class has
 // variance 0.
 const tiny = 1e-10
-
-// teach trains a softmax regression of the labels y on the rows, and returns its weights and bias.
-func (m SimGC) teach(ctx context.Context, rows *mat.Dense, y []int32, classes int, src rand.Source) (
-	w, b *mat.Dense, err error,
-) {
-	w = learn.Uniform(mat.NewDense(rows.Cols, classes), rows.Cols, src)
-	b = mat.NewDense(1, classes)
-	steps := adam.New(m.TeacherRate, w, b)
-	t := autodiff.NewTape()
-	targets := autodiff.OneHot(y, classes)
-	for range m.TeacherEpochs {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		t.Reset()
-		vw, vb := t.Var(w), t.Var(b)
-		g := t.Grad(t.CrossEntropy(t.AddRow(t.MatMul(t.Var(rows), vw), vb), t.Var(targets)), vw, vb)
-		steps.Step(g[0].Value, g[1].Value)
-	}
-	return w, b, nil
-}
 
 // match returns the objective and its gradients with respect to X′ and A′.
 func (o *moments) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
@@ -202,7 +187,7 @@ func (o *moments) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 		z = in.Symmetric(z)
 		all = t.Concat(all, z)
 	}
-	total := t.CrossEntropy(t.AddRow(t.MatMul(z, t.Var(o.teacher)), t.Var(o.bias)), t.Var(o.y))
+	total := t.CrossEntropy(t.AddRow(t.MatMul(z, t.Var(o.teacher.W)), t.Var(o.teacher.B)), t.Var(o.y))
 	total = t.Add(total, t.Scale(float32(o.FeatureWeight), o.distance(all)))
 	total = t.Add(total, t.Scale(float32(-o.Smoothness), smoothness(vx, va)))
 	g := t.Grad(total, vx, va)

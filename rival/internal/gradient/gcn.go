@@ -93,11 +93,10 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 // explicitly.
 const gramNodes = 2048
 
-// restart draws weights and biases uniformly from ±1/√(number of inputs).
+// restart draws weights and biases.
 func (o *convolution) restart(src rand.Source) {
-	for i, p := range o.parameters {
-		learn.Uniform(p, o.parameters[i/2*2].Rows, src)
-	}
+	learn.DrawLayer(o.parameters[0], o.parameters[1], src)
+	learn.DrawLayer(o.parameters[2], o.parameters[3], src)
 	o.steps.Restart()
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -21,23 +21,26 @@ import (
 type linear struct {
 	Matching
 	classes int
-	coeff   []float32 // of each class
-	first   []int     // rows of each class in Z′
-	y       []int32
+	coeff   []float32  // of each class
+	first   []int      // rows of each class in Z′
+	y       *mat.Dense // one-hot labels of the rows
 
 	real      *mat.Dense // Z of the training nodes, class by class
 	realFirst []int
 	batch     mat.Dense
 	from      []int // rows of each class in the batch
 
-	w, b        *mat.Dense // d×c and 1×c
-	steps       *adam.Optimizer
-	propagation learn.Propagation
-	z           *mat.Dense
-	matches     []match // one for each class
-	dz          mat.Dense
-	logits      mat.Dense
-	dw, db      mat.Dense
+	*learn.Regression // W, d×c, and b, 1×c
+	propagation
+	z       *mat.Dense
+	matches []match // one for each class
+	dz      mat.Dense
+}
+
+// propagation computes Z′ from X′ and A′, as learn.Propagation does for one graph.
+type propagation interface {
+	Forward(x, a *mat.Dense) *mat.Dense
+	Backward(a, dz *mat.Dense) (dx, da *mat.Dense)
 }
 
 // match holds the matrices for matching one class.
@@ -56,26 +59,21 @@ func newLinear(ctx context.Context, s *learn.Start, m Matching) (*linear, error)
 	if err != nil {
 		return nil, err
 	}
-	return linearOn(s, m, h[m.Hops], first), nil
+	return linearOn(s, m, h[m.Hops], first, &learn.Propagation{Hops: m.Hops}), nil
 }
 
 // linearOn returns the relay for given training rows: the rows of class c are realFirst[c] to realFirst[c+1]−1.
-func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int) *linear {
-	c, d := len(s.Budget), s.X.Cols
-	l := &linear{
-		Matching: m, classes: c, coeff: s.Coefficients(), first: s.First, y: s.Y, real: real, realFirst: realFirst,
-		w: mat.NewDense(d, c), b: mat.NewDense(1, c), propagation: learn.Propagation{Hops: m.Hops}, matches: make([]match, c),
+func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int, p propagation) *linear {
+	c := len(s.Budget)
+	return &linear{
+		Matching: m, classes: c, coeff: s.Coefficients(), first: s.First, y: autodiff.OneHot(s.Y, c), real: real,
+		realFirst: realFirst, Regression: learn.NewRegression(s.X.Cols, c, m.RelayRate), propagation: p,
+		matches: make([]match, c),
 	}
-	l.steps = adam.New(m.RelayRate, l.w, l.b)
-	return l
 }
 
-// restart draws weights and bias uniformly from ±1/√(number of inputs).
-func (l *linear) restart(src rand.Source) {
-	learn.Uniform(l.w, l.w.Rows, src)
-	learn.Uniform(l.b, l.w.Rows, src)
-	l.steps.Restart()
-}
+// restart draws weights and bias.
+func (l *linear) restart(src rand.Source) { l.Restart(src) }
 
 // draw returns the training rows of a step: all rows, or a random batch of each class.
 func (l *linear) draw(src rand.Source) (rows *mat.Dense, first []int) {
@@ -107,25 +105,18 @@ func (l *linear) draw(src rand.Source) (rows *mat.Dense, first []int) {
 }
 
 // match returns the objective and its gradients with respect to X′ and A′.
-func (l *linear) match(ctx context.Context, x, a *mat.Dense, src rand.Source) (
+func (l *linear) match(_ context.Context, x, a *mat.Dense, src rand.Source) (
 	loss float64, dx, da *mat.Dense, err error,
 ) {
-	loss = l.matchRows(l.propagation.Forward(x, a), src)
-	dx, da = l.propagation.Backward(a, &l.dz)
-	return loss, dx, da, nil
-}
-
-// matchRows returns the objective for Z′ and sets dz to its gradient.
-func (l *linear) matchRows(z *mat.Dense, src rand.Source) (loss float64) {
+	l.z = l.Forward(x, a)
 	rows, from := l.draw(src)
-	l.z = z
 	l.dz.Reshape(l.z.Dims())
 	clear(l.dz.Data)
 	parallel.For(l.classes, 1, func(lo, hi int) {
 		for c := lo; c < hi; c++ {
 			if m := &l.matches[c]; l.coeff[c] > 0 {
 				realRows := block(rows, from[c], from[c+1])
-				gradient(&m.p, &m.e, &m.g, &m.b, &realRows, l.w, l.b, c)
+				gradient(&m.p, &m.e, &m.g, &m.b, &realRows, l.W, l.B, c)
 				l.matchClass(c)
 			}
 		}
@@ -135,7 +126,8 @@ func (l *linear) matchRows(z *mat.Dense, src rand.Source) (loss float64) {
 			loss += float64(l.coeff[c]) * l.matches[c].loss
 		}
 	}
-	return loss
+	dx, da = l.Backward(a, &l.dz)
+	return loss, dx, da, nil
 }
 
 // block returns rows lo to hi−1 of m. They share m's memory.
@@ -170,8 +162,8 @@ func (l *linear) matchClass(c int) {
 	m := &l.matches[c]
 	lo, hi := l.first[c], l.first[c+1]
 	z, dz := block(l.z, lo, hi), block(&l.dz, lo, hi)
-	gradient(&m.p, &m.e2, &m.g2, &m.b2, &z, l.w, l.b, c)
-	n, d, k := z.Rows, z.Cols, l.w.Cols
+	gradient(&m.p, &m.e2, &m.g2, &m.b2, &z, l.W, l.B, c)
+	n, d, k := z.Rows, z.Cols, l.W.Cols
 	m.dg.Reshape(d, k)
 	m.de.Reshape(n, k)
 	if l.Distance == Cosine {
@@ -200,7 +192,7 @@ func (l *linear) matchClass(c int) {
 			de[j] = p[j] * (de[j] - inner) / float32(n)
 		}
 	}
-	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.de.Data, k), kernel.Rows(l.w.Data, k).T(), n, d, k, true)
+	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.de.Data, k), kernel.Rows(l.W.Data, k).T(), n, d, k, true)
 }
 
 // guard keeps the cosine of a zero column finite.
@@ -249,33 +241,17 @@ func squares(dh, g, h *mat.Dense) (loss float64) {
 	return loss
 }
 
-// train takes steps that minimise the mean cross entropy of the condensed nodes.
+// train takes steps that minimise the mean cross entropy of the rows of Z′.
 func (l *linear) train(ctx context.Context, x, a *mat.Dense, steps int) error {
 	if steps == 0 {
 		return nil
 	}
-	return l.trainRows(ctx, l.propagation.Forward(x, a), steps)
-}
-
-// trainRows takes steps that minimise the mean cross entropy of the rows of Z′.
-func (l *linear) trainRows(ctx context.Context, z *mat.Dense, steps int) error {
+	z := l.Forward(x, a)
 	for range steps {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		mat.Mul(&l.logits, z, l.w)
-		l.db.Reshape(1, l.classes)
-		clear(l.db.Data)
-		for i, y := range l.y {
-			row := l.logits.Row(i)
-			kernel.Add(row, row, l.b.Data)
-			kernel.Softmax(row)
-			row[y]--
-			kernel.Scale(row, 1/float32(len(l.y)), row)
-			kernel.Add(l.db.Data, l.db.Data, row)
-		}
-		mat.MulTA(&l.dw, z, &l.logits)
-		l.steps.Step(&l.dw, &l.db)
+		l.Step(z, l.y)
 	}
 	return nil
 }

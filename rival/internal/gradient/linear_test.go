@@ -29,7 +29,7 @@ func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.D
 	loss float64, dx, da *mat.Dense,
 ) {
 	t := autodiff.NewTape()
-	vx, w, b := t.Var(x), t.Var(l.w), t.Var(l.b)
+	vx, w, b := t.Var(x), t.Var(l.W), t.Var(l.B)
 	z := vx
 	var va *autodiff.Var
 	if a != nil {
@@ -105,7 +105,7 @@ func TestLinearIsAutodiff(t *testing.T) {
 			s, real, first := small(random)
 			m := NewGCond().Matching
 			m.Distance = distance
-			l := linearOn(s, m, real, first)
+			l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
 			l.restart(random)
 			var a *mat.Dense
 			if structured {
@@ -134,7 +134,7 @@ func TestLinearDifferences(t *testing.T) {
 		s, real, first := small(random)
 		m := NewGCond().Matching
 		m.Distance = distance
-		l := linearOn(s, m, real, first)
+		l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
 		l.restart(random)
 		a := learntest.Symmetric(7, random)
 		differences(t, distance, l, s.X, a)
@@ -200,15 +200,15 @@ func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 func TestLinearFalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	s, real, first := small(random)
-	l := linearOn(s, NewGCond().Matching, real, first)
+	l := linearOn(s, NewGCond().Matching, real, first, &learn.Propagation{Hops: 2})
 	l.restart(random)
 	halves(t, l, s.X, 100, random)
 	entropy := func() float64 {
 		var logits mat.Dense
-		mat.Mul(&logits, s.X, l.w)
+		mat.Mul(&logits, s.X, l.W)
 		for i := range logits.Rows {
 			for k := range logits.Row(i) {
-				logits.Row(i)[k] += l.b.Data[k]
+				logits.Row(i)[k] += l.B.Data[k]
 			}
 		}
 		return gnn.CrossEntropy(&logits, s.Y, 1)
@@ -233,7 +233,7 @@ func BenchmarkLinear(b *testing.B) {
 		s.First, first = append(s.First, 10*(c+1)), append(first, 20*(c+1))
 	}
 	real := mattest.Normal(140, 1433, random)
-	l := linearOn(s, NewGCond().Matching, real, first)
+	l := linearOn(s, NewGCond().Matching, real, first, &learn.Propagation{Hops: 2})
 	l.restart(random)
 	b.Run("written out", func(b *testing.B) {
 		for b.Loop() {

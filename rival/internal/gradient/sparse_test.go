@@ -19,11 +19,14 @@ func TestSparseIsDense(t *testing.T) {
 	s, real, first := small(random)
 	m := NewMSGC()
 	m.Patterns, m.Links = 1, 200
-	o := newSparse(s, m, real, first, random)
-	if edges := o.patterns[0].p.NNZ(); edges != 49 {
+	o, p, err := newSparse(t.Context(), s, m, real, first, random)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edges := len(p.entries); edges != 49 {
 		t.Fatalf("%d entries of 7 nodes that drew 200 others each, want 49", edges)
 	}
-	l := linearOn(s, m.Matching, real, first)
+	l := linearOn(s, m.Matching, real, first, &learn.Propagation{Hops: m.Hops})
 	l.restart(rand.NewPCG(1, 1))
 	o.restart(rand.NewPCG(1, 1))
 	a := learntest.Symmetric(7, random)
@@ -52,7 +55,10 @@ func TestSparseDifferences(t *testing.T) {
 	s, real, first := small(random)
 	m := NewMSGC()
 	m.Patterns, m.Links = 3, 1
-	o := newSparse(s, m, real, first, random)
+	o, p, err := newSparse(t.Context(), s, m, real, first, random)
+	if err != nil {
+		t.Fatal(err)
+	}
 	o.restart(random)
 	a := learntest.Symmetric(7, random)
 	differences(t, "msgc", o, s.X, a)
@@ -61,7 +67,7 @@ func TestSparseDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	outside := 0
-	for i, share := range o.share.Data {
+	for i, share := range p.share.Data {
 		if share == 0 {
 			outside++
 			if da.Data[i] != 0 {

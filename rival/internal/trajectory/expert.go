@@ -116,14 +116,10 @@ func (p *pupil) gradient(t *autodiff.Tape, w weights, n int) []*autodiff.Var {
 	return t.Grad(t.CrossEntropy(logits, t.Var(y)), theta...)
 }
 
-// restart draws weights and biases uniformly from ±1/√(number of inputs).
+// restart draws weights and biases.
 func (w weights) restart(src rand.Source) {
-	for _, p := range []*mat.Dense{w.w1, w.b1} {
-		learn.Uniform(p, w.w1.Rows, src)
-	}
-	for _, p := range []*mat.Dense{w.w2, w.b2} {
-		learn.Uniform(p, w.w2.Rows, src)
-	}
+	learn.DrawLayer(w.w1, w.b1, src)
+	learn.DrawLayer(w.w2, w.b2, src)
 }
 
 // expertStream + i is the random stream of expert i. Stream e is that of epoch e.
