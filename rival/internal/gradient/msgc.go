@@ -113,16 +113,16 @@ func (l *sparseLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (
 }
 
 // Result returns the mean of X′ over the last epochs, and the mean of the graphs for it.
-func (l *sparseLearner) Result() (x, a *mat.Dense) {
+func (l *sparseLearner) Result() learn.Iterate {
 	n := min(len(l.last), int(l.count.Data[0]))
 	if n == 0 {
-		return l.X, l.patterns.average(l.A())
+		return learn.Iterate{X: l.X, A: l.patterns.average(l.A())}
 	}
 	clear(l.mean.Data)
 	for _, x := range l.last { // entries for later epochs are still 0
 		kernel.Axpy(1/float32(n), x.Data, l.mean.Data)
 	}
-	return l.mean, l.patterns.average(l.Maker.Forward(l.mean))
+	return learn.Iterate{X: l.mean, A: l.patterns.average(l.Maker.Forward(l.mean))}
 }
 
 // State implements Learner.State.

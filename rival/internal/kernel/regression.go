@@ -66,15 +66,13 @@ func (r *regression) Epoch(ctx context.Context, _ int, _ rand.Source) (loss floa
 	return loss, ctx.Err()
 }
 
-// Result returns X′ and A′.
-func (r *regression) Result() (x, a *mat.Dense) { return r.x, r.a }
-
-// Soft returns Y′ as distributions, or nil if Y′ is not learnt.
-func (r *regression) Soft() *mat.Dense {
-	if !r.LearnLabels {
-		return nil
+// Result returns X′, A′, and Y′ as distributions if it is learnt.
+func (r *regression) Result() learn.Iterate {
+	now := learn.Iterate{X: r.x, A: r.a}
+	if r.LearnLabels {
+		now.Soft = distributions(r.labels)
 	}
-	return distributions(r.labels)
+	return now
 }
 
 // State implements Learner.State.

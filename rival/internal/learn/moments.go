@@ -7,8 +7,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Coefficients returns the weight n′_c/max n′ of each class c in an objective.
@@ -111,8 +109,7 @@ func (s *Start) LabelMixtures(ctx context.Context, hops int, nodes []int32) (*ma
 			y.Row(int(v))[c] = 1
 		}
 	}
-	in := propagate.Input{Adj: s.Graph.Adj, X: y, Rows: nodes, Mapped: s.Graph.Mapped}
-	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
+	views, err := s.propagated(ctx, y, hops, nodes)
 	if err != nil {
 		return nil, err
 	}

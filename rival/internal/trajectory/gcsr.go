@@ -166,12 +166,12 @@ func (l *expressive) Epoch(ctx context.Context, _ int, src rand.Source) (loss fl
 }
 
 // Result returns X′ and A′.
-func (l *expressive) Result() (x, a *mat.Dense) {
+func (l *expressive) Result() learn.Iterate {
 	a, err := l.structure.forward(context.Background(), l.x, l.p, l.q)
 	if err != nil { // X′ is not finite, which the caller reports
 		a = mat.NewDense(l.x.Rows, l.x.Rows)
 	}
-	return l.x, a
+	return learn.Iterate{X: l.x, A: a}
 }
 
 // State implements Learner.State.

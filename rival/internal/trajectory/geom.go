@@ -217,10 +217,10 @@ func (l *window) relabel(dy *mat.Dense) {
 	}
 }
 
-// Soft returns Y′.
-func (l *window) Soft() *mat.Dense {
+// Result returns X′ and Y′.
+func (l *window) Result() learn.Iterate {
 	l.soften()
-	return l.y
+	return learn.Iterate{X: l.x, Soft: l.y}
 }
 
 // State implements Learner.State.

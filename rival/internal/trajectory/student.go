@@ -75,8 +75,8 @@ func (l *free) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64,
 	return loss, nil
 }
 
-// Result returns X′. A′ is nil.
-func (l *free) Result() (x, a *mat.Dense) { return l.x, nil }
+// Result returns X′.
+func (l *free) Result() learn.Iterate { return learn.Iterate{X: l.x} }
 
 // State implements Learner.State.
 func (l *free) State() []*mat.Dense { return append(l.features.State(), l.pace) }
