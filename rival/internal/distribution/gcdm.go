@@ -6,7 +6,6 @@ package distribution
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -78,19 +77,11 @@ func (GCDMX) Name() string { return "gcdm-x" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m GCDM) Check(g *graph.Graph, nodes int) error {
-	if err := errors.Join(m.Means.check(g, nodes), m.Structure.Check(m.Name(), nodes)); err != nil {
-		return err
-	}
-	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes))
+	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
 // Check validates the parameters, g, nodes and the memory limit.
-func (m GCDMX) Check(g *graph.Graph, nodes int) error {
-	if err := m.check(g, nodes); err != nil {
-		return err
-	}
-	return m.Memory.Fits(learn.Training(m.Name(), g), m.bytes(g, nodes))
-}
+func (m GCDMX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
 // nodes. With the encoder GCN, these are the rows of ÂX at the training nodes and their neighbours, both dense and
@@ -105,11 +96,10 @@ func (m Means) bytes(g *graph.Graph, nodes int) float64 {
 	return own + learn.EmbeddingBytes(near, d, 1) + float64(near)*float64(8*d+4*m.Hidden)
 }
 
-func (m Means) check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	return errors.Join(
+// check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run
+// needs. A nil structure means A′ = I.
+func (m Means) check(g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int) error {
+	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) },
 		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
 		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
@@ -121,31 +111,28 @@ func (m Means) check(g *graph.Graph, nodes int) error {
 
 // Condense learns X′ and A′.
 func (m GCDM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, m.Threshold, nodes, seed, func(start *learn.Start) *learn.Pair {
-		return learn.NewPair(start, m.FeatureRate, m.Structure, m.Pairs(start, seed))
-	})
+	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
 // Condense learns X′.
 func (m GCDMX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, 0, nodes, seed, func(start *learn.Start) *learn.Pair {
-		return learn.NewPair(start, m.FeatureRate, learn.Structure{}, nil)
-	})
+	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
+// run condenses g by mean matching. A nil structure means A′ = I.
 func (m Means) run(
-	ctx context.Context, g *graph.Graph, method condense.Checker, threshold float64, nodes int, seed uint64,
-	pair func(*learn.Start) *learn.Pair,
+	ctx context.Context, g *graph.Graph, method condense.Checker, s *learn.Structure, nodes int, seed uint64,
 ) (*condense.Condensed, error) {
-	plan := learn.Plan{
-		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
+	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
+	if s != nil {
+		plan.Threshold = s.Threshold
 	}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
 		e, err := newMeans(ctx, start, m)
 		if err != nil {
 			return nil, err
 		}
-		return &meansLearner{Pair: pair(start), means: e}, nil
+		return &meansLearner{Pair: s.Pair(start, m.FeatureRate, seed), means: e}, nil
 	})
 }
 

@@ -2,7 +2,6 @@ package distribution
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -58,10 +56,12 @@ func (SimGC) Name() string { return "simgc" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m SimGC) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
+	bytes := func() float64 { // embeddings of the training nodes, the teacher's weights and X′, each with gradients
+		d, hops := float64(g.Features()), float64(m.Hops+1)
+		return learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Hops) + 24*d*float64(g.Classes) +
+			40*float64(nodes)*d*hops
 	}
-	err := errors.Join(
+	return learn.Check(m, g, nodes, &m.Structure, m.Memory, bytes,
 		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
 		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
@@ -69,16 +69,8 @@ func (m SimGC) Check(g *graph.Graph, nodes int) error {
 		learn.Want(m.Smoothness >= 0, "smoothness", m.Smoothness, "at least 0"),
 		learn.Want(m.TeacherEpochs >= 1, "teacher epochs", m.TeacherEpochs, "at least 1"),
 		learn.Want(m.TeacherRate > 0, "lr teacher", m.TeacherRate, "above 0"),
-		m.Choice.Check(), m.Structure.Check(m.Name(), nodes),
+		m.Choice.Check(),
 	)
-	if err != nil {
-		return err
-	}
-	// Embeddings of the training nodes, the teacher's weights with their gradients, and X′ with its gradients.
-	d, hops := float64(g.Features()), float64(m.Hops+1)
-	bytes := learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Hops) + 24*d*float64(g.Classes) +
-		40*float64(nodes)*d*hops
-	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, m.PairHidden)+bytes)
 }
 
 // Condense learns X′ and A′.
@@ -91,7 +83,7 @@ func (m SimGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 		if err != nil {
 			return nil, err
 		}
-		return &simLearner{learn.NewPair(start, m.FeatureRate, m.Structure, m.Pairs(start, seed)), o}, nil
+		return &simLearner{m.Pair(start, m.FeatureRate, seed), o}, nil
 	})
 }
 

@@ -17,7 +17,6 @@ package gradient
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -59,13 +58,22 @@ type Matching struct {
 	learn.Choice
 }
 
-// GCond matches the gradients of a GNN on the condensed graph with those on the training nodes, throughout many
-// trainings. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph neural
-// networks (ICLR 2022).
+// GCond is a method that learns X′ and A′ by matching gradients: gcond or doscond.
 type GCond struct {
+	name string
 	Matching
 	learn.Structure
 }
+
+const (
+	// gcond matches the gradients of a GNN on the condensed graph with those on the training nodes, throughout many
+	// trainings. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph neural
+	// networks (ICLR 2022).
+	gcond = "gcond"
+	// doscond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,
+	// Condensing graphs via one-step gradient matching (KDD 2022).
+	doscond = "doscond"
+)
 
 // GCondX matches gradients as gcond does, without edges: A′ = I. Source: as gcond.
 type GCondX struct {
@@ -74,16 +82,10 @@ type GCondX struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// DosCond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,
-// Condensing graphs via one-step gradient matching (KDD 2022).
-type DosCond struct {
-	Matching
-	learn.Structure
-}
-
-// NewGCond returns GCond with the settings of its authors' program for Cora.
+// NewGCond returns gcond with the settings of its authors' program for Cora.
 func NewGCond() GCond {
 	return GCond{
+		name: gcond,
 		Matching: Matching{
 			Epochs: 600, Outer: 20, Inner: 15, FeatureRate: 1e-4, RelayRate: 0.01, Relay: SGC, Hops: 2, Hidden: 256,
 			Distance: Cosine, Batch: 256, Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
@@ -94,26 +96,24 @@ func NewGCond() GCond {
 	}
 }
 
-// NewGCondX returns GCondX with the settings of GCond.
+// NewGCondX returns GCondX with the settings of gcond.
 func NewGCondX() GCondX { return GCondX{Matching: NewGCond().Matching} }
 
-// NewDosCond returns DosCond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
+// NewDosCond returns doscond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
 // the cosine distance.
-func NewDosCond() DosCond {
-	m := DosCond{NewGCond().Matching, NewGCond().Structure}
+func NewDosCond() GCond {
+	m := NewGCond()
+	m.name = doscond
 	m.Epochs, m.Outer, m.Inner, m.FeatureRate, m.Relay = 1000, 3, 0, 1e-3, GCN
 	m.AdjacencyRate, m.StructureEpochs, m.FeatureEpochs = 1e-3, 0, 0
 	return m
 }
 
-// Name returns "gcond".
-func (GCond) Name() string { return "gcond" }
+// Name returns "gcond" or "doscond".
+func (m GCond) Name() string { return m.name }
 
 // Name returns "gcond-x".
 func (GCondX) Name() string { return "gcond-x" }
-
-// Name returns "doscond".
-func (DosCond) Name() string { return "doscond" }
 
 // Condense learns X′ and A′.
 func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
@@ -125,11 +125,6 @@ func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed ui
 	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
-// Condense learns X′ and A′.
-func (m DosCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, &m.Structure, nodes, seed)
-}
-
 // Check validates the parameters, g, nodes and the memory limit.
 func (m GCond) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes)
@@ -138,20 +133,12 @@ func (m GCond) Check(g *graph.Graph, nodes int) error {
 // Check validates the parameters, g, nodes and the memory limit.
 func (m GCondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m DosCond) Check(g *graph.Graph, nodes int) error {
-	return m.check(g, m, &m.Structure, m.Memory, nodes)
-}
-
 // check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run
 // needs. A nil structure means A′ = I.
 func (m Matching) check(
 	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int,
 ) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	errs := []error{
+	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) },
 		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
 		learn.Want(m.Inner >= 0, "inner", m.Inner, "at least 0"),
@@ -163,16 +150,7 @@ func (m Matching) check(
 		learn.Want(m.Distance == Cosine || m.Distance == MSE, "distance", m.Distance, "cosine or mse"),
 		learn.Want(m.Batch >= 0, "batch", m.Batch, "at least 0"),
 		m.Choice.Check(),
-	}
-	pairs := 0.0
-	if s != nil {
-		errs = append(errs, s.Check(method.Name(), nodes))
-		pairs = learn.PairBytes(nodes, s.PairHidden)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return memory.Fits(learn.Training(method.Name(), g), pairs+m.bytes(g, nodes))
+	)
 }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
@@ -205,10 +183,7 @@ func (m Matching) run(
 		if err != nil {
 			return nil, err
 		}
-		if s == nil {
-			return &matcher{m, learn.NewPair(start, m.FeatureRate, learn.Structure{}, nil), relay}, nil
-		}
-		return &matcher{m, learn.NewPair(start, m.FeatureRate, *s, s.Pairs(start, seed)), relay}, nil
+		return &matcher{m, s.Pair(start, m.FeatureRate, seed), relay}, nil
 	})
 }
 

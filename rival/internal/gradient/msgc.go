@@ -80,7 +80,7 @@ func (m MSGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 			return nil, err
 		}
 		l := &sparseLearner{
-			matcher:  matcher{m.Matching, learn.NewPair(start, m.FeatureRate, m.Structure, m.Pairs(start, seed)), relay},
+			matcher:  matcher{m.Matching, m.Pair(start, m.FeatureRate, seed), relay},
 			patterns: patterns, count: mat.NewDense(1, 1), mean: mat.NewDense(start.X.Dims()),
 		}
 		for range m.Window {

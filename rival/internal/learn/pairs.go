@@ -123,6 +123,17 @@ func (p *Pairs) rows(m *mat.Dense, i, lo, hi int) []float32 {
 	return m.Data[(at+lo)*m.Cols : (at+hi)*m.Cols]
 }
 
+// tiles calls f with the pairs (i, from) to (i, to−1) of each tile. The tiles of a node are in order, in one goroutine.
+func (p *Pairs) tiles(f func(i, from, to int)) {
+	parallel.For(p.Nodes, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for from := 0; from < p.Nodes; from += p.tile() {
+				f(i, from, min(from+p.tile(), p.Nodes))
+			}
+		}
+	})
+}
+
 // repeat returns v repeated for each row of a tile.
 func (p *Pairs) repeat(v []float32) []float32 {
 	r := make([]float32, 0, p.tile()*len(v))
@@ -154,18 +165,13 @@ func (p *Pairs) Forward(x *mat.Dense) *mat.Dense {
 	p.z.Reshape(n, n)
 	p.h2.Reshape(n*n, h)
 	scale, offset := p.repeat(p.scale2), p.repeat(p.offset2)
-	parallel.For(n, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for from := 0; from < n; from += p.tile() {
-				to := min(from+p.tile(), n)
-				second := p.rows(&p.h2, i, from, to)
-				kernel.Mul(second, p.rows(&p.u, i, from, to), scale[:len(second)])
-				kernel.Add(second, second, offset[:len(second)])
-				kernel.ReLU(second, second)
-				for j := from; j < to; j++ {
-					p.z.Row(i)[j] = kernel.Dot(p.row(&p.h2, i, j), p.out.Data) + p.bias.Data[0]
-				}
-			}
+	p.tiles(func(i, from, to int) {
+		second := p.rows(&p.h2, i, from, to)
+		kernel.Mul(second, p.rows(&p.u, i, from, to), scale[:len(second)])
+		kernel.Add(second, second, offset[:len(second)])
+		kernel.ReLU(second, second)
+		for j := from; j < to; j++ {
+			p.z.Row(i)[j] = kernel.Dot(p.row(&p.h2, i, j), p.out.Data) + p.bias.Data[0]
 		}
 	})
 	p.a.Reshape(n, n)
@@ -220,27 +226,29 @@ func (p *Pairs) columns(partial *mat.Dense) []float64 {
 	return sum
 }
 
+// sums returns the column sums of two matrices with a row for each pair. of returns the rows of a tile.
+func (p *Pairs) sums(of func(i, from, to int) (rows, others []float32)) (sum, other []float64) {
+	for _, m := range []*mat.Dense{&p.partial, &p.another} {
+		m.Reshape(p.Nodes, p.Hidden)
+		clear(m.Data)
+	}
+	p.tiles(func(i, from, to int) {
+		rows, others := of(i, from, to)
+		addRows(p.partial.Row(i), rows)
+		addRows(p.another.Row(i), others)
+	})
+	return p.columns(&p.partial), p.columns(&p.another)
+}
+
 // statistics computes the mean and the standard deviation for the second BN.
 func (p *Pairs) statistics() {
 	n, h := p.Nodes, p.Hidden
-	p.partial.Reshape(n, h)
-	p.another.Reshape(n, h)
 	p.dh.Reshape(n*n, h)
-	parallel.For(n, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			sum, squares := p.partial.Row(i), p.another.Row(i)
-			clear(sum)
-			clear(squares)
-			for from := 0; from < n; from += p.tile() {
-				to := min(from+p.tile(), n)
-				rows, square := p.rows(&p.u, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is unused until Backward
-				kernel.Mul(square, rows, rows)
-				addRows(sum, rows)
-				addRows(squares, square)
-			}
-		}
+	p.mean2, p.inverse2 = p.sums(func(i, from, to int) (rows, squares []float32) {
+		rows, squares = p.rows(&p.u, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is unused until Backward
+		kernel.Mul(squares, rows, rows)
+		return rows, squares
 	})
-	p.mean2, p.inverse2 = p.columns(&p.partial), p.columns(&p.another)
 	p.scale2, p.offset2 = make([]float32, h), make([]float32, h)
 	count := float64(n) * float64(n)
 	for k := range h {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parameter"
@@ -68,6 +70,26 @@ func (s Structure) Check(method string, nodes int) error {
 	)
 }
 
+// Check checks g and nodes, then the parameters of a method, of which errs are the errors, then those of its structure,
+// which is nil for A′ = I, and at last whether the memory is enough for the pair network and the given bytes.
+func Check(
+	method condense.Method, g *graph.Graph, nodes int, s *Structure, memory rival.Memory, bytes func() float64,
+	errs ...error,
+) error {
+	if err := rival.Check(g, nodes); err != nil {
+		return err
+	}
+	pairs := 0.0
+	if s != nil {
+		errs = append(errs, s.Check(method.Name(), nodes))
+		pairs = PairBytes(nodes, s.PairHidden)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return memory.Fits(Training(method.Name(), g), pairs+bytes())
+}
+
 // Turns reports whether an epoch trains A′ and whether it trains X′.
 func (s Structure) Turns(epoch int) (structure, features bool) {
 	period := s.StructureEpochs + s.FeatureEpochs
@@ -126,6 +148,15 @@ func NewPair(start *Start, featureRate float64, structure Structure, maker Maker
 		p.adjacency = adam.New(structure.AdjacencyRate, maker.Parameters()...)
 	}
 	return p
+}
+
+// Pair returns the X′ of start with A′ = Pairs(X′), or with A′ = I if s is nil. The seed determines the weights of the
+// pair network.
+func (s *Structure) Pair(start *Start, featureRate float64, seed uint64) *Pair {
+	if s == nil {
+		return NewPair(start, featureRate, Structure{}, nil)
+	}
+	return NewPair(start, featureRate, *s, s.Pairs(start, seed))
 }
 
 // A returns A′ for the current X′, or nil for A′ = I.
