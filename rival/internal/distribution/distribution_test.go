@@ -1,37 +1,15 @@
 package distribution
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/condense/condensetest"
-	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
-
-var few = learn.Choice{JudgeEvery: 2, JudgeEpochs: 2}
-
-func methods() []condense.Method {
-	a, b, c := NewGCDM(), NewGCDMX(), NewSimGC()
-	a.Epochs, a.Outer, a.Hidden, a.Choice, a.PairHidden, a.StructureEpochs, a.FeatureEpochs = 2, 2, 8, few, 8, 1, 1
-	b.Epochs, b.Outer, b.Hidden, b.Choice, b.Relay = 2, 2, 8, few, SGC
-	c.Epochs, c.TeacherEpochs, c.Choice, c.PairHidden, c.StructureEpochs, c.FeatureEpochs = 2, 5, few, 8, 1, 1
-	return []condense.Method{a, b, c}
-}
-
-func TestContract(t *testing.T) {
-	for _, m := range methods() {
-		t.Run(m.Name(), func(t *testing.T) {
-			condensetest.Test(t, m, condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation)
-		})
-	}
-}
 
 // differences compares gradients with central differences of the objective.
 func differences(
@@ -227,31 +205,4 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 	if !(math.Abs(got-want) <= 1e-4*math.Abs(want)) {
 		t.Errorf("objective %v, want %v", got, want)
 	}
-}
-
-// TestLearns checks that a GCN trained on the condensed demo graph is accurate on the validation nodes.
-func TestLearns(t *testing.T) {
-	a, b, c := NewGCDM(), NewGCDMX(), NewSimGC()
-	choice := learn.Choice{JudgeEvery: 64, JudgeEpochs: 50}
-	a.Epochs, a.Outer, a.FeatureRate, a.AdjacencyRate, a.Hidden, a.PairHidden = 64, 2, 0.04, 0.01, 32, 8
-	b.Epochs, b.Outer, b.FeatureRate, b.Hidden = 64, 2, 0.02, 32
-	c.TeacherEpochs, c.Epochs, c.FeatureRate, c.AdjacencyRate, c.PairHidden = 200, 64, 0.02, 0.01, 8
-	a.Choice, b.Choice, c.Choice = choice, choice, choice
-	for _, m := range []condense.Method{a, b, c} {
-		g := synth.Demo()
-		account := learntest.Account(t, m, g, 4*g.Classes, 1)
-		if account.Validation < 75 || account.Judgements != 7 { // at epochs 1, 2, 4, …, 64
-			t.Errorf("%s: %+v, want a validation accuracy of at least 75 at one of 7 looks", m.Name(), account)
-		}
-	}
-}
-
-func ExampleNewGCDMX() {
-	m := NewGCDMX()
-	m.Epochs = 20
-	small, err := m.Condense(context.Background(), synth.Demo(), 20, 0)
-	if err != nil {
-		panic(err)
-	}
-	_ = small // to train on it: gnn.Train(ctx, gnn.GCN(), experiment.Sample(small), …)
 }

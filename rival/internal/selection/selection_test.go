@@ -2,24 +2,13 @@ package selection_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/selection"
 )
-
-func TestContract(t *testing.T) {
-	t.Run("random", func(t *testing.T) {
-		condensetest.Test(t, selection.Random{}, condensetest.Proportional, condensetest.Random)
-	})
-	t.Run("herding", func(t *testing.T) { condensetest.Test(t, selection.NewHerding(), condensetest.Proportional) })
-	t.Run("k-center", func(t *testing.T) { condensetest.Test(t, selection.NewKCenter(), condensetest.Proportional) })
-}
 
 // line returns a graph with one class and without edges. The only feature of node i is places[i].
 func line(t *testing.T, places ...float32) *graph.Graph {
@@ -91,28 +80,5 @@ func TestInducedEdges(t *testing.T) {
 	}
 	if a := small.Adj; a.NNZ() != 6 || !slices.Equal(a.Data, []float32{2, 2, 3, 3, 4, 4}) {
 		t.Errorf("edges %v with weights %v, want the path of 4 nodes with 2, 3, 4", a.Indices, a.Data)
-	}
-}
-
-// TestRefusals checks that a parameter out of range causes an error that contains its value.
-func TestRefusals(t *testing.T) {
-	g := line(t, 1, 2, 3)
-	for _, c := range []struct {
-		method condense.Checker
-		words  string
-	}{
-		{selection.Herding{Embedding: selection.Embedding{Hops: -1}}, "hops -1, must be from 0 to 20"},
-		{selection.KCenter{Embedding: selection.Embedding{Hops: 21}}, "hops 21"},
-		{selection.KCenter{Embedding: selection.Embedding{Hops: 2, Memory: 8}}, "k-center on 3 training nodes"},
-	} {
-		_, err := c.method.Condense(t.Context(), g, 2, 0)
-		checked := c.method.Check(g, 2)
-		if err == nil || checked == nil || !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%+v: errors %v and %v, want %q", c.method, err, checked, c.words)
-		}
-	}
-	if err := rival.Memory(8).Fits("sntk on 153,932 training nodes", 95e9); err == nil ||
-		!strings.Contains(err.Error(), "sntk on 153,932 training nodes needs 95 GB, bound 8 bytes") {
-		t.Errorf("error %v", err)
 	}
 }

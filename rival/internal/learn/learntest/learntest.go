@@ -2,7 +2,6 @@
 package learntest
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -90,23 +89,4 @@ func Account(t *testing.T, m condense.Method, g *graph.Graph, nodes int, seed ui
 		t.Fatal(err)
 	}
 	return a
-}
-
-// Cliques returns two cliques of five nodes, one for each class. All nodes are training nodes.
-func Cliques() *graph.Graph {
-	x := mat.NewDense(10, 2)
-	b := graph.Builder{Name: "cliques", X: x, Y: make([]int32, 10), Classes: 2}
-	for v := range 10 {
-		b.Y[v] = int32(v / 5)
-		x.Row(v)[v/5] = 1
-		b.Split.Train = append(b.Split.Train, int32(v))
-		for u := v / 5 * 5; u < v; u++ {
-			b.AddEdge(u, v)
-		}
-	}
-	g, _, err := b.Graph(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	return g
 }
