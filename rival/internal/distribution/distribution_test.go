@@ -11,50 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// differences compares gradients with central differences of the objective.
-func differences(
-	t *testing.T, what string, x, a *mat.Dense, match func(x, a *mat.Dense) (float64, *mat.Dense, *mat.Dense),
-) {
-	t.Helper()
-	_, dx, da := match(x, a)
-	dx = dx.Clone()
-	if a != nil {
-		da = da.Clone()
-	}
-	value := func() float64 { loss, _, _ := match(x, a); return loss }
-	check := func(name string, got float64, set func(by float32), scale float64) {
-		const step = 2e-3
-		set(step)
-		above := value()
-		set(-2 * step)
-		below := value()
-		set(step)
-		if want := (above - below) / (2 * step); !(math.Abs(got-want) <= 2e-2*scale) { // from step² and rounding/step
-			t.Errorf("%s: %s is %v, difference %v", what, name, got, want)
-		}
-	}
-	largest := func(m *mat.Dense) (top float64) {
-		for _, v := range m.Data {
-			top = max(top, math.Abs(float64(v)))
-		}
-		return top
-	}
-	for i := range x.Data {
-		check("dX", float64(dx.Data[i]), func(by float32) { x.Data[i] += by }, largest(dx))
-	}
-	if a == nil {
-		return
-	}
-	for i := range a.Rows {
-		for j := range i {
-			check("dA", float64(da.Row(i)[j]+da.Row(j)[i]), func(by float32) {
-				a.Row(i)[j] += by
-				a.Row(j)[i] += by
-			}, 2*largest(da))
-		}
-	}
-}
-
 func TestMeansDifferences(t *testing.T) {
 	for _, relay := range []string{GCN, SGC} {
 		for _, structured := range []bool{false, true} {
@@ -75,7 +31,9 @@ func TestMeansDifferences(t *testing.T) {
 				a = learntest.Symmetric(9, random)
 			}
 			e.real()
-			differences(t, relay, s.X, a, func(x, a *mat.Dense) (float64, *mat.Dense, *mat.Dense) { return e.match(x, a, true) })
+			learntest.Differences(t, relay, s.X, a, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+				return e.match(s.X, a, true)
+			})
 			if _, dx, da := e.match(s.X, a, false); structured && (dx != nil || da == nil) {
 				t.Error("without features, want the gradient by A′ alone")
 			}
@@ -132,7 +90,10 @@ func TestMomentsDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	differences(t, "simgc", s.X, learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6))), o.match)
+	a := learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6)))
+	learntest.Differences(t, "simgc", s.X, a, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		return o.match(s.X, a)
+	})
 }
 
 // TestMomentsAreTheirFormula compares the objective with its formula, computed in plain loops.

@@ -93,22 +93,10 @@ func term(t *testing.T, o *spectral, a *mat.Dense) (float64, *mat.Dense) {
 func TestSpectrumDifferences(t *testing.T) {
 	a := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26)))
 	o := &spectral{weight: 1, want: []float64{1.6, 1.5, 1, 0.8, 0.3, 0}, tape: autodiff.NewTape()}
-	_, da := term(t, o, a)
-	for i := range 6 {
-		for j := range i {
-			const step = 1e-2
-			old := a.Row(i)[j]
-			a.Row(i)[j], a.Row(j)[i] = old+step, old+step
-			above, _ := term(t, o, a)
-			a.Row(i)[j], a.Row(j)[i] = old-step, old-step
-			below, _ := term(t, o, a)
-			a.Row(i)[j], a.Row(j)[i] = old, old
-			want := (above - below) / (2 * step)
-			if got := float64(da.Row(i)[j] + da.Row(j)[i]); !(math.Abs(got-want) <= 1e-3) { // from step²
-				t.Errorf("dA[%d][%d] is %v, difference %v", i, j, got, want)
-			}
-		}
-	}
+	learntest.Differences(t, "spectrum", nil, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		loss, da := term(t, o, a)
+		return loss, nil, da
+	})
 }
 
 // TestSpectrumOfRepeatedEigenvalues checks that gradients are finite on a complete graph and on a graph without edges,

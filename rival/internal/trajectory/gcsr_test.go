@@ -68,28 +68,13 @@ func TestGCSRDifferences(t *testing.T) {
 			y: problem.y, p: p, q: q,
 			structure: express{alpha: 1, beta: 0.5}, propagation: learn.Propagation{Hops: hops},
 		}
-		_, dx, _, err := l.objective(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, want := dx.Clone(), mat.NewDense(n, d)
-		value := func() float64 {
-			loss, _, _, err := l.objective(t.Context())
+		learntest.Differences(t, "gcsr", l.x, nil, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+			loss, dx, _, err := l.objective(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			return loss
-		}
-		const step = 2e-3
-		for i := range l.x.Data {
-			old := l.x.Data[i]
-			l.x.Data[i] = old + step
-			above := value()
-			l.x.Data[i] = old - step
-			want.Data[i] = float32((above - value()) / (2 * step))
-			l.x.Data[i] = old
-		}
-		learntest.Close(t, "dX", got, want, 2e-2) // from step² and rounding divided by the step
+			return loss, dx, nil
+		}) // from step² and rounding divided by the step
 	}
 }
 
@@ -194,23 +179,15 @@ func TestRelabelDifferences(t *testing.T) {
 		velocity: mat.NewDense(n, c),
 	}
 	dy, old := mattest.Normal(n, c, random), l.logits.Clone()
-	value := func() float64 {
-		l.soften()
-		return inner(l.y, dy)
-	}
-	want := mat.NewDense(n, c)
-	for i := range l.logits.Data {
-		l.logits.Data[i] = old.Data[i] + step
-		above := value()
-		l.logits.Data[i] = old.Data[i] - step
-		want.Data[i] = float32((above - value()) / (2 * step))
-		l.logits.Data[i] = old.Data[i]
-	}
 	l.soften()
 	l.relabel(dy)
 	got := old.Clone()
 	for i, v := range l.logits.Data {
 		got.Data[i] -= v
 	}
-	learntest.Close(t, "step", got, want, 1e-3) // from step² and rounding
+	copy(l.logits.Data, old.Data)
+	learntest.Differences(t, "step", l.logits, nil, step, 1e-3, func() (float64, *mat.Dense, *mat.Dense) {
+		l.soften()
+		return inner(l.y, dy), got, nil
+	}) // from step² and rounding
 }
