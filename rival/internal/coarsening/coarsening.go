@@ -105,13 +105,7 @@ func (c *coarse) finish(ctx context.Context, g *graph.Graph, nodes int) (*coarse
 		if err != nil {
 			return nil, err
 		}
-		points := make([][]float64, x.Rows)
-		for i := range points {
-			for _, v := range x.Row(i) {
-				points[i] = append(points[i], float64(v))
-			}
-		}
-		pairs, err := c.alike(ctx, points, g.Classes)
+		pairs, err := c.alike(ctx, doubles(x), g.Classes)
 		if err != nil {
 			return nil, err
 		}

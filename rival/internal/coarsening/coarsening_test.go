@@ -217,7 +217,7 @@ func TestConvolution(t *testing.T) {
 	if err := graph.Symmetric(g.Adj).Apply(t.Context(), h, x); err != nil {
 		t.Fatal(err)
 	}
-	before := v.apply(table(x))
+	before := v.apply(doubles(x))
 	for i, row := range before {
 		for j, got := range row {
 			if want := float64(h.Row(i)[j]); !(math.Abs(got-want) <= 1e-6) {
@@ -231,7 +231,7 @@ func TestConvolution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after := merged.apply(table(merged.x))
+		after := merged.apply(doubles(merged.x))
 		two, all := 0.0, 0.0
 		for i, row := range before {
 			for j, f := range row {
@@ -259,17 +259,6 @@ func TestConvolution(t *testing.T) {
 	if got := v.cost(0, 1); !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("cost of two super-nodes is %v, want %v", got, want)
 	}
-}
-
-func table(x *mat.Dense) (rows [][]float64) {
-	for i := range x.Rows {
-		var row []float64
-		for _, v := range x.Row(i) {
-			row = append(row, float64(v))
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // TestNeighbours compares the tree with a search over all distances. Some points are equal, so that there are ties.
