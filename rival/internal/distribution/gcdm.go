@@ -249,11 +249,7 @@ func (e *means) real() {
 func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat.Dense) {
 	t := e.tape
 	t.Reset()
-	vx := t.Var(x)
-	var va *autodiff.Var
-	if a != nil {
-		va = t.Var(a)
-	}
+	vx, va := learn.Variables(t, x, a)
 	in := gnn.VariableInput(va, vx)
 	var z *autodiff.Var
 	if e.Relay == SGC {
@@ -265,13 +261,8 @@ func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat
 	difference := t.Sub(z, t.Var(&e.mean))
 	weights := &mat.Dense{Rows: 1, Cols: len(e.coeff), Data: e.coeff}
 	total := t.MatMul(t.Var(weights), t.RowSums(t.Mul(difference, difference)))
-	loss = float64(total.Value.Data[0])
-	if a == nil {
-		return loss, t.Grad(total, vx)[0].Value, nil
+	if a != nil && !features {
+		vx = nil
 	}
-	if !features {
-		return loss, nil, t.Grad(total, va)[0].Value
-	}
-	g := t.Grad(total, vx, va)
-	return loss, g[0].Value, g[1].Value
+	return learn.Gradients(total, vx, va)
 }

@@ -172,7 +172,7 @@ const tiny = 1e-10
 func (o *moments) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	t := o.tape
 	t.Reset()
-	vx, va := t.Var(x), t.Var(a)
+	vx, va := learn.Variables(t, x, a)
 	in := gnn.VariableInput(va, vx)
 	z, all := vx, vx
 	for range o.Hops {
@@ -182,8 +182,7 @@ func (o *moments) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	total := t.CrossEntropy(t.AddRow(t.MatMul(z, t.Var(o.teacher.W)), t.Var(o.teacher.B)), t.Var(o.y))
 	total = t.Add(total, t.Scale(float32(o.FeatureWeight), o.distance(all)))
 	total = t.Add(total, t.Scale(float32(-o.Smoothness), smoothness(vx, va)))
-	g := t.Grad(total, vx, va)
-	return float64(total.Value.Data[0]), g[0].Value, g[1].Value
+	return learn.Gradients(total, vx, va)
 }
 
 // distance returns Σ_c n_c/n·(MSE of means + MSE of deviations).

@@ -132,35 +132,29 @@ func (r *realClass) gradient(t *autodiff.Tape, parameters []*mat.Dense) {
 
 // forward is a forward pass on the tape.
 type forward struct {
+	x, a    *autodiff.Var // X′, and A′ or nil for I
+	p       []*autodiff.Var
 	in      *gnn.Input
-	edges   bool          // whether A′ differs from I
 	z, u, v *autodiff.Var // Â′X′, Â′X′·W₁ + b₁, V
 	logits  *autodiff.Var
 	columns *autodiff.Var // Z′ᵀ
-	gram    *autodiff.Var // Z′·Z′ᵀ, shared by all classes; computed here only if A′ is not I
+	gram    *autodiff.Var // Z′·Z′ᵀ, shared by all classes; computed only if A′ is not I
 }
 
-func (o *convolution) forward(x, a *autodiff.Var, p []*autodiff.Var) (f forward) {
+// forward resets the tape.
+func (o *convolution) forward(x, a *mat.Dense) (f forward) {
 	t := o.tape
-	f.in, f.edges = gnn.VariableInput(a, x), a != nil
-	f.z = f.in.Symmetric(x)
-	f.u = t.AddRow(t.MatMul(f.z, p[0]), p[1])
-	f.v = f.in.Symmetric(t.ReLU(f.u))
-	f.logits = t.AddRow(t.MatMul(f.v, p[2]), p[3])
-	return f
-}
-
-// onTape puts the graph and the parameters on the tape.
-func (o *convolution) onTape(x, a *mat.Dense) (vx, va *autodiff.Var, p []*autodiff.Var) {
-	o.tape.Reset()
-	vx = o.tape.Var(x)
-	if a != nil {
-		va = o.tape.Var(a)
-	}
+	t.Reset()
+	f.x, f.a = learn.Variables(t, x, a)
 	for _, m := range o.parameters {
-		p = append(p, o.tape.Var(m))
+		f.p = append(f.p, t.Var(m))
 	}
-	return vx, va, p
+	f.in = gnn.VariableInput(f.a, f.x)
+	f.z = f.in.Symmetric(f.x)
+	f.u = t.AddRow(t.MatMul(f.z, f.p[0]), f.p[1])
+	f.v = f.in.Symmetric(t.ReLU(f.u))
+	f.logits = t.AddRow(t.MatMul(f.v, f.p[2]), f.p[3])
+	return f
 }
 
 // match returns the objective on all training nodes and its gradients with respect to X′ and A′.
@@ -175,43 +169,30 @@ func (o *convolution) match(ctx context.Context, x, a *mat.Dense, _ rand.Source)
 			return 0, nil, nil, err
 		}
 	}
-	vx, va, p := o.onTape(x, a)
-	f := o.forward(vx, va, p)
-	if f.edges {
-		f.columns, f.gram = o.tape.Transpose(f.z), o.tape.MatMulTB(f.z, f.z)
+	t := o.tape
+	f := o.forward(x, a)
+	if a != nil {
+		f.columns, f.gram = t.Transpose(f.z), t.MatMulTB(f.z, f.z)
 	}
-	var total *autodiff.Var
+	total := t.Var(mat.NewDense(1, 1))
 	for c, members := range o.members {
-		if members == nil {
-			continue
-		}
-		distance := o.tape.Scale(o.coeff[c], o.matchClass(f, p[2], c))
-		if total == nil {
-			total = distance
-		} else {
-			total = o.tape.Add(total, distance)
+		if members != nil {
+			total = t.Add(total, t.Scale(o.coeff[c], o.matchClass(f, c)))
 		}
 	}
-	loss = float64(total.Value.Data[0])
-	if a == nil {
-		return loss, o.tape.Grad(total, vx)[0].Value, nil, nil
-	}
-	g := o.tape.Grad(total, vx, va)
-	return loss, g[0].Value, g[1].Value, nil
+	loss, dx, da = learn.Gradients(total, f.x, f.a)
+	return loss, dx, da, nil
 }
 
 // matchClass computes the distance of class c on the tape.
-func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.Var {
+func (o *convolution) matchClass(f forward, c int) *autodiff.Var {
 	t, r, members := o.tape, &o.real[c], o.members[c]
-	labels := mat.NewDense(len(members), o.classes)
-	for i := range members {
-		labels.Row(i)[c] = 1
-	}
+	labels := t.Rows(t.Var(o.y), members)
 	e := t.Exp(t.LogSoftmax(t.Rows(f.logits, members)))
-	e = t.Scale(1/float32(len(members)), t.Sub(e, t.Var(labels)))
+	e = t.Scale(1/float32(len(members)), t.Sub(e, labels))
 	v, b2 := t.Rows(f.v, members), t.ColumnSums(e)
-	columns, gram, u, back := f.columns, f.gram, f.u, t.MatMulTB(e, w2)
-	if f.edges {
+	columns, gram, u, back := f.columns, f.gram, f.u, t.MatMulTB(e, f.p[2])
+	if f.a != nil {
 		back = f.in.Symmetric(t.SpreadRows(back, members, f.z.Value.Rows))
 	} else { // nodes of other classes have no influence
 		z := t.Rows(f.z, members)
@@ -291,8 +272,8 @@ func (o *convolution) train(ctx context.Context, x, a *mat.Dense, steps int) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		vx, va, p := o.onTape(x, a)
-		g := o.tape.Grad(o.tape.CrossEntropy(o.forward(vx, va, p).logits, o.tape.Var(o.y)), p...)
+		f := o.forward(x, a)
+		g := o.tape.Grad(o.tape.CrossEntropy(f.logits, o.tape.Var(o.y)), f.p...)
 		o.steps.Step(g[0].Value, g[1].Value, g[2].Value, g[3].Value)
 	}
 	return nil

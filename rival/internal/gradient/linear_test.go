@@ -35,11 +35,7 @@ func twice(
 	for _, m := range parameters {
 		p = append(p, t.Var(m))
 	}
-	vx := t.Var(x)
-	var va *autodiff.Var
-	if a != nil {
-		va = t.Var(a)
-	}
+	vx, va := learn.Variables(t, x, a)
 	total := t.Var(mat.NewDense(1, 1))
 	for c, weight := range coeff {
 		if weight == 0 {
@@ -64,12 +60,7 @@ func twice(
 			total = t.Add(total, t.Scale(weight, distance))
 		}
 	}
-	loss = float64(total.Value.Data[0])
-	if a == nil {
-		return loss, t.Grad(total, vx)[0].Value, nil
-	}
-	g := t.Grad(total, vx, va)
-	return loss, g[0].Value, g[1].Value
+	return learn.Gradients(total, vx, va)
 }
 
 // byTape is twice for the linear relay.

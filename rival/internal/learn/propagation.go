@@ -52,6 +52,28 @@ func (o *Propagation) Backward(a, dz *mat.Dense) (dx, da *mat.Dense) {
 	return g[0].Value, g[1].Value
 }
 
+// Variables puts X′ and A′, which is nil for I, on a tape.
+func Variables(t *autodiff.Tape, x, a *mat.Dense) (vx, va *autodiff.Var) {
+	if vx = t.Var(x); a != nil {
+		va = t.Var(a)
+	}
+	return vx, va
+}
+
+// Gradients returns the value of a loss, and its gradients with respect to X′ and A′; that of a variable that is nil is
+// nil.
+func Gradients(loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {
+	t, value := loss.Tape(), float64(loss.Value.Data[0])
+	switch {
+	case a == nil:
+		return value, t.Grad(loss, x)[0].Value, nil
+	case x == nil:
+		return value, nil, t.Grad(loss, a)[0].Value
+	}
+	g := t.Grad(loss, x, a)
+	return value, g[0].Value, g[1].Value
+}
+
 // Sparse is a constant sparse matrix as a linear map on a tape.
 type Sparse struct {
 	Matrix    *mat.CSR
