@@ -63,7 +63,8 @@ func (m VN) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64
 	return rival.Run(ctx, m, g, nodes, seed, m.merge, prepareStep, mergeStep)
 }
 
-// merge runs the method and returns the condensed graph.
+// merge runs the method and returns the condensed graph. If no two neighbours can be merged, because all differ in
+// class, it merges the super-nodes of the same class whose mean features are closest.
 func (m VN) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 	g, nodes := task.Graph, task.Nodes
 	done := task.Clock.Step(prepareStep)
@@ -73,45 +74,47 @@ func (m VN) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, e
 		return nil, err
 	}
 	done()
-	defer task.Clock.Step(mergeStep)()
-	for from := c.nodes(); c.nodes() > nodes; {
-		report(ctx, from, c.nodes(), nodes)
+	groups := func(c *coarse) ([][]int32, error) {
 		groups, err := c.level(ctx, rows, g.Classes, nodes)
-		if err != nil {
-			return nil, err
+		if err != nil || len(groups) > 0 {
+			return groups, err
 		}
-		if len(groups) == 0 { // all neighbours differ in class
-			break
-		}
-		next, place := c.merge(groups)
-		if rows, err = next.next(ctx, rows, place); err != nil {
-			return nil, err
-		}
-		c = next
-	}
-	if c.nodes() > nodes {
-		if c, err = c.finish(ctx, g, nodes); err != nil {
-			return nil, err
-		}
-	}
-	return c.condensed(ctx, g, m.OwnWeights)
-}
-
-// finish merges the super-nodes of the same class whose mean features are closest. It is used if no two neighbours can
-// be merged.
-func (c *coarse) finish(ctx context.Context, g *graph.Graph, nodes int) (*coarse, error) {
-	for c.nodes() > nodes {
 		x, err := c.means(ctx, g.X)
 		if err != nil {
 			return nil, err
 		}
 		pairs, err := c.alike(ctx, doubles(x), g.Classes)
+		return c.disjoint(pairs, c.nodes()-nodes, nodes), err
+	}
+	merged := func(_, next *coarse, place []int32) (err error) {
+		rows, err = next.next(ctx, rows, place)
+		return err
+	}
+	return c.reduce(ctx, task, m.OwnWeights, groups, merged)
+}
+
+// reduce merges the groups of super-nodes that groups returns until the condensed nodes of the task are left, and
+// returns the condensed graph. It calls merged after each merge with the new super-node of each old one.
+func (c *coarse) reduce(
+	ctx context.Context, task *rival.Task, ownWeights bool, groups func(c *coarse) ([][]int32, error),
+	merged func(c, next *coarse, place []int32) error,
+) (*condense.Condensed, error) {
+	defer task.Clock.Step(mergeStep)()
+	for from := c.nodes(); c.nodes() > task.Nodes; {
+		progress.Report(ctx, progress.Event{
+			Stage: mergeStep, Done: int64(from - c.nodes()), Total: int64(from - task.Nodes),
+		})
+		chosen, err := groups(c)
 		if err != nil {
 			return nil, err
 		}
-		c, _ = c.merge(c.disjoint(pairs, c.nodes()-nodes, nodes))
+		next, place := c.merge(chosen)
+		if err := merged(c, next, place); err != nil {
+			return nil, err
+		}
+		c = next
 	}
-	return c, nil
+	return c.condensed(ctx, task.Graph, ownWeights)
 }
 
 // ACM merges pairs of super-nodes, beginning with those whose merging changes the convolution of SGC least
@@ -169,33 +172,27 @@ func (m ACM) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, 
 		return nil, err
 	}
 	done()
-	defer task.Clock.Step(mergeStep)()
-	for from := c.nodes(); c.nodes() > nodes; {
-		report(ctx, from, c.nodes(), nodes)
+	groups := func(c *coarse) ([][]int32, error) {
 		v, err := c.convolution(ctx, x)
 		if err != nil {
 			return nil, err
 		}
 		points := v.apply(v.apply(scores))
 		pairs, err := v.pairs(ctx, points, nodes)
-		if err != nil {
-			return nil, err
-		}
-		if len(pairs) == 0 {
-			if pairs, err = c.alike(ctx, points, g.Classes); err != nil {
-				return nil, err
-			}
+		if err == nil && len(pairs) == 0 {
+			pairs, err = c.alike(ctx, points, g.Classes)
 		}
 		most := m.PairsPerLevel
 		if most == 0 {
 			most = max(250, c.nodes()/20)
 		}
-		next, place := c.merge(c.disjoint(pairs, min(most, c.nodes()-nodes), nodes))
-		x = c.merged(x, place, next)
-		scores = c.mergedScores(scores, place, next)
-		c = next
+		return c.disjoint(pairs, min(most, c.nodes()-nodes), nodes), err
 	}
-	return c.condensed(ctx, g, m.OwnWeights)
+	merged := func(c, next *coarse, place []int32) error {
+		x, scores = c.merged(x, place, next), c.mergedScores(scores, place, next)
+		return nil
+	}
+	return c.reduce(ctx, task, m.OwnWeights, groups, merged)
 }
 
 // mergedScores is like merged, for float64 rows.
@@ -208,11 +205,6 @@ func (c *coarse) mergedScores(scores [][]float64, place []int32, next *coarse) [
 		axpy(merged[p], float64(len(c.members[i]))/float64(len(next.members[p])), scores[i])
 	}
 	return merged
-}
-
-// report reports how far the number of super-nodes has fallen on its way from its initial value to nodes.
-func report(ctx context.Context, from, now, nodes int) {
-	progress.Report(ctx, progress.Event{Stage: mergeStep, Done: int64(from - now), Total: int64(from - nodes)})
 }
 
 func outOfRange(field string, value any, want string) error {

@@ -195,7 +195,7 @@ type means struct {
 func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 	c := len(s.Budget)
 	e := &means{
-		Means: m, coeff: s.Coefficients(), share: mat.NewDense(c, c), own: s.Averages(), tape: autodiff.NewTape(),
+		Means: m, coeff: s.Coefficients(), own: s.Averages(), tape: autodiff.NewTape(),
 		w: mat.NewDense(s.X.Cols, m.Hidden), b: mat.NewDense(1, m.Hidden),
 	}
 	if m.Relay == SGC {
@@ -203,10 +203,7 @@ func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.near = means[2].Sparse()
-		for i := range c {
-			e.share.Row(i)[i] = 1
-		}
+		e.near, e.share = means[2].Sparse(), learn.Identity(c)
 		return e, nil
 	}
 	train, _ := s.Labelled()

@@ -126,12 +126,9 @@ func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (
 	o := &moments{
 		SimGC: m, tape: autodiff.NewTape(), y: autodiff.OneHot(s.Y, c), own: s.Averages(), labels: s.Y,
 		means: mat.NewDense(c, (m.Hops+1)*d), spread: mat.NewDense(c, (m.Hops+1)*d), share: mat.NewDense(1, c),
-		variance: mat.NewDense(c, (m.Hops+1)*d), ratio: mat.NewDense(c, c), teacher: learn.NewRegression(d, c, m.TeacherRate),
+		variance: learn.Filled(c, (m.Hops+1)*d, tiny), ratio: mat.NewDense(c, c), teacher: learn.NewRegression(d, c, m.TeacherRate),
 	}
 	learn.Uniform(o.teacher.W, d, src)
-	for i := range o.variance.Data {
-		o.variance.Data[i] = tiny
-	}
 	for class := range s.Budget {
 		lo, hi := first[class], first[class+1]
 		if n := s.Budget[class]; n > 0 {

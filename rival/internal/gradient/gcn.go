@@ -218,7 +218,7 @@ func (o *convolution) matchClass(f forward, c int) *autodiff.Var {
 		constant += s
 	}
 	loss := t.Sum(t.Sub(squares, t.Scale(2, inner)))
-	loss = t.Add(loss, t.Var(filled(1, float32(constant))))
+	loss = t.Add(loss, t.Var(learn.Filled(1, 1, float32(constant))))
 	for _, pair := range []struct {
 		g    *autodiff.Var
 		real *mat.Dense
@@ -227,15 +227,6 @@ func (o *convolution) matchClass(f forward, c int) *autodiff.Var {
 		loss = t.Add(loss, t.Sum(t.Mul(difference, difference)))
 	}
 	return loss
-}
-
-// filled returns a 1×n matrix in which all entries are value.
-func filled(n int, value float32) *mat.Dense {
-	m := mat.NewDense(1, n)
-	for i := range m.Data {
-		m.Data[i] = value
-	}
-	return m
 }
 
 // tiny is added to squared lengths, because the square root has no derivative at 0. A column has length 0 if all its
@@ -249,9 +240,9 @@ func (o *convolution) cosines(inner, squares *autodiff.Var, real []float64) *aut
 	for k, s := range real {
 		lengths.Data[k] = float32(math.Sqrt(max(0, s)))
 	}
-	own := t.Power(t.Add(t.ReLU(squares), t.Var(filled(n, tiny))), 0.5)
-	norm := t.Add(t.Mul(t.Var(lengths), own), t.Var(filled(n, guard)))
-	return t.Sum(t.Sub(t.Var(filled(n, 1)), t.Mul(inner, t.Power(norm, -1))))
+	own := t.Power(t.Add(t.ReLU(squares), t.Var(learn.Filled(1, n, tiny))), 0.5)
+	norm := t.Add(t.Mul(t.Var(lengths), own), t.Var(learn.Filled(1, n, guard)))
+	return t.Sum(t.Sub(t.Var(learn.Filled(1, n, 1)), t.Mul(inner, t.Power(norm, -1))))
 }
 
 // cosineOf implements cosines for two explicit matrices.

@@ -89,11 +89,11 @@ func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.D
 func byCosine(t *autodiff.Tape, g, h *autodiff.Var) *autodiff.Var {
 	n := g.Value.Cols
 	length := func(v *autodiff.Var) *autodiff.Var { // differentiable even if all units of a column are inactive
-		return t.Power(t.Add(t.ColumnSums(t.Mul(v, v)), t.Var(filled(n, tiny))), 0.5)
+		return t.Power(t.Add(t.ColumnSums(t.Mul(v, v)), t.Var(learn.Filled(1, n, tiny))), 0.5)
 	}
-	norm := t.Add(t.Mul(length(g), length(h)), t.Var(filled(n, guard)))
+	norm := t.Add(t.Mul(length(g), length(h)), t.Var(learn.Filled(1, n, guard)))
 	cosines := t.Mul(t.ColumnSums(t.Mul(g, h)), t.Power(norm, -1))
-	return t.Sum(t.Sub(t.Var(filled(n, 1)), cosines))
+	return t.Sum(t.Sub(t.Var(learn.Filled(1, n, 1)), cosines))
 }
 
 // TestLinearIsAutodiff compares the closed form with a tape that differentiates twice.

@@ -204,12 +204,11 @@ func (o *patterns) average(a *mat.Dense) *mat.Dense {
 
 // Forward returns the rows of Z′ = Â′ᴷX′ of all patterns.
 func (o *patterns) Forward(x, a *mat.Dense) *mat.Dense {
-	t, rows := o.tape, len(o.nodes)
+	t := o.tape
 	t.Reset()
 	o.x, o.a = t.Var(x), t.Var(&mat.Dense{Rows: len(a.Data), Cols: 1, Data: a.Data})
 	weights := t.Add(t.Rows(o.a, o.entries), t.Var(o.loops))
-	ones := &mat.Dense{Rows: rows, Cols: 1, Data: filled(rows, 1).Data}
-	scale := t.Power(t.Attend(o.edges, weights, t.Var(ones), false), -0.5)
+	scale := t.Power(t.Attend(o.edges, weights, t.Var(learn.Filled(len(o.nodes), 1, 1)), false), -0.5)
 	weights = t.Mul(t.Mul(t.EdgeRows(o.edges, scale, false), weights), t.EdgeRows(o.edges, scale, true))
 	o.z = t.Rows(o.x, o.nodes)
 	for range o.hops {
@@ -221,10 +220,10 @@ func (o *patterns) Forward(x, a *mat.Dense) *mat.Dense {
 // Backward returns the gradients with respect to X′ and A′, given the gradient dz with respect to Z′. The diagonal of
 // A′ is fixed, so its gradient is 0.
 func (o *patterns) Backward(a, dz *mat.Dense) (dx, da *mat.Dense) {
-	g := o.tape.Grad(o.tape.Sum(o.tape.Mul(o.z, o.tape.Var(dz))), o.x, o.a)
-	da = &mat.Dense{Rows: a.Rows, Cols: a.Cols, Data: g[1].Value.Data}
+	_, dx, entries := learn.Gradients(learn.Along(o.z, dz), o.x, o.a)
+	da = &mat.Dense{Rows: a.Rows, Cols: a.Cols, Data: entries.Data}
 	for i := range a.Rows {
 		da.Row(i)[i] = 0
 	}
-	return g[0].Value, da
+	return dx, da
 }

@@ -248,8 +248,8 @@ func (o *spectral) term(ctx context.Context, a *mat.Dense) (loss float64, da *ma
 	t := o.tape
 	t.Reset()
 	va := t.Var(a)
-	degrees := t.Add(t.RowSums(va), t.Var(&mat.Dense{Rows: n, Cols: 1, Data: filled(n, isolated).Data}))
+	degrees := t.Add(t.RowSums(va), t.Var(learn.Filled(n, 1, isolated)))
 	root := t.RepeatColumn(t.Power(degrees, -0.5), n)
 	normalised := t.Mul(t.Mul(root, va), t.Transpose(root))
-	return loss, t.Grad(t.Sum(t.Mul(normalised, t.Var(dl))), va)[0].Value, nil
+	return loss, t.Grad(learn.Along(normalised, dl), va)[0].Value, nil
 }

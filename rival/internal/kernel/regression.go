@@ -49,7 +49,7 @@ func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree
 	}
 	if degree > 0 {
 		r.a, r.mean = nearest(r.x, degree), new(mat.Dense)
-		if err := graph.Mean(r.a.Sparse()).Apply(ctx, r.mean, identity(r.x.Rows)); err != nil {
+		if err := graph.Mean(r.a.Sparse()).Apply(ctx, r.mean, learn.Identity(r.x.Rows)); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 		}
 		row[i] += float32(r.Ridge * trace / float64(toOwn.Rows))
 	}
-	along := t.Add(t.Sum(t.Mul(cross, t.Var(toCross))), t.Sum(t.Mul(own, t.Var(toOwn))))
+	along := t.Add(learn.Along(cross, toCross), learn.Along(own, toOwn))
 	return loss, t.Grad(along, x)[0].Value, beta, nil
 }
 

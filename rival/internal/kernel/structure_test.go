@@ -36,7 +36,7 @@ var every = []int32{0, 1, 2, 3, 4, 5, 6}
 func written(t *testing.T, g *graph.Graph) *mat.Dense {
 	t.Helper()
 	m := new(mat.Dense)
-	if err := graph.Mean(g.Adj).Apply(t.Context(), m, identity(g.Nodes())); err != nil {
+	if err := graph.Mean(g.Adj).Apply(t.Context(), m, learn.Identity(g.Nodes())); err != nil {
 		t.Fatal(err)
 	}
 	return m

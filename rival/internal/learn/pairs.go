@@ -64,9 +64,9 @@ func NewPairs(nodes, features, hidden int, src rand.Source) *Pairs {
 	p := &Pairs{
 		Nodes: nodes, Hidden: hidden,
 		w:     Uniform(mat.NewDense(features, 2*hidden), 2*features, src),
-		gain1: ones(hidden), shift1: mat.NewDense(1, hidden),
+		gain1: Filled(1, hidden, 1), shift1: mat.NewDense(1, hidden),
 		v:     Uniform(mat.NewDense(hidden, hidden), hidden, src),
-		gain2: ones(hidden), shift2: mat.NewDense(1, hidden),
+		gain2: Filled(1, hidden, 1), shift2: mat.NewDense(1, hidden),
 		out:  Uniform(mat.NewDense(1, hidden), hidden, src),
 		bias: Uniform(mat.NewDense(1, 1), hidden, src),
 	}
@@ -97,14 +97,6 @@ func Uniform(m *mat.Dense, inputs int, src rand.Source) *mat.Dense {
 
 // unit64 returns what rand.Rand.Float64 computes from 64 random bits: a number in [0, 1).
 func unit64(bits uint64) float64 { return float64(bits<<11>>11) / (1 << 53) }
-
-func ones(n int) *mat.Dense {
-	m := mat.NewDense(1, n)
-	for i := range m.Data {
-		m.Data[i] = 1
-	}
-	return m
-}
 
 // Parameters returns the learnt matrices: W, V, w, b, and the gain and shift of each BN.
 func (p *Pairs) Parameters() []*mat.Dense {

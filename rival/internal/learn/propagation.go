@@ -23,14 +23,14 @@ type Propagation struct {
 
 // Forward returns Z′. Without hops or edges, Z′ is x. Neither x nor a may change before Backward.
 func (o *Propagation) Forward(x, a *mat.Dense) *mat.Dense {
-	if a == nil || o.Hops == 0 {
+	if a == nil {
 		return x
 	}
 	if o.tape == nil {
 		o.tape = autodiff.NewTape()
 	}
 	o.tape.Reset()
-	o.x, o.a = o.tape.Var(x), o.tape.Var(a)
+	o.x, o.a = Variables(o.tape, x, a)
 	in := gnn.VariableInput(o.a, o.x)
 	o.z = o.x
 	for range o.Hops {
@@ -45,33 +45,8 @@ func (o *Propagation) Backward(a, dz *mat.Dense) (dx, da *mat.Dense) {
 	if a == nil {
 		return dz, nil
 	}
-	if o.Hops == 0 {
-		return dz, mat.NewDense(a.Dims())
-	}
-	g := o.tape.Grad(o.tape.Sum(o.tape.Mul(o.z, o.tape.Var(dz))), o.x, o.a)
-	return g[0].Value, g[1].Value
-}
-
-// Variables puts X′ and A′, which is nil for I, on a tape.
-func Variables(t *autodiff.Tape, x, a *mat.Dense) (vx, va *autodiff.Var) {
-	if vx = t.Var(x); a != nil {
-		va = t.Var(a)
-	}
-	return vx, va
-}
-
-// Gradients returns the value of a loss, and its gradients with respect to X′ and A′; that of a variable that is nil is
-// nil.
-func Gradients(loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {
-	t, value := loss.Tape(), float64(loss.Value.Data[0])
-	switch {
-	case a == nil:
-		return value, t.Grad(loss, x)[0].Value, nil
-	case x == nil:
-		return value, nil, t.Grad(loss, a)[0].Value
-	}
-	g := t.Grad(loss, x, a)
-	return value, g[0].Value, g[1].Value
+	_, dx, da = Gradients(Along(o.z, dz), o.x, o.a)
+	return dx, da
 }
 
 // Sparse is a constant sparse matrix as a linear map on a tape.

@@ -87,12 +87,9 @@ func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 		}
 		l := &expressive{
 			student: student, gcsr: m, y: autodiff.OneHot(s.Y, len(s.Budget)), propagation: learn.Propagation{Hops: m.Hops},
-			structure: express{alpha: m.Alpha, beta: m.Beta}, p: prior(mixtures, first, s.Y), q: mat.NewDense(nodes, nodes),
+			structure: express{alpha: m.Alpha, beta: m.Beta}, p: prior(mixtures, first, s.Y), q: learn.Identity(nodes),
 		}
 		l.unroll.relu = false
-		for i := range nodes {
-			l.q.Row(i)[i] = 1
-		}
 		return l, nil
 	})
 }

@@ -175,10 +175,7 @@ func (l *window) know(dx, dy *mat.Dense) (divergence float64) {
 	x, logits := l.ask()
 	t := l.tape
 	y := t.Var(l.y)
-	least := mat.NewDense(l.y.Dims())
-	for i := range least.Data {
-		least.Data[i] = tiny
-	}
+	least := learn.Filled(l.y.Rows, l.y.Cols, tiny)
 	entropy := t.Scale(1/float32(l.y.Rows), t.Sum(t.Mul(y, t.Log(t.Add(y, t.Var(least))))))
 	total := t.Add(entropy, t.CrossEntropy(logits, y))
 	for i, g := range t.Grad(total, x, y) {

@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
 // weights are the parameters of a network with one hidden layer: W₁ (d×h), b₁ (1×h), W₂ (h×c) and b₂ (1×c).
@@ -118,19 +119,13 @@ func (o *unroll) retreat(s *state) (drate float64) {
 	t := o.step
 	total := t.Var(mat.NewDense(1, 1)) // ⟨g, change of the state⟩
 	for i, d := range gradients {
-		total = t.Add(total, t.Scale(o.factor(i), along(d, &o.g[i])))
+		total = t.Add(total, t.Scale(o.factor(i), learn.Along(d, &o.g[i])))
 	}
 	to := []*mat.Dense{&o.gk, &o.gp, &o.dy, &o.g[0], &o.g[1], &o.g[2]}
 	for i, g := range t.Grad(total, append(constants, variables...)...) {
 		kernel.Add(to[i].Data, to[i].Data, g.Value.Data)
 	}
 	return float64(total.Value.Data[0]) / float64(o.rate)
-}
-
-// along returns the inner product of a variable and a constant.
-func along(v *autodiff.Var, g *mat.Dense) *autodiff.Var {
-	t := v.Tape()
-	return t.Sum(t.Mul(v, t.Var(g)))
 }
 
 // match returns ℓ and its gradients with respect to Z, Y and the rate η. The matrices are in o's memory and valid until
@@ -149,11 +144,8 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target weigh
 	}
 	t := o.whole
 	t.Reset()
-	vz, ones := t.Var(z), mat.NewDense(z.Rows, z.Rows)
-	for i := range ones.Data {
-		ones.Data[i] = 1
-	}
-	k := t.Add(t.MatMulTB(vz, vz), t.Var(ones))
+	vz := t.Var(z)
+	k := t.Add(t.MatMulTB(vz, vz), t.Var(learn.Filled(z.Rows, z.Rows, 1)))
 	p := t.AddRow(t.MatMul(vz, t.Var(start.w1)), t.Var(start.b1))
 	q := t.AddRow(t.MatMul(vz, t.Var(delta.w1)), t.Var(delta.b1))
 	o.k, o.p, o.y, o.rate = k.Value, p.Value, y, float32(rate)
@@ -181,7 +173,7 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target weigh
 	if drate, err = o.backward(ctx); err != nil {
 		return 0, nil, nil, 0, err
 	}
-	through := t.Add(along(k, &o.gk), t.Add(along(p, &o.gp), along(q, gq)))
+	through := t.Add(learn.Along(k, &o.gk), t.Add(learn.Along(p, &o.gp), learn.Along(q, gq)))
 	return total / norm, t.Grad(through, vz)[0].Value, &o.dy, drate, nil
 }
 
