@@ -4,11 +4,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -42,10 +40,8 @@ type convolution struct {
 
 // realClass holds the training nodes of one class, their neighbours, and their gradients.
 type realClass struct {
-	s    *learn.Sparse // ÂX at the nodes and their neighbours
-	gram *mat.Dense    // S·Sᵀ
-	p    *learn.Sparse // Â from the rows of s to the nodes
-	y    *mat.Dense    // one-hot labels
+	*learn.TwoLayers
+	gram *mat.Dense // S·Sᵀ; nil if there are many rows
 
 	d, w2, b1, b2 mat.Dense // D and the gradients
 	kd            mat.Dense
@@ -67,24 +63,20 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 	for i, y := range s.Y {
 		o.members[y] = append(o.members[y], int32(i))
 	}
-	operator := graph.Symmetric(s.Graph.Adj)
 	for class, nodes := range s.Train {
 		if s.Budget[class] == 0 {
 			continue
 		}
-		near, place := learn.Near(s.Graph.Adj, nodes)
-		h, err := s.Embeddings(ctx, 1, near)
+		layers, err := s.Convolution(ctx, nodes)
 		if err != nil {
 			return nil, err
 		}
 		r := &o.real[class]
-		r.s = learn.NewSparse(h[1].Sparse())
-		r.y = autodiff.OneHot(slices.Repeat([]int32{int32(class)}, len(nodes)), c)
-		if len(near) <= gramNodes {
+		r.TwoLayers = layers
+		if rows := layers.S.Matrix; rows.Rows <= gramNodes {
 			r.gram = new(mat.Dense)
-			mat.MulTB(r.gram, h[1], h[1])
+			mat.MulTB(r.gram, rows.Dense(), rows.Dense())
 		}
-		r.p = learn.NewSparse(learn.Between(operator, nodes, place))
 	}
 	return o, nil
 }
@@ -103,17 +95,19 @@ func (o *convolution) restart(src rand.Source) {
 // gradient computes the gradients for the training nodes of the class. It resets the tape.
 func (r *realClass) gradient(t *autodiff.Tape, parameters []*mat.Dense) {
 	t.Reset()
-	w2, b2 := t.Var(parameters[2]), t.Var(parameters[3])
-	u := t.AddRow(t.Linear(r.s, t.Var(parameters[0])), t.Var(parameters[1]))
-	logits := t.AddRow(t.MatMul(t.Linear(r.p, t.ReLU(u)), w2), b2)
-	g := t.Grad(t.CrossEntropy(logits, t.Var(r.y)), u, w2, b2)
+	var p []*autodiff.Var
+	for _, m := range parameters {
+		p = append(p, t.Var(m))
+	}
+	u, logits := r.Forward(t, p)
+	g := t.Grad(t.CrossEntropy(logits, t.Var(r.Y)), u, p[2], p[3])
 	for dst, src := range map[*mat.Dense]*autodiff.Var{&r.d: g[0], &r.b1: t.ColumnSums(g[0]), &r.w2: g[1], &r.b2: g[2]} {
 		dst.Reshape(src.Value.Dims())
 		copy(dst.Data, src.Value.Data)
 	}
 	r.squares = append(r.squares[:0], make([]float64, r.d.Cols)...)
 	if r.gram == nil {
-		r.s.T().Apply(&r.kd, &r.d)
+		r.S.T().Apply(&r.kd, &r.d)
 		for i := range r.kd.Rows {
 			for k, g := range r.kd.Row(i) {
 				r.squares[k] += float64(g) * float64(g)
@@ -208,7 +202,7 @@ func (o *convolution) matchClass(f forward, c int) *autodiff.Var {
 	}
 	d := t.Mul(back, t.Var(mask))
 	squares := t.ColumnSums(t.Mul(d, t.MatMul(gram, d)))
-	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.s, columns), t.Var(&r.d))))
+	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.S, columns), t.Var(&r.d))))
 	g2 := t.MatMulTA(v, e)
 	if o.Distance == Cosine {
 		return t.Add(o.cosines(inner, squares, r.squares), o.cosineOf(g2, &r.w2))

@@ -71,11 +71,11 @@ func (m GCSR) Check(g *graph.Graph, nodes int) error {
 func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()
-		p, err := newLinear(ctx, s, train, m.Hops)
+		layers, err := s.Linear(ctx, train, m.Hops)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.train(ctx, p, student.store, seed, m.Name()+" experts"); err != nil {
+		if err := m.train(ctx, &pupil{layers, nil}, student.store, seed, m.Name()+" experts"); err != nil {
 			return nil, err
 		}
 		if err := s.Propagate(ctx, m.InitHops, rand.New(rand.NewPCG(seed, beginStream))); err != nil {

@@ -193,12 +193,11 @@ func (m Matching) convolutions(
 			return err
 		}
 	}
-	p, err := newConvolution(ctx, s, train)
+	layers, err := s.Convolution(ctx, train)
 	if err != nil {
 		return err
 	}
-	p.size = size
-	return m.train(ctx, p, to, seed, method+" experts")
+	return m.train(ctx, &pupil{layers, size}, to, seed, method+" experts")
 }
 
 // centres replaces X′ by the features of nodes chosen by k-center.

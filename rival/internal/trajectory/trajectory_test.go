@@ -16,15 +16,15 @@ import (
 func TestExpertIsAutodiff(t *testing.T) {
 	s := learntest.Begin(t)
 	train, _ := s.Labelled()
-	convolution, err := newConvolution(t.Context(), s, train)
+	convolution, err := s.Convolution(t.Context(), train)
 	if err != nil {
 		t.Fatal(err)
 	}
-	linear, err := newLinear(t.Context(), s, train, 2)
+	linear, err := s.Linear(t.Context(), train, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []*pupil{convolution, linear} {
+	for _, p := range []*pupil{{convolution, nil}, {linear, nil}} {
 		w := newWeights(6, 5, 3)
 		w.restart(rand.NewPCG(1, 9))
 		const seen = 20
@@ -34,16 +34,16 @@ func TestExpertIsAutodiff(t *testing.T) {
 		for _, m := range w.all() {
 			theta = append(theta, tape.Var(m))
 		}
-		hidden := tape.AddRow(tape.MatMul(tape.Var(p.s.Matrix.Dense()), theta[0]), theta[1])
-		if p.relu {
-			hidden = tape.MatMul(tape.Var(p.p.Matrix.Dense()), tape.ReLU(hidden))
+		hidden := tape.AddRow(tape.MatMul(tape.Var(p.S.Matrix.Dense()), theta[0]), theta[1])
+		if p.ReLU {
+			hidden = tape.MatMul(tape.Var(p.P.Matrix.Dense()), tape.ReLU(hidden))
 		}
 		index := make([]int32, seen)
 		for i := range index {
 			index[i] = int32(i)
 		}
 		logits := tape.Rows(tape.AddRow(tape.MatMul(hidden, theta[2]), theta[3]), index)
-		targets := tape.Var(&mat.Dense{Rows: seen, Cols: 3, Data: p.y.Data[:3*seen]})
+		targets := tape.Var(&mat.Dense{Rows: seen, Cols: 3, Data: p.Y.Data[:3*seen]})
 		for i, g := range tape.Grad(tape.CrossEntropy(logits, targets), theta...) {
 			learntest.Close(t, "gradient of an expert", got[i].Value, g.Value, 1e-5)
 		}
@@ -55,7 +55,7 @@ func TestStoreOnDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := learntest.Begin(t)
 	train, _ := s.Labelled()
-	p, err := newConvolution(t.Context(), s, train)
+	layers, err := s.Convolution(t.Context(), train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestStoreOnDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer to.close()
-		if err := m.train(t.Context(), p, to, 5, "experts"); err != nil {
+		if err := m.train(t.Context(), &pupil{layers, nil}, to, 5, "experts"); err != nil {
 			t.Fatal(err)
 		}
 		stores = append(stores, to)
