@@ -95,11 +95,7 @@ func (o *convolution) restart(src rand.Source) {
 // gradient computes the gradients for the training nodes of the class. It resets the tape.
 func (r *realClass) gradient(t *autodiff.Tape, parameters []*mat.Dense) {
 	t.Reset()
-	var p []*autodiff.Var
-	for _, m := range parameters {
-		p = append(p, t.Var(m))
-	}
-	u, logits := r.Forward(t, p)
+	p, u, logits := r.Forward(t, parameters)
 	g := t.Grad(t.CrossEntropy(logits, t.Var(r.Y)), u, p[2], p[3])
 	for dst, src := range map[*mat.Dense]*autodiff.Var{&r.d: g[0], &r.b1: t.ColumnSums(g[0]), &r.w2: g[1], &r.b2: g[2]} {
 		dst.Reshape(src.Value.Dims())
@@ -140,9 +136,7 @@ func (o *convolution) forward(x, a *mat.Dense) (f forward) {
 	t := o.tape
 	t.Reset()
 	f.x, f.a = learn.Variables(t, x, a)
-	for _, m := range o.parameters {
-		f.p = append(f.p, t.Var(m))
-	}
+	f.p = learn.Put(t, o.parameters)
 	f.in = gnn.VariableInput(f.a, f.x)
 	f.z = f.in.Symmetric(f.x)
 	f.u = t.AddRow(t.MatMul(f.z, f.p[0]), f.p[1])

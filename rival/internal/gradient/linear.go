@@ -45,11 +45,9 @@ type propagation interface {
 
 // match holds the matrices for matching one class.
 type match struct {
-	e, g, b    mat.Dense // E, ∇_W and ∇_b on the training nodes
-	e2, g2, b2 mat.Dense // E, ∇_W and ∇_b on the condensed nodes
-	p          mat.Dense // softmax on the condensed nodes
-	dg, de     mat.Dense
-	loss       float64
+	real, own gradients // on the training nodes and on the condensed nodes
+	dg, de    mat.Dense
+	loss      float64
 }
 
 // newLinear returns the relay for the graph of s.
@@ -77,28 +75,22 @@ func (l *linear) restart(src rand.Source) { l.Restart(src) }
 
 // draw returns the training rows of a step: all rows, or a random batch of each class.
 func (l *linear) draw(src rand.Source) (rows *mat.Dense, first []int) {
-	all := true
-	for c := range l.classes {
-		all = all && (l.Batch == 0 || l.realFirst[c+1]-l.realFirst[c] <= l.Batch)
-	}
-	if all {
-		return l.real, l.realFirst
-	}
 	random := rand.New(src)
 	var index []int32
 	l.from = append(l.from[:0], 0)
 	for c := range l.classes {
 		lo, n := l.realFirst[c], l.realFirst[c+1]-l.realFirst[c]
-		if n <= l.Batch {
-			for i := range n {
+		for i := range n {
+			if l.Batch == 0 || n <= l.Batch {
 				index = append(index, int32(lo+i))
-			}
-		} else {
-			for range l.Batch { // with replacement: repeats are rare in a large class
+			} else if i < l.Batch { // with replacement: repeats are rare in a large class
 				index = append(index, int32(lo+random.IntN(n)))
 			}
 		}
 		l.from = append(l.from, len(index))
+	}
+	if len(index) == l.real.Rows {
+		return l.real, l.realFirst
 	}
 	l.real.Gather(&l.batch, index)
 	return &l.batch, l.from
@@ -115,8 +107,7 @@ func (l *linear) match(_ context.Context, x, a *mat.Dense, src rand.Source) (
 	parallel.For(l.classes, 1, func(lo, hi int) {
 		for c := lo; c < hi; c++ {
 			if m := &l.matches[c]; l.coeff[c] > 0 {
-				realRows := block(rows, from[c], from[c+1])
-				gradient(&m.p, &m.e, &m.g, &m.b, &realRows, l.W, l.B, c)
+				m.real.of(block(rows, from[c], from[c+1]), l.W, l.B, c)
 				l.matchClass(c)
 			}
 		}
@@ -131,30 +122,35 @@ func (l *linear) match(_ context.Context, x, a *mat.Dense, src rand.Source) (
 }
 
 // block returns rows lo to hi−1 of m. They share m's memory.
-func block(m *mat.Dense, lo, hi int) mat.Dense {
-	return mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols]}
+func block(m *mat.Dense, lo, hi int) *mat.Dense {
+	return &mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols]}
 }
 
-// gradient sets p to softmax(z·w + b), e to (p − Y)/n for rows that are all of class c, g to zᵀ·e and gb to 1ᵀe. It
-// uses one goroutine.
-func gradient(p, e, g, gb, z, w, b *mat.Dense, c int) {
+// gradients are those of the mean cross entropy of rows Z of one class.
+type gradients struct {
+	p, e mat.Dense // softmax(Z·W + b), and (p − Y)/n
+	w, b mat.Dense // Zᵀ·e and 1ᵀe
+}
+
+// of computes the gradients for rows that are all of class c. It uses one goroutine.
+func (g *gradients) of(z, w, b *mat.Dense, c int) {
 	n, d, k := z.Rows, z.Cols, w.Cols
-	p.Reshape(n, k)
-	e.Reshape(n, k)
-	g.Reshape(d, k)
-	gb.Reshape(1, k)
-	clear(gb.Data)
-	kernel.Gemm(kernel.Rows(p.Data, k), kernel.Rows(z.Data, d), kernel.Rows(w.Data, k), n, k, d, false)
+	g.p.Reshape(n, k)
+	g.e.Reshape(n, k)
+	g.w.Reshape(d, k)
+	g.b.Reshape(1, k)
+	clear(g.b.Data)
+	kernel.Gemm(kernel.Rows(g.p.Data, k), kernel.Rows(z.Data, d), kernel.Rows(w.Data, k), n, k, d, false)
 	for i := range n {
-		row, error := p.Row(i), e.Row(i)
-		kernel.Add(row, row, b.Data)
-		kernel.Softmax(row)
-		copy(error, row)
-		error[c]--
-		kernel.Scale(error, 1/float32(n), error)
-		kernel.Add(gb.Data, gb.Data, error)
+		p, e := g.p.Row(i), g.e.Row(i)
+		kernel.Add(p, p, b.Data)
+		kernel.Softmax(p)
+		copy(e, p)
+		e[c]--
+		kernel.Scale(e, 1/float32(n), e)
+		kernel.Add(g.b.Data, g.b.Data, e)
 	}
-	kernel.Gemm(kernel.Rows(g.Data, k), kernel.Rows(z.Data, d).T(), kernel.Rows(e.Data, k), d, k, n, false)
+	kernel.Gemm(kernel.Rows(g.w.Data, k), kernel.Rows(z.Data, d).T(), kernel.Rows(g.e.Data, k), d, k, n, false)
 }
 
 // matchClass computes the distance of class c, and sets its rows of dz to the gradient.
@@ -162,31 +158,30 @@ func (l *linear) matchClass(c int) {
 	m := &l.matches[c]
 	lo, hi := l.first[c], l.first[c+1]
 	z, dz := block(l.z, lo, hi), block(&l.dz, lo, hi)
-	gradient(&m.p, &m.e2, &m.g2, &m.b2, &z, l.W, l.B, c)
+	m.own.of(z, l.W, l.B, c)
 	n, d, k := z.Rows, z.Cols, l.W.Cols
 	m.dg.Reshape(d, k)
 	m.de.Reshape(n, k)
 	if l.Distance == Cosine {
-		m.loss = cosine(&m.dg, &m.g, &m.g2)
+		m.loss = cosine(&m.dg, &m.real.w, &m.own.w)
 	} else {
-		m.loss = squares(&m.dg, &m.g, &m.g2)
+		m.loss = squares(&m.dg, &m.real.w, &m.own.w)
 	}
 	kernel.Scale(m.dg.Data, l.coeff[c], m.dg.Data)
 	// Here dZ = E·dGᵀ and dE = Z·dG.
-	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.e2.Data, k), kernel.Rows(m.dg.Data, k).T(), n, d, k, false)
+	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.own.e.Data, k), kernel.Rows(m.dg.Data, k).T(), n, d, k, false)
 	kernel.Gemm(kernel.Rows(m.de.Data, k), kernel.Rows(z.Data, d), kernel.Rows(m.dg.Data, k), n, k, d, false)
 	if l.Distance == MSE { // the distance includes the bias
-		for j, b := range m.b2.Data {
-			diff := b - m.b.Data[j]
-			m.loss += float64(diff) * float64(diff)
-			for i := range n {
-				m.de.Row(i)[j] += 2 * l.coeff[c] * diff
-			}
+		var db mat.Dense
+		db.Reshape(1, k)
+		m.loss += squares(&db, &m.real.b, &m.own.b)
+		for i := range n {
+			kernel.Axpy(l.coeff[c], db.Data, m.de.Row(i))
 		}
 	}
 	// Continue through the softmax and Z·W.
 	for i := range n {
-		p, de := m.p.Row(i), m.de.Row(i)
+		p, de := m.own.p.Row(i), m.de.Row(i)
 		inner := kernel.Dot(p, de)
 		for j := range de {
 			de[j] = p[j] * (de[j] - inner) / float32(n)

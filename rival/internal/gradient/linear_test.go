@@ -31,10 +31,7 @@ func twice(
 	logits func(t *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (real, own *autodiff.Var),
 ) (loss float64, dx, da *mat.Dense) {
 	t := autodiff.NewTape()
-	var p []*autodiff.Var
-	for _, m := range parameters {
-		p = append(p, t.Var(m))
-	}
+	p := learn.Put(t, parameters)
 	vx, va := learn.Variables(t, x, a)
 	total := t.Var(mat.NewDense(1, 1))
 	for c, weight := range coeff {
@@ -79,8 +76,8 @@ func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.D
 		for i := s.First[c]; i < s.First[c+1]; i++ {
 			rows = append(rows, int32(i))
 		}
-		from := block(real, first[c], first[c+1])
-		return t.AddRow(t.MatMul(t.Var(&from), p[0]), p[1]), t.AddRow(t.MatMul(t.Rows(z, rows), p[0]), p[1])
+		from := t.Var(block(real, first[c], first[c+1]))
+		return t.AddRow(t.MatMul(from, p[0]), p[1]), t.AddRow(t.MatMul(t.Rows(z, rows), p[0]), p[1])
 	}
 	return twice(l.Matching, l.coeff, []*mat.Dense{l.W, l.B}, x, a, logits)
 }

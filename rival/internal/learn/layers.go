@@ -41,8 +41,9 @@ func (s *Start) Linear(ctx context.Context, nodes []int32, hops int) (*TwoLayers
 	}, nil
 }
 
-// Forward returns S·W₁ + b₁ and the logits. theta holds W₁, b₁, W₂ and b₂.
-func (l *TwoLayers) Forward(t *autodiff.Tape, theta []*autodiff.Var) (u, logits *autodiff.Var) {
+// Forward puts the parameters W₁, b₁, W₂ and b₂ on a tape. It returns them, S·W₁ + b₁, and the logits.
+func (l *TwoLayers) Forward(t *autodiff.Tape, parameters []*mat.Dense) (theta []*autodiff.Var, u, logits *autodiff.Var) {
+	theta = Put(t, parameters)
 	u = t.AddRow(t.Linear(l.S, theta[0]), theta[1])
 	hidden := u
 	if l.ReLU {
@@ -51,5 +52,5 @@ func (l *TwoLayers) Forward(t *autodiff.Tape, theta []*autodiff.Var) (u, logits 
 	if l.P != nil {
 		hidden = t.Linear(l.P, hidden)
 	}
-	return u, t.AddRow(t.MatMul(hidden, theta[2]), theta[3])
+	return theta, u, t.AddRow(t.MatMul(hidden, theta[2]), theta[3])
 }

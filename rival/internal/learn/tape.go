@@ -13,6 +13,14 @@ func Variables(t *autodiff.Tape, x, a *mat.Dense) (vx, va *autodiff.Var) {
 	return vx, va
 }
 
+// Put puts parameters on a tape.
+func Put(t *autodiff.Tape, parameters []*mat.Dense) (vars []*autodiff.Var) {
+	for _, m := range parameters {
+		vars = append(vars, t.Var(m))
+	}
+	return vars
+}
+
 // Gradients returns the value of a loss, and its gradients with respect to X′ and A′; that of a variable that is nil is
 // nil.
 func Gradients(loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {

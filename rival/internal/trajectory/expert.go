@@ -67,11 +67,7 @@ type pupil struct {
 // of the tape, which gradient resets.
 func (p *pupil) gradient(t *autodiff.Tape, w weights, n int) []*autodiff.Var {
 	t.Reset()
-	var theta []*autodiff.Var
-	for _, m := range w.all() {
-		theta = append(theta, t.Var(m))
-	}
-	_, logits := p.Forward(t, theta)
+	theta, _, logits := p.Forward(t, w.all())
 	seen := make([]int32, n)
 	for i := range seen {
 		seen[i] = int32(i)

@@ -98,21 +98,16 @@ func easyFirst(ctx context.Context, s *learn.Start) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	entropy, order := make([]float64, len(train)), make([]int, len(train))
-	for i := range train {
-		order[i] = i
+	entropy := map[int32]float64{}
+	for i, node := range train {
 		for _, v := range mixtures.Row(i) {
 			if v > 0 {
-				entropy[i] -= float64(v) * math.Log(float64(v))
+				entropy[node] -= float64(v) * math.Log(float64(v))
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entropy[a], entropy[b]) })
-	sorted := make([]int32, len(train))
-	for i, at := range order {
-		sorted[i] = train[at]
-	}
-	return sorted, nil
+	slices.SortStableFunc(train, func(a, b int32) int { return cmp.Compare(entropy[a], entropy[b]) })
+	return train, nil
 }
 
 // seen returns the number of training nodes, out of n, that an expert sees in an epoch. It is at least 1.
@@ -158,8 +153,9 @@ func (l *window) ask() (x, logits *autodiff.Var) {
 	t := l.tape
 	t.Reset()
 	x = t.Var(l.x)
-	hidden := t.ReLU(t.AddRow(t.MatMul(x, t.Var(l.end.w1)), t.Var(l.end.b1)))
-	return x, t.AddRow(t.MatMul(hidden, t.Var(l.end.w2)), t.Var(l.end.b2))
+	theta := learn.Put(t, l.end.all())
+	hidden := t.ReLU(t.AddRow(t.MatMul(x, theta[0]), theta[1]))
+	return x, t.AddRow(t.MatMul(hidden, theta[2]), theta[3])
 }
 
 // soften sets y to the softmax of the logits.

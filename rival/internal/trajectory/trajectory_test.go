@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
@@ -30,10 +31,7 @@ func TestExpertIsAutodiff(t *testing.T) {
 		const seen = 20
 		got := p.gradient(autodiff.NewTape(), w, seen)
 		tape := autodiff.NewTape()
-		var theta []*autodiff.Var
-		for _, m := range w.all() {
-			theta = append(theta, tape.Var(m))
-		}
+		theta := learn.Put(tape, w.all())
 		hidden := tape.AddRow(tape.MatMul(tape.Var(p.S.Matrix.Dense()), theta[0]), theta[1])
 		if p.ReLU {
 			hidden = tape.MatMul(tape.Var(p.P.Matrix.Dense()), tape.ReLU(hidden))

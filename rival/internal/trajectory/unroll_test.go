@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
@@ -49,10 +50,7 @@ func newProblem(n, d, h, c int, random *rand.Rand) problem {
 func (p problem) byTape(relu bool, steps int, rate float64) (loss float64, dz, dy *mat.Dense) {
 	t := autodiff.NewTape()
 	z, y := t.Var(p.z), t.Var(p.y)
-	var theta []*autodiff.Var
-	for _, m := range p.start.all() {
-		theta = append(theta, t.Var(m))
-	}
+	theta := learn.Put(t, p.start.all())
 	for range steps {
 		hidden := t.AddRow(t.MatMul(z, theta[0]), theta[1])
 		if relu {
