@@ -18,18 +18,23 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newVN(), newACM()}
+}
+
 // prepareStep and mergeStep are the names of the steps in Seconds.
 const (
 	prepareStep = "prepare"
 	mergeStep   = "merge"
 )
 
-// VN merges closed neighbourhoods into super-nodes, beginning with those whose merging changes the smooth signals on
+// vn merges closed neighbourhoods into super-nodes, beginning with those whose merging changes the smooth signals on
 // the graph least (variation neighbourhoods). Nothing is trained. Source: Loukas, Graph reduction with spectral and cut
 // guarantees (2019); Huang et al., Scaling up graph neural networks via graph coarsening (2021).
 //
 // It is deterministic: all seeds give the same graph.
-type VN struct {
+type vn struct {
 	// Eigenpairs is K, the number of eigenpairs of each component's Laplacian that the cost preserves, from 1 to 100.
 	Eigenpairs int `json:"eigenpairs"`
 	// OwnWeights divides the weights of A′ by the weight of the edges inside the super-nodes.
@@ -38,14 +43,12 @@ type VN struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewVN returns VN with default parameters.
-func NewVN() VN { return VN{Eigenpairs: 10, Memory: rival.DefaultMemory} }
+// newVN returns VN with default parameters.
+func newVN() vn { return vn{Eigenpairs: 10, Memory: rival.DefaultMemory} }
 
-// Name returns "vn".
-func (VN) Name() string { return "vn" }
+func (vn) Name() string { return "vn" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m VN) Check(g *graph.Graph, nodes int) error {
+func (m vn) Check(g *graph.Graph, nodes int) error {
 	if m.Eigenpairs < 1 || m.Eigenpairs > 100 {
 		return outOfRange("eigenpairs", m.Eigenpairs, "from 1 to 100")
 	}
@@ -59,13 +62,13 @@ func (m VN) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense merges neighbourhoods until N′ super-nodes are left. It reports the progress of each level.
-func (m VN) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m vn) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, m, g, nodes, seed, m.merge, prepareStep, mergeStep)
 }
 
 // merge runs the method and returns the condensed graph. If no two neighbours can be merged, because all differ in
 // class, it merges the super-nodes of the same class whose mean features are closest.
-func (m VN) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+func (m vn) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 	g, nodes := task.Graph, task.Nodes
 	done := task.Clock.Step(prepareStep)
 	c := begin(g)
@@ -117,12 +120,12 @@ func (c *coarse) reduce(
 	return c.condensed(ctx, task.Graph, ownWeights)
 }
 
-// ACM merges pairs of super-nodes, beginning with those whose merging changes the convolution of SGC least
+// acm merges pairs of super-nodes, beginning with those whose merging changes the convolution of SGC least
 // (A-ConvMatch). Nothing is trained. Source: Dickens et al., Graph coarsening via convolution matching for scalable
 // graph neural network training (2024).
 //
 // It is deterministic: all seeds give the same graph.
-type ACM struct {
+type acm struct {
 	// PairsPerLevel is the largest number of pairs that are merged before all costs are recomputed, at least 0. 0 means
 	// 250 or a twentieth of the super-nodes, whichever is more.
 	PairsPerLevel int `json:"pairs_per_level"`
@@ -132,14 +135,12 @@ type ACM struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewACM returns A-CM with default parameters.
-func NewACM() ACM { return ACM{Memory: rival.DefaultMemory} }
+// newACM returns A-CM with default parameters.
+func newACM() acm { return acm{Memory: rival.DefaultMemory} }
 
-// Name returns "a-cm".
-func (ACM) Name() string { return "a-cm" }
+func (acm) Name() string { return "a-cm" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m ACM) Check(g *graph.Graph, nodes int) error {
+func (m acm) Check(g *graph.Graph, nodes int) error {
 	if m.PairsPerLevel < 0 {
 		return outOfRange("pairs per level", m.PairsPerLevel, "at least 0")
 	}
@@ -154,12 +155,12 @@ func (m ACM) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense merges pairs until N′ super-nodes are left. It reports the progress of each level.
-func (m ACM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m acm) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, m, g, nodes, seed, m.merge, prepareStep, mergeStep)
 }
 
 // merge runs the method and returns the condensed graph.
-func (m ACM) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+func (m acm) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 	g, nodes := task.Graph, task.Nodes
 	done := task.Clock.Step(prepareStep)
 	c := begin(g)

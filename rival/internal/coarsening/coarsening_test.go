@@ -329,7 +329,7 @@ func TestPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []condense.Method{NewVN(), NewACM()} {
+	for _, m := range []condense.Method{newVN(), newACM()} {
 		small, err := m.Condense(t.Context(), g, 2, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ func TestMeansDifferences(t *testing.T) {
 	for _, relay := range []string{GCN, SGC} {
 		for _, structured := range []bool{false, true} {
 			s := learntest.Begin(t)
-			m := NewGCDM().Means
+			m := newGCDM().Means
 			m.Relay, m.Hidden = relay, 7
 			e, err := newMeans(t.Context(), s, m)
 			if err != nil {
@@ -44,7 +44,7 @@ func TestMeansDifferences(t *testing.T) {
 // TestRealMeans compares the class means of the training nodes with the embeddings of the full graph.
 func TestRealMeans(t *testing.T) {
 	s := learntest.Begin(t)
-	m := NewGCDM().Means
+	m := newGCDM().Means
 	m.Hidden = 4
 	e, err := newMeans(t.Context(), s, m)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestRealMeans(t *testing.T) {
 
 func TestMomentsDifferences(t *testing.T) {
 	s := learntest.Begin(t)
-	m := NewSimGC()
+	m := newSimGC()
 	m.TeacherEpochs = 20
 	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
 	if err != nil {
@@ -99,7 +99,7 @@ func TestMomentsDifferences(t *testing.T) {
 // TestMomentsAreTheirFormula compares the objective with its formula, computed in plain loops.
 func TestMomentsAreTheirFormula(t *testing.T) {
 	s := learntest.Begin(t)
-	m := NewSimGC()
+	m := newSimGC()
 	m.Hops = 0
 	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
 	if err != nil {
@@ -138,7 +138,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		for j := range s.X.Cols {
 			m1, d1 := moments(real, j)
 			m2, d2 := moments(own, j)
-			want += NewSimGC().FeatureWeight * 10.0 / 30 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
+			want += newSimGC().FeatureWeight * 10.0 / 30 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
 		}
 	}
 	var near, weight float64

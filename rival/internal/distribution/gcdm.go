@@ -19,6 +19,11 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newGCDM(), newGCDMX(), newSimGC()}
+}
+
 // SGC and GCN are the names of the encoders.
 const (
 	SGC = "sgc"
@@ -39,23 +44,23 @@ type Means struct {
 	learn.Choice
 }
 
-// GCDM matches the mean embedding of each class under random encoders. A network computes A′ from pairs of rows of X′.
+// gcdm matches the mean embedding of each class under random encoders. A network computes A′ from pairs of rows of X′.
 // Source: Liu et al., Graph condensation via receptive field distribution matching (2022).
-type GCDM struct {
+type gcdm struct {
 	Means
 	learn.Structure
 }
 
-// GCDMX matches mean embeddings as gcdm does, without edges: A′ = I. Source: as gcdm.
-type GCDMX struct {
+// gcdmX matches mean embeddings as gcdm does, without edges: A′ = I. Source: as gcdm.
+type gcdmX struct {
 	Means
 	// Memory limits the memory that is needed for the training nodes.
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewGCDM returns GCDM with the settings of public programs for Cora.
-func NewGCDM() GCDM {
-	return GCDM{
+// newGCDM returns GCDM with the settings of public programs for Cora.
+func newGCDM() gcdm {
+	return gcdm{
 		Means: Means{
 			Epochs: 600, Outer: 5, FeatureRate: 1e-4, Relay: GCN, Hidden: 256,
 			Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
@@ -66,22 +71,18 @@ func NewGCDM() GCDM {
 	}
 }
 
-// NewGCDMX returns GCDMX with the settings of GCDM.
-func NewGCDMX() GCDMX { return GCDMX{Means: NewGCDM().Means} }
+// newGCDMX returns GCDMX with the settings of GCDM.
+func newGCDMX() gcdmX { return gcdmX{Means: newGCDM().Means} }
 
-// Name returns "gcdm".
-func (GCDM) Name() string { return "gcdm" }
+func (gcdm) Name() string { return "gcdm" }
 
-// Name returns "gcdm-x".
-func (GCDMX) Name() string { return "gcdm-x" }
+func (gcdmX) Name() string { return "gcdm-x" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCDM) Check(g *graph.Graph, nodes int) error {
+func (m gcdm) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCDMX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
+func (m gcdmX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
 // nodes. With the encoder GCN, these are the rows of ÂX at the training nodes and their neighbours, both dense and
@@ -110,12 +111,12 @@ func (m Means) check(g *graph.Graph, method condense.Method, s *learn.Structure,
 }
 
 // Condense learns X′ and A′.
-func (m GCDM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m gcdm) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
 // Condense learns X′.
-func (m GCDMX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m gcdmX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }
 

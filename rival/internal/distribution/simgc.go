@@ -13,14 +13,14 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// SimGC matches the means and deviations of the propagated features of each class. A teacher SGC, trained on the
+// simGC matches the means and deviations of the propagated features of each class. A teacher SGC, trained on the
 // original graph, must classify the condensed nodes correctly. Source: Xiao et al., Simple graph condensation (2024).
 //
 // With Z_k = Â′ᵏX′ it minimises
 //
 //	CE(teacher(A′, X′), y′) + α·Σ_c n_c/n·(MSE of means + MSE of deviations of [Z_0, …, Z_K] over the nodes of class c)
 //	− β·Σ_ij A′_ij·exp(−½‖x′_i − x′_j‖²)/Σ_ij A′_ij.
-type SimGC struct {
+type simGC struct {
 	// Epochs is the number of steps, at least 1.
 	Epochs int `json:"epochs"`
 	// FeatureRate is the step size of Adam on X′, above 0.
@@ -38,10 +38,10 @@ type SimGC struct {
 	learn.Structure
 }
 
-// NewSimGC returns SimGC with the settings of its authors' program for Cora, except for FeatureWeight: on Cora and
+// newSimGC returns SimGC with the settings of its authors' program for Cora, except for FeatureWeight: on Cora and
 // Citeseer, 10,000 gives a higher validation accuracy than their 10.
-func NewSimGC() SimGC {
-	return SimGC{
+func newSimGC() simGC {
+	return simGC{
 		Epochs: 1500, FeatureRate: 0.005, Hops: 2, FeatureWeight: 10_000, Smoothness: 0.1,
 		TeacherEpochs: 600, TeacherRate: 0.01,
 		Choice: learn.Choice{JudgeEvery: 50, JudgeEpochs: 200},
@@ -51,11 +51,9 @@ func NewSimGC() SimGC {
 	}
 }
 
-// Name returns "simgc".
-func (SimGC) Name() string { return "simgc" }
+func (simGC) Name() string { return "simgc" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m SimGC) Check(g *graph.Graph, nodes int) error {
+func (m simGC) Check(g *graph.Graph, nodes int) error {
 	bytes := func() float64 { // embeddings of the training nodes, the teacher's weights and X′, each with gradients
 		d, hops := float64(g.Features()), float64(m.Hops+1)
 		return learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Hops) + 24*d*float64(g.Classes) +
@@ -74,7 +72,7 @@ func (m SimGC) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense learns X′ and A′.
-func (m SimGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
 	}
@@ -105,7 +103,7 @@ func (l *simLearner) Epoch(ctx context.Context, epoch int, _ rand.Source) (loss 
 
 // moments is the objective of SimGC.
 type moments struct {
-	SimGC
+	simGC
 	tape            *autodiff.Tape
 	means, spread   *mat.Dense // of the training nodes of each class: classes × (K+1)·d
 	share           *mat.Dense // n_c/n for each class with condensed nodes, 1 × classes
@@ -116,7 +114,7 @@ type moments struct {
 	variance, ratio *mat.Dense // constants used in the deviations
 }
 
-func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (*moments, error) {
+func newMoments(ctx context.Context, s *learn.Start, m simGC, src rand.Source) (*moments, error) {
 	nodes, first := s.Labelled()
 	h, err := s.Embeddings(ctx, m.Hops, nodes)
 	if err != nil {
@@ -124,7 +122,7 @@ func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (
 	}
 	c, d := len(s.Budget), s.X.Cols
 	o := &moments{
-		SimGC: m, tape: autodiff.NewTape(), y: autodiff.OneHot(s.Y, c), own: s.Averages(), labels: s.Y,
+		simGC: m, tape: autodiff.NewTape(), y: autodiff.OneHot(s.Y, c), own: s.Averages(), labels: s.Y,
 		means: mat.NewDense(c, (m.Hops+1)*d), spread: mat.NewDense(c, (m.Hops+1)*d), share: mat.NewDense(1, c),
 		variance: learn.Filled(c, (m.Hops+1)*d, tiny), ratio: mat.NewDense(c, c), teacher: learn.NewRegression(d, c, m.TeacherRate),
 	}

@@ -43,7 +43,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 		for _, structured := range []bool{false, true} {
 			random := rand.New(rand.NewPCG(11, 12))
 			s := learntest.BeginOn(t, learntest.Graph(t, structured))
-			m := NewDosCond().Matching
+			m := newDosCond().Matching
 			m.Distance, m.Hidden = distance, 6
 			o, err := newConvolution(t.Context(), s, m)
 			if err != nil {
@@ -95,7 +95,7 @@ func TestGCNDifferences(t *testing.T) {
 	for _, distance := range []string{Cosine, MSE} {
 		random := rand.New(rand.NewPCG(13, 14))
 		s := learntest.Begin(t)
-		m := NewDosCond().Matching
+		m := newDosCond().Matching
 		m.Distance, m.Hidden = distance, 5
 		o, err := newConvolution(t.Context(), s, m)
 		if err != nil {
@@ -112,7 +112,7 @@ func TestGCNDifferences(t *testing.T) {
 // TestGCNFalls checks that gradient descent decreases the objective.
 func TestGCNFalls(t *testing.T) {
 	s := learntest.Begin(t)
-	m := NewDosCond().Matching
+	m := newDosCond().Matching
 	m.Distance, m.Hidden = MSE, 8
 	o, err := newConvolution(t.Context(), s, m)
 	if err != nil {

@@ -27,6 +27,11 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newGCond(), newGCondX(), newDosCond(), newMSGC(), newSGDD()}
+}
+
 // SGC and GCN are the names of the relays, Cosine and MSE those of the distances.
 const (
 	SGC    = "sgc"
@@ -58,34 +63,34 @@ type Matching struct {
 	learn.Choice
 }
 
-// GCond is a method that learns X′ and A′ by matching gradients: gcond or doscond.
-type GCond struct {
+// gcond is a method that learns X′ and A′ by matching gradients: gcond or doscond.
+type gcond struct {
 	name string
 	Matching
 	learn.Structure
 }
 
 const (
-	// gcond matches the gradients of a GNN on the condensed graph with those on the training nodes, throughout many
+	// nameGCond matches the gradients of a GNN on the condensed graph with those on the training nodes, throughout many
 	// trainings. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph neural
 	// networks (ICLR 2022).
-	gcond = "gcond"
-	// doscond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,
+	nameGCond = "gcond"
+	// nameDosCond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,
 	// Condensing graphs via one-step gradient matching (KDD 2022).
-	doscond = "doscond"
+	nameDosCond = "doscond"
 )
 
-// GCondX matches gradients as gcond does, without edges: A′ = I. Source: as gcond.
-type GCondX struct {
+// gcondX matches gradients as gcond does, without edges: A′ = I. Source: as gcond.
+type gcondX struct {
 	Matching
 	// Memory limits the memory that is needed for the training nodes.
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewGCond returns gcond with the settings of its authors' program for Cora.
-func NewGCond() GCond {
-	return GCond{
-		name: gcond,
+// newGCond returns gcond with the settings of its authors' program for Cora.
+func newGCond() gcond {
+	return gcond{
+		name: nameGCond,
 		Matching: Matching{
 			Epochs: 600, Outer: 20, Inner: 15, FeatureRate: 1e-4, RelayRate: 0.01, Relay: SGC, Hops: 2, Hidden: 256,
 			Distance: Cosine, Batch: 256, Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
@@ -96,42 +101,38 @@ func NewGCond() GCond {
 	}
 }
 
-// NewGCondX returns GCondX with the settings of gcond.
-func NewGCondX() GCondX { return GCondX{Matching: NewGCond().Matching} }
+// newGCondX returns GCondX with the settings of gcond.
+func newGCondX() gcondX { return gcondX{Matching: newGCond().Matching} }
 
-// NewDosCond returns doscond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
+// newDosCond returns doscond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
 // the cosine distance.
-func NewDosCond() GCond {
-	m := NewGCond()
-	m.name = doscond
+func newDosCond() gcond {
+	m := newGCond()
+	m.name = nameDosCond
 	m.Epochs, m.Outer, m.Inner, m.FeatureRate, m.Relay = 1000, 3, 0, 1e-3, GCN
 	m.AdjacencyRate, m.StructureEpochs, m.FeatureEpochs = 1e-3, 0, 0
 	return m
 }
 
-// Name returns "gcond" or "doscond".
-func (m GCond) Name() string { return m.name }
+func (m gcond) Name() string { return m.name }
 
-// Name returns "gcond-x".
-func (GCondX) Name() string { return "gcond-x" }
+func (gcondX) Name() string { return "gcond-x" }
 
 // Condense learns X′ and A′.
-func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
 // Condense learns X′.
-func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCond) Check(g *graph.Graph, nodes int) error {
+func (m gcond) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
+func (m gcondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run
 // needs. A nil structure means A′ = I.

@@ -99,7 +99,7 @@ func TestLinearIsAutodiff(t *testing.T) {
 		for _, structured := range []bool{false, true} {
 			random := rand.New(rand.NewPCG(5, 6))
 			s, real, first := small(random)
-			m := NewGCond().Matching
+			m := newGCond().Matching
 			m.Distance = distance
 			l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
 			l.restart(random)
@@ -128,7 +128,7 @@ func TestLinearDifferences(t *testing.T) {
 	for _, distance := range []string{Cosine, MSE} {
 		random := rand.New(rand.NewPCG(7, 8))
 		s, real, first := small(random)
-		m := NewGCond().Matching
+		m := newGCond().Matching
 		m.Distance = distance
 		l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
 		l.restart(random)
@@ -154,7 +154,7 @@ func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 func TestLinearFalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	s, real, first := small(random)
-	l := linearOn(s, NewGCond().Matching, real, first, &learn.Propagation{Hops: 2})
+	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
 	l.restart(random)
 	halves(t, l, s.X, 100, random)
 	entropy := func() float64 {
@@ -187,7 +187,7 @@ func BenchmarkLinear(b *testing.B) {
 		s.First, first = append(s.First, 10*(c+1)), append(first, 20*(c+1))
 	}
 	real := mattest.Normal(140, 1433, random)
-	l := linearOn(s, NewGCond().Matching, real, first, &learn.Propagation{Hops: 2})
+	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
 	l.restart(random)
 	b.Run("written out", func(b *testing.B) {
 		for b.Loop() {

@@ -14,12 +14,12 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// MSGC learns one X′ for several sparse graphs with fixed random patterns, by matching gradients of a linear GNN on all
+// msgc learns one X′ for several sparse graphs with fixed random patterns, by matching gradients of a linear GNN on all
 // of them. Source: Gao et al., Multiple sparse graphs condensation (2023).
 //
 // On pattern b, A′⁽ᵇ⁾ consists of the entries of PGE(X′) on the pattern. The relay's gradient over all patterns
 // together is matched. The result is the mean of the graphs, and the mean of X′ over the last epochs.
-type MSGC struct {
+type msgc struct {
 	// Matching has the relay SGC, the only one that MSGC supports.
 	Matching
 	// Patterns is the number of sparse graphs, at least 1. Links is the number of nodes that each node draws in a pattern,
@@ -31,18 +31,16 @@ type MSGC struct {
 	learn.Structure
 }
 
-// NewMSGC returns MSGC with the settings of GCond and 16 graphs.
-func NewMSGC() MSGC {
-	m := MSGC{Matching: NewGCond().Matching, Structure: NewGCond().Structure, Patterns: 16, Links: 2, Window: 20}
+// newMSGC returns MSGC with the settings of GCond and 16 graphs.
+func newMSGC() msgc {
+	m := msgc{Matching: newGCond().Matching, Structure: newGCond().Structure, Patterns: 16, Links: 2, Window: 20}
 	m.Threshold = 0
 	return m
 }
 
-// Name returns "msgc".
-func (MSGC) Name() string { return "msgc" }
+func (msgc) Name() string { return "msgc" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m MSGC) Check(g *graph.Graph, nodes int) error {
+func (m msgc) Check(g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		m.check(g, m, &m.Structure, m.Memory, nodes),
 		learn.Want(m.Relay == SGC, "relay", m.Relay, "sgc"),
@@ -60,7 +58,7 @@ func (m MSGC) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense learns X′ and A′.
-func (m MSGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
 	}
@@ -147,7 +145,7 @@ type patterns struct {
 
 // newSparse returns the linear relay on patterns: in each, a node draws m.Links others, and an edge has both
 // directions.
-func newSparse(ctx context.Context, s *learn.Start, m MSGC, real *mat.Dense, first []int, src rand.Source) (
+func newSparse(ctx context.Context, s *learn.Start, m msgc, real *mat.Dense, first []int, src rand.Source) (
 	*linear, *patterns, error,
 ) {
 	n, random := len(s.Y), rand.New(src)

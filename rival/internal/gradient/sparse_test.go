@@ -17,7 +17,7 @@ import (
 func TestSparseIsDense(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	s, real, first := small(random)
-	m := NewMSGC()
+	m := newMSGC()
 	m.Patterns, m.Links = 1, 200
 	o, p, err := newSparse(t.Context(), s, m, real, first, random)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestSparseIsDense(t *testing.T) {
 func TestSparseDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	s, real, first := small(random)
-	m := NewMSGC()
+	m := newMSGC()
 	m.Patterns, m.Links = 3, 1
 	o, p, err := newSparse(t.Context(), s, m, real, first, random)
 	if err != nil {

@@ -1,4 +1,4 @@
-package kernel_test
+package kernel
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival/internal/kernel"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
@@ -48,7 +47,7 @@ func planted(t *testing.T) *graph.Graph {
 // TestPlanted checks that a GCN trained on two condensed nodes per class separates two cliques although the features of
 // a third of their nodes are misleading. It also checks that the loss decreases.
 func TestPlanted(t *testing.T) {
-	edges, none := kernel.NewSNTK(), kernel.NewSNTKX()
+	edges, none := newSNTK(), newSNTKX()
 	edges.Epochs, none.Epochs, none.InitHops = 100, 100, 1
 	for _, m := range []condense.Method{edges, none} {
 		if a := learntest.Account(t, m, planted(t), 4, 3); a.Validation != 100 {
@@ -57,7 +56,7 @@ func TestPlanted(t *testing.T) {
 	}
 	g := planted(t)
 	g.Split.Val = nil // so that the last iterate is kept
-	first, last := kernel.NewSNTKX(), kernel.NewSNTKX()
+	first, last := newSNTKX(), newSNTKX()
 	first.Epochs, last.Epochs = 1, 500
 	a, b := learntest.Account(t, first, g, 4, 3), learntest.Account(t, last, g, 4, 3)
 	if b.Epoch != 500 || !(b.Loss < 0.7*a.Loss) {
@@ -69,7 +68,7 @@ func TestPlanted(t *testing.T) {
 // TestEdges checks that A′ has the requested mean degree, or all pairs.
 func TestEdges(t *testing.T) {
 	for degree, want := range map[float64]int{0: 0, 1: 2, 2: 4, 100: 6} {
-		m := kernel.NewSNTK()
+		m := newSNTK()
 		m.Epochs, m.Degree = 1, degree
 		small, err := m.Condense(t.Context(), planted(t), 4, 0)
 		if err != nil {

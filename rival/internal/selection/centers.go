@@ -39,8 +39,8 @@ const (
 	kCenter = "k-center"
 )
 
-// Centers is herding or k-center. Both are deterministic: all seeds give the same graph.
-type Centers struct {
+// centers is herding or k-center. Both are deterministic: all seeds give the same graph.
+type centers struct {
 	name string
 	// Hops is K, from 0 to 20.
 	Hops int `json:"hops"`
@@ -48,17 +48,20 @@ type Centers struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewHerding returns herding on embeddings of two hops.
-func NewHerding() Centers { return Centers{herding, 2, rival.DefaultMemory} }
+// newHerding returns herding on embeddings of two hops.
+func newHerding() centers { return centers{herding, 2, rival.DefaultMemory} }
 
-// NewKCenter returns k-center on embeddings of two hops.
-func NewKCenter() Centers { return Centers{kCenter, 2, rival.DefaultMemory} }
+// newKCenter returns k-center on embeddings of two hops.
+func newKCenter() centers { return centers{kCenter, 2, rival.DefaultMemory} }
 
-// Name returns "herding" or "k-center".
-func (m Centers) Name() string { return m.name }
+// KCenter condenses g by k-center, within a memory limit.
+func KCenter(ctx context.Context, g *graph.Graph, nodes int, memory rival.Memory) (*condense.Condensed, error) {
+	return centers{kCenter, 2, memory}.Condense(ctx, g, nodes, 0)
+}
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m Centers) Check(g *graph.Graph, nodes int) error {
+func (m centers) Name() string { return m.name }
+
+func (m centers) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
@@ -74,7 +77,7 @@ func (m Centers) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense chooses the nodes of each class. For a class of n nodes, it costs n·d operations for each chosen node.
-func (m Centers) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m centers) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	pick := herd
 	if m.name == kCenter {
 		pick = cover
@@ -100,7 +103,7 @@ func (m Centers) Condense(ctx context.Context, g *graph.Graph, nodes int, seed u
 }
 
 // propagate returns the embedding of each training node: its row of ÂᴷX, the embedding of SGC (Wu et al. 2019).
-func (m Centers) propagate(ctx context.Context, task *rival.Task) (map[int32][]float32, error) {
+func (m centers) propagate(ctx context.Context, task *rival.Task) (map[int32][]float32, error) {
 	defer task.Clock.Step(propagateStep)()
 	g := task.Graph
 	h, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: m.Hops},

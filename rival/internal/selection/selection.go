@@ -15,28 +15,31 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{random{}, newHerding(), newKCenter()}
+}
+
 // propagateStep and selectStep are the names of the steps in Seconds.
 const (
 	propagateStep = "propagate"
 	selectStep    = "select"
 )
 
-// Random draws the nodes of each class without replacement. Source: a baseline of the CGC paper.
-type Random struct{}
+// random draws the nodes of each class without replacement. Source: a baseline of the CGC paper.
+type random struct{}
 
-// Name returns "random".
-func (Random) Name() string { return "random" }
+func (random) Name() string { return "random" }
 
-// Check validates g and nodes.
-func (Random) Check(g *graph.Graph, nodes int) error { return rival.Check(g, nodes) }
+func (random) Check(g *graph.Graph, nodes int) error { return rival.Check(g, nodes) }
 
 // Condense chooses nodes at random. The seed determines the choice.
-func (r Random) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (r random) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, r, g, nodes, seed, r.draw, selectStep)
 }
 
 // draw returns the condensed graph of random nodes.
-func (Random) draw(_ context.Context, task *rival.Task) (*condense.Condensed, error) {
+func (random) draw(_ context.Context, task *rival.Task) (*condense.Condensed, error) {
 	random := rand.New(rand.NewPCG(task.Seed, 1))
 	return choose(task, func(of []int32, k int) ([]int32, error) {
 		chosen := make([]int32, k)

@@ -1,4 +1,4 @@
-package selection_test
+package selection
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival/internal/selection"
 )
 
 // line returns a graph with one class and without edges. The only feature of node i is places[i].
@@ -33,12 +32,12 @@ func TestChoices(t *testing.T) {
 		nodes  int
 		want   []int32
 	}{
-		{selection.NewHerding(), 1, []int32{3}},       // |4−3| is the smallest distance
-		{selection.NewHerding(), 2, []int32{2, 3}},    // 2·4 − 3 = 5: 2 is closer than 14, and 3 is already chosen
-		{selection.NewHerding(), 3, []int32{1, 2, 3}}, // 3·4 − 3 − 2 = 7: 1 is at distance 6, 14 at distance 7
-		{selection.NewKCenter(), 1, []int32{3}},       // closest to the mean
-		{selection.NewKCenter(), 2, []int32{3, 4}},    // 14 is at distance 11
-		{selection.NewKCenter(), 3, []int32{0, 3, 4}}, // 0 is at distance 3
+		{newHerding(), 1, []int32{3}},       // |4−3| is the smallest distance
+		{newHerding(), 2, []int32{2, 3}},    // 2·4 − 3 = 5: 2 is closer than 14, and 3 is already chosen
+		{newHerding(), 3, []int32{1, 2, 3}}, // 3·4 − 3 − 2 = 7: 1 is at distance 6, 14 at distance 7
+		{newKCenter(), 1, []int32{3}},       // closest to the mean
+		{newKCenter(), 2, []int32{3, 4}},    // 14 is at distance 11
+		{newKCenter(), 3, []int32{0, 3, 4}}, // 0 is at distance 3
 	} {
 		small, err := c.method.Condense(t.Context(), line(t, places...), c.nodes, 0)
 		if err != nil {
@@ -52,7 +51,7 @@ func TestChoices(t *testing.T) {
 
 // TestEqualRows checks that each of several equal rows is chosen at most once.
 func TestEqualRows(t *testing.T) {
-	for _, m := range []condense.Method{selection.NewHerding(), selection.NewKCenter()} {
+	for _, m := range []condense.Method{newHerding(), newKCenter()} {
 		small, err := m.Condense(t.Context(), line(t, 5, 5, 5, 5), 3, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +73,7 @@ func TestInducedEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := selection.Random{}.Condense(t.Context(), g, 4, 0)
+	small, err := random{}.Condense(t.Context(), g, 4, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// GCSR matches training trajectories of linear GNNs. A′ expresses each condensed node as a combination of the others.
+// gcsr matches training trajectories of linear GNNs. A′ expresses each condensed node as a combination of the others.
 // Source: Liu et al., Graph data condensation via self-expressive graph structure reconstruction (KDD 2024).
 //
 // A′ is a function of X′ (express). Experts and students are linear networks with two layers on ÂᴷX and Â′ᴷX′,
 // respectively.
-type GCSR struct {
+type gcsr struct {
 	Matching
 	// Hops is K, at least 0. InitHops is the number of propagations of the initial X′.
 	Hops     int `json:"hops"`
@@ -34,10 +34,10 @@ type GCSR struct {
 	Threshold float64 `json:"threshold"`
 }
 
-// NewGCSR returns GCSR with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// newGCSR returns GCSR with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
 // 100.
-func NewGCSR() GCSR {
-	return GCSR{
+func newGCSR() gcsr {
+	return gcsr{
 		Matching: Matching{
 			Epochs: 7000, FeatureRate: 1e-6, Steps: 5, StudentRate: 0.01,
 			Experts: Experts{
@@ -50,11 +50,9 @@ func NewGCSR() GCSR {
 	}
 }
 
-// Name returns "gcsr".
-func (GCSR) Name() string { return "gcsr" }
+func (gcsr) Name() string { return "gcsr" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCSR) Check(g *graph.Graph, nodes int) error {
+func (m gcsr) Check(g *graph.Graph, nodes int) error {
 	what := m.Name() + " on " + digits.Group(nodes*nodes) + " pairs of condensed nodes"
 	return errors.Join(m.check(m.Name(), g, nodes),
 		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
@@ -68,7 +66,7 @@ func (m GCSR) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense learns X′ and A′.
-func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m gcsr) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()
 		layers, err := s.Linear(ctx, train, m.Hops)
@@ -121,7 +119,7 @@ func prior(mixtures *mat.Dense, first []int, y []int32) *mat.Dense {
 // expressive is the Learner of GCSR.
 type expressive struct {
 	*student
-	gcsr        GCSR
+	gcsr        gcsr
 	y           *mat.Dense
 	p, q        *mat.Dense
 	structure   express

@@ -110,7 +110,7 @@ func TestKnowledgeIsAutodiff(t *testing.T) {
 	const n, d, h, c = 5, 4, 6, 3
 	problem := newProblem(n, d, h, c, random)
 	l := &window{
-		free: &free{student: &student{x: problem.z}, y: problem.y.Clone()}, geom: GEOM{Beta: 0.3}, end: problem.start,
+		free: &free{student: &student{x: problem.z}, y: problem.y.Clone()}, geom: geom{Beta: 0.3}, end: problem.start,
 		tape: autodiff.NewTape(),
 	}
 	dx, dy := mat.NewDense(n, d), mat.NewDense(n, c)
@@ -152,7 +152,7 @@ func TestCurriculum(t *testing.T) {
 	if order[4]+order[5] != 5 || order[4] != 2 && order[4] != 3 {
 		t.Errorf("the order is %v, want nodes 2 and 3 last", order)
 	}
-	m := NewGEOM()
+	m := newGEOM()
 	for epoch, want := range map[int]int{0: 105, 750: 121, 1500: 140, 3000: 140} {
 		if got := m.seen(epoch, 140); got != want {
 			t.Errorf("epoch %d sees %d nodes of 140, want %d", epoch, got, want)
@@ -175,7 +175,7 @@ func TestRelabelDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	const n, c, step = 4, 3, 1e-2
 	l := &window{
-		free: &free{y: mat.NewDense(n, c)}, geom: GEOM{LabelRate: 1}, logits: mattest.Normal(n, c, random),
+		free: &free{y: mat.NewDense(n, c)}, geom: geom{LabelRate: 1}, logits: mattest.Normal(n, c, random),
 		velocity: mat.NewDense(n, c),
 	}
 	dy, old := mattest.Normal(n, c, random), l.logits.Clone()

@@ -16,14 +16,14 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// GEOM extends sfgc: experts see easy nodes first, students start from an expanding window, and soft labels are learnt.
+// geom extends sfgc: experts see easy nodes first, students start from an expanding window, and soft labels are learnt.
 // Source: Zhang et al., Navigating complexity: Toward lossless graph condensation via expanding window matching (ICML
 // 2024).
 //
 // The loss includes the final predictions of an expert:
 //
 //	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖² + β·KL(Y′ ‖ f_end(X′)).
-type GEOM struct {
+type geom struct {
 	Matching
 	// LearnRate is the learning rate of the step size of students, at least 0: gradient descent with momentum 0.5.
 	LearnRate float64 `json:"lr_lr"`
@@ -42,22 +42,20 @@ type GEOM struct {
 	Init string `json:"init"`
 }
 
-// NewGEOM returns GEOM with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// newGEOM returns GEOM with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
 // 200.
-func NewGEOM() GEOM {
-	m := GEOM{
-		Matching: NewSFGC().Matching, LearnRate: 1e-6, LabelRate: 5e-5, Beta: 0.01, Lambda: 0.75, Span: 1500, Window: 50,
+func newGEOM() geom {
+	m := geom{
+		Matching: newSFGC().Matching, LearnRate: 1e-6, LabelRate: 5e-5, Beta: 0.01, Lambda: 0.75, Span: 1500, Window: 50,
 		Init: KCenter,
 	}
 	m.Epochs, m.Steps, m.ExpertEpochs, m.MaxStart, m.JudgeEvery = 200, 2500, 1400, 190, 10
 	return m
 }
 
-// Name returns "geom".
-func (GEOM) Name() string { return "geom" }
+func (geom) Name() string { return "geom" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GEOM) Check(g *graph.Graph, nodes int) error {
+func (m geom) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
 		learn.Want(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"),
 		learn.Want(m.LabelRate >= 0, "lr y", m.LabelRate, "at least 0"),
@@ -69,7 +67,7 @@ func (m GEOM) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense learns X′ and Y′.
-func (m GEOM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, err := easyFirst(ctx, s)
 		if err != nil {
@@ -111,13 +109,13 @@ func easyFirst(ctx context.Context, s *learn.Start) ([]int32, error) {
 }
 
 // seen returns the number of training nodes, out of n, that an expert sees in an epoch. It is at least 1.
-func (m GEOM) seen(epoch, n int) int {
+func (m geom) seen(epoch, n int) int {
 	share := math.Pow(m.Lambda, 1-float64(epoch)/float64(m.Span))
 	return max(1, int(min(1, share)*float64(n)))
 }
 
 // open draws a start from the window of an epoch of the condensation.
-func (m GEOM) open(random *rand.Rand, epoch int) (place int) {
+func (m geom) open(random *rand.Rand, epoch int) (place int) {
 	bound := min(m.Window+epoch-1, m.MaxStart+m.Interval)
 	return min(random.IntN(bound)/m.Interval, m.starts()-1)
 }
@@ -125,7 +123,7 @@ func (m GEOM) open(random *rand.Rand, epoch int) (place int) {
 // window is the Learner of GEOM.
 type window struct {
 	*free
-	geom     GEOM
+	geom     geom
 	logits   *mat.Dense // Y′ = softmax(logits)
 	velocity *mat.Dense
 	end      weights // the final weights of the expert

@@ -26,6 +26,11 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/selection"
 )
 
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newSFGC(), newGEOM(), newGCSR()}
+}
+
 // KCenter and Random are the names of the choices for the initial X′.
 const (
 	KCenter = "k-center"
@@ -107,12 +112,12 @@ func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onD
 	return stretch, true, m.Disk.FitsAs("disk", what, experts)
 }
 
-// SFGC matches training trajectories: a GCN trained on X′ (A′ = I) must end close to a later state of a GCN trained on
+// sfgc matches training trajectories: a GCN trained on X′ (A′ = I) must end close to a later state of a GCN trained on
 // the original graph. Source: Zheng et al., Structure-free graph condensation: From large-scale graphs to condensed
 // graph-free data (NeurIPS 2023).
 //
 // Experts and students are GCNs with two layers.
-type SFGC struct {
+type sfgc struct {
 	Matching
 	// LearnRate is the learning rate of the step size of students, at least 0: gradient descent with momentum 0.5.
 	LearnRate float64 `json:"lr_lr"`
@@ -120,10 +125,10 @@ type SFGC struct {
 	Init string `json:"init"`
 }
 
-// NewSFGC returns SFGC with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// newSFGC returns SFGC with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
 // 200.
-func NewSFGC() SFGC {
-	return SFGC{
+func newSFGC() sfgc {
+	return sfgc{
 		Matching: Matching{
 			Epochs: 2000, FeatureRate: 1e-4, Steps: 500, StudentRate: 0.5,
 			Experts: Experts{
@@ -135,11 +140,9 @@ func NewSFGC() SFGC {
 	}
 }
 
-// Name returns "sfgc".
-func (SFGC) Name() string { return "sfgc" }
+func (sfgc) Name() string { return "sfgc" }
 
-// Check validates the parameters, g, nodes and the memory limits.
-func (m SFGC) Check(g *graph.Graph, nodes int) error {
+func (m sfgc) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
 		learn.Want(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"), checkInit(m.Init))
 }
@@ -149,7 +152,7 @@ func checkInit(init string) error {
 }
 
 // Condense learns X′.
-func (m SFGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()
 		if err := m.convolutions(ctx, m.Name(), s, m.Init, train, nil, student.store, seed); err != nil {
@@ -202,9 +205,7 @@ func (m Matching) convolutions(
 
 // centres replaces X′ by the features of nodes chosen by k-center.
 func centres(ctx context.Context, s *learn.Start, memory rival.Memory) error {
-	method := selection.NewKCenter()
-	method.Memory = memory
-	small, err := method.Condense(ctx, s.Graph, len(s.Y), 0)
+	small, err := selection.KCenter(ctx, s.Graph, len(s.Y), memory)
 	if err != nil {
 		return err
 	}
