@@ -20,7 +20,7 @@ import (
 
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method {
-	return []condense.Method{newVN(), newACM()}
+	return []condense.Method{vn{Eigenpairs: 10, Memory: rival.DefaultMemory}, acm{Memory: rival.DefaultMemory}}
 }
 
 // prepareStep and mergeStep are the names of the steps in Seconds.
@@ -42,9 +42,6 @@ type vn struct {
 	// Memory limits the memory that the method uses.
 	Memory rival.Memory `json:"memory"`
 }
-
-// newVN returns VN with default parameters.
-func newVN() vn { return vn{Eigenpairs: 10, Memory: rival.DefaultMemory} }
 
 func (vn) Name() string { return "vn" }
 
@@ -134,9 +131,6 @@ type acm struct {
 	// Memory limits the memory that the method uses.
 	Memory rival.Memory `json:"memory"`
 }
-
-// newACM returns A-CM with default parameters.
-func newACM() acm { return acm{Memory: rival.DefaultMemory} }
 
 func (acm) Name() string { return "a-cm" }
 

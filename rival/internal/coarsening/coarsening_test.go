@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -329,7 +328,7 @@ func TestPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []condense.Method{newVN(), newACM()} {
+	for _, m := range Methods() {
 		small, err := m.Condense(t.Context(), g, 2, 0)
 		if err != nil {
 			t.Fatal(err)

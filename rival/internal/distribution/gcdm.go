@@ -21,7 +21,7 @@ import (
 
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method {
-	return []condense.Method{newGCDM(), newGCDMX(), newSimGC()}
+	return []condense.Method{newGCDM(), gcdmX{Means: newGCDM().Means}, newSimGC()}
 }
 
 // SGC and GCN are the names of the encoders.
@@ -71,9 +71,6 @@ func newGCDM() gcdm {
 	}
 }
 
-// newGCDMX returns GCDMX with the settings of GCDM.
-func newGCDMX() gcdmX { return gcdmX{Means: newGCDM().Means} }
-
 func (gcdm) Name() string { return "gcdm" }
 
 func (gcdmX) Name() string { return "gcdm-x" }
@@ -110,12 +107,10 @@ func (m Means) check(g *graph.Graph, method condense.Method, s *learn.Structure,
 	)
 }
 
-// Condense learns X′ and A′.
 func (m gcdm) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
-// Condense learns X′.
 func (m gcdmX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }

@@ -29,7 +29,7 @@ import (
 
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method {
-	return []condense.Method{newGCond(), newGCondX(), newDosCond(), newMSGC(), newSGDD()}
+	return []condense.Method{newGCond(), gcondX{Matching: newGCond().Matching}, newDosCond(), newMSGC(), newSGDD()}
 }
 
 // SGC and GCN are the names of the relays, Cosine and MSE those of the distances.
@@ -101,9 +101,6 @@ func newGCond() gcond {
 	}
 }
 
-// newGCondX returns GCondX with the settings of gcond.
-func newGCondX() gcondX { return gcondX{Matching: newGCond().Matching} }
-
 // newDosCond returns doscond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
 // the cosine distance.
 func newDosCond() gcond {
@@ -118,12 +115,10 @@ func (m gcond) Name() string { return m.name }
 
 func (gcondX) Name() string { return "gcond-x" }
 
-// Condense learns X′ and A′.
 func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
-// Condense learns X′.
 func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }

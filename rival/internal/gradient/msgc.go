@@ -57,7 +57,6 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 
-// Condense learns X′ and A′.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
@@ -123,7 +122,6 @@ func (l *sparseLearner) Result() learn.Iterate {
 	return learn.Iterate{X: l.mean, A: l.patterns.average(l.Maker.Forward(l.mean))}
 }
 
-// State implements Learner.State.
 func (l *sparseLearner) State() []*mat.Dense {
 	return append(append(l.matcher.State(), l.count), l.last...)
 }

@@ -61,7 +61,6 @@ const (
 	sampleStream  = 1<<40 + 4
 )
 
-// Condense learns X′ and A′.
 func (m sgdd) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
@@ -107,7 +106,6 @@ func (o *graphon) Forward(x *mat.Dense) *mat.Dense {
 	return &o.a
 }
 
-// Backward implements learn.Maker.
 func (o *graphon) Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense) {
 	o.first.Reshape(da.Dims())
 	o.second.Reshape(da.Dims())

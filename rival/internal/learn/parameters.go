@@ -190,7 +190,6 @@ func (p *Pair) Step(epoch int, dx, da *mat.Dense) {
 // Result returns the current X′ and A′.
 func (p *Pair) Result() Iterate { return Iterate{X: p.X, A: p.A()} }
 
-// State implements Learner.State.
 func (p *Pair) State() []*mat.Dense {
 	state := p.features.State()
 	if p.Maker != nil {

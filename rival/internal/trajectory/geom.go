@@ -66,7 +66,6 @@ func (m geom) Check(g *graph.Graph, nodes int) error {
 		checkInit(m.Init))
 }
 
-// Condense learns X′ and Y′.
 func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, err := easyFirst(ctx, s)
@@ -208,11 +207,9 @@ func (l *window) relabel(dy *mat.Dense) {
 	}
 }
 
-// Result returns X′ and Y′.
 func (l *window) Result() learn.Iterate {
 	l.soften()
 	return learn.Iterate{X: l.x, Soft: l.y}
 }
 
-// State implements Learner.State.
 func (l *window) State() []*mat.Dense { return append(l.free.State(), l.logits, l.velocity) }

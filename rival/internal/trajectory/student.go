@@ -75,8 +75,6 @@ func (l *free) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64,
 	return loss, nil
 }
 
-// Result returns X′.
 func (l *free) Result() learn.Iterate { return learn.Iterate{X: l.x} }
 
-// State implements Learner.State.
 func (l *free) State() []*mat.Dense { return append(l.features.State(), l.pace) }

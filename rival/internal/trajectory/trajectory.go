@@ -151,7 +151,6 @@ func checkInit(init string) error {
 	return learn.Want(init == KCenter || init == Random, "init", init, "k-center or random")
 }
 
-// Condense learns X′.
 func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()
