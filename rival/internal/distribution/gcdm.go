@@ -154,20 +154,12 @@ func (l *meansLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (l
 				a = l.A()
 			}
 		})
-		value, dx, da := l.means.match(l.X, a, l.features(epoch))
+		_, features := l.Turns(epoch)
+		value, dx, da := l.means.match(l.X, a, features)
 		loss += value / float64(l.means.Outer)
 		l.Step(epoch, dx, da)
 	}
 	return loss, nil
-}
-
-// features reports whether X′ is trained in the epoch.
-func (l *meansLearner) features(epoch int) bool {
-	if l.Maker == nil {
-		return true
-	}
-	_, features := l.Turns(epoch)
-	return features
 }
 
 // means matches the class means of an encoder's embeddings:
@@ -202,22 +194,16 @@ func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 		e.near, e.share = means[2].Sparse(), learn.Identity(c)
 		return e, nil
 	}
-	train, _ := s.Labelled()
-	near, place := learn.Near(s.Graph.Adj, train)
-	h, err := s.Embeddings(ctx, 1, near)
+	train, first := s.Labelled()
+	layers, err := s.Convolution(ctx, train)
 	if err != nil {
 		return nil, err
 	}
-	e.near = h[1].Sparse()
-	e.share = mat.NewDense(c, len(near))
-	op := graph.Symmetric(s.Graph.Adj)
-	for class, nodes := range s.Train {
-		row := e.share.Row(class)
-		for _, v := range nodes {
-			part := 1 / float32(len(nodes))
-			row[place[v]] += part * op.Left[v] * op.Self * op.Right[v]
-			for u, w := range op.Adj.Row(int(v)) {
-				row[place[int32(u)]] += part * op.Left[v] * w * op.Right[u]
+	e.near, e.share = layers.S.Matrix, mat.NewDense(c, layers.S.Matrix.Rows)
+	for class := range c {
+		for i := first[class]; i < first[class+1]; i++ {
+			for j, w := range layers.P.Matrix.Row(i) {
+				e.share.Row(class)[j] += w / float32(first[class+1]-first[class])
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func (s structure) of(ctx context.Context, g *graph.Graph, rows []int32) (*side,
 		return side, nil
 	}
 	m := learn.Between(mean, rows, place)
-	side.gather = learn.NewSparse(m)
+	side.gather = &learn.Sparse{Matrix: m}
 	lengths, err := s.second(ctx, side.features, norms, m)
 	side.add(lengths)
 	return side, err

@@ -25,7 +25,8 @@ func (s *Start) Convolution(ctx context.Context, nodes []int32) (*TwoLayers, err
 		return nil, err
 	}
 	return &TwoLayers{
-		ReLU: true, S: NewSparse(h[1].Sparse()), P: NewSparse(Between(graph.Symmetric(s.Graph.Adj), nodes, place)),
+		ReLU: true, S: &Sparse{Matrix: h[1].Sparse()},
+		P: &Sparse{Matrix: Between(graph.Symmetric(s.Graph.Adj), nodes, place)},
 		Y: autodiff.OneHot(s.Graph.Labels(nodes), len(s.Budget)),
 	}, nil
 }
@@ -37,7 +38,7 @@ func (s *Start) Linear(ctx context.Context, nodes []int32, hops int) (*TwoLayers
 		return nil, err
 	}
 	return &TwoLayers{
-		S: NewSparse(h[hops].Sparse()), Y: autodiff.OneHot(s.Graph.Labels(nodes), len(s.Budget)),
+		S: &Sparse{Matrix: h[hops].Sparse()}, Y: autodiff.OneHot(s.Graph.Labels(nodes), len(s.Budget)),
 	}, nil
 }
 

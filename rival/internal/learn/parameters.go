@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
@@ -90,16 +91,6 @@ func Check(
 	return memory.Fits(Training(method.Name(), g), pairs+bytes())
 }
 
-// Turns reports whether an epoch trains A′ and whether it trains X′.
-func (s Structure) Turns(epoch int) (structure, features bool) {
-	period := s.StructureEpochs + s.FeatureEpochs
-	if period == 0 {
-		return true, true
-	}
-	structure = (epoch-1)%period < s.StructureEpochs
-	return structure, !structure
-}
-
 // Pairs returns a pair network with random weights determined by the seed.
 func (s Structure) Pairs(start *Start, seed uint64) *Pairs {
 	p := NewPairs(len(start.Y), start.X.Cols, s.PairHidden, rand.NewPCG(seed, structureStream))
@@ -167,23 +158,31 @@ func (p *Pair) A() *mat.Dense {
 	return p.Maker.Forward(p.X)
 }
 
+// Turns reports whether an epoch trains A′ and whether it trains X′.
+func (p *Pair) Turns(epoch int) (structure, features bool) {
+	period := p.StructureEpochs + p.FeatureEpochs
+	if p.Maker == nil || period == 0 {
+		return p.Maker != nil, true
+	}
+	structure = (epoch-1)%period < p.StructureEpochs
+	return structure, !structure
+}
+
 // Step updates X′, the maker or both by one step of Adam, as determined by Turns. dx and da are the gradients with
 // respect to X′ and A′; da is nil for A′ = I. Step overwrites dx. A must have been called for the current X′.
 func (p *Pair) Step(epoch int, dx, da *mat.Dense) {
-	if p.Maker == nil {
-		p.features.Step(dx)
-		return
-	}
 	structure, features := p.Turns(epoch)
-	gradients, through := p.Maker.Backward(da, structure, features)
-	if features {
-		for i, d := range through.Data {
-			dx.Data[i] += d
+	if p.Maker != nil {
+		gradients, through := p.Maker.Backward(da, structure, features)
+		if structure {
+			p.adjacency.Step(gradients...)
 		}
-		p.features.Step(dx)
+		if features {
+			kernel.Add(dx.Data, dx.Data, through.Data)
+		}
 	}
-	if structure {
-		p.adjacency.Step(gradients...)
+	if features {
+		p.features.Step(dx)
 	}
 }
 

@@ -52,17 +52,17 @@ func (o *Propagation) Backward(a, dz *mat.Dense) (dx, da *mat.Dense) {
 // Sparse is a constant sparse matrix as a linear map on a tape.
 type Sparse struct {
 	Matrix    *mat.CSR
-	transpose *mat.CSR
-}
-
-// NewSparse returns m as a linear map.
-func NewSparse(m *mat.CSR) *Sparse {
-	t, _, _ := m.Transpose(context.Background())
-	return &Sparse{m, t}
+	transpose *Sparse // nil until it is needed
 }
 
 // Apply sets dst to the product of s and x.
 func (s *Sparse) Apply(dst, x *mat.Dense) { mat.MulSparse(dst, s.Matrix, x) }
 
 // T returns the transpose.
-func (s *Sparse) T() autodiff.Linear { return &Sparse{s.transpose, s.Matrix} }
+func (s *Sparse) T() autodiff.Linear {
+	if s.transpose == nil {
+		t, _, _ := s.Matrix.Transpose(context.Background())
+		s.transpose = &Sparse{t, s}
+	}
+	return s.transpose
+}
