@@ -128,6 +128,15 @@ func run(ctx context.Context, t *Task, work Work) (small *condense.Condensed, er
 	return small, nil
 }
 
+// ByClass returns the training nodes of each class.
+func ByClass(g *graph.Graph) [][]int32 {
+	train := make([][]int32, g.Classes)
+	for _, v := range g.Split.Train {
+		train[g.Y[v]] = append(train[g.Y[v]], v)
+	}
+	return train
+}
+
 // Check returns an error if g is invalid or cannot be condensed to the given number of nodes. The Check of a baseline
 // calls it first.
 func Check(g *graph.Graph, nodes int) error {

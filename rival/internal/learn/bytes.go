@@ -5,6 +5,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/rival"
 )
 
 // EmbeddingBytes returns the memory that Embeddings needs for the given number of nodes: K+1 matrices, and copies of
@@ -16,7 +17,7 @@ func EmbeddingBytes(nodes, features, hops int) float64 {
 // Reached returns the number of nodes that Near returns for the training nodes of each class, and for all training
 // nodes.
 func Reached(g *graph.Graph) (each []int, all int) {
-	for _, own := range byClass(g) {
+	for _, own := range rival.ByClass(g) {
 		near, _ := Near(g.Adj, own)
 		each = append(each, len(near))
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
@@ -52,7 +53,7 @@ func Begin(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Start,
 	if err != nil {
 		return nil, err
 	}
-	s := &Start{Graph: g, Budget: budget, First: []int{0}, Train: byClass(g), X: new(mat.Dense)}
+	s := &Start{Graph: g, Budget: budget, First: []int{0}, Train: rival.ByClass(g), X: new(mat.Dense)}
 	random := rand.New(Source(seed, 0))
 	var picked []int32
 	for c, n := range budget {
@@ -72,22 +73,11 @@ func Begin(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Start,
 	return s, nil
 }
 
-// byClass returns the training nodes of each class.
-func byClass(g *graph.Graph) [][]int32 {
-	train := make([][]int32, g.Classes)
-	for _, v := range g.Split.Train {
-		train[g.Y[v]] = append(train[g.Y[v]], v)
-	}
-	return train
-}
-
 // unit computes Start.Unit.
 func unit(g *graph.Graph) (float32, error) {
-	const rows = 4096 // of a block
-	var block mat.Dense
 	var sum float64
-	for train := g.Split.Train; len(train) > 0; train = train[min(rows, len(train)):] {
-		if err := mat.Rows(&block, g.X, train[:min(rows, len(train))]); err != nil {
+	for block, err := range mat.Blocks(mat.RowsOf(g.X, g.Split.Train)) {
+		if err != nil {
 			return 0, fmt.Errorf("learn: reading features: %w", err)
 		}
 		for _, x := range block.Data {

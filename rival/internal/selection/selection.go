@@ -55,10 +55,7 @@ func (random) draw(_ context.Context, task *rival.Task) (*condense.Condensed, er
 func choose(task *rival.Task, pick func(of []int32, k int) ([]int32, error)) (*condense.Condensed, error) {
 	defer task.Clock.Step(selectStep)()
 	g := task.Graph
-	classes := make([][]int32, g.Classes)
-	for _, v := range g.Split.Train {
-		classes[g.Y[v]] = append(classes[g.Y[v]], v)
-	}
+	classes := rival.ByClass(g)
 	var chosen []int32
 	for c, k := range task.Budget {
 		if k == 0 {
