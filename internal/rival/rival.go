@@ -31,8 +31,8 @@ type Task struct {
 	digest *graph.Digest // of Graph; nil if it is not known yet
 }
 
-// Work is what a method does for a Task. It sets X, Y and, if they apply, Adj, Soft, Members, Account and Warnings of the
-// result.
+// Work is what a method does for a Task. Its result has X, Y and, if they apply, Adj, Soft, Members, Account and
+// Warnings.
 type Work func(context.Context, *Task) (*condense.Condensed, error)
 
 // Run condenses g by m. It calls m.Check, which must call Check, and starts a clock for the given steps. It then calls

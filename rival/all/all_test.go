@@ -43,7 +43,8 @@ var baselines = []struct {
 	// Epoch 1 must change X′ of msgc, because its initial X′ does not depend on the seed.
 	{name: "msgc", brief: matching + `"pair_hidden":8,"patterns":3,"window":2,"structure_epochs":0,"feature_epochs":0`,
 		longer: structured, nodes: 4},
-	{name: "sgdd", brief: matching + `"pair_hidden":8,"sample":20,` + turns, longer: structured + `,"graphon":0.1`, nodes: 4},
+	{name: "sgdd", brief: matching + `"pair_hidden":8,"sample":20,` + turns, nodes: 4,
+		longer: structured + `,"graphon":0.1`},
 	{name: "gcdm", brief: means + `"pair_hidden":8,` + turns, nodes: 4,
 		longer: `"epochs":64,"lr_feat":0.04,"lr_adj":0.01,"hidden":32,"judge_every":64,"judge_epochs":50,` +
 			`"structure_epochs":10,"feature_epochs":20`},
@@ -91,7 +92,8 @@ func TestContract(t *testing.T) {
 }
 
 // TestLearns checks that a GCN trained on the condensed demo graph is accurate on the validation nodes, and that
-// iterates are validated at powers of two and regularly. The distance to trajectories must fall below its initial value.
+// iterates are validated at powers of two and regularly. The distance to trajectories must fall below its initial
+// value.
 func TestLearns(t *testing.T) {
 	for _, b := range baselines {
 		if b.longer == "" {

@@ -123,7 +123,8 @@ func newMoments(ctx context.Context, s *learn.Start, m simGC, src rand.Source) (
 	o := &moments{
 		simGC: m, tape: autodiff.NewTape(), y: autodiff.OneHot(s.Y, c), own: s.Averages(), labels: s.Y,
 		means: mat.NewDense(c, (m.Hops+1)*d), spread: mat.NewDense(c, (m.Hops+1)*d), share: mat.NewDense(1, c),
-		variance: learn.Filled(c, (m.Hops+1)*d, tiny), ratio: mat.NewDense(c, c), teacher: learn.NewRegression(d, c, m.TeacherRate),
+		variance: learn.Filled(c, (m.Hops+1)*d, tiny), ratio: mat.NewDense(c, c),
+		teacher: learn.NewRegression(d, c, m.TeacherRate),
 	}
 	learn.Uniform(o.teacher.W, d, src)
 	for class := range s.Budget {

@@ -23,9 +23,9 @@ func small(random *rand.Rand) (s *learn.Start, real *mat.Dense, first []int) {
 	return s, mattest.Normal(11, 5, random), []int{0, 6, 6, 11}
 }
 
-// twice computes the objective of a relay by its definition on a tape: the gradients of the cross entropy of each class,
-// their distance, and the gradients of this distance. logits returns those of the training and of the condensed nodes of
-// a class.
+// twice computes the objective of a relay by its definition on a tape: the gradients of the cross entropy of each
+// class, their distance, and the gradients of this distance. logits returns those of the training and of the condensed
+// nodes of a class.
 func twice(
 	m Matching, coeff []float32, parameters []*mat.Dense, x, a *mat.Dense,
 	logits func(t *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (real, own *autodiff.Var),

@@ -43,7 +43,9 @@ func (s *Start) Linear(ctx context.Context, nodes []int32, hops int) (*TwoLayers
 }
 
 // Forward puts the parameters W₁, b₁, W₂ and b₂ on a tape. It returns them, S·W₁ + b₁, and the logits.
-func (l *TwoLayers) Forward(t *autodiff.Tape, parameters []*mat.Dense) (theta []*autodiff.Var, u, logits *autodiff.Var) {
+func (l *TwoLayers) Forward(t *autodiff.Tape, parameters []*mat.Dense) (
+	theta []*autodiff.Var, u, logits *autodiff.Var,
+) {
 	theta = Put(t, parameters)
 	u = t.AddRow(t.Linear(l.S, theta[0]), theta[1])
 	hidden := u

@@ -112,7 +112,9 @@ func TestPairsGradients(t *testing.T) {
 	}
 	check := func(what string, m, g *mat.Dense) {
 		// Few ReLUs change their state within a step. The tolerance comes from rounding A′ to float32.
-		learntest.Differences(t, what, m, nil, 1e-4, 2e-3, func() (float64, *mat.Dense, *mat.Dense) { return value(), g, nil })
+		learntest.Differences(t, what, m, nil, 1e-4, 2e-3, func() (float64, *mat.Dense, *mat.Dense) {
+			return value(), g, nil
+		})
 	}
 	for i, m := range p.Parameters() {
 		check([]string{"W", "gain 1", "shift 1", "V", "gain 2", "shift 2", "w", "b"}[i], m, gradients[i])

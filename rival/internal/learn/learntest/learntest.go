@@ -90,8 +90,7 @@ func Close(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
 	}
 }
 
-// Differences compares the gradients that match returns with central differences of the value that it returns, with Close.
-// x and a are the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together,
+// Differences compares the gradients that match returns with central differences of its value, with Close. x and a are the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together,
 // and its gradient is the sum of theirs.
 func Differences(
 	t *testing.T, what string, x, a *mat.Dense, step float32, tolerance float64,
