@@ -90,8 +90,9 @@ func Close(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
 	}
 }
 
-// Differences compares the gradients that match returns with central differences of its value, with Close. x and a are the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together,
-// and its gradient is the sum of theirs.
+// Differences compares the gradients that match returns with central differences of its value, with Close. x and a are
+// the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together, and its
+// gradient is the sum of theirs.
 func Differences(
 	t *testing.T, what string, x, a *mat.Dense, step float32, tolerance float64,
 	match func() (value float64, dx, da *mat.Dense),
