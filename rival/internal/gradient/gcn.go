@@ -85,8 +85,8 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 // explicitly.
 const gramNodes = 2048
 
-// restart draws weights and biases.
-func (o *convolution) restart(src rand.Source) {
+// Restart draws weights and biases.
+func (o *convolution) Restart(src rand.Source) {
 	learn.DrawLayer(o.parameters[0], o.parameters[1], src)
 	learn.DrawLayer(o.parameters[2], o.parameters[3], src)
 	o.steps.Restart()

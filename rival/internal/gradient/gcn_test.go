@@ -50,7 +50,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.real[1].gram = nil // as for a class with many neighbours
-			o.restart(random)
+			o.Restart(random)
 			for _, p := range o.parameters {
 				for i := range p.Data {
 					p.Data[i] += float32(random.NormFloat64()) / 2
@@ -101,7 +101,7 @@ func TestGCNDifferences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.restart(random)
+		o.Restart(random)
 		for i := range o.parameters[1].Data {
 			o.parameters[1].Data[i] = 3 // so that no ReLU changes its state within a step
 		}
@@ -118,6 +118,6 @@ func TestGCNFalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.restart(rand.NewPCG(1, 1))
+	o.Restart(rand.NewPCG(1, 1))
 	halves(t, o, s.X, 200, nil)
 }

@@ -185,8 +185,8 @@ func (m Matching) run(
 
 // relay is the model whose gradients are matched.
 type relay interface {
-	// restart draws new weights.
-	restart(src rand.Source)
+	// Restart draws new weights.
+	Restart(src rand.Source)
 	// match returns the objective at the current weights, and its gradients with respect to X′ and A′. a and da are nil
 	// for A′ = I. The batch of training nodes is drawn from src.
 	match(ctx context.Context, x, a *mat.Dense, src rand.Source) (loss float64, dx, da *mat.Dense, err error)
@@ -210,7 +210,7 @@ type matcher struct {
 
 // Epoch draws a relay and matches gradients at Outer of its states.
 func (l *matcher) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
-	l.relay.restart(src)
+	l.relay.Restart(src)
 	a := l.A()
 	for outer := range l.Outer {
 		if err := ctx.Err(); err != nil {

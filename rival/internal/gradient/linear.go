@@ -70,9 +70,6 @@ func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int, p pr
 	}
 }
 
-// restart draws weights and bias.
-func (l *linear) restart(src rand.Source) { l.Restart(src) }
-
 // draw returns the training rows of a step: all rows, or a random batch of each class.
 func (l *linear) draw(src rand.Source) (rows *mat.Dense, first []int) {
 	random := rand.New(src)

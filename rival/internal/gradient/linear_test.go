@@ -102,7 +102,7 @@ func TestLinearIsAutodiff(t *testing.T) {
 			m := newGCond().Matching
 			m.Distance = distance
 			l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
-			l.restart(random)
+			l.Restart(random)
 			var a *mat.Dense
 			if structured {
 				a = learntest.Symmetric(7, random)
@@ -131,7 +131,7 @@ func TestLinearDifferences(t *testing.T) {
 		m := newGCond().Matching
 		m.Distance = distance
 		l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
-		l.restart(random)
+		l.Restart(random)
 		a := learntest.Symmetric(7, random)
 		differences(t, distance, l, s.X, a)
 	}
@@ -155,7 +155,7 @@ func TestLinearFalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	s, real, first := small(random)
 	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
-	l.restart(random)
+	l.Restart(random)
 	halves(t, l, s.X, 100, random)
 	entropy := func() float64 {
 		var logits mat.Dense
@@ -188,7 +188,7 @@ func BenchmarkLinear(b *testing.B) {
 	}
 	real := mattest.Normal(140, 1433, random)
 	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
-	l.restart(random)
+	l.Restart(random)
 	b.Run("written out", func(b *testing.B) {
 		for b.Loop() {
 			if _, _, _, err := l.match(b.Context(), s.X, nil, random); err != nil {

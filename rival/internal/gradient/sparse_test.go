@@ -27,8 +27,8 @@ func TestSparseIsDense(t *testing.T) {
 		t.Fatalf("%d entries of 7 nodes that drew 200 others each, want 49", edges)
 	}
 	l := linearOn(s, m.Matching, real, first, &learn.Propagation{Hops: m.Hops})
-	l.restart(rand.NewPCG(1, 1))
-	o.restart(rand.NewPCG(1, 1))
+	l.Restart(rand.NewPCG(1, 1))
+	o.Restart(rand.NewPCG(1, 1))
 	a := learntest.Symmetric(7, random)
 	want, wantX, wantA, err := l.match(t.Context(), s.X, a, random)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestSparseDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.restart(random)
+	o.Restart(random)
 	a := learntest.Symmetric(7, random)
 	differences(t, "msgc", o, s.X, a)
 	_, _, da, err := o.match(t.Context(), s.X, a, random)
