@@ -191,7 +191,7 @@ func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.near, e.share = means[2].Sparse(), learn.Identity(c)
+		e.near, e.share = means.Sparse(), learn.Identity(c)
 		return e, nil
 	}
 	train, first := s.Labelled()

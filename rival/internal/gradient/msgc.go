@@ -66,7 +66,7 @@ func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 		if err != nil {
 			return nil, err
 		}
-		means[0].Gather(start.X, start.Y) // each row of X′ starts as the mean of its class
+		means.Gather(start.X, start.Y) // each row of X′ starts as the mean of its class
 		rows, first := start.Labelled()
 		h, err := start.Embeddings(ctx, m.Hops, rows)
 		if err != nil {
