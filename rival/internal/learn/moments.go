@@ -30,8 +30,8 @@ func (s *Start) Averages() *mat.Dense {
 	return m
 }
 
-// ClassMeans returns the means of the rows of H⁽ᴷ⁾ over the training nodes of each class, divided by Unit: classes×d. The
-// row of a class without training nodes is 0.
+// ClassMeans returns the means of the rows of H⁽ᴷ⁾ over the training nodes of each class, divided by Unit: classes×d.
+// The row of a class without training nodes is 0.
 func (s *Start) ClassMeans(ctx context.Context, hops int) (*mat.Dense, error) {
 	nodes, first := s.Labelled()
 	h, err := s.Embeddings(ctx, hops, nodes)
