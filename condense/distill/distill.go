@@ -25,6 +25,7 @@ import (
 	_ "github.com/graph-condensation/cgc" // registers the paper's methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/rival"
@@ -136,7 +137,7 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 		return err
 	}
 	n, d := g.Nodes(), g.Features()
-	what := fmt.Sprintf("%s on %s nodes with %s features", m.Name(), rival.Count(n), rival.Count(d))
+	what := fmt.Sprintf("%s on %s nodes with %s features", m.Name(), digits.Group(n), digits.Group(d))
 	return m.Memory.Fits(what, m.bytes(n, len(g.Split.Train), d, g.Classes))
 }
 

@@ -79,6 +79,3 @@ func words(bytes float64) string {
 	}
 	return digits.Group(int(math.Round(bytes))) + " " + unit
 }
-
-// Count formats n with commas as thousands separators: 153,932.
-func Count(n int) string { return digits.Group(n) }

@@ -31,13 +31,16 @@ type Task struct {
 	digest *graph.Digest // of Graph; nil if it is not known yet
 }
 
+// Work is what a method does for a Task. Its result has X, Y and, if they apply, Adj, Soft, Members, Account and
+// Warnings.
+type Work func(context.Context, *Task) (*condense.Condensed, error)
+
 // Run condenses g by m. It calls m.Check, which must call Check, and starts a clock for the given steps. It then calls
-// work and completes the result. work sets X, Y and, if they apply, Adj, Soft, Members, Account and Warnings. Run adds
-// the names, the configuration, the budget and the seconds. It returns an error if m.Check or work fails, if ctx is
-// done, if there is not enough memory, or if an entry of X is not finite because the method diverged.
+// work and adds the names, the configuration, the budget and the seconds to the result. It returns an error if m.Check
+// or work fails, if ctx is done, if there is not enough memory, or if an entry of X is not finite because the method
+// diverged.
 func Run(
-	ctx context.Context, m condense.Checker, g *graph.Graph, nodes int, seed uint64,
-	work func(context.Context, *Task) (*condense.Condensed, error), steps ...string,
+	ctx context.Context, m condense.Checker, g *graph.Graph, nodes int, seed uint64, work Work, steps ...string,
 ) (_ *condense.Condensed, err error) {
 	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
@@ -71,8 +74,7 @@ type Preparation struct {
 
 // Run is like the function Run, for a method that has prepared the graph. Of the arguments it only checks nodes.
 func (p Preparation) Run(
-	ctx context.Context, m condense.Method, nodes int, seed uint64,
-	work func(context.Context, *Task) (*condense.Condensed, error), steps ...string,
+	ctx context.Context, m condense.Method, nodes int, seed uint64, work Work, steps ...string,
 ) (_ *condense.Condensed, err error) {
 	defer memory.Recover(&err)
 	if err := checkNodes(p.Graph, nodes); err != nil {
@@ -85,21 +87,54 @@ func (p Preparation) Run(
 	return run(ctx, t, work)
 }
 
-// run calls work on t and completes the result.
-func run(
-	ctx context.Context, t *Task, work func(context.Context, *Task) (*condense.Condensed, error),
-) (_ *condense.Condensed, err error) {
-	if t.Budget, err = partition.Budgets(t.Graph.Counts(t.Graph.Split.Train), t.Nodes); err != nil {
+// run calls work on t, and checks and completes the result.
+func run(ctx context.Context, t *Task, work Work) (small *condense.Condensed, err error) {
+	g := t.Graph
+	if t.Budget, err = partition.Budgets(g.Counts(g.Split.Train), t.Nodes); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	small, err := work(ctx, t)
+	if small, err = work(ctx, t); err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return t.finish(ctx, small)
+	row, col, found, err := mat.FirstNotFinite(ctx, small.X)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return nil, fmt.Errorf("rival: %s diverged: feature %d of condensed node %d is %v, must be a finite number",
+			t.method.Name(), col, row, small.X.Row(row)[col])
+	}
+	if small.Config, err = condense.Configuration(t.method, t.Nodes, t.Seed); err != nil {
+		return nil, err
+	}
+	small.Method, small.Classes, small.Graph, small.GraphNodes = t.method.Name(), g.Classes, g.Name, g.Nodes()
+	small.Budget = condense.CountBudget(small.Y, g.Classes)
+	small.TakeNames(g)
+	if t.digest != nil {
+		small.SetSource(*t.digest, g)
+	} else if err := small.TakeSource(g); err != nil {
+		return nil, err
+	}
+	small.Seconds = t.Clock.Stop()
+	if err := small.Validate(); err != nil {
+		return nil, err
+	}
+	return small, nil
+}
+
+// ByClass returns the training nodes of each class.
+func ByClass(g *graph.Graph) [][]int32 {
+	train := make([][]int32, g.Classes)
+	for _, v := range g.Split.Train {
+		train[g.Y[v]] = append(train[g.Y[v]], v)
+	}
+	return train
 }
 
 // Check returns an error if g is invalid or cannot be condensed to the given number of nodes. The Check of a baseline
@@ -121,38 +156,4 @@ func checkNodes(g *graph.Graph, nodes int) error {
 	}
 	_, err := condense.Size{Nodes: nodes}.Of(g, false)
 	return err
-}
-
-// finish checks and completes small, the result of work.
-func (t *Task) finish(ctx context.Context, small *condense.Condensed) (*condense.Condensed, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	g := t.Graph
-	row, col, found, err := mat.FirstNotFinite(ctx, small.X)
-	if err != nil {
-		return nil, err
-	}
-	if found {
-		return nil, fmt.Errorf("rival: %s diverged: feature %d of condensed node %d is %v, must be a finite number",
-			t.method.Name(), col, row, small.X.Row(row)[col])
-	}
-	config, err := condense.Configuration(t.method, t.Nodes, t.Seed)
-	if err != nil {
-		return nil, err
-	}
-	small.Classes, small.Graph, small.GraphNodes = g.Classes, g.Name, g.Nodes()
-	small.Method, small.Config = t.method.Name(), config
-	small.Budget = condense.CountBudget(small.Y, g.Classes)
-	small.TakeNames(g)
-	if t.digest != nil {
-		small.SetSource(*t.digest, g)
-	} else if err := small.TakeSource(g); err != nil {
-		return nil, err
-	}
-	small.Seconds = t.Clock.Stop()
-	if err := small.Validate(); err != nil {
-		return nil, err
-	}
-	return small, nil
 }

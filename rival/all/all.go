@@ -16,14 +16,12 @@ import (
 
 // init registers each method with its default parameters. Lists of methods are in this order.
 func init() {
-	for _, m := range []condense.Method{
-		selection.Random{}, selection.NewHerding(), selection.NewKCenter(),
-		coarsening.NewVN(), coarsening.NewACM(),
-		kernel.NewSNTK(), kernel.NewSNTKX(),
-		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(), gradient.NewMSGC(), gradient.NewSGDD(),
-		distribution.NewGCDM(), distribution.NewGCDMX(), distribution.NewSimGC(),
-		trajectory.NewSFGC(), trajectory.NewGEOM(), trajectory.NewGCSR(),
+	for _, methods := range [][]condense.Method{
+		selection.Methods(), coarsening.Methods(), kernel.Methods(), gradient.Methods(), distribution.Methods(),
+		trajectory.Methods(),
 	} {
-		condense.Register(m)
+		for _, m := range methods {
+			condense.Register(m)
+		}
 	}
 }

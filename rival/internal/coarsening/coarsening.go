@@ -18,18 +18,23 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{vn{Eigenpairs: 10, Memory: rival.DefaultMemory}, acm{Memory: rival.DefaultMemory}}
+}
+
 // prepareStep and mergeStep are the names of the steps in Seconds.
 const (
 	prepareStep = "prepare"
 	mergeStep   = "merge"
 )
 
-// VN merges closed neighbourhoods into super-nodes, beginning with those whose merging changes the smooth signals on
+// vn merges closed neighbourhoods into super-nodes, beginning with those whose merging changes the smooth signals on
 // the graph least (variation neighbourhoods). Nothing is trained. Source: Loukas, Graph reduction with spectral and cut
 // guarantees (2019); Huang et al., Scaling up graph neural networks via graph coarsening (2021).
 //
 // It is deterministic: all seeds give the same graph.
-type VN struct {
+type vn struct {
 	// Eigenpairs is K, the number of eigenpairs of each component's Laplacian that the cost preserves, from 1 to 100.
 	Eigenpairs int `json:"eigenpairs"`
 	// OwnWeights divides the weights of A′ by the weight of the edges inside the super-nodes.
@@ -38,14 +43,9 @@ type VN struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewVN returns VN with default parameters.
-func NewVN() VN { return VN{Eigenpairs: 10, Memory: rival.DefaultMemory} }
+func (vn) Name() string { return "vn" }
 
-// Name returns "vn".
-func (VN) Name() string { return "vn" }
-
-// Check validates the parameters, g, nodes and the memory limit.
-func (m VN) Check(g *graph.Graph, nodes int) error {
+func (m vn) Check(g *graph.Graph, nodes int) error {
 	if m.Eigenpairs < 1 || m.Eigenpairs > 100 {
 		return outOfRange("eigenpairs", m.Eigenpairs, "from 1 to 100")
 	}
@@ -59,12 +59,13 @@ func (m VN) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense merges neighbourhoods until N′ super-nodes are left. It reports the progress of each level.
-func (m VN) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m vn) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, m, g, nodes, seed, m.merge, prepareStep, mergeStep)
 }
 
-// merge runs the method and returns the condensed graph.
-func (m VN) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+// merge runs the method and returns the condensed graph. If no two neighbours can be merged, because all differ in
+// class, it merges the super-nodes of the same class whose mean features are closest.
+func (m vn) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 	g, nodes := task.Graph, task.Nodes
 	done := task.Clock.Step(prepareStep)
 	c := begin(g)
@@ -73,59 +74,55 @@ func (m VN) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, e
 		return nil, err
 	}
 	done()
-	defer task.Clock.Step(mergeStep)()
-	for from := c.nodes(); c.nodes() > nodes; {
-		report(ctx, from, c.nodes(), nodes)
+	groups := func(c *coarse) ([][]int32, error) {
 		groups, err := c.level(ctx, rows, g.Classes, nodes)
-		if err != nil {
-			return nil, err
+		if err != nil || len(groups) > 0 {
+			return groups, err
 		}
-		if len(groups) == 0 { // all neighbours differ in class
-			break
-		}
-		next, place := c.merge(groups)
-		if rows, err = next.next(ctx, rows, place); err != nil {
-			return nil, err
-		}
-		c = next
-	}
-	if c.nodes() > nodes {
-		if c, err = c.finish(ctx, g, nodes); err != nil {
-			return nil, err
-		}
-	}
-	return c.condensed(ctx, g, m.OwnWeights)
-}
-
-// finish merges the super-nodes of the same class whose mean features are closest. It is used if no two neighbours can
-// be merged.
-func (c *coarse) finish(ctx context.Context, g *graph.Graph, nodes int) (*coarse, error) {
-	for c.nodes() > nodes {
 		x, err := c.means(ctx, g.X)
 		if err != nil {
 			return nil, err
 		}
-		points := make([][]float64, x.Rows)
-		for i := range points {
-			for _, v := range x.Row(i) {
-				points[i] = append(points[i], float64(v))
-			}
-		}
-		pairs, err := c.alike(ctx, points, g.Classes)
+		pairs, err := c.alike(ctx, doubles(x), g.Classes)
+		return c.disjoint(pairs, c.nodes()-nodes, nodes), err
+	}
+	merged := func(_, next *coarse, place []int32) (err error) {
+		rows, err = next.next(ctx, rows, place)
+		return err
+	}
+	return c.reduce(ctx, task, m.OwnWeights, groups, merged)
+}
+
+// reduce merges the groups of super-nodes that groups returns until the condensed nodes of the task are left, and
+// returns the condensed graph. It calls merged after each merge with the new super-node of each old one.
+func (c *coarse) reduce(
+	ctx context.Context, task *rival.Task, ownWeights bool, groups func(c *coarse) ([][]int32, error),
+	merged func(c, next *coarse, place []int32) error,
+) (*condense.Condensed, error) {
+	defer task.Clock.Step(mergeStep)()
+	for from := c.nodes(); c.nodes() > task.Nodes; {
+		progress.Report(ctx, progress.Event{
+			Stage: mergeStep, Done: int64(from - c.nodes()), Total: int64(from - task.Nodes),
+		})
+		chosen, err := groups(c)
 		if err != nil {
 			return nil, err
 		}
-		c, _ = c.merge(c.disjoint(pairs, c.nodes()-nodes, nodes))
+		next, place := c.merge(chosen)
+		if err := merged(c, next, place); err != nil {
+			return nil, err
+		}
+		c = next
 	}
-	return c, nil
+	return c.condensed(ctx, task.Graph, ownWeights)
 }
 
-// ACM merges pairs of super-nodes, beginning with those whose merging changes the convolution of SGC least
+// acm merges pairs of super-nodes, beginning with those whose merging changes the convolution of SGC least
 // (A-ConvMatch). Nothing is trained. Source: Dickens et al., Graph coarsening via convolution matching for scalable
 // graph neural network training (2024).
 //
 // It is deterministic: all seeds give the same graph.
-type ACM struct {
+type acm struct {
 	// PairsPerLevel is the largest number of pairs that are merged before all costs are recomputed, at least 0. 0 means
 	// 250 or a twentieth of the super-nodes, whichever is more.
 	PairsPerLevel int `json:"pairs_per_level"`
@@ -135,14 +132,9 @@ type ACM struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewACM returns A-CM with default parameters.
-func NewACM() ACM { return ACM{Memory: rival.DefaultMemory} }
+func (acm) Name() string { return "a-cm" }
 
-// Name returns "a-cm".
-func (ACM) Name() string { return "a-cm" }
-
-// Check validates the parameters, g, nodes and the memory limit.
-func (m ACM) Check(g *graph.Graph, nodes int) error {
+func (m acm) Check(g *graph.Graph, nodes int) error {
 	if m.PairsPerLevel < 0 {
 		return outOfRange("pairs per level", m.PairsPerLevel, "at least 0")
 	}
@@ -157,12 +149,12 @@ func (m ACM) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense merges pairs until N′ super-nodes are left. It reports the progress of each level.
-func (m ACM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m acm) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, m, g, nodes, seed, m.merge, prepareStep, mergeStep)
 }
 
 // merge runs the method and returns the condensed graph.
-func (m ACM) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+func (m acm) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 	g, nodes := task.Graph, task.Nodes
 	done := task.Clock.Step(prepareStep)
 	c := begin(g)
@@ -175,33 +167,27 @@ func (m ACM) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, 
 		return nil, err
 	}
 	done()
-	defer task.Clock.Step(mergeStep)()
-	for from := c.nodes(); c.nodes() > nodes; {
-		report(ctx, from, c.nodes(), nodes)
+	groups := func(c *coarse) ([][]int32, error) {
 		v, err := c.convolution(ctx, x)
 		if err != nil {
 			return nil, err
 		}
 		points := v.apply(v.apply(scores))
 		pairs, err := v.pairs(ctx, points, nodes)
-		if err != nil {
-			return nil, err
-		}
-		if len(pairs) == 0 {
-			if pairs, err = c.alike(ctx, points, g.Classes); err != nil {
-				return nil, err
-			}
+		if err == nil && len(pairs) == 0 {
+			pairs, err = c.alike(ctx, points, g.Classes)
 		}
 		most := m.PairsPerLevel
 		if most == 0 {
 			most = max(250, c.nodes()/20)
 		}
-		next, place := c.merge(c.disjoint(pairs, min(most, c.nodes()-nodes), nodes))
-		x = c.merged(x, place, next)
-		scores = c.mergedScores(scores, place, next)
-		c = next
+		return c.disjoint(pairs, min(most, c.nodes()-nodes), nodes), err
 	}
-	return c.condensed(ctx, g, m.OwnWeights)
+	merged := func(c, next *coarse, place []int32) error {
+		x, scores = c.merged(x, place, next), c.mergedScores(scores, place, next)
+		return nil
+	}
+	return c.reduce(ctx, task, m.OwnWeights, groups, merged)
 }
 
 // mergedScores is like merged, for float64 rows.
@@ -214,11 +200,6 @@ func (c *coarse) mergedScores(scores [][]float64, place []int32, next *coarse) [
 		axpy(merged[p], float64(len(c.members[i]))/float64(len(next.members[p])), scores[i])
 	}
 	return merged
-}
-
-// report reports how far the number of super-nodes has fallen on its way from its initial value to nodes.
-func report(ctx context.Context, from, now, nodes int) {
-	progress.Report(ctx, progress.Event{Stage: mergeStep, Done: int64(from - now), Total: int64(from - nodes)})
 }
 
 func outOfRange(field string, value any, want string) error {

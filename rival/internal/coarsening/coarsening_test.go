@@ -5,10 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -218,7 +216,7 @@ func TestConvolution(t *testing.T) {
 	if err := graph.Symmetric(g.Adj).Apply(t.Context(), h, x); err != nil {
 		t.Fatal(err)
 	}
-	before := v.apply(table(x))
+	before := v.apply(doubles(x))
 	for i, row := range before {
 		for j, got := range row {
 			if want := float64(h.Row(i)[j]); !(math.Abs(got-want) <= 1e-6) {
@@ -232,7 +230,7 @@ func TestConvolution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after := merged.apply(table(merged.x))
+		after := merged.apply(doubles(merged.x))
 		two, all := 0.0, 0.0
 		for i, row := range before {
 			for j, f := range row {
@@ -260,17 +258,6 @@ func TestConvolution(t *testing.T) {
 	if got := v.cost(0, 1); !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("cost of two super-nodes is %v, want %v", got, want)
 	}
-}
-
-func table(x *mat.Dense) (rows [][]float64) {
-	for i := range x.Rows {
-		var row []float64
-		for _, v := range x.Row(i) {
-			row = append(row, float64(v))
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // TestNeighbours compares the tree with a search over all distances. Some points are equal, so that there are ties.
@@ -341,7 +328,7 @@ func TestPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []condense.Method{NewVN(), NewACM()} {
+	for _, m := range Methods() {
 		small, err := m.Condense(t.Context(), g, 2, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -351,25 +338,6 @@ func TestPlanted(t *testing.T) {
 		}
 		if x := small.X.Row(0)[0]; !(math.Abs(float64(x)-1.225) <= 1e-6) || small.Adj.NNZ() != 2 {
 			t.Errorf("%s: feature %v with %d entries of A′, want 1.225 with 2", m.Name(), x, small.Adj.NNZ())
-		}
-	}
-}
-
-// TestRefusals checks that parameters out of range and a memory limit that is too small fail before any work.
-func TestRefusals(t *testing.T) {
-	g := drawn(t, 20)
-	for _, c := range []struct {
-		method condense.Checker
-		words  string
-	}{
-		{VN{Eigenpairs: 0}, "eigenpairs 0, must be from 1 to 100"},
-		{ACM{PairsPerLevel: -2}, "pairs per level -2, must be at least 0"},
-		{VN{Eigenpairs: 10, Memory: 100}, "vn on 20 nodes needs"},
-		{ACM{Memory: 100}, "a-cm on 20 nodes with 5 features needs"},
-	} {
-		_, err := c.method.Condense(t.Context(), g, 4, 0)
-		if checked := c.method.Check(g, 4); err == nil || checked == nil || !strings.Contains(err.Error(), c.words) {
-			t.Errorf("errors %v and %v, want %q", err, checked, c.words)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
@@ -29,20 +30,13 @@ const (
 // with standardised columns. Propagation and means commute with the projection, so the embeddings of every coarser
 // graph can be computed from these few numbers.
 func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][]float64, error) {
-	nodes := make([]int32, 0, c.nodes())
-	for _, members := range c.members {
-		nodes = append(nodes, members...)
-	}
-	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: nodes, Mapped: g.Mapped}
+	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: slices.Concat(c.members...), Mapped: g.Mapped}
 	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
 	if err != nil {
 		return nil, err
 	}
-	n, d := x.Dims()
-	h := mat.NewDense(n, d)
-	for i := range n {
-		copy(h.Row(i), views[hops].Row(i))
-	}
+	d := x.Cols
+	h := views[hops].Dense().Clone()
 	views = nil
 	scale, err := standardize(h)
 	if err != nil {
@@ -62,12 +56,8 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 			return nil, err
 		}
 	}
-	scores := make([][]float64, n)
 	if basis.Cols == 0 { // all embeddings are equal
-		for i := range scores {
-			scores[i] = make([]float64, 1)
-		}
-		return scores, nil
+		return doubles(mat.NewDense(x.Rows, 1)), nil
 	}
 	mat.Mul(&image, h, basis)
 	gram, err := factor.Gram(ctx, &image)
@@ -86,12 +76,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 		}
 	}
 	mat.Mul(&projected, x, &directions)
-	for i := range scores {
-		for _, v := range projected.Row(i) {
-			scores[i] = append(scores[i], float64(v))
-		}
-	}
-	return scores, nil
+	return doubles(&projected), nil
 }
 
 // standardize scales each column of h to mean 0 and variance 1, and returns the factors. The factor of a constant

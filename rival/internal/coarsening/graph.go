@@ -31,6 +31,8 @@ type coarse struct {
 	class []int32
 	// labelled is the number of super-nodes with a class.
 	labelled int
+	// components holds the connected components, each ascending, as long as each super-node is a single node.
+	components [][]int32
 }
 
 // begin returns g with each node as a super-node. It omits components without a training node, which no label can
@@ -40,18 +42,21 @@ func begin(g *graph.Graph) *coarse {
 	for _, v := range g.Split.Train {
 		trains[v] = true
 	}
-	var nodes []int32
-	for _, part := range reach.Components(g.Adj) {
-		if slices.ContainsFunc(part, func(v int32) bool { return trains[v] }) {
-			nodes = append(nodes, part...)
-		}
-	}
-	slices.Sort(nodes)
+	parts := slices.DeleteFunc(reach.Components(g.Adj), func(part []int32) bool {
+		return !slices.ContainsFunc(part, func(v int32) bool { return trains[v] })
+	})
+	nodes := slices.Sorted(slices.Values(slices.Concat(parts...)))
 	place := make([]int32, g.Nodes())
 	for i, v := range nodes {
 		place[v] = int32(i)
 	}
-	c := &coarse{inside: make([]float64, len(nodes)), labelled: len(g.Split.Train)}
+	c := &coarse{inside: make([]float64, len(nodes)), labelled: len(g.Split.Train), components: parts}
+	for _, part := range parts {
+		for i, v := range part {
+			part[i] = place[v]
+		}
+		slices.Sort(part)
+	}
 	for _, v := range nodes {
 		var edges []edge
 		for j, w := range g.Adj.Row(int(v)) {
@@ -184,6 +189,18 @@ func (c *coarse) condensed(ctx context.Context, g *graph.Graph, own bool) (*cond
 	var err error
 	small.X, err = c.means(ctx, g.X)
 	return small, err
+}
+
+// doubles returns the rows of x in float64.
+func doubles(x *mat.Dense) [][]float64 {
+	rows := make([][]float64, x.Rows)
+	for i := range rows {
+		rows[i] = make([]float64, x.Cols)
+		for j, v := range x.Row(i) {
+			rows[i][j] = float64(v)
+		}
+	}
+	return rows
 }
 
 // means returns the mean of the rows of x in each super-node.

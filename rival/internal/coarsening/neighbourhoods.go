@@ -1,6 +1,7 @@
 package coarsening
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"math"
@@ -18,7 +19,7 @@ func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
 		rows[i] = make([]float64, k)
 	}
 	place := make([]int32, c.nodes())
-	for _, part := range c.components() {
+	for _, part := range c.components {
 		for p, v := range part {
 			place[v] = int32(p)
 		}
@@ -42,29 +43,6 @@ func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
 		}
 	}
 	return rows, nil
-}
-
-// components returns the connected components of c, each ascending.
-func (c *coarse) components() (parts [][]int32) {
-	seen := make([]bool, c.nodes())
-	for i := range seen {
-		if seen[i] {
-			continue
-		}
-		seen[i] = true
-		part := []int32{int32(i)}
-		for at := 0; at < len(part); at++ {
-			for _, e := range c.edges[part[at]] {
-				if !seen[e.to] {
-					seen[e.to] = true
-					part = append(part, e.to)
-				}
-			}
-		}
-		slices.Sort(part)
-		parts = append(parts, part)
-	}
-	return parts
 }
 
 // next returns A for c after a merge: B(BᵀLB)^-½ with B = CA. rows are the rows of A before the merge, and place is the
@@ -160,29 +138,19 @@ type candidate struct {
 	centre int32
 }
 
-// queue is a heap of candidates by cost, and then by centre.
+// queue is a heap.Interface of candidates by cost, and then by centre.
 type queue []candidate
 
-// Len returns the number of candidates. Len, Less, Swap, Push and Pop implement heap.Interface.
-func (q queue) Len() int { return len(q) }
-
-// Less reports whether candidate a comes before candidate b.
-func (q queue) Less(a, b int) bool {
-	return q[a].cost < q[b].cost || q[a].cost == q[b].cost && q[a].centre < q[b].centre
-}
-
-// Swap exchanges two candidates.
+func (q queue) Len() int      { return len(q) }
 func (q queue) Swap(a, b int) { q[a], q[b] = q[b], q[a] }
-
-// Push appends a candidate.
-func (q *queue) Push(x any) { *q = append(*q, x.(candidate)) }
-
-// Pop removes the last candidate and returns it.
+func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }
 func (q *queue) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	*q = (*q)[:last]
-	return x
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+func (q queue) Less(a, b int) bool {
+	return cmp.Or(cmp.Compare(q[a].cost, q[b].cost), cmp.Compare(q[a].centre, q[b].centre)) < 0
 }
 
 // allowed returns the members of a set that may be merged: unlabelled super-nodes, and the first 1 + fall super-nodes

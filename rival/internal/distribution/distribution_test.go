@@ -1,94 +1,28 @@
 package distribution
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/condense/condensetest"
-	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-var few = learn.Choice{JudgeEvery: 2, JudgeEpochs: 2}
-
-func methods() []condense.Method {
-	a, b, c := NewGCDM(), NewGCDMX(), NewSimGC()
-	a.Epochs, a.Outer, a.Hidden, a.Choice, a.PairHidden, a.StructureEpochs, a.FeatureEpochs = 2, 2, 8, few, 8, 1, 1
-	b.Epochs, b.Outer, b.Hidden, b.Choice, b.Relay = 2, 2, 8, few, SGC
-	c.Epochs, c.TeacherEpochs, c.Choice, c.PairHidden, c.StructureEpochs, c.FeatureEpochs = 2, 5, few, 8, 1, 1
-	return []condense.Method{a, b, c}
-}
-
-func TestContract(t *testing.T) {
-	for _, m := range methods() {
-		t.Run(m.Name(), func(t *testing.T) {
-			condensetest.Test(t, m, condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation)
-		})
-	}
-}
-
-// differences compares gradients with central differences of the objective.
-func differences(
-	t *testing.T, what string, x, a *mat.Dense, match func(x, a *mat.Dense) (float64, *mat.Dense, *mat.Dense),
-) {
-	t.Helper()
-	_, dx, da := match(x, a)
-	dx = dx.Clone()
-	if a != nil {
-		da = da.Clone()
-	}
-	value := func() float64 { loss, _, _ := match(x, a); return loss }
-	check := func(name string, got float64, set func(by float32), scale float64) {
-		const step = 2e-3
-		set(step)
-		above := value()
-		set(-2 * step)
-		below := value()
-		set(step)
-		if want := (above - below) / (2 * step); !(math.Abs(got-want) <= 2e-2*scale) { // from step² and rounding/step
-			t.Errorf("%s: %s is %v, difference %v", what, name, got, want)
-		}
-	}
-	largest := func(m *mat.Dense) (top float64) {
-		for _, v := range m.Data {
-			top = max(top, math.Abs(float64(v)))
-		}
-		return top
-	}
-	for i := range x.Data {
-		check("dX", float64(dx.Data[i]), func(by float32) { x.Data[i] += by }, largest(dx))
-	}
-	if a == nil {
-		return
-	}
-	for i := range a.Rows {
-		for j := range i {
-			check("dA", float64(da.Row(i)[j]+da.Row(j)[i]), func(by float32) {
-				a.Row(i)[j] += by
-				a.Row(j)[i] += by
-			}, 2*largest(da))
-		}
-	}
-}
-
 func TestMeansDifferences(t *testing.T) {
 	for _, relay := range []string{GCN, SGC} {
 		for _, structured := range []bool{false, true} {
 			s := learntest.Begin(t)
-			m := NewGCDM().Means
+			m := newGCDM().Means
 			m.Relay, m.Hidden = relay, 7
 			e, err := newMeans(t.Context(), s, m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			random := rand.New(rand.NewPCG(5, 5))
-			e.restart(random)
+			learn.DrawLayer(e.w, e.b, random)
 			for i := range e.b.Data {
 				e.b.Data[i] += 2 // so that no ReLU changes its state within a step
 			}
@@ -97,7 +31,9 @@ func TestMeansDifferences(t *testing.T) {
 				a = learntest.Symmetric(9, random)
 			}
 			e.real()
-			differences(t, relay, s.X, a, func(x, a *mat.Dense) (float64, *mat.Dense, *mat.Dense) { return e.match(x, a, true) })
+			learntest.Differences(t, relay, s.X, a, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+				return e.match(s.X, a, true)
+			})
 			if _, dx, da := e.match(s.X, a, false); structured && (dx != nil || da == nil) {
 				t.Error("without features, want the gradient by A′ alone")
 			}
@@ -108,13 +44,13 @@ func TestMeansDifferences(t *testing.T) {
 // TestRealMeans compares the class means of the training nodes with the embeddings of the full graph.
 func TestRealMeans(t *testing.T) {
 	s := learntest.Begin(t)
-	m := NewGCDM().Means
+	m := newGCDM().Means
 	m.Hidden = 4
 	e, err := newMeans(t.Context(), s, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.restart(rand.NewPCG(1, 1))
+	learn.DrawLayer(e.w, e.b, rand.NewPCG(1, 1))
 	e.real()
 	op := graph.Symmetric(s.Graph.Adj)
 	var ax, hidden, all mat.Dense
@@ -148,19 +84,22 @@ func TestRealMeans(t *testing.T) {
 
 func TestMomentsDifferences(t *testing.T) {
 	s := learntest.Begin(t)
-	m := NewSimGC()
+	m := newSimGC()
 	m.TeacherEpochs = 20
 	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	differences(t, "simgc", s.X, learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6))), o.match)
+	a := learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6)))
+	learntest.Differences(t, "simgc", s.X, a, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		return o.match(s.X, a)
+	})
 }
 
 // TestMomentsAreTheirFormula compares the objective with its formula, computed in plain loops.
 func TestMomentsAreTheirFormula(t *testing.T) {
 	s := learntest.Begin(t)
-	m := NewSimGC()
+	m := newSimGC()
 	m.Hops = 0
 	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
 	if err != nil {
@@ -199,16 +138,16 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		for j := range s.X.Cols {
 			m1, d1 := moments(real, j)
 			m2, d2 := moments(own, j)
-			want += NewSimGC().FeatureWeight * 10.0 / 30 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
+			want += newSimGC().FeatureWeight * 10.0 / 30 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
 		}
 	}
 	var near, weight float64
 	for i := range s.Y {
 		logits, sum := make([]float64, 3), 0.0
 		for c := range logits {
-			logits[c] = float64(o.bias.Data[c])
+			logits[c] = float64(o.teacher.B.Data[c])
 			for j, v := range s.X.Row(i) {
-				logits[c] += float64(v) * float64(o.teacher.Row(j)[c])
+				logits[c] += float64(v) * float64(o.teacher.W.Row(j)[c])
 			}
 			sum += math.Exp(logits[c])
 		}
@@ -227,31 +166,4 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 	if !(math.Abs(got-want) <= 1e-4*math.Abs(want)) {
 		t.Errorf("objective %v, want %v", got, want)
 	}
-}
-
-// TestLearns checks that a GCN trained on the condensed demo graph is accurate on the validation nodes.
-func TestLearns(t *testing.T) {
-	a, b, c := NewGCDM(), NewGCDMX(), NewSimGC()
-	choice := learn.Choice{JudgeEvery: 64, JudgeEpochs: 50}
-	a.Epochs, a.Outer, a.FeatureRate, a.AdjacencyRate, a.Hidden, a.PairHidden = 64, 2, 0.04, 0.01, 32, 8
-	b.Epochs, b.Outer, b.FeatureRate, b.Hidden = 64, 2, 0.02, 32
-	c.TeacherEpochs, c.Epochs, c.FeatureRate, c.AdjacencyRate, c.PairHidden = 200, 64, 0.02, 0.01, 8
-	a.Choice, b.Choice, c.Choice = choice, choice, choice
-	for _, m := range []condense.Method{a, b, c} {
-		g := synth.Demo()
-		account := learntest.Account(t, m, g, 4*g.Classes, 1)
-		if account.Validation < 75 || account.Judgements != 7 { // at epochs 1, 2, 4, …, 64
-			t.Errorf("%s: %+v, want a validation accuracy of at least 75 at one of 7 looks", m.Name(), account)
-		}
-	}
-}
-
-func ExampleNewGCDMX() {
-	m := NewGCDMX()
-	m.Epochs = 20
-	small, err := m.Condense(context.Background(), synth.Demo(), 20, 0)
-	if err != nil {
-		panic(err)
-	}
-	_ = small // to train on it: gnn.Train(ctx, gnn.GCN(), experiment.Sample(small), …)
 }

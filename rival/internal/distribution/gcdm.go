@@ -6,7 +6,6 @@ package distribution
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -19,6 +18,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
+
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newGCDM(), gcdmX{Means: newGCDM().Means}, newSimGC()}
+}
 
 // SGC and GCN are the names of the encoders.
 const (
@@ -40,23 +44,23 @@ type Means struct {
 	learn.Choice
 }
 
-// GCDM matches the mean embedding of each class under random encoders. A network computes A′ from pairs of rows of X′.
+// gcdm matches the mean embedding of each class under random encoders. A network computes A′ from pairs of rows of X′.
 // Source: Liu et al., Graph condensation via receptive field distribution matching (2022).
-type GCDM struct {
+type gcdm struct {
 	Means
 	learn.Structure
 }
 
-// GCDMX matches mean embeddings as gcdm does, without edges: A′ = I. Source: as gcdm.
-type GCDMX struct {
+// gcdmX matches mean embeddings as gcdm does, without edges: A′ = I. Source: as gcdm.
+type gcdmX struct {
 	Means
 	// Memory limits the memory that is needed for the training nodes.
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewGCDM returns GCDM with the settings of public programs for Cora.
-func NewGCDM() GCDM {
-	return GCDM{
+// newGCDM returns GCDM with the settings of public programs for Cora.
+func newGCDM() gcdm {
+	return gcdm{
 		Means: Means{
 			Epochs: 600, Outer: 5, FeatureRate: 1e-4, Relay: GCN, Hidden: 256,
 			Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
@@ -67,30 +71,15 @@ func NewGCDM() GCDM {
 	}
 }
 
-// NewGCDMX returns GCDMX with the settings of GCDM.
-func NewGCDMX() GCDMX { return GCDMX{Means: NewGCDM().Means} }
+func (gcdm) Name() string { return "gcdm" }
 
-// Name returns "gcdm".
-func (GCDM) Name() string { return "gcdm" }
+func (gcdmX) Name() string { return "gcdm-x" }
 
-// Name returns "gcdm-x".
-func (GCDMX) Name() string { return "gcdm-x" }
-
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCDM) Check(g *graph.Graph, nodes int) error {
-	if err := errors.Join(m.Means.check(g, nodes), m.Structure.Check(m.Name(), nodes)); err != nil {
-		return err
-	}
-	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes))
+func (m gcdm) Check(g *graph.Graph, nodes int) error {
+	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCDMX) Check(g *graph.Graph, nodes int) error {
-	if err := m.check(g, nodes); err != nil {
-		return err
-	}
-	return m.Memory.Fits(learn.Training(m.Name(), g), m.bytes(g, nodes))
-}
+func (m gcdmX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
 // nodes. With the encoder GCN, these are the rows of ÂX at the training nodes and their neighbours, both dense and
@@ -105,11 +94,10 @@ func (m Means) bytes(g *graph.Graph, nodes int) float64 {
 	return own + learn.EmbeddingBytes(near, d, 1) + float64(near)*float64(8*d+4*m.Hidden)
 }
 
-func (m Means) check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	return errors.Join(
+// check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run
+// needs. A nil structure means A′ = I.
+func (m Means) check(g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int) error {
+	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) },
 		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
 		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
@@ -119,33 +107,28 @@ func (m Means) check(g *graph.Graph, nodes int) error {
 	)
 }
 
-// Condense learns X′ and A′.
-func (m GCDM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, m.Threshold, nodes, seed, func(start *learn.Start) *learn.Pair {
-		return learn.NewPair(start, m.FeatureRate, m.Structure, m.Pairs(start, seed))
-	})
+func (m gcdm) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
-// Condense learns X′.
-func (m GCDMX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, 0, nodes, seed, func(start *learn.Start) *learn.Pair {
-		return learn.NewPair(start, m.FeatureRate, learn.Structure{}, nil)
-	})
+func (m gcdmX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
+// run condenses g by mean matching. A nil structure means A′ = I.
 func (m Means) run(
-	ctx context.Context, g *graph.Graph, method condense.Checker, threshold float64, nodes int, seed uint64,
-	pair func(*learn.Start) *learn.Pair,
+	ctx context.Context, g *graph.Graph, method condense.Checker, s *learn.Structure, nodes int, seed uint64,
 ) (*condense.Condensed, error) {
-	plan := learn.Plan{
-		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
+	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
+	if s != nil {
+		plan.Threshold = s.Threshold
 	}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
 		e, err := newMeans(ctx, start, m)
 		if err != nil {
 			return nil, err
 		}
-		return &meansLearner{Pair: pair(start), means: e}, nil
+		return &meansLearner{Pair: s.Pair(start, m.FeatureRate, seed), means: e}, nil
 	})
 }
 
@@ -164,27 +147,19 @@ func (l *meansLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (l
 		var a *mat.Dense
 		parallel.For(2, 1, func(lo, hi int) { // the two are independent of each other
 			if lo == 0 {
-				l.means.restart(src)
+				learn.DrawLayer(l.means.w, l.means.b, src)
 				l.means.real()
 			}
 			if hi == 2 {
 				a = l.A()
 			}
 		})
-		value, dx, da := l.means.match(l.X, a, l.features(epoch))
+		_, features := l.Turns(epoch)
+		value, dx, da := l.means.match(l.X, a, features)
 		loss += value / float64(l.means.Outer)
 		l.Step(epoch, dx, da)
 	}
 	return loss, nil
-}
-
-// features reports whether X′ is trained in the epoch.
-func (l *meansLearner) features(epoch int) bool {
-	if l.Maker == nil {
-		return true
-	}
-	_, features := l.Turns(epoch)
-	return features
 }
 
 // means matches the class means of an encoder's embeddings:
@@ -208,7 +183,7 @@ type means struct {
 func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 	c := len(s.Budget)
 	e := &means{
-		Means: m, coeff: s.Coefficients(), share: mat.NewDense(c, c), own: s.Averages(), tape: autodiff.NewTape(),
+		Means: m, coeff: s.Coefficients(), own: s.Averages(), tape: autodiff.NewTape(),
 		w: mat.NewDense(s.X.Cols, m.Hidden), b: mat.NewDense(1, m.Hidden),
 	}
 	if m.Relay == SGC {
@@ -216,38 +191,23 @@ func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.near = means[2].Sparse()
-		for i := range c {
-			e.share.Row(i)[i] = 1
-		}
+		e.near, e.share = means.Sparse(), learn.Identity(c)
 		return e, nil
 	}
-	train, _ := s.Labelled()
-	near, place := learn.Near(s.Graph.Adj, train)
-	h, err := s.Embeddings(ctx, 1, near)
+	train, first := s.Labelled()
+	layers, err := s.Convolution(ctx, train)
 	if err != nil {
 		return nil, err
 	}
-	e.near = h[1].Sparse()
-	e.share = mat.NewDense(c, len(near))
-	op := graph.Symmetric(s.Graph.Adj)
-	for class, nodes := range s.Train {
-		row := e.share.Row(class)
-		for _, v := range nodes {
-			part := 1 / float32(len(nodes))
-			row[place[v]] += part * op.Left[v] * op.Self * op.Right[v]
-			for u, w := range op.Adj.Row(int(v)) {
-				row[place[int32(u)]] += part * op.Left[v] * w * op.Right[u]
+	e.near, e.share = layers.S.Matrix, mat.NewDense(c, layers.S.Matrix.Rows)
+	for class := range c {
+		for i := first[class]; i < first[class+1]; i++ {
+			for j, w := range layers.P.Matrix.Row(i) {
+				e.share.Row(class)[j] += w / float32(first[class+1]-first[class])
 			}
 		}
 	}
 	return e, nil
-}
-
-// restart draws the parameters of an encoder uniformly from ±1/√d.
-func (e *means) restart(src rand.Source) {
-	learn.Uniform(e.w, e.w.Rows, src)
-	learn.Uniform(e.b, e.w.Rows, src)
 }
 
 // real sets mean to the class means of the training nodes.
@@ -268,11 +228,7 @@ func (e *means) real() {
 func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat.Dense) {
 	t := e.tape
 	t.Reset()
-	vx := t.Var(x)
-	var va *autodiff.Var
-	if a != nil {
-		va = t.Var(a)
-	}
+	vx, va := learn.Variables(t, x, a)
 	in := gnn.VariableInput(va, vx)
 	var z *autodiff.Var
 	if e.Relay == SGC {
@@ -284,13 +240,8 @@ func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat
 	difference := t.Sub(z, t.Var(&e.mean))
 	weights := &mat.Dense{Rows: 1, Cols: len(e.coeff), Data: e.coeff}
 	total := t.MatMul(t.Var(weights), t.RowSums(t.Mul(difference, difference)))
-	loss = float64(total.Value.Data[0])
-	if a == nil {
-		return loss, t.Grad(total, vx)[0].Value, nil
+	if a != nil && !features {
+		vx = nil
 	}
-	if !features {
-		return loss, nil, t.Grad(total, va)[0].Value
-	}
-	g := t.Grad(total, vx, va)
-	return loss, g[0].Value, g[1].Value
+	return learn.Gradients(total, vx, va)
 }

@@ -2,7 +2,6 @@ package distribution
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 
@@ -10,20 +9,18 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
-	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// SimGC matches the means and deviations of the propagated features of each class. A teacher SGC, trained on the
+// simGC matches the means and deviations of the propagated features of each class. A teacher SGC, trained on the
 // original graph, must classify the condensed nodes correctly. Source: Xiao et al., Simple graph condensation (2024).
 //
 // With Z_k = Â′ᵏX′ it minimises
 //
 //	CE(teacher(A′, X′), y′) + α·Σ_c n_c/n·(MSE of means + MSE of deviations of [Z_0, …, Z_K] over the nodes of class c)
 //	− β·Σ_ij A′_ij·exp(−½‖x′_i − x′_j‖²)/Σ_ij A′_ij.
-type SimGC struct {
+type simGC struct {
 	// Epochs is the number of steps, at least 1.
 	Epochs int `json:"epochs"`
 	// FeatureRate is the step size of Adam on X′, above 0.
@@ -41,10 +38,10 @@ type SimGC struct {
 	learn.Structure
 }
 
-// NewSimGC returns SimGC with the settings of its authors' program for Cora, except for FeatureWeight: on Cora and
+// newSimGC returns SimGC with the settings of its authors' program for Cora, except for FeatureWeight: on Cora and
 // Citeseer, 10,000 gives a higher validation accuracy than their 10.
-func NewSimGC() SimGC {
-	return SimGC{
+func newSimGC() simGC {
+	return simGC{
 		Epochs: 1500, FeatureRate: 0.005, Hops: 2, FeatureWeight: 10_000, Smoothness: 0.1,
 		TeacherEpochs: 600, TeacherRate: 0.01,
 		Choice: learn.Choice{JudgeEvery: 50, JudgeEpochs: 200},
@@ -54,15 +51,15 @@ func NewSimGC() SimGC {
 	}
 }
 
-// Name returns "simgc".
-func (SimGC) Name() string { return "simgc" }
+func (simGC) Name() string { return "simgc" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m SimGC) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
+func (m simGC) Check(g *graph.Graph, nodes int) error {
+	bytes := func() float64 { // embeddings of the training nodes, the teacher's weights and X′, each with gradients
+		d, hops := float64(g.Features()), float64(m.Hops+1)
+		return learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Hops) + 24*d*float64(g.Classes) +
+			40*float64(nodes)*d*hops
 	}
-	err := errors.Join(
+	return learn.Check(m, g, nodes, &m.Structure, m.Memory, bytes,
 		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
 		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
@@ -70,20 +67,11 @@ func (m SimGC) Check(g *graph.Graph, nodes int) error {
 		learn.Want(m.Smoothness >= 0, "smoothness", m.Smoothness, "at least 0"),
 		learn.Want(m.TeacherEpochs >= 1, "teacher epochs", m.TeacherEpochs, "at least 1"),
 		learn.Want(m.TeacherRate > 0, "lr teacher", m.TeacherRate, "above 0"),
-		m.Choice.Check(), m.Structure.Check(m.Name(), nodes),
+		m.Choice.Check(),
 	)
-	if err != nil {
-		return err
-	}
-	// Embeddings of the training nodes, the teacher's weights with their gradients, and X′ with its gradients.
-	d, hops := float64(g.Features()), float64(m.Hops+1)
-	bytes := learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Hops) + 24*d*float64(g.Classes) +
-		40*float64(nodes)*d*hops
-	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, m.PairHidden)+bytes)
 }
 
-// Condense learns X′ and A′.
-func (m SimGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
 	}
@@ -92,7 +80,7 @@ func (m SimGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 		if err != nil {
 			return nil, err
 		}
-		return &simLearner{learn.NewPair(start, m.FeatureRate, m.Structure, m.Pairs(start, seed)), o}, nil
+		return &simLearner{m.Pair(start, m.FeatureRate, seed), o}, nil
 	})
 }
 
@@ -114,18 +102,18 @@ func (l *simLearner) Epoch(ctx context.Context, epoch int, _ rand.Source) (loss 
 
 // moments is the objective of SimGC.
 type moments struct {
-	SimGC
+	simGC
 	tape            *autodiff.Tape
 	means, spread   *mat.Dense // of the training nodes of each class: classes × (K+1)·d
 	share           *mat.Dense // n_c/n for each class with condensed nodes, 1 × classes
 	y               *mat.Dense // one-hot labels
 	own             *mat.Dense // learn.Start.Averages
 	labels          []int32
-	teacher, bias   *mat.Dense
+	teacher         *learn.Regression
 	variance, ratio *mat.Dense // constants used in the deviations
 }
 
-func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (*moments, error) {
+func newMoments(ctx context.Context, s *learn.Start, m simGC, src rand.Source) (*moments, error) {
 	nodes, first := s.Labelled()
 	h, err := s.Embeddings(ctx, m.Hops, nodes)
 	if err != nil {
@@ -133,13 +121,12 @@ func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (
 	}
 	c, d := len(s.Budget), s.X.Cols
 	o := &moments{
-		SimGC: m, tape: autodiff.NewTape(), y: autodiff.OneHot(s.Y, c), own: s.Averages(), labels: s.Y,
+		simGC: m, tape: autodiff.NewTape(), y: autodiff.OneHot(s.Y, c), own: s.Averages(), labels: s.Y,
 		means: mat.NewDense(c, (m.Hops+1)*d), spread: mat.NewDense(c, (m.Hops+1)*d), share: mat.NewDense(1, c),
-		variance: mat.NewDense(c, (m.Hops+1)*d), ratio: mat.NewDense(c, c),
+		variance: learn.Filled(c, (m.Hops+1)*d, tiny), ratio: mat.NewDense(c, c),
+		teacher: learn.NewRegression(d, c, m.TeacherRate),
 	}
-	for i := range o.variance.Data {
-		o.variance.Data[i] = tiny
-	}
+	learn.Uniform(o.teacher.W, d, src)
 	for class := range s.Budget {
 		lo, hi := first[class], first[class+1]
 		if n := s.Budget[class]; n > 0 {
@@ -162,51 +149,35 @@ func newMoments(ctx context.Context, s *learn.Start, m SimGC, src rand.Source) (
 			}
 		}
 	}
-	o.teacher, o.bias, err = m.teach(ctx, h[m.Hops], s.Graph.Labels(nodes), c, src)
-	return o, err
+	targets := autodiff.OneHot(s.Graph.Labels(nodes), c)
+	for range m.TeacherEpochs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o.teacher.Step(h[m.Hops], targets)
+	}
+	return o, nil
 }
 
 // tiny is added to variances, because the square root has no derivative at 0. A feature that is constant in a class has
 // variance 0.
 const tiny = 1e-10
 
-// teach trains a softmax regression of the labels y on the rows, and returns its weights and bias.
-func (m SimGC) teach(ctx context.Context, rows *mat.Dense, y []int32, classes int, src rand.Source) (
-	w, b *mat.Dense, err error,
-) {
-	w = learn.Uniform(mat.NewDense(rows.Cols, classes), rows.Cols, src)
-	b = mat.NewDense(1, classes)
-	steps := adam.New(m.TeacherRate, w, b)
-	t := autodiff.NewTape()
-	targets := autodiff.OneHot(y, classes)
-	for range m.TeacherEpochs {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		t.Reset()
-		vw, vb := t.Var(w), t.Var(b)
-		g := t.Grad(t.CrossEntropy(t.AddRow(t.MatMul(t.Var(rows), vw), vb), t.Var(targets)), vw, vb)
-		steps.Step(g[0].Value, g[1].Value)
-	}
-	return w, b, nil
-}
-
 // match returns the objective and its gradients with respect to X′ and A′.
 func (o *moments) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	t := o.tape
 	t.Reset()
-	vx, va := t.Var(x), t.Var(a)
+	vx, va := learn.Variables(t, x, a)
 	in := gnn.VariableInput(va, vx)
 	z, all := vx, vx
 	for range o.Hops {
 		z = in.Symmetric(z)
 		all = t.Concat(all, z)
 	}
-	total := t.CrossEntropy(t.AddRow(t.MatMul(z, t.Var(o.teacher)), t.Var(o.bias)), t.Var(o.y))
+	total := t.CrossEntropy(t.AddRow(t.MatMul(z, t.Var(o.teacher.W)), t.Var(o.teacher.B)), t.Var(o.y))
 	total = t.Add(total, t.Scale(float32(o.FeatureWeight), o.distance(all)))
 	total = t.Add(total, t.Scale(float32(-o.Smoothness), smoothness(vx, va)))
-	g := t.Grad(total, vx, va)
-	return float64(total.Value.Data[0]), g[0].Value, g[1].Value
+	return learn.Gradients(total, vx, va)
 }
 
 // distance returns Σ_c n_c/n·(MSE of means + MSE of deviations).

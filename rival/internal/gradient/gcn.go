@@ -4,11 +4,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -42,10 +40,8 @@ type convolution struct {
 
 // realClass holds the training nodes of one class, their neighbours, and their gradients.
 type realClass struct {
-	s    *learn.Sparse // ÂX at the nodes and their neighbours
-	gram *mat.Dense    // S·Sᵀ
-	p    *learn.Sparse // Â from the rows of s to the nodes
-	y    *mat.Dense    // one-hot labels
+	*learn.TwoLayers
+	gram *mat.Dense // S·Sᵀ; nil if there are many rows
 
 	d, w2, b1, b2 mat.Dense // D and the gradients
 	kd            mat.Dense
@@ -67,24 +63,20 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 	for i, y := range s.Y {
 		o.members[y] = append(o.members[y], int32(i))
 	}
-	operator := graph.Symmetric(s.Graph.Adj)
 	for class, nodes := range s.Train {
 		if s.Budget[class] == 0 {
 			continue
 		}
-		near, place := learn.Near(s.Graph.Adj, nodes)
-		h, err := s.Embeddings(ctx, 1, near)
+		layers, err := s.Convolution(ctx, nodes)
 		if err != nil {
 			return nil, err
 		}
 		r := &o.real[class]
-		r.s = learn.NewSparse(h[1].Sparse())
-		r.y = autodiff.OneHot(slices.Repeat([]int32{int32(class)}, len(nodes)), c)
-		if len(near) <= gramNodes {
+		r.TwoLayers = layers
+		if rows := layers.S.Matrix; rows.Rows <= gramNodes {
 			r.gram = new(mat.Dense)
-			mat.MulTB(r.gram, h[1], h[1])
+			mat.MulTB(r.gram, rows.Dense(), rows.Dense())
 		}
-		r.p = learn.NewSparse(learn.Between(operator, nodes, place))
 	}
 	return o, nil
 }
@@ -93,28 +85,25 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 // explicitly.
 const gramNodes = 2048
 
-// restart draws weights and biases uniformly from ±1/√(number of inputs).
-func (o *convolution) restart(src rand.Source) {
-	for i, p := range o.parameters {
-		learn.Uniform(p, o.parameters[i/2*2].Rows, src)
-	}
+// Restart draws weights and biases.
+func (o *convolution) Restart(src rand.Source) {
+	learn.DrawLayer(o.parameters[0], o.parameters[1], src)
+	learn.DrawLayer(o.parameters[2], o.parameters[3], src)
 	o.steps.Restart()
 }
 
 // gradient computes the gradients for the training nodes of the class. It resets the tape.
 func (r *realClass) gradient(t *autodiff.Tape, parameters []*mat.Dense) {
 	t.Reset()
-	w2, b2 := t.Var(parameters[2]), t.Var(parameters[3])
-	u := t.AddRow(t.Linear(r.s, t.Var(parameters[0])), t.Var(parameters[1]))
-	logits := t.AddRow(t.MatMul(t.Linear(r.p, t.ReLU(u)), w2), b2)
-	g := t.Grad(t.CrossEntropy(logits, t.Var(r.y)), u, w2, b2)
+	p, u, logits := r.Forward(t, parameters)
+	g := t.Grad(t.CrossEntropy(logits, t.Var(r.Y)), u, p[2], p[3])
 	for dst, src := range map[*mat.Dense]*autodiff.Var{&r.d: g[0], &r.b1: t.ColumnSums(g[0]), &r.w2: g[1], &r.b2: g[2]} {
 		dst.Reshape(src.Value.Dims())
 		copy(dst.Data, src.Value.Data)
 	}
 	r.squares = append(r.squares[:0], make([]float64, r.d.Cols)...)
 	if r.gram == nil {
-		r.s.T().Apply(&r.kd, &r.d)
+		r.S.T().Apply(&r.kd, &r.d)
 		for i := range r.kd.Rows {
 			for k, g := range r.kd.Row(i) {
 				r.squares[k] += float64(g) * float64(g)
@@ -133,35 +122,27 @@ func (r *realClass) gradient(t *autodiff.Tape, parameters []*mat.Dense) {
 
 // forward is a forward pass on the tape.
 type forward struct {
+	x, a    *autodiff.Var // X′, and A′ or nil for I
+	p       []*autodiff.Var
 	in      *gnn.Input
-	edges   bool          // whether A′ differs from I
 	z, u, v *autodiff.Var // Â′X′, Â′X′·W₁ + b₁, V
 	logits  *autodiff.Var
 	columns *autodiff.Var // Z′ᵀ
-	gram    *autodiff.Var // Z′·Z′ᵀ, shared by all classes; computed here only if A′ is not I
+	gram    *autodiff.Var // Z′·Z′ᵀ, shared by all classes; computed only if A′ is not I
 }
 
-func (o *convolution) forward(x, a *autodiff.Var, p []*autodiff.Var) (f forward) {
+// forward resets the tape.
+func (o *convolution) forward(x, a *mat.Dense) (f forward) {
 	t := o.tape
-	f.in, f.edges = gnn.VariableInput(a, x), a != nil
-	f.z = f.in.Symmetric(x)
-	f.u = t.AddRow(t.MatMul(f.z, p[0]), p[1])
+	t.Reset()
+	f.x, f.a = learn.Variables(t, x, a)
+	f.p = learn.Put(t, o.parameters)
+	f.in = gnn.VariableInput(f.a, f.x)
+	f.z = f.in.Symmetric(f.x)
+	f.u = t.AddRow(t.MatMul(f.z, f.p[0]), f.p[1])
 	f.v = f.in.Symmetric(t.ReLU(f.u))
-	f.logits = t.AddRow(t.MatMul(f.v, p[2]), p[3])
+	f.logits = t.AddRow(t.MatMul(f.v, f.p[2]), f.p[3])
 	return f
-}
-
-// onTape puts the graph and the parameters on the tape.
-func (o *convolution) onTape(x, a *mat.Dense) (vx, va *autodiff.Var, p []*autodiff.Var) {
-	o.tape.Reset()
-	vx = o.tape.Var(x)
-	if a != nil {
-		va = o.tape.Var(a)
-	}
-	for _, m := range o.parameters {
-		p = append(p, o.tape.Var(m))
-	}
-	return vx, va, p
 }
 
 // match returns the objective on all training nodes and its gradients with respect to X′ and A′.
@@ -176,43 +157,30 @@ func (o *convolution) match(ctx context.Context, x, a *mat.Dense, _ rand.Source)
 			return 0, nil, nil, err
 		}
 	}
-	vx, va, p := o.onTape(x, a)
-	f := o.forward(vx, va, p)
-	if f.edges {
-		f.columns, f.gram = o.tape.Transpose(f.z), o.tape.MatMulTB(f.z, f.z)
+	t := o.tape
+	f := o.forward(x, a)
+	if a != nil {
+		f.columns, f.gram = t.Transpose(f.z), t.MatMulTB(f.z, f.z)
 	}
-	var total *autodiff.Var
+	total := t.Var(mat.NewDense(1, 1))
 	for c, members := range o.members {
-		if members == nil {
-			continue
-		}
-		distance := o.tape.Scale(o.coeff[c], o.matchClass(f, p[2], c))
-		if total == nil {
-			total = distance
-		} else {
-			total = o.tape.Add(total, distance)
+		if members != nil {
+			total = t.Add(total, t.Scale(o.coeff[c], o.matchClass(f, c)))
 		}
 	}
-	loss = float64(total.Value.Data[0])
-	if a == nil {
-		return loss, o.tape.Grad(total, vx)[0].Value, nil, nil
-	}
-	g := o.tape.Grad(total, vx, va)
-	return loss, g[0].Value, g[1].Value, nil
+	loss, dx, da = learn.Gradients(total, f.x, f.a)
+	return loss, dx, da, nil
 }
 
 // matchClass computes the distance of class c on the tape.
-func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.Var {
+func (o *convolution) matchClass(f forward, c int) *autodiff.Var {
 	t, r, members := o.tape, &o.real[c], o.members[c]
-	labels := mat.NewDense(len(members), o.classes)
-	for i := range members {
-		labels.Row(i)[c] = 1
-	}
+	labels := t.Rows(t.Var(o.y), members)
 	e := t.Exp(t.LogSoftmax(t.Rows(f.logits, members)))
-	e = t.Scale(1/float32(len(members)), t.Sub(e, t.Var(labels)))
+	e = t.Scale(1/float32(len(members)), t.Sub(e, labels))
 	v, b2 := t.Rows(f.v, members), t.ColumnSums(e)
-	columns, gram, u, back := f.columns, f.gram, f.u, t.MatMulTB(e, w2)
-	if f.edges {
+	columns, gram, u, back := f.columns, f.gram, f.u, t.MatMulTB(e, f.p[2])
+	if f.a != nil {
 		back = f.in.Symmetric(t.SpreadRows(back, members, f.z.Value.Rows))
 	} else { // nodes of other classes have no influence
 		z := t.Rows(f.z, members)
@@ -228,7 +196,7 @@ func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.V
 	}
 	d := t.Mul(back, t.Var(mask))
 	squares := t.ColumnSums(t.Mul(d, t.MatMul(gram, d)))
-	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.s, columns), t.Var(&r.d))))
+	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.S, columns), t.Var(&r.d))))
 	g2 := t.MatMulTA(v, e)
 	if o.Distance == Cosine {
 		return t.Add(o.cosines(inner, squares, r.squares), o.cosineOf(g2, &r.w2))
@@ -238,7 +206,7 @@ func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.V
 		constant += s
 	}
 	loss := t.Sum(t.Sub(squares, t.Scale(2, inner)))
-	loss = t.Add(loss, t.Var(filled(1, float32(constant))))
+	loss = t.Add(loss, t.Var(learn.Filled(1, 1, float32(constant))))
 	for _, pair := range []struct {
 		g    *autodiff.Var
 		real *mat.Dense
@@ -247,15 +215,6 @@ func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.V
 		loss = t.Add(loss, t.Sum(t.Mul(difference, difference)))
 	}
 	return loss
-}
-
-// filled returns a 1×n matrix in which all entries are value.
-func filled(n int, value float32) *mat.Dense {
-	m := mat.NewDense(1, n)
-	for i := range m.Data {
-		m.Data[i] = value
-	}
-	return m
 }
 
 // tiny is added to squared lengths, because the square root has no derivative at 0. A column has length 0 if all its
@@ -269,9 +228,9 @@ func (o *convolution) cosines(inner, squares *autodiff.Var, real []float64) *aut
 	for k, s := range real {
 		lengths.Data[k] = float32(math.Sqrt(max(0, s)))
 	}
-	own := t.Power(t.Add(t.ReLU(squares), t.Var(filled(n, tiny))), 0.5)
-	norm := t.Add(t.Mul(t.Var(lengths), own), t.Var(filled(n, guard)))
-	return t.Sum(t.Sub(t.Var(filled(n, 1)), t.Mul(inner, t.Power(norm, -1))))
+	own := t.Power(t.Add(t.ReLU(squares), t.Var(learn.Filled(1, n, tiny))), 0.5)
+	norm := t.Add(t.Mul(t.Var(lengths), own), t.Var(learn.Filled(1, n, guard)))
+	return t.Sum(t.Sub(t.Var(learn.Filled(1, n, 1)), t.Mul(inner, t.Power(norm, -1))))
 }
 
 // cosineOf implements cosines for two explicit matrices.
@@ -292,8 +251,8 @@ func (o *convolution) train(ctx context.Context, x, a *mat.Dense, steps int) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		vx, va, p := o.onTape(x, a)
-		g := o.tape.Grad(o.tape.CrossEntropy(o.forward(vx, va, p).logits, o.tape.Var(o.y)), p...)
+		f := o.forward(x, a)
+		g := o.tape.Grad(o.tape.CrossEntropy(f.logits, o.tape.Var(o.y)), f.p...)
 		o.steps.Step(g[0].Value, g[1].Value, g[2].Value, g[3].Value)
 	}
 	return nil

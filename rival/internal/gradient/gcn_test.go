@@ -1,117 +1,39 @@
 package gradient
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// planted returns a graph of n nodes in which the class of a node determines two of its features and most of its
-// neighbours.
-func planted(n, classes int, sparse bool, seed uint64) *graph.Graph {
-	random := rand.New(rand.NewPCG(seed, 1))
-	b := graph.Builder{Name: "planted", Y: make([]int32, n), Classes: classes}
-	x := mat.NewDense(n, 2*classes+3)
-	for v := range n {
-		c := v % classes
-		b.Y[v] = int32(c)
-		for j := range x.Row(v) {
-			if random.IntN(3) == 0 || j/2 == c {
-				x.Row(v)[j] = random.Float32()
-			}
-		}
-		for range 3 {
-			if u := random.IntN(n); u != v && (u%classes == c || random.IntN(4) == 0) {
-				b.AddEdge(u, v)
-			}
-		}
-		switch {
-		case v < n/2:
-			b.Split.Train = append(b.Split.Train, int32(v))
-		case v < 3*n/4:
-			b.Split.Val = append(b.Split.Val, int32(v))
-		default:
-			b.Split.Test = append(b.Split.Test, int32(v))
-		}
-	}
-	b.X = x
-	if sparse {
-		b.X = x.Sparse()
-	}
-	g, _, err := b.Graph(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	return g
-}
-
-// twice computes the objective of the GCN relay by its definition, differentiating the model of package gnn twice.
-func twice(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
+// byModel is twice for the relay GCN, with the model of package gnn.
+func byModel(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	t.Helper()
-	tape := autodiff.NewTape()
-	dense := new(mat.Dense)
 	var all []int32
 	for v := range s.Graph.Nodes() {
 		all = append(all, int32(v))
 	}
+	dense := new(mat.Dense)
 	if err := mat.Rows(dense, s.Graph.X, all); err != nil {
 		t.Fatal(err)
 	}
-	for i := range dense.Data {
-		dense.Data[i] /= s.Unit
-	}
+	kernel.Scale(dense.Data, 1/s.Unit, dense.Data)
 	original, err := gnn.NewInput(t.Context(), s.Graph.Adj, dense)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p []*autodiff.Var
-	for _, m := range o.parameters {
-		p = append(p, tape.Var(m))
+	logits := func(tape *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (_, _ *autodiff.Var) {
+		real, own := gnn.GCN().Forward(tape, original, p), gnn.GCN().Forward(tape, gnn.VariableInput(a, x), p)
+		return tape.Rows(real, s.Train[c]), tape.Rows(own, o.members[c])
 	}
-	vx := tape.Var(x)
-	var va *autodiff.Var
-	if a != nil {
-		va = tape.Var(a)
-	}
-	condensed := gnn.VariableInput(va, vx)
-	var total *autodiff.Var
-	for c, members := range o.members {
-		of := func(in *gnn.Input, nodes []int32) []*autodiff.Var {
-			y := make([]int32, len(nodes))
-			for i := range y {
-				y[i] = int32(c)
-			}
-			logits := tape.Rows(gnn.GCN().Forward(tape, in, p), nodes)
-			return tape.Grad(tape.CrossEntropy(logits, tape.Var(autodiff.OneHot(y, o.classes))), p...)
-		}
-		g, h := of(original, s.Train[c]), of(condensed, members)
-		for i := range g {
-			var distance *autodiff.Var
-			if o.Distance == MSE {
-				difference := tape.Sub(h[i], g[i])
-				distance = tape.Sum(tape.Mul(difference, difference))
-			} else if i%2 == 1 {
-				continue // biases are not part of the cosine distance
-			} else {
-				distance = byCosine(tape, g[i], h[i])
-			}
-			distance = tape.Scale(o.coeff[c], distance)
-			if total == nil {
-				total = distance
-			} else {
-				total = tape.Add(total, distance)
-			}
-		}
-	}
-	return outcome(tape, total, vx, va)
+	return twice(o.Matching, o.coeff, o.parameters, x, a, logits)
 }
 
 // TestGCNIsAutodiff compares the low-rank products with full gradients on the tape. It covers sparse and dense
@@ -120,19 +42,15 @@ func TestGCNIsAutodiff(t *testing.T) {
 	for _, distance := range []string{Cosine, MSE} {
 		for _, structured := range []bool{false, true} {
 			random := rand.New(rand.NewPCG(11, 12))
-			g := planted(60, 3, structured, 3)
-			s, err := learn.Begin(t.Context(), g, 9, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := NewDosCond().Matching
+			s := learntest.BeginOn(t, learntest.Graph(t, structured))
+			m := newDosCond().Matching
 			m.Distance, m.Hidden = distance, 6
 			o, err := newConvolution(t.Context(), s, m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o.real[1].gram = nil // as for a class with many neighbours
-			o.restart(random)
+			o.Restart(random)
 			for _, p := range o.parameters {
 				for i := range p.Data {
 					p.Data[i] += float32(random.NormFloat64()) / 2
@@ -150,7 +68,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 				t.Fatal(err)
 			}
 			dx = dx.Clone()
-			want, wantX, wantA := twice(t, o, s, s.X, a)
+			want, wantX, wantA := byModel(t, o, s, s.X, a)
 			if !(math.Abs(loss-want) <= 1e-4*want) {
 				t.Errorf("%s: loss %v, want %v", distance, loss, want)
 			}
@@ -176,17 +94,14 @@ func both(a *mat.Dense) *mat.Dense {
 func TestGCNDifferences(t *testing.T) {
 	for _, distance := range []string{Cosine, MSE} {
 		random := rand.New(rand.NewPCG(13, 14))
-		s, err := learn.Begin(t.Context(), planted(60, 3, true, 4), 9, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := NewDosCond().Matching
+		s := learntest.Begin(t)
+		m := newDosCond().Matching
 		m.Distance, m.Hidden = distance, 5
 		o, err := newConvolution(t.Context(), s, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.restart(random)
+		o.Restart(random)
 		for i := range o.parameters[1].Data {
 			o.parameters[1].Data[i] = 3 // so that no ReLU changes its state within a step
 		}
@@ -196,16 +111,13 @@ func TestGCNDifferences(t *testing.T) {
 
 // TestGCNFalls checks that gradient descent decreases the objective.
 func TestGCNFalls(t *testing.T) {
-	s, err := learn.Begin(t.Context(), planted(60, 3, true, 5), 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := NewDosCond().Matching
+	s := learntest.Begin(t)
+	m := newDosCond().Matching
 	m.Distance, m.Hidden = MSE, 8
 	o, err := newConvolution(t.Context(), s, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.restart(rand.NewPCG(1, 1))
+	o.Restart(rand.NewPCG(1, 1))
 	halves(t, o, s.X, 200, nil)
 }

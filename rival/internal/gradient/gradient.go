@@ -17,7 +17,6 @@ package gradient
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -27,6 +26,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
+
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newGCond(), gcondX{Matching: newGCond().Matching}, newDosCond(), newMSGC(), newSGDD()}
+}
 
 // SGC and GCN are the names of the relays, Cosine and MSE those of the distances.
 const (
@@ -59,31 +63,34 @@ type Matching struct {
 	learn.Choice
 }
 
-// GCond matches the gradients of a GNN on the condensed graph with those on the training nodes, throughout many
-// trainings. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph neural
-// networks (ICLR 2022).
-type GCond struct {
+// gcond is a method that learns X′ and A′ by matching gradients: gcond or doscond.
+type gcond struct {
+	name string
 	Matching
 	learn.Structure
 }
 
-// GCondX matches gradients as gcond does, without edges: A′ = I. Source: as gcond.
-type GCondX struct {
+const (
+	// nameGCond matches the gradients of a GNN on the condensed graph with those on the training nodes, throughout many
+	// trainings. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph neural
+	// networks (ICLR 2022).
+	nameGCond = "gcond"
+	// nameDosCond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,
+	// Condensing graphs via one-step gradient matching (KDD 2022).
+	nameDosCond = "doscond"
+)
+
+// gcondX matches gradients as gcond does, without edges: A′ = I. Source: as gcond.
+type gcondX struct {
 	Matching
 	// Memory limits the memory that is needed for the training nodes.
 	Memory rival.Memory `json:"memory"`
 }
 
-// DosCond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,
-// Condensing graphs via one-step gradient matching (KDD 2022).
-type DosCond struct {
-	Matching
-	learn.Structure
-}
-
-// NewGCond returns GCond with the settings of its authors' program for Cora.
-func NewGCond() GCond {
-	return GCond{
+// newGCond returns gcond with the settings of its authors' program for Cora.
+func newGCond() gcond {
+	return gcond{
+		name: nameGCond,
 		Matching: Matching{
 			Epochs: 600, Outer: 20, Inner: 15, FeatureRate: 1e-4, RelayRate: 0.01, Relay: SGC, Hops: 2, Hidden: 256,
 			Distance: Cosine, Batch: 256, Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
@@ -94,64 +101,40 @@ func NewGCond() GCond {
 	}
 }
 
-// NewGCondX returns GCondX with the settings of GCond.
-func NewGCondX() GCondX { return GCondX{Matching: NewGCond().Matching} }
-
-// NewDosCond returns DosCond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
+// newDosCond returns doscond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
 // the cosine distance.
-func NewDosCond() DosCond {
-	m := DosCond{NewGCond().Matching, NewGCond().Structure}
+func newDosCond() gcond {
+	m := newGCond()
+	m.name = nameDosCond
 	m.Epochs, m.Outer, m.Inner, m.FeatureRate, m.Relay = 1000, 3, 0, 1e-3, GCN
 	m.AdjacencyRate, m.StructureEpochs, m.FeatureEpochs = 1e-3, 0, 0
 	return m
 }
 
-// Name returns "gcond".
-func (GCond) Name() string { return "gcond" }
+func (m gcond) Name() string { return m.name }
 
-// Name returns "gcond-x".
-func (GCondX) Name() string { return "gcond-x" }
+func (gcondX) Name() string { return "gcond-x" }
 
-// Name returns "doscond".
-func (DosCond) Name() string { return "doscond" }
-
-// Condense learns X′ and A′.
-func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
-// Condense learns X′.
-func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
-// Condense learns X′ and A′.
-func (m DosCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, &m.Structure, nodes, seed)
-}
-
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCond) Check(g *graph.Graph, nodes int) error {
+func (m gcond) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
-
-// Check validates the parameters, g, nodes and the memory limit.
-func (m DosCond) Check(g *graph.Graph, nodes int) error {
-	return m.check(g, m, &m.Structure, m.Memory, nodes)
-}
+func (m gcondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run
 // needs. A nil structure means A′ = I.
 func (m Matching) check(
 	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int,
 ) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	errs := []error{
+	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) },
 		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
 		learn.Want(m.Inner >= 0, "inner", m.Inner, "at least 0"),
@@ -163,16 +146,7 @@ func (m Matching) check(
 		learn.Want(m.Distance == Cosine || m.Distance == MSE, "distance", m.Distance, "cosine or mse"),
 		learn.Want(m.Batch >= 0, "batch", m.Batch, "at least 0"),
 		m.Choice.Check(),
-	}
-	pairs := 0.0
-	if s != nil {
-		errs = append(errs, s.Check(method.Name(), nodes))
-		pairs = learn.PairBytes(nodes, s.PairHidden)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return memory.Fits(learn.Training(method.Name(), g), pairs+m.bytes(g, nodes))
+	)
 }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
@@ -205,17 +179,14 @@ func (m Matching) run(
 		if err != nil {
 			return nil, err
 		}
-		if s == nil {
-			return &matcher{m, learn.NewPair(start, m.FeatureRate, learn.Structure{}, nil), relay}, nil
-		}
-		return &matcher{m, learn.NewPair(start, m.FeatureRate, *s, s.Pairs(start, seed)), relay}, nil
+		return &matcher{m, s.Pair(start, m.FeatureRate, seed), relay}, nil
 	})
 }
 
 // relay is the model whose gradients are matched.
 type relay interface {
-	// restart draws new weights.
-	restart(src rand.Source)
+	// Restart draws new weights.
+	Restart(src rand.Source)
 	// match returns the objective at the current weights, and its gradients with respect to X′ and A′. a and da are nil
 	// for A′ = I. The batch of training nodes is drawn from src.
 	match(ctx context.Context, x, a *mat.Dense, src rand.Source) (loss float64, dx, da *mat.Dense, err error)
@@ -239,7 +210,7 @@ type matcher struct {
 
 // Epoch draws a relay and matches gradients at Outer of its states.
 func (l *matcher) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
-	l.relay.restart(src)
+	l.relay.Restart(src)
 	a := l.A()
 	for outer := range l.Outer {
 		if err := ctx.Err(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -21,32 +21,33 @@ import (
 type linear struct {
 	Matching
 	classes int
-	coeff   []float32 // of each class
-	first   []int     // rows of each class in Z′
-	y       []int32
+	coeff   []float32  // of each class
+	first   []int      // rows of each class in Z′
+	y       *mat.Dense // one-hot labels of the rows
 
 	real      *mat.Dense // Z of the training nodes, class by class
 	realFirst []int
 	batch     mat.Dense
 	from      []int // rows of each class in the batch
 
-	w, b        *mat.Dense // d×c and 1×c
-	steps       *adam.Optimizer
-	propagation learn.Propagation
-	z           *mat.Dense
-	matches     []match // one for each class
-	dz          mat.Dense
-	logits      mat.Dense
-	dw, db      mat.Dense
+	*learn.Regression // W, d×c, and b, 1×c
+	propagation
+	z       *mat.Dense
+	matches []match // one for each class
+	dz      mat.Dense
+}
+
+// propagation computes Z′ from X′ and A′, as learn.Propagation does for one graph.
+type propagation interface {
+	Forward(x, a *mat.Dense) *mat.Dense
+	Backward(a, dz *mat.Dense) (dx, da *mat.Dense)
 }
 
 // match holds the matrices for matching one class.
 type match struct {
-	e, g, b    mat.Dense // E, ∇_W and ∇_b on the training nodes
-	e2, g2, b2 mat.Dense // E, ∇_W and ∇_b on the condensed nodes
-	p          mat.Dense // softmax on the condensed nodes
-	dg, de     mat.Dense
-	loss       float64
+	real, own gradients // on the training nodes and on the condensed nodes
+	dg, de    mat.Dense
+	loss      float64
 }
 
 // newLinear returns the relay for the graph of s.
@@ -56,76 +57,54 @@ func newLinear(ctx context.Context, s *learn.Start, m Matching) (*linear, error)
 	if err != nil {
 		return nil, err
 	}
-	return linearOn(s, m, h[m.Hops], first), nil
+	return linearOn(s, m, h[m.Hops], first, &learn.Propagation{Hops: m.Hops}), nil
 }
 
 // linearOn returns the relay for given training rows: the rows of class c are realFirst[c] to realFirst[c+1]−1.
-func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int) *linear {
-	c, d := len(s.Budget), s.X.Cols
-	l := &linear{
-		Matching: m, classes: c, coeff: s.Coefficients(), first: s.First, y: s.Y, real: real, realFirst: realFirst,
-		w: mat.NewDense(d, c), b: mat.NewDense(1, c), propagation: learn.Propagation{Hops: m.Hops}, matches: make([]match, c),
+func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int, p propagation) *linear {
+	c := len(s.Budget)
+	return &linear{
+		Matching: m, classes: c, coeff: s.Coefficients(), first: s.First, y: autodiff.OneHot(s.Y, c), real: real,
+		realFirst: realFirst, Regression: learn.NewRegression(s.X.Cols, c, m.RelayRate), propagation: p,
+		matches: make([]match, c),
 	}
-	l.steps = adam.New(m.RelayRate, l.w, l.b)
-	return l
-}
-
-// restart draws weights and bias uniformly from ±1/√(number of inputs).
-func (l *linear) restart(src rand.Source) {
-	learn.Uniform(l.w, l.w.Rows, src)
-	learn.Uniform(l.b, l.w.Rows, src)
-	l.steps.Restart()
 }
 
 // draw returns the training rows of a step: all rows, or a random batch of each class.
 func (l *linear) draw(src rand.Source) (rows *mat.Dense, first []int) {
-	all := true
-	for c := range l.classes {
-		all = all && (l.Batch == 0 || l.realFirst[c+1]-l.realFirst[c] <= l.Batch)
-	}
-	if all {
-		return l.real, l.realFirst
-	}
 	random := rand.New(src)
 	var index []int32
 	l.from = append(l.from[:0], 0)
 	for c := range l.classes {
 		lo, n := l.realFirst[c], l.realFirst[c+1]-l.realFirst[c]
-		if n <= l.Batch {
-			for i := range n {
+		for i := range n {
+			if l.Batch == 0 || n <= l.Batch {
 				index = append(index, int32(lo+i))
-			}
-		} else {
-			for range l.Batch { // with replacement: repeats are rare in a large class
+			} else if i < l.Batch { // with replacement: repeats are rare in a large class
 				index = append(index, int32(lo+random.IntN(n)))
 			}
 		}
 		l.from = append(l.from, len(index))
+	}
+	if len(index) == l.real.Rows {
+		return l.real, l.realFirst
 	}
 	l.real.Gather(&l.batch, index)
 	return &l.batch, l.from
 }
 
 // match returns the objective and its gradients with respect to X′ and A′.
-func (l *linear) match(ctx context.Context, x, a *mat.Dense, src rand.Source) (
+func (l *linear) match(_ context.Context, x, a *mat.Dense, src rand.Source) (
 	loss float64, dx, da *mat.Dense, err error,
 ) {
-	loss = l.matchRows(l.propagation.Forward(x, a), src)
-	dx, da = l.propagation.Backward(a, &l.dz)
-	return loss, dx, da, nil
-}
-
-// matchRows returns the objective for Z′ and sets dz to its gradient.
-func (l *linear) matchRows(z *mat.Dense, src rand.Source) (loss float64) {
+	l.z = l.Forward(x, a)
 	rows, from := l.draw(src)
-	l.z = z
 	l.dz.Reshape(l.z.Dims())
 	clear(l.dz.Data)
 	parallel.For(l.classes, 1, func(lo, hi int) {
 		for c := lo; c < hi; c++ {
 			if m := &l.matches[c]; l.coeff[c] > 0 {
-				realRows := block(rows, from[c], from[c+1])
-				gradient(&m.p, &m.e, &m.g, &m.b, &realRows, l.w, l.b, c)
+				m.real.of(block(rows, from[c], from[c+1]), l.W, l.B, c)
 				l.matchClass(c)
 			}
 		}
@@ -135,34 +114,40 @@ func (l *linear) matchRows(z *mat.Dense, src rand.Source) (loss float64) {
 			loss += float64(l.coeff[c]) * l.matches[c].loss
 		}
 	}
-	return loss
+	dx, da = l.Backward(a, &l.dz)
+	return loss, dx, da, nil
 }
 
 // block returns rows lo to hi−1 of m. They share m's memory.
-func block(m *mat.Dense, lo, hi int) mat.Dense {
-	return mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols]}
+func block(m *mat.Dense, lo, hi int) *mat.Dense {
+	return &mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols]}
 }
 
-// gradient sets p to softmax(z·w + b), e to (p − Y)/n for rows that are all of class c, g to zᵀ·e and gb to 1ᵀe. It
-// uses one goroutine.
-func gradient(p, e, g, gb, z, w, b *mat.Dense, c int) {
+// gradients are those of the mean cross entropy of rows Z of one class.
+type gradients struct {
+	p, e mat.Dense // softmax(Z·W + b), and (p − Y)/n
+	w, b mat.Dense // Zᵀ·e and 1ᵀe
+}
+
+// of computes the gradients for rows that are all of class c. It uses one goroutine.
+func (g *gradients) of(z, w, b *mat.Dense, c int) {
 	n, d, k := z.Rows, z.Cols, w.Cols
-	p.Reshape(n, k)
-	e.Reshape(n, k)
-	g.Reshape(d, k)
-	gb.Reshape(1, k)
-	clear(gb.Data)
-	kernel.Gemm(kernel.Rows(p.Data, k), kernel.Rows(z.Data, d), kernel.Rows(w.Data, k), n, k, d, false)
+	g.p.Reshape(n, k)
+	g.e.Reshape(n, k)
+	g.w.Reshape(d, k)
+	g.b.Reshape(1, k)
+	clear(g.b.Data)
+	kernel.Gemm(kernel.Rows(g.p.Data, k), kernel.Rows(z.Data, d), kernel.Rows(w.Data, k), n, k, d, false)
 	for i := range n {
-		row, error := p.Row(i), e.Row(i)
-		kernel.Add(row, row, b.Data)
-		kernel.Softmax(row)
-		copy(error, row)
-		error[c]--
-		kernel.Scale(error, 1/float32(n), error)
-		kernel.Add(gb.Data, gb.Data, error)
+		p, e := g.p.Row(i), g.e.Row(i)
+		kernel.Add(p, p, b.Data)
+		kernel.Softmax(p)
+		copy(e, p)
+		e[c]--
+		kernel.Scale(e, 1/float32(n), e)
+		kernel.Add(g.b.Data, g.b.Data, e)
 	}
-	kernel.Gemm(kernel.Rows(g.Data, k), kernel.Rows(z.Data, d).T(), kernel.Rows(e.Data, k), d, k, n, false)
+	kernel.Gemm(kernel.Rows(g.w.Data, k), kernel.Rows(z.Data, d).T(), kernel.Rows(g.e.Data, k), d, k, n, false)
 }
 
 // matchClass computes the distance of class c, and sets its rows of dz to the gradient.
@@ -170,37 +155,36 @@ func (l *linear) matchClass(c int) {
 	m := &l.matches[c]
 	lo, hi := l.first[c], l.first[c+1]
 	z, dz := block(l.z, lo, hi), block(&l.dz, lo, hi)
-	gradient(&m.p, &m.e2, &m.g2, &m.b2, &z, l.w, l.b, c)
-	n, d, k := z.Rows, z.Cols, l.w.Cols
+	m.own.of(z, l.W, l.B, c)
+	n, d, k := z.Rows, z.Cols, l.W.Cols
 	m.dg.Reshape(d, k)
 	m.de.Reshape(n, k)
 	if l.Distance == Cosine {
-		m.loss = cosine(&m.dg, &m.g, &m.g2)
+		m.loss = cosine(&m.dg, &m.real.w, &m.own.w)
 	} else {
-		m.loss = squares(&m.dg, &m.g, &m.g2)
+		m.loss = squares(&m.dg, &m.real.w, &m.own.w)
 	}
 	kernel.Scale(m.dg.Data, l.coeff[c], m.dg.Data)
 	// Here dZ = E·dGᵀ and dE = Z·dG.
-	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.e2.Data, k), kernel.Rows(m.dg.Data, k).T(), n, d, k, false)
+	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.own.e.Data, k), kernel.Rows(m.dg.Data, k).T(), n, d, k, false)
 	kernel.Gemm(kernel.Rows(m.de.Data, k), kernel.Rows(z.Data, d), kernel.Rows(m.dg.Data, k), n, k, d, false)
 	if l.Distance == MSE { // the distance includes the bias
-		for j, b := range m.b2.Data {
-			diff := b - m.b.Data[j]
-			m.loss += float64(diff) * float64(diff)
-			for i := range n {
-				m.de.Row(i)[j] += 2 * l.coeff[c] * diff
-			}
+		var db mat.Dense
+		db.Reshape(1, k)
+		m.loss += squares(&db, &m.real.b, &m.own.b)
+		for i := range n {
+			kernel.Axpy(l.coeff[c], db.Data, m.de.Row(i))
 		}
 	}
 	// Continue through the softmax and Z·W.
 	for i := range n {
-		p, de := m.p.Row(i), m.de.Row(i)
+		p, de := m.own.p.Row(i), m.de.Row(i)
 		inner := kernel.Dot(p, de)
 		for j := range de {
 			de[j] = p[j] * (de[j] - inner) / float32(n)
 		}
 	}
-	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.de.Data, k), kernel.Rows(l.w.Data, k).T(), n, d, k, true)
+	kernel.Gemm(kernel.Rows(dz.Data, d), kernel.Rows(m.de.Data, k), kernel.Rows(l.W.Data, k).T(), n, d, k, true)
 }
 
 // guard keeps the cosine of a zero column finite.
@@ -249,33 +233,17 @@ func squares(dh, g, h *mat.Dense) (loss float64) {
 	return loss
 }
 
-// train takes steps that minimise the mean cross entropy of the condensed nodes.
+// train takes steps that minimise the mean cross entropy of the rows of Z′.
 func (l *linear) train(ctx context.Context, x, a *mat.Dense, steps int) error {
 	if steps == 0 {
 		return nil
 	}
-	return l.trainRows(ctx, l.propagation.Forward(x, a), steps)
-}
-
-// trainRows takes steps that minimise the mean cross entropy of the rows of Z′.
-func (l *linear) trainRows(ctx context.Context, z *mat.Dense, steps int) error {
+	z := l.Forward(x, a)
 	for range steps {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		mat.Mul(&l.logits, z, l.w)
-		l.db.Reshape(1, l.classes)
-		clear(l.db.Data)
-		for i, y := range l.y {
-			row := l.logits.Row(i)
-			kernel.Add(row, row, l.b.Data)
-			kernel.Softmax(row)
-			row[y]--
-			kernel.Scale(row, 1/float32(len(l.y)), row)
-			kernel.Add(l.db.Data, l.db.Data, row)
-		}
-		mat.MulTA(&l.dw, z, &l.logits)
-		l.steps.Step(&l.dw, &l.db)
+		l.Step(z, l.y)
 	}
 	return nil
 }

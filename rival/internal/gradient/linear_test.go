@@ -23,78 +23,74 @@ func small(random *rand.Rand) (s *learn.Start, real *mat.Dense, first []int) {
 	return s, mattest.Normal(11, 5, random), []int{0, 6, 6, 11}
 }
 
-// byTape computes the objective of the linear relay by its definition on a tape: the gradients of the cross entropy,
-// their distance over the columns, and the gradients of this distance.
+// twice computes the objective of a relay by its definition on a tape: the gradients of the cross entropy of each
+// class, their distance, and the gradients of this distance. logits returns those of the training and of the condensed
+// nodes of a class.
+func twice(
+	m Matching, coeff []float32, parameters []*mat.Dense, x, a *mat.Dense,
+	logits func(t *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (real, own *autodiff.Var),
+) (loss float64, dx, da *mat.Dense) {
+	t := autodiff.NewTape()
+	p := learn.Put(t, parameters)
+	vx, va := learn.Variables(t, x, a)
+	total := t.Var(mat.NewDense(1, 1))
+	for c, weight := range coeff {
+		if weight == 0 {
+			continue
+		}
+		gradients := func(logits *autodiff.Var) []*autodiff.Var {
+			y := autodiff.OneHot(slices.Repeat([]int32{int32(c)}, logits.Value.Rows), len(coeff))
+			return t.Grad(t.CrossEntropy(logits, t.Var(y)), p...)
+		}
+		real, own := logits(t, p, vx, va, c)
+		g, h := gradients(real), gradients(own)
+		for i := range g {
+			var distance *autodiff.Var
+			if m.Distance == MSE {
+				difference := t.Sub(h[i], g[i])
+				distance = t.Sum(t.Mul(difference, difference))
+			} else if i%2 == 0 { // biases are not part of the cosine distance
+				distance = byCosine(t, g[i], h[i])
+			} else {
+				continue
+			}
+			total = t.Add(total, t.Scale(weight, distance))
+		}
+	}
+	return learn.Gradients(total, vx, va)
+}
+
+// byTape is twice for the linear relay.
 func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.Dense) (
 	loss float64, dx, da *mat.Dense,
 ) {
-	t := autodiff.NewTape()
-	vx, w, b := t.Var(x), t.Var(l.w), t.Var(l.b)
-	z := vx
-	var va *autodiff.Var
-	if a != nil {
-		va = t.Var(a)
-		in := gnn.VariableInput(va, vx)
-		for range l.Hops {
-			z = in.Symmetric(z)
-		}
-	}
-	gradients := func(z *autodiff.Var, c int32, n int) []*autodiff.Var {
-		y := make([]int32, n)
-		for i := range y {
-			y[i] = c
-		}
-		logits := t.AddRow(t.MatMul(z, w), b)
-		return t.Grad(t.CrossEntropy(logits, t.Var(autodiff.OneHot(y, l.classes))), w, b)
-	}
-	var total *autodiff.Var
-	for c, n := range s.Budget {
-		if n == 0 {
-			continue
+	logits := func(t *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (_, _ *autodiff.Var) {
+		z := x
+		if a != nil {
+			in := gnn.VariableInput(a, x)
+			for range l.Hops {
+				z = in.Symmetric(z)
+			}
 		}
 		var rows []int32
 		for i := s.First[c]; i < s.First[c+1]; i++ {
 			rows = append(rows, int32(i))
 		}
-		from := block(real, first[c], first[c+1])
-		g := gradients(t.Var(&from), int32(c), from.Rows)
-		h := gradients(t.Rows(z, rows), int32(c), n)
-		var distance *autodiff.Var
-		if l.Distance == MSE {
-			difference, bias := t.Sub(h[0], g[0]), t.Sub(h[1], g[1])
-			distance = t.Add(t.Sum(t.Mul(difference, difference)), t.Sum(t.Mul(bias, bias)))
-		} else {
-			distance = byCosine(t, g[0], h[0])
-		}
-		distance = t.Scale(l.coeff[c], distance)
-		if total == nil {
-			total = distance
-		} else {
-			total = t.Add(total, distance)
-		}
+		from := t.Var(block(real, first[c], first[c+1]))
+		return t.AddRow(t.MatMul(from, p[0]), p[1]), t.AddRow(t.MatMul(t.Rows(z, rows), p[0]), p[1])
 	}
-	return outcome(t, total, vx, va)
+	return twice(l.Matching, l.coeff, []*mat.Dense{l.W, l.B}, x, a, logits)
 }
 
 // byCosine returns the sum of 1 − cosine over the columns.
 func byCosine(t *autodiff.Tape, g, h *autodiff.Var) *autodiff.Var {
 	n := g.Value.Cols
 	length := func(v *autodiff.Var) *autodiff.Var { // differentiable even if all units of a column are inactive
-		return t.Power(t.Add(t.ColumnSums(t.Mul(v, v)), t.Var(filled(n, tiny))), 0.5)
+		return t.Power(t.Add(t.ColumnSums(t.Mul(v, v)), t.Var(learn.Filled(1, n, tiny))), 0.5)
 	}
-	norm := t.Add(t.Mul(length(g), length(h)), t.Var(filled(n, guard)))
+	norm := t.Add(t.Mul(length(g), length(h)), t.Var(learn.Filled(1, n, guard)))
 	cosines := t.Mul(t.ColumnSums(t.Mul(g, h)), t.Power(norm, -1))
-	return t.Sum(t.Sub(t.Var(filled(n, 1)), cosines))
-}
-
-// outcome returns a loss and its gradients with respect to X′ and A′. da is nil if a is nil.
-func outcome(t *autodiff.Tape, loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {
-	value = float64(loss.Value.Data[0])
-	if a == nil {
-		return value, t.Grad(loss, x)[0].Value, nil
-	}
-	g := t.Grad(loss, x, a)
-	return value, g[0].Value, g[1].Value
+	return t.Sum(t.Sub(t.Var(learn.Filled(1, n, 1)), cosines))
 }
 
 // TestLinearIsAutodiff compares the closed form with a tape that differentiates twice.
@@ -103,10 +99,10 @@ func TestLinearIsAutodiff(t *testing.T) {
 		for _, structured := range []bool{false, true} {
 			random := rand.New(rand.NewPCG(5, 6))
 			s, real, first := small(random)
-			m := NewGCond().Matching
+			m := newGCond().Matching
 			m.Distance = distance
-			l := linearOn(s, m, real, first)
-			l.restart(random)
+			l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
+			l.Restart(random)
 			var a *mat.Dense
 			if structured {
 				a = learntest.Symmetric(7, random)
@@ -132,10 +128,10 @@ func TestLinearDifferences(t *testing.T) {
 	for _, distance := range []string{Cosine, MSE} {
 		random := rand.New(rand.NewPCG(7, 8))
 		s, real, first := small(random)
-		m := NewGCond().Matching
+		m := newGCond().Matching
 		m.Distance = distance
-		l := linearOn(s, m, real, first)
-		l.restart(random)
+		l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
+		l.Restart(random)
 		a := learntest.Symmetric(7, random)
 		differences(t, distance, l, s.X, a)
 	}
@@ -144,55 +140,13 @@ func TestLinearDifferences(t *testing.T) {
 // differences compares the gradients of a relay with central differences.
 func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 	t.Helper()
-	value := func() float64 {
-		loss, _, _, err := r.match(t.Context(), x, a, rand.NewPCG(0, 0))
+	learntest.Differences(t, what, x, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		loss, dx, da, err := r.match(t.Context(), x, a, rand.NewPCG(0, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return loss
-	}
-	_, dx, da, err := r.match(t.Context(), x, a, rand.NewPCG(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dx, da = dx.Clone(), da.Clone()
-	var largest float64
-	for _, g := range dx.Data {
-		largest = max(largest, math.Abs(float64(g)))
-	}
-	const step = 1e-2
-	for i := range x.Data {
-		old := x.Data[i]
-		x.Data[i] = old + step
-		above := value()
-		x.Data[i] = old - step
-		below := value()
-		x.Data[i] = old
-		want := (above - below) / (2 * step)
-		if got := float64(dx.Data[i]); !(math.Abs(got-want) <= 1e-2*largest) { // from step² and rounding divided by the step
-			t.Errorf("%s: dX[%d] is %v, difference %v", what, i, got, want)
-		}
-	}
-	for i := range a.Rows {
-		for j := range i { // both entries of an edge
-			largest = max(largest, math.Abs(float64(da.Row(i)[j]+da.Row(j)[i])))
-		}
-	}
-	for i := range a.Rows {
-		for j := range i {
-			old := a.Row(i)[j]
-			set := func(w float32) { a.Row(i)[j], a.Row(j)[i] = w, w }
-			set(old + step)
-			above := value()
-			set(old - step)
-			below := value()
-			set(old)
-			want := (above - below) / (2 * step)
-			if got := float64(da.Row(i)[j] + da.Row(j)[i]); !(math.Abs(got-want) <= 1e-2*largest) {
-				t.Errorf("%s: dA[%d][%d] is %v, difference %v", what, i, j, got, want)
-			}
-		}
-	}
+		return loss, dx, da
+	})
 }
 
 // TestLinearFalls checks that gradient descent decreases the objective, and that training a relay decreases its cross
@@ -200,15 +154,15 @@ func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 func TestLinearFalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	s, real, first := small(random)
-	l := linearOn(s, NewGCond().Matching, real, first)
-	l.restart(random)
+	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
+	l.Restart(random)
 	halves(t, l, s.X, 100, random)
 	entropy := func() float64 {
 		var logits mat.Dense
-		mat.Mul(&logits, s.X, l.w)
+		mat.Mul(&logits, s.X, l.W)
 		for i := range logits.Rows {
 			for k := range logits.Row(i) {
-				logits.Row(i)[k] += l.b.Data[k]
+				logits.Row(i)[k] += l.B.Data[k]
 			}
 		}
 		return gnn.CrossEntropy(&logits, s.Y, 1)
@@ -233,8 +187,8 @@ func BenchmarkLinear(b *testing.B) {
 		s.First, first = append(s.First, 10*(c+1)), append(first, 20*(c+1))
 	}
 	real := mattest.Normal(140, 1433, random)
-	l := linearOn(s, NewGCond().Matching, real, first)
-	l.restart(random)
+	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
+	l.Restart(random)
 	b.Run("written out", func(b *testing.B) {
 		for b.Loop() {
 			if _, _, _, err := l.match(b.Context(), s.X, nil, random); err != nil {

@@ -17,14 +17,14 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// SGDD matches gradients as gcond does. A′ is mixed with a learnt graphon, and an additional term preserves the
+// sgdd matches gradients as gcond does. A′ is mixed with a learnt graphon, and an additional term preserves the
 // spectrum of the original graph. Source: Yang et al., Does graph distillation see like vision dataset counterpart?
 // (NeurIPS 2023).
 //
 // A′ = (1−ε)·PGE(X′) + ε·graphon(u), u_i = (i+½)/N′. The term is
 //
 //	spectrum · W₂²(eigenvalues of L′, eigenvalues of L),  L = I − D^-½AD^-½ on a sample of nodes.
-type SGDD struct {
+type sgdd struct {
 	Matching
 	learn.Structure
 	// Graphon is ε, the share of the graphon in A′, from 0 to 1.
@@ -35,18 +35,16 @@ type SGDD struct {
 	Sample   int     `json:"sample"`
 }
 
-// NewSGDD returns SGDD with the settings of GCond, a graphon share of 0.5 and a sample of 200 nodes.
-func NewSGDD() SGDD {
-	return SGDD{
-		Matching: NewGCond().Matching, Structure: NewGCond().Structure, Graphon: 0.5, Spectrum: 0.1, Sample: 200,
+// newSGDD returns SGDD with the settings of GCond, a graphon share of 0.5 and a sample of 200 nodes.
+func newSGDD() sgdd {
+	return sgdd{
+		Matching: newGCond().Matching, Structure: newGCond().Structure, Graphon: 0.5, Spectrum: 0.1, Sample: 200,
 	}
 }
 
-// Name returns "sgdd".
-func (SGDD) Name() string { return "sgdd" }
+func (sgdd) Name() string { return "sgdd" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m SGDD) Check(g *graph.Graph, nodes int) error {
+func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	both := m.Structure
 	both.PairHidden = max(m.PairHidden, 2*m.PairHidden) // two networks; a negative value is reported unchanged
 	return errors.Join(
@@ -63,8 +61,7 @@ const (
 	sampleStream  = 1<<40 + 4
 )
 
-// Condense learns X′ and A′.
-func (m SGDD) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m sgdd) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
 	}
@@ -109,7 +106,6 @@ func (o *graphon) Forward(x *mat.Dense) *mat.Dense {
 	return &o.a
 }
 
-// Backward implements learn.Maker.
 func (o *graphon) Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense) {
 	o.first.Reshape(da.Dims())
 	o.second.Reshape(da.Dims())
@@ -248,8 +244,8 @@ func (o *spectral) term(ctx context.Context, a *mat.Dense) (loss float64, da *ma
 	t := o.tape
 	t.Reset()
 	va := t.Var(a)
-	degrees := t.Add(t.RowSums(va), t.Var(&mat.Dense{Rows: n, Cols: 1, Data: filled(n, isolated).Data}))
+	degrees := t.Add(t.RowSums(va), t.Var(learn.Filled(n, 1, isolated)))
 	root := t.RepeatColumn(t.Power(degrees, -0.5), n)
 	normalised := t.Mul(t.Mul(root, va), t.Transpose(root))
-	return loss, t.Grad(t.Sum(t.Mul(normalised, t.Var(dl))), va)[0].Value, nil
+	return loss, t.Grad(learn.Along(normalised, dl), va)[0].Value, nil
 }

@@ -17,15 +17,18 @@ import (
 func TestSparseIsDense(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	s, real, first := small(random)
-	m := NewMSGC()
+	m := newMSGC()
 	m.Patterns, m.Links = 1, 200
-	o := newSparse(s, m, real, first, random)
-	if edges := o.patterns[0].p.NNZ(); edges != 49 {
+	o, p, err := newSparse(t.Context(), s, m, real, first, random)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edges := len(p.entries); edges != 49 {
 		t.Fatalf("%d entries of 7 nodes that drew 200 others each, want 49", edges)
 	}
-	l := linearOn(s, m.Matching, real, first)
-	l.restart(rand.NewPCG(1, 1))
-	o.restart(rand.NewPCG(1, 1))
+	l := linearOn(s, m.Matching, real, first, &learn.Propagation{Hops: m.Hops})
+	l.Restart(rand.NewPCG(1, 1))
+	o.Restart(rand.NewPCG(1, 1))
 	a := learntest.Symmetric(7, random)
 	want, wantX, wantA, err := l.match(t.Context(), s.X, a, random)
 	if err != nil {
@@ -50,10 +53,13 @@ func TestSparseIsDense(t *testing.T) {
 func TestSparseDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	s, real, first := small(random)
-	m := NewMSGC()
+	m := newMSGC()
 	m.Patterns, m.Links = 3, 1
-	o := newSparse(s, m, real, first, random)
-	o.restart(random)
+	o, p, err := newSparse(t.Context(), s, m, real, first, random)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Restart(random)
 	a := learntest.Symmetric(7, random)
 	differences(t, "msgc", o, s.X, a)
 	_, _, da, err := o.match(t.Context(), s.X, a, random)
@@ -61,7 +67,7 @@ func TestSparseDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	outside := 0
-	for i, share := range o.share.Data {
+	for i, share := range p.share.Data {
 		if share == 0 {
 			outside++
 			if da.Data[i] != 0 {
@@ -87,22 +93,10 @@ func term(t *testing.T, o *spectral, a *mat.Dense) (float64, *mat.Dense) {
 func TestSpectrumDifferences(t *testing.T) {
 	a := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26)))
 	o := &spectral{weight: 1, want: []float64{1.6, 1.5, 1, 0.8, 0.3, 0}, tape: autodiff.NewTape()}
-	_, da := term(t, o, a)
-	for i := range 6 {
-		for j := range i {
-			const step = 1e-2
-			old := a.Row(i)[j]
-			a.Row(i)[j], a.Row(j)[i] = old+step, old+step
-			above, _ := term(t, o, a)
-			a.Row(i)[j], a.Row(j)[i] = old-step, old-step
-			below, _ := term(t, o, a)
-			a.Row(i)[j], a.Row(j)[i] = old, old
-			want := (above - below) / (2 * step)
-			if got := float64(da.Row(i)[j] + da.Row(j)[i]); !(math.Abs(got-want) <= 1e-3) { // from step²
-				t.Errorf("dA[%d][%d] is %v, difference %v", i, j, got, want)
-			}
-		}
-	}
+	learntest.Differences(t, "spectrum", nil, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		loss, da := term(t, o, a)
+		return loss, nil, da
+	})
 }
 
 // TestSpectrumOfRepeatedEigenvalues checks that gradients are finite on a complete graph and on a graph without edges,

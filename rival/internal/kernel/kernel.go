@@ -25,6 +25,11 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newSNTK(), newSNTKX()}
+}
+
 // Parameters holds the parameters of both methods.
 type Parameters struct {
 	// Hops is K, the number of propagations of the kernel: 1 or 2.
@@ -46,20 +51,20 @@ type Parameters struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// SNTK learns X′ as the examples of a kernel ridge regression that predicts the training nodes. The kernel is the
+// sntk learns X′ as the examples of a kernel ridge regression that predicts the training nodes. The kernel is the
 // neural tangent kernel of a GNN of infinite width. Source: Wang et al., Fast graph condensation with structure-based
 // neural tangent kernel (2023).
 //
 // A′ is fixed at the start. Its edges connect the pairs of condensed nodes with the closest initial features. There are
 // as many edges as needed for the mean degree Degree.
-type SNTK struct {
+type sntk struct {
 	Parameters
 	// Degree is the mean degree of A′, at least 0.
 	Degree float64 `json:"degree"`
 }
 
-// SNTKX learns X′ as sntk does, without edges: A′ = I. Source: as sntk.
-type SNTKX struct{ Parameters }
+// sntkX learns X′ as sntk does, without edges: A′ = I. Source: as sntk.
+type sntkX struct{ Parameters }
 
 // defaults returns the parameters of the authors' program for Cora, except for InitHops, LearnLabels and FeatureRate.
 // FeatureRate was chosen on validation nodes of Cora and Citeseer.
@@ -70,36 +75,31 @@ func defaults() Parameters {
 	}
 }
 
-// NewSNTK returns SNTK with default parameters. Degree was chosen on validation nodes of Cora and Citeseer.
-func NewSNTK() SNTK { return SNTK{Parameters: defaults(), Degree: 0.2} }
+// newSNTK returns SNTK with default parameters. Degree was chosen on validation nodes of Cora and Citeseer.
+func newSNTK() sntk { return sntk{Parameters: defaults(), Degree: 0.2} }
 
-// NewSNTKX returns SNTK-X with default parameters.
-func NewSNTKX() SNTKX { return SNTKX{defaults()} }
+// newSNTKX returns SNTK-X with default parameters.
+func newSNTKX() sntkX { return sntkX{defaults()} }
 
-// Name returns "sntk".
-func (SNTK) Name() string { return "sntk" }
+func (sntk) Name() string { return "sntk" }
 
-// Name returns "sntk-x".
-func (SNTKX) Name() string { return "sntk-x" }
+func (sntkX) Name() string { return "sntk-x" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m SNTK) Check(g *graph.Graph, nodes int) error {
+func (m sntk) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(
 		m.check(m.Name(), g, nodes),
 		learn.Want(m.Degree >= 0 && m.Degree <= math.MaxInt32, "degree", m.Degree, "at least 0"),
 	)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m SNTKX) Check(g *graph.Graph, nodes int) error { return m.check(m.Name(), g, nodes) }
+func (m sntkX) Check(g *graph.Graph, nodes int) error { return m.check(m.Name(), g, nodes) }
 
 // Condense learns X′ for a fixed A′.
-func (m SNTK) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m sntk) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Degree, nodes, seed)
 }
 
-// Condense learns X′.
-func (m SNTKX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m sntkX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, 0, nodes, seed)
 }
 

@@ -1,27 +1,13 @@
-package kernel_test
+package kernel
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival/internal/kernel"
-	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
-
-func TestContract(t *testing.T) {
-	claims := []condensetest.Claim{condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation}
-	edges, learnt := kernel.NewSNTK(), kernel.NewSNTKX()
-	few := learn.Choice{JudgeEvery: 2, JudgeEpochs: 3}
-	edges.Epochs, edges.Choice = 2, few
-	learnt.Epochs, learnt.Choice, learnt.LearnLabels, learnt.InitHops = 2, few, true, 1
-	t.Run("sntk", func(t *testing.T) { condensetest.Test(t, edges, claims...) })
-	t.Run("sntk-x", func(t *testing.T) { condensetest.Test(t, learnt, claims...) })
-}
 
 // planted returns two cliques of 12 nodes. A third of the nodes have the features of the other clique, so that only
 // their neighbours identify them.
@@ -61,7 +47,7 @@ func planted(t *testing.T) *graph.Graph {
 // TestPlanted checks that a GCN trained on two condensed nodes per class separates two cliques although the features of
 // a third of their nodes are misleading. It also checks that the loss decreases.
 func TestPlanted(t *testing.T) {
-	edges, none := kernel.NewSNTK(), kernel.NewSNTKX()
+	edges, none := newSNTK(), newSNTKX()
 	edges.Epochs, none.Epochs, none.InitHops = 100, 100, 1
 	for _, m := range []condense.Method{edges, none} {
 		if a := learntest.Account(t, m, planted(t), 4, 3); a.Validation != 100 {
@@ -70,7 +56,7 @@ func TestPlanted(t *testing.T) {
 	}
 	g := planted(t)
 	g.Split.Val = nil // so that the last iterate is kept
-	first, last := kernel.NewSNTKX(), kernel.NewSNTKX()
+	first, last := newSNTKX(), newSNTKX()
 	first.Epochs, last.Epochs = 1, 500
 	a, b := learntest.Account(t, first, g, 4, 3), learntest.Account(t, last, g, 4, 3)
 	if b.Epoch != 500 || !(b.Loss < 0.7*a.Loss) {
@@ -82,7 +68,7 @@ func TestPlanted(t *testing.T) {
 // TestEdges checks that A′ has the requested mean degree, or all pairs.
 func TestEdges(t *testing.T) {
 	for degree, want := range map[float64]int{0: 0, 1: 2, 2: 4, 100: 6} {
-		m := kernel.NewSNTK()
+		m := newSNTK()
 		m.Epochs, m.Degree = 1, degree
 		small, err := m.Condense(t.Context(), planted(t), 4, 0)
 		if err != nil {
@@ -91,32 +77,5 @@ func TestEdges(t *testing.T) {
 		if small.Edges() != want {
 			t.Errorf("degree %v: %d edges among 4 nodes, want %d", degree, small.Edges(), want)
 		}
-	}
-}
-
-// TestRefusals checks that parameters out of range and a memory limit that is too small fail before any work.
-func TestRefusals(t *testing.T) {
-	g := planted(t)
-	for words, change := range map[string]func(*kernel.Parameters){
-		"hops 3, must be 1 or 2":     func(p *kernel.Parameters) { p.Hops = 3 },
-		"layers 0, must be from 1":   func(p *kernel.Parameters) { p.Layers = 0 },
-		"ridge 0, must be above 0":   func(p *kernel.Parameters) { p.Ridge = 0 },
-		"epochs 0, must be at least": func(p *kernel.Parameters) { p.Epochs = 0 },
-		"lr feat -1, must be above":  func(p *kernel.Parameters) { p.FeatureRate = -1 },
-		"judge every 0, must be at":  func(p *kernel.Parameters) { p.JudgeEvery = 0 },
-		"init hops -1, must be at":   func(p *kernel.Parameters) { p.InitHops = -1 },
-		"sntk-x on 8 training no":    func(p *kernel.Parameters) { p.Memory = 1000 },
-	} {
-		m := kernel.NewSNTKX()
-		change(&m.Parameters)
-		_, err := m.Condense(t.Context(), g, 4, 0)
-		if checked := m.Check(g, 4); err == nil || checked == nil || !strings.Contains(err.Error(), words) {
-			t.Errorf("errors %v and %v, want %q", err, checked, words)
-		}
-	}
-	m := kernel.NewSNTK()
-	m.Degree = -1
-	if err := m.Check(g, 4); err == nil || !strings.Contains(err.Error(), "degree -1, must be at least 0") {
-		t.Errorf("error %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree
 	}
 	if degree > 0 {
 		r.a, r.mean = nearest(r.x, degree), new(mat.Dense)
-		if err := graph.Mean(r.a.Sparse()).Apply(ctx, r.mean, identity(r.x.Rows)); err != nil {
+		if err := graph.Mean(r.a.Sparse()).Apply(ctx, r.mean, learn.Identity(r.x.Rows)); err != nil {
 			return nil, err
 		}
 	}
@@ -66,18 +66,15 @@ func (r *regression) Epoch(ctx context.Context, _ int, _ rand.Source) (loss floa
 	return loss, ctx.Err()
 }
 
-// Result returns X′ and A′.
-func (r *regression) Result() (x, a *mat.Dense) { return r.x, r.a }
-
-// Soft returns Y′ as distributions, or nil if Y′ is not learnt.
-func (r *regression) Soft() *mat.Dense {
-	if !r.LearnLabels {
-		return nil
+// Result returns X′, A′, and Y′ as distributions if it is learnt.
+func (r *regression) Result() learn.Iterate {
+	now := learn.Iterate{X: r.x, A: r.a}
+	if r.LearnLabels {
+		now.Soft = distributions(r.labels)
 	}
-	return distributions(r.labels)
+	return now
 }
 
-// State implements Learner.State.
 func (r *regression) State() []*mat.Dense { return r.adam.State() }
 
 // nearest returns A′ with edges between the closest pairs of rows. Their number is determined by the mean degree. Ties
@@ -159,7 +156,7 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 		}
 		row[i] += float32(r.Ridge * trace / float64(toOwn.Rows))
 	}
-	along := t.Add(t.Sum(t.Mul(cross, t.Var(toCross))), t.Sum(t.Mul(own, t.Var(toOwn))))
+	along := t.Add(learn.Along(cross, toCross), learn.Along(own, toOwn))
 	return loss, t.Grad(along, x)[0].Value, beta, nil
 }
 

@@ -66,7 +66,7 @@ func (s structure) of(ctx context.Context, g *graph.Graph, rows []int32) (*side,
 		return side, nil
 	}
 	m := learn.Between(mean, rows, place)
-	side.gather = learn.NewSparse(m)
+	side.gather = &learn.Sparse{Matrix: m}
 	lengths, err := s.second(ctx, side.features, norms, m)
 	side.add(lengths)
 	return side, err
@@ -146,7 +146,7 @@ func (s structure) between(t *autodiff.Tape, side *side, c condensed) (cross, ow
 				turn := func(v *autodiff.Var) *autodiff.Var { return t.MatMulTB(v, c.m) }
 				cross, crossSigma = turn(cross), turn(crossSigma)
 				own, ownSigma = t.MatMul(c.m, turn(own)), t.MatMul(c.m, turn(ownSigma))
-				identity := t.Var(identity(own.Value.Rows))
+				identity := t.Var(learn.Identity(own.Value.Rows))
 				lengths = t.Power(floored(t, t.RowSums(t.Mul(ownSigma, identity))), 0.5)
 			}
 			cross, crossSigma = t.Linear(side.gather, cross), t.Linear(side.gather, crossSigma)
@@ -174,18 +174,5 @@ func (s structure) layers(t *autodiff.Tape, theta, sigma, size, shrink *autodiff
 
 // floored returns x plus 10⁻²⁰, so that the square root is differentiable at 0.
 func floored(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var {
-	least := mat.NewDense(x.Value.Rows, 1)
-	for i := range least.Data {
-		least.Data[i] = 1e-20
-	}
-	return t.Add(x, t.Var(least))
-}
-
-// identity returns I, n×n.
-func identity(n int) *mat.Dense {
-	m := mat.NewDense(n, n)
-	for i := range n {
-		m.Row(i)[i] = 1
-	}
-	return m
+	return t.Add(x, t.Var(learn.Filled(x.Value.Rows, 1, 1e-20)))
 }

@@ -24,8 +24,19 @@ func (p *Pairs) Backward(da *mat.Dense, parameters, features bool) (gradients []
 	if parameters {
 		p.outGradient()
 	}
-	sum, product := p.secondSums()
-	// Let ŷ be the normalised u, c₀ the mean of dỹ and c₁ the mean of dỹ·ŷ. Then du = gain/deviation·(dỹ − c₀ − ŷ·c₁).
+	out := p.repeat(p.out.Data)
+	sum, product := p.sums(func(i, from, to int) (rows, along []float32) { // replace h² by dỹ, and add up dỹ and dỹ·u
+		rows, along = p.rows(&p.h2, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is unused until the sums are known
+		kernel.ReLUGrad(rows, out[:len(rows)], rows)
+		for j := from; j < to; j++ {
+			row := p.row(&p.h2, i, j)
+			kernel.Scale(row, p.dz.Row(i)[j], row)
+		}
+		kernel.Mul(along, rows, p.rows(&p.u, i, from, to))
+		return rows, along
+	})
+	// Here dỹ is the gradient with respect to the output of the second BN. Let ŷ be the normalised u, c₀ the mean of dỹ
+	// and c₁ the mean of dỹ·ŷ. Then du = gain/deviation·(dỹ − c₀ − ŷ·c₁).
 	count := float64(n) * float64(n)
 	slope, constant := make([]float32, h), make([]float32, h)
 	for k := range h {
@@ -38,17 +49,12 @@ func (p *Pairs) Backward(da *mat.Dense, parameters, features bool) (gradients []
 		constant[k] = float32(scale * (along/count*p.inverse2[k]*p.mean2[k] - sum[k]/count))
 	}
 	scales, slopes, constants := p.repeat(p.scale2), p.repeat(slope), p.repeat(constant)
-	parallel.For(n, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for from := 0; from < n; from += p.tile() {
-				to := min(from+p.tile(), n)
-				rows, u := p.rows(&p.h2, i, from, to), p.rows(&p.u, i, from, to)
-				kernel.Mul(rows, rows, scales[:len(rows)])
-				kernel.Mul(u, u, slopes[:len(rows)])
-				kernel.Add(rows, rows, u)
-				kernel.Add(rows, rows, constants[:len(rows)])
-			}
-		}
+	p.tiles(func(i, from, to int) {
+		rows, u := p.rows(&p.h2, i, from, to), p.rows(&p.u, i, from, to)
+		kernel.Mul(rows, rows, scales[:len(rows)])
+		kernel.Mul(u, u, slopes[:len(rows)])
+		kernel.Add(rows, rows, u)
+		kernel.Add(rows, rows, constants[:len(rows)])
 	})
 	if parameters {
 		mat.MulTA(p.gradients[3], &p.h1, &p.h2)
@@ -89,57 +95,20 @@ func (p *Pairs) outGradient() {
 	p.gradients[7].Data[0] = float32(sum)
 }
 
-// secondSums replaces h² by dỹ, the gradient with respect to the output of the second BN. It returns Σ dỹ and Σ dỹ·u
-// over all pairs.
-func (p *Pairs) secondSums() (sum, product []float64) {
-	n, h := p.Nodes, p.Hidden
-	p.partial.Reshape(n, h)
-	p.another.Reshape(n, h)
-	out := p.repeat(p.out.Data)
-	parallel.For(n, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			sum, product := p.partial.Row(i), p.another.Row(i)
-			clear(sum)
-			clear(product)
-			for from := 0; from < n; from += p.tile() {
-				to := min(from+p.tile(), n)
-				rows, along := p.rows(&p.h2, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is unused until the sums are known
-				kernel.ReLUGrad(rows, out[:len(rows)], rows)
-				for j := from; j < to; j++ {
-					row := p.row(&p.h2, i, j)
-					kernel.Scale(row, p.dz.Row(i)[j], row)
-				}
-				kernel.Mul(along, rows, p.rows(&p.u, i, from, to))
-				addRows(sum, rows)
-				addRows(product, along)
-			}
-		}
-	})
-	return p.columns(&p.partial), p.columns(&p.another)
-}
-
 // firstGradient sets dfirst to the gradient with respect to X·[W₁ᵀ W₂ᵀ], given dh.
 func (p *Pairs) firstGradient(parameters bool) {
 	n, h := p.Nodes, p.Hidden
 	p.dscaled.Reshape(n, 2*h)
-	parallel.For(n, 1, func(lo, hi int) { // sums over j, with node i first in the pair
-		for i := lo; i < hi; i++ {
-			sum := p.dscaled.Row(i)[:h]
-			clear(sum)
-			for from := 0; from < n; from += p.tile() {
-				to := min(from+p.tile(), n)
-				rows := p.rows(&p.dh, i, from, to)
-				kernel.ReLUGrad(rows, rows, p.rows(&p.h1, i, from, to))
-				addRows(sum, rows)
-			}
-		}
+	clear(p.dscaled.Data)
+	p.tiles(func(i, from, to int) { // sums over j, with node i first in the pair
+		rows := p.rows(&p.dh, i, from, to)
+		kernel.ReLUGrad(rows, rows, p.rows(&p.h1, i, from, to))
+		addRows(p.dscaled.Row(i)[:h], rows)
 	})
 	parallel.For(n, 1, func(lo, hi int) { // sums over i, with node j second in the pair
 		for j := lo; j < hi; j++ {
-			sum := p.dscaled.Row(j)[h:]
-			clear(sum)
 			for i := range n {
-				kernel.Add(sum, sum, p.row(&p.dh, i, j))
+				kernel.Add(p.dscaled.Row(j)[h:], p.dscaled.Row(j)[h:], p.row(&p.dh, i, j))
 			}
 		}
 	})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
-	"github.com/graph-condensation/cgc/internal/reach"
+	"github.com/graph-condensation/cgc/internal/rival"
 )
 
 // EmbeddingBytes returns the memory that Embeddings needs for the given number of nodes: K+1 matrices, and copies of
@@ -17,31 +17,12 @@ func EmbeddingBytes(nodes, features, hops int) float64 {
 // Reached returns the number of nodes that Near returns for the training nodes of each class, and for all training
 // nodes.
 func Reached(g *graph.Graph) (each []int, all int) {
-	train := make([][]int32, g.Classes)
-	for _, v := range g.Split.Train {
-		train[g.Y[v]] = append(train[g.Y[v]], v)
+	for _, own := range rival.ByClass(g) {
+		near, _ := Near(g.Adj, own)
+		each = append(each, len(near))
 	}
-	near := make([]bool, g.Nodes())
-	for _, own := range train {
-		count := 0
-		if len(own) > 0 {
-			set := reach.New(g.Adj, own)
-			set.Grow()
-			for v, distance := range set.Distance {
-				if distance != reach.Unreached {
-					near[v] = true
-					count++
-				}
-			}
-		}
-		each = append(each, count)
-	}
-	for _, is := range near {
-		if is {
-			all++
-		}
-	}
-	return each, all
+	near, _ := Near(g.Adj, g.Split.Train)
+	return each, len(near)
 }
 
 // Training describes the work of a method for memory errors: "gcond on 90,941 training nodes with 200 features".

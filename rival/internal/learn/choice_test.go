@@ -37,7 +37,7 @@ func (l *spoiling) Epoch(_ context.Context, _ int, src rand.Source) (float64, er
 	return 1, nil
 }
 
-func (l *spoiling) Result() (x, a *mat.Dense) { return l.x, nil }
+func (l *spoiling) Result() learn.Iterate { return learn.Iterate{X: l.x} }
 
 func (l *spoiling) State() []*mat.Dense { return []*mat.Dense{l.x} }
 

@@ -26,9 +26,7 @@ func newJudge(g *graph.Graph, epochs int) (*judge, error) {
 	if len(g.Split.Val) == 0 {
 		return nil, nil
 	}
-	blind := *g
-	blind.Split.Test = nil
-	target, err := gnn.NewTarget(&blind, false)
+	target, err := gnn.NewTarget(g.WithoutTest(), false)
 	if err != nil {
 		return nil, err
 	}

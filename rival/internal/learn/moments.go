@@ -2,21 +2,17 @@ package learn
 
 import (
 	"context"
+	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Coefficients returns the weight n′_c/max n′ of each class c in an objective.
 func (s *Start) Coefficients() []float32 {
-	largest := 1
-	for _, n := range s.Budget {
-		largest = max(largest, n)
-	}
+	largest := max(1, slices.Max(s.Budget))
 	coeff := make([]float32, len(s.Budget))
 	for c, n := range s.Budget {
 		coeff[c] = float32(n) / float32(largest)
@@ -34,29 +30,25 @@ func (s *Start) Averages() *mat.Dense {
 	return m
 }
 
-// ClassMeans returns the means of the rows of H⁽⁰⁾ … H⁽ᴷ⁾ over the training nodes of each class, divided by Unit: K+1
-// matrices, classes×d. The row of a class without training nodes is 0.
-func (s *Start) ClassMeans(ctx context.Context, hops int) ([]*mat.Dense, error) {
+// ClassMeans returns the means of the rows of H⁽ᴷ⁾ over the training nodes of each class, divided by Unit: classes×d.
+// The row of a class without training nodes is 0.
+func (s *Start) ClassMeans(ctx context.Context, hops int) (*mat.Dense, error) {
 	nodes, first := s.Labelled()
 	h, err := s.Embeddings(ctx, hops, nodes)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]*mat.Dense, len(h))
-	for k, rows := range h {
-		all[k] = mat.NewDense(len(s.Budget), rows.Cols)
-		sum := make([]float64, rows.Cols)
-		for c := range s.Budget {
-			clear(sum)
-			for i := first[c]; i < first[c+1]; i++ {
-				kernel.Accumulate(sum, 1/float64(first[c+1]-first[c]), rows.Row(i))
-			}
-			for j, v := range sum {
-				all[k].Row(c)[j] = float32(v)
-			}
+	means, sum := mat.NewDense(len(s.Budget), s.X.Cols), make([]float64, s.X.Cols)
+	for c := range s.Budget {
+		clear(sum)
+		for i := first[c]; i < first[c+1]; i++ {
+			kernel.Accumulate(sum, 1/float64(first[c+1]-first[c]), h[hops].Row(i))
+		}
+		for j, v := range sum {
+			means.Row(c)[j] = float32(v)
 		}
 	}
-	return all, nil
+	return means, nil
 }
 
 // Near returns the given nodes and their neighbours in ascending order, and the index of each.
@@ -111,8 +103,7 @@ func (s *Start) LabelMixtures(ctx context.Context, hops int, nodes []int32) (*ma
 			y.Row(int(v))[c] = 1
 		}
 	}
-	in := propagate.Input{Adj: s.Graph.Adj, X: y, Rows: nodes, Mapped: s.Graph.Mapped}
-	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
+	views, err := s.propagated(ctx, y, hops, nodes)
 	if err != nil {
 		return nil, err
 	}

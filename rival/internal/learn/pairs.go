@@ -64,9 +64,9 @@ func NewPairs(nodes, features, hidden int, src rand.Source) *Pairs {
 	p := &Pairs{
 		Nodes: nodes, Hidden: hidden,
 		w:     Uniform(mat.NewDense(features, 2*hidden), 2*features, src),
-		gain1: ones(hidden), shift1: mat.NewDense(1, hidden),
+		gain1: Filled(1, hidden, 1), shift1: mat.NewDense(1, hidden),
 		v:     Uniform(mat.NewDense(hidden, hidden), hidden, src),
-		gain2: ones(hidden), shift2: mat.NewDense(1, hidden),
+		gain2: Filled(1, hidden, 1), shift2: mat.NewDense(1, hidden),
 		out:  Uniform(mat.NewDense(1, hidden), hidden, src),
 		bias: Uniform(mat.NewDense(1, 1), hidden, src),
 	}
@@ -98,14 +98,6 @@ func Uniform(m *mat.Dense, inputs int, src rand.Source) *mat.Dense {
 // unit64 returns what rand.Rand.Float64 computes from 64 random bits: a number in [0, 1).
 func unit64(bits uint64) float64 { return float64(bits<<11>>11) / (1 << 53) }
 
-func ones(n int) *mat.Dense {
-	m := mat.NewDense(1, n)
-	for i := range m.Data {
-		m.Data[i] = 1
-	}
-	return m
-}
-
 // Parameters returns the learnt matrices: W, V, w, b, and the gain and shift of each BN.
 func (p *Pairs) Parameters() []*mat.Dense {
 	return []*mat.Dense{p.w, p.gain1, p.shift1, p.v, p.gain2, p.shift2, p.out, p.bias}
@@ -121,6 +113,17 @@ func (p *Pairs) tile() int { return max(1, 1024/p.Hidden) }
 func (p *Pairs) rows(m *mat.Dense, i, lo, hi int) []float32 {
 	at := i * p.Nodes
 	return m.Data[(at+lo)*m.Cols : (at+hi)*m.Cols]
+}
+
+// tiles calls f with the pairs (i, from) to (i, to−1) of each tile. The tiles of a node are in order, in one goroutine.
+func (p *Pairs) tiles(f func(i, from, to int)) {
+	parallel.For(p.Nodes, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for from := 0; from < p.Nodes; from += p.tile() {
+				f(i, from, min(from+p.tile(), p.Nodes))
+			}
+		}
+	})
 }
 
 // repeat returns v repeated for each row of a tile.
@@ -154,18 +157,13 @@ func (p *Pairs) Forward(x *mat.Dense) *mat.Dense {
 	p.z.Reshape(n, n)
 	p.h2.Reshape(n*n, h)
 	scale, offset := p.repeat(p.scale2), p.repeat(p.offset2)
-	parallel.For(n, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for from := 0; from < n; from += p.tile() {
-				to := min(from+p.tile(), n)
-				second := p.rows(&p.h2, i, from, to)
-				kernel.Mul(second, p.rows(&p.u, i, from, to), scale[:len(second)])
-				kernel.Add(second, second, offset[:len(second)])
-				kernel.ReLU(second, second)
-				for j := from; j < to; j++ {
-					p.z.Row(i)[j] = kernel.Dot(p.row(&p.h2, i, j), p.out.Data) + p.bias.Data[0]
-				}
-			}
+	p.tiles(func(i, from, to int) {
+		second := p.rows(&p.h2, i, from, to)
+		kernel.Mul(second, p.rows(&p.u, i, from, to), scale[:len(second)])
+		kernel.Add(second, second, offset[:len(second)])
+		kernel.ReLU(second, second)
+		for j := from; j < to; j++ {
+			p.z.Row(i)[j] = kernel.Dot(p.row(&p.h2, i, j), p.out.Data) + p.bias.Data[0]
 		}
 	})
 	p.a.Reshape(n, n)
@@ -220,27 +218,29 @@ func (p *Pairs) columns(partial *mat.Dense) []float64 {
 	return sum
 }
 
+// sums returns the column sums of two matrices with a row for each pair. of returns the rows of a tile.
+func (p *Pairs) sums(of func(i, from, to int) (rows, others []float32)) (sum, other []float64) {
+	for _, m := range []*mat.Dense{&p.partial, &p.another} {
+		m.Reshape(p.Nodes, p.Hidden)
+		clear(m.Data)
+	}
+	p.tiles(func(i, from, to int) {
+		rows, others := of(i, from, to)
+		addRows(p.partial.Row(i), rows)
+		addRows(p.another.Row(i), others)
+	})
+	return p.columns(&p.partial), p.columns(&p.another)
+}
+
 // statistics computes the mean and the standard deviation for the second BN.
 func (p *Pairs) statistics() {
 	n, h := p.Nodes, p.Hidden
-	p.partial.Reshape(n, h)
-	p.another.Reshape(n, h)
 	p.dh.Reshape(n*n, h)
-	parallel.For(n, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			sum, squares := p.partial.Row(i), p.another.Row(i)
-			clear(sum)
-			clear(squares)
-			for from := 0; from < n; from += p.tile() {
-				to := min(from+p.tile(), n)
-				rows, square := p.rows(&p.u, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is unused until Backward
-				kernel.Mul(square, rows, rows)
-				addRows(sum, rows)
-				addRows(squares, square)
-			}
-		}
+	p.mean2, p.inverse2 = p.sums(func(i, from, to int) (rows, squares []float32) {
+		rows, squares = p.rows(&p.u, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is unused until Backward
+		kernel.Mul(squares, rows, rows)
+		return rows, squares
 	})
-	p.mean2, p.inverse2 = p.columns(&p.partial), p.columns(&p.another)
 	p.scale2, p.offset2 = make([]float32, h), make([]float32, h)
 	count := float64(n) * float64(n)
 	for k := range h {

@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
+	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
 // slow computes the formula of Pairs in float64. Its first layer reads the concatenation [x_i; x_j] for each pair.
@@ -110,20 +111,10 @@ func TestPairsGradients(t *testing.T) {
 		return sum
 	}
 	check := func(what string, m, g *mat.Dense) {
-		for i := range m.Data {
-			const step = 1e-4 // few ReLUs change their state within a step
-			old := m.Data[i]
-			hi, lo := old+step, old-step
-			m.Data[i] = hi
-			above := value()
-			m.Data[i] = lo
-			below := value()
-			m.Data[i] = old
-			want := (above - below) / float64(hi-lo)
-			if got := float64(g.Data[i]); !(math.Abs(got-want) <= 1e-3*(1+math.Abs(want))) { // from rounding A′ to float32
-				t.Errorf("%s, entry %d: gradient %v, difference %v", what, i, got, want)
-			}
-		}
+		// Few ReLUs change their state within a step. The tolerance comes from rounding A′ to float32.
+		learntest.Differences(t, what, m, nil, 1e-4, 2e-3, func() (float64, *mat.Dense, *mat.Dense) {
+			return value(), g, nil
+		})
 	}
 	for i, m := range p.Parameters() {
 		check([]string{"W", "gain 1", "shift 1", "V", "gain 2", "shift 2", "w", "b"}[i], m, gradients[i])

@@ -6,8 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
@@ -68,14 +71,24 @@ func (s Structure) Check(method string, nodes int) error {
 	)
 }
 
-// Turns reports whether an epoch trains A′ and whether it trains X′.
-func (s Structure) Turns(epoch int) (structure, features bool) {
-	period := s.StructureEpochs + s.FeatureEpochs
-	if period == 0 {
-		return true, true
+// Check checks g and nodes, then the parameters of a method, of which errs are the errors, then those of its structure,
+// which is nil for A′ = I, and at last whether the memory is enough for the pair network and the given bytes.
+func Check(
+	method condense.Method, g *graph.Graph, nodes int, s *Structure, memory rival.Memory, bytes func() float64,
+	errs ...error,
+) error {
+	if err := rival.Check(g, nodes); err != nil {
+		return err
 	}
-	structure = (epoch-1)%period < s.StructureEpochs
-	return structure, !structure
+	pairs := 0.0
+	if s != nil {
+		errs = append(errs, s.Check(method.Name(), nodes))
+		pairs = PairBytes(nodes, s.PairHidden)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return memory.Fits(Training(method.Name(), g), pairs+bytes())
 }
 
 // Pairs returns a pair network with random weights determined by the seed.
@@ -128,6 +141,15 @@ func NewPair(start *Start, featureRate float64, structure Structure, maker Maker
 	return p
 }
 
+// Pair returns the X′ of start with A′ = Pairs(X′), or with A′ = I if s is nil. The seed determines the weights of the
+// pair network.
+func (s *Structure) Pair(start *Start, featureRate float64, seed uint64) *Pair {
+	if s == nil {
+		return NewPair(start, featureRate, Structure{}, nil)
+	}
+	return NewPair(start, featureRate, *s, s.Pairs(start, seed))
+}
+
 // A returns A′ for the current X′, or nil for A′ = I.
 func (p *Pair) A() *mat.Dense {
 	if p.Maker == nil {
@@ -136,30 +158,37 @@ func (p *Pair) A() *mat.Dense {
 	return p.Maker.Forward(p.X)
 }
 
+// Turns reports whether an epoch trains A′ and whether it trains X′.
+func (p *Pair) Turns(epoch int) (structure, features bool) {
+	period := p.StructureEpochs + p.FeatureEpochs
+	if p.Maker == nil || period == 0 {
+		return p.Maker != nil, true
+	}
+	structure = (epoch-1)%period < p.StructureEpochs
+	return structure, !structure
+}
+
 // Step updates X′, the maker or both by one step of Adam, as determined by Turns. dx and da are the gradients with
 // respect to X′ and A′; da is nil for A′ = I. Step overwrites dx. A must have been called for the current X′.
 func (p *Pair) Step(epoch int, dx, da *mat.Dense) {
-	if p.Maker == nil {
-		p.features.Step(dx)
-		return
-	}
 	structure, features := p.Turns(epoch)
-	gradients, through := p.Maker.Backward(da, structure, features)
-	if features {
-		for i, d := range through.Data {
-			dx.Data[i] += d
+	if p.Maker != nil {
+		gradients, through := p.Maker.Backward(da, structure, features)
+		if structure {
+			p.adjacency.Step(gradients...)
 		}
-		p.features.Step(dx)
+		if features {
+			kernel.Add(dx.Data, dx.Data, through.Data)
+		}
 	}
-	if structure {
-		p.adjacency.Step(gradients...)
+	if features {
+		p.features.Step(dx)
 	}
 }
 
 // Result returns the current X′ and A′.
-func (p *Pair) Result() (x, a *mat.Dense) { return p.X, p.A() }
+func (p *Pair) Result() Iterate { return Iterate{X: p.X, A: p.A()} }
 
-// State implements Learner.State.
 func (p *Pair) State() []*mat.Dense {
 	state := p.features.State()
 	if p.Maker != nil {

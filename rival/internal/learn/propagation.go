@@ -23,14 +23,14 @@ type Propagation struct {
 
 // Forward returns Z′. Without hops or edges, Z′ is x. Neither x nor a may change before Backward.
 func (o *Propagation) Forward(x, a *mat.Dense) *mat.Dense {
-	if a == nil || o.Hops == 0 {
+	if a == nil {
 		return x
 	}
 	if o.tape == nil {
 		o.tape = autodiff.NewTape()
 	}
 	o.tape.Reset()
-	o.x, o.a = o.tape.Var(x), o.tape.Var(a)
+	o.x, o.a = Variables(o.tape, x, a)
 	in := gnn.VariableInput(o.a, o.x)
 	o.z = o.x
 	for range o.Hops {
@@ -45,27 +45,24 @@ func (o *Propagation) Backward(a, dz *mat.Dense) (dx, da *mat.Dense) {
 	if a == nil {
 		return dz, nil
 	}
-	if o.Hops == 0 {
-		return dz, mat.NewDense(a.Dims())
-	}
-	g := o.tape.Grad(o.tape.Sum(o.tape.Mul(o.z, o.tape.Var(dz))), o.x, o.a)
-	return g[0].Value, g[1].Value
+	_, dx, da = Gradients(Along(o.z, dz), o.x, o.a)
+	return dx, da
 }
 
 // Sparse is a constant sparse matrix as a linear map on a tape.
 type Sparse struct {
 	Matrix    *mat.CSR
-	transpose *mat.CSR
-}
-
-// NewSparse returns m as a linear map.
-func NewSparse(m *mat.CSR) *Sparse {
-	t, _, _ := m.Transpose(context.Background())
-	return &Sparse{m, t}
+	transpose *Sparse // nil until it is needed
 }
 
 // Apply sets dst to the product of s and x.
 func (s *Sparse) Apply(dst, x *mat.Dense) { mat.MulSparse(dst, s.Matrix, x) }
 
 // T returns the transpose.
-func (s *Sparse) T() autodiff.Linear { return &Sparse{s.transpose, s.Matrix} }
+func (s *Sparse) T() autodiff.Linear {
+	if s.transpose == nil {
+		t, _, _ := s.Matrix.Transpose(context.Background())
+		s.transpose = &Sparse{t, s}
+	}
+	return s.transpose
+}

@@ -21,18 +21,33 @@ type Learner interface {
 	// Epoch runs one epoch and returns its loss. It draws random numbers only from src. If ctx is done, it returns ctx's
 	// error within a second.
 	Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error)
-	// Result returns X′ divided by Start.Unit, and A′, dense and symmetric with a zero diagonal, or nil for A′ = I. The
-	// learner may reuse the memory of both.
-	Result() (x, a *mat.Dense)
+	// Result returns the current condensed graph. The learner may reuse its memory.
+	Result() Iterate
 	// State returns all matrices that are passed from one epoch to the next. They are saved in checkpoints.
 	State() []*mat.Dense
 }
 
-// SoftLearner is a Learner that learns labels too.
-type SoftLearner interface {
-	Learner
-	// Soft returns a distribution over the classes for each condensed node, N′×Classes. The learner may reuse its memory.
-	Soft() *mat.Dense
+// Iterate is a condensed graph in the course of learning.
+type Iterate struct {
+	// X is X′ divided by Start.Unit.
+	X *mat.Dense
+	// A is A′, dense and symmetric with a zero diagonal, or nil for A′ = I.
+	A *mat.Dense
+	// Soft holds a distribution over the classes for each condensed node, or is nil if labels are not learnt.
+	Soft *mat.Dense
+}
+
+// parts returns the matrices, of which some may be nil, in the order of checkpoints.
+func (i Iterate) parts() []*mat.Dense { return []*mat.Dense{i.X, i.A, i.Soft} }
+
+// clone returns a copy of i in its own memory.
+func (i Iterate) clone() Iterate {
+	for _, m := range []**mat.Dense{&i.X, &i.A, &i.Soft} {
+		if *m != nil {
+			*m = (*m).Clone()
+		}
+	}
+	return i
 }
 
 // Plan describes a run: its epochs and how its result is chosen.
@@ -75,12 +90,24 @@ func Run(
 	ctx context.Context, g *graph.Graph, plan Plan, begin func(*Start) (Learner, error),
 ) (*condense.Condensed, error) {
 	work := func(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
-		r, err := prepare(ctx, task, plan, begin)
+		r := &run{Plan: plan, clock: task.Clock, record: mat.NewDense(1, records)}
+		r.record.Data[bestAccuracy] = -1
+		if err := r.prepare(ctx, g, begin); err != nil {
+			return nil, err
+		}
+		keeper := checkpoint.From(ctx)
+		done, err := keeper.Resume(r.identity, r.state)
 		if err != nil {
 			return nil, err
 		}
-		for epoch := r.resumed + 1; epoch <= plan.Epochs; epoch++ {
+		for epoch := done + 1; epoch <= plan.Epochs; epoch++ {
 			if err := r.epoch(ctx, epoch); err != nil {
+				return nil, err
+			}
+			progress.Report(ctx, progress.Event{
+				Stage: plan.Method.Name(), Done: int64(epoch), Total: int64(plan.Epochs),
+			})
+			if err := keeper.Save(ctx, r.identity, epoch, r.state); err != nil {
 				return nil, err
 			}
 		}
@@ -91,141 +118,94 @@ func Run(
 
 // run is the state of a running condensation.
 type run struct {
-	plan    Plan
+	Plan
 	clock   *condense.Clock
 	start   *Start
 	learner Learner
-	judge   *judge // nil if there are no validation nodes
-	best    iterate
-	record  record
+	judge   *judge     // nil if there are no validation nodes
+	best    Iterate    // the best iterate so far
+	record  *mat.Dense // what is known of it and of the progress, 1×records; a matrix, so that a checkpoint can store it
 
-	// These are the checkpoint file, the identity of the work, and everything that an epoch changes. The last matrix of
-	// state is the record.
-	keeper   *checkpoint.Keeper
+	// identity describes the work. state is everything that an epoch changes.
 	identity string
 	state    []*mat.Dense
-	resumed  int // the number of epochs that the checkpoint covers
 }
 
-// iterate is a condensed graph in the form of a learner: X′, A′ (nil for I) and soft labels (nil if none are learnt).
-type iterate [3]*mat.Dense
+// These are the columns of run.record.
+const (
+	bestEpoch    = iota // the epoch of the best iterate
+	bestAccuracy        // its validation accuracy in percent; -1 before the first validation
+	bestError           // its mean error over the training that validated it, in percent
+	judgements
+	lastLoss // the loss of the last epoch
+	records
+)
 
-// record describes the best iterate and the progress. The fields are float32 because checkpoints store float32.
-type record struct {
-	epoch      float32 // the epoch of the best iterate
-	accuracy   float32 // the validation accuracy of the best iterate in percent; -1 before the first validation
-	meanError  float32 // the mean error of the best iterate over the training that validated it, in percent
-	judgements float32
-	loss       float32 // the loss of the last epoch
-}
-
-// fields returns the fields in the order of checkpoints.
-func (r *record) fields() []*float32 {
-	return []*float32{&r.epoch, &r.accuracy, &r.meanError, &r.judgements, &r.loss}
-}
-
-// prepare returns a new run, or one that continues from a checkpoint.
-func prepare(ctx context.Context, task *rival.Task, plan Plan, begin func(*Start) (Learner, error)) (*run, error) {
-	defer task.Clock.Step(prepareStep)()
-	g := task.Graph
-	r := &run{plan: plan, clock: task.Clock, record: record{accuracy: -1}, keeper: checkpoint.From(ctx)}
-	var err error
-	if r.start, err = Begin(ctx, g, plan.Nodes, plan.Seed); err != nil {
-		return nil, err
+// prepare sets the first state of a run.
+func (r *run) prepare(ctx context.Context, g *graph.Graph, begin func(*Start) (Learner, error)) (err error) {
+	defer r.clock.Step(prepareStep)()
+	if r.start, err = Begin(ctx, g, r.Nodes, r.Seed); err != nil {
+		return err
 	}
 	if r.learner, err = begin(r.start); err != nil {
-		return nil, err
+		return err
 	}
-	if r.judge, err = newJudge(g, plan.JudgeEpochs); err != nil {
-		return nil, err
+	if r.judge, err = newJudge(g, r.JudgeEpochs); err != nil {
+		return err
 	}
-	config, err := condense.Configuration(plan.Method, plan.Nodes, plan.Seed)
+	config, err := condense.Configuration(r.Method, r.Nodes, r.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sizes, err := json.Marshal(g.Sizes())
 	if err != nil {
-		return nil, err
-	}
-	r.identity = string(config) + string(sizes)
-	r.state = append(r.state, r.learner.State()...)
-	for i, m := range r.iterate() {
-		if m == nil {
-			r.state = append(r.state, mat.NewDense(0, 0))
-			continue
-		}
-		r.best[i] = m.Clone()
-		r.state = append(r.state, r.best[i])
-	}
-	r.state = append(r.state, mat.NewDense(1, len(r.record.fields())))
-	return r, r.resume()
-}
-
-// resume reads the checkpoint, if there is one.
-func (r *run) resume() (err error) {
-	if r.resumed, err = r.keeper.Resume(r.identity, r.state); err != nil || r.resumed == 0 {
 		return err
 	}
-	for i, field := range r.record.fields() {
-		*field = r.state[len(r.state)-1].Data[i]
+	r.identity = string(config) + string(sizes)
+	r.best = r.learner.Result().clone()
+	r.state = append(r.state, r.learner.State()...)
+	for _, m := range r.best.parts() {
+		if m == nil {
+			m = mat.NewDense(0, 0)
+		}
+		r.state = append(r.state, m)
 	}
+	r.state = append(r.state, r.record)
 	return nil
 }
 
-// save writes a checkpoint, if one is due.
-func (r *run) save(ctx context.Context, epoch int) error {
-	for i, field := range r.record.fields() {
-		r.state[len(r.state)-1].Data[i] = *field
-	}
-	return r.keeper.Save(ctx, r.identity, epoch, r.state)
-}
-
-// epoch runs one epoch, and validates its iterate if it is due.
+// epoch runs one epoch, and considers its iterate if that is due.
 func (r *run) epoch(ctx context.Context, epoch int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	done := r.clock.Step(learnStep)
-	loss, err := r.learner.Epoch(ctx, epoch, Source(r.plan.Seed, epoch))
+	loss, err := r.learner.Epoch(ctx, epoch, Source(r.Seed, epoch))
 	if err != nil {
 		return err
 	}
 	done()
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return r.diverged("the loss of epoch %d of %d is %v", epoch, r.plan.Epochs, loss)
+		return r.diverged("the loss of epoch %d of %d is %v", epoch, r.Epochs, loss)
 	}
-	r.record.loss = float32(loss)
-	if epoch == r.plan.Epochs || r.judge != nil && r.plan.looks(epoch) {
-		done := r.clock.Step(judgeStep)
-		if err := r.consider(ctx, epoch); err != nil {
-			return err
-		}
-		done()
+	r.record.Data[lastLoss] = float32(loss)
+	if epoch < r.Epochs && (r.judge == nil || !r.looks(epoch)) {
+		return nil
 	}
-	name := r.plan.Method.Name()
-	progress.Report(ctx, progress.Event{Stage: name, Done: int64(epoch), Total: int64(r.plan.Epochs)})
-	return r.save(ctx, epoch)
+	defer r.clock.Step(judgeStep)()
+	return r.consider(ctx, epoch)
 }
 
 // diverged returns the error of a run that has produced non-finite numbers.
 func (r *run) diverged(format string, args ...any) error {
 	return fmt.Errorf("learn: %s diverged: %s, must be a finite number; lower its learning rates, or scale the features",
-		r.plan.Method.Name(), fmt.Sprintf(format, args...))
+		r.Method.Name(), fmt.Sprintf(format, args...))
 }
 
-// iterate returns the learner's condensed graph, whose memory the learner may reuse.
-func (r *run) iterate() iterate {
-	x, a := r.learner.Result()
-	if l, is := r.learner.(SoftLearner); is {
-		return iterate{x, a, l.Soft()}
-	}
-	return iterate{x, a, nil}
-}
-
-// consider validates the iterate, and keeps it if it is the best so far.
+// consider validates the iterate, and keeps it if it is the best so far. Without validation nodes, it keeps it.
 func (r *run) consider(ctx context.Context, epoch int) error {
-	now := r.iterate()
-	for _, m := range now {
+	now := r.learner.Result()
+	for _, m := range now.parts() {
 		if m == nil {
 			continue
 		}
@@ -234,27 +214,29 @@ func (r *run) consider(ctx context.Context, epoch int) error {
 			return err
 		}
 		if is {
-			return r.diverged("entry (%d, %d) after epoch %d of %d is %v", row, col, epoch, r.plan.Epochs, m.Row(row)[col])
+			return r.diverged("entry (%d, %d) after epoch %d of %d is %v", row, col, epoch, r.Epochs, m.Row(row)[col])
 		}
 	}
-	next := r.record
-	next.epoch, next.accuracy, next.meanError = float32(epoch), 0, 0
-	if r.judge != nil {
-		accuracy, meanError, err := r.judge.accuracy(ctx, r.sample(now), r.start.Y, r.plan.Seed)
+	record := r.record.Data
+	if r.judge == nil {
+		record[bestAccuracy] = 0
+	} else {
+		accuracy, meanError, err := r.judge.accuracy(ctx, r.sample(now), r.start.Y, r.Seed)
 		if err != nil {
 			return err
 		}
-		r.record.judgements++
-		next.accuracy, next.meanError, next.judgements = float32(accuracy), float32(meanError), r.record.judgements
-		if next.accuracy < r.record.accuracy ||
-			next.accuracy == r.record.accuracy && next.meanError >= r.record.meanError {
+		record[judgements]++
+		a, e := float32(accuracy), float32(meanError)
+		if a < record[bestAccuracy] || a == record[bestAccuracy] && e >= record[bestError] {
 			return nil
 		}
+		record[bestAccuracy], record[bestError] = a, e
 	}
-	r.record = next
-	for i, m := range now {
+	record[bestEpoch] = float32(epoch)
+	best := r.best.parts()
+	for i, m := range now.parts() {
 		if m != nil {
-			copy(r.best[i].Data, m.Data)
+			copy(best[i].Data, m.Data)
 		}
 	}
 	return nil
@@ -262,32 +244,28 @@ func (r *run) consider(ctx context.Context, epoch int) error {
 
 // sample returns an iterate as a condensed graph: X′ is multiplied by the unit, and A′ has no weights below the
 // threshold.
-func (r *run) sample(of iterate) *condense.Condensed {
-	x, a, soft := of[0], of[1], of[2]
-	small := &condense.Condensed{X: x.Clone(), Y: r.start.Y}
+func (r *run) sample(of Iterate) *condense.Condensed {
+	of = of.clone()
+	small := &condense.Condensed{X: of.X, Y: r.start.Y, Soft: of.Soft}
 	kernel.Scale(small.X.Data, r.start.Unit, small.X.Data)
-	if a != nil {
-		cut := a.Clone()
-		for i, w := range cut.Data {
-			if w < float32(r.plan.Threshold) {
-				cut.Data[i] = 0
+	if of.A != nil {
+		for i, w := range of.A.Data {
+			if w < float32(r.Threshold) {
+				of.A.Data[i] = 0
 			}
 		}
-		small.Adj = cut.Sparse()
-	}
-	if soft != nil {
-		small.Soft = soft.Clone()
+		small.Adj = of.A.Sparse()
 	}
 	return small
 }
 
 // condensed returns the best iterate with its metadata.
 func (r *run) condensed() (*condense.Condensed, error) {
-	small := r.sample(r.best)
+	small, record := r.sample(r.best), r.record.Data
 	var err error
 	small.Account, err = json.Marshal(Account{
-		Epoch: int(r.record.epoch), Epochs: r.plan.Epochs, Loss: float64(r.record.loss),
-		Judgements: int(r.record.judgements), Validation: float64(r.record.accuracy),
+		Epoch: int(record[bestEpoch]), Epochs: r.Epochs, Loss: float64(record[lastLoss]),
+		Judgements: int(record[judgements]), Validation: float64(record[bestAccuracy]),
 	})
 	return small, err
 }

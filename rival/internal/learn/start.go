@@ -17,6 +17,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
@@ -52,10 +53,7 @@ func Begin(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Start,
 	if err != nil {
 		return nil, err
 	}
-	s := &Start{Graph: g, Budget: budget, First: []int{0}, Train: make([][]int32, g.Classes), X: new(mat.Dense)}
-	for _, v := range g.Split.Train {
-		s.Train[g.Y[v]] = append(s.Train[g.Y[v]], v)
-	}
+	s := &Start{Graph: g, Budget: budget, First: []int{0}, Train: rival.ByClass(g), X: new(mat.Dense)}
 	random := rand.New(Source(seed, 0))
 	var picked []int32
 	for c, n := range budget {
@@ -77,11 +75,9 @@ func Begin(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Start,
 
 // unit computes Start.Unit.
 func unit(g *graph.Graph) (float32, error) {
-	const rows = 4096 // of a block
-	var block mat.Dense
 	var sum float64
-	for train := g.Split.Train; len(train) > 0; train = train[min(rows, len(train)):] {
-		if err := mat.Rows(&block, g.X, train[:min(rows, len(train))]); err != nil {
+	for block, err := range mat.Blocks(mat.RowsOf(g.X, g.Split.Train)) {
+		if err != nil {
 			return 0, fmt.Errorf("learn: reading features: %w", err)
 		}
 		for _, x := range block.Data {
@@ -103,8 +99,7 @@ func Source(seed uint64, epoch int) rand.Source { return rand.NewPCG(seed, uint6
 // Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾, H⁽ᵏ⁾ = ÂᵏX, divided by Unit, at the given nodes: K+1 matrices with a row for each
 // node.
 func (s *Start) Embeddings(ctx context.Context, hops int, nodes []int32) ([]*mat.Dense, error) {
-	in := propagate.Input{Adj: s.Graph.Adj, X: s.Graph.X, Rows: nodes, Mapped: s.Graph.Mapped}
-	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
+	views, err := s.propagated(ctx, s.Graph.X, hops, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +109,12 @@ func (s *Start) Embeddings(ctx context.Context, hops int, nodes []int32) ([]*mat
 		kernel.Scale(all[k].Data, 1/s.Unit, all[k].Data)
 	}
 	return all, nil
+}
+
+// propagated returns the rows of X … ÂᴷX at the given nodes.
+func (s *Start) propagated(ctx context.Context, x mat.Matrix, hops int, nodes []int32) ([]mat.View, error) {
+	in := propagate.Input{Adj: s.Graph.Adj, X: x, Rows: nodes, Mapped: s.Graph.Mapped}
+	return propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
 }
 
 // Labelled returns the training nodes class by class, and the index at which each class starts.

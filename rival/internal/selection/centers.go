@@ -2,42 +2,120 @@ package selection
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/rival"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Herding chooses nodes whose mean embedding stays close to the mean of their class. The embeddings are ÂᴷX. Source:
-// Welling, Herding dynamical weights to learn (ICML 2009).
-//
-// Let μ be the mean of the class and S the set of nodes chosen so far. The next node is
-//
-//	argmin_{i∉S} ‖(|S|+1)·μ − Σ_{j∈S} h_j − h_i‖,
-//
-// and the first one in case of a tie. Herding is deterministic: all seeds give the same graph.
-type Herding struct{ Embedding }
+const (
+	// herding chooses nodes whose mean embedding stays close to the mean of their class. The embeddings are ÂᴷX. Source:
+	// Welling, Herding dynamical weights to learn (ICML 2009).
+	//
+	// Let μ be the mean of the class and S the set of nodes chosen so far. The next node is
+	//
+	//	argmin_{i∉S} ‖(|S|+1)·μ − Σ_{j∈S} h_j − h_i‖,
+	//
+	// and the first one in case of a tie.
+	herding = "herding"
 
-// NewHerding returns herding on embeddings of two hops.
-func NewHerding() Herding { return Herding{Embedding{Hops: 2, Memory: rival.DefaultMemory}} }
+	// kCenter chooses nodes that cover their class: each further node is the one farthest from the nodes chosen so far.
+	// The embeddings are ÂᴷX. Source: Gonzalez, Clustering to minimize the maximum intercluster distance (1985); Sener and
+	// Savarese, Active learning for convolutional neural networks: A core-set approach (ICLR 2018).
+	//
+	// The first node is the one closest to the mean of the class. With S the set of nodes chosen so far, each further node
+	// is
+	//
+	//	argmax_i min_{j∈S} ‖h_i − h_j‖,
+	//
+	// and the first one in case of a tie. The largest distance to the nearest chosen node is at most twice the minimum.
+	kCenter = "k-center"
+)
 
-// Name returns "herding".
-func (Herding) Name() string { return "herding" }
+// centers is herding or k-center. Both are deterministic: all seeds give the same graph.
+type centers struct {
+	name string
+	// Hops is K, from 0 to 20.
+	Hops int `json:"hops"`
+	// Memory limits the memory for the embeddings of the training nodes, 4·(K+1)·n·d bytes.
+	Memory rival.Memory `json:"memory"`
+}
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (h Herding) Check(g *graph.Graph, nodes int) error {
+// newHerding returns herding on embeddings of two hops.
+func newHerding() centers { return centers{herding, 2, rival.DefaultMemory} }
+
+// newKCenter returns k-center on embeddings of two hops.
+func newKCenter() centers { return centers{kCenter, 2, rival.DefaultMemory} }
+
+// KCenter condenses g by k-center, within a memory limit.
+func KCenter(ctx context.Context, g *graph.Graph, nodes int, memory rival.Memory) (*condense.Condensed, error) {
+	return centers{kCenter, 2, memory}.Condense(ctx, g, nodes, 0)
+}
+
+func (m centers) Name() string { return m.name }
+
+func (m centers) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
-	return h.check(h.Name(), g)
+	const most = 20
+	if m.Hops < 0 || m.Hops > most {
+		return &condense.FieldError{
+			Package: "selection", Field: "hops", Value: m.Hops, Want: fmt.Sprintf("from 0 to %d", most),
+		}
+	}
+	n, d := len(g.Split.Train), g.Features()
+	what := fmt.Sprintf("%s on %s training nodes with %d features", m.name, digits.Group(n), d)
+	return m.Memory.Fits(what, 4*float64(m.Hops+1)*float64(n)*float64(d))
 }
 
-// Condense chooses the nodes of each class by herding. For a class of n nodes, it costs n·d operations for each chosen
-// node.
-func (h Herding) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return h.condense(ctx, g, h, nodes, seed, herd)
+// Condense chooses the nodes of each class. For a class of n nodes, it costs n·d operations for each chosen node.
+func (m centers) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	pick := herd
+	if m.name == kCenter {
+		pick = cover
+	}
+	return rival.Run(ctx, m, g, nodes, seed, func(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+		rows, err := m.propagate(ctx, task)
+		if err != nil {
+			return nil, err
+		}
+		return choose(task, func(of []int32, k int) ([]int32, error) {
+			h := make([][]float32, len(of))
+			for i, v := range of {
+				h[i] = rows[v]
+			}
+			picked, err := pick(ctx, h, k)
+			chosen := make([]int32, len(picked))
+			for i, r := range picked {
+				chosen[i] = of[r]
+			}
+			return chosen, err
+		})
+	}, propagateStep, selectStep)
+}
+
+// propagate returns the embedding of each training node: its row of ÂᴷX, the embedding of SGC (Wu et al. 2019).
+func (m centers) propagate(ctx context.Context, task *rival.Task) (map[int32][]float32, error) {
+	defer task.Clock.Step(propagateStep)()
+	g := task.Graph
+	h, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: m.Hops},
+		propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train, Classes: g.Labels(g.Split.Train), Mapped: g.Mapped})
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[int32][]float32, len(g.Split.Train))
+	for i, v := range g.Split.Train {
+		rows[v] = h[m.Hops].Row(i)
+	}
+	return rows, nil
 }
 
 // herd returns the indices of k rows in the order in which herding chooses them.
@@ -55,46 +133,13 @@ func herd(ctx context.Context, h [][]float32, k int) (chosen []int, err error) {
 		for _, i := range chosen {
 			distance[i] = math.Inf(1)
 		}
-		next := least(distance)
+		next := slices.Index(distance, slices.Min(distance))
 		for j, v := range h[next] {
 			rest[j] -= float64(v)
 		}
 		chosen = append(chosen, next)
 	}
 	return chosen, nil
-}
-
-// KCenter chooses nodes that cover their class: each further node is the one farthest from the nodes chosen so far. The
-// embeddings are ÂᴷX. Source: Gonzalez, Clustering to minimize the maximum intercluster distance (1985); Sener and
-// Savarese, Active learning for convolutional neural networks: A core-set approach (ICLR 2018).
-//
-// The first node is the one closest to the mean of the class. With S the set of nodes chosen so far, each further node
-// is
-//
-//	argmax_i min_{j∈S} ‖h_i − h_j‖,
-//
-// and the first one in case of a tie. The largest distance to the nearest chosen node is at most twice the minimum.
-// KCenter is deterministic: all seeds give the same graph.
-type KCenter struct{ Embedding }
-
-// NewKCenter returns k-center on embeddings of two hops.
-func NewKCenter() KCenter { return KCenter{Embedding{Hops: 2, Memory: rival.DefaultMemory}} }
-
-// Name returns "k-center".
-func (KCenter) Name() string { return "k-center" }
-
-// Check validates the parameters, g, nodes and the memory limit.
-func (c KCenter) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	return c.check(c.Name(), g)
-}
-
-// Condense chooses the nodes of each class by k-center. For a class of n nodes, it costs n·d operations for each chosen
-// node.
-func (c KCenter) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return c.condense(ctx, g, c, nodes, seed, cover)
 }
 
 // cover returns the indices of k rows in the order in which k-center chooses them.
@@ -106,7 +151,7 @@ func cover(ctx context.Context, h [][]float32, k int) (chosen []int, err error) 
 	for i := range nearest {
 		nearest[i] = math.Inf(1)
 	}
-	next := least(distance)
+	next := slices.Index(distance, slices.Min(distance))
 	centre := make([]float64, len(h[0]))
 	for {
 		chosen = append(chosen, next)
@@ -125,12 +170,7 @@ func cover(ctx context.Context, h [][]float32, k int) (chosen []int, err error) 
 		for _, i := range chosen { // so that each of several equal rows is chosen at most once
 			nearest[i] = -1
 		}
-		next = 0
-		for i, d := range nearest {
-			if d > nearest[next] {
-				next = i
-			}
-		}
+		next = slices.Index(nearest, slices.Max(nearest))
 	}
 }
 
@@ -158,15 +198,4 @@ func distances(ctx context.Context, dst []float64, h [][]float32, to []float64) 
 			dst[i] = sum
 		}
 	})
-}
-
-// least returns the index of the smallest value, and the first one in case of a tie.
-func least(values []float64) int {
-	at := 0
-	for i, v := range values {
-		if v < values[at] {
-			at = i
-		}
-	}
-	return at
 }

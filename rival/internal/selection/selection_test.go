@@ -1,25 +1,13 @@
-package selection_test
+package selection
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival/internal/selection"
 )
-
-func TestContract(t *testing.T) {
-	t.Run("random", func(t *testing.T) {
-		condensetest.Test(t, selection.Random{}, condensetest.Proportional, condensetest.Random)
-	})
-	t.Run("herding", func(t *testing.T) { condensetest.Test(t, selection.NewHerding(), condensetest.Proportional) })
-	t.Run("k-center", func(t *testing.T) { condensetest.Test(t, selection.NewKCenter(), condensetest.Proportional) })
-}
 
 // line returns a graph with one class and without edges. The only feature of node i is places[i].
 func line(t *testing.T, places ...float32) *graph.Graph {
@@ -44,12 +32,12 @@ func TestChoices(t *testing.T) {
 		nodes  int
 		want   []int32
 	}{
-		{selection.NewHerding(), 1, []int32{3}},       // |4−3| is the smallest distance
-		{selection.NewHerding(), 2, []int32{2, 3}},    // 2·4 − 3 = 5: 2 is closer than 14, and 3 is already chosen
-		{selection.NewHerding(), 3, []int32{1, 2, 3}}, // 3·4 − 3 − 2 = 7: 1 is at distance 6, 14 at distance 7
-		{selection.NewKCenter(), 1, []int32{3}},       // closest to the mean
-		{selection.NewKCenter(), 2, []int32{3, 4}},    // 14 is at distance 11
-		{selection.NewKCenter(), 3, []int32{0, 3, 4}}, // 0 is at distance 3
+		{newHerding(), 1, []int32{3}},       // |4−3| is the smallest distance
+		{newHerding(), 2, []int32{2, 3}},    // 2·4 − 3 = 5: 2 is closer than 14, and 3 is already chosen
+		{newHerding(), 3, []int32{1, 2, 3}}, // 3·4 − 3 − 2 = 7: 1 is at distance 6, 14 at distance 7
+		{newKCenter(), 1, []int32{3}},       // closest to the mean
+		{newKCenter(), 2, []int32{3, 4}},    // 14 is at distance 11
+		{newKCenter(), 3, []int32{0, 3, 4}}, // 0 is at distance 3
 	} {
 		small, err := c.method.Condense(t.Context(), line(t, places...), c.nodes, 0)
 		if err != nil {
@@ -63,7 +51,7 @@ func TestChoices(t *testing.T) {
 
 // TestEqualRows checks that each of several equal rows is chosen at most once.
 func TestEqualRows(t *testing.T) {
-	for _, m := range []condense.Method{selection.NewHerding(), selection.NewKCenter()} {
+	for _, m := range []condense.Method{newHerding(), newKCenter()} {
 		small, err := m.Condense(t.Context(), line(t, 5, 5, 5, 5), 3, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -85,34 +73,11 @@ func TestInducedEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := selection.Random{}.Condense(t.Context(), g, 4, 0)
+	small, err := random{}.Condense(t.Context(), g, 4, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a := small.Adj; a.NNZ() != 6 || !slices.Equal(a.Data, []float32{2, 2, 3, 3, 4, 4}) {
 		t.Errorf("edges %v with weights %v, want the path of 4 nodes with 2, 3, 4", a.Indices, a.Data)
-	}
-}
-
-// TestRefusals checks that a parameter out of range causes an error that contains its value.
-func TestRefusals(t *testing.T) {
-	g := line(t, 1, 2, 3)
-	for _, c := range []struct {
-		method condense.Checker
-		words  string
-	}{
-		{selection.Herding{Embedding: selection.Embedding{Hops: -1}}, "hops -1, must be from 0 to 20"},
-		{selection.KCenter{Embedding: selection.Embedding{Hops: 21}}, "hops 21"},
-		{selection.KCenter{Embedding: selection.Embedding{Hops: 2, Memory: 8}}, "k-center on 3 training nodes"},
-	} {
-		_, err := c.method.Condense(t.Context(), g, 2, 0)
-		checked := c.method.Check(g, 2)
-		if err == nil || checked == nil || !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%+v: errors %v and %v, want %q", c.method, err, checked, c.words)
-		}
-	}
-	if err := rival.Memory(8).Fits("sntk on 153,932 training nodes", 95e9); err == nil ||
-		!strings.Contains(err.Error(), "sntk on 153,932 training nodes needs 95 GB, bound 8 bytes") {
-		t.Errorf("error %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
@@ -57,73 +56,30 @@ func (e Experts) toTarget() int {
 // the final state of the expert.
 func (e Experts) snapshots() int { return e.starts() + e.toTarget() }
 
-// pupil holds the training data of experts. The logits of experts at the training nodes are P·σ(S·W₁ + b₁)·W₂ + b₂.
+// pupil holds the training data of experts.
 type pupil struct {
-	relu bool
-	s    *learn.Sparse // rows of the first layer
-	p    *learn.Sparse // P, from the rows of S to the training nodes; nil for I
-	y    *mat.Dense    // one-hot labels
+	*learn.TwoLayers
 	// size returns how many of the training nodes, counted from the first, are used in epoch e. nil means all.
 	size func(epoch int) int
-}
-
-// newConvolution returns the training data for a GCN with two layers. S is ÂX at the training nodes and their
-// neighbours, and P is Â from these to the training nodes, in the given order.
-func newConvolution(ctx context.Context, s *learn.Start, nodes []int32) (*pupil, error) {
-	near, place := learn.Near(s.Graph.Adj, nodes)
-	h, err := s.Embeddings(ctx, 1, near)
-	if err != nil {
-		return nil, err
-	}
-	return &pupil{
-		relu: true, s: learn.NewSparse(h[1].Sparse()),
-		p: learn.NewSparse(learn.Between(graph.Symmetric(s.Graph.Adj), nodes, place)),
-		y: autodiff.OneHot(s.Graph.Labels(nodes), len(s.Budget)),
-	}, nil
-}
-
-// newLinear returns the training data for a network without ReLU: S = ÂᴷX at the training nodes, and P = I.
-func newLinear(ctx context.Context, s *learn.Start, nodes []int32, hops int) (*pupil, error) {
-	h, err := s.Embeddings(ctx, hops, nodes)
-	if err != nil {
-		return nil, err
-	}
-	y := autodiff.OneHot(s.Graph.Labels(nodes), len(s.Budget))
-	return &pupil{s: learn.NewSparse(h[hops].Sparse()), y: y}, nil
 }
 
 // gradient returns the gradients at w of the mean cross entropy of the first n training nodes. They are in the memory
 // of the tape, which gradient resets.
 func (p *pupil) gradient(t *autodiff.Tape, w weights, n int) []*autodiff.Var {
 	t.Reset()
-	var theta []*autodiff.Var
-	for _, m := range w.all() {
-		theta = append(theta, t.Var(m))
-	}
-	hidden := t.AddRow(t.Linear(p.s, theta[0]), theta[1])
-	if p.relu {
-		hidden = t.ReLU(hidden)
-	}
-	if p.p != nil {
-		hidden = t.Linear(p.p, hidden)
-	}
+	theta, _, logits := p.Forward(t, w.all())
 	seen := make([]int32, n)
 	for i := range seen {
 		seen[i] = int32(i)
 	}
-	y := &mat.Dense{Rows: n, Cols: p.y.Cols, Data: p.y.Data[:n*p.y.Cols]}
-	logits := t.Rows(t.AddRow(t.MatMul(hidden, theta[2]), theta[3]), seen)
-	return t.Grad(t.CrossEntropy(logits, t.Var(y)), theta...)
+	y := &mat.Dense{Rows: n, Cols: p.Y.Cols, Data: p.Y.Data[:n*p.Y.Cols]}
+	return t.Grad(t.CrossEntropy(t.Rows(logits, seen), t.Var(y)), theta...)
 }
 
-// restart draws weights and biases uniformly from ±1/√(number of inputs).
+// restart draws weights and biases.
 func (w weights) restart(src rand.Source) {
-	for _, p := range []*mat.Dense{w.w1, w.b1} {
-		learn.Uniform(p, w.w1.Rows, src)
-	}
-	for _, p := range []*mat.Dense{w.w2, w.b2} {
-		learn.Uniform(p, w.w2.Rows, src)
-	}
+	learn.DrawLayer(w.w1, w.b1, src)
+	learn.DrawLayer(w.w2, w.b2, src)
 }
 
 // expertStream + i is the random stream of expert i. Stream e is that of epoch e.
@@ -131,7 +87,7 @@ const expertStream = 1 << 41
 
 // train trains the experts on p and stores their snapshots. It reports each expert.
 func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, stage string) error {
-	w, tape := newWeights(p.s.Matrix.Cols, e.Hidden, p.y.Cols), autodiff.NewTape()
+	w, tape := newWeights(p.S.Matrix.Cols, e.Hidden, p.Y.Cols), autodiff.NewTape()
 	steps, gradients := adam.New(e.ExpertRate, w.all()...), make([]*mat.Dense, len(w.all()))
 	for expert := range e.Experts {
 		w.restart(rand.NewPCG(seed, expertStream+uint64(expert)))
@@ -146,7 +102,7 @@ func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, st
 			if epoch == e.last() {
 				break
 			}
-			n := p.y.Rows
+			n := p.Y.Rows
 			if p.size != nil {
 				n = p.size(epoch)
 			}
@@ -184,22 +140,19 @@ func (e Experts) keep(to *store, expert, epoch int, w weights) error {
 		}
 	}
 	if start {
-		if err := to.put(expert*e.snapshots()+epoch/e.Interval, w); err != nil {
-			return err
-		}
+		to.put(expert*e.snapshots()+epoch/e.Interval, w)
 	}
 	if target {
-		return to.put(expert*e.snapshots()+e.toTarget()+since/e.Interval, w)
+		to.put(expert*e.snapshots()+e.toTarget()+since/e.Interval, w)
 	}
 	return nil
 }
 
 // draw reads two snapshots of a random expert: the start with the given index, and its target.
-func (e Experts) draw(from *store, random *rand.Rand, place int, start, target weights) (expert int, err error) {
+func (e Experts) draw(from *store, random *rand.Rand, place int, start, target weights) (expert int) {
 	expert = random.IntN(e.Experts)
 	at := expert*e.snapshots() + place
-	if err := from.get(at, start); err != nil {
-		return 0, err
-	}
-	return expert, from.get(at+e.toTarget(), target)
+	from.get(at, start)
+	from.get(at+e.toTarget(), target)
+	return expert
 }

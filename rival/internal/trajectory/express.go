@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -84,12 +85,8 @@ func (e *express) backward(ctx context.Context, x, da *mat.Dense) (*mat.Dense, e
 			through.Row(i)[j] = float32(sum)
 		}
 	}
-	both := mat.NewDense(n, n)
-	for i := range n {
-		for j := range n {
-			both.Row(i)[j] = through.Row(i)[j] + through.Row(j)[i]
-		}
-	}
+	both := through.T()
+	kernel.Add(both.Data, both.Data, through.Data)
 	mat.Mul(&e.dx, both, x)
 	return &e.dx, nil
 }

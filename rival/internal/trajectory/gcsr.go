@@ -8,18 +8,18 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// GCSR matches training trajectories of linear GNNs. A′ expresses each condensed node as a combination of the others.
+// gcsr matches training trajectories of linear GNNs. A′ expresses each condensed node as a combination of the others.
 // Source: Liu et al., Graph data condensation via self-expressive graph structure reconstruction (KDD 2024).
 //
 // A′ is a function of X′ (express). Experts and students are linear networks with two layers on ÂᴷX and Â′ᴷX′,
 // respectively.
-type GCSR struct {
+type gcsr struct {
 	Matching
 	// Hops is K, at least 0. InitHops is the number of propagations of the initial X′.
 	Hops     int `json:"hops"`
@@ -34,10 +34,10 @@ type GCSR struct {
 	Threshold float64 `json:"threshold"`
 }
 
-// NewGCSR returns GCSR with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// newGCSR returns GCSR with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
 // 100.
-func NewGCSR() GCSR {
-	return GCSR{
+func newGCSR() gcsr {
+	return gcsr{
 		Matching: Matching{
 			Epochs: 7000, FeatureRate: 1e-6, Steps: 5, StudentRate: 0.01,
 			Experts: Experts{
@@ -50,11 +50,9 @@ func NewGCSR() GCSR {
 	}
 }
 
-// Name returns "gcsr".
-func (GCSR) Name() string { return "gcsr" }
+func (gcsr) Name() string { return "gcsr" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GCSR) Check(g *graph.Graph, nodes int) error {
+func (m gcsr) Check(g *graph.Graph, nodes int) error {
 	what := m.Name() + " on " + digits.Group(nodes*nodes) + " pairs of condensed nodes"
 	return errors.Join(m.check(m.Name(), g, nodes),
 		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
@@ -67,15 +65,14 @@ func (m GCSR) Check(g *graph.Graph, nodes int) error {
 		m.Memory.Fits(what, 100*float64(nodes)*float64(nodes)))
 }
 
-// Condense learns X′ and A′.
-func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, r *resources) (learn.Learner, error) {
+func (m gcsr) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()
-		p, err := newLinear(ctx, s, train, m.Hops)
+		layers, err := s.Linear(ctx, train, m.Hops)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
+		if err := m.train(ctx, &pupil{layers, nil}, student.store, seed, m.Name()+" experts"); err != nil {
 			return nil, err
 		}
 		if err := s.Propagate(ctx, m.InitHops, rand.New(rand.NewPCG(seed, beginStream))); err != nil {
@@ -86,14 +83,10 @@ func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 			return nil, err
 		}
 		l := &expressive{
-			student: newStudent(m.Matching, s, r), gcsr: m, x: s.X, y: autodiff.OneHot(s.Y, len(s.Budget)),
-			features: adam.New(m.FeatureRate, s.X), propagation: learn.Propagation{Hops: m.Hops},
-			structure: express{alpha: m.Alpha, beta: m.Beta}, p: prior(mixtures, first, s.Y), q: mat.NewDense(nodes, nodes),
+			student: student, gcsr: m, y: autodiff.OneHot(s.Y, len(s.Budget)), propagation: learn.Propagation{Hops: m.Hops},
+			structure: express{alpha: m.Alpha, beta: m.Beta}, p: prior(mixtures, first, s.Y), q: learn.Identity(nodes),
 		}
 		l.unroll.relu = false
-		for i := range nodes {
-			l.q.Row(i)[i] = 1
-		}
 		return l, nil
 	})
 }
@@ -125,10 +118,9 @@ func prior(mixtures *mat.Dense, first []int, y []int32) *mat.Dense {
 // expressive is the Learner of GCSR.
 type expressive struct {
 	*student
-	gcsr        GCSR
-	x, y        *mat.Dense
+	gcsr        gcsr
+	y           *mat.Dense
 	p, q        *mat.Dense
-	features    *adam.Optimizer
 	structure   express
 	propagation learn.Propagation
 }
@@ -144,22 +136,17 @@ func (l *expressive) objective(ctx context.Context) (loss float64, dx, a *mat.De
 		return 0, nil, nil, err
 	}
 	through, da := l.propagation.Backward(a, dz)
-	dx, err = l.structure.backward(ctx, l.x, da)
-	if err != nil {
+	if dx, err = l.structure.backward(ctx, l.x, da); err != nil {
 		return 0, nil, nil, err
 	}
-	for i, v := range through.Data {
-		dx.Data[i] += v
-	}
+	kernel.Add(dx.Data, dx.Data, through.Data)
 	return loss, dx, a, nil
 }
 
 // Epoch trains one student along the trajectory of one expert, and moves P and Q towards A′.
 func (l *expressive) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64, err error) {
 	random := rand.New(src)
-	if _, err := l.draw(l.store, random, random.IntN(l.starts()), l.start, l.target); err != nil {
-		return 0, err
-	}
+	l.draw(l.store, random, random.IntN(l.starts()), l.start, l.target)
 	loss, dx, a, err := l.objective(ctx)
 	if err != nil {
 		return 0, err
@@ -172,14 +159,12 @@ func (l *expressive) Epoch(ctx context.Context, _ int, src rand.Source) (loss fl
 	return loss, nil
 }
 
-// Result returns X′ and A′.
-func (l *expressive) Result() (x, a *mat.Dense) {
+func (l *expressive) Result() learn.Iterate {
 	a, err := l.structure.forward(context.Background(), l.x, l.p, l.q)
 	if err != nil { // X′ is not finite, which the caller reports
 		a = mat.NewDense(l.x.Rows, l.x.Rows)
 	}
-	return l.x, a
+	return learn.Iterate{X: l.x, A: a}
 }
 
-// State implements Learner.State.
 func (l *expressive) State() []*mat.Dense { return append(l.features.State(), l.p, l.q) }

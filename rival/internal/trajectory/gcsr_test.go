@@ -62,34 +62,19 @@ func TestGCSRDifferences(t *testing.T) {
 		}
 		l := &expressive{
 			student: &student{
-				Matching: Matching{StudentRate: 0.2}, unroll: unroll{steps: 5, stretch: 1},
+				Matching: Matching{StudentRate: 0.2}, x: problem.z, unroll: unroll{steps: 5, stretch: 1},
 				start: problem.start, target: problem.target,
 			},
-			x: problem.z, y: problem.y, p: p, q: q,
+			y: problem.y, p: p, q: q,
 			structure: express{alpha: 1, beta: 0.5}, propagation: learn.Propagation{Hops: hops},
 		}
-		_, dx, _, err := l.objective(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, want := dx.Clone(), mat.NewDense(n, d)
-		value := func() float64 {
-			loss, _, _, err := l.objective(t.Context())
+		learntest.Differences(t, "gcsr", l.x, nil, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+			loss, dx, _, err := l.objective(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			return loss
-		}
-		const step = 2e-3
-		for i := range l.x.Data {
-			old := l.x.Data[i]
-			l.x.Data[i] = old + step
-			above := value()
-			l.x.Data[i] = old - step
-			want.Data[i] = float32((above - value()) / (2 * step))
-			l.x.Data[i] = old
-		}
-		learntest.Close(t, "dX", got, want, 2e-2) // from step² and rounding divided by the step
+			return loss, dx, nil
+		}) // from step² and rounding divided by the step
 	}
 }
 
@@ -124,7 +109,10 @@ func TestKnowledgeIsAutodiff(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 3))
 	const n, d, h, c = 5, 4, 6, 3
 	problem := newProblem(n, d, h, c, random)
-	l := &window{geom: GEOM{Beta: 0.3}, x: problem.z, y: *problem.y.Clone(), end: problem.start, tape: autodiff.NewTape()}
+	l := &window{
+		free: &free{student: &student{x: problem.z}, y: problem.y.Clone()}, geom: geom{Beta: 0.3}, end: problem.start,
+		tape: autodiff.NewTape(),
+	}
 	dx, dy := mat.NewDense(n, d), mat.NewDense(n, c)
 	got := l.know(dx, dy)
 	tape := autodiff.NewTape()
@@ -164,7 +152,7 @@ func TestCurriculum(t *testing.T) {
 	if order[4]+order[5] != 5 || order[4] != 2 && order[4] != 3 {
 		t.Errorf("the order is %v, want nodes 2 and 3 last", order)
 	}
-	m := NewGEOM()
+	m := newGEOM()
 	for epoch, want := range map[int]int{0: 105, 750: 121, 1500: 140, 3000: 140} {
 		if got := m.seen(epoch, 140); got != want {
 			t.Errorf("epoch %d sees %d nodes of 140, want %d", epoch, got, want)
@@ -186,25 +174,20 @@ func TestCurriculum(t *testing.T) {
 func TestRelabelDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	const n, c, step = 4, 3, 1e-2
-	l := &window{geom: GEOM{LabelRate: 1}, logits: mattest.Normal(n, c, random), velocity: mat.NewDense(n, c)}
+	l := &window{
+		free: &free{y: mat.NewDense(n, c)}, geom: geom{LabelRate: 1}, logits: mattest.Normal(n, c, random),
+		velocity: mat.NewDense(n, c),
+	}
 	dy, old := mattest.Normal(n, c, random), l.logits.Clone()
-	value := func() float64 {
-		l.soften()
-		return inner(&l.y, dy)
-	}
-	want := mat.NewDense(n, c)
-	for i := range l.logits.Data {
-		l.logits.Data[i] = old.Data[i] + step
-		above := value()
-		l.logits.Data[i] = old.Data[i] - step
-		want.Data[i] = float32((above - value()) / (2 * step))
-		l.logits.Data[i] = old.Data[i]
-	}
 	l.soften()
 	l.relabel(dy)
 	got := old.Clone()
 	for i, v := range l.logits.Data {
 		got.Data[i] -= v
 	}
-	learntest.Close(t, "step", got, want, 1e-3) // from step² and rounding
+	copy(l.logits.Data, old.Data)
+	learntest.Differences(t, "step", l.logits, nil, step, 1e-3, func() (float64, *mat.Dense, *mat.Dense) {
+		l.soften()
+		return inner(l.y, dy), got, nil
+	}) // from step² and rounding
 }

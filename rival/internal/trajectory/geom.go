@@ -11,20 +11,19 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// GEOM extends sfgc: experts see easy nodes first, students start from an expanding window, and soft labels are learnt.
+// geom extends sfgc: experts see easy nodes first, students start from an expanding window, and soft labels are learnt.
 // Source: Zhang et al., Navigating complexity: Toward lossless graph condensation via expanding window matching (ICML
 // 2024).
 //
 // The loss includes the final predictions of an expert:
 //
 //	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖² + β·KL(Y′ ‖ f_end(X′)).
-type GEOM struct {
+type geom struct {
 	Matching
 	// LearnRate is the learning rate of the step size of students, at least 0: gradient descent with momentum 0.5.
 	LearnRate float64 `json:"lr_lr"`
@@ -43,22 +42,20 @@ type GEOM struct {
 	Init string `json:"init"`
 }
 
-// NewGEOM returns GEOM with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// newGEOM returns GEOM with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
 // 200.
-func NewGEOM() GEOM {
-	m := GEOM{
-		Matching: NewSFGC().Matching, LearnRate: 1e-6, LabelRate: 5e-5, Beta: 0.01, Lambda: 0.75, Span: 1500, Window: 50,
+func newGEOM() geom {
+	m := geom{
+		Matching: newSFGC().Matching, LearnRate: 1e-6, LabelRate: 5e-5, Beta: 0.01, Lambda: 0.75, Span: 1500, Window: 50,
 		Init: KCenter,
 	}
 	m.Epochs, m.Steps, m.ExpertEpochs, m.MaxStart, m.JudgeEvery = 200, 2500, 1400, 190, 10
 	return m
 }
 
-// Name returns "geom".
-func (GEOM) Name() string { return "geom" }
+func (geom) Name() string { return "geom" }
 
-// Check validates the parameters, g, nodes and the memory limit.
-func (m GEOM) Check(g *graph.Graph, nodes int) error {
+func (m geom) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
 		learn.Want(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"),
 		learn.Want(m.LabelRate >= 0, "lr y", m.LabelRate, "at least 0"),
@@ -69,30 +66,22 @@ func (m GEOM) Check(g *graph.Graph, nodes int) error {
 		checkInit(m.Init))
 }
 
-// Condense learns X′ and Y′.
-func (m GEOM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, r *resources) (learn.Learner, error) {
-		if err := begin(ctx, s, m.Init, m.Memory); err != nil {
-			return nil, err
-		}
+func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, err := easyFirst(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		p, err := newConvolution(ctx, s, train)
-		if err != nil {
-			return nil, err
-		}
-		p.size = func(epoch int) int { return m.seen(epoch, len(train)) }
-		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
+		seen := func(epoch int) int { return m.seen(epoch, len(train)) }
+		if err := m.convolutions(ctx, m.Name(), s, m.Init, train, seen, student.store, seed); err != nil {
 			return nil, err
 		}
 		l := &window{
-			student: newStudent(m.Matching, s, r), geom: m, x: s.X, features: adam.New(m.FeatureRate, s.X),
-			pace: newPace(m.StudentRate, m.LearnRate), end: newWeights(s.X.Cols, m.Hidden, len(s.Budget)),
-			tape: autodiff.NewTape(),
+			free: newFree(student, mat.NewDense(nodes, len(s.Budget)), m.LearnRate), geom: m,
+			end: newWeights(s.X.Cols, m.Hidden, len(s.Budget)), tape: autodiff.NewTape(),
 		}
-		return l, l.label(s.Y, len(s.Budget))
+		l.label(s.Y)
+		return l, nil
 	})
 }
 
@@ -106,63 +95,51 @@ func easyFirst(ctx context.Context, s *learn.Start) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	entropy, order := make([]float64, len(train)), make([]int, len(train))
-	for i := range train {
-		order[i] = i
+	entropy := map[int32]float64{}
+	for i, node := range train {
 		for _, v := range mixtures.Row(i) {
 			if v > 0 {
-				entropy[i] -= float64(v) * math.Log(float64(v))
+				entropy[node] -= float64(v) * math.Log(float64(v))
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entropy[a], entropy[b]) })
-	sorted := make([]int32, len(train))
-	for i, at := range order {
-		sorted[i] = train[at]
-	}
-	return sorted, nil
+	slices.SortStableFunc(train, func(a, b int32) int { return cmp.Compare(entropy[a], entropy[b]) })
+	return train, nil
 }
 
 // seen returns the number of training nodes, out of n, that an expert sees in an epoch. It is at least 1.
-func (m GEOM) seen(epoch, n int) int {
+func (m geom) seen(epoch, n int) int {
 	share := math.Pow(m.Lambda, 1-float64(epoch)/float64(m.Span))
 	return max(1, int(min(1, share)*float64(n)))
 }
 
 // open draws a start from the window of an epoch of the condensation.
-func (m GEOM) open(random *rand.Rand, epoch int) (place int) {
+func (m geom) open(random *rand.Rand, epoch int) (place int) {
 	bound := min(m.Window+epoch-1, m.MaxStart+m.Interval)
 	return min(random.IntN(bound)/m.Interval, m.starts()-1)
 }
 
 // window is the Learner of GEOM.
 type window struct {
-	*student
-	geom     GEOM
-	x        *mat.Dense
-	features *adam.Optimizer
-	pace     *pace
+	*free
+	geom     geom
 	logits   *mat.Dense // Y′ = softmax(logits)
 	velocity *mat.Dense
-	y        mat.Dense
 	end      weights // the final weights of the expert
 	tape     *autodiff.Tape
 }
 
 // label sets the initial Y′ to the final predictions of the first expert on X′. If a node's own class is not the most
 // likely, its logit is raised to the maximum.
-func (l *window) label(labels []int32, classes int) error {
-	if err := l.store.get(l.snapshots()-1, l.end); err != nil {
-		return err
-	}
+func (l *window) label(labels []int32) {
+	l.store.get(l.snapshots()-1, l.end)
 	_, logits := l.ask()
-	l.logits, l.velocity = l.tape.LogSoftmax(logits).Value.Clone(), mat.NewDense(len(labels), classes)
+	l.logits, l.velocity = l.tape.LogSoftmax(logits).Value.Clone(), mat.NewDense(l.y.Dims())
 	for i, c := range labels {
 		row := l.logits.Row(i)
 		row[c] = max(row[c], slices.Max(row))
 	}
 	l.soften()
-	return nil
 }
 
 // tiny is added to a probability before taking its logarithm.
@@ -173,13 +150,13 @@ func (l *window) ask() (x, logits *autodiff.Var) {
 	t := l.tape
 	t.Reset()
 	x = t.Var(l.x)
-	hidden := t.ReLU(t.AddRow(t.MatMul(x, t.Var(l.end.w1)), t.Var(l.end.b1)))
-	return x, t.AddRow(t.MatMul(hidden, t.Var(l.end.w2)), t.Var(l.end.b2))
+	theta := learn.Put(t, l.end.all())
+	hidden := t.ReLU(t.AddRow(t.MatMul(x, theta[0]), theta[1]))
+	return x, t.AddRow(t.MatMul(hidden, theta[2]), theta[3])
 }
 
 // soften sets y to the softmax of the logits.
 func (l *window) soften() {
-	l.y.Reshape(l.logits.Dims())
 	copy(l.y.Data, l.logits.Data)
 	for i := range l.y.Rows {
 		kernel.Softmax(l.y.Row(i))
@@ -190,11 +167,8 @@ func (l *window) soften() {
 func (l *window) know(dx, dy *mat.Dense) (divergence float64) {
 	x, logits := l.ask()
 	t := l.tape
-	y := t.Var(&l.y)
-	least := mat.NewDense(l.y.Dims())
-	for i := range least.Data {
-		least.Data[i] = tiny
-	}
+	y := t.Var(l.y)
+	least := learn.Filled(l.y.Rows, l.y.Cols, tiny)
 	entropy := t.Scale(1/float32(l.y.Rows), t.Sum(t.Mul(y, t.Log(t.Add(y, t.Var(least))))))
 	total := t.Add(entropy, t.CrossEntropy(logits, y))
 	for i, g := range t.Grad(total, x, y) {
@@ -206,23 +180,16 @@ func (l *window) know(dx, dy *mat.Dense) (divergence float64) {
 // Epoch trains one student along the trajectory of one expert.
 func (l *window) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
 	random := rand.New(src)
-	expert, err := l.draw(l.store, random, l.geom.open(random, epoch), l.start, l.target)
-	if err != nil {
-		return 0, err
-	}
 	l.soften()
-	loss, dx, dy, drate, err := l.unroll.match(ctx, l.x, &l.y, l.start, l.target, l.pace.rate())
+	expert, loss, dx, dy, err := l.match(ctx, random, l.geom.open(random, epoch))
 	if err != nil {
 		return 0, err
 	}
 	if l.geom.Beta > 0 {
-		if err := l.store.get((expert+1)*l.snapshots()-1, l.end); err != nil {
-			return 0, err
-		}
+		l.store.get((expert+1)*l.snapshots()-1, l.end)
 		loss += l.geom.Beta * l.know(dx, dy)
 	}
 	l.features.Step(dx)
-	l.pace.step(drate)
 	l.relabel(dy)
 	return loss, nil
 }
@@ -240,16 +207,9 @@ func (l *window) relabel(dy *mat.Dense) {
 	}
 }
 
-// Result returns X′. A′ is nil.
-func (l *window) Result() (x, a *mat.Dense) { return l.x, nil }
-
-// Soft returns Y′.
-func (l *window) Soft() *mat.Dense {
+func (l *window) Result() learn.Iterate {
 	l.soften()
-	return &l.y
+	return learn.Iterate{X: l.x, Soft: l.y}
 }
 
-// State implements Learner.State.
-func (l *window) State() []*mat.Dense {
-	return append(l.features.State(), l.pace.state, l.logits, l.velocity)
-}
+func (l *window) State() []*mat.Dense { return append(l.free.State(), l.logits, l.velocity) }

@@ -12,65 +12,69 @@ import (
 // student is the common part of the learners: it draws an expert and differentiates through a training towards it.
 type student struct {
 	Matching
+	x        *mat.Dense
+	features *adam.Optimizer
+
 	store         *store
 	unroll        unroll
 	start, target weights
 }
 
-func newStudent(m Matching, s *learn.Start, r *resources) *student {
+// newStudent returns a student that learns X′ from s.X.
+func (m Matching) newStudent(s *learn.Start, from *store, stretch int) *student {
 	c := len(s.Budget)
 	return &student{
-		Matching: m, store: r.store, unroll: unroll{relu: true, steps: m.Steps, stretch: r.stretch},
-		start: newWeights(s.X.Cols, m.Hidden, c), target: newWeights(s.X.Cols, m.Hidden, c),
-	}
-}
-
-// pace is the step size of students. It is learnt by gradient descent with momentum 0.5.
-type pace struct {
-	by    float64
-	state *mat.Dense // 1×2: the step size and its velocity
-}
-
-func newPace(rate, by float64) *pace {
-	return &pace{by, &mat.Dense{Rows: 1, Cols: 2, Data: []float32{float32(rate), 0}}}
-}
-
-func (p *pace) rate() float64 { return float64(p.state.Data[0]) }
-
-// step updates the rate along its gradient. It skips updates that would make the rate 0 or negative.
-func (p *pace) step(gradient float64) {
-	const momentum = 0.5
-	velocity := momentum*float64(p.state.Data[1]) + gradient
-	if next := p.rate() - p.by*velocity; next > 0 {
-		p.state.Data[0], p.state.Data[1] = float32(next), float32(velocity)
+		Matching: m, x: s.X, features: adam.New(m.FeatureRate, s.X), store: from,
+		unroll: unroll{relu: true, steps: m.Steps, stretch: stretch},
+		start:  newWeights(s.X.Cols, m.Hidden, c), target: newWeights(s.X.Cols, m.Hidden, c),
 	}
 }
 
 // free is the Learner of SFGC.
 type free struct {
 	*student
-	x, y     *mat.Dense
-	features *adam.Optimizer
-	pace     *pace
+	y *mat.Dense
+	// pace is the step size of students and its velocity, 1×2. It is learnt by gradient descent with momentum 0.5, at the
+	// learning rate learnRate.
+	pace      *mat.Dense
+	learnRate float64
+}
+
+func newFree(s *student, y *mat.Dense, learnRate float64) *free {
+	pace := &mat.Dense{Rows: 1, Cols: 2, Data: []float32{float32(s.StudentRate), 0}}
+	return &free{student: s, y: y, pace: pace, learnRate: learnRate}
+}
+
+// match trains one student from the start with the given index towards its target, and updates the step size. It
+// returns the number of the expert, the distance, and its gradients with respect to X′ and Y′.
+func (l *free) match(ctx context.Context, random *rand.Rand, place int) (
+	expert int, loss float64, dx, dy *mat.Dense, err error,
+) {
+	expert = l.draw(l.store, random, place, l.start, l.target)
+	rate := float64(l.pace.Data[0])
+	loss, dx, dy, drate, err := l.unroll.match(ctx, l.x, l.y, l.start, l.target, rate)
+	if err != nil {
+		return 0, 0, nil, nil, err
+	}
+	const momentum = 0.5
+	velocity := momentum*float64(l.pace.Data[1]) + drate
+	if next := rate - l.learnRate*velocity; next > 0 { // skip updates that would make the rate 0 or negative
+		l.pace.Data[0], l.pace.Data[1] = float32(next), float32(velocity)
+	}
+	return expert, loss, dx, dy, nil
 }
 
 // Epoch trains one student along the trajectory of one expert.
 func (l *free) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64, err error) {
 	random := rand.New(src)
-	if _, err := l.draw(l.store, random, random.IntN(l.starts()), l.start, l.target); err != nil {
-		return 0, err
-	}
-	loss, dx, _, drate, err := l.unroll.match(ctx, l.x, l.y, l.start, l.target, l.pace.rate())
+	_, loss, dx, _, err := l.match(ctx, random, random.IntN(l.starts()))
 	if err != nil {
 		return 0, err
 	}
 	l.features.Step(dx)
-	l.pace.step(drate)
 	return loss, nil
 }
 
-// Result returns X′. A′ is nil.
-func (l *free) Result() (x, a *mat.Dense) { return l.x, nil }
+func (l *free) Result() learn.Iterate { return learn.Iterate{X: l.x} }
 
-// State implements Learner.State.
-func (l *free) State() []*mat.Dense { return append(l.features.State(), l.pace.state) }
+func (l *free) State() []*mat.Dense { return append(l.features.State(), l.pace) }

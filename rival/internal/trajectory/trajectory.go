@@ -15,17 +15,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/rival"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/selection"
 )
+
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method {
+	return []condense.Method{newSFGC(), newGEOM(), newGCSR()}
+}
 
 // KCenter and Random are the names of the choices for the initial X′.
 const (
@@ -83,7 +87,7 @@ func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
 	n, d, h, c := float64(g.Nodes()), float64(g.Features()), float64(m.Hidden), float64(g.Classes)
 	rows := 16*n*d + 20*n*h
 	return rows + 4*(8*float64(weightNumbers(g.Features(), m.Hidden, g.Classes))+
-		float64(nodes)*(8*d+12*h+8*c+4*float64(nodes)))
+		float64(nodes)*(8*d+32*h+8*c+8*float64(nodes)))
 }
 
 // plan decides how to store the states of a student and the snapshots of experts. A quarter of the remaining memory is
@@ -108,12 +112,12 @@ func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onD
 	return stretch, true, m.Disk.FitsAs("disk", what, experts)
 }
 
-// SFGC matches training trajectories: a GCN trained on X′ (A′ = I) must end close to a later state of a GCN trained on
+// sfgc matches training trajectories: a GCN trained on X′ (A′ = I) must end close to a later state of a GCN trained on
 // the original graph. Source: Zheng et al., Structure-free graph condensation: From large-scale graphs to condensed
 // graph-free data (NeurIPS 2023).
 //
 // Experts and students are GCNs with two layers.
-type SFGC struct {
+type sfgc struct {
 	Matching
 	// LearnRate is the learning rate of the step size of students, at least 0: gradient descent with momentum 0.5.
 	LearnRate float64 `json:"lr_lr"`
@@ -121,10 +125,10 @@ type SFGC struct {
 	Init string `json:"init"`
 }
 
-// NewSFGC returns SFGC with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// newSFGC returns SFGC with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
 // 200.
-func NewSFGC() SFGC {
-	return SFGC{
+func newSFGC() sfgc {
+	return sfgc{
 		Matching: Matching{
 			Epochs: 2000, FeatureRate: 1e-4, Steps: 500, StudentRate: 0.5,
 			Experts: Experts{
@@ -136,11 +140,9 @@ func NewSFGC() SFGC {
 	}
 }
 
-// Name returns "sfgc".
-func (SFGC) Name() string { return "sfgc" }
+func (sfgc) Name() string { return "sfgc" }
 
-// Check validates the parameters, g, nodes and the memory limits.
-func (m SFGC) Check(g *graph.Graph, nodes int) error {
+func (m sfgc) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
 		learn.Want(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"), checkInit(m.Init))
 }
@@ -149,40 +151,23 @@ func checkInit(init string) error {
 	return learn.Want(init == KCenter || init == Random, "init", init, "k-center or random")
 }
 
-// Condense learns X′.
-func (m SFGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, r *resources) (learn.Learner, error) {
-		if err := begin(ctx, s, m.Init, m.Memory); err != nil {
-			return nil, err
-		}
+func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()
-		p, err := newConvolution(ctx, s, train)
-		if err != nil {
+		if err := m.convolutions(ctx, m.Name(), s, m.Init, train, nil, student.store, seed); err != nil {
 			return nil, err
 		}
-		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
-			return nil, err
-		}
-		return &free{
-			student: newStudent(m.Matching, s, r), y: autodiff.OneHot(s.Y, len(s.Budget)), x: s.X,
-			features: adam.New(m.FeatureRate, s.X), pace: newPace(m.StudentRate, m.LearnRate),
-		}, nil
+		return newFree(student, autodiff.OneHot(s.Y, len(s.Budget)), m.LearnRate), nil
 	})
-}
-
-// resources holds the snapshots of experts, and the number of steps of a student for each stored state.
-type resources struct {
-	stretch int
-	store   *store
 }
 
 // run condenses g. begin trains the experts and returns the learner.
 func (m Matching) run(
 	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64, threshold float64,
-	begin func(*learn.Start, *resources) (learn.Learner, error),
+	begin func(*learn.Start, *student) (learn.Learner, error),
 ) (*condense.Condensed, error) {
-	r := &resources{}
-	defer func() { r.store.close() }()
+	var experts *store
+	defer func() { experts.close() }()
 	plan := learn.Plan{
 		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
 	}
@@ -191,40 +176,44 @@ func (m Matching) run(
 		if err != nil {
 			return nil, err
 		}
-		r.stretch = stretch
 		size := weightNumbers(s.X.Cols, m.Hidden, len(s.Budget))
-		if r.store, err = newStore(m.Experts.Experts*m.snapshots(), size, onDisk); err != nil {
+		if experts, err = newStore(m.Experts.Experts*m.snapshots(), size, onDisk); err != nil {
 			return nil, err
 		}
-		return begin(s, r)
+		return begin(s, m.newStudent(s, experts, stretch))
 	})
 }
 
-// begin replaces X′ by the features of nodes chosen by k-center if init is KCenter.
-func begin(ctx context.Context, s *learn.Start, init string, memory rival.Memory) error {
-	if init != KCenter {
-		return nil
+// convolutions begins with the X′ that init names, and trains experts that are GCNs on the training nodes. size is as
+// in pupil.
+func (m Matching) convolutions(
+	ctx context.Context, method string, s *learn.Start, init string, train []int32, size func(epoch int) int, to *store,
+	seed uint64,
+) error {
+	if init == KCenter {
+		if err := centres(ctx, s, m.Memory); err != nil {
+			return err
+		}
 	}
-	method := selection.NewKCenter()
-	method.Memory = memory
-	small, err := method.Condense(ctx, s.Graph, len(s.Y), 0)
+	layers, err := s.Convolution(ctx, train)
 	if err != nil {
 		return err
 	}
-	var rows []int32 // ordered by class
-	for c := range s.Budget {
-		for i, y := range small.Y {
-			if int(y) == c {
-				rows = append(rows, int32(i))
-			}
-		}
-	}
-	chosen := new(mat.Dense)
-	if err := mat.Rows(chosen, small.X, rows); err != nil {
+	return m.train(ctx, &pupil{layers, size}, to, seed, method+" experts")
+}
+
+// centres replaces X′ by the features of nodes chosen by k-center.
+func centres(ctx context.Context, s *learn.Start, memory rival.Memory) error {
+	small, err := selection.KCenter(ctx, s.Graph, len(s.Y), memory)
+	if err != nil {
 		return err
 	}
-	for i, v := range chosen.Data {
-		s.X.Data[i] = v / s.Unit
+	next := slices.Clone(s.First) // the next row of each class
+	for i, y := range small.Y {
+		for j, v := range small.X.Row(i) {
+			s.X.Row(next[y])[j] = v / s.Unit
+		}
+		next[y]++
 	}
 	return nil
 }

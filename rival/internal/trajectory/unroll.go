@@ -4,9 +4,11 @@ import (
 	"context"
 	"math"
 
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
 // weights are the parameters of a network with one hidden layer: W₁ (d×h), b₁ (1×h), W₂ (h×c) and b₂ (1×c).
@@ -29,41 +31,34 @@ func (w weights) all() []*mat.Dense { return []*mat.Dense{w.w1, w.b1, w.w2, w.b2
 // where σ is ReLU or the identity. Let D_t be the gradient of CE with respect to ZW₁ + b₁. W₁, the largest matrix, is
 // never updated. With C_t = η·Σ_{τ<t} D_τ, N′×h,
 //
-//	W₁_t = W₁_0 − ZᵀC_t,  ZW₁_t + b₁_t = (ZW₁_0 + b₁_0) − K·C_t,  K = ZZᵀ + 11ᵀ.
+//	W₁_t = W₁_0 − ZᵀC_t,  ZW₁_t + b₁_t = P − K·C_t,  P = ZW₁_0 + b₁_0,  K = ZZᵀ + 11ᵀ.
 //
 // A step then costs N′²·h operations instead of N′·d·h. The distance does not need W₁ either: with Δ = θ_0 − θ* and Q =
 // ZΔ_W₁ + Δ_b₁, it is ‖Δ_W₁‖² + ‖Δ_b₁‖² − 2⟨Q, C⟩ + ⟨C, KC⟩ + ‖W₂_S − W₂*‖² + ‖b₂_S − b₂*‖².
 //
-// The gradient is coded explicitly, because a tape cannot avoid W₁. With 70 nodes, 1433 features and 256 units, a tape
-// takes 6 times as long for 5 steps and 9 times as long for 20 steps, and its memory grows with the steps
-// (BenchmarkUnroll).
-//
-// The gradient is propagated backwards through all steps. The state (C_t, W₂_t, b₂_t) before each stretch of steps is
-// stored, and the states within a stretch are recomputed. If the stretch is 1, all states are stored.
+// The gradient is propagated backwards through all steps, one at a time, so that the tape holds a single step. The
+// state before each stretch of steps is stored, and the states within a stretch are recomputed. If the stretch is 1,
+// all states are stored.
 type unroll struct {
 	relu    bool
 	steps   int
 	stretch int
 
-	k, p, q             mat.Dense // K, ZW₁_0 + b₁_0, Q
-	kept                []state   // the state before each stretch
-	within              []state   // the states of the current stretch
-	now                 state
-	u, r, e, d, s       mat.Dense // computed by step
-	back                mat.Dense
-	gc, gw, gb          mat.Dense // gradients with respect to C, W₂ and b₂
-	gk, gp              mat.Dense // gradients with respect to K and P
-	gu, gr, ge, m, part mat.Dense // computed by retreat: G_U, its part through R, G_S, M, and summands
-	dz, dy              mat.Dense
+	whole, step  *autodiff.Tape // K, P and Q as functions of Z; the current step
+	k, p, y      *mat.Dense
+	rate         float32
+	kept, within []state   // the state before each stretch, and before each step of the current stretch
+	now, g       state     // the current state, and the gradients with respect to it
+	gk, gp, dy   mat.Dense // the gradients with respect to K, P and Y
 }
 
-// state holds the values that a step changes.
-type state struct{ c, w, b mat.Dense }
+// state holds the values that a step changes: C_t, W₂_t and b₂_t.
+type state [3]mat.Dense
 
 func (s *state) set(from *state) {
-	for _, pair := range [][2]*mat.Dense{{&s.c, &from.c}, {&s.w, &from.w}, {&s.b, &from.b}} {
-		pair[0].Reshape(pair[1].Dims())
-		copy(pair[0].Data, pair[1].Data)
+	for i := range s {
+		s[i].Reshape(from[i].Dims())
+		copy(s[i].Data, from[i].Data)
 	}
 }
 
@@ -85,50 +80,52 @@ func stretchFor(steps, nodes, hidden, classes int, bytes float64) (stretch int, 
 	}
 }
 
-// step performs the forward and backward pass at a state. It computes U = ZW₁ + b₁, R = σ(U), S = softmax(RW₂ + b₂), E
-// = (S − Y)/N′ and D.
-func (o *unroll) step(s *state, y *mat.Dense) {
-	n := y.Rows
-	mat.Mul(&o.u, &o.k, &s.c)
-	o.r.Reshape(o.u.Dims())
-	for i := range o.u.Data {
-		o.u.Data[i] = o.p.Data[i] - o.u.Data[i]
-	}
+// at puts K, P, Y and a state on the tape of the step. It returns them with the gradients of the cross entropy there,
+// which are those with respect to P − KC, W₂ and b₂.
+func (o *unroll) at(s *state) (constants, variables, gradients []*autodiff.Var) {
+	t := o.step
+	t.Reset()
+	k, p, y := t.Var(o.k), t.Var(o.p), t.Var(o.y)
+	c, w, b := t.Var(&s[0]), t.Var(&s[1]), t.Var(&s[2])
+	u := t.Sub(p, t.MatMul(k, c))
+	r := u
 	if o.relu {
-		kernel.ReLU(o.r.Data, o.u.Data)
-	} else {
-		copy(o.r.Data, o.u.Data)
+		r = t.ReLU(u)
 	}
-	mat.Mul(&o.s, &o.r, &s.w)
-	o.e.Reshape(o.s.Dims())
-	for i := range n {
-		row, e := o.s.Row(i), o.e.Row(i)
-		kernel.Add(row, row, s.b.Data)
-		kernel.Softmax(row)
-		for k, v := range row {
-			e[k] = (v - y.Row(i)[k]) / float32(n)
-		}
-	}
-	mat.MulTB(&o.d, &o.e, &s.w)
-	o.mask(&o.d)
+	entropy := t.CrossEntropy(t.AddRow(t.MatMul(r, w), b), y)
+	return []*autodiff.Var{k, p, y}, []*autodiff.Var{c, w, b}, t.Grad(entropy, u, w, b)
 }
 
-// mask sets x to 0 where the derivative of σ is 0.
-func (o *unroll) mask(x *mat.Dense) {
-	if o.relu {
-		kernel.ReLUGrad(x.Data, x.Data, o.u.Data)
+// factor returns what a step multiplies gradient i by before it adds it to the state.
+func (o *unroll) factor(i int) float32 {
+	if i == 0 { // C is subtracted from W₁
+		return o.rate
 	}
+	return -o.rate
 }
 
 // advance performs one training step.
-func (o *unroll) advance(s *state, y *mat.Dense, rate float32) {
-	o.step(s, y)
-	kernel.Axpy(rate, o.d.Data, s.c.Data)
-	mat.MulTA(&o.part, &o.r, &o.e)
-	kernel.Axpy(-rate, o.part.Data, s.w.Data)
-	for i := range o.e.Rows {
-		kernel.Axpy(-rate, o.e.Row(i), s.b.Data)
+func (o *unroll) advance(s *state) {
+	_, _, gradients := o.at(s)
+	for i, g := range gradients {
+		kernel.Axpy(o.factor(i), g.Value.Data, s[i].Data)
 	}
+}
+
+// retreat propagates the gradients g back from the state after a step to the state s before it. It returns the step's
+// contribution to the gradient with respect to η.
+func (o *unroll) retreat(s *state) (drate float64) {
+	constants, variables, gradients := o.at(s)
+	t := o.step
+	total := t.Var(mat.NewDense(1, 1)) // ⟨g, change of the state⟩
+	for i, d := range gradients {
+		total = t.Add(total, t.Scale(o.factor(i), learn.Along(d, &o.g[i])))
+	}
+	to := []*mat.Dense{&o.gk, &o.gp, &o.dy, &o.g[0], &o.g[1], &o.g[2]}
+	for i, g := range t.Grad(total, append(constants, variables...)...) {
+		kernel.Add(to[i].Data, to[i].Data, g.Value.Data)
+	}
+	return float64(total.Value.Data[0]) / float64(o.rate)
 }
 
 // match returns ℓ and its gradients with respect to Z, Y and the rate η. The matrices are in o's memory and valid until
@@ -136,74 +133,54 @@ func (o *unroll) advance(s *state, y *mat.Dense, rate float32) {
 func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target weights, rate float64) (
 	loss float64, dz, dy *mat.Dense, drate float64, err error,
 ) {
-	n, h := z.Rows, start.w1.Cols
 	delta, norm := differences(start, target)
-	if norm == 0 { // the expert did not move, for example with only one class
-		o.dz.Reshape(z.Dims())
-		o.dy.Reshape(y.Dims())
-		clear(o.dz.Data)
-		clear(o.dy.Data)
-		return 0, &o.dz, &o.dy, 0, nil
-	}
-	mat.MulTB(&o.k, z, z)
-	for i := range o.k.Data {
-		o.k.Data[i]++
-	}
-	mat.Mul(&o.p, z, start.w1)
-	mat.Mul(&o.q, z, delta.w1)
-	for i := range n {
-		kernel.Add(o.p.Row(i), o.p.Row(i), start.b1.Data)
-		kernel.Add(o.q.Row(i), o.q.Row(i), delta.b1.Data)
-	}
-	if err := o.forward(ctx, y, start, float32(rate)); err != nil {
-		return 0, nil, nil, 0, err
-	}
-	// Compute the distance and its gradients with respect to the last state.
-	mat.Mul(&o.gc, &o.k, &o.now.c)
-	total := squares(delta.w1) + squares(delta.b1) + inner(&o.gc, &o.now.c) - 2*inner(&o.q, &o.now.c)
-	o.gw.Reshape(o.now.w.Dims())
-	o.gb.Reshape(o.now.b.Dims())
-	total += apart(&o.gw, &o.now.w, target.w2) + apart(&o.gb, &o.now.b, target.b2)
-	scale := float32(2 / norm)
-	for i := range o.gc.Data {
-		o.gc.Data[i] = scale * (o.gc.Data[i] - o.q.Data[i])
-	}
-	kernel.Scale(o.gw.Data, scale, o.gw.Data)
-	kernel.Scale(o.gb.Data, scale, o.gb.Data)
-	mat.MulTB(&o.gk, &o.now.c, &o.now.c)
-	kernel.Scale(o.gk.Data, scale/2, o.gk.Data)
-	o.dz.Reshape(z.Dims())
-	mat.MulTB(&o.dz, &o.now.c, delta.w1) // the part through Q
-	kernel.Scale(o.dz.Data, -scale, o.dz.Data)
-
-	o.gp.Reshape(n, h)
-	clear(o.gp.Data)
 	o.dy.Reshape(y.Dims())
 	clear(o.dy.Data)
-	if drate, err = o.backward(ctx, y, float32(rate)); err != nil {
+	if norm == 0 { // the expert did not move, for example with only one class
+		return 0, mat.NewDense(z.Dims()), &o.dy, 0, nil
+	}
+	if o.whole == nil {
+		o.whole, o.step = autodiff.NewTape(), autodiff.NewTape()
+	}
+	t := o.whole
+	t.Reset()
+	vz := t.Var(z)
+	k := t.Add(t.MatMulTB(vz, vz), t.Var(learn.Filled(z.Rows, z.Rows, 1)))
+	p := t.AddRow(t.MatMul(vz, t.Var(start.w1)), t.Var(start.b1))
+	q := t.AddRow(t.MatMul(vz, t.Var(delta.w1)), t.Var(delta.b1))
+	o.k, o.p, o.y, o.rate = k.Value, p.Value, y, float32(rate)
+	if err := o.forward(ctx, start); err != nil {
 		return 0, nil, nil, 0, err
 	}
-	mat.MulTB(&o.part, &o.gp, start.w1)
-	kernel.Add(o.dz.Data, o.dz.Data, o.part.Data)
-	for i := range n {
-		for j := range i {
-			both := o.gk.Row(i)[j] + o.gk.Row(j)[i]
-			o.gk.Row(i)[j], o.gk.Row(j)[i] = both, both
-		}
-		o.gk.Row(i)[i] *= 2
+	// Compute the distance and its gradients with respect to the last state, K and Q.
+	c := &o.now[0]
+	o.g.set(&o.now)
+	mat.Mul(&o.g[0], k.Value, c)
+	total := inner(delta.w1, delta.w1) + inner(delta.b1, delta.b1) + inner(&o.g[0], c) - 2*inner(q.Value, c)
+	total += apart(&o.g[1], &o.now[1], target.w2) + apart(&o.g[2], &o.now[2], target.b2)
+	kernel.Axpy(-1, q.Value.Data, o.g[0].Data)
+	scale := float32(2 / norm)
+	for i := range o.g {
+		kernel.Scale(o.g[i].Data, scale, o.g[i].Data)
 	}
-	mat.Mul(&o.part, &o.gk, z)
-	kernel.Add(o.dz.Data, o.dz.Data, o.part.Data)
-	return total / norm, &o.dz, &o.dy, drate, nil
+	mat.MulTB(&o.gk, c, c)
+	kernel.Scale(o.gk.Data, scale/2, o.gk.Data)
+	gq := c.Clone()
+	kernel.Scale(gq.Data, -scale, gq.Data)
+
+	o.gp.Reshape(c.Dims())
+	clear(o.gp.Data)
+	if drate, err = o.backward(ctx); err != nil {
+		return 0, nil, nil, 0, err
+	}
+	through := t.Add(learn.Along(k, &o.gk), t.Add(learn.Along(p, &o.gp), learn.Along(q, gq)))
+	return total / norm, t.Grad(through, vz)[0].Value, &o.dy, drate, nil
 }
 
 // forward trains the student from start to its last state, which it stores in now.
-func (o *unroll) forward(ctx context.Context, y *mat.Dense, start weights, rate float32) error {
-	o.now.c.Reshape(o.p.Dims())
-	clear(o.now.c.Data)
-	o.now.set(&state{c: o.now.c, w: *start.w2, b: *start.b2})
-	stretches := (o.steps + o.stretch - 1) / o.stretch
-	if len(o.kept) != stretches {
+func (o *unroll) forward(ctx context.Context, start weights) error {
+	o.now.set(&state{*mat.NewDense(o.p.Dims()), *start.w2, *start.b2})
+	if stretches := (o.steps + o.stretch - 1) / o.stretch; len(o.kept) != stretches {
 		o.kept, o.within = make([]state, stretches), make([]state, o.stretch)
 	}
 	for t := range o.steps {
@@ -213,93 +190,29 @@ func (o *unroll) forward(ctx context.Context, y *mat.Dense, start weights, rate 
 		if t%o.stretch == 0 {
 			o.kept[t/o.stretch].set(&o.now)
 		}
-		o.advance(&o.now, y, rate)
+		o.advance(&o.now)
 	}
 	return nil
 }
 
 // backward propagates gradients back through all steps. It adds to gk, gp and dy, and returns the gradient with respect
 // to the rate.
-func (o *unroll) backward(ctx context.Context, y *mat.Dense, rate float32) (drate float64, err error) {
+func (o *unroll) backward(ctx context.Context) (drate float64, err error) {
 	for s := len(o.kept) - 1; s >= 0; s-- {
-		first := s * o.stretch
-		last := min(first+o.stretch, o.steps)
-		states := o.kept[s : s+1]
-		if o.stretch > 1 {
-			o.now.set(&o.kept[s])
-			for t := first; t < last; t++ {
-				o.within[t-first].set(&o.now)
-				if t < last-1 {
-					o.advance(&o.now, y, rate)
-				}
-			}
-			states = o.within[:last-first]
+		states := o.within[:min(o.stretch, o.steps-s*o.stretch)]
+		states[0].set(&o.kept[s])
+		for i := range states[1:] {
+			states[i+1].set(&states[i])
+			o.advance(&states[i+1])
 		}
-		for t := last - 1; t >= first; t-- {
+		for i := range states {
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			drate += o.retreat(&states[t-first], y, rate)
+			drate += o.retreat(&states[len(states)-1-i])
 		}
 	}
 	return drate, nil
-}
-
-// retreat propagates gradients back from the state after a step, (C + ηD, W₂ − ηRᵀE, b₂ − η1ᵀE), to the state s before
-// it. Let G_C, G_W and G_b be the gradients with respect to the state after the step, ⊙σ′ the mask, and E = (S − Y)/N′.
-// Then
-//
-//	M = ηG_C⊙σ′,  G_S = (MW₂ − η(RG_W + 1G_b))/N′,  L = S⊙(G_S − rowsums(S⊙G_S)),  G_U = (LW₂ᵀ − ηEG_Wᵀ)⊙σ′,
-//	G_W ← G_W + MᵀE + RᵀL,  G_b ← G_b + 1ᵀL,  G_C ← G_C − KG_U,  G_P ← G_P + G_U,  G_K ← G_K − G_UCᵀ,  G_Y ← G_Y − G_S.
-//
-// It returns the step's contribution to the gradient with respect to η.
-func (o *unroll) retreat(s *state, y *mat.Dense, rate float32) (drate float64) {
-	n, c := y.Dims()
-	o.step(s, y)
-	// The contribution to the gradient of the rate is ⟨G_C, D⟩ − ⟨G_W, RᵀE⟩ − ⟨G_b, 1ᵀE⟩.
-	mat.MulTA(&o.part, &o.r, &o.e)
-	drate = inner(&o.gc, &o.d) - inner(&o.gw, &o.part)
-	for i := range n {
-		drate -= float64(kernel.Dot(o.gb.Data, o.e.Row(i)))
-	}
-	// Compute M, G_S without its last term, the part of G_U through R, and MᵀE.
-	o.m.Reshape(o.gc.Dims())
-	kernel.Scale(o.m.Data, rate, o.gc.Data)
-	o.mask(&o.m)
-	mat.Mul(&o.ge, &o.m, &s.w)
-	mat.Mul(&o.back, &o.r, &o.gw)
-	mat.MulTB(&o.gr, &o.e, &o.gw)
-	kernel.Scale(o.gr.Data, -rate, o.gr.Data)
-	mat.MulTA(&o.part, &o.m, &o.e)
-	// Compute G_S and G_Y, and replace S by L.
-	for i := range n {
-		ge, p, dy := o.ge.Row(i), o.s.Row(i), o.dy.Row(i)
-		var along float32
-		for k := range c {
-			ge[k] = (ge[k] - rate*(o.back.Row(i)[k]+o.gb.Data[k])) / float32(n)
-			dy[k] -= ge[k]
-			along += ge[k] * p[k]
-		}
-		for k := range c {
-			p[k] *= ge[k] - along
-		}
-	}
-	kernel.Add(o.gw.Data, o.gw.Data, o.part.Data)
-	mat.MulTA(&o.part, &o.r, &o.s)
-	mat.MulTB(&o.gu, &o.s, &s.w)
-	kernel.Add(o.gw.Data, o.gw.Data, o.part.Data)
-	for i := range n {
-		kernel.Add(o.gb.Data, o.gb.Data, o.s.Row(i))
-	}
-	// Compute G_U, and continue through U = P − KC.
-	kernel.Add(o.gu.Data, o.gu.Data, o.gr.Data)
-	o.mask(&o.gu)
-	kernel.Add(o.gp.Data, o.gp.Data, o.gu.Data)
-	mat.MulTB(&o.part, &o.gu, &s.c)
-	kernel.Axpy(-1, o.part.Data, o.gk.Data)
-	mat.Mul(&o.part, &o.k, &o.gu)
-	kernel.Axpy(-1, o.part.Data, o.gc.Data)
-	return drate
 }
 
 // differences returns θ_0 − θ* and its squared length.
@@ -336,5 +249,3 @@ func inner(a, b *mat.Dense) float64 {
 		return sum
 	})
 }
-
-func squares(a *mat.Dense) float64 { return inner(a, a) }

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
@@ -49,10 +50,7 @@ func newProblem(n, d, h, c int, random *rand.Rand) problem {
 func (p problem) byTape(relu bool, steps int, rate float64) (loss float64, dz, dy *mat.Dense) {
 	t := autodiff.NewTape()
 	z, y := t.Var(p.z), t.Var(p.y)
-	var theta []*autodiff.Var
-	for _, m := range p.start.all() {
-		theta = append(theta, t.Var(m))
-	}
+	theta := learn.Put(t, p.start.all())
 	for range steps {
 		hidden := t.AddRow(t.MatMul(z, theta[0]), theta[1])
 		if relu {
@@ -126,34 +124,26 @@ func TestUnrollDifferences(t *testing.T) {
 			p.target.b1.Data[i] += shift
 		}
 		o := unroll{relu: relu, steps: 40, stretch: 1}
-		value := func(rate float64) float64 {
-			loss, _, _, _, err := o.match(t.Context(), p.z, p.y, p.start, p.target, rate)
+		const rate, step = 0.02, 1e-3
+		match := func(rate float64) (loss float64, dz, dy *mat.Dense, drate float64) {
+			loss, dz, dy, drate, err := o.match(t.Context(), p.z, p.y, p.start, p.target, rate)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return loss
+			return loss, dz, dy, drate
 		}
-		const rate, step = 0.02, 1e-3
-		_, dz, dy, drate, err := o.match(t.Context(), p.z, p.y, p.start, p.target, rate)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dz, dy = dz.Clone(), dy.Clone()
-		for what, pair := range map[string][2]*mat.Dense{"dZ": {p.z, dz}, "dY": {p.y, dy}} {
-			x, got := pair[0], pair[1]
-			want := mat.NewDense(x.Dims())
-			for i := range x.Data {
-				old := x.Data[i]
-				x.Data[i] = old + step
-				above := value(rate)
-				x.Data[i] = old - step
-				want.Data[i] = float32((above - value(rate)) / (2 * step))
-				x.Data[i] = old
-			}
-			learntest.Close(t, what, got, want, 2e-2) // from rounding to float32, divided by the step
-		}
-		want := (value(rate+step) - value(rate-step)) / (2 * step)
-		if !(math.Abs(drate-want) <= 1e-2*math.Abs(want)) {
+		learntest.Differences(t, "Z", p.z, nil, step, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+			loss, dz, _, _ := match(rate)
+			return loss, dz, nil
+		}) // from rounding to float32, divided by the step
+		learntest.Differences(t, "Y", p.y, nil, step, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+			loss, _, dy, _ := match(rate)
+			return loss, dy, nil
+		})
+		_, _, _, drate := match(rate)
+		above, _, _, _ := match(rate + step)
+		below, _, _, _ := match(rate - step)
+		if want := (above - below) / (2 * step); !(math.Abs(drate-want) <= 1e-2*math.Abs(want)) {
 			t.Errorf("gradient by the rate is %v, difference %v", drate, want)
 		}
 	}
@@ -219,7 +209,7 @@ func TestUnrollFalls(t *testing.T) {
 }
 
 // BenchmarkUnroll runs one student of the size used for Cora: 70 nodes, 1433 features, 256 units, 7 classes. "again"
-// stores 46 of 500 states and recomputes the others. "tape" uses package autodiff.
+// stores 46 of 500 states and recomputes the others. "tape" differentiates through all steps at once, with W₁.
 func BenchmarkUnroll(b *testing.B) {
 	p := newProblem(70, 1433, 256, 7, rand.New(rand.NewPCG(1, 1)))
 	for _, c := range []struct {

@@ -2,7 +2,6 @@
 package learntest
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -14,8 +13,8 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// Begin returns a Start with 9 condensed nodes for a graph of 48 nodes in three classes.
-func Begin(t *testing.T) *learn.Start {
+// Graph returns a graph of 48 nodes in three classes, with dense or sparse features.
+func Graph(t *testing.T, sparse bool) *graph.Graph {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 1))
 	const n = 48
@@ -39,10 +38,22 @@ func Begin(t *testing.T) *learn.Start {
 		}
 	}
 	b.X = x
+	if sparse {
+		b.X = x.Sparse()
+	}
 	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return g
+}
+
+// Begin returns a Start with 9 condensed nodes for a Graph with dense features.
+func Begin(t *testing.T) *learn.Start { return BeginOn(t, Graph(t, false)) }
+
+// BeginOn returns a Start with 9 condensed nodes for g.
+func BeginOn(t *testing.T, g *graph.Graph) *learn.Start {
+	t.Helper()
 	s, err := learn.Begin(t.Context(), g, 9, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +90,55 @@ func Close(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
 	}
 }
 
+// Differences compares the gradients that match returns with central differences of its value, with Close. x and a are
+// the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together, and its
+// gradient is the sum of theirs.
+func Differences(
+	t *testing.T, what string, x, a *mat.Dense, step float32, tolerance float64,
+	match func() (value float64, dx, da *mat.Dense),
+) {
+	t.Helper()
+	_, dx, da := match()
+	if dx != nil {
+		dx = dx.Clone()
+	}
+	if da != nil {
+		da = da.Clone()
+	}
+	value := func() float64 { value, _, _ := match(); return value }
+	slope := func(old float32, set func(float32)) float32 {
+		above, below := old+step, old-step
+		set(above)
+		difference := value()
+		set(below)
+		difference -= value()
+		set(old)
+		return float32(difference / float64(above-below))
+	}
+	if x != nil {
+		want := mat.NewDense(x.Dims())
+		for i, v := range x.Data {
+			want.Data[i] = slope(v, func(v float32) { x.Data[i] = v })
+		}
+		Close(t, what+": dX", dx, want, tolerance)
+	}
+	if a == nil {
+		return
+	}
+	got, want := mat.NewDense(a.Dims()), mat.NewDense(a.Dims())
+	for i := range a.Rows {
+		for j := range i {
+			got.Row(i)[j] = da.Row(i)[j] + da.Row(j)[i]
+		}
+	}
+	for i := range a.Rows {
+		for j := range i {
+			want.Row(i)[j] = slope(a.Row(i)[j], func(w float32) { a.Row(i)[j], a.Row(j)[i] = w, w })
+		}
+	}
+	Close(t, what+": dA", got, want, tolerance)
+}
+
 // Account condenses g to the given number of nodes and returns the run metadata.
 func Account(t *testing.T, m condense.Method, g *graph.Graph, nodes int, seed uint64) (a learn.Account) {
 	t.Helper()
@@ -90,23 +150,4 @@ func Account(t *testing.T, m condense.Method, g *graph.Graph, nodes int, seed ui
 		t.Fatal(err)
 	}
 	return a
-}
-
-// Cliques returns two cliques of five nodes, one for each class. All nodes are training nodes.
-func Cliques() *graph.Graph {
-	x := mat.NewDense(10, 2)
-	b := graph.Builder{Name: "cliques", X: x, Y: make([]int32, 10), Classes: 2}
-	for v := range 10 {
-		b.Y[v] = int32(v / 5)
-		x.Row(v)[v/5] = 1
-		b.Split.Train = append(b.Split.Train, int32(v))
-		for u := v / 5 * 5; u < v; u++ {
-			b.AddEdge(u, v)
-		}
-	}
-	g, _, err := b.Graph(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	return g
 }
