@@ -3,9 +3,9 @@ package csvfile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/internal/content"
 )
 
@@ -30,8 +31,8 @@ func Path(dir, name string) string {
 	return filepath.Join(dir, name+".csv")
 }
 
-// Table is a .csv file with a header, as RFC 4180 describes it. Semicolons or tabs may separate fields (separator). A
-// type that embeds it and adds Runs is a table.Table.
+// Table is a .csv file with a header, as RFC 4180 describes it. Semicolons or tabs may separate fields (separator). It is
+// a table.Table.
 type Table struct {
 	path   string
 	header []string
@@ -188,28 +189,87 @@ func (b *Blocks) Next() (r *Reader, more bool, err error) {
 	return r, true, nil
 }
 
-// Records returns the records that Next has not read. The next record overwrites the fields. An error ends the
-// sequence.
-func (b *Blocks) Records() iter.Seq2[[][]byte, error] {
-	return func(yield func([][]byte, error) bool) {
+// Each calls use with each record and its line. An error of use is about the record.
+func (t *Table) Each(ctx context.Context, use func(fields [][]byte, line int) error) error {
+	b, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	for {
+		r, more, err := b.Next()
+		if err == nil && more {
+			err = ctx.Err()
+		}
+		if err != nil || !more {
+			return err
+		}
 		for {
-			r, more, err := b.Next()
-			for more && err == nil {
-				var fields [][]byte
-				if fields, err = r.Read(); err == nil && !yield(fields, nil) {
-					return
-				}
+			fields, err := r.Read()
+			if err == io.EOF {
+				break
 			}
-			if err != nil && err != io.EOF {
-				yield(nil, err)
-				return
+			if err != nil {
+				return err
 			}
-			if !more {
-				return
+			if err := use(fields, r.Line); err != nil {
+				return t.FailAt(r.Line, err)
 			}
 		}
 	}
 }
+
+// Runs implements table.Table. Each cell is the text of a field.
+func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
+	return t.RunsOf(ctx, len(t.header), use, func(cells []table.Cell, fields [][]byte) error {
+		for i, text := range fields {
+			cells[i].Kind, cells[i].Text = table.Text, text
+		}
+		return nil
+	})
+}
+
+// RunsOf calls use with the rows of one block after the other. A row has width cells, which fill sets to the fields of
+// a record. An error of fill is about the record.
+func (t *Table) RunsOf(
+	ctx context.Context, width int, use func(run int, r table.Rows) error,
+	fill func(cells []table.Cell, fields [][]byte) error,
+) error {
+	b, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return table.Each(ctx, b.Next, func(run int, r *Reader) error {
+		return use(run, &rows{Reader: r, table: t, fill: fill, cells: make([]table.Cell, width)})
+	})
+}
+
+// rows reads records as rows.
+type rows struct {
+	*Reader
+	table *Table
+	fill  func(cells []table.Cell, fields [][]byte) error
+	cells []table.Cell
+}
+
+// Read implements table.Rows.
+func (r *rows) Read() ([]table.Cell, error) {
+	fields, err := r.Reader.Read()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.fill(r.cells, fields); err != nil {
+		return nil, r.Fail(r.Line, err)
+	}
+	return r.cells, nil
+}
+
+// At returns the line of the last row.
+func (r *rows) At() int { return r.Line }
+
+// Fail returns an error about a line.
+func (r *rows) Fail(line int, err error) error { return r.table.FailAt(line, err) }
 
 // line returns the line of a record, counted from 0.
 func (t *Table) line(record int) int {

@@ -177,6 +177,31 @@ func (t *File) first() (line []byte, size int, err error) {
 	}
 }
 
+// Read calls use with each line of a file, and its number, counted from 1. An error of use is about the line.
+func Read(ctx context.Context, path string, use func(number int, line []byte) error) error {
+	const often = 1 << 14 // lines between context checks
+	t, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	for {
+		line, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && t.Line%often == 0 {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := use(t.Line, line); err != nil {
+			return t.Fail(t.Line, "%w", err)
+		}
+	}
+}
+
 // About estimates the number of lines left, by the lengths of the lines in the first block.
 func (t *File) About() (int64, error) {
 	if len(t.rest) == 0 {

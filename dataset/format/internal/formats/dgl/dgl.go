@@ -3,6 +3,7 @@ package dgl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +13,11 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
+	"go.yaml.in/yaml/v3"
 )
 
 // Name is the name of the format.
@@ -99,10 +99,10 @@ func readMeta(folder string) (m meta, err error) {
 	}
 	var nodes, edges []string
 	for _, n := range m.Nodes {
-		nodes = append(nodes, or(n.Type, n.File))
+		nodes = append(nodes, cmp.Or(n.Type, n.File))
 	}
 	for _, e := range m.Edges {
-		edges = append(edges, or(strings.Join(e.Triple, "–"), e.File))
+		edges = append(edges, cmp.Or(strings.Join(e.Triple, "–"), e.File))
 	}
 	switch {
 	case m.Version != "" && m.Version != "1.0.0":
@@ -118,17 +118,10 @@ func readMeta(folder string) (m meta, err error) {
 		if !filepath.IsLocal(f.File) {
 			return m, fail("file_name %.100q, must be a file in the folder", f.File)
 		}
-		f.NodeID, f.GraphID = or(f.NodeID, "node_id"), or(f.GraphID, "graph_id")
-		f.Source, f.Target = or(f.Source, "src_id"), or(f.Target, "dst_id")
+		f.NodeID, f.GraphID = cmp.Or(f.NodeID, "node_id"), cmp.Or(f.GraphID, "graph_id")
+		f.Source, f.Target = cmp.Or(f.Source, "src_id"), cmp.Or(f.Target, "dst_id")
 	}
 	return m, nil
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // open opens a file that meta.yaml names.

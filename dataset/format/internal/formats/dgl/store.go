@@ -1,6 +1,7 @@
 package dgl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,27 +111,20 @@ func (m *meta) read(ctx context.Context, t *format.Table, path string) error {
 	if err != nil {
 		return err
 	}
-	b, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
 	cells := make([][]string, len(f.Header()))
-	for r, err := range b.Records() {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		for k, text := range r {
+	err = f.Each(ctx, func(fields [][]byte, _ int) error {
+		for k, text := range fields {
 			cells[k] = append(cells[k], string(text))
 		}
 		t.Rows++
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	names := map[string]string{idColumn: "id", "src_id": "source", "dst_id": "target", features: "x"}
 	for k, name := range f.Header() {
-		c := format.Column{Name: or(names[name], name), Data: cells[k]}
+		c := format.Column{Name: cmp.Or(names[name], name), Data: cells[k]}
 		if name == features || name == "y_soft" {
 			if err := numbers(&c, cells[k]); err != nil {
 				return f.FailAt(1, fmt.Errorf("column %s: %w", name, err))

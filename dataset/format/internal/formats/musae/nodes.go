@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,36 +44,6 @@ type nodes struct {
 	width    int // the number of features in the first row, if it lists all
 }
 
-// each calls use with each record of t and its line.
-func each(ctx context.Context, t *csvfile.Table, use func(fields [][]byte, line int) error) error {
-	b, err := t.Open()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	for {
-		r, more, err := b.Next()
-		if err != nil || !more {
-			return err
-		}
-		for {
-			fields, err := r.Read()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				err = use(fields, r.Line)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-}
-
 // number returns the number in a field, 0 to most.
 func number(what string, field []byte, most int64) (int32, error) {
 	v, err := decimal.Int(bytes.TrimSpace(field))
@@ -108,7 +77,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 	var lines []int
 	var labels []string
 	text := map[string]string{} // so that equal labels share their memory
-	err = each(ctx, t, func(fields [][]byte, line int) (err error) {
+	err = t.Each(ctx, func(fields [][]byte, line int) (err error) {
 		node := int32(len(ids))
 		if id >= 0 {
 			node, err = number("node", fields[id], graph.MaxNodes-1)
@@ -120,7 +89,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 			err = n.addList(node, fields[own], header[own])
 		}
 		if err != nil {
-			return t.FailAt(line, err)
+			return err
 		}
 		name := string(fields[label])
 		if text[name] == "" {

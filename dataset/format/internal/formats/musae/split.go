@@ -3,6 +3,7 @@ package musae
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,11 +40,7 @@ func readSplit(ctx context.Context, folder string, n, k int) (s graph.Split, not
 		}
 		numbers[number] = filepath.Join(folder, entry.Name())
 	}
-	var known []int
-	for number := range numbers {
-		known = append(known, number)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(numbers))
 	if len(known) == 0 {
 		if k > 0 {
 			return wrong("split %d, must be 0: the folder holds no splits", k)

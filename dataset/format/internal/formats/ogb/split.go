@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +57,7 @@ func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source
 		return file, notes, readPickled(ctx, file, b)
 	}
 	for _, part := range partsOf(&b.Split) {
-		if *part.nodes, err = readNodes(csvfile.Path(folder, part.name), b.Nodes); err != nil {
+		if *part.nodes, err = readNodes(ctx, csvfile.Path(folder, part.name), b.Nodes); err != nil {
 			return folder, nil, missing(err, csvfile.Path(folder, part.name), "it holds a part of the split")
 		}
 	}
@@ -106,27 +105,14 @@ func readPickled(ctx context.Context, file string, b *graph.Builder) error {
 }
 
 // readNodes reads one node, 0 to n−1, from each line.
-func readNodes(file string, n int) (nodes []int32, err error) {
-	t, err := lines.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	for {
-		line, err := t.Next()
-		if err == io.EOF {
-			return nodes, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+func readNodes(ctx context.Context, file string, n int) (nodes []int32, err error) {
+	err = lines.Read(ctx, file, func(_ int, line []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 {
-			continue
+			return nil
 		}
 		v, err := node(line, n)
-		if err != nil {
-			return nil, t.Fail(t.Line, "%w", err)
-		}
 		nodes = append(nodes, v)
-	}
+		return err
+	})
+	return nodes, err
 }

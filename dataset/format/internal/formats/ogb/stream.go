@@ -45,7 +45,7 @@ func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := readNames(filepath.Join(dir, "mapping"), &p.Builder, s, memory)
+	names, err := readNames(ctx, filepath.Join(dir, "mapping"), &p.Builder, s, memory)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,22 +200,22 @@ func streamArrays(
 // readNames sets the names of classes and nodes from the files labelidx2….csv.gz and nodeidx2….csv.gz in dir. Names of
 // nodes in the order of their numbers are delivered from the file. Others are read if they fit into memory. No result
 // depends on names, so a file that cannot be parsed only causes a note.
-func readNames(dir string, b *graph.Builder, s *format.Stream, memory int64) (notes []string, err error) {
-	notes = readClassNames(dir, b)
+func readNames(
+	ctx context.Context, dir string, b *graph.Builder, s *format.Stream, memory int64,
+) (notes []string, err error) {
+	notes = readClassNames(ctx, dir, b)
 	for _, file := range mappings(dir, "nodeidx2") {
-		s.NameBytes, err = namesInOrder(file, b.Nodes, nil)
+		s.NameBytes, err = namesInOrder(ctx, file, b.Nodes, nil)
 		if err == nil {
 			s.Names = func(ctx context.Context, put func(text []byte, ends []int) error) error {
-				_, err := namesInOrder(file, b.Nodes, func(text []byte, ends []int) error {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					return put(text, ends)
-				})
+				_, err := namesInOrder(ctx, file, b.Nodes, put)
 				return err
 			}
 			s.Size += 2 * content.SizeOf(file)
 			return notes, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		const perNode = 100 // bytes: an entry, a string and its offset
 		if need := perNode * int64(b.Nodes); errors.Is(err, errOrder) && need > memory {
@@ -223,7 +223,7 @@ func readNames(dir string, b *graph.Builder, s *format.Stream, memory int64) (no
 				err, need/1e6+1, memory/1e6)
 		}
 		var names []string
-		if names, err = readMapping(file, b.Nodes); err == nil {
+		if names, err = readMapping(ctx, file, b.Nodes); err == nil {
 			s.IDs = names
 			return notes, nil
 		}
