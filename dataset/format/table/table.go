@@ -64,6 +64,17 @@ type Pair struct {
 	// Sort numbers the nodes in the order of their ids: by value if all are integers, else by their bytes. It is for rows
 	// without a fixed order, such as rows of a database. Otherwise row i is node i.
 	Sort bool
+	// Known, if not nil, holds the classes of the graph. Otherwise they follow from the labels.
+	Known *Known
+}
+
+// Known are the classes that a file describes.
+type Known struct {
+	// Count is the number of classes. Names are their names, or nil.
+	Count int
+	Names []string
+	// Class returns the class of a label, or graph.Unlabelled.
+	Class func(label string) (int32, error)
 }
 
 // Graph reads each table once and returns the graph, and a sentence for each change. Text labels become classes in
@@ -92,7 +103,7 @@ func (p Pair) Stream(ctx context.Context, memory int64) (*format.Stream, []strin
 
 // open returns a stream. If hold is true, ids and features are kept in memory, and the nodes are read once.
 func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream, []string, error) {
-	n, err := readNodes(ctx, p.Nodes, memory, hold)
+	n, err := readNodes(ctx, p.Nodes, p.Known, memory, hold)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +112,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 		return nil, nil, &format.ReadError{File: s.Path, Err: err}
 	}
 	s.Held += n.at.Bytes()
-	if s.Y, s.ClassNames, err = n.labels.classes(p.Nodes); err != nil {
+	if err := n.classes(s); err != nil {
 		return nil, nil, err
 	}
 	if err := n.checkSplit(s.Y); err != nil {

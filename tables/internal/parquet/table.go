@@ -23,7 +23,6 @@ type parts struct {
 	name, path string
 	header     []string
 	files      []*file
-	classes    *classes // the classes of a graph that Write wrote; otherwise nil
 }
 
 // file is an open file.

@@ -109,6 +109,45 @@ func Transpose(ctx context.Context, t *mat.CSR) (*mat.CSR, error) {
 	return Gather(ctx, &mat.CSR{Rows: t.Cols, Cols: t.Rows}, t.Indices, rows, t.Data)
 }
 
+// Parts are the arrays of a sparse matrix of another program.
+type Parts struct {
+	// Layout is csr, csc or coo.
+	Layout     string
+	Rows, Cols int
+	// Pointers say where each row (csr) or column (csc) begins. A matrix in coo has Row instead.
+	Pointers []int64
+	Row      []int32
+	// Col holds the columns of the entries, in csc their rows.
+	Col []int32
+	// Values holds the values of the entries; nil means ones.
+	Values []float32
+}
+
+// CSR returns the matrix with the columns of each row ascending. Repeated entries are added up, as scipy does.
+func (p Parts) CSR(ctx context.Context) (m *mat.CSR, err error) {
+	if p.Values == nil {
+		p.Values = memory.Filled[float32](len(p.Col), 1)
+	}
+	switch p.Layout {
+	case "coo":
+		m, err = Gather(ctx, &mat.CSR{Rows: p.Rows, Cols: p.Cols}, p.Row, p.Col, p.Values)
+	case "csc":
+		m, err = Transpose(ctx, &mat.CSR{Rows: p.Cols, Cols: p.Rows, Indptr: p.Pointers, Indices: p.Col, Data: p.Values})
+	default:
+		m = &mat.CSR{Rows: p.Rows, Cols: p.Cols, Indptr: p.Pointers, Indices: p.Col, Data: p.Values}
+	}
+	if err == nil {
+		err = Check(ctx, m)
+	}
+	if err == nil {
+		err = SortRows(ctx, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
 // Rows returns the row of each entry of m. It returns ctx.Err() soon after ctx is done.
 func Rows(ctx context.Context, m *mat.CSR) ([]int32, error) {
 	rows := memory.Make[int32](len(m.Indices))

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -153,6 +152,12 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	}
 	var notes []string
 	p := table.Pair{Name: filepath.Base(path), Nodes: nodes}
+	if m.Metadata["format"] == format.GraphKind {
+		if p.Known, err = m.known(); err != nil {
+			return nil, nil, err
+		}
+		p.Name = m.Metadata["name"]
+	}
 	p.Edges = func(context.Context) (table.Table, error) {
 		t, err := m.open(path, m.Edges[0])
 		if err != nil {
@@ -168,28 +173,5 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	return g, append(notes, more...), m.restore(g, nodes.least.Load())
-}
-
-// restore sets the classes and the name of a graph that cgc wrote. least is the smallest label in the file.
-func (m *meta) restore(g *graph.Graph, least int64) error {
-	if m.Metadata["format"] != format.GraphKind {
-		return nil
-	}
-	classes, names, err := m.classes()
-	if err != nil {
-		return err
-	}
-	if least == 1 { // the labels were shifted
-		for i, c := range g.Y {
-			if c != graph.Unlabelled {
-				g.Y[i] = c + 1
-			}
-		}
-	}
-	if len(g.Y) > 0 && int(slices.Max(g.Y)) >= classes {
-		return &format.ReadError{File: m.path, Err: fmt.Errorf("label %d of %d classes", slices.Max(g.Y), classes)}
-	}
-	g.Classes, g.ClassNames, g.Name = classes, names, m.Metadata["name"]
-	return nil
+	return g, append(notes, more...), nil
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
@@ -26,7 +24,6 @@ type sheet struct {
 	label  int // the index of the label in header; −1 for edges
 	graph  int // the column graph_id, or −1
 	first  []byte
-	least  atomic.Int64 // the smallest numeric label that is at least 0
 }
 
 // Header returns the names of the columns.
@@ -58,7 +55,6 @@ var labels = []string{"label", "labels", "class", "y"}
 // newNodes returns the table of nodes: id, label, split and features.
 func newNodes(t *csvfile.Table, f file) (*sheet, error) {
 	s := &sheet{Table: t, graph: find(t, f.GraphID), label: 1}
-	s.least.Store(math.MaxInt64)
 	id, label := find(t, f.NodeID), t.Column(labels...)
 	if err := table.Missing(t.Header(), [][]string{{f.NodeID}, labels}, id, label); err != nil {
 		return nil, s.Fail(-1, err)
@@ -106,7 +102,7 @@ func (s *sheet) fill(cells []table.Cell, fields [][]byte) (err error) {
 		case place < 0:
 			c.Kind, c.Text, err = s.split(fields)
 		case k == s.label:
-			c.Kind, c.Text = table.Text, s.number(fields[place])
+			setLabel(c, fields[place])
 		case s.label >= 0 && k > s.label:
 			if err = feature(c, fields[place]); err != nil {
 				err = fmt.Errorf("column %s: %w", s.header[k], err)
@@ -121,18 +117,12 @@ func (s *sheet) fill(cells []table.Cell, fields [][]byte) (err error) {
 	return nil
 }
 
-// number returns the label of a node. In a column with missing labels, pandas writes integers as 1.0.
-func (s *sheet) number(text []byte) []byte {
-	text = bytes.TrimSuffix(text, []byte(".0"))
-	if v, err := decimal.Int(text); err == nil {
-		for least := s.least.Load(); v >= 0 && v < least; least = s.least.Load() {
-			s.least.CompareAndSwap(least, v)
-		}
+// setLabel sets a cell to the label of a node. In a column with missing labels, pandas writes integers as 1.0.
+func setLabel(c *table.Cell, text []byte) {
+	c.Kind, c.Text = table.Text, bytes.TrimSuffix(text, []byte(".0"))
+	if len(c.Text) == 0 || bytes.EqualFold(c.Text, []byte("nan")) {
+		c.Kind = table.Null
 	}
-	if bytes.EqualFold(text, []byte("nan")) {
-		return nil
-	}
-	return text
 }
 
 // split returns the part whose mask is true.

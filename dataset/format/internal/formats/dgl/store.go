@@ -12,6 +12,8 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -38,6 +40,18 @@ func (m *meta) classes() (n int, names []string, err error) {
 			m.Metadata["classes"])}
 	}
 	return n, names, nil
+}
+
+// known returns the classes of a graph that cgc wrote. Labels are their numbers.
+func (m *meta) known() (*table.Known, error) {
+	n, names, err := m.classes()
+	return &table.Known{Count: n, Names: names, Class: func(label string) (int32, error) {
+		v, err := decimal.Int([]byte(label))
+		if err == nil && v >= graph.Unlabelled && v < int64(n) {
+			return int32(v), nil
+		}
+		return 0, &format.ReadError{File: m.path, Err: fmt.Errorf("label %.50s of %d classes", label, n)}
+	}}, err
 }
 
 // ReadMetadata reads meta.yaml.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
@@ -50,7 +51,7 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a file. Nodes are numbered in their order in the file. Text labels become classes in sorted order. Integer
 // labels that start at 1 are shifted to start at 0.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	r := &reader{at: map[string]int32{}, usual: "1"}
+	r := &reader{at: map[string]int32{}, usual: "1", labels: classes.Labels{Loose: true}}
 	r.document = document{begin: r.begin, node: r.node, edge: r.edge}
 	if err := r.read(ctx, path); err != nil {
 		return nil, nil, err

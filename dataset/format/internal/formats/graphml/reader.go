@@ -110,7 +110,8 @@ func (r *reader) node(e *element) error {
 		}
 	}
 	r.x.Indptr = append(r.x.Indptr, int64(len(r.x.Indices)))
-	return r.labels.Add([]byte(label), e.line)
+	r.labels.Add([]byte(label), e.line)
+	return nil
 }
 
 // mask adds node to nodes if text is true.
@@ -235,13 +236,13 @@ func (r *reader) finish() (err error) {
 func (r *reader) classes() (err error) {
 	b := &r.b
 	if n, names, own := told(r.meta); own {
-		if b.Y, own = r.labels.Of(n, names); own {
+		if b.Y, _, err = r.labels.Known(classes.Named(n, names)); err == nil {
 			b.Name, b.Classes, b.ClassNames = r.meta["name"], n, names
 			return nil
 		}
 	}
 	line := 0
-	if b.Y, b.ClassNames, line, err = r.labels.Classes(); err != nil {
+	if b.Y, b.ClassNames, line, err = r.labels.Classes(classes.Line); err != nil {
 		return r.in.Fail(line, "%w", err)
 	}
 	return nil

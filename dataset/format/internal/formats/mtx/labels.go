@@ -84,19 +84,17 @@ func column(x *mat.Dense, fail func(text string, args ...any) error) ([]int32, e
 
 // readText reads label[,part] for each node. A first line that begins with label, class or y is a header.
 func readText(ctx context.Context, file string, b *graph.Builder) error {
-	var labels classes.Labels
+	labels := classes.Labels{Loose: true}
 	err := eachLine(ctx, file, func(number, node int, line []byte) error {
 		label, part, _ := bytes.Cut(line, []byte(","))
-		if err := labels.Add(bytes.TrimSpace(label), number); err != nil {
-			return err
-		}
+		labels.Add(bytes.TrimSpace(label), number)
 		return classes.Part(&b.Split, int32(node), strings.ToLower(string(bytes.TrimSpace(part))))
 	})
 	if err != nil {
 		return err
 	}
 	line := 0
-	if b.Y, b.ClassNames, line, err = labels.Classes(); err != nil {
+	if b.Y, b.ClassNames, line, err = labels.Classes(classes.Line); err != nil {
 		return &format.ReadError{File: file, Line: line, Err: err}
 	}
 	return nil

@@ -146,13 +146,11 @@ func (n *nodes) classes(labels []string, lines []int) (y []int32, note string, l
 		return split(values), fmt.Sprintf("holds %d different numbers: they were divided into %d classes of about equal size",
 			len(different), quantiles), 0, nil
 	}
-	var l classes.Labels
+	l := classes.Labels{Loose: true}
 	for i, text := range labels {
-		if err := l.Add([]byte(text), lines[i]); err != nil {
-			return nil, "", lines[i], err
-		}
+		l.Add([]byte(text), lines[i])
 	}
-	y, n.classNames, line, err = l.Classes()
+	y, n.classNames, line, err = l.Classes(classes.Line)
 	return y, "", line, err
 }
 
