@@ -86,14 +86,9 @@ func TestProgress(t *testing.T) {
 
 	made := fixture.Made(t, "cora", 1)
 	written := func(name, file string) string {
-		f, err := format.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(format.Find(name))(t)
 		path := filepath.Join(t.TempDir(), file)
-		if err := f.(format.Writer).Write(t.Context(), path, made); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, f.(format.Writer).Write(t.Context(), path, made))
 		return path
 	}
 	for _, c := range []struct {

@@ -109,9 +109,7 @@ func bomb(t *testing.T, arrays map[string][]byte) []byte {
 	}
 	header := fixture.Npy("<f4", fmt.Sprintf("%d, 1", rows), []float32{})
 	write("x", io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, int64(4*rows))))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, z.Close())
 	return out.Bytes()
 }
 

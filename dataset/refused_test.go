@@ -309,9 +309,7 @@ func TestCondensedRefused(t *testing.T) {
 			`"data_offsets":[8,16]}}`,
 	} {
 		path := filepath.Join(t.TempDir(), "small.safetensors")
-		if err := os.WriteFile(path, tensors(header, 16), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.WriteFile(path, tensors(header, 16), 0o600))
 		used, err := measured(t, name, func() error {
 			_, err := condense.Load(path)
 			return err

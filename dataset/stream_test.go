@@ -295,19 +295,14 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 		}
 		dir := t.TempDir()
 		want, got := filepath.Join(dir, "want.safetensors"), filepath.Join(dir, "got.safetensors")
-		if err := dataset.Write(t.Context(), want, &whole); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), want, &whole))
 		streamNotes = nil
 		options := dataset.Options{Note: func(s string) { streamNotes = append(streamNotes, s) }}
 		s, err := options.Stream(t.Context(), path, 1<<20)
 		if err != nil || s == nil {
 			t.Fatalf("no stream: %v", err)
 		}
-		changes, err := dataset.WriteStream(t.Context(), got, s, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		changes := fixture.Must(dataset.WriteStream(t.Context(), got, s, o))(t)
 		if s.Close != nil {
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -333,10 +328,7 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(os.ReadFile(path))(t)
 	return data
 }
 
@@ -392,9 +384,7 @@ func TestStreamRefuses(t *testing.T) {
 			continue
 		}
 		folder, err := streams(t.Context(), t, files, 1<<20)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got the error %v\nwant one line with %q", err, want)
-		}
+		fixture.Says(t, err, want)
 		if left, _ := os.ReadDir(folder); len(left) > 0 {
 			t.Errorf("%s: files are left: %v", want, left)
 		}

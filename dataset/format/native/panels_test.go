@@ -25,19 +25,11 @@ func TestPanelsStayInTheFile(t *testing.T) {
 	dense := g.X
 	for _, s := range mat.Storages() {
 		for _, width := range []int{0, 16, 48} {
-			x, err := paneled.Copy(dense, width, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := fixture.Must(paneled.Copy(dense, width, s))(t)
 			g.X = x
 			file := filepath.Join(t.TempDir(), "g.safetensors")
-			if err := dataset.Write(t.Context(), file, g); err != nil {
-				t.Fatal(err)
-			}
-			opened, err := safetensors.Open(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, dataset.Write(t.Context(), file, g))
+			opened := fixture.Must(safetensors.Open(file))(t)
 			want := "1"
 			if width > 0 {
 				want = "2"
@@ -45,9 +37,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 			if got := opened.Metadata["format_version"]; got != want {
 				t.Errorf("%s in panels of %d: format_version %s, want %s", s, width, got, want)
 			}
-			if err := opened.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, opened.Close())
 			again := fixture.Open(t, file)
 			if again.Mapped != (runtime.GOOS != "windows") {
 				t.Errorf("%s in panels of %d: mapped %v", s, width, again.Mapped)
@@ -59,9 +49,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 				t.Errorf("%s in panels of %d: other numbers", s, width)
 			}
 			second := filepath.Join(t.TempDir(), "g.safetensors")
-			if err := dataset.Write(t.Context(), second, again); err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, dataset.Write(t.Context(), second, again))
 			one, _ := os.ReadFile(file)
 			if two, err := os.ReadFile(second); err != nil || !bytes.Equal(one, two) {
 				t.Errorf("%s in panels of %d: the graph that was read is written differently, %v", s, width, err)
@@ -103,9 +91,7 @@ func TestPanelsRefuse(t *testing.T) {
 		"feature 3 of node 1 is not a finit": {half("x.0", 2, safetensors.F16), wrong},
 	} {
 		_, err := dataset.Options{}.Open(t.Context(), writeTensors(t, panels(tensors...), nil))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fixture.Says(t, err, want)
 	}
 }
 
@@ -150,15 +136,10 @@ save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0,
 func TestPythonReadsPanels(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, s := range mat.Storages() {
-		x, err := paneled.Copy(g.X, 1, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := fixture.Must(paneled.Copy(g.X, 1, s))(t)
 		g.X = x
 		file := filepath.Join(t.TempDir(), "g.safetensors")
-		if err := dataset.Write(t.Context(), file, g); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), file, g))
 		program := `
 import sys, numpy as np
 from safetensors import safe_open

@@ -23,13 +23,8 @@ func open(t *testing.T, name, text string) *lines.File {
 		data = fixture.Packed(text)
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := lines.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(path, data, 0o600))
+	f := fixture.Must(lines.Open(path))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -128,13 +123,8 @@ func TestFaults(t *testing.T) {
 	}
 	packed := fixture.Packed(strings.Repeat("0123456789\n", 1_000_000))
 	path := filepath.Join(t.TempDir(), "cut.gz")
-	if err := os.WriteFile(path, packed[:len(packed)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := lines.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(path, packed[:len(packed)/2], 0o600))
+	f := fixture.Must(lines.Open(path))(t)
 	defer f.Close()
 	if err := f.Rows(t.Context(), 1_000_000, 1, "nodes", none); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file cut in half: %v", err)

@@ -36,10 +36,7 @@ func TestContract(t *testing.T) {
 func TestReadFilesOfPandas(t *testing.T) {
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), filepath.Join("testdata", "made"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(o.Open(t.Context(), filepath.Join("testdata", "made")))(t)
 	if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) || !slices.Equal(g.Adj.Data, []float32{2.5, 2.5, 1, 1}) {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
@@ -61,10 +58,7 @@ func TestReadFilesOfPandas(t *testing.T) {
 
 // TestRead checks that the same data gives the same graph as in other formats.
 func TestRead(t *testing.T) {
-	got, err := graph.Identify(fixture.Open(t, fixture.Folder(t, plain())))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(graph.Identify(fixture.Open(t, fixture.Folder(t, plain()))))(t)
 	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
 	if err != nil || got != want {
 		t.Errorf("%v: graph %+v, want %+v", err, got, want)
@@ -83,30 +77,18 @@ func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.dgl")
 	for range 2 { // the second write replaces the first
-		if err := dataset.Write(t.Context(), path, g); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), path, g))
 		again := fixture.Open(t, path)
-		got, err := graph.Identify(again)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := graph.Identify(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must(graph.Identify(again))(t)
+		want := fixture.Must(graph.Identify(g))(t)
 		if got != want || !slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, g.ClassNames) {
 			t.Errorf("%+v, want %+v; ids %q, classes %q", got, want, again.IDs, again.ClassNames)
 		}
 	}
 	mine := filepath.Join(path, "thesis.tex")
-	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	err := dataset.Write(t.Context(), path, g)
-	if err == nil || !strings.Contains(err.Error(), "the folder holds thesis.tex, and only one with meta.yaml") {
-		t.Errorf("error %v", err)
-	}
+	fixture.Says(t, err, "the folder holds thesis.tex, and only one with meta.yaml")
 	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
 		t.Errorf("%v: thesis.tex holds %q", err, text)
 	}
@@ -117,9 +99,7 @@ func TestDGLReads(t *testing.T) {
 	dir := t.TempDir()
 	graphFolder, smallFolder := filepath.Join(dir, "graph.dgl"), filepath.Join(dir, "small.dgl")
 	g := fixture.Open(t, filepath.Join("testdata", "made"))
-	if err := dataset.Write(t.Context(), graphFolder, g); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), graphFolder, g))
 	small := &condense.Condensed{
 		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
 		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
@@ -127,9 +107,7 @@ func TestDGLReads(t *testing.T) {
 		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
 		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
 	}
-	if err := small.Save(t.Context(), smallFolder); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, small.Save(t.Context(), smallFolder))
 	fixture.Python(t, "dgl", `
 import os, sys
 os.environ["DGLBACKEND"] = "pytorch"

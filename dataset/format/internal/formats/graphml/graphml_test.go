@@ -23,10 +23,7 @@ func open(t *testing.T, path string) (*graph.Graph, string) {
 	t.Helper()
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(o.Open(t.Context(), path))(t)
 	return g, strings.Join(notes, "\n")
 }
 
@@ -44,9 +41,7 @@ func TestContract(t *testing.T) {
 func TestReadFilesOfOthers(t *testing.T) {
 	packed := filepath.Join(t.TempDir(), "packed.graphml.gz")
 	data := fixture.Base64(t, filepath.Join("testdata", "packed.graphml.gz.b64"))
-	if err := os.WriteFile(packed, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(packed, data, 0o600))
 	for file, note := range map[string]string{
 		packed: "attributes of nodes that are not read: note",
 		filepath.Join("testdata", "networkx.graphml"): "3 edge entries became 2 undirected edges",
@@ -126,9 +121,7 @@ func TestSparseFeatures(t *testing.T) {
 	}
 	dense := strings.ReplaceAll(b.String(), "<default>0<", "<default>1<")
 	_, err := dataset.Options{}.Open(t.Context(), write(t, dense))
-	if err == nil || !strings.Contains(err.Error(), "most are left out, and have a default other than 0") {
-		t.Errorf("error %v", err)
-	}
+	fixture.Says(t, err, "most are left out, and have a default other than 0")
 }
 
 func TestRefuses(t *testing.T) {
@@ -179,9 +172,7 @@ func TestRefuses(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s\ngives the error %v\nwant one line with %s", c.text, err, c.want)
-		}
+		fixture.Says(t, err, c.want)
 	}
 }
 
@@ -195,18 +186,10 @@ func TestWrite(t *testing.T) {
 	for name, g := range map[string]*graph.Graph{"names": g, "numbers": made} {
 		for _, extension := range []string{".graphml", ".graphml.gz"} {
 			path := filepath.Join(t.TempDir(), "out"+extension)
-			if err := dataset.Write(t.Context(), path, g); err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, dataset.Write(t.Context(), path, g))
 			again, notes := open(t, path)
-			got, err := graph.Identify(again)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := graph.Identify(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := fixture.Must(graph.Identify(again))(t)
+			want := fixture.Must(graph.Identify(g))(t)
 			if got != want || notes != "" || !slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, g.ClassNames) ||
 				again.Classes != g.Classes {
 				t.Errorf("%s%s: %+v, want %+v; ids %q, classes %q; notes %q", name, extension, got, want,
@@ -225,9 +208,7 @@ func TestWriteRefuses(t *testing.T) {
 		g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
 		g.IDs = strings.Split(c.ids, ",")
 		err := dataset.Write(t.Context(), filepath.Join(t.TempDir(), "out.graphml"), g)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %s", err, c.want)
-		}
+		fixture.Says(t, err, c.want)
 	}
 }
 
@@ -237,9 +218,7 @@ func TestNetworkXReads(t *testing.T) {
 	g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
 	dir := t.TempDir()
 	graphFile, smallFile := filepath.Join(dir, "graph.graphml"), filepath.Join(dir, "small.graphml")
-	if err := dataset.Write(t.Context(), graphFile, g); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), graphFile, g))
 	small := &condense.Condensed{
 		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
 		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
@@ -248,14 +227,10 @@ func TestNetworkXReads(t *testing.T) {
 		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
 	}
 	small.MemberIDs = []string{"c", "a", "b & co"}
-	if err := small.Save(t.Context(), smallFile); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, small.Save(t.Context(), smallFile))
 	small.ClassNames = nil
 	numbersFile := filepath.Join(dir, "numbers.graphml")
-	if err := small.Save(t.Context(), numbersFile); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, small.Save(t.Context(), numbersFile))
 	fixture.Python(t, "networkx", `
 import json, sys
 import networkx as nx
@@ -281,10 +256,7 @@ assert [one["x0"], one["x1"]] == [0.25, -3.0] and s.graph["format"] == "cgc-cond
 func FuzzRead(f *testing.F) {
 	f.Add(keys + nodes + `<edge source="a" target="b"><data key="w">2</data></edge>` + end)
 	for _, name := range []string{"networkx", "igraph", "gephi"} {
-		text, err := os.ReadFile(filepath.Join("testdata", name+".graphml"))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := fixture.Must(os.ReadFile(filepath.Join("testdata", name+".graphml")))(f)
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) { fixture.Valid(t, write(t, text)) })

@@ -64,10 +64,7 @@ func TestReadFilesOfSciPy(t *testing.T) {
 
 // TestVariants checks that all ways to store features, labels and the split give the same graph.
 func TestVariants(t *testing.T) {
-	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain()))))(t)
 	split := []byte("split\ntrain\nval\n\ntest\n")
 	files := fixture.With(plain(), "adjacency.mtx", nil)
 	files = fixture.With(files, "own.mtx.gz", fixture.Packed(pattern))
@@ -141,9 +138,7 @@ func TestBareMatrix(t *testing.T) {
 			"beside it, and no features.mtx (or .npy, .csv)"},
 		{"labels.csv", "web.mtx: the adjacency alone is no graph to condense: there is no features.mtx (or .npy, .csv)"},
 	} {
-		if err := os.WriteFile(filepath.Join(dir, c.name), []byte(pattern), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.WriteFile(filepath.Join(dir, c.name), []byte(pattern), 0o600))
 		for _, path := range []string{file, dir} {
 			if _, err := (dataset.Options{}).Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", path, err, c.want)

@@ -154,10 +154,7 @@ func TestSplits(t *testing.T) {
 		return o.Open(t.Context(), fixture.Folder(t, files))
 	}
 	for k, want := range [][]int32{{2}, {3}} {
-		g, err := open(geom(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fixture.Must(open(geom(), k))(t)
 		if !slices.Equal(g.Split.Val, want) || !slices.Equal(g.Split.Train, []int32{0, 1}) {
 			t.Errorf("split %d is %+v", k, g.Split)
 		}
@@ -191,10 +188,7 @@ func TestQuantity(t *testing.T) {
 	files["features.csv"] = []byte(features)
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), fixture.Folder(t, files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(o.Open(t.Context(), fixture.Folder(t, files)))(t)
 	count := make([]int, 5)
 	for _, c := range g.Y {
 		count[c]++

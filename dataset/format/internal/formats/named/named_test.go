@@ -71,10 +71,7 @@ func TestNumbersHaveNoNames(t *testing.T) {
 	if g.IDs != nil || g.ClassNames != nil {
 		t.Errorf("ids %q, classes %q", g.IDs, g.ClassNames)
 	}
-	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain()))))(t)
 	if got, err := graph.Identify(g); err != nil || got != want {
 		t.Errorf("%v: graph %+v, want %+v", err, got, want)
 	}
@@ -88,17 +85,12 @@ func TestNamesAreKept(t *testing.T) {
 	dir := t.TempDir()
 	for name, g := range map[string]*graph.Graph{"names": g, "bare": &bare} {
 		file := filepath.Join(dir, name+".safetensors")
-		if err := dataset.Write(t.Context(), file, g); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), file, g))
 		again := fixture.Open(t, file)
 		if !reflect.DeepEqual(again.IDs, g.IDs) || !reflect.DeepEqual(again.ClassNames, g.ClassNames) {
 			t.Errorf("%s: ids %q, classes %q", name, again.IDs, again.ClassNames)
 		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Must(os.ReadFile(file))(t)
 		has := strings.Contains(string(data), "class_names") || strings.Contains(string(data), `"ids`)
 		if has != (name == "names") {
 			t.Errorf("%s: the file has names: %v", name, has)

@@ -79,10 +79,7 @@ func TestMasksOfSeveralSplits(t *testing.T) {
 		fixture.Npy("|b1", "4, 2", []bool{true, false, true, false, false, true, false, false}))
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), folder(t, files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(o.Open(t.Context(), folder(t, files)))(t)
 	if !slices.Equal(g.Split.Train, []int32{0, 1}) || len(notes) == 0 ||
 		notes[0] != "train_mask holds 2 splits: split 0 of 0 to 1 was taken" {
 		t.Errorf("training nodes %v, notes %q", g.Split.Train, notes)

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
@@ -67,9 +66,7 @@ func real(t *testing.T, dir string) {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
 	x := mat.NewDense(4, 3)
-	if err := g.X.ReadBlock(x, []int32{0, 1, 2, 3}, 0, 3); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, g.X.ReadBlock(x, []int32{0, 1, 2, 3}, 0, 3))
 	if !slices.Equal(x.Data, []float32{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}) {
 		t.Errorf("features %v", x.Data)
 	}
@@ -150,14 +147,9 @@ func TestOtherFiles(t *testing.T) {
 		"there is no array of edges (edge_index, edges, adj_t, adj_matrix, adj, A) and no array of features (x, ",
 		`the file holds "other" (1 int32)`,
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		fixture.Says(t, err, want)
 	}
-	data, err := os.ReadFile(filepath.Join(folder(t, objects()), "own.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(os.ReadFile(filepath.Join(folder(t, objects()), "own.npz")))(t)
 	fixture.Refuses(t, map[string][]byte{"own.npz": data[:len(data)-30]}, "not an .npz file")
 }
 

@@ -39,17 +39,11 @@ func TestContract(t *testing.T) {
 // TestReadFilesOfOGB checks that the files of testdata/write.py are read: arrays by ogb's DatasetSaver, and text in the
 // form that ogb reads.
 func TestReadFilesOfOGB(t *testing.T) {
-	want, err := os.ReadFile(filepath.Join("testdata", "want.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(os.ReadFile(filepath.Join("testdata", "want.txt")))(t)
 	for _, kind := range []string{"text", "binary"} {
 		var notes []string
 		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-		g, err := o.Open(t.Context(), fixture.Unzipped(t, filepath.Join("testdata", kind+".zip.b64")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fixture.Must(o.Open(t.Context(), fixture.Unzipped(t, filepath.Join("testdata", kind+".zip.b64"))))(t)
 		var got strings.Builder
 		for u := range g.Nodes() {
 			for _, v := range g.Adj.Indices[g.Adj.Indptr[u]:g.Adj.Indptr[u+1]] {
@@ -106,9 +100,7 @@ func TestSplits(t *testing.T) {
 	}
 	_, err := dataset.Options{Split: 2}.Open(t.Context(), dir)
 	const want = `split 2, must be 0 to 1: the folder holds the splits ["rank" "time"]`
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
-	}
+	fixture.Says(t, err, want)
 }
 
 func number(t *testing.T, s string) (v float64) {
@@ -122,10 +114,7 @@ func number(t *testing.T, s string) (v float64) {
 // TestReadText checks that the graph equals the same graph in the text format, even if the path is raw itself.
 func TestReadText(t *testing.T) {
 	dir := fixture.Folder(t, small())
-	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain()))))(t)
 	for _, path := range []string{dir, filepath.Join(dir, "raw")} {
 		g := fixture.Open(t, path)
 		if got, err := graph.Identify(g); err != nil || got != want || g.Name != "own" {
@@ -215,9 +204,7 @@ func TestPickledSplit(t *testing.T) {
 	dir := fixture.Unzipped(t, filepath.Join("testdata", "binary.zip.b64"))
 	want := fixture.Open(t, dir).Split
 	for _, part := range []string{"train", "valid", "test"} {
-		if err := os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")))
 	}
 	if got := fixture.Open(t, dir).Split; !reflect.DeepEqual(got, want) {
 		t.Errorf("split %+v, want %+v", got, want)
@@ -268,9 +255,7 @@ func FuzzRead(f *testing.F) {
 func TestFoundByName(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"ogbn_arxiv", "ogbn_own"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))))
 	}
 	o := dataset.Options{Search: []string{dir}}
 	for name, want := range map[string]string{"arxiv": "arxiv", "ogbn_arxiv": "ogbn_arxiv", "own": ""} {

@@ -82,10 +82,7 @@ func TestClassNames(t *testing.T) {
 			}
 			files[strings.Replace(file, "own", name, 1)] = data
 		}
-		g, err := dataset.Options{Search: []string{fixture.Folder(t, files)}}.Open(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fixture.Must(dataset.Options{Search: []string{fixture.Folder(t, files)}}.Open(t.Context(), name))(t)
 		if g.Name != name || g.Classes != 3 || !slices.Equal(g.ClassNames, want) {
 			t.Errorf("%s has %d classes %q, want %q", g.Name, g.Classes, g.ClassNames, want)
 		}

@@ -24,10 +24,7 @@ func TestContract(t *testing.T) { formattest.Run(t, text.Name, fixture.Folder(t,
 func TestReadText(t *testing.T) {
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), fixture.Folder(t, fixture.Plain()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(o.Open(t.Context(), fixture.Folder(t, fixture.Plain())))(t)
 	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
 		g.Adj.Data != nil {
 		t.Errorf("adjacency %+v", g.Adj)
@@ -200,9 +197,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		if err == nil {
 			_, err = dataset.WriteStream(t.Context(), filepath.Join(t.TempDir(), "own.safetensors"), s, format.Storing{})
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("in parts: error %v, want %s", err, c.want)
-		}
+		fixture.Says(t, err, c.want)
 	}
 	// A node without a label is not mistaken for an index without a name.
 	fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", []byte(",\n1,train\n1,val\n0,test\n"))))
