@@ -45,9 +45,7 @@ func BenchmarkOpen(b *testing.B) {
 				b.Skip(err)
 			}
 			for b.Loop() {
-				if _, err := o.Open(b.Context(), name); err != nil {
-					b.Fatal(err)
-				}
+				fixture.Must(o.Open(b.Context(), name))(b)
 			}
 		})
 	}
@@ -133,8 +131,6 @@ func BenchmarkOpenNative(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "g.safetensors")
 	fixture.OK(b, dataset.Write(b.Context(), file, g))
 	for b.Loop() {
-		if _, err := dataset.Open(b.Context(), file); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Must(dataset.Open(b.Context(), file))(b)
 	}
 }

@@ -28,9 +28,7 @@ func rezipped(t *testing.T, archive string, rename func(name string) []string) [
 		r := fixture.Must(member.Open())(t)
 		content, err := io.ReadAll(r)
 		r.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		for _, name := range rename(member.Name) {
 			header := &zip.FileHeader{Name: strings.TrimSuffix(name, "→"), Method: zip.Store}
 			data := content
@@ -42,9 +40,7 @@ func rezipped(t *testing.T, archive string, rename func(name string) []string) [
 			if err == nil {
 				_, err = m.Write(data)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, err)
 		}
 	}
 	fixture.OK(t, w.Close())
@@ -58,9 +54,7 @@ func everything(t *testing.T, folder string) (all []string) {
 		all = append(all, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	return all
 }
 

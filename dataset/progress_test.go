@@ -110,9 +110,7 @@ func TestProgress(t *testing.T) {
 			}
 			last[e.Stage] = e
 		})
-		if _, err := dataset.Environment().Open(ctx, c.path); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(dataset.Environment().Open(ctx, c.path))(t)
 		for _, stage := range c.files {
 			if e := last[stage]; e.Total == 0 || e.Done < e.Total*2/3 {
 				t.Errorf("%s: the last report of %q is %v, want most of the total", c.path, stage, e)

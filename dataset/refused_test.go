@@ -117,9 +117,7 @@ func zipped(t *testing.T, member string, content []byte, claim uint64, method ui
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	return out.Bytes()
 }
 
@@ -129,9 +127,7 @@ func from(t *testing.T, folder string) map[string][]byte {
 	files := map[string][]byte{}
 	dir := filepath.Join("format", "internal", "formats", folder)
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	for _, e := range entries {
 		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
 			t.Fatal(err)

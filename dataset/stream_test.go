@@ -283,15 +283,11 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 	t.Helper()
 	var notes, streamNotes []string
 	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	for _, o := range kept {
 		whole := *g
 		if o.Storage != "" {
-			if whole.X, err = paneled.Copy(g.X, o.Width, o.Storage); err != nil {
-				t.Fatal(err)
-			}
+			whole.X = fixture.Must(paneled.Copy(g.X, o.Width, o.Storage))(t)
 		}
 		dir := t.TempDir()
 		want, got := filepath.Join(dir, "want.safetensors"), filepath.Join(dir, "got.safetensors")

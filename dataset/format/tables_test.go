@@ -123,9 +123,7 @@ func TestBlocks(t *testing.T) {
 	}}
 	at, blocks := 0, 0
 	for block, err := range table.Blocks() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		blocks++
 		for i := range block.Rows {
 			list := []string{}

@@ -25,9 +25,7 @@ func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte 
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "g.safetensors")
 	g := fixture.Must(synth.Stream(t.Context(), s, rand.NewPCG(seed, 0)))(t)
-	if _, err := native.Format.WriteStream(t.Context(), path, g, o); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(native.Format.WriteStream(t.Context(), path, g, o))(t)
 	content := fixture.Must(os.ReadFile(path))(t)
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("beside the file stand %v", left)
@@ -90,9 +88,7 @@ func TestMakeStops(t *testing.T) {
 	s := like(t, "arxiv").Scale(0.05)
 	stages := map[string]bool{}
 	ctx := progress.With(t.Context(), func(e progress.Event) { stages[e.Stage] = true })
-	if _, err := synth.Make(ctx, s, rand.NewPCG(1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(synth.Make(ctx, s, rand.NewPCG(1, 0)))(t)
 	if len(stages) < 2 {
 		t.Errorf("stages %v, want some", stages)
 	}
@@ -121,9 +117,7 @@ func TestStreamStops(t *testing.T) {
 			}
 		})
 		g, err := synth.Stream(ctx, s, rand.NewPCG(1, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		_, err = native.Format.WriteStream(ctx, filepath.Join(dir, "g.safetensors"), g, format.Storing{Memory: 1 << 20})
 		if left, _ := os.ReadDir(dir); !errors.Is(err, context.Canceled) || len(left) > 0 {
 			t.Errorf("cancelled while %s: error %v, left %v", stage, err, left)

@@ -18,13 +18,12 @@ var (
 	weightNames = []string{"weight"}
 )
 
-// column returns the index of the first of names that occurs in header, or −1.
-func column(header, names []string) int {
+// Column returns the index of the first column in header that has one of the names, ignoring case, or −1. The first name
+// that the header has decides.
+func Column(header, names []string) int {
 	for _, name := range names {
-		for i, h := range header {
-			if strings.EqualFold(h, name) {
-				return i
-			}
+		if i := slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
+			return i
 		}
 	}
 	return -1
@@ -71,7 +70,7 @@ type columns struct {
 // findColumns finds the columns in the header of t.
 func findColumns(t Table) (c columns, err error) {
 	header := t.Header()
-	c = columns{id: column(header, idNames), label: column(header, labelNames), split: column(header, splitNames)}
+	c = columns{id: Column(header, idNames), label: Column(header, labelNames), split: Column(header, splitNames)}
 	if err := Missing(header, [][]string{idNames, labelNames}, c.id, c.label); err != nil {
 		return c, t.Fail(-1, err)
 	}
@@ -107,7 +106,7 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 func findEnds(t Table) (e ends, err error) {
 	header := t.Header()
 	e = ends{
-		source: column(header, sourceNames), target: column(header, targetNames), weight: column(header, weightNames),
+		source: Column(header, sourceNames), target: Column(header, targetNames), weight: Column(header, weightNames),
 	}
 	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
 		return e, t.Fail(-1, err)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -64,16 +63,8 @@ func (t *Table) File() string { return t.path }
 // Header returns the names of the columns. No two are equal.
 func (t *Table) Header() []string { return t.header }
 
-// Column returns the index of the first column that has one of the names, ignoring case, or −1. The first name that the
-// header has decides.
-func (t *Table) Column(names ...string) int {
-	for _, name := range names {
-		if i := slices.IndexFunc(t.header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
+// Column returns the index of the column with one of the names, or −1 (table.Column).
+func (t *Table) Column(names ...string) int { return table.Column(t.header, names) }
 
 // Bytes returns the size of the file.
 func (t *Table) Bytes() int64 { return content.SizeOf(t.path) }

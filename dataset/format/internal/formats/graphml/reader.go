@@ -217,9 +217,6 @@ func (r *reader) finish() (err error) {
 			*end.node = node
 		}
 	}
-	if !slices.ContainsFunc(b.Edges.Weight, func(w float32) bool { return w != 1 }) {
-		b.Edges.Weight = nil
-	}
 	b.Nodes = len(r.ids)
 	if b.Nodes == 0 {
 		return r.in.Fail(0, "the graph has no nodes")

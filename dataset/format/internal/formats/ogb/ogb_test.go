@@ -105,9 +105,7 @@ func TestSplits(t *testing.T) {
 
 func number(t *testing.T, s string) (v float64) {
 	t.Helper()
-	if _, err := fmt.Sscan(s, &v); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(fmt.Sscan(s, &v))(t)
 	return v
 }
 
@@ -224,9 +222,7 @@ func TestOddMapping(t *testing.T) {
 		var notes []string
 		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
 		g, err := o.Open(t.Context(), fixture.Folder(t, fixture.With(small(), "mapping/labelidx2x.csv", []byte(text))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		if want == "" {
 			if len(notes) != 0 || !slices.Equal(g.ClassNames, []string{"0", "b", "2"}) || g.Classes != 3 {
 				t.Errorf("notes %q, classes %q", notes, g.ClassNames)

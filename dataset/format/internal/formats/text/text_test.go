@@ -168,9 +168,7 @@ func FuzzText(f *testing.F) {
 func TestProgress(t *testing.T) {
 	last := map[string]progress.Event{}
 	ctx := progress.With(t.Context(), func(e progress.Event) { last[e.Stage] = e })
-	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must((dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())))(t)
 	for _, stage := range []string{"reading edges.csv", "reading features.csv", "reading labels.csv"} {
 		if e, told := last[stage]; !told || e.Total < 1 || e.Done != e.Total {
 			t.Errorf("%s ends at %+v (told: %v)", stage, e, told)

@@ -95,9 +95,7 @@ func TestWriteAndOpenAgain(t *testing.T) {
 	b.AddWeightedEdge(0, 1, 0.5)
 	b.AddWeightedEdge(1, 2, 2)
 	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	for _, extension := range []string{".pt", ".npz"} {
 		path := filepath.Join(t.TempDir(), "other"+extension)
 		fixture.OK(t, dataset.Write(t.Context(), path, g))
@@ -183,9 +181,7 @@ func member(t *testing.T, data []byte, name string, change func([]byte) []byte) 
 	for _, m := range z.File {
 		r := fixture.Must(m.Open())(t)
 		var content bytes.Buffer
-		if _, err := content.ReadFrom(r); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(content.ReadFrom(r))(t)
 		text := content.Bytes()
 		if strings.HasSuffix(m.Name, name) {
 			found = true
@@ -194,9 +190,7 @@ func member(t *testing.T, data []byte, name string, change func([]byte) []byte) 
 			}
 		}
 		to := fixture.Must(w.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store}))(t)
-		if _, err := to.Write(text); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(to.Write(text))(t)
 	}
 	if err := w.Close(); err != nil || !found {
 		t.Fatalf("member %s found: %v, %v", name, found, err)
@@ -289,9 +283,7 @@ func FuzzPickle(f *testing.F) {
 			if strings.HasSuffix(m.Name, "data.pkl") {
 				r := fixture.Must(m.Open())(f)
 				var text bytes.Buffer
-				if _, err := text.ReadFrom(r); err != nil {
-					f.Fatal(err)
-				}
+				fixture.Must(text.ReadFrom(r))(f)
 				f.Add(text.Bytes())
 			}
 		}
