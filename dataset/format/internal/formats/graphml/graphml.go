@@ -61,7 +61,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		name = strings.TrimSuffix(name, end)
 	}
 	r.b.Name = name // unless the file gives another name
-	if err := r.finish(); err != nil {
+	if err := r.finish(ctx); err != nil {
 		return nil, nil, err
 	}
 	g, changes, err := r.b.Graph(ctx)

@@ -129,34 +129,25 @@ func each(ctx context.Context, file string, begin func(first int) section) (coun
 	}
 	defer t.Close()
 	var mu sync.Mutex
-	var wrong error // an error of end
 	empty = math.MaxInt
-	err = t.Each(ctx, func(first int, text []byte) (int, error) {
-		p, at, last, hole := begin(first), first, -1, math.MaxInt
-		for ; len(text) > 0; at++ {
-			var line []byte
-			line, text = lines.Cut(text)
+	_, err = t.Sections(ctx, func(first int, _ []byte) (func(int, []byte) error, func() error) {
+		p, last, hole := begin(first), -1, math.MaxInt
+		parse := func(at int, line []byte) error {
 			if line = bytes.TrimRight(line, "\r"); len(line) == 0 {
 				hole = min(hole, at)
-				continue
+				return nil
 			}
 			last = at
-			if err := p.add(at, line); err != nil {
-				return at - first, err
-			}
+			return p.add(at, line)
 		}
-		err := p.end()
-		mu.Lock()
-		defer mu.Unlock()
-		count, empty = max(count, last+1), min(empty, hole)
-		if err != nil && wrong == nil {
-			wrong = err
+		return parse, func() error {
+			err := p.end()
+			mu.Lock()
+			defer mu.Unlock()
+			count, empty = max(count, last+1), min(empty, hole)
+			return err
 		}
-		return 0, err
 	})
-	if wrong != nil {
-		err = wrong
-	}
 	if empty >= count {
 		empty = -1
 	}
