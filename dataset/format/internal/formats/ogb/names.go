@@ -34,28 +34,26 @@ func leftOut(err error) string {
 }
 
 // readClassNames sets the names of classes.
-func readClassNames(ctx context.Context, dir string, b *graph.Builder) (notes []string) {
-	classes := 0
-	if len(b.Y) > 0 {
-		classes = int(slices.Max(b.Y)) + 1
-	}
+func readClassNames(ctx context.Context, dir string, s *format.Stream) (notes []string) {
 	for _, file := range mappings(dir, "labelidx2") {
-		var err error
-		if b.ClassNames, err = readMapping(ctx, file, 0); err == nil && b.ClassNames != nil {
-			break
-		}
+		names, err := readMapping(ctx, file, 0)
 		if err != nil {
 			notes = append(notes, leftOut(err))
 		}
+		if s.ClassNames = names; names != nil {
+			break
+		}
 	}
-	switch named := len(b.ClassNames); {
-	case named == 0:
-	case named < classes:
+	classes := 0
+	if len(s.Y) > 0 {
+		classes = int(slices.Max(s.Y)) + 1
+	}
+	if named := len(s.ClassNames); named >= classes {
+		s.Classes = named
+	} else if named > 0 {
 		notes = append(notes, fmt.Sprintf("%s names %d classes, and there are %d; the names are left out",
 			dir, named, classes))
-		b.ClassNames = nil
-	default:
-		b.Classes = named
+		s.ClassNames = nil
 	}
 	return notes
 }

@@ -31,7 +31,7 @@ type part struct {
 }
 
 // readSplit reads split k, counted in the order of the folders in split, and returns its path and notes.
-func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source string, notes []string, err error) {
+func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source string, notes []string, err error) {
 	dir = filepath.Join(dir, "split")
 	var names []string
 	for _, name := range entries(dir) {
@@ -54,10 +54,10 @@ func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source
 	}
 	folder := filepath.Join(dir, names[k])
 	if file := filepath.Join(folder, pickled); !csvfile.Exists(csvfile.Path(folder, "train")) {
-		return file, notes, readPickled(ctx, file, b)
+		return file, notes, readPickled(ctx, file, s)
 	}
-	for _, part := range partsOf(&b.Split) {
-		if *part.nodes, err = readNodes(ctx, csvfile.Path(folder, part.name), b.Nodes); err != nil {
+	for _, part := range partsOf(&s.Split) {
+		if *part.nodes, err = readNodes(ctx, csvfile.Path(folder, part.name), s.Nodes); err != nil {
 			return folder, nil, missing(err, csvfile.Path(folder, part.name), "it holds a part of the split")
 		}
 	}
@@ -65,7 +65,7 @@ func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source
 }
 
 // readPickled reads split_dict.pt. Nothing in it is executed.
-func readPickled(ctx context.Context, file string, b *graph.Builder) error {
+func readPickled(ctx context.Context, file string, s *format.Stream) error {
 	f, err := torchfile.Open(ctx, file)
 	var system *os.PathError
 	if errors.As(err, &system) {
@@ -82,7 +82,7 @@ func readPickled(ctx context.Context, file string, b *graph.Builder) error {
 	if !is {
 		return fail("it holds %s, must hold a dictionary of train, valid and test", torchfile.Kind(f.Object))
 	}
-	for _, part := range partsOf(&b.Split) {
+	for _, part := range partsOf(&s.Split) {
 		a, is, err := torchfile.ArrayOf(fields[part.name])
 		if err != nil {
 			return fail("%s: %w", part.name, err)
@@ -95,8 +95,8 @@ func readPickled(ctx context.Context, file string, b *graph.Builder) error {
 			return fail("%s: %w", part.name, err)
 		}
 		for i, v := range nodes {
-			if v < 0 || int(v) >= b.Nodes {
-				return fail("%s: node %d at place %d, must be 0 to %d", part.name, v, i, b.Nodes-1)
+			if v < 0 || int(v) >= s.Nodes {
+				return fail("%s: node %d at place %d, must be 0 to %d", part.name, v, i, s.Nodes-1)
 			}
 		}
 		*part.nodes = nodes
