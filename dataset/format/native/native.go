@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -125,7 +124,7 @@ func open(ctx context.Context, path string) (*file, error) {
 
 func (f *file) fail(text string, args ...any) {
 	if f.err == nil {
-		f.err = &format.ReadError{File: f.path, Err: fmt.Errorf(text, args...)}
+		f.err = format.Wrong(f.path, text, args...)
 	}
 }
 

@@ -244,5 +244,5 @@ func failHeader(t Table, text string, args ...any) error {
 
 // failAll returns an error about t as a whole.
 func failAll(t Table, text string, args ...any) error {
-	return &format.ReadError{File: t.File(), Err: fmt.Errorf(text, args...)}
+	return format.Wrong(t.File(), text, args...)
 }

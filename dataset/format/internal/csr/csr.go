@@ -174,13 +174,26 @@ func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 		return graph.Edges{}, err
 	}
 	e := graph.Edges{From: rows, To: m.Indices, Weight: m.Data}
+	bad, err := Positive(ctx, &e)
+	if bad >= 0 {
+		err = fmt.Errorf("weight %v of edge %d–%d, must be a positive finite number", e.Weight[bad], e.From[bad], e.To[bad])
+	}
+	return e, err
+}
+
+// Positive drops edges of weight 0, and the weights if all others are 1. It returns the first edge whose weight is
+// negative or not finite, or −1. It returns ctx.Err() soon after ctx is done.
+func Positive(ctx context.Context, e *graph.Edges) (bad int, err error) {
+	if e.Weight == nil {
+		return -1, nil
+	}
 	kept, plain := 0, true
-	for k, w := range m.Data {
+	for k, w := range e.Weight {
 		if k%look == 0 && ctx.Err() != nil {
-			return graph.Edges{}, ctx.Err()
+			return -1, ctx.Err()
 		}
 		if w < 0 || w != w || w > math.MaxFloat32 {
-			return graph.Edges{}, fmt.Errorf("weight %v of edge %d–%d, must be a positive finite number", w, e.From[k], e.To[k])
+			return k, nil
 		}
 		if w != 0 {
 			e.From[kept], e.To[kept], e.Weight[kept] = e.From[k], e.To[k], w
@@ -188,13 +201,11 @@ func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 			kept++
 		}
 	}
-	if m.Data != nil {
-		e.From, e.To, e.Weight = e.From[:kept], e.To[:kept], e.Weight[:kept]
-	}
+	e.From, e.To, e.Weight = e.From[:kept], e.To[:kept], e.Weight[:kept]
 	if plain {
 		e.Weight = nil
 	}
-	return e, nil
+	return -1, nil
 }
 
 // SortRows sorts the columns of each row in place, and sums the values of repeated columns, as scipy does. m.Data must

@@ -5,7 +5,6 @@ package lines
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,7 +58,7 @@ func Open(path string) (*File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = &format.ReadError{File: path, Err: errors.New("a folder, must be a file")}
+		err = format.Wrong(path, "a folder, must be a file")
 	}
 	if err != nil {
 		f.Close()

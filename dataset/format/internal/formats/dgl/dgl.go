@@ -88,7 +88,7 @@ func readMeta(folder string) (m meta, err error) {
 		return m, err
 	}
 	fail := func(text string, args ...any) error {
-		return &format.ReadError{File: m.path, Err: fmt.Errorf(text, args...)}
+		return format.Wrong(m.path, text, args...)
 	}
 	if len(text) > most {
 		return m, fail("more than %d bytes", most)
@@ -127,7 +127,7 @@ func readMeta(folder string) (m meta, err error) {
 func (m *meta) open(folder string, f file) (*csvfile.Table, error) {
 	t, err := csvfile.OpenTable(filepath.Join(folder, f.File))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &format.ReadError{File: m.path, Err: fmt.Errorf("there is no file %.100q", f.File)}
+		return nil, format.Wrong(m.path, "there is no file %.100q", f.File)
 	}
 	return t, err
 }

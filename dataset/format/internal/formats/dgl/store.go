@@ -35,9 +35,8 @@ func (m *meta) classes() (n int, names []string, err error) {
 		}
 	}
 	if err != nil || n < 0 || n > graph.MaxClasses {
-		return 0, nil, &format.ReadError{File: m.path, Err: fmt.Errorf("classes %.30q, expected their number and as many "+
-			"names",
-			m.Metadata["classes"])}
+		return 0, nil, format.Wrong(m.path, "classes %.30q, expected their number and as many names",
+			m.Metadata["classes"])
 	}
 	return n, names, nil
 }
@@ -50,7 +49,7 @@ func (m *meta) known() (*table.Known, error) {
 		if err == nil && v >= graph.Unlabelled && v < int64(n) {
 			return int32(v), nil
 		}
-		return 0, &format.ReadError{File: m.path, Err: fmt.Errorf("label %.50s of %d classes", label, n)}
+		return 0, format.Wrong(m.path, "label %.50s of %d classes", label, n)
 	}}, err
 }
 
@@ -84,7 +83,7 @@ func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, erro
 			return nil, err
 		}
 		if lists.Rows != t.Nodes.Rows {
-			return nil, &format.ReadError{File: file, Err: fmt.Errorf("%d rows for %d nodes", lists.Rows, t.Nodes.Rows)}
+			return nil, format.Wrong(file, "%d rows for %d nodes", lists.Rows, t.Nodes.Rows)
 		}
 		t.Nodes.Columns = append(t.Nodes.Columns, lists.Columns[1:]...)
 	}
@@ -111,7 +110,7 @@ func (m *meta) label(t *format.Tables) error {
 	of := make([]int32, len(numbers))
 	for i, v := range numbers {
 		if v < graph.Unlabelled || v >= int64(classes) {
-			return &format.ReadError{File: m.path, Err: fmt.Errorf("label %d of node %d, must be 0 to %d", v, i, classes-1)}
+			return format.Wrong(m.path, "label %d of node %d, must be 0 to %d", v, i, classes-1)
 		}
 		of[i] = int32(v)
 	}

@@ -26,7 +26,7 @@ func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (spl
 		var x *mat.Dense
 		if x, err = numpy.Read(ctx, file); err == nil {
 			b.Y, err = column(x, func(text string, args ...any) error {
-				return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
+				return format.Wrong(file, text, args...)
 			})
 		}
 	} else {

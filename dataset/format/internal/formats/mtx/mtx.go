@@ -5,7 +5,6 @@ package mtx
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,8 +101,8 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		names := adjacencies(path)
 		if len(names) != 1 {
-			return nil, nil, &format.ReadError{File: path, Err: fmt.Errorf(
-				"the matrices %.200s, expected one, or one that is called adjacency.mtx", strings.Join(names, ", "))}
+			return nil, nil, format.Wrong(path,
+				"the matrices %.200s, expected one, or one that is called adjacency.mtx", strings.Join(names, ", "))
 		}
 		adjacency = filepath.Join(path, names[0])
 	} else {

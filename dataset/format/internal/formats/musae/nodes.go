@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,7 +101,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 		return nil, nil, err
 	}
 	if len(ids) == 0 {
-		return nil, nil, &format.ReadError{File: f.nodes, Err: errors.New("the file has no rows, must have at least 1 node")}
+		return nil, nil, format.Wrong(f.nodes, "the file has no rows, must have at least 1 node")
 	}
 	seen := memory.Make[bool](len(ids))
 	for i, node := range ids {

@@ -20,7 +20,7 @@ import (
 // are no such files.
 func readSplit(ctx context.Context, folder string, n, k int) (s graph.Split, notes []string, err error) {
 	wrong := func(text string, args ...any) (graph.Split, []string, error) {
-		return s, nil, &format.ReadError{File: folder, Err: fmt.Errorf(text, args...)}
+		return s, nil, format.Wrong(folder, text, args...)
 	}
 	entries, _ := os.ReadDir(folder) // an unreadable folder counts as empty
 	first := ""

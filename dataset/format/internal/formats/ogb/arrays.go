@@ -45,12 +45,10 @@ func countNodes(z numpy.Source) (nodes int, err error) {
 		return 0, err
 	}
 	if len(counts) != 1 {
-		return 0, &format.ReadError{
-			File: z.Where(), Err: fmt.Errorf("num_nodes_list counts %d graphs, expected one", len(counts)),
-		}
+		return 0, format.Wrong(z.Where(), "num_nodes_list counts %d graphs, expected one", len(counts))
 	}
 	if n := counts[0]; n < 0 || n > graph.MaxNodes {
-		return 0, &format.ReadError{File: z.Where(), Err: fmt.Errorf("%d nodes, must be at most %d", n, graph.MaxNodes)}
+		return 0, format.Wrong(z.Where(), "%d nodes, must be at most %d", n, graph.MaxNodes)
 	}
 	return int(counts[0]), nil
 }

@@ -96,7 +96,7 @@ func namesInOrder(
 		err = flush()
 	}
 	if err = cmp.Or(wrong, err); err == nil && count != n {
-		err = &format.ReadError{File: file, Err: fmt.Errorf("%d names, expected %d", count, n)}
+		err = format.Wrong(file, "%d names, expected %d", count, n)
 	}
 	return size, err
 }
@@ -122,13 +122,13 @@ func readMapping(ctx context.Context, file string, n int) ([]string, error) {
 	taken := make([]bool, len(list))
 	for i, e := range list {
 		if e.number < 0 || e.number >= int64(len(list)) || taken[e.number] {
-			return nil, &format.ReadError{File: file, Line: i + 2, Err: fmt.Errorf(
-				"number %d, expected each of 0 to %d once", e.number, len(list)-1)}
+			return nil, &format.ReadError{File: file, Line: i + 2,
+				Err: fmt.Errorf("number %d, expected each of 0 to %d once", e.number, len(list)-1)}
 		}
 		names[e.number], taken[e.number] = e.name, true
 	}
 	if n > 0 && len(list) != n {
-		return nil, &format.ReadError{File: file, Err: fmt.Errorf("%d names, expected %d", len(list), n)}
+		return nil, format.Wrong(file, "%d names, expected %d", len(list), n)
 	}
 	return names, nil
 }

@@ -3,9 +3,7 @@ package ogb
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -41,9 +40,8 @@ func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source
 		}
 	}
 	if last := max(0, len(names)-1); k > last {
-		return dir, nil, &format.ReadError{
-			File: dir, Err: fmt.Errorf("split %d, must be 0 to %d: the folder holds the splits %q", k, last, names),
-		}
+		return dir, nil, format.Wrong(dir, "split %d, must be 0 to %d: the folder holds the splits %q", k,
+			last, names)
 	}
 	if len(names) == 0 {
 		return dir, nil, nil
@@ -67,36 +65,29 @@ func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source
 // readPickled reads split_dict.pt. Nothing in it is executed.
 func readPickled(ctx context.Context, file string, s *format.Stream) error {
 	f, err := torchfile.Open(ctx, file)
-	var system *os.PathError
-	if errors.As(err, &system) {
-		return err
-	}
-	fail := func(text string, args ...any) error {
-		return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
-	}
 	if err != nil {
-		return fail("%w", err)
+		return reading.Failed(file, err)
 	}
 	defer f.Close()
 	fields, is := torchfile.Fields(f.Object)
 	if !is {
-		return fail("it holds %s, must hold a dictionary of train, valid and test", torchfile.Kind(f.Object))
+		return format.Wrong(file, "it holds %s, must hold a dictionary of train, valid and test", torchfile.Kind(f.Object))
 	}
 	for _, part := range partsOf(&s.Split) {
 		a, is, err := torchfile.ArrayOf(fields[part.name])
 		if err != nil {
-			return fail("%s: %w", part.name, err)
+			return format.Wrong(file, "%s: %w", part.name, err)
 		}
 		if !is {
-			return fail("%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
+			return format.Wrong(file, "%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
 		}
 		nodes, err := numpy.Numbers[int32](a)
 		if err != nil {
-			return fail("%s: %w", part.name, err)
+			return format.Wrong(file, "%s: %w", part.name, err)
 		}
 		for i, v := range nodes {
 			if v < 0 || int(v) >= s.Nodes {
-				return fail("%s: node %d at place %d, must be 0 to %d", part.name, v, i, s.Nodes-1)
+				return format.Wrong(file, "%s: node %d at place %d, must be 0 to %d", part.name, v, i, s.Nodes-1)
 			}
 		}
 		*part.nodes = nodes

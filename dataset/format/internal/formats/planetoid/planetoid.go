@@ -89,7 +89,7 @@ func (r reader) path(part string) string { return file(r.folder, r.name, part) }
 
 // fail returns an error about a file.
 func (r reader) fail(part, text string, args ...any) error {
-	return &format.ReadError{File: r.path(part), Err: fmt.Errorf(text, args...)}
+	return format.Wrong(r.path(part), text, args...)
 }
 
 func (r reader) read(ctx context.Context) (*graph.Graph, error) {
@@ -158,9 +158,8 @@ func (r reader) nodes(test []int, allx, tx *mat.CSR) (n int, err error) {
 	n = allx.Rows
 	for k, v := range test {
 		if v < 0 || v >= graph.MaxNodes {
-			return 0, &format.ReadError{
-				File: r.path("test.index"), Line: k + 1, Err: fmt.Errorf("node %d, must be 0 to %d", v, graph.MaxNodes-1),
-			}
+			return 0, &format.ReadError{File: r.path("test.index"), Line: k + 1,
+				Err: fmt.Errorf("node %d, must be 0 to %d", v, graph.MaxNodes-1)}
 		}
 		n = max(n, v+1)
 	}

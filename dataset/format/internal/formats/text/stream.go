@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"path/filepath"
@@ -248,7 +247,7 @@ func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64)
 	case err != nil:
 		return split, err
 	case parts != count:
-		return split, &format.ReadError{File: split, Err: fmt.Errorf("%d lines for %d labels", parts, count)}
+		return split, format.Wrong(split, "%d lines for %d labels", parts, count)
 	}
 	return split, nil
 }
