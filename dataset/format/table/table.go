@@ -7,14 +7,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
+	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
-	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
 // Table is a table whose rows are read in runs.
@@ -161,50 +160,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 func Each[T any](
 	ctx context.Context, next func() (item T, more bool, err error), use func(k int, item T) error,
 ) error {
-	var mu sync.Mutex
-	var group parallel.Group
-	var wrong error
-	count, at, done := 0, -1, false
-	fail := func(k int, err error) {
-		if at < 0 || k < at {
-			at, wrong = k, err
-		}
-	}
-	take := func() (k int, item T, more bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if done || at >= 0 {
-			return 0, item, false
-		}
-		item, more, err := next()
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			fail(count, err)
-			more = false
-		}
-		done = !more
-		count++
-		return count - 1, item, more
-	}
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for {
-				k, item, more := take()
-				if !more {
-					return
-				}
-				if err := use(k, item); err != nil {
-					mu.Lock()
-					fail(k, err)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	group.Wait()
-	return wrong
+	return inorder.Each(ctx, next, use)
 }
 
 // turns lets the runs of a table take turns, in order.
