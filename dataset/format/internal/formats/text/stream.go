@@ -200,69 +200,68 @@ func emptyLine(file string, at int) error {
 // bytes.
 func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64) (splitFile string, err error) {
 	file := csvfile.Path(dir, "labels")
-	var mu sync.Mutex
-	begin := func(want int) func(int) section {
-		return func(first int) section {
-			var part []line
-			return section{
-				add: func(i int, text []byte) error {
-					for len(part) < i-first {
-						part = append(part, line{label: graph.Unlabelled, part: classes.NoPart})
-					}
-					var err error
-					if want < 0 {
-						part, err = parseLabel(text, part)
-						return err
-					}
-					p, err := parsePart(text)
-					part = append(part, line{part: p})
-					return err
-				},
-				end: func() error {
-					mu.Lock()
-					defer mu.Unlock()
-					if want < 0 {
-						if _, err := content.Hold(int64(first+len(part)), memory); err != nil {
-							return &format.ReadError{File: file, Err: err}
-						}
-					}
-					place(b, first, part, want)
-					return nil
-				},
-			}
+	list, err := readLines(ctx, file, parseLabel, func(n int) error {
+		if _, err := content.Hold(int64(n), memory); err != nil {
+			return &format.ReadError{File: file, Err: err}
 		}
-	}
-	count, _, err := each(ctx, file, begin(-1))
+		return nil
+	})
 	if err != nil {
 		return file, err
 	}
-	b.Y = b.Y[:count]
+	for _, l := range list {
+		b.Y = append(b.Y, l.label)
+	}
 	content.ShiftLabels(b.Y)
-	split := csvfile.Path(dir, "split")
-	if !csvfile.Exists(split) {
-		return file, nil
-	}
-	b.Split = graph.Split{}
-	switch parts, _, err := each(ctx, split, begin(count)); {
-	case err != nil:
-		return split, err
-	case parts != count:
-		return split, format.Wrong(split, "%d lines for %d labels", parts, count)
-	}
-	return split, nil
-}
-
-// place sets the parts of nodes first, first+1, … in the split. If want is negative, it also sets their labels.
-func place(b *graph.Builder, first int, list []line, want int) {
-	if want < 0 && len(b.Y) < first+len(list) {
-		b.Y = append(b.Y, slices.Repeat([]int32{graph.Unlabelled}, first+len(list)-len(b.Y))...)
+	if split := csvfile.Path(dir, "split"); csvfile.Exists(split) {
+		file = split
+		list, err = readLines(ctx, split, func(text []byte) (l line, err error) {
+			l.part, err = parsePart(text)
+			return l, err
+		}, func(int) error { return nil })
+		if err == nil && len(list) != len(b.Y) {
+			err = format.Wrong(split, "%d lines for %d labels", len(list), len(b.Y))
+		}
 	}
 	for i, l := range list {
-		if want < 0 {
-			b.Y[first+i] = l.label
-		}
-		classes.Put(&b.Split, int32(first+i), l.part)
+		classes.Put(&b.Split, int32(i), int(l.part))
 	}
+	return file, err
+}
+
+// readLines returns what parse finds in each line of a file; an empty line has neither a label nor a part. check is
+// called with the number of lines before there is memory for them.
+func readLines(
+	ctx context.Context, file string, parse func(text []byte) (line, error), check func(n int) error,
+) (list []line, err error) {
+	none := []line{{label: graph.Unlabelled, part: classes.NoPart}}
+	var mu sync.Mutex
+	count, _, err := each(ctx, file, func(first int) section {
+		var part []line
+		return section{
+			add: func(i int, text []byte) error {
+				part = append(part, slices.Repeat(none, i-first-len(part))...)
+				l, err := parse(text)
+				part = append(part, l)
+				return err
+			},
+			end: func() error {
+				mu.Lock()
+				defer mu.Unlock()
+				n := first + len(part)
+				if err := check(n); err != nil {
+					return err
+				}
+				list = append(list, slices.Repeat(none, max(0, n-len(list)))...)
+				copy(list[first:], part)
+				return nil
+			},
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list[:count], nil
 }
 
 // isHeader reports whether the first field of a line is a word other than a part of the split.
