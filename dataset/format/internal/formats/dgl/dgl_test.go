@@ -37,20 +37,8 @@ func TestReadFilesOfPandas(t *testing.T) {
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
 	g := fixture.Must(o.Open(t.Context(), filepath.Join("testdata", "made")))(t)
-	if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) || !slices.Equal(g.Adj.Data, []float32{2.5, 2.5, 1, 1}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	x := g.X.(*mat.Dense)
-	if x.Cols != 3 || !slices.Equal(x.Data, []float32{3.5, 1, .5, 1, 0, -2e-3, 0, 0, 0, .25, 3, 4}) {
-		t.Errorf("features %+v", x)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, 0, graph.Unlabelled}) || !slices.Equal(g.IDs, []string{"a", "b", "c", "d, e"}) {
-		t.Errorf("labels %v, ids %q", g.Y, g.IDs)
-	}
-	s := g.Split
-	if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
-		t.Errorf("split %+v", s)
-	}
+	fixture.Is(t, g, "edges 0-1*2.5 1-2*1; dense 3.5 1 0.5, 1 0 -0.002, 0 0 0, 0.25 3 4; y 0 1 0 -; split 0 / 1 / 2")
+	fixture.Is(t, g, "ids a|b|c|d, e")
 	if all := strings.Join(notes, "\n"); !strings.Contains(all, "edges_0.csv: columns that are not read: feat") {
 		t.Errorf("notes %q", notes)
 	}

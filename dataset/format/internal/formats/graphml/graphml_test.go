@@ -49,23 +49,11 @@ func TestReadFilesOfOthers(t *testing.T) {
 		filepath.Join("testdata", "gephi.graphml"):    "how Gephi draws nodes, are no features",
 	} {
 		g, notes := open(t, file)
-		if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
-			!slices.Equal(g.Adj.Data, []float32{2.5, 2.5, 1, 1}) {
-			t.Errorf("%s: adjacency %+v", file, g.Adj)
-		}
-		if x := g.X.(*mat.Dense); !slices.Equal(x.Data, []float32{3, 1, 1.5, 0, -2, 1, .25, 0}) {
-			t.Errorf("%s: features %v", file, x.Data)
-		}
-		if !slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled}) || !slices.Equal(g.IDs, []string{"a", "b & co", "c", "d"}) {
-			t.Errorf("%s: labels %v, ids %q", file, g.Y, g.IDs)
-		}
-		if named := g.ClassNames != nil; named == strings.Contains(file, "igraph") ||
-			named && !slices.Equal(g.ClassNames, []string{"blue", "red"}) {
-			t.Errorf("%s: classes %q", file, g.ClassNames)
-		}
-		s := g.Split
-		if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
-			t.Errorf("%s: split %+v", file, s)
+		fixture.Is(t, g, "edges 0-1*2.5 1-2*1; dense 3 1, 1.5 0, -2 1, 0.25 0; y 1 0 1 -; ids a|b & co|c|d; split 0 / 1 / 2")
+		if strings.Contains(file, "igraph") {
+			fixture.Is(t, g, "classes")
+		} else {
+			fixture.Is(t, g, "classes blue|red")
 		}
 		if !strings.Contains(notes, note) || note == "" && notes != "" {
 			t.Errorf("%s: notes %s", file, notes)

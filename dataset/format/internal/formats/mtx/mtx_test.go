@@ -3,7 +3,6 @@ package mtx_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/mtx"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 const (
@@ -39,27 +37,9 @@ func TestContract(t *testing.T) {
 // TestReadFilesOfSciPy reads files that scipy wrote (testdata/write.py).
 func TestReadFilesOfSciPy(t *testing.T) {
 	g := fixture.Open(t, filepath.Join("testdata", "pattern"))
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
-		g.Adj.Data != nil {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	x := g.X.(*mat.CSR)
-	if !slices.Equal(x.Indptr, []int64{0, 2, 3, 3, 5}) || !slices.Equal(x.Data, []float32{1, .5, -2e-3, 3, 4}) {
-		t.Errorf("features %+v", x)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 1}) {
-		t.Errorf("labels %v", g.Y)
-	}
+	fixture.Is(t, g, "edges 0-1 1-2; sparse 1 0.5, 0 -0.002, 0 0, 3 4; y 0 1 - 1")
 	g = fixture.Open(t, filepath.Join("testdata", "symmetric"))
-	if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) || !slices.Equal(g.Adj.Data, []float32{2.5, 2.5, .25, .25}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	if x := g.X.(*mat.Dense); !slices.Equal(x.Data, []float32{1, .5, 0, -2e-3, 0, 0, 3, 4}) {
-		t.Errorf("features %v", x.Data)
-	}
-	if !slices.Equal(g.ClassNames, []string{"blue", "red"}) || !slices.Equal(g.Split.Test, []int32{3}) {
-		t.Errorf("classes %q, split %+v", g.ClassNames, g.Split)
-	}
+	fixture.Is(t, g, "edges 0-1*2.5 1-2*0.25; dense 1 0.5, 0 -0.002, 0 0, 3 4; classes blue|red; split 0 / 1 / 3")
 }
 
 // TestVariants checks that all ways to store features, labels and the split give the same graph.

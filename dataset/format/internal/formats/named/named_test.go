@@ -31,20 +31,8 @@ func TestContract(t *testing.T) { formattest.Run(t, named.Name, fixture.Folder(t
 
 func TestRead(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, plain()))
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8}) {
-		t.Errorf("features %+v", g.X)
-	}
-	if !slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled}) || !slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
-		!slices.Equal(g.IDs, []string{"alice", "bob", "zoë", "dan"}) {
-		t.Errorf("labels %v, classes %q, ids %q", g.Y, g.ClassNames, g.IDs)
-	}
-	s := g.Split
-	if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
-		t.Errorf("split %+v", s)
-	}
+	fixture.Is(t, g, "edges 0-1 1-2; dense 1 2, 3 4, 5 6, 7 8; y 1 0 1 -; split 0 / 1 / 2")
+	fixture.Is(t, g, "ids alice|bob|zoë|dan; classes blue|red")
 }
 
 // TestReadQuotedFields checks files that Python's csv module wrote: quoted fields, another order of columns, and \r\n.

@@ -14,7 +14,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/text"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -25,19 +24,9 @@ func TestReadText(t *testing.T) {
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
 	g := fixture.Must(o.Open(t.Context(), fixture.Folder(t, fixture.Plain())))(t)
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
-		g.Adj.Data != nil {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, .5, 0, -2e-3, 0, 0, 3, 4}) {
-		t.Errorf("features %+v", g.X)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 1}) || g.Classes != 2 || g.Name != "own" {
-		t.Errorf("labels %v of %d classes, name %s", g.Y, g.Classes, g.Name)
-	}
-	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) ||
-		!slices.Equal(s.Test, []int32{3}) {
-		t.Errorf("split %+v", s)
+	fixture.Is(t, g, "edges 0-1 1-2; dense 1 0.5, 0 -0.002, 0 0, 3 4; y 0 1 - 1; split 0 / 1 / 3")
+	if g.Classes != 2 || g.Name != "own" {
+		t.Errorf("%d classes, name %s", g.Classes, g.Name)
 	}
 	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges (1 self-loop dropped") {
 		t.Errorf("notes %q", notes)

@@ -46,21 +46,9 @@ func TestReadFilesOfTorch(t *testing.T) {
 			var notes []string
 			o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
 			g := fixture.Must(o.Open(t.Context(), put(t, "own.pt", written(t, name))))(t)
-			if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) ||
-				!slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) || g.Adj.Data != nil {
-				t.Errorf("adjacency %+v", g.Adj)
-			}
-			var x mat.Dense
-			fixture.OK(t, mat.Read(&x, g.X, []int32{0, 1, 2, 3}, 0, 2))
-			if !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8}) {
-				t.Errorf("features %v", x.Data)
-			}
-			if !slices.Equal(g.Y, []int32{0, 1, 1, 0}) || g.Classes != 2 || g.Name != "own" {
-				t.Errorf("labels %v of %d classes, name %q", g.Y, g.Classes, g.Name)
-			}
-			s := g.Split
-			if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
-				t.Errorf("split %+v", s)
+			fixture.Is(t, g, "edges 0-1 0-3 1-2; x 1 2, 3 4, 5 6, 7 8; y 0 1 1 0; split 0 1 / 2 / 3")
+			if g.Classes != 2 || g.Name != "own" {
+				t.Errorf("%d classes, name %q", g.Classes, g.Name)
 			}
 			if name == "strides" && !slices.Contains(notes, "train_mask holds 2 splits: split 0 of 0 to 1 was taken") {
 				t.Errorf("notes %q, want one about the columns of train_mask", notes)
