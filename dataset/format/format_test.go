@@ -53,9 +53,7 @@ func file(t *testing.T, name string) string {
 }
 
 func TestTheMostCertainFormatReads(t *testing.T) {
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g := fixture.Must(o.Open(t.Context(), file(t, "a.twins")))(t)
+	g, notes := fixture.Noted(t, file(t, "a.twins"))
 	if g.Name != "a" || len(g.Split.Train) != 20 || len(g.Split.Val) != 30 || len(g.Split.Test) != 40 {
 		t.Errorf("a graph without a name or a split is opened as %s with %+v", g.Name, g.Split)
 	}

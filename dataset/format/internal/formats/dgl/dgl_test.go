@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/dgl"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -34,9 +32,7 @@ func TestContract(t *testing.T) {
 
 // TestReadFilesOfPandas reads the files of testdata/write.py, which pandas wrote and DGL can load.
 func TestReadFilesOfPandas(t *testing.T) {
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g := fixture.Must(o.Open(t.Context(), filepath.Join("testdata", "made")))(t)
+	g, notes := fixture.Noted(t, filepath.Join("testdata", "made"))
 	fixture.Is(t, g, "edges 0-1*2.5 1-2*1; dense 3.5 1 0.5, 1 0 -0.002, 0 0 0, 0.25 3 4; y 0 1 0 -; split 0 / 1 / 2")
 	fixture.Is(t, g, "ids a|b|c|d, e")
 	if all := strings.Join(notes, "\n"); !strings.Contains(all, "edges_0.csv: columns that are not read: feat") {
@@ -46,33 +42,13 @@ func TestReadFilesOfPandas(t *testing.T) {
 
 // TestRead checks that the same data gives the same graph as in other formats.
 func TestRead(t *testing.T) {
-	got := fixture.Must(graph.Identify(fixture.Open(t, fixture.Folder(t, plain()))))(t)
-	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-	if err != nil || got != want {
-		t.Errorf("%v: graph %+v, want %+v", err, got, want)
-	}
+	fixture.Same(t, fixture.Open(t, fixture.Folder(t, plain())), fixture.Open(t, fixture.Folder(t, fixture.Plain())))
 }
 
-// TestWrite checks that a written graph is read back with its names, weights and classes.
-func TestWrite(t *testing.T) {
-	g := fixture.Open(t, filepath.Join("testdata", "made"))
-	g.ClassNames, g.Classes = []string{"z", `a "b"`, "never"}, 3
-	for i, c := range g.Y { // labels that start at 1, which must not be shifted
-		if c != graph.Unlabelled {
-			g.Y[i] = c + 1
-		}
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "out.dgl")
-	for range 2 { // the second write replaces the first
-		fixture.OK(t, dataset.Write(t.Context(), path, g))
-		again := fixture.Open(t, path)
-		got := fixture.Must(graph.Identify(again))(t)
-		want := fixture.Must(graph.Identify(g))(t)
-		if got != want || !slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, g.ClassNames) {
-			t.Errorf("%+v, want %+v; ids %q, classes %q", got, want, again.IDs, again.ClassNames)
-		}
-	}
+// TestWriteRefuses checks that a folder with other files is not replaced.
+func TestWriteRefuses(t *testing.T) {
+	g, path := fixture.Open(t, filepath.Join("testdata", "made")), filepath.Join(t.TempDir(), "out.dgl")
+	fixture.OK(t, dataset.Write(t.Context(), path, g))
 	mine := filepath.Join(path, "thesis.tex")
 	fixture.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	err := dataset.Write(t.Context(), path, g)

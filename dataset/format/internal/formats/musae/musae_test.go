@@ -175,9 +175,7 @@ func TestQuantity(t *testing.T) {
 	}
 	files := fixture.With(karate(), "target.csv", []byte(target))
 	files["features.csv"] = []byte(features)
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g := fixture.Must(o.Open(t.Context(), fixture.Folder(t, files)))(t)
+	g, notes := fixture.Noted(t, fixture.Folder(t, files))
 	count := make([]int, 5)
 	for _, c := range g.Y {
 		count[c]++

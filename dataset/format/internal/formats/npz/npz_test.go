@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
@@ -66,9 +65,7 @@ func TestRead(t *testing.T) {
 func TestMasksOfSeveralSplits(t *testing.T) {
 	files := fixture.With(members(), "train_mask",
 		fixture.Npy("|b1", "4, 2", []bool{true, false, true, false, false, true, false, false}))
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g := fixture.Must(o.Open(t.Context(), folder(t, files)))(t)
+	g, notes := fixture.Noted(t, folder(t, files))
 	if !slices.Equal(g.Split.Train, []int32{0, 1}) || len(notes) == 0 ||
 		notes[0] != "train_mask holds 2 splits: split 0 of 0 to 1 was taken" {
 		t.Errorf("training nodes %v, notes %q", g.Split.Train, notes)

@@ -41,9 +41,7 @@ func TestContract(t *testing.T) {
 func TestReadFilesOfOGB(t *testing.T) {
 	want := fixture.Must(os.ReadFile(filepath.Join("testdata", "want.txt")))(t)
 	for _, kind := range []string{"text", "binary"} {
-		var notes []string
-		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-		g := fixture.Must(o.Open(t.Context(), fixture.Unzipped(t, filepath.Join("testdata", kind+".zip.b64"))))(t)
+		g, notes := fixture.Noted(t, fixture.Unzipped(t, filepath.Join("testdata", kind+".zip.b64")))
 		var got strings.Builder
 		for u := range g.Nodes() {
 			for _, v := range g.Adj.Indices[g.Adj.Indptr[u]:g.Adj.Indptr[u+1]] {
@@ -112,11 +110,11 @@ func number(t *testing.T, s string) (v float64) {
 // TestReadText checks that the graph equals the same graph in the text format, even if the path is raw itself.
 func TestReadText(t *testing.T) {
 	dir := fixture.Folder(t, small())
-	want := fixture.Must(graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain()))))(t)
+	want := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, path := range []string{dir, filepath.Join(dir, "raw")} {
 		g := fixture.Open(t, path)
-		if got, err := graph.Identify(g); err != nil || got != want || g.Name != "own" {
-			t.Errorf("%s: %v: graph %s is %+v, want %+v", path, err, g.Name, got, want)
+		if fixture.Same(t, g, want); g.Name != "own" {
+			t.Errorf("%s: the name is %q", path, g.Name)
 		}
 	}
 }

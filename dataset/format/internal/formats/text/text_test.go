@@ -21,9 +21,7 @@ import (
 func TestContract(t *testing.T) { formattest.Run(t, text.Name, fixture.Folder(t, fixture.Plain())) }
 
 func TestReadText(t *testing.T) {
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g := fixture.Must(o.Open(t.Context(), fixture.Folder(t, fixture.Plain())))(t)
+	g, notes := fixture.Noted(t, fixture.Folder(t, fixture.Plain()))
 	fixture.Is(t, g, "edges 0-1 1-2; dense 1 0.5, 0 -0.002, 0 0, 3 4; y 0 1 - 1; split 0 / 1 / 3")
 	if g.Classes != 2 || g.Name != "own" {
 		t.Errorf("%d classes, name %s", g.Classes, g.Name)

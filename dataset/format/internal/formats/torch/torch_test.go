@@ -15,8 +15,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/torch"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // written returns a file of testdata, which testdata/make.py wrote with torch.
@@ -43,9 +41,7 @@ func TestReadFilesOfTorch(t *testing.T) {
 		"untyped-torch-2.15",
 	} {
 		t.Run(name, func(t *testing.T) {
-			var notes []string
-			o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-			g := fixture.Must(o.Open(t.Context(), put(t, "own.pt", written(t, name))))(t)
+			g, notes := fixture.Noted(t, put(t, "own.pt", written(t, name)))
 			fixture.Is(t, g, "edges 0-1 0-3 1-2; x 1 2, 3 4, 5 6, 7 8; y 0 1 1 0; split 0 1 / 2 / 3")
 			if g.Classes != 2 || g.Name != "own" {
 				t.Errorf("%d classes, name %q", g.Classes, g.Name)
@@ -68,31 +64,6 @@ func TestReadFolders(t *testing.T) {
 	for _, path := range []string{root, inner, file} {
 		if g := fixture.Open(t, path); g.Name != "Cora" || g.Nodes() != 4 {
 			t.Errorf("%s: a graph %q of %d nodes", path, g.Name, g.Nodes())
-		}
-	}
-}
-
-// TestWriteAndOpenAgain checks that a written graph is read back with names, classes without nodes and unlabelled
-// nodes.
-func TestWriteAndOpenAgain(t *testing.T) {
-	b := graph.Builder{
-		Name: "a name", X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}, Classes: 4,
-		Y: []int32{1, 2, graph.Unlabelled}, IDs: []string{"alice", "bob", "zoë"}, ClassNames: []string{"a", "b", "c", "d"},
-		Split: graph.Split{Train: []int32{1}, Val: []int32{}, Test: []int32{0}},
-	}
-	b.AddWeightedEdge(0, 1, 0.5)
-	b.AddWeightedEdge(1, 2, 2)
-	g, _, err := b.Graph(t.Context())
-	fixture.OK(t, err)
-	for _, extension := range []string{".pt", ".npz"} {
-		path := filepath.Join(t.TempDir(), "other"+extension)
-		fixture.OK(t, dataset.Write(t.Context(), path, g))
-		again := fixture.Open(t, path)
-		first, _ := graph.Identify(g)
-		second, _ := graph.Identify(again)
-		if first != second || again.Name != g.Name || !slices.Equal(again.IDs, g.IDs) ||
-			!slices.Equal(again.ClassNames, g.ClassNames) {
-			t.Errorf("%s: read back as %+v, want %+v", extension, again, g)
 		}
 	}
 }
