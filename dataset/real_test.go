@@ -33,8 +33,7 @@ func realGraph(t *testing.T, name string) *graph.Graph {
 	if !slices.ContainsFunc(o.List(), func(s dataset.Source) bool { return s.Name == name && s.Path != "" }) {
 		t.Skipf("%s is not in $CGC_DATA", name)
 	}
-	g := fixture.Must(o.Open(t.Context(), name))(t)
-	return g
+	return fixture.Must(o.Open(t.Context(), name))(t)
 }
 
 func TestRealGraphs(t *testing.T) {

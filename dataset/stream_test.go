@@ -324,8 +324,7 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
-	data := fixture.Must(os.ReadFile(path))(t)
-	return data
+	return fixture.Must(os.ReadFile(path))(t)
 }
 
 // alike fails unless Open and Stream return the same error.

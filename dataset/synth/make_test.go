@@ -19,14 +19,12 @@ import (
 
 func made(t *testing.T, s synth.Shape, seed uint64) *graph.Graph {
 	t.Helper()
-	g := fixture.Must(synth.Make(t.Context(), s, rand.NewPCG(seed, 0)))(t)
-	return g
+	return fixture.Must(synth.Make(t.Context(), s, rand.NewPCG(seed, 0)))(t)
 }
 
 func like(t *testing.T, name string) synth.Shape {
 	t.Helper()
-	s := fixture.Must(synth.Like(name))(t)
-	return s
+	return fixture.Must(synth.Like(name))(t)
 }
 
 func TestMakeMeetsItsShape(t *testing.T) {

@@ -54,8 +54,7 @@ func TestStreamIsMake(t *testing.T) {
 		for _, o := range kept {
 			g.X = dense
 			if o.Storage != "" {
-				x := fixture.Must(paneled.Copy(dense, o.Width, o.Storage))(t)
-				g.X = x
+				g.X = fixture.Must(paneled.Copy(dense, o.Width, o.Storage))(t)
 			}
 			path := filepath.Join(t.TempDir(), "g.safetensors")
 			fixture.OK(t, dataset.Write(t.Context(), path, g))

@@ -25,8 +25,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 	dense := g.X
 	for _, s := range mat.Storages() {
 		for _, width := range []int{0, 16, 48} {
-			x := fixture.Must(paneled.Copy(dense, width, s))(t)
-			g.X = x
+			g.X = fixture.Must(paneled.Copy(dense, width, s))(t)
 			file := filepath.Join(t.TempDir(), "g.safetensors")
 			fixture.OK(t, dataset.Write(t.Context(), file, g))
 			opened := fixture.Must(safetensors.Open(file))(t)
@@ -45,7 +44,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 			if p, ok := again.X.(*paneled.Matrix); ok != (s != mat.F32 || width > 0) || ok && p.Storage() != s {
 				t.Errorf("%s in panels of %d comes back as %T", s, width, again.X)
 			}
-			if got := written(t, again.X); !reflect.DeepEqual(got, written(t, x)) {
+			if got := written(t, again.X); !reflect.DeepEqual(got, written(t, g.X)) {
 				t.Errorf("%s in panels of %d: other numbers", s, width)
 			}
 			second := filepath.Join(t.TempDir(), "g.safetensors")
@@ -90,8 +89,7 @@ func TestPanelsRefuse(t *testing.T) {
 			{Name: "x.0", Shape: []int{1, 2}, DType: safetensors.F16, Data: make([]uint16, 2)}},
 		"feature 3 of node 1 is not a finit": {half("x.0", 2, safetensors.F16), wrong},
 	} {
-		_, err := dataset.Options{}.Open(t.Context(), writeTensors(t, panels(tensors...), nil))
-		fixture.Says(t, err, want)
+		fixture.RefusesAt(t, writeTensors(t, panels(tensors...), nil), want)
 	}
 }
 
@@ -136,8 +134,7 @@ save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0,
 func TestPythonReadsPanels(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, s := range mat.Storages() {
-		x := fixture.Must(paneled.Copy(g.X, 1, s))(t)
-		g.X = x
+		g.X = fixture.Must(paneled.Copy(g.X, 1, s))(t)
 		file := filepath.Join(t.TempDir(), "g.safetensors")
 		fixture.OK(t, dataset.Write(t.Context(), file, g))
 		program := `
@@ -156,7 +153,7 @@ def panel(t):
 print(np.concatenate([panel(parts[f"x.{k}"]) for k in range(2)], axis=1).tolist())`
 		}
 		got := python(t, program, file)
-		values := written(t, x).Data
+		values := written(t, g.X).Data
 		want := [][]float32{values[:2], values[2:4], values[4:6], values[6:8]}
 		if text := strings.ReplaceAll(got, ", ", " "); !near(text, want) {
 			t.Errorf("%s: Python reads %s, want %v", s, got, want)

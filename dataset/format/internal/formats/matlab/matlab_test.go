@@ -194,8 +194,7 @@ func TestRefuses(t *testing.T) {
 		"a small element of 9 bytes, must be at most 4":     with("label", matrix([]byte{6, 0, 9, 0, 0, 0, 0, 0})),
 		"an element of 4096 bytes, must be at most 0":       with("label", matrix([]byte{6, 0, 0, 0, 0, 16, 0, 0})),
 	} {
-		_, err := dataset.Options{}.Open(t.Context(), put(t, data))
-		fixture.Says(t, err, want)
+		fixture.RefusesAt(t, put(t, data), want)
 	}
 }
 

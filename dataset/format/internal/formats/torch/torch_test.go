@@ -125,8 +125,7 @@ func TestRefusesGraphs(t *testing.T) {
 		change(a)
 		path := filepath.Join(t.TempDir(), "own.pt")
 		fixture.OK(t, (torch.Format{}).WriteArrays(t.Context(), path, a))
-		_, err := dataset.Options{}.Open(t.Context(), path)
-		fixture.Says(t, err, want)
+		fixture.RefusesAt(t, path, want)
 	}
 }
 
@@ -197,8 +196,7 @@ func TestRefuses(t *testing.T) {
 			"QK\x00K\x04K\x02\x86", "QK\x4dK\x04K\x02\x86"),
 		`torch's pickle has a storage that is no`: with(t, dict, "K\x08tq", "J\xff\xff\xff\xfftq"),
 	} {
-		_, err := dataset.Options{}.Open(t.Context(), put(t, "own.pt", file))
-		fixture.Says(t, err, want)
+		fixture.RefusesAt(t, put(t, "own.pt", file), want)
 	}
 }
 
@@ -213,8 +211,7 @@ func TestRefusesOddObjects(t *testing.T) {
 		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": `the file holds "x" (a string)`,
 	} {
 		file := member(t, written(t, "data"), "data.pkl", func([]byte) []byte { return []byte("\x80\x02" + pickled) })
-		_, err := dataset.Options{}.Open(t.Context(), put(t, "own.pt", file))
-		fixture.Says(t, err, want)
+		fixture.RefusesAt(t, put(t, "own.pt", file), want)
 	}
 }
 
