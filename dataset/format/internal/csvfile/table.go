@@ -263,28 +263,15 @@ func (r *rows) At() int { return r.Line }
 func (r *rows) Fail(line int, err error) error { return r.table.FailAt(line, err) }
 
 // line returns the line of a record, counted from 0.
-func (t *Table) line(record int) int {
-	b, err := t.Open()
-	if err != nil {
-		return 0
-	}
-	defer b.Close()
-	line := 0
-	for {
-		r, more, err := b.Next()
-		if err != nil || !more {
-			return line
+func (t *Table) line(record int) (line int) {
+	_ = t.Each(context.Background(), func(_ [][]byte, at int) error { // the records before were read without an error
+		if line = at; record == 0 {
+			return io.EOF
 		}
-		for {
-			if _, err := r.record(); err != nil {
-				break
-			}
-			if line = r.Line; record == 0 {
-				return line
-			}
-			record--
-		}
-	}
+		record--
+		return nil
+	})
+	return line
 }
 
 // after returns the index after the first c in data, or the length of data.
