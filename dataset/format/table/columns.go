@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func findColumns(t Table) (c columns, err error) {
 		}
 	}
 	if len(c.features) == 0 {
-		return c, failHeader(t, "no column of features besides id, label and split, must have at least one")
+		return c, t.Fail(-1, errors.New("no column of features besides id, label and split, must have at least one"))
 	}
 	return c, nil
 }

@@ -71,7 +71,7 @@ func readNodes(ctx context.Context, t Table, known *Known, memory int64, hold bo
 		return nil, err
 	}
 	if n.at.Len() == 0 {
-		return nil, failAll(t, "the table has no rows, must have at least 1 node")
+		return nil, format.Wrong(t.File(), "the table has no rows, must have at least 1 node")
 	}
 	return n, nil
 }

@@ -5,7 +5,6 @@ package table
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 
@@ -191,14 +190,4 @@ func (t *turns) take(run int, f func() error) error {
 	t.next, t.failed = run+1, err != nil
 	t.moved.Broadcast()
 	return err
-}
-
-// failHeader returns an error about the header of t.
-func failHeader(t Table, text string, args ...any) error {
-	return t.Fail(-1, fmt.Errorf(text, args...))
-}
-
-// failAll returns an error about t as a whole.
-func failAll(t Table, text string, args ...any) error {
-	return format.Wrong(t.File(), text, args...)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -64,9 +63,6 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err := r.finish(ctx); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := r.b.Graph(ctx)
-	if err != nil {
-		return nil, nil, format.Locate(err, path, nil)
-	}
-	return g, append(r.notes, content.Notes(g, changes)...), format.CheckTraining(path, g)
+	g, notes, err := format.Build(ctx, &r.b, path, nil)
+	return g, append(r.notes, notes...), err
 }

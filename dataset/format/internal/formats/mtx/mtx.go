@@ -12,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -131,13 +130,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Edges, err = readEdges(ctx, adjacency, b.Nodes); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph(ctx)
-	if err != nil {
-		return nil, nil, format.Locate(err, adjacency, map[string]string{
-			"features": features, "labels": labels, "split": split,
-		})
-	}
-	return g, content.Notes(g, changes), format.CheckTraining(split, g)
+	return format.Build(ctx, &b, adjacency, map[string]string{"features": features, "labels": labels, "split": split})
 }
 
 // require returns the file of features or labels. The error lists the files that a graph needs.
