@@ -31,9 +31,11 @@ func Collect(ctx context.Context, f Streamer, path string) (g *graph.Graph, note
 	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
-// Build implements Read for a format that fills a graph.Builder: it returns the graph, and notes about its edges. Files
+// Build implements Read for a format that fills a graph.Builder: it returns the graph, and notes about its edges. files
 // maps the parts of a graph (graph.PartError) that have separate files to these files; all other parts are in file.
-func Build(ctx context.Context, b *graph.Builder, file string, files map[string]string) (*graph.Graph, []string, error) {
+func Build(
+	ctx context.Context, b *graph.Builder, file string, files map[string]string,
+) (g *graph.Graph, notes []string, err error) {
 	g, changes, err := b.Graph(ctx)
 	if err != nil {
 		return nil, nil, Locate(err, file, files)

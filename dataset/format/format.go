@@ -241,7 +241,7 @@ func WriterFor(path, name string) (w Writer, ok bool, err error) {
 }
 
 // Writers returns the names of the formats that can be written.
-func Writers() []string { return namesOf(is[Writer]) }
+func Writers() (names []string) { return namesOf(is[Writer]) }
 
 // namesOf returns the names of the formats with a property.
 func namesOf(has func(Format) bool) (names []string) {

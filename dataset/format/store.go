@@ -42,7 +42,7 @@ type Teller interface {
 func isStore(f Format) bool { return is[ArrayStore](f) || is[TableStore](f) }
 
 // Stores returns the names of the formats that store condensed graphs: each is an ArrayStore or a TableStore.
-func Stores() []string { return namesOf(isStore) }
+func Stores() (names []string) { return namesOf(isStore) }
 
 // StoreFor returns the format that writes a condensed graph to path: the format called name or, if name is empty, the
 // one with the extension of path. An error is an *UnknownError or an

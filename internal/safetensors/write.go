@@ -64,7 +64,8 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 	}
 	for _, t := range l.order {
 		info, b := l.infos[t.Name], raw[t.Name]
-		if _, late := t.Data.(Stream); !late && info.End-info.Begin != int64(len(b)) { // that of a Stream is checked at its end
+		_, late := t.Data.(Stream) // its length is checked at its end
+		if !late && info.End-info.Begin != int64(len(b)) {
 			return fmt.Errorf("safetensors: tensor %q: shape %v of %s takes %d bytes, and its data has %d",
 				t.Name, t.Shape, t.DType, info.End-info.Begin, len(b))
 		}

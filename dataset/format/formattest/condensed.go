@@ -89,7 +89,8 @@ func keeps(t *testing.T, w format.Writer, extension string) {
 	for _, classes := range [][]string{{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, nil} {
 		b := graph.Builder{
 			Name: "kept", X: &mat.Dense{Rows: 4, Cols: 2, Data: []float32{1, 0.5, -2, 0, 1e-30, 3, 0, 7}},
-			Y: []int32{2, 1, graph.Unlabelled, 1}, Classes: 3, ClassNames: classes, IDs: []string{"ann", "b & co", "zoë, d", "7"},
+			Y: []int32{2, 1, graph.Unlabelled, 1}, Classes: 3, ClassNames: classes,
+			IDs:   []string{"ann", "b & co", "zoë, d", "7"},
 			Split: graph.Split{Train: []int32{0}, Val: []int32{1}, Test: []int32{3}},
 		}
 		b.AddWeightedEdge(0, 1, 0.5)

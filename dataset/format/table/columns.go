@@ -19,17 +19,6 @@ var (
 	weightNames = []string{"weight"}
 )
 
-// Column returns the index of the first column in header that has one of the names, ignoring case, or −1. The first name
-// that the header has decides.
-func Column(header, names []string) int {
-	for _, name := range names {
-		if i := slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
 // Missing returns an error if a column is missing. places holds the index of each column in header, −1 for a missing
 // one. names holds its possible names, the usual one first. The error lists the columns of header, and adds a hint if
 // the separator seems wrong, or if the first column has no name and may be the missing one.
@@ -71,7 +60,7 @@ type columns struct {
 // findColumns finds the columns in the header of t.
 func findColumns(t Table) (c columns, err error) {
 	header := t.Header()
-	c = columns{id: Column(header, idNames), label: Column(header, labelNames), split: Column(header, splitNames)}
+	c = columns{id: content.Column(header, idNames), label: content.Column(header, labelNames), split: content.Column(header, splitNames)}
 	if err := Missing(header, [][]string{idNames, labelNames}, c.id, c.label); err != nil {
 		return c, t.Fail(-1, err)
 	}
@@ -107,7 +96,7 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 func findEnds(t Table) (e ends, err error) {
 	header := t.Header()
 	e = ends{
-		source: Column(header, sourceNames), target: Column(header, targetNames), weight: Column(header, weightNames),
+		source: content.Column(header, sourceNames), target: content.Column(header, targetNames), weight: content.Column(header, weightNames),
 	}
 	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
 		return e, t.Fail(-1, err)

@@ -15,7 +15,7 @@ import (
 
 // Labels collects the labels of nodes, in order. The zero value is empty.
 type Labels struct {
-	// Loose takes numbers such as 7.0 for whole numbers, and NaN for no label.
+	// Loose takes numbers such as 7.0 for integers, and NaN for no label.
 	Loose bool
 
 	of    []int32 // the label of each node, as an index into names, or graph.Unlabelled

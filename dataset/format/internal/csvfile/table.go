@@ -30,8 +30,8 @@ func Path(dir, name string) string {
 	return filepath.Join(dir, name+".csv")
 }
 
-// Table is a .csv file with a header, as RFC 4180 describes it. Semicolons or tabs may separate fields (separator). It is
-// a table.Table.
+// Table is a .csv file with a header, as RFC 4180 describes it, and a table.Table. Semicolons or tabs may separate
+// fields (separator).
 type Table struct {
 	path   string
 	header []string
@@ -63,8 +63,8 @@ func (t *Table) File() string { return t.path }
 // Header returns the names of the columns. No two are equal.
 func (t *Table) Header() []string { return t.header }
 
-// Column returns the index of the column with one of the names, or −1 (table.Column).
-func (t *Table) Column(names ...string) int { return table.Column(t.header, names) }
+// Column returns the index of the column with one of the names, or −1 (content.Column).
+func (t *Table) Column(names ...string) int { return content.Column(t.header, names) }
 
 // Bytes returns the size of the file.
 func (t *Table) Bytes() int64 { return content.SizeOf(t.path) }

@@ -133,7 +133,8 @@ func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int6
 	labels := filepath.Join(raw, "node-label.npz")
 	s.Files = map[string]string{"edges": z.Where(), "features": z.Where(), "labels": labels}
 	if _, folder := z.(*numpy.Folder); folder {
-		s.Files["edges"], s.Files["features"] = filepath.Join(raw, arrayEdges+".npy"), filepath.Join(raw, arrayFeatures+".npy")
+		s.Files["edges"] = filepath.Join(raw, arrayEdges+".npy")
+		s.Files["features"] = filepath.Join(raw, arrayFeatures+".npy")
 	}
 	nodes, err := countNodes(z)
 	if err != nil {
