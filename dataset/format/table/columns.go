@@ -60,7 +60,10 @@ type columns struct {
 // findColumns finds the columns in the header of t.
 func findColumns(t Table) (c columns, err error) {
 	header := t.Header()
-	c = columns{id: content.Column(header, idNames), label: content.Column(header, labelNames), split: content.Column(header, splitNames)}
+	c = columns{
+		id: content.Column(header, idNames), label: content.Column(header, labelNames),
+		split: content.Column(header, splitNames),
+	}
 	if err := Missing(header, [][]string{idNames, labelNames}, c.id, c.label); err != nil {
 		return c, t.Fail(-1, err)
 	}
@@ -96,7 +99,8 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 func findEnds(t Table) (e ends, err error) {
 	header := t.Header()
 	e = ends{
-		source: content.Column(header, sourceNames), target: content.Column(header, targetNames), weight: content.Column(header, weightNames),
+		source: content.Column(header, sourceNames), target: content.Column(header, targetNames),
+		weight: content.Column(header, weightNames),
 	}
 	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
 		return e, t.Fail(-1, err)
