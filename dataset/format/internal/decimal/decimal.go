@@ -90,7 +90,7 @@ func parseDecimal(text []byte) (value float32, ok bool) {
 	return float32(v), true
 }
 
-// parseExponent reads e[±]digits, at most three of them.
+// parseExponent reads e[±]digits, of which it takes only few.
 func parseExponent(text []byte) (power int, ok bool) {
 	if text[0] != 'e' && text[0] != 'E' {
 		return 0, false
