@@ -33,22 +33,15 @@ func (e elsewhere) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 func TestFeaturesElsewhere(t *testing.T) {
 	g := fixture.Made(t, "arxiv", 0.05) // several blocks
 	dense := g.X.(*mat.Dense)
-	want, err := dataset.Describe(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(dataset.Describe(g))(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name+".safetensors") }
-	if err := dataset.Write(t.Context(), at("dense"), g); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), at("dense"), g))
 	g.X = elsewhere{dense, nil}
 	if got, err := dataset.Describe(g); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: facts %+v, want %+v", err, got, want)
 	}
-	if err := dataset.Write(t.Context(), at("elsewhere"), g); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), at("elsewhere"), g))
 	one, err := os.ReadFile(at("dense"))
 	two, otherErr := os.ReadFile(at("elsewhere"))
 	if err != nil || otherErr != nil || !slices.Equal(one, two) {

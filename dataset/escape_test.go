@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
@@ -19,23 +20,15 @@ import (
 // name ends in "→" is a symbolic link to /etc/passwd.
 func rezipped(t *testing.T, archive string, rename func(name string) []string) []byte {
 	t.Helper()
-	from, err := zip.OpenReader(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := fixture.Must(zip.OpenReader(archive))(t)
 	defer from.Close()
 	var to bytes.Buffer
 	w := zip.NewWriter(&to)
 	for _, member := range from.File {
-		r, err := member.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(member.Open())(t)
 		content, err := io.ReadAll(r)
 		r.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		for _, name := range rename(member.Name) {
 			header := &zip.FileHeader{Name: strings.TrimSuffix(name, "→"), Method: zip.Store}
 			data := content
@@ -47,14 +40,10 @@ func rezipped(t *testing.T, archive string, rename func(name string) []string) [
 			if err == nil {
 				_, err = m.Write(data)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, w.Close())
 	return to.Bytes()
 }
 
@@ -65,9 +54,7 @@ func everything(t *testing.T, folder string) (all []string) {
 		all = append(all, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	return all
 }
 
@@ -77,14 +64,10 @@ func everything(t *testing.T, folder string) (all []string) {
 func TestArchivesThatClimbOut(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "a", "b", "c")
-	if err := os.MkdirAll(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.MkdirAll(inner, 0o700))
 	for _, extension := range []string{".npz", ".pt"} {
 		whole := filepath.Join(dir, "whole"+extension)
-		if err := dataset.Write(t.Context(), whole, synth.Demo()); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), whole, synth.Demo()))
 		for name, rename := range map[string]func(string) []string{
 			"climbs":        func(name string) []string { return []string{"../../" + name} },
 			"climbs within": func(name string) []string { return []string{"x/../../../" + name} },
@@ -95,9 +78,7 @@ func TestArchivesThatClimbOut(t *testing.T) {
 			"links beside":  func(name string) []string { return []string{name, "../../link→", "link→"} },
 		} {
 			path := filepath.Join(inner, strings.ReplaceAll(name, " ", "-")+extension)
-			if err := os.WriteFile(path, rezipped(t, whole, rename), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, os.WriteFile(path, rezipped(t, whole, rename), 0o600))
 			before := everything(t, dir)
 			g, err := dataset.Options{}.Open(t.Context(), path)
 			if err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), filepath.Base(path))) {
@@ -122,31 +103,20 @@ func TestArchivesThatClimbOut(t *testing.T) {
 func TestFoldersThatClimbOut(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made.dgl")
-	if err := dataset.Write(t.Context(), made, synth.Demo()); err != nil {
-		t.Fatal(err)
-	}
-	meta, err := os.ReadFile(filepath.Join(made, "meta.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), made, synth.Demo()))
+	meta := fixture.Must(os.ReadFile(filepath.Join(made, "meta.yaml")))(t)
 	for name, to := range map[string]string{
 		"climbs.dgl": "../made.dgl/", "root.dgl": made + "/", "within.dgl": "x/../../made.dgl/", "linked.dgl": "",
 	} {
 		folder := filepath.Join(dir, name)
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.Mkdir(folder, 0o700))
 		if to == "" {
 			for _, file := range []string{"nodes_0.csv", "edges_0.csv"} {
-				if err := os.Symlink(filepath.Join("..", "made.dgl", file), filepath.Join(folder, file)); err != nil {
-					t.Fatal(err)
-				}
+				fixture.OK(t, os.Symlink(filepath.Join("..", "made.dgl", file), filepath.Join(folder, file)))
 			}
 		}
 		text := strings.NewReplacer("nodes_0.csv", to+"nodes_0.csv", "edges_0.csv", to+"edges_0.csv").Replace(string(meta))
-		if err := os.WriteFile(filepath.Join(folder, "meta.yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.WriteFile(filepath.Join(folder, "meta.yaml"), []byte(text), 0o600))
 		_, err := dataset.Options{}.Open(t.Context(), folder)
 		refused := err != nil && strings.Contains(err.Error(), "must be a file in the folder")
 		if refused != (to != "") {

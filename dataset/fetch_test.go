@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -45,9 +46,7 @@ func TestFetchFileResumes(t *testing.T) {
 		url := server(t, content, &asked)
 		path := filepath.Join(t.TempDir(), "file")
 		if c.part != nil {
-			if err := os.WriteFile(path+".part", c.part, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, os.WriteFile(path+".part", c.part, 0o600))
 		}
 		var done, total int64
 		ctx := progress.With(t.Context(), func(e progress.Event) { done, total = e.Done, e.Total })
@@ -75,9 +74,7 @@ func TestFetchFileByBlobID(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	url := server(t, []byte("hello\n"), &asked)
 	for range 2 {
-		if err := dataset.FetchFile(t.Context(), url, path, "ce013625030ba8dba906f756967f9e9ca394464a"); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.FetchFile(t.Context(), url, path, "ce013625030ba8dba906f756967f9e9ca394464a"))
 	}
 	if len(asked) != 1 {
 		t.Errorf("asked %d times, want once", len(asked))
@@ -91,9 +88,7 @@ func TestFetchFileRefusesOtherContent(t *testing.T) {
 	var asked []string
 	path := filepath.Join(t.TempDir(), "file")
 	err := dataset.FetchFile(t.Context(), server(t, []byte("something else"), &asked), path, strings.Repeat("0", 64))
-	if err == nil || !strings.Contains(err.Error(), "its checksum is ") {
-		t.Errorf("error %v", err)
-	}
+	fixture.Says(t, err, "its checksum is ")
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
 		t.Errorf("it leaves %v", left)
 	}
@@ -147,12 +142,9 @@ func TestFetchWithoutNetwork(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	url := s.URL + "/"
 	_, err := dataset.Options{Cache: t.TempDir(), Origin: url}.Open(t.Context(), "cora")
-	if err == nil || !strings.Contains(err.Error(), url+"ind.cora.x: the server answers 404") {
-		t.Errorf("error %v", err)
-	}
+	fixture.Says(t, err, url+"ind.cora.x: the server answers 404")
 	s.Close()
 	_, err = dataset.Options{Cache: t.TempDir(), Origin: url}.Open(t.Context(), "cora")
-	if err == nil || !strings.Contains(err.Error(), url+"ind.cora.x") || !strings.Contains(err.Error(), "CGC_DATA") {
-		t.Errorf("error %v, want the address and CGC_DATA in it", err)
-	}
+	fixture.Says(t, err, url+"ind.cora.x")
+	fixture.Says(t, err, "CGC_DATA")
 }

@@ -71,13 +71,8 @@ func TestClassNames(t *testing.T) {
 // set.
 func TestMadeGraphsDoNotPass(t *testing.T) {
 	dir := t.TempDir()
-	if err := dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), fixture.Made(t, "cora", 1)); err != nil {
-		t.Fatal(err)
-	}
-	g, err := dataset.Options{Search: []string{dir}}.Open(t.Context(), "cora")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), fixture.Made(t, "cora", 1)))
+	g := fixture.Must(dataset.Options{Search: []string{dir}}.Open(t.Context(), "cora"))(t)
 	id, err := graph.Identify(g)
 	if verdict, _ := known.Verify("cora", id.Fingerprint); err != nil || g.Name != "made-cora" ||
 		verdict != known.Other {

@@ -117,10 +117,7 @@ func TestOdd(t *testing.T) {
 			t.Fatalf("%s: %v", want, err)
 		}
 		for _, g.X = range []mat.Matrix{g.X, sparse(g.X.(*mat.Dense)), elsewhere{g.X.(*mat.Dense), nil}} {
-			facts, err := dataset.Describe(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			facts := fixture.Must(dataset.Describe(g))(t)
 			var got []string
 			for _, o := range facts.Odd {
 				got = append(got, o.Key+": "+o.String())
@@ -166,10 +163,7 @@ func TestDescribeTellsWhatReadingDropped(t *testing.T) {
 	if err != nil || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "1 self-loop dropped, 1 repeat or opposite") {
 		t.Errorf("%v: notes %q", err, f.Notes)
 	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(json.Marshal(f))(t)
 	var keys struct {
 		Notes []string
 		Odd   []map[string]any

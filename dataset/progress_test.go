@@ -86,14 +86,9 @@ func TestProgress(t *testing.T) {
 
 	made := fixture.Made(t, "cora", 1)
 	written := func(name, file string) string {
-		f, err := format.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(format.Find(name))(t)
 		path := filepath.Join(t.TempDir(), file)
-		if err := f.(format.Writer).Write(t.Context(), path, made); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, f.(format.Writer).Write(t.Context(), path, made))
 		return path
 	}
 	for _, c := range []struct {
@@ -115,9 +110,7 @@ func TestProgress(t *testing.T) {
 			}
 			last[e.Stage] = e
 		})
-		if _, err := dataset.Environment().Open(ctx, c.path); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(dataset.Environment().Open(ctx, c.path))(t)
 		for _, stage := range c.files {
 			if e := last[stage]; e.Total == 0 || e.Done < e.Total*2/3 {
 				t.Errorf("%s: the last report of %q is %v, want most of the total", c.path, stage, e)

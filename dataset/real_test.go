@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -32,11 +33,7 @@ func realGraph(t *testing.T, name string) *graph.Graph {
 	if !slices.ContainsFunc(o.List(), func(s dataset.Source) bool { return s.Name == name && s.Path != "" }) {
 		t.Skipf("%s is not in $CGC_DATA", name)
 	}
-	g, err := o.Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return fixture.Must(o.Open(t.Context(), name))(t)
 }
 
 func TestRealGraphs(t *testing.T) {

@@ -70,9 +70,7 @@ func arrays(t *testing.T) (all []bad) {
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	add("a member that claims 4 GB of 100 bytes", zipped(t, "x.npy", zeros.Bytes(), 4<<30, zip.Deflate))
 	add("a member that claims 2⁶³ bytes", zipped(t, "x.npy", zeros.Bytes(), 1<<63, zip.Deflate))
 	add("a stored member that claims 4 GB", zipped(t, "x.npy", good["x"], 4<<30, zip.Store))
@@ -98,9 +96,7 @@ func bomb(t *testing.T, arrays map[string][]byte) []byte {
 		if err == nil {
 			_, err = io.Copy(w, content)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(arrays)) {
 		if name != "x" {
@@ -109,9 +105,7 @@ func bomb(t *testing.T, arrays map[string][]byte) []byte {
 	}
 	header := fixture.Npy("<f4", fmt.Sprintf("%d, 1", rows), []float32{})
 	write("x", io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, int64(4*rows))))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, z.Close())
 	return out.Bytes()
 }
 

@@ -117,9 +117,7 @@ func zipped(t *testing.T, member string, content []byte, claim uint64, method ui
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	return out.Bytes()
 }
 
@@ -129,9 +127,7 @@ func from(t *testing.T, folder string) map[string][]byte {
 	files := map[string][]byte{}
 	dir := filepath.Join("format", "internal", "formats", folder)
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	for _, e := range entries {
 		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
 			t.Fatal(err)
@@ -309,9 +305,7 @@ func TestCondensedRefused(t *testing.T) {
 			`"data_offsets":[8,16]}}`,
 	} {
 		path := filepath.Join(t.TempDir(), "small.safetensors")
-		if err := os.WriteFile(path, tensors(header, 16), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.WriteFile(path, tensors(header, 16), 0o600))
 		used, err := measured(t, name, func() error {
 			_, err := condense.Load(path)
 			return err

@@ -283,31 +283,22 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 	t.Helper()
 	var notes, streamNotes []string
 	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	for _, o := range kept {
 		whole := *g
 		if o.Storage != "" {
-			if whole.X, err = paneled.Copy(g.X, o.Width, o.Storage); err != nil {
-				t.Fatal(err)
-			}
+			whole.X = fixture.Must(paneled.Copy(g.X, o.Width, o.Storage))(t)
 		}
 		dir := t.TempDir()
 		want, got := filepath.Join(dir, "want.safetensors"), filepath.Join(dir, "got.safetensors")
-		if err := dataset.Write(t.Context(), want, &whole); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), want, &whole))
 		streamNotes = nil
 		options := dataset.Options{Note: func(s string) { streamNotes = append(streamNotes, s) }}
 		s, err := options.Stream(t.Context(), path, 1<<20)
 		if err != nil || s == nil {
 			t.Fatalf("no stream: %v", err)
 		}
-		changes, err := dataset.WriteStream(t.Context(), got, s, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		changes := fixture.Must(dataset.WriteStream(t.Context(), got, s, o))(t)
 		if s.Close != nil {
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -333,11 +324,7 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return fixture.Must(os.ReadFile(path))(t)
 }
 
 // alike fails unless Open and Stream return the same error.
@@ -392,9 +379,7 @@ func TestStreamRefuses(t *testing.T) {
 			continue
 		}
 		folder, err := streams(t.Context(), t, files, 1<<20)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got the error %v\nwant one line with %q", err, want)
-		}
+		fixture.Says(t, err, want)
 		if left, _ := os.ReadDir(folder); len(left) > 0 {
 			t.Errorf("%s: files are left: %v", want, left)
 		}

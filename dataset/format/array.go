@@ -59,20 +59,12 @@ func (a *Array) Sides() []int {
 	if a.Shape != nil {
 		return a.Shape
 	}
-	switch data := a.Data.(type) {
-	case []float32:
-		return []int{len(data)}
-	case []int64:
-		return []int{len(data)}
-	case []int32:
-		return []int{len(data)}
-	case []bool:
-		return []int{len(data)}
-	case []string:
-		return []int{len(data)}
-	case mat.Matrix:
-		rows, cols := data.Dims()
+	if x, is := a.Data.(mat.Matrix); is {
+		rows, cols := x.Dims()
 		return []int{rows, cols}
+	}
+	if n := length(a.Data); n >= 0 {
+		return []int{n}
 	}
 	return nil
 }

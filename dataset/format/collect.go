@@ -31,6 +31,26 @@ func Collect(ctx context.Context, f Streamer, path string) (g *graph.Graph, note
 	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
+// Build implements Read for a format that fills a graph.Builder: it returns the graph, and notes about its edges. files
+// maps the parts of a graph (graph.PartError) that have separate files to these files; all other parts are in file.
+func Build(
+	ctx context.Context, b *graph.Builder, file string, files map[string]string,
+) (g *graph.Graph, notes []string, err error) {
+	g, changes, err := b.Graph(ctx)
+	if err != nil {
+		return nil, nil, Locate(err, file, files)
+	}
+	return g, content.Notes(g, changes), CheckTraining(cmp.Or(files["split"], file), g)
+}
+
+// CheckTraining returns a *ReadError about file if g has a split without training nodes.
+func CheckTraining(file string, g *graph.Graph) error {
+	if s := g.Split; len(s.Train) > 0 || len(s.Val)+len(s.Test) == 0 {
+		return nil
+	}
+	return Wrong(file, "the training split is empty, must have at least 1 node")
+}
+
 // Graph returns the graph that s delivers, and the changes to its edges.
 func (s *Stream) Graph(ctx context.Context) (g *graph.Graph, changes graph.Changes, err error) {
 	b := graph.Builder{

@@ -31,6 +31,11 @@ func (e *ReadError) Error() string {
 	return fmt.Sprintf("dataset: %s: %v", e.File, e.Err)
 }
 
+// Wrong returns a *ReadError about a file. text and args are as in fmt.Errorf.
+func Wrong(file, text string, args ...any) error {
+	return &ReadError{File: file, Err: fmt.Errorf(text, args...)}
+}
+
 // Unwrap returns the error without its location.
 func (e *ReadError) Unwrap() error { return e.Err }
 

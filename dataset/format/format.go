@@ -10,6 +10,7 @@
 package format
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -194,10 +195,7 @@ func List(folder string) (graphs []Place) {
 	})
 	order := Names()
 	slices.SortFunc(graphs, func(a, b Place) int {
-		if d := slices.Index(order, a.FormatName) - slices.Index(order, b.FormatName); d != 0 {
-			return d
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(slices.Index(order, a.FormatName)-slices.Index(order, b.FormatName), strings.Compare(a.Name, b.Name))
 	})
 	return graphs
 }
@@ -243,11 +241,20 @@ func WriterFor(path, name string) (w Writer, ok bool, err error) {
 }
 
 // Writers returns the names of the formats that can be written.
-func Writers() (names []string) {
+func Writers() (names []string) { return namesOf(is[Writer]) }
+
+// namesOf returns the names of the formats with a property.
+func namesOf(has func(Format) bool) (names []string) {
 	each(func(name string, f Format) {
-		if _, ok := f.(Writer); ok {
+		if has(f) {
 			names = append(names, name)
 		}
 	})
 	return names
+}
+
+// is reports whether f is also of a type.
+func is[T any](f Format) bool {
+	_, ok := f.(T)
+	return ok
 }

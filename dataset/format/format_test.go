@@ -53,12 +53,7 @@ func file(t *testing.T, name string) string {
 }
 
 func TestTheMostCertainFormatReads(t *testing.T) {
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), file(t, "a.twins"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, notes := fixture.Noted(t, file(t, "a.twins"))
 	if g.Name != "a" || len(g.Split.Train) != 20 || len(g.Split.Val) != 30 || len(g.Split.Test) != 40 {
 		t.Errorf("a graph without a name or a split is opened as %s with %+v", g.Name, g.Split)
 	}
@@ -95,9 +90,7 @@ func TestSeveralGraphsAreAnError(t *testing.T) {
 // TestFoldersAreNotFiles checks that a folder is not recognised as a file, whatever its name.
 func TestFoldersAreNotFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "own.npz")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.Mkdir(dir, 0o755))
 	var unknown *format.UnrecognisedError
 	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.As(err, &unknown) {
 		t.Errorf("error %v", err)
@@ -111,10 +104,7 @@ func TestErrorsListTheFormats(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	for _, name := range format.Names() {
-		f, err := format.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(format.Find(name))(t)
 		d := f.Describe()
 		for _, of := range []string{d.Folder, d.File} {
 			if of != "" && !strings.Contains(unknown.Error(), of+" ("+d.Title+")") {

@@ -28,16 +28,6 @@ type Splitter interface {
 	ReadSplit(ctx context.Context, path string, split int) (g *graph.Graph, notes []string, err error)
 }
 
-// queriers returns the names of the formats that are Queriers.
-func queriers() (names []string) {
-	each(func(name string, f Format) {
-		if _, ok := f.(Querier); ok {
-			names = append(names, name)
-		}
-	})
-	return names
-}
-
 // NoQueriesError is the error for queries to a graph that is not in a database.
 type NoQueriesError struct {
 	// Path is the path of the graph, and Name the name of its format.
@@ -47,7 +37,7 @@ type NoQueriesError struct {
 // Error names the formats that accept queries.
 func (e *NoQueriesError) Error() string {
 	want := "no format here does"
-	if names := queriers(); len(names) > 0 {
+	if names := namesOf(is[Querier]); len(names) > 0 {
 		want = "only those of " + strings.Join(names, " and ") + " do"
 	}
 	return fmt.Sprintf("dataset: graphs of the format %s take no queries, %s (%s)", e.Name, want, Shown(e.Path))
@@ -76,14 +66,8 @@ func Shown(path string) string {
 	return scheme + mark + rest
 }
 
-// unknownAddressError is the error for an address that no format reads.
-type unknownAddressError struct {
-	// Path is the address, as Shown returns it.
-	Path string
-}
-
-// Error lists the known schemes.
-func (e *unknownAddressError) Error() string {
+// unknownAddress returns the error for an address that no format reads. It lists the known schemes.
+func unknownAddress(address string) error {
 	var schemes []string
 	each(func(_ string, f Format) {
 		for _, s := range f.Describe().Schemes {
@@ -91,10 +75,10 @@ func (e *unknownAddressError) Error() string {
 		}
 	})
 	if len(schemes) == 0 {
-		return fmt.Sprintf("dataset: no format here reads addresses such as %s", e.Path)
+		return fmt.Errorf("dataset: no format here reads addresses such as %s", Shown(address))
 	}
-	return fmt.Sprintf("dataset: no format reads %s, must be an address that begins with %s",
-		e.Path, strings.Join(schemes, " or "))
+	return fmt.Errorf("dataset: no format reads %s, must be an address that begins with %s",
+		Shown(address), strings.Join(schemes, " or "))
 }
 
 // recogniseAddress returns the format that reads the scheme of an address.
@@ -109,7 +93,7 @@ func recogniseAddress(address string) (Place, error) {
 		}
 	})
 	if found.Format == nil {
-		return found, &unknownAddressError{Path: Shown(address)}
+		return found, unknownAddress(address)
 	}
 	return found, nil
 }

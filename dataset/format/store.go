@@ -39,21 +39,10 @@ type Teller interface {
 }
 
 // isStore reports whether f stores condensed graphs.
-func isStore(f Format) bool {
-	_, arrays := f.(ArrayStore)
-	_, tables := f.(TableStore)
-	return arrays || tables
-}
+func isStore(f Format) bool { return is[ArrayStore](f) || is[TableStore](f) }
 
 // Stores returns the names of the formats that store condensed graphs: each is an ArrayStore or a TableStore.
-func Stores() (names []string) {
-	each(func(name string, f Format) {
-		if isStore(f) {
-			names = append(names, name)
-		}
-	})
-	return names
-}
+func Stores() (names []string) { return namesOf(isStore) }
 
 // StoreFor returns the format that writes a condensed graph to path: the format called name or, if name is empty, the
 // one with the extension of path. An error is an *UnknownError or an
@@ -65,7 +54,8 @@ func StoreFor(path, name string) (store Format, err error) {
 			return nil, err
 		}
 		if !isStore(f) {
-			return nil, &noStoreError{Name: name, Stores: Stores()}
+			return nil, fmt.Errorf("dataset: the format %s keeps no condensed graphs, must be one of %s",
+				name, strings.Join(Stores(), ", "))
 		}
 		return f, nil
 	}
@@ -106,19 +96,6 @@ func Extensions(names []string) (all []string) {
 		}
 	}
 	return all
-}
-
-// noStoreError is the error for writing a condensed graph in a format that cannot store one.
-type noStoreError struct {
-	Name string
-	// Stores are the names of the formats that store condensed graphs.
-	Stores []string
-}
-
-// Error names the formats that store condensed graphs.
-func (e *noStoreError) Error() string {
-	return fmt.Sprintf("dataset: the format %s keeps no condensed graphs, must be one of %s",
-		e.Name, strings.Join(e.Stores, ", "))
 }
 
 // UnknownExtensionError is the error for a path whose extension belongs to no store.

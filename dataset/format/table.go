@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,24 +67,17 @@ func (t *Tables) Check() error {
 
 // fits reports whether c has one cell per row.
 func (c *Column) fits(rows int) bool {
-	n := int64(c.count())
+	n := int64(length(c.Data))
 	if c.Offsets == nil {
 		return n == int64(rows)*int64(max(1, c.Width))
 	}
 	return len(c.Offsets) == rows+1 && slices.IsSorted(c.Offsets) && c.Offsets[0] == 0 && c.Offsets[rows] == n
 }
 
-// count returns the number of values in Data.
-func (c *Column) count() int {
-	switch data := c.Data.(type) {
-	case []float32:
-		return len(data)
-	case []int64:
-		return len(data)
-	case []int32:
-		return len(data)
-	case []string:
-		return len(data)
+// length returns the number of elements of a slice, or −1 for other data.
+func length(data any) int {
+	if v := reflect.ValueOf(data); v.Kind() == reflect.Slice {
+		return v.Len()
 	}
 	return -1
 }
@@ -137,27 +131,16 @@ func (t *Table) Blocks() iter.Seq2[*Table, error] {
 
 // slice returns rows lo to hi of a column without a matrix.
 func (c Column) slice(lo, hi int) Column {
-	from, to := int64(lo), int64(hi)
-	switch {
-	case c.Offsets != nil:
+	from, _ := c.Range(lo)
+	_, to := c.Range(hi - 1)
+	if c.Offsets != nil {
 		offsets := make([]int64, 0, hi-lo+1)
 		for _, o := range c.Offsets[lo : hi+1] {
 			offsets = append(offsets, o-c.Offsets[lo])
 		}
-		from, to, c.Offsets = c.Offsets[lo], c.Offsets[hi], offsets
-	case c.Width > 0:
-		from, to = from*int64(c.Width), to*int64(c.Width)
+		c.Offsets = offsets
 	}
-	switch data := c.Data.(type) {
-	case []float32:
-		c.Data = data[from:to]
-	case []int64:
-		c.Data = data[from:to]
-	case []int32:
-		c.Data = data[from:to]
-	case []string:
-		c.Data = data[from:to]
-	}
+	c.Data = reflect.ValueOf(c.Data).Slice(from, to).Interface()
 	return c
 }
 
@@ -300,7 +283,7 @@ func valuesOf[V Value](c *Column) ([]V, error) {
 	if same, ok := c.Data.([]V); ok {
 		return same, nil
 	}
-	n := c.count()
+	n := length(c.Data)
 	if n < 0 {
 		return nil, fmt.Errorf("column %s holds a %T, must hold values", c.Name, c.Data)
 	}

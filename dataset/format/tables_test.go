@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -91,9 +92,7 @@ func TestGather(t *testing.T) {
 		{Name: "id", Data: []int32{0, 1}}, {Name: "x0", Data: []float32{1, 4}}, {Name: "x1", Data: []float32{2, 5}},
 		{Name: "x2", Data: []float32{3, 6}}, {Name: "x07", Data: []float32{8, 9}}, {Name: "xy", Data: []string{"a", "b"}},
 	}}
-	if err := table.Gather("x"); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, table.Gather("x"))
 	if names := columns(table); !slices.Equal(names, []string{"id", "x", "x07", "xy"}) ||
 		!slices.Equal(table.Find("x").Data.([]float32), []float32{1, 2, 3, 4, 5, 6}) || table.Find("x").Width != 3 {
 		t.Errorf("gathered %q: %v", names, table.Find("x"))
@@ -124,9 +123,7 @@ func TestBlocks(t *testing.T) {
 	}}
 	at, blocks := 0, 0
 	for block, err := range table.Blocks() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		blocks++
 		for i := range block.Rows {
 			list := []string{}

@@ -3,6 +3,7 @@ package synth_test
 import (
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
@@ -38,14 +39,8 @@ func ridgeAccuracy(t *testing.T, g *graph.Graph, x *mat.Dense) float64 {
 		for i := range d {
 			s.Row(i)[i] += penalty * gram.Trace() / float64(n)
 		}
-		cholesky, err := s.Cholesky(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := cholesky.Solve(t.Context(), right, g.Classes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cholesky := fixture.Must(s.Cholesky(t.Context()))(t)
+		w := fixture.Must(cholesky.Solve(t.Context(), right, g.Classes))(t)
 		accuracy := func(nodes []int32) float64 {
 			correct := 0
 			for _, v := range nodes {
@@ -74,17 +69,11 @@ func ridgeAccuracy(t *testing.T, g *graph.Graph, x *mat.Dense) float64 {
 
 func TestDemoNeedsStructure(t *testing.T) {
 	g := synth.Demo()
-	if err := g.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, g.Validate(t.Context()))
 	var h1, h2 mat.Dense
 	a := graph.Symmetric(g.Adj)
-	if err := a.Apply(t.Context(), &h1, g.X); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Apply(t.Context(), &h2, &h1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, a.Apply(t.Context(), &h1, g.X))
+	fixture.OK(t, a.Apply(t.Context(), &h2, &h1))
 	raw, smooth := ridgeAccuracy(t, g, g.X.(*mat.Dense)), ridgeAccuracy(t, g, &h2)
 	t.Logf("ridge on X: %.1f%%, on ÂÂX: %.1f%%", raw, smooth)
 	if smooth < raw+10 || smooth >= 95 {

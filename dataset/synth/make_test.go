@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/registry"
@@ -18,20 +19,12 @@ import (
 
 func made(t *testing.T, s synth.Shape, seed uint64) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(t.Context(), s, rand.NewPCG(seed, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return fixture.Must(synth.Make(t.Context(), s, rand.NewPCG(seed, 0)))(t)
 }
 
 func like(t *testing.T, name string) synth.Shape {
 	t.Helper()
-	s, err := synth.Like(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return fixture.Must(synth.Like(name))(t)
 }
 
 func TestMakeMeetsItsShape(t *testing.T) {
@@ -47,10 +40,7 @@ func TestMakeMeetsItsShape(t *testing.T) {
 		if err := g.Validate(t.Context()); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
-		f, err := dataset.Describe(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(dataset.Describe(g))(t)
 		if f.Nodes != s.Nodes || f.Edges != s.Edges || f.Features != s.Features || f.Classes != s.Classes ||
 			f.Train != s.Train || f.Val != s.Val || f.Test != s.Test {
 			t.Errorf("made %+v\nof shape %+v", f, s)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -51,6 +53,17 @@ func ShiftLabels(y []int32) {
 			y[i] = c - 1
 		}
 	}
+}
+
+// Column returns the index of the first column in header with one of the names, ignoring case, or −1. The first name
+// that the header has decides.
+func Column(header, names []string) int {
+	for _, name := range names {
+		if i := slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // indexName matches the names that pandas gives to an index without a name: in a Parquet file, and when it reads a .csv

@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -18,37 +17,15 @@ type Blank struct {
 // NewBlank writes the header into an empty file, and sets the length of the file. Tensors have a Shape and a DType, and
 // no Data. Once every element is filled, the file has the bytes that Write gives for the same tensors.
 func NewBlank(file *os.File, meta map[string]string, tensors []Tensor) (*Blank, error) {
-	order := slices.Clone(tensors)
-	b := &Blank{file: file, infos: map[string]Info{}}
-	slices.SortStableFunc(order, func(a, b Tensor) int { return cmp.Compare(b.DType.Size(), a.DType.Size()) })
-	end := int64(0)
-	for _, t := range order {
-		if _, twice := b.infos[t.Name]; twice || t.Name == metadata {
-			return nil, fmt.Errorf("safetensors: tensor name %q is taken", t.Name)
-		}
-		sides := make([]int64, len(t.Shape))
-		for i, s := range t.Shape {
-			sides[i] = int64(s)
-		}
-		size, err := sizeOf(t.DType, sides)
-		if err != nil || t.DType.Size() == 0 {
-			return nil, fmt.Errorf("safetensors: tensor %q: type %q of shape %v cannot be stored", t.Name, t.DType, t.Shape)
-		}
-		b.infos[t.Name] = Info{Name: t.Name, DType: t.DType, Shape: t.Shape, Begin: end, End: end + size}
-		end += size
-	}
-	for i := range order {
-		order[i].Data = Stream(nil) // its length follows from its shape
-	}
-	header, size, err := makeHeader(meta, order, nil)
+	l, err := arrange(meta, tensors)
 	if err != nil {
 		return nil, err
 	}
-	b.start = int64(len(header))
-	if _, err := file.WriteAt(header, 0); err != nil {
+	b := &Blank{file: file, start: int64(len(l.header)), infos: l.infos}
+	if _, err := file.WriteAt(l.header, 0); err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
-	if err := file.Truncate(b.start + size); err != nil {
+	if err := file.Truncate(b.start + l.size); err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
 	return b, nil

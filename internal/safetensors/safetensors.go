@@ -9,10 +9,12 @@
 package safetensors
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -57,31 +59,15 @@ type Element interface {
 	float64 | float32 | int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8
 }
 
-// dtypes returns the types that are stored as E, the plain one first.
-func dtypes[E Element]() []DType {
-	var e E
-	switch any(e).(type) {
-	case float64:
-		return []DType{F64}
-	case float32:
-		return []DType{F32}
-	case int64:
-		return []DType{I64}
-	case int32:
-		return []DType{I32}
-	case int16:
-		return []DType{I16}
-	case int8:
-		return []DType{I8}
-	case uint64:
-		return []DType{U64}
-	case uint32:
-		return []DType{U32}
-	case uint16:
-		return []DType{U16, F16, BF16}
-	}
-	return []DType{U8, Bool}
+// stored lists the types that are stored as each kind of Element, the plain one first.
+var stored = map[reflect.Kind][]DType{
+	reflect.Float64: {F64}, reflect.Float32: {F32}, reflect.Int64: {I64}, reflect.Int32: {I32}, reflect.Int16: {I16},
+	reflect.Int8: {I8}, reflect.Uint64: {U64}, reflect.Uint32: {U32}, reflect.Uint16: {U16, F16, BF16},
+	reflect.Uint8: {U8, Bool},
 }
+
+// dtypes returns the types that are stored as E, the plain one first.
+func dtypes[E Element]() []DType { return stored[reflect.TypeFor[E]().Kind()] }
 
 // Info describes a tensor in a file.
 type Info struct {
@@ -131,14 +117,8 @@ func parseHeader(header []byte, dataSize int64) (tensors []Info, meta map[string
 		}
 		tensors = append(tensors, t)
 	}
-	slices.SortFunc(tensors, func(a, b Info) int {
-		if a.Begin != b.Begin {
-			return int(min(1, max(-1, a.Begin-b.Begin)))
-		}
-		if a.End != b.End {
-			return int(min(1, max(-1, a.End-b.End))) // empty tensors share an offset
-		}
-		return strings.Compare(a.Name, b.Name)
+	slices.SortFunc(tensors, func(a, b Info) int { // empty tensors share an offset
+		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End), strings.Compare(a.Name, b.Name))
 	})
 	for i := 1; i < len(tensors); i++ {
 		if a, b := tensors[i-1], tensors[i]; b.Begin < a.End {
@@ -182,16 +162,16 @@ func parseInfo(name string, raw []byte, dataSize int64) (Info, error) {
 }
 
 // sizeOf returns the size of a tensor in bytes.
-func sizeOf(d DType, shape []int64) (int64, error) {
+func sizeOf[I int | int64](d DType, shape []I) (int64, error) {
 	bytes := int64(d.Size())
 	for _, s := range shape {
 		if s < 0 {
 			return 0, fmt.Errorf("shape %v has a negative side", shape)
 		}
-		if s > 0 && bytes > math.MaxInt64/s {
+		if s > 0 && bytes > math.MaxInt64/int64(s) {
 			return 0, fmt.Errorf("shape %v is too large", shape)
 		}
-		bytes *= s
+		bytes *= int64(s)
 	}
 	if bytes > math.MaxInt/2 {
 		return 0, errors.New("tensor is larger than this machine can address")

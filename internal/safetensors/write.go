@@ -10,7 +10,9 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"unsafe"
 
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/progress"
@@ -38,36 +40,40 @@ const align = 64
 // bytes. Tensors are sorted by the size of their elements, largest first, so that each is aligned: the format allows no
 // gaps. Equal arguments give equal bytes.
 func Write(ctx context.Context, path string, meta map[string]string, tensors []Tensor) error {
-	order := slices.Clone(tensors)
-	raw := make(map[string][]byte, len(order))
-	for i, t := range order {
-		if _, twice := raw[t.Name]; twice || t.Name == metadata {
-			return fmt.Errorf("safetensors: tensor name %q is taken", t.Name)
-		}
+	tensors = slices.Clone(tensors)
+	raw := make(map[string][]byte, len(tensors))
+	for i := range tensors {
+		t := &tensors[i]
 		d, b, err := rawData(t.Data)
 		if err != nil {
 			return fmt.Errorf("safetensors: tensor %q: %w", t.Name, err)
 		}
-		if order[i].DType == "" {
-			order[i].DType = d[0]
+		if t.DType == "" {
+			t.DType = d[0]
 		} else if !slices.Contains(d, t.DType) {
 			return fmt.Errorf("safetensors: tensor %q: type %s from a %T", t.Name, t.DType, t.Data)
 		}
 		if t.Shape == nil {
-			order[i].Shape = []int{len(b) / d[0].Size()}
+			t.Shape = []int{len(b) / d[0].Size()}
 		}
 		raw[t.Name] = b
 	}
-	slices.SortStableFunc(order, func(a, b Tensor) int { return cmp.Compare(b.DType.Size(), a.DType.Size()) })
-	header, size, err := makeHeader(meta, order, raw)
+	l, err := arrange(meta, tensors)
 	if err != nil {
 		return err
 	}
-
+	for _, t := range l.order {
+		info, b := l.infos[t.Name], raw[t.Name]
+		_, late := t.Data.(Stream) // its length is checked at its end
+		if !late && info.End-info.Begin != int64(len(b)) {
+			return fmt.Errorf("safetensors: tensor %q: shape %v of %s takes %d bytes, and its data has %d",
+				t.Name, t.Shape, t.DType, info.End-info.Begin, len(b))
+		}
+	}
 	err = atomicfile.Write(path, func(file io.Writer) error {
-		w := &writer{ctx: ctx, name: filepath.Base(path), file: file, total: size + int64(len(header))}
-		w.write(header, 1)
-		for _, t := range order {
+		w := &writer{ctx: ctx, name: filepath.Base(path), file: file, total: l.size + int64(len(l.header))}
+		w.write(l.header, 1)
+		for _, t := range l.order {
 			if stream, ok := t.Data.(Stream); ok {
 				w.stream(t, stream)
 			} else {
@@ -82,69 +88,61 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 	return nil
 }
 
-// makeHeader returns the length and the header, padded so that the data is aligned, and the size of the data.
-func makeHeader(meta map[string]string, order []Tensor, raw map[string][]byte) (header []byte, size int64, err error) {
+// layout is the arrangement of tensors in a file.
+type layout struct {
+	order  []Tensor // in the order of their data
+	infos  map[string]Info
+	header []byte // its length and the header, padded so that the data is aligned
+	size   int64  // of the data
+}
+
+// arrange arranges tensors, which have a Shape and a DType.
+func arrange(meta map[string]string, tensors []Tensor) (l layout, err error) {
 	type entry struct {
 		DType   DType    `json:"dtype"`
 		Shape   []int    `json:"shape"`
 		Offsets [2]int64 `json:"data_offsets"`
 	}
-	entries := make(map[string]any, len(order)+1)
+	l.infos = make(map[string]Info, len(tensors))
+	entries := make(map[string]any, len(tensors)+1)
 	if len(meta) > 0 {
 		entries[metadata] = meta
 	}
-	for _, t := range order {
-		n := int64(t.DType.Size())
-		for _, s := range t.Shape {
-			n *= int64(s)
+	l.order = slices.Clone(tensors)
+	slices.SortStableFunc(l.order, func(a, b Tensor) int { return cmp.Compare(b.DType.Size(), a.DType.Size()) })
+	for _, t := range l.order {
+		if _, twice := l.infos[t.Name]; twice || t.Name == metadata {
+			return l, fmt.Errorf("safetensors: tensor name %q is taken", t.Name)
 		}
-		b := int64(len(raw[t.Name]))
-		if _, ok := t.Data.(Stream); ok {
-			b = n // the length is checked when the Stream ends
+		n, err := sizeOf(t.DType, t.Shape)
+		if err != nil || t.DType.Size() == 0 {
+			return l, fmt.Errorf("safetensors: tensor %q: type %q of shape %v cannot be stored", t.Name, t.DType, t.Shape)
 		}
-		if n != b || slices.ContainsFunc(t.Shape, func(s int) bool { return s < 0 }) {
-			return nil, 0, fmt.Errorf("safetensors: tensor %q: shape %v of %s takes %d bytes, and its data has %d",
-				t.Name, t.Shape, t.DType, n, b)
-		}
-		entries[t.Name] = entry{t.DType, t.Shape, [2]int64{size, size + n}}
-		size += n
+		l.infos[t.Name] = Info{Name: t.Name, DType: t.DType, Shape: t.Shape, Begin: l.size, End: l.size + n}
+		entries[t.Name] = entry{t.DType, t.Shape, [2]int64{l.size, l.size + n}}
+		l.size += n
 	}
 	text, err := json.Marshal(entries) // keys sorted
 	if err != nil {
-		return nil, 0, fmt.Errorf("safetensors: header: %w", err)
+		return l, fmt.Errorf("safetensors: header: %w", err)
 	}
 	text = append(text, bytes.Repeat([]byte(" "), (align-(8+len(text))%align)%align)...)
 	if len(text) > maxHeader {
-		return nil, 0, fmt.Errorf("safetensors: header of %d bytes, must be at most %d", len(text), maxHeader)
+		return l, fmt.Errorf("safetensors: header of %d bytes, must be at most %d", len(text), maxHeader)
 	}
-	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), size, nil
+	l.header = append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+	return l, nil
 }
 
 // rawData returns the types that data can be stored as, and the memory of data, or nil for a Stream.
 func rawData(data any) ([]DType, []byte, error) {
-	switch s := data.(type) {
-	case Stream:
+	if _, is := data.(Stream); is {
 		return dtypes[float32](), nil, nil
-	case []float64:
-		return dtypes[float64](), bytesOf(s), nil
-	case []float32:
-		return dtypes[float32](), bytesOf(s), nil
-	case []int64:
-		return dtypes[int64](), bytesOf(s), nil
-	case []int32:
-		return dtypes[int32](), bytesOf(s), nil
-	case []int16:
-		return dtypes[int16](), bytesOf(s), nil
-	case []int8:
-		return dtypes[int8](), bytesOf(s), nil
-	case []uint64:
-		return dtypes[uint64](), bytesOf(s), nil
-	case []uint32:
-		return dtypes[uint32](), bytesOf(s), nil
-	case []uint16:
-		return dtypes[uint16](), bytesOf(s), nil
-	case []uint8:
-		return dtypes[uint8](), bytesOf(s), nil
+	}
+	v := reflect.ValueOf(data)
+	if v.Kind() == reflect.Slice && stored[v.Type().Elem().Kind()] != nil {
+		elements := v.Type().Elem()
+		return stored[elements.Kind()], unsafe.Slice((*byte)(v.UnsafePointer()), v.Len()*int(elements.Size())), nil
 	}
 	return nil, nil, fmt.Errorf("data is a %T, must be a slice of numbers", data)
 }

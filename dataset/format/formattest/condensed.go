@@ -23,7 +23,7 @@ import (
 // Condensed tests that the format registered under name, a format.ArrayStore or a format.TableStore, stores condensed
 // graphs. Graphs with and without each optional part are read back unchanged. A format.Teller recognises the file.
 // Equal graphs give equal bytes. A cancelled write leaves nothing. The file is not read as a graph, and a graph is not
-// read as a condensed one.
+// read as a condensed one. A format.Writer keeps the names, the weights and the classes of a graph.
 func Condensed(t *testing.T, name string) {
 	t.Helper()
 	f, err := format.Find(name)
@@ -71,12 +71,49 @@ func Condensed(t *testing.T, name string) {
 	}
 	cancelled(t, name, extension)
 	if w, ok := f.(format.Writer); ok {
+		keeps(t, w, extension)
 		path := filepath.Join(t.TempDir(), "graph"+extension)
 		if err := w.Write(t.Context(), path, plain(t)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := condense.Load(path); err == nil || !strings.Contains(err.Error(), "not a condensed graph") {
 			t.Errorf("a graph is read as a condensed one: error %v", err)
+		}
+	}
+}
+
+// keeps tests that a graph is read back as it was written, with names, weights and classes of which the first has no
+// nodes, and that equal graphs give equal bytes.
+func keeps(t *testing.T, w format.Writer, extension string) {
+	t.Helper()
+	for _, classes := range [][]string{{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, nil} {
+		b := graph.Builder{
+			Name: "kept", X: &mat.Dense{Rows: 4, Cols: 2, Data: []float32{1, 0.5, -2, 0, 1e-30, 3, 0, 7}},
+			Y: []int32{2, 1, graph.Unlabelled, 1}, Classes: 3, ClassNames: classes,
+			IDs:   []string{"ann", "b & co", "zoë, d", "7"},
+			Split: graph.Split{Train: []int32{0}, Val: []int32{1}, Test: []int32{3}},
+		}
+		b.AddWeightedEdge(0, 1, 0.5)
+		b.AddWeightedEdge(1, 2, 2)
+		g, _, err := b.Graph(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "out"+extension)
+		var written [2]map[string]string
+		for i := range written { // the second write replaces the first
+			if err := w.Write(t.Context(), path, g); err != nil {
+				t.Fatal(err)
+			}
+			written[i] = files(t, filepath.Dir(path))
+		}
+		if !reflect.DeepEqual(written[0], written[1]) {
+			t.Errorf("%q: one graph gives different bytes", classes)
+		}
+		again := read(t, w, path)
+		if identify(t, again) != identify(t, g) || again.Name != g.Name || again.Classes != g.Classes ||
+			!slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, classes) {
+			t.Errorf("%+v is read back as %+v", g, again)
 		}
 	}
 }

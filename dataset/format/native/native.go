@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -125,7 +124,7 @@ func open(ctx context.Context, path string) (*file, error) {
 
 func (f *file) fail(text string, args ...any) {
 	if f.err == nil {
-		f.err = &format.ReadError{File: f.path, Err: fmt.Errorf(text, args...)}
+		f.err = format.Wrong(f.path, text, args...)
 	}
 }
 
@@ -269,12 +268,9 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 		Name: g.Name, Nodes: nodes, Edges: edges, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split,
 		IDs: g.IDs, ClassNames: g.ClassNames,
 	}
-	g, changes, err := b.Graph(f.ctx)
-	if err != nil {
-		f.err = format.Locate(err, f.path, nil)
-		return nil, nil
-	}
-	return g, content.Notes(g, changes)
+	g, notes, err := format.Build(f.ctx, &b, f.path, nil)
+	f.err = err
+	return g, notes
 }
 
 // tensor returns the elements of a tensor as E, without a copy if E is their type. It returns nil if there is no such

@@ -25,19 +25,10 @@ func TestPanelsStayInTheFile(t *testing.T) {
 	dense := g.X
 	for _, s := range mat.Storages() {
 		for _, width := range []int{0, 16, 48} {
-			x, err := paneled.Copy(dense, width, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g.X = x
+			g.X = fixture.Must(paneled.Copy(dense, width, s))(t)
 			file := filepath.Join(t.TempDir(), "g.safetensors")
-			if err := dataset.Write(t.Context(), file, g); err != nil {
-				t.Fatal(err)
-			}
-			opened, err := safetensors.Open(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, dataset.Write(t.Context(), file, g))
+			opened := fixture.Must(safetensors.Open(file))(t)
 			want := "1"
 			if width > 0 {
 				want = "2"
@@ -45,9 +36,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 			if got := opened.Metadata["format_version"]; got != want {
 				t.Errorf("%s in panels of %d: format_version %s, want %s", s, width, got, want)
 			}
-			if err := opened.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, opened.Close())
 			again := fixture.Open(t, file)
 			if again.Mapped != (runtime.GOOS != "windows") {
 				t.Errorf("%s in panels of %d: mapped %v", s, width, again.Mapped)
@@ -55,13 +44,11 @@ func TestPanelsStayInTheFile(t *testing.T) {
 			if p, ok := again.X.(*paneled.Matrix); ok != (s != mat.F32 || width > 0) || ok && p.Storage() != s {
 				t.Errorf("%s in panels of %d comes back as %T", s, width, again.X)
 			}
-			if got := written(t, again.X); !reflect.DeepEqual(got, written(t, x)) {
+			if got := written(t, again.X); !reflect.DeepEqual(got, written(t, g.X)) {
 				t.Errorf("%s in panels of %d: other numbers", s, width)
 			}
 			second := filepath.Join(t.TempDir(), "g.safetensors")
-			if err := dataset.Write(t.Context(), second, again); err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, dataset.Write(t.Context(), second, again))
 			one, _ := os.ReadFile(file)
 			if two, err := os.ReadFile(second); err != nil || !bytes.Equal(one, two) {
 				t.Errorf("%s in panels of %d: the graph that was read is written differently, %v", s, width, err)
@@ -102,10 +89,7 @@ func TestPanelsRefuse(t *testing.T) {
 			{Name: "x.0", Shape: []int{1, 2}, DType: safetensors.F16, Data: make([]uint16, 2)}},
 		"feature 3 of node 1 is not a finit": {half("x.0", 2, safetensors.F16), wrong},
 	} {
-		_, err := dataset.Options{}.Open(t.Context(), writeTensors(t, panels(tensors...), nil))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fixture.RefusesAt(t, writeTensors(t, panels(tensors...), nil), want)
 	}
 }
 
@@ -150,15 +134,9 @@ save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0,
 func TestPythonReadsPanels(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, s := range mat.Storages() {
-		x, err := paneled.Copy(g.X, 1, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g.X = x
+		g.X = fixture.Must(paneled.Copy(g.X, 1, s))(t)
 		file := filepath.Join(t.TempDir(), "g.safetensors")
-		if err := dataset.Write(t.Context(), file, g); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), file, g))
 		program := `
 import sys, numpy as np
 from safetensors import safe_open
@@ -175,7 +153,7 @@ def panel(t):
 print(np.concatenate([panel(parts[f"x.{k}"]) for k in range(2)], axis=1).tolist())`
 		}
 		got := python(t, program, file)
-		values := written(t, x).Data
+		values := written(t, g.X).Data
 		want := [][]float32{values[:2], values[2:4], values[4:6], values[6:8]}
 		if text := strings.ReplaceAll(got, ", ", " "); !near(text, want) {
 			t.Errorf("%s: Python reads %s, want %v", s, got, want)

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,18 +18,6 @@ var (
 	targetNames = []string{"target", "dst_id", "dst", "to", "id_2"}
 	weightNames = []string{"weight"}
 )
-
-// column returns the index of the first of names that occurs in header, or −1.
-func column(header, names []string) int {
-	for _, name := range names {
-		for i, h := range header {
-			if strings.EqualFold(h, name) {
-				return i
-			}
-		}
-	}
-	return -1
-}
 
 // Missing returns an error if a column is missing. places holds the index of each column in header, −1 for a missing
 // one. names holds its possible names, the usual one first. The error lists the columns of header, and adds a hint if
@@ -71,7 +60,10 @@ type columns struct {
 // findColumns finds the columns in the header of t.
 func findColumns(t Table) (c columns, err error) {
 	header := t.Header()
-	c = columns{id: column(header, idNames), label: column(header, labelNames), split: column(header, splitNames)}
+	c = columns{
+		id: content.Column(header, idNames), label: content.Column(header, labelNames),
+		split: content.Column(header, splitNames),
+	}
 	if err := Missing(header, [][]string{idNames, labelNames}, c.id, c.label); err != nil {
 		return c, t.Fail(-1, err)
 	}
@@ -85,7 +77,7 @@ func findColumns(t Table) (c columns, err error) {
 		}
 	}
 	if len(c.features) == 0 {
-		return c, failHeader(t, "no column of features besides id, label and split, must have at least one")
+		return c, t.Fail(-1, errors.New("no column of features besides id, label and split, must have at least one"))
 	}
 	return c, nil
 }
@@ -107,7 +99,8 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 func findEnds(t Table) (e ends, err error) {
 	header := t.Header()
 	e = ends{
-		source: column(header, sourceNames), target: column(header, targetNames), weight: column(header, weightNames),
+		source: content.Column(header, sourceNames), target: content.Column(header, targetNames),
+		weight: content.Column(header, weightNames),
 	}
 	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
 		return e, t.Fail(-1, err)

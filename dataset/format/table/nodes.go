@@ -27,6 +27,7 @@ const often = 1 << 14
 type nodes struct {
 	Table
 	columns columns
+	known   *Known
 	memory  int64 // for ids, labels and split
 	hold    bool
 	widths  []int // the number of features in each column of features
@@ -34,7 +35,7 @@ type nodes struct {
 
 	at        *ids.Table
 	nameBytes int64
-	labels    labels
+	labels    classes.Labels
 	split     graph.Split
 	ids       []string    // if held
 	x         [][]float32 // the features of each run, if held
@@ -55,12 +56,12 @@ type form struct {
 const mostForms = 1 << 16
 
 // readNodes reads a table of nodes.
-func readNodes(ctx context.Context, t Table, memory int64, hold bool) (*nodes, error) {
+func readNodes(ctx context.Context, t Table, known *Known, memory int64, hold bool) (*nodes, error) {
 	c, err := findColumns(t)
 	if err != nil {
 		return nil, err
 	}
-	n := &nodes{Table: t, columns: c, memory: memory, hold: hold, at: ids.NewTable(memory), odd: -1}
+	n := &nodes{Table: t, known: known, columns: c, memory: memory, hold: hold, at: ids.NewTable(memory), odd: -1}
 	if !hold {
 		if err := n.measure(ctx); err != nil {
 			return nil, err
@@ -70,7 +71,7 @@ func readNodes(ctx context.Context, t Table, memory int64, hold bool) (*nodes, e
 		return nil, err
 	}
 	if n.at.Len() == 0 {
-		return nil, failAll(t, "the table has no rows, must have at least 1 node")
+		return nil, format.Wrong(t.File(), "the table has no rows, must have at least 1 node")
 	}
 	return n, nil
 }
@@ -134,7 +135,7 @@ func (n *nodes) index(ctx context.Context) error {
 	}
 	turn := newTurns()
 	return n.Runs(ctx, columns, func(run int, r Rows) error {
-		p := &part{Rows: r, columns: n.columns, header: n.Header()}
+		p := &part{Rows: r, columns: n.columns, header: n.Header(), known: n.known != nil}
 		if !n.hold {
 			p.features = nil
 		}
@@ -153,12 +154,12 @@ func (n *nodes) index(ctx context.Context) error {
 func (n *nodes) join(p *part, about int64) error {
 	base, from, text := n.at.Len(), 0, string(p.text)
 	n.firsts = append(n.firsts, base)
-	n.labels.join(&p.labels)
+	n.labels.Join(&p.labels)
 	for i, end := range p.ends {
 		id := text[from:end]
 		from = end
 		node := base + i
-		if node == n.labels.beyond() {
+		if node == n.labels.Beyond() {
 			return n.failAt(node, "more than %d labels", graph.MaxClasses)
 		}
 		first, err := n.at.Add(id, about)
@@ -210,6 +211,21 @@ func (n *nodes) look(node int, id string) {
 	if len(n.forms) < mostForms && ids.Plain(id) != id {
 		n.forms = append(n.forms, form{node, id})
 	}
+}
+
+// classes sets the labels and the classes of s.
+func (n *nodes) classes(s *format.Stream) (err error) {
+	at := 0
+	if n.known == nil {
+		s.Y, s.ClassNames, at, err = n.labels.Classes(n.Place)
+	} else {
+		s.Classes, s.ClassNames = n.known.Count, n.known.Names
+		s.Y, at, err = n.labels.Known(n.known.Class)
+	}
+	if _, placed := err.(*format.ReadError); err != nil && !placed {
+		err = n.Fail(at, err)
+	}
+	return err
 }
 
 // checkSplit returns an error about the first node of the split that has no label.

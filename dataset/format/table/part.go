@@ -19,7 +19,8 @@ type part struct {
 	header []string
 	text   []byte // the concatenated ids
 	ends   []int  // the end of each id in text
-	labels labels
+	labels classes.Labels
+	known  bool  // the classes are known, and one may have an empty name
 	widths []int // the number of features in each feature column, from the first row
 	x      []float32
 	in     graph.Split
@@ -70,7 +71,11 @@ func (p *part) add(cells []Cell) error {
 		p.text = append(p.text, id...)
 	}
 	p.ends = append(p.ends, len(p.text))
-	p.labels.add(label)
+	if p.known && cells[p.label].Kind == Text {
+		p.labels.AddName(label, int(node))
+	} else {
+		p.labels.Add(label, int(node))
+	}
 	if err := p.addFeatures(cells); err != nil || p.split < 0 {
 		return err
 	}

@@ -5,16 +5,14 @@ package table
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"runtime"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
+	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
-	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
 // Table is a table whose rows are read in runs.
@@ -64,6 +62,17 @@ type Pair struct {
 	// Sort numbers the nodes in the order of their ids: by value if all are integers, else by their bytes. It is for rows
 	// without a fixed order, such as rows of a database. Otherwise row i is node i.
 	Sort bool
+	// Known, if not nil, holds the classes of the graph. Otherwise they follow from the labels.
+	Known *Known
+}
+
+// Known are the classes that a file describes.
+type Known struct {
+	// Count is the number of classes. Names are their names, or nil.
+	Count int
+	Names []string
+	// Class returns the class of a label, or graph.Unlabelled.
+	Class func(label string) (int32, error)
 }
 
 // Graph reads each table once and returns the graph, and a sentence for each change. Text labels become classes in
@@ -92,7 +101,7 @@ func (p Pair) Stream(ctx context.Context, memory int64) (*format.Stream, []strin
 
 // open returns a stream. If hold is true, ids and features are kept in memory, and the nodes are read once.
 func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream, []string, error) {
-	n, err := readNodes(ctx, p.Nodes, memory, hold)
+	n, err := readNodes(ctx, p.Nodes, p.Known, memory, hold)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +110,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 		return nil, nil, &format.ReadError{File: s.Path, Err: err}
 	}
 	s.Held += n.at.Bytes()
-	if s.Y, s.ClassNames, err = n.labels.classes(p.Nodes); err != nil {
+	if err := n.classes(s); err != nil {
 		return nil, nil, err
 	}
 	if err := n.checkSplit(s.Y); err != nil {
@@ -150,50 +159,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 func Each[T any](
 	ctx context.Context, next func() (item T, more bool, err error), use func(k int, item T) error,
 ) error {
-	var mu sync.Mutex
-	var group parallel.Group
-	var wrong error
-	count, at, done := 0, -1, false
-	fail := func(k int, err error) {
-		if at < 0 || k < at {
-			at, wrong = k, err
-		}
-	}
-	take := func() (k int, item T, more bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if done || at >= 0 {
-			return 0, item, false
-		}
-		item, more, err := next()
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			fail(count, err)
-			more = false
-		}
-		done = !more
-		count++
-		return count - 1, item, more
-	}
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for {
-				k, item, more := take()
-				if !more {
-					return
-				}
-				if err := use(k, item); err != nil {
-					mu.Lock()
-					fail(k, err)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	group.Wait()
-	return wrong
+	return inorder.Each(ctx, next, use)
 }
 
 // turns lets the runs of a table take turns, in order.
@@ -224,14 +190,4 @@ func (t *turns) take(run int, f func() error) error {
 	t.next, t.failed = run+1, err != nil
 	t.moved.Broadcast()
 	return err
-}
-
-// failHeader returns an error about the header of t.
-func failHeader(t Table, text string, args ...any) error {
-	return t.Fail(-1, fmt.Errorf(text, args...))
-}
-
-// failAll returns an error about t as a whole.
-func failAll(t Table, text string, args ...any) error {
-	return &format.ReadError{File: t.File(), Err: fmt.Errorf(text, args...)}
 }

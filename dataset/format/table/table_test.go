@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -144,9 +145,7 @@ func TestKinds(t *testing.T) {
 		p := pair(3, nodes, edges)
 		p.Sort = true
 		g, _, err := p.Graph(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		check(g)
 	}
 }

@@ -52,12 +52,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	defer f.close()
-	g, notes, err := f.pair.Graph(ctx)
-	if known := f.nodes.classes; err == nil && known != nil {
-		known.restore(g)
-		g.Name = f.nodes.metadata()["name"]
-	}
-	return g, notes, err
+	return f.pair.Graph(ctx)
 }
 
 // folder is an open graph.
@@ -66,19 +61,34 @@ type folder struct {
 	pair         table.Pair
 }
 
-// open opens the nodes of a folder.
-func open(path string) (*folder, error) {
-	nodes, err := openNodes(path)
-	if err != nil {
+// open opens the nodes of a folder. A condensed graph is an error.
+func open(path string) (f *folder, err error) {
+	f = &folder{}
+	if f.nodes, err = openTable(path, nodesFile); err != nil {
 		return nil, err
 	}
-	f := &folder{nodes: nodes}
-	f.pair = table.Pair{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: nodes}
+	f.pair = table.Pair{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: f.nodes}
 	f.pair.Edges = func(context.Context) (_ table.Table, err error) {
 		if f.edges, err = openTable(path, edgesFile); err == nil {
 			err = f.edges.check()
 		}
 		return f.edges, err
+	}
+	meta := f.nodes.metadata()
+	if meta["format"] == format.CondensedKind {
+		err = failed(f.nodes.path, format.ErrCondensed)
+	} else {
+		err = f.nodes.check()
+	}
+	if err == nil && meta["format"] == format.GraphKind {
+		f.pair.Name = meta["name"]
+		if f.pair.Known, err = known(meta, f.nodes.header); err != nil {
+			err = failed(f.nodes.path, err)
+		}
+	}
+	if err != nil {
+		f.nodes.close()
+		return nil, err
 	}
 	return f, nil
 }
@@ -88,30 +98,6 @@ func (f *folder) close() error {
 	f.nodes.close()
 	f.edges.close()
 	return nil
-}
-
-// openNodes opens the table of nodes. A condensed graph is an error.
-func openNodes(path string) (*parts, error) {
-	nodes, err := openTable(path, nodesFile)
-	if err != nil {
-		return nil, err
-	}
-	meta := nodes.metadata()
-	if meta["format"] == format.CondensedKind {
-		err = failed(nodes.path, format.ErrCondensed)
-	} else {
-		err = nodes.check()
-	}
-	if err == nil && meta["format"] == format.GraphKind {
-		if nodes.classes, err = newClasses(meta, nodes.header); err != nil {
-			err = failed(nodes.path, err)
-		}
-	}
-	if err != nil {
-		nodes.close()
-		return nil, err
-	}
-	return nodes, nil
 }
 
 // Stream delivers the graph of Read. While a row group is read, one page of each column is in memory.
@@ -125,10 +111,5 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 		return nil, nil, errors.Join(err, f.close())
 	}
 	s.Close = f.close
-	if known := f.nodes.classes; known != nil {
-		g := graph.Graph{Y: s.Y, ClassNames: s.ClassNames}
-		known.restore(&g)
-		s.Classes, s.ClassNames, s.Name = g.Classes, g.ClassNames, f.nodes.metadata()["name"]
-	}
 	return s, notes, nil
 }

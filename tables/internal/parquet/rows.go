@@ -58,11 +58,6 @@ func (r *rows) Read() ([]table.Cell, error) {
 			return nil, r.table.Fail(r.at, fmt.Errorf("column %s: %w", r.table.header[i], err))
 		}
 	}
-	if known := r.table.classes; known != nil && r.columns[known.column] != nil {
-		if err := known.number(&r.cells[known.column]); err != nil {
-			return nil, r.table.Fail(r.at, fmt.Errorf("column label: %w", err))
-		}
-	}
 	r.at, r.left = r.at+1, r.left-1
 	return r.cells, nil
 }

@@ -23,7 +23,6 @@ type parts struct {
 	name, path string
 	header     []string
 	files      []*file
-	classes    *classes // the classes of a graph that Write wrote; otherwise nil
 }
 
 // file is an open file.
@@ -41,14 +40,23 @@ var index = regexp.MustCompile(`^__index_level_\d+__$`)
 // openTable opens the table of that name in a folder.
 func openTable(folder, name string) (*parts, error) {
 	t := &parts{name: name, path: filepath.Join(folder, name)}
+	if err := t.open(); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// open opens the files.
+func (t *parts) open() error {
 	info, err := os.Stat(t.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	paths := []string{t.path}
 	if info.IsDir() {
 		if paths, err = filepath.Glob(filepath.Join(t.path, "*.parquet")); err != nil {
-			return nil, err
+			return err
 		}
 		slices.Sort(paths)
 	}
@@ -56,25 +64,21 @@ func openTable(folder, name string) (*parts, error) {
 	for _, path := range paths {
 		f, err := openFile(path)
 		if err != nil {
-			t.close()
-			return nil, err
+			return err
 		}
 		f.first = rows
 		t.files = append(t.files, f)
 		if rows += int(f.content.NumRows()); f.content.NumRows() < 0 || rows < 0 {
-			t.close()
-			return nil, failed(path, errors.New("the number of rows is not in the range of whole numbers"))
+			return failed(path, errors.New("the number of rows is not in the range of whole numbers"))
 		}
 	}
 	if err := t.chooseColumns(); err != nil {
-		t.close()
-		return nil, err
+		return err
 	}
-	if most := int64(graph.MaxNodes); name == nodesFile && int64(rows) > most {
-		t.close()
-		return nil, failed(t.path, fmt.Errorf("%d rows, must be at most %d nodes", rows, most))
+	if most := int64(graph.MaxNodes); t.name == nodesFile && int64(rows) > most {
+		return failed(t.path, fmt.Errorf("%d rows, must be at most %d nodes", rows, most))
 	}
-	return t, nil
+	return nil
 }
 
 // failed returns an error about a file.

@@ -93,13 +93,7 @@ func (w *writer) file(path string, t *format.Table, metadata map[string]string) 
 	if err := w.rows(out, &sorted); err != nil {
 		return err
 	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Close()
+	return cmp.Or(out.Close(), f.Close()) // atomicfile.Folder syncs all files
 }
 
 // optional reports whether a cell of c may be empty.

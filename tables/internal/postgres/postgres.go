@@ -130,10 +130,7 @@ func (d *database) plain(err error) error {
 
 // table starts the query for a table, or the given query.
 func (d *database) table(ctx context.Context, name, question string) (*query.Table, error) {
-	t := &query.Table{Source: d.shown, Title: query.Title(name, question)}
-	if question == "" {
-		question = "select * from " + name
-	}
+	t, question := query.New(d.shown, name, question)
 	fail := func(row int, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()

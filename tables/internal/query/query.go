@@ -15,7 +15,7 @@ import (
 type Table struct {
 	// Source names the database in errors.
 	Source string
-	// Title names the table or the query (see Title).
+	// Title names the table or the query in messages: "table NAME" or "the query for NAME".
 	Title string
 	// Columns are the names of the columns.
 	Columns []string
@@ -23,12 +23,12 @@ type Table struct {
 	Next func(cells []table.Cell) error
 }
 
-// Title returns the name of a result in messages: "table NAME" or, if there is a query, "the query for NAME".
-func Title(name, query string) string {
+// New returns a result without rows, and its query. An empty query means all rows of the table called name.
+func New(source, name, query string) (t *Table, question string) {
 	if query == "" {
-		return "table " + name
+		return &Table{Source: source, Title: "table " + name}, "select * from " + name
 	}
-	return "the query for " + name
+	return &Table{Source: source, Title: "the query for " + name}, query
 }
 
 // Check returns an error if two columns have the same name.

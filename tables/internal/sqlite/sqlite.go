@@ -123,10 +123,7 @@ func plain(err error) error {
 
 // table starts the query for a table, or the given query. The caller closes rows.
 func (d *database) table(ctx context.Context, name, question string) (*query.Table, *sql.Rows, error) {
-	t := &query.Table{Source: d.path, Title: query.Title(name, question)}
-	if question == "" {
-		question = "select * from " + name
-	}
+	t, question := query.New(d.path, name, question)
 	fail := func(err error) (*query.Table, *sql.Rows, error) {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()

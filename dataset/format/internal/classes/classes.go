@@ -11,55 +11,92 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
-	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Labels collects the labels of nodes, in order. The zero value is empty.
 type Labels struct {
+	// Loose takes numbers such as 7.0 for integers, and NaN for no label.
+	Loose bool
+
 	of    []int32 // the label of each node, as an index into names, or graph.Unlabelled
 	names []string
-	first []int // the first line with each label
+	first []int // where each label is first: a line or a row
 	place map[string]int32
 }
 
-// Add adds the label of the next node, in the given line. An empty label means no label. Too many distinct labels are
-// an error.
-func (l *Labels) Add(label []byte, line int) error {
+// Add adds the label of the next node, which is at a line or a row. An empty label means no label. Beyond reports too
+// many distinct labels.
+func (l *Labels) Add(label []byte, at int) {
 	if len(label) == 0 {
 		l.of = append(l.of, graph.Unlabelled)
-		return nil
+		return
 	}
+	l.AddName(label, at)
+}
+
+// AddName is like Add, but an empty label is the name of a class.
+func (l *Labels) AddName(label []byte, at int) {
 	k, known := l.place[string(label)]
 	if !known {
-		if len(l.names) > graph.MaxClasses {
-			return fmt.Errorf("more than %d different labels", graph.MaxClasses)
-		}
-		if l.place == nil {
-			l.place = map[string]int32{}
-		}
-		k = int32(len(l.names))
-		l.names, l.first = append(l.names, string(label)), append(l.first, line)
-		l.place[string(label)] = k
+		k = l.name(string(label), at)
 	}
 	l.of = append(l.of, k)
-	return nil
+}
+
+// name adds a name.
+func (l *Labels) name(name string, at int) int32 {
+	if l.place == nil {
+		l.place = map[string]int32{}
+	}
+	k := int32(len(l.names))
+	l.place[name] = k
+	l.names, l.first = append(l.names, name), append(l.first, at)
+	return k
+}
+
+// Join adds the labels of the nodes that follow, which next counts from 0.
+func (l *Labels) Join(next *Labels) {
+	base := len(l.of)
+	place := make([]int32, len(next.names))
+	for k, name := range next.names {
+		known := false
+		if place[k], known = l.place[name]; !known {
+			place[k] = l.name(name, base+next.first[k])
+		}
+	}
+	for _, k := range next.of {
+		if k != graph.Unlabelled {
+			k = place[k]
+		}
+		l.of = append(l.of, k)
+	}
+}
+
+// Beyond returns where the first label is that exceeds the number of labels, or −1. There may be one more label than
+// classes, because one number may mean no label.
+func (l *Labels) Beyond() int {
+	if len(l.names) <= graph.MaxClasses+1 {
+		return -1
+	}
+	return l.first[graph.MaxClasses+1]
 }
 
 // Classes returns the class of each node. If all labels are integers, they are the classes, shifted to start at 0 if
-// they start at 1. Otherwise class k is the k-th label in sorted order, and names holds the sorted labels. NaN means no
-// label. line is the line of an error.
-func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
+// they start at 1. Otherwise class k is the k-th label in sorted order, and names holds the sorted labels. An error is
+// about the label that is first at a line or a row; place names another one. l must not be used again.
+func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, at int, err error) {
+	if at := l.Beyond(); at >= 0 {
+		return nil, nil, at, fmt.Errorf("more than %d different labels", graph.MaxClasses)
+	}
 	class := make([]int32, len(l.names))
 	whole, other := -1, -1
 	for k, name := range l.names {
-		v, number := wholeNumber([]byte(name))
-		if name == "NaN" || name == "nan" {
+		v, number := l.number(name)
+		switch {
+		case l.Loose && (name == "NaN" || name == "nan"):
 			class[k] = graph.Unlabelled
 			continue
-		}
-		outside := number && (v < graph.Unlabelled || v >= graph.MaxClasses)
-		switch {
-		case outside && other < 0:
+		case number && other < 0 && (v < graph.Unlabelled || v >= graph.MaxClasses):
 			return nil, nil, l.first[k], fmt.Errorf("label %d, must be 0 to %d, or %d for none",
 				v, graph.MaxClasses-1, graph.Unlabelled)
 		case number && whole < 0:
@@ -67,14 +104,11 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 		case !number && other < 0:
 			other = k
 		}
-		if number {
-			class[k] = int32(v)
-		}
+		class[k] = int32(v)
 		if whole >= 0 && other >= 0 {
 			before := min(whole, other)
-			return nil, nil, l.first[k], fmt.Errorf(
-				"label %.50q, and label %.50q in line %d: must be only whole numbers, or only names",
-				name, l.names[before], l.first[before])
+			return nil, nil, l.first[k], fmt.Errorf("label %.50q, and label %.50q in %s: must be only whole numbers, or only "+
+				"names", name, l.names[before], place(l.first[before]))
 		}
 	}
 	if other >= 0 {
@@ -90,55 +124,67 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 			}
 		}
 	}
-	y = memory.Make[int32](len(l.of))
-	for i, k := range l.of {
-		y[i] = graph.Unlabelled
-		if k != graph.Unlabelled {
-			y[i] = class[k]
-		}
-	}
+	y = l.mapped(class)
 	if other < 0 {
 		content.ShiftLabels(y)
 	}
 	return y, names, 0, nil
 }
 
-// Of returns the class of each node, given n classes and their names or, without names, their numbers. ok is false if a
-// label is not among them, or if two names are equal.
-func (l *Labels) Of(n int, names []string) (y []int32, ok bool) {
-	class := map[string]int32{"-1": graph.Unlabelled}
-	if names != nil {
-		class = map[string]int32{}
-	}
-	for k := range min(n, graph.MaxClasses) {
-		name := strconv.Itoa(k)
-		if names != nil {
-			name = names[k]
-		}
-		class[name] = int32(k)
-	}
-	if names != nil && len(class) < len(names) {
-		return nil, false
-	}
-	y = memory.Make[int32](len(l.of))
-	for i, k := range l.of {
-		y[i] = graph.Unlabelled
-		if k == graph.Unlabelled {
-			continue
-		}
-		if y[i], ok = class[l.names[k]]; !ok {
-			return nil, false
+// Known returns the class of each node, given the class of each label. An error of class is about the label that is
+// first at a line or a row. l must not be used again.
+func (l *Labels) Known(class func(label string) (int32, error)) (y []int32, at int, err error) {
+	of := make([]int32, len(l.names))
+	for k, name := range l.names {
+		if of[k], err = class(name); err != nil {
+			return nil, l.first[k], err
 		}
 	}
-	return y, true
+	return l.mapped(of), 0, nil
 }
 
-// wholeNumber returns the integer in text, which may be followed by a decimal point and zeros.
-func wholeNumber(text []byte) (int64, bool) {
-	if number, zeros, point := bytes.Cut(text, []byte(".")); point && len(bytes.Trim(zeros, "0")) == 0 {
-		text = number
+// Named returns a function for Known: a label of n classes is the name of the class or, without names, its number. If
+// two names are equal, no label is known.
+func Named(n int, names []string) func(label string) (int32, error) {
+	class := map[string]int32{}
+	for k, name := range names {
+		class[name] = int32(k)
 	}
-	v, err := decimal.Int(text)
+	equal := len(class) < len(names)
+	if names == nil {
+		class["-1"] = graph.Unlabelled
+		for k := range min(n, graph.MaxClasses) {
+			class[strconv.Itoa(k)] = int32(k)
+		}
+	}
+	return func(label string) (int32, error) {
+		c, known := class[label]
+		if !known || equal {
+			return 0, fmt.Errorf("label %.50q is not a class", label)
+		}
+		return c, nil
+	}
+}
+
+// Line names a line, for Classes.
+func Line(at int) string { return fmt.Sprintf("line %d", at) }
+
+// mapped returns the class of each node, given that of each label.
+func (l *Labels) mapped(class []int32) []int32 {
+	for i, k := range l.of {
+		if k != graph.Unlabelled {
+			l.of[i] = class[k]
+		}
+	}
+	return l.of
+}
+
+// number returns the integer that a label is.
+func (l *Labels) number(label string) (int64, bool) {
+	if number, zeros, point := strings.Cut(label, "."); l.Loose && point && strings.Trim(zeros, "0") == "" {
+		label = number
+	}
+	v, err := decimal.Int([]byte(label))
 	return v, err == nil
 }
 

@@ -10,13 +10,10 @@ import (
 )
 
 // of returns the labels in texts, as if read from lines 2, 3, ….
-func of(t *testing.T, texts string) *classes.Labels {
-	t.Helper()
-	l := &classes.Labels{}
+func of(texts string) *classes.Labels {
+	l := &classes.Labels{Loose: true}
 	for i, text := range strings.Split(texts, " ") {
-		if err := l.Add([]byte(strings.Trim(text, "-")), i+2); err != nil {
-			t.Fatal(err)
-		}
+		l.Add([]byte(strings.Trim(text, "-")), i+2)
 	}
 	return l
 }
@@ -34,7 +31,7 @@ func TestClasses(t *testing.T) {
 		{"1.5 1.25", []int32{1, 0}, []string{"1.25", "1.5"}},
 		{"- -", []int32{graph.Unlabelled, graph.Unlabelled}, nil},
 	} {
-		y, names, _, err := of(t, c.texts).Classes()
+		y, names, _, err := of(c.texts).Classes(classes.Line)
 		if err != nil || !slices.Equal(y, c.y) || !slices.Equal(names, c.names) {
 			t.Errorf("%s: %v %q %v, want %v %q", c.texts, y, names, err, c.y, c.names)
 		}
@@ -44,14 +41,14 @@ func TestClasses(t *testing.T) {
 		"x nan 70": `label "70", and label "x" in line 2: must be only whole numbers, or only names`,
 		"0 70000":  "label 70000, must be 0 to 65535, or -1 for none",
 	} {
-		if _, _, line, err := of(t, texts).Classes(); err == nil || err.Error() != want || line < 3 {
+		if _, _, line, err := of(texts).Classes(classes.Line); err == nil || err.Error() != want || line < 3 {
 			t.Errorf("%s: line %d: %v, want %s", texts, line, err, want)
 		}
 	}
 }
 
-// TestOf checks that Of uses the given classes, and reports other labels.
-func TestOf(t *testing.T) {
+// TestKnown checks that Known uses the given classes, and reports other labels.
+func TestKnown(t *testing.T) {
 	for _, c := range []struct {
 		texts string
 		n     int
@@ -65,9 +62,9 @@ func TestOf(t *testing.T) {
 		{"b x", 2, []string{"a", "b"}, nil},
 		{"a b", 3, []string{"a", "a", "b"}, nil},
 	} {
-		y, ok := of(t, c.texts).Of(c.n, c.names)
-		if ok != (c.want != nil) || ok && !slices.Equal(y, c.want) {
-			t.Errorf("%s of %d classes %q: %v %v, want %v", c.texts, c.n, c.names, y, ok, c.want)
+		y, _, err := of(c.texts).Known(classes.Named(c.n, c.names))
+		if (err == nil) != (c.want != nil) || !slices.Equal(y, c.want) {
+			t.Errorf("%s of %d classes %q: %v %v, want %v", c.texts, c.n, c.names, y, err, c.want)
 		}
 	}
 }

@@ -109,6 +109,45 @@ func Transpose(ctx context.Context, t *mat.CSR) (*mat.CSR, error) {
 	return Gather(ctx, &mat.CSR{Rows: t.Cols, Cols: t.Rows}, t.Indices, rows, t.Data)
 }
 
+// Parts are the arrays of a sparse matrix of another program.
+type Parts struct {
+	// Layout is csr, csc or coo.
+	Layout     string
+	Rows, Cols int
+	// Pointers say where each row (csr) or column (csc) begins. A matrix in coo has Row instead.
+	Pointers []int64
+	Row      []int32
+	// Col holds the columns of the entries, in csc their rows.
+	Col []int32
+	// Values holds the values of the entries; nil means ones.
+	Values []float32
+}
+
+// CSR returns the matrix with the columns of each row ascending. Repeated entries are added up, as scipy does.
+func (p Parts) CSR(ctx context.Context) (m *mat.CSR, err error) {
+	if p.Values == nil {
+		p.Values = memory.Filled[float32](len(p.Col), 1)
+	}
+	switch p.Layout {
+	case "coo":
+		m, err = Gather(ctx, &mat.CSR{Rows: p.Rows, Cols: p.Cols}, p.Row, p.Col, p.Values)
+	case "csc":
+		m, err = Transpose(ctx, &mat.CSR{Rows: p.Cols, Cols: p.Rows, Indptr: p.Pointers, Indices: p.Col, Data: p.Values})
+	default:
+		m = &mat.CSR{Rows: p.Rows, Cols: p.Cols, Indptr: p.Pointers, Indices: p.Col, Data: p.Values}
+	}
+	if err == nil {
+		err = Check(ctx, m)
+	}
+	if err == nil {
+		err = SortRows(ctx, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
 // Rows returns the row of each entry of m. It returns ctx.Err() soon after ctx is done.
 func Rows(ctx context.Context, m *mat.CSR) ([]int32, error) {
 	rows := memory.Make[int32](len(m.Indices))
@@ -135,13 +174,26 @@ func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 		return graph.Edges{}, err
 	}
 	e := graph.Edges{From: rows, To: m.Indices, Weight: m.Data}
+	bad, err := Positive(ctx, &e)
+	if bad >= 0 {
+		err = fmt.Errorf("weight %v of edge %d–%d, must be a positive finite number", e.Weight[bad], e.From[bad], e.To[bad])
+	}
+	return e, err
+}
+
+// Positive drops edges of weight 0, and the weights if all others are 1. It returns the first edge whose weight is
+// negative or not finite, or −1. It returns ctx.Err() soon after ctx is done.
+func Positive(ctx context.Context, e *graph.Edges) (bad int, err error) {
+	if e.Weight == nil {
+		return -1, nil
+	}
 	kept, plain := 0, true
-	for k, w := range m.Data {
+	for k, w := range e.Weight {
 		if k%look == 0 && ctx.Err() != nil {
-			return graph.Edges{}, ctx.Err()
+			return -1, ctx.Err()
 		}
 		if w < 0 || w != w || w > math.MaxFloat32 {
-			return graph.Edges{}, fmt.Errorf("weight %v of edge %d–%d, must be a positive finite number", w, e.From[k], e.To[k])
+			return k, nil
 		}
 		if w != 0 {
 			e.From[kept], e.To[kept], e.Weight[kept] = e.From[k], e.To[k], w
@@ -149,13 +201,11 @@ func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 			kept++
 		}
 	}
-	if m.Data != nil {
-		e.From, e.To, e.Weight = e.From[:kept], e.To[:kept], e.Weight[:kept]
-	}
+	e.From, e.To, e.Weight = e.From[:kept], e.To[:kept], e.Weight[:kept]
 	if plain {
 		e.Weight = nil
 	}
-	return e, nil
+	return -1, nil
 }
 
 // SortRows sorts the columns of each row in place, and sums the values of repeated columns, as scipy does. m.Data must

@@ -3,16 +3,16 @@ package csvfile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/internal/content"
 )
 
@@ -30,8 +30,8 @@ func Path(dir, name string) string {
 	return filepath.Join(dir, name+".csv")
 }
 
-// Table is a .csv file with a header, as RFC 4180 describes it. Semicolons or tabs may separate fields (separator). A
-// type that embeds it and adds Runs is a table.Table.
+// Table is a .csv file with a header, as RFC 4180 describes it, and a table.Table. Semicolons or tabs may separate
+// fields (separator).
 type Table struct {
 	path   string
 	header []string
@@ -63,16 +63,8 @@ func (t *Table) File() string { return t.path }
 // Header returns the names of the columns. No two are equal.
 func (t *Table) Header() []string { return t.header }
 
-// Column returns the index of the first column that has one of the names, ignoring case, or −1. The first name that the
-// header has decides.
-func (t *Table) Column(names ...string) int {
-	for _, name := range names {
-		if i := slices.IndexFunc(t.header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
+// Column returns the index of the column with one of the names, or −1 (content.Column).
+func (t *Table) Column(names ...string) int { return content.Column(t.header, names) }
 
 // Bytes returns the size of the file.
 func (t *Table) Bytes() int64 { return content.SizeOf(t.path) }
@@ -188,52 +180,98 @@ func (b *Blocks) Next() (r *Reader, more bool, err error) {
 	return r, true, nil
 }
 
-// Records returns the records that Next has not read. The next record overwrites the fields. An error ends the
-// sequence.
-func (b *Blocks) Records() iter.Seq2[[][]byte, error] {
-	return func(yield func([][]byte, error) bool) {
+// Each calls use with each record and its line. An error of use is about the record.
+func (t *Table) Each(ctx context.Context, use func(fields [][]byte, line int) error) error {
+	b, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	for {
+		r, more, err := b.Next()
+		if err == nil && more {
+			err = ctx.Err()
+		}
+		if err != nil || !more {
+			return err
+		}
 		for {
-			r, more, err := b.Next()
-			for more && err == nil {
-				var fields [][]byte
-				if fields, err = r.Read(); err == nil && !yield(fields, nil) {
-					return
-				}
+			fields, err := r.Read()
+			if err == io.EOF {
+				break
 			}
-			if err != nil && err != io.EOF {
-				yield(nil, err)
-				return
+			if err != nil {
+				return err
 			}
-			if !more {
-				return
+			if err := use(fields, r.Line); err != nil {
+				return t.FailAt(r.Line, err)
 			}
 		}
 	}
 }
 
-// line returns the line of a record, counted from 0.
-func (t *Table) line(record int) int {
+// Runs implements table.Table. Each cell is the text of a field.
+func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
+	return t.RunsOf(ctx, len(t.header), use, func(cells []table.Cell, fields [][]byte) error {
+		for i, text := range fields {
+			cells[i].Kind, cells[i].Text = table.Text, text
+		}
+		return nil
+	})
+}
+
+// RunsOf calls use with the rows of one block after the other. A row has width cells, which fill sets to the fields of
+// a record. An error of fill is about the record.
+func (t *Table) RunsOf(
+	ctx context.Context, width int, use func(run int, r table.Rows) error,
+	fill func(cells []table.Cell, fields [][]byte) error,
+) error {
 	b, err := t.Open()
 	if err != nil {
-		return 0
+		return err
 	}
 	defer b.Close()
-	line := 0
-	for {
-		r, more, err := b.Next()
-		if err != nil || !more {
-			return line
-		}
-		for {
-			if _, err := r.record(); err != nil {
-				break
-			}
-			if line = r.Line; record == 0 {
-				return line
-			}
-			record--
-		}
+	return table.Each(ctx, b.Next, func(run int, r *Reader) error {
+		return use(run, &rows{Reader: r, table: t, fill: fill, cells: make([]table.Cell, width)})
+	})
+}
+
+// rows reads records as rows.
+type rows struct {
+	*Reader
+	table *Table
+	fill  func(cells []table.Cell, fields [][]byte) error
+	cells []table.Cell
+}
+
+// Read implements table.Rows.
+func (r *rows) Read() ([]table.Cell, error) {
+	fields, err := r.Reader.Read()
+	if err != nil {
+		return nil, err
 	}
+	if err := r.fill(r.cells, fields); err != nil {
+		return nil, r.Fail(r.Line, err)
+	}
+	return r.cells, nil
+}
+
+// At returns the line of the last row.
+func (r *rows) At() int { return r.Line }
+
+// Fail returns an error about a line.
+func (r *rows) Fail(line int, err error) error { return r.table.FailAt(line, err) }
+
+// line returns the line of a record, counted from 0.
+func (t *Table) line(record int) (line int) {
+	_ = t.Each(context.Background(), func(_ [][]byte, at int) error { // the records before were read without an error
+		if line = at; record == 0 {
+			return io.EOF
+		}
+		record--
+		return nil
+	})
+	return line
 }
 
 // after returns the index after the first c in data, or the length of data.

@@ -90,31 +90,17 @@ func parseDecimal(text []byte) (value float32, ok bool) {
 	return float32(v), true
 }
 
-// parseExponent reads e[±]digits, at most three of them.
+// parseExponent reads e[±]digits, of which it takes only few.
 func parseExponent(text []byte) (power int, ok bool) {
 	if text[0] != 'e' && text[0] != 'E' {
 		return 0, false
 	}
-	text = text[1:]
-	negative := false
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		negative = text[0] == '-'
-		text = text[1:]
-	}
-	if len(text) == 0 || len(text) > 3 {
+	digits := bytes.TrimPrefix(text[1:], []byte("+"))
+	if signed := len(digits) < len(text)-1; len(digits) > 4 || signed && bytes.HasPrefix(digits, []byte("-")) {
 		return 0, false
 	}
-	for _, c := range text {
-		d := c - '0'
-		if d > 9 {
-			return 0, false
-		}
-		power = 10*power + int(d)
-	}
-	if negative {
-		power = -power
-	}
-	return power, true
+	v, err := Int(digits)
+	return int(v), err == nil
 }
 
 // Int returns the integer in b, which has at most 18 digits and no space around it.

@@ -103,16 +103,11 @@ func (t *Table) home(m mark) int {
 	return int(at)
 }
 
-// put stores a node under m. It returns the node that is already stored there, or −1.
-func (t *Table) put(m mark, node int) int {
+// slot returns the slot of m, which is free if m is not in the table.
+func (t *Table) slot(m mark) *mark {
 	for at := t.home(m); ; {
-		s := &t.slots[at]
-		if s.node == 0 {
-			*s = mark{m.high, m.low, uint32(node) + 1}
-			return -1
-		}
-		if s.high == m.high && s.low == m.low {
-			return int(s.node - 1)
+		if s := &t.slots[at]; s.node == 0 || s.high == m.high && s.low == m.low {
+			return s
 		}
 		if at++; at == len(t.slots) {
 			at = 0
@@ -120,20 +115,14 @@ func (t *Table) put(m mark, node int) int {
 	}
 }
 
-// get returns the node of m, or −1.
-func (t *Table) get(m mark) int32 {
-	for at := t.home(m); ; {
-		s := &t.slots[at]
-		switch {
-		case s.node == 0:
-			return -1
-		case s.high == m.high && s.low == m.low:
-			return int32(s.node - 1)
-		}
-		if at++; at == len(t.slots) {
-			at = 0
-		}
+// put stores a node under m. It returns the node that is already stored there, or −1.
+func (t *Table) put(m mark, node int) int {
+	s := t.slot(m)
+	if s.node == 0 {
+		*s = mark{m.high, m.low, uint32(node) + 1}
+		return -1
 	}
+	return int(s.node - 1)
 }
 
 // Find sets nodes[i] to the node of names[i], or to −1 if there is none. It is fastest for hundreds of names, because
@@ -161,7 +150,7 @@ func (t *Table) Find(names [][]byte, nodes []int32) {
 		}
 		for i := range marks[:n] {
 			if nodes[i] = -1; held[i] != 0 {
-				nodes[i] = t.get(marks[i])
+				nodes[i] = int32(t.slot(marks[i]).node) - 1
 			}
 		}
 		names, nodes = names[n:], nodes[n:]

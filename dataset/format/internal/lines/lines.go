@@ -5,20 +5,16 @@ package lines
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/klauspost/compress/gzip"
 )
 
 // block is the size of a block of text in bytes, and maxLine the largest length of a line.
@@ -59,7 +55,7 @@ func Open(path string) (*File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = &format.ReadError{File: path, Err: errors.New("a folder, must be a file")}
+		err = format.Wrong(path, "a folder, must be a file")
 	}
 	if err != nil {
 		f.Close()
@@ -177,6 +173,31 @@ func (t *File) first() (line []byte, size int, err error) {
 	}
 }
 
+// Read calls use with each line of a file, and its number, counted from 1. An error of use is about the line.
+func Read(ctx context.Context, path string, use func(number int, line []byte) error) error {
+	const often = 1 << 14 // lines between context checks
+	t, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	for {
+		line, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && t.Line%often == 0 {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := use(t.Line, line); err != nil {
+			return t.Fail(t.Line, "%w", err)
+		}
+	}
+}
+
 // About estimates the number of lines left, by the lengths of the lines in the first block.
 func (t *File) About() (int64, error) {
 	if len(t.rest) == 0 {
@@ -203,68 +224,41 @@ type Parse func(first int, text []byte) (line int, err error)
 // end of a line, except perhaps the last block. The error is about the first wrong line. Each reports the bytes read
 // from the file, which may be compressed, to package progress.
 func (t *File) Each(ctx context.Context, parse Parse) error {
-	type work struct {
+	type block struct {
 		first int
 		text  []byte
 	}
-	var (
-		todo   = make(chan work)
-		failed atomic.Bool
-		group  sync.WaitGroup
-		lock   sync.Mutex
-		line   int
-		wrong  error
-	)
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for w := range todo {
-				if at, err := parse(w.first, w.text); err != nil {
-					lock.Lock()
-					if wrong == nil || w.first+at < line {
-						line, wrong = w.first+at, err
-					}
-					lock.Unlock()
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	err := t.blocks(ctx, &failed, func(first int, text []byte) { todo <- work{first, text} })
-	close(todo)
-	group.Wait()
-	if wrong != nil {
-		return &format.ReadError{File: t.Path, Line: t.Line + line + 1, Err: wrong}
-	}
-	return err
-}
-
-// blocks calls take with blocks of complete lines, until failed is set.
-func (t *File) blocks(ctx context.Context, failed *atomic.Bool, take func(first int, text []byte)) error {
-	first := 0
-	for !failed.Load() {
-		if err := ctx.Err(); err != nil {
-			return err
+	lines, ended := 0, false
+	next := func() (b block, more bool, err error) {
+		if ended {
+			return b, false, nil
 		}
-		err := t.more()
+		err = t.more()
 		text := t.rest
-		if err == nil {
+		switch err {
+		case nil:
 			end := bytes.LastIndexByte(text, '\n') + 1
 			text, t.rest = text[:end], text[end:]
-		} else if err == io.EOF {
-			t.rest = nil
-		} else {
-			return err
+		case io.EOF:
+			ended, t.rest = true, nil
+		default:
+			return b, false, err
 		}
 		t.report(ctx)
-		if len(text) > 0 {
-			take(first, text)
-			first += bytes.Count(text, []byte("\n"))
-		}
-		if err == io.EOF {
+		b = block{lines, text}
+		lines += bytes.Count(text, []byte("\n"))
+		return b, true, nil
+	}
+	return inorder.Each(ctx, next, func(_ int, b block) error {
+		if len(b.text) == 0 {
 			return nil
 		}
-	}
-	return nil
+		line, err := parse(b.first, b.text)
+		if err != nil {
+			return &format.ReadError{File: t.Path, Line: t.Line + b.first + line + 1, Err: err}
+		}
+		return nil
+	})
 }
 
 // report reports how much of the file was read.

@@ -23,13 +23,8 @@ func open(t *testing.T, name, text string) *lines.File {
 		data = fixture.Packed(text)
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := lines.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(path, data, 0o600))
+	f := fixture.Must(lines.Open(path))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -46,9 +41,7 @@ func TestNext(t *testing.T) {
 				if err == io.EOF {
 					break
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.OK(t, err)
 				got = append(got, string(line))
 			}
 			if !slices.Equal(got, want) || f.Line != len(want) {
@@ -77,9 +70,7 @@ func TestRows(t *testing.T) {
 			seen[i] += string(line)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		for i, line := range seen {
 			number, rest, _ := strings.Cut(line, ",")
 			if number != fmt.Sprint(i) || i < n && len(rest) != i%200 || i == n && len(rest) != 3<<20 {
@@ -94,9 +85,7 @@ func TestFirstErrorWins(t *testing.T) {
 	text := strings.Repeat("0123456789\n", 600_000)
 	for range 10 {
 		f := open(t, "a.csv", "head\n"+text)
-		if _, err := f.Next(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(f.Next())(t)
 		err := f.Rows(t.Context(), 600_000, 2, "nodes", func(i int, _ []byte) error {
 			if i >= 150_000 {
 				return fmt.Errorf("wrong at %d", i)
@@ -128,13 +117,8 @@ func TestFaults(t *testing.T) {
 	}
 	packed := fixture.Packed(strings.Repeat("0123456789\n", 1_000_000))
 	path := filepath.Join(t.TempDir(), "cut.gz")
-	if err := os.WriteFile(path, packed[:len(packed)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := lines.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(path, packed[:len(packed)/2], 0o600))
+	f := fixture.Must(lines.Open(path))(t)
 	defer f.Close()
 	if err := f.Rows(t.Context(), 1_000_000, 1, "nodes", none); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file cut in half: %v", err)

@@ -32,56 +32,52 @@ func (t *File) Blocks(
 	if err := t.Fits(n, least, what); err != nil {
 		return err
 	}
-	read := make(chan int, 1)
-	read <- 0
-	var ended failure
-	err := t.Each(ctx, func(first int, text []byte) (int, error) {
-		at := first
+	count, err := t.Sections(ctx, func(first int, text []byte) (func(int, []byte) error, func() error) {
 		parse, end := begin(first, min(n-first, len(text)/least+1))
-		for ; len(text) > 0; at++ {
-			var line []byte
-			line, text = Cut(text)
-			if at < n {
-				if err := parse(at, line); err != nil {
-					return at - first, err
-				}
-			} else if len(bytes.TrimSpace(line)) > 0 {
-				return at - first, fmt.Errorf("a line more than there are %s (%d)", what, n)
+		return func(i int, line []byte) error {
+			if i < n {
+				return parse(i, line)
 			}
-		}
-		read <- max(at, <-read)
-		return 0, ended.of(end)
+			if len(bytes.TrimSpace(line)) > 0 {
+				return fmt.Errorf("a line more than there are %s (%d)", what, n)
+			}
+			return nil
+		}, end
 	})
-	if ended.err != nil {
-		return ended.err
-	}
-	if count := <-read; err == nil && count < n {
+	if err == nil && count < n {
 		return t.Fail(0, "%d lines, expected %d, one for each of the %s", count, n, what)
 	}
 	return err
 }
 
-// failure keeps the first error of an end function.
-type failure struct {
-	mu  sync.Mutex
-	err error
-}
-
-// of calls end, unless it is nil, and keeps its error.
-func (f *failure) of(end func() error) error {
-	if end == nil {
-		return nil
-	}
-	err := end()
-	if err == nil {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = err
-	}
-	return err
+// Sections reads the lines that are left in blocks, from several goroutines, and returns their number. It calls begin
+// for each block, with the number of its first line, counted from 0, and its text. For each line of the block it calls
+// parse, which begin returns. Then it calls end, unless end is nil. An error of end is returned unchanged.
+func (t *File) Sections(
+	ctx context.Context, begin func(first int, text []byte) (parse func(i int, line []byte) error, end func() error),
+) (count int, err error) {
+	var mu sync.Mutex
+	var wrong error // the first error of end
+	err = t.Each(ctx, func(first int, text []byte) (int, error) {
+		at := first
+		parse, end := begin(first, text)
+		for ; len(text) > 0; at++ {
+			var line []byte
+			line, text = Cut(text)
+			if err := parse(at, line); err != nil {
+				return at - first, err
+			}
+		}
+		var err error
+		if end != nil {
+			err = end()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		count, wrong = max(count, at), cmp.Or(wrong, err)
+		return 0, err
+	})
+	return count, cmp.Or(wrong, err)
 }
 
 // Fits returns an error if the file is too short for n lines of least bytes. Call it before allocating memory for n

@@ -19,9 +19,7 @@ func FuzzNpz(f *testing.F) {
 	f.Add(fixture.Npz(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "own.npz")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.WriteFile(path, data, 0o600))
 		z, err := numpy.OpenArchive(t.Context(), path)
 		if err != nil {
 			return

@@ -33,7 +33,7 @@ func OpenArchive(ctx context.Context, file string) (*Archive, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		if errors.Is(err, zip.ErrFormat) {
-			err = &format.ReadError{File: file, Err: errors.New("not an .npz file: no zip directory at its end")}
+			err = format.Wrong(file, "not an .npz file: no zip directory at its end")
 		}
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (z *Archive) Open(name string, read func(*Array) error) error {
 
 // Fail returns a *format.ReadError about an array.
 func (z *Archive) Fail(name string, err error) error {
-	return &format.ReadError{File: z.Path, Err: fmt.Errorf("array %s: %w", name, err)}
+	return format.Wrong(z.Path, "array %s: %w", name, err)
 }
 
 // Reader opens the array of that name for reading. Several arrays may be open at the same time.
@@ -160,9 +160,7 @@ func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 			return nil, err
 		}
 		if layout != "csr" {
-			return nil, &format.ReadError{
-				File: z.Path, Err: fmt.Errorf("matrix in %s format, must be csr (scipy: .tocsr())", layout),
-			}
+			return nil, format.Wrong(z.Path, "matrix in %s format, must be csr (scipy: .tocsr())", layout)
 		}
 	}
 	shape, err := Member[int64](z, prefix+"shape")
@@ -170,8 +168,8 @@ func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 		return nil, err
 	}
 	if len(shape) != 2 || shape[0] < 0 || shape[1] < 0 || max(shape[0], shape[1]) > graph.MaxNodes {
-		return nil, &format.ReadError{File: z.Path, Err: fmt.Errorf("array %sshape is %v, expected rows and columns up to %d",
-			prefix, shape, graph.MaxNodes)}
+		return nil, format.Wrong(z.Path, "array %sshape is %v, expected rows and columns up to %d", prefix,
+			shape, graph.MaxNodes)
 	}
 	m := &mat.CSR{Rows: int(shape[0]), Cols: int(shape[1])}
 	if m.Indptr, err = Member[int64](z, prefix+"indptr"); err != nil {

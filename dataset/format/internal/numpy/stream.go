@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 
+	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -17,32 +17,20 @@ import (
 const edgeBlock = 1 << 17
 
 // Edges reads the array of that name, 2 × edges, and calls add with its blocks, in order. It reads sources and targets
-// concurrently. add must not retain a block.
+// concurrently. add must not retain a block. Errors of add are returned unchanged.
 func Edges(ctx context.Context, z Source, name string, add func(graph.Edges) error) error {
 	from, closeFrom, err := z.Reader(name)
 	if err != nil {
 		return err
 	}
 	defer closeFrom.Close()
-	wrong := error(nil) // an error of add, which already names its location
-	err = edges(ctx, z, name, from, func(e graph.Edges) error {
-		wrong = add(e)
-		return wrong
-	})
-	if err == nil || wrong != nil {
-		return err
-	}
-	return z.Fail(name, err)
-}
-
-func edges(ctx context.Context, z Source, name string, from *Array, add func(graph.Edges) error) error {
 	if err := CheckEdges(from); err != nil {
-		return err
+		return z.Fail(name, err)
 	}
 	n := from.Shape[1]
 	sources, err := NewDecoder[int32](from)
 	if err != nil {
-		return err
+		return z.Fail(name, err)
 	}
 	e := graph.Edges{From: make([]int32, edgeBlock), To: make([]int32, edgeBlock)}
 	read, last := pairs(sources), from
@@ -57,26 +45,25 @@ func edges(ctx context.Context, z Source, name string, from *Array, add func(gra
 			err = targets.Skip(n)
 		}
 		if err != nil {
-			return err
+			return z.Fail(name, err)
 		}
 		last = to
 		read = func(e graph.Edges) error { return both(sources, targets, e) }
 	}
-	for done := 0; done < n; {
+	for done := 0; done < n; done += e.Len() {
 		k := min(edgeBlock, n-done)
 		e.From, e.To = e.From[:k], e.To[:k]
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := read(e); err != nil {
-			return err
+			return z.Fail(name, err)
 		}
 		if err := add(e); err != nil {
 			return err
 		}
-		done += k
 	}
-	return end(last)
+	return end(z, name, last)
 }
 
 // both reads sources and targets concurrently, because each may have to be decompressed.
@@ -118,36 +105,6 @@ func pairs(d *Decoder[int32]) func(e graph.Edges) error {
 // rowBytes is the size in bytes of a block of rows as float32.
 const rowBytes = 1 << 20
 
-// Rows reads the array of that name, rows × columns, and calls put with blocks of its rows, as format.Stream.Rows does,
-// from several goroutines.
-func Rows(ctx context.Context, z Source, name string, put func(first int, block *mat.Dense) error) error {
-	a, closer, err := z.Reader(name)
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
-	wrong := make(chan error, 1) // an error of put, which already names its location
-	err = rows(ctx, a, func(first int, block *mat.Dense) error {
-		err := put(first, block)
-		if err != nil {
-			select {
-			case wrong <- err:
-			default:
-			}
-		}
-		return err
-	})
-	select {
-	case own := <-wrong:
-		return own
-	default:
-	}
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	return z.Fail(name, err)
-}
-
 // ErrTurned is the error for an array whose rows cannot be read one after the other.
 var ErrTurned = errors.New("it is in Fortran order and packed, so its rows cannot be read one after the other: " +
 	"save it in C order (numpy.ascontiguousarray), or unpacked (numpy.savez)")
@@ -167,15 +124,22 @@ func CheckRows(a *Array, n int) (columns int, err error) {
 	return a.Shape[1], nil
 }
 
-func rows(ctx context.Context, a *Array, put func(first int, block *mat.Dense) error) error {
-	n := a.Shape[0]
-	columns, err := CheckRows(a, n)
+// Rows reads the array of that name, rows × columns, and calls put with blocks of its rows, as format.Stream.Rows does,
+// from several goroutines. Errors of put are returned unchanged.
+func Rows(ctx context.Context, z Source, name string, put func(first int, block *mat.Dense) error) error {
+	a, closer, err := z.Reader(name)
 	if err != nil {
 		return err
 	}
+	defer closer.Close()
+	n := a.Shape[0]
+	columns, err := CheckRows(a, n)
+	if err != nil {
+		return z.Fail(name, err)
+	}
 	d, err := NewDecoder[float32](a)
 	if err != nil {
-		return err
+		return z.Fail(name, err)
 	}
 	height := min(max(1, rowBytes/4/columns), max(1, n))
 	read := func(_ int, block *mat.Dense) error { return d.Read(block.Data) }
@@ -188,51 +152,43 @@ func rows(ctx context.Context, a *Array, put func(first int, block *mat.Dense) e
 		first int
 		block *mat.Dense
 	}
-	todo := make(chan work)
 	var memory sync.Pool
-	var group sync.WaitGroup
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for w := range todo {
-				if ctx.Err() != nil {
-					continue
-				}
-				if err := put(w.first, w.block); err != nil {
-					cancel(err)
-				}
-				memory.Put(w.block)
-			}
-		})
-	}
-	for first := 0; first < n && ctx.Err() == nil; first += height {
+	first := 0
+	next := func() (w work, more bool, err error) {
+		if first >= n {
+			return w, false, nil
+		}
 		block, _ := memory.Get().(*mat.Dense)
 		if block == nil {
 			block = mat.NewDense(height, columns)
 		}
 		block.Reshape(min(height, n-first), columns)
+		w = work{first, block}
 		if err := read(first, block); err != nil {
-			cancel(err)
-			break
+			return w, false, z.Fail(name, err)
 		}
-		todo <- work{first, block}
+		first += height
+		return w, true, nil
 	}
-	close(todo)
-	group.Wait()
+	err = inorder.Each(ctx, next, func(_ int, w work) error {
+		defer memory.Put(w.block)
+		return put(w.first, w.block)
+	})
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
-	if turned {
-		return nil
+	if err != nil || turned {
+		return err
 	}
-	return end(a)
+	return end(z, name, a)
 }
 
 // end reads to the end of the member, where its checksum is verified.
-func end(a *Array) error {
-	_, err := io.Copy(io.Discard, a.R)
-	return err
+func end(z Source, name string, a *Array) error {
+	if _, err := io.Copy(io.Discard, a.R); err != nil {
+		return z.Fail(name, err)
+	}
+	return nil
 }
 
 // byColumns reads blocks of rows of an array in column-major order.

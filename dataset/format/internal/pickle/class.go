@@ -15,21 +15,12 @@ func findClass(module, name string) (any, error) {
 	if layout, ok := sparseClass(module, name); ok {
 		return sparse{layout}, nil
 	}
-	switch strings.Replace(module, "numpy._core", "numpy.core", 1) + "." + name {
-	case "numpy.core.multiarray._reconstruct":
-		return reconstruct{}, nil
-	case "numpy.core.multiarray.scalar":
-		return scalar{}, nil
-	case "numpy.ndarray":
-		return ndarrayClass{}, nil
-	case "numpy.dtype":
-		return dtypeClass{}, nil
-	case "collections.defaultdict":
-		return dictClass{}, nil
-	case "__builtin__.list":
+	full := strings.Replace(module, "numpy._core", "numpy.core", 1) + "." + name
+	if f, known := functions[full]; known {
+		return f, nil
+	}
+	if full == "__builtin__.list" {
 		return &types.List{}, nil
-	case "_codecs.encode":
-		return encode{}, nil
 	}
 	return nil, fmt.Errorf("pickle wants the class %.100q, which is not one that a data set needs", module+"."+name)
 }
@@ -43,16 +34,24 @@ func sparseClass(module, name string) (layout string, ok bool) {
 	return layout, isSparse && known && (name == layout+"_matrix" || name == layout+"_array")
 }
 
-// The classes.
-type (
-	reconstruct  struct{}
-	scalar       struct{}
-	ndarrayClass struct{}
-	dtypeClass   struct{}
-	dictClass    struct{}
-	encode       struct{}
-	sparse       struct{ layout string }
-)
+// Function is a function or a class that a pickle may call.
+type Function func(args ...any) (any, error)
+
+// Call calls the function.
+func (f Function) Call(args ...any) (any, error) { return f(args...) }
+
+// functions maps the names of functions and classes to those of this package.
+var functions = map[string]Function{
+	"numpy.core.multiarray._reconstruct": func(...any) (any, error) { return &Array{}, nil }, // PySetState fills it
+	"numpy.core.multiarray.scalar":       scalar,
+	"numpy.ndarray":                      func(...any) (any, error) { return nil, errors.New("an array without data") },
+	"numpy.dtype":                        dtypeOf,
+	"collections.defaultdict":            func(...any) (any, error) { return &Dict{}, nil },
+	"_codecs.encode":                     encode,
+}
+
+// sparse is a class of sparse matrices.
+type sparse struct{ layout string }
 
 // The types of the objects of these classes.
 type (
@@ -69,19 +68,13 @@ type (
 	dtype struct{ numpy.DType }
 )
 
-// Call returns an empty array, to be filled by PySetState.
-func (reconstruct) Call(...any) (any, error) { return &Array{}, nil }
-
-// Call returns an empty dictionary.
-func (dictClass) Call(...any) (any, error) { return &Dict{}, nil }
-
 // PyNew returns an empty matrix, to be filled by PyDictSet.
 func (s sparse) PyNew(...any) (any, error) {
 	return &Matrix{layout: s.layout, field: map[string]any{}}, nil
 }
 
-// Call returns the element type that its first argument names.
-func (dtypeClass) Call(args ...any) (any, error) {
+// dtypeOf returns the element type that its first argument names.
+func dtypeOf(args ...any) (any, error) {
 	if len(args) == 0 {
 		return nil, errors.New("pickled dtype has no name")
 	}
@@ -90,8 +83,8 @@ func (dtypeClass) Call(args ...any) (any, error) {
 	return &dtype{d}, err
 }
 
-// Call returns the number that a numpy scalar (type, bytes) holds: an int, or a float64.
-func (scalar) Call(args ...any) (any, error) {
+// scalar returns the number that a numpy scalar (type, bytes) holds: an int, or a float64.
+func scalar(args ...any) (any, error) {
 	if len(args) == 2 {
 		kind, isKind := args[0].(*dtype)
 		raw, isRaw := rawBytes(args[1])
@@ -114,8 +107,8 @@ func (scalar) Call(args ...any) (any, error) {
 	return nil, errors.New("pickled numpy scalar is not a type and its bytes")
 }
 
-// Call returns the bytes of a Latin-1 string, the form in which Python 3 writes bytes in old protocols.
-func (encode) Call(args ...any) (any, error) {
+// encode returns the bytes of a Latin-1 string, the form in which Python 3 writes bytes in old protocols.
+func encode(args ...any) (any, error) {
 	if len(args) > 0 {
 		if text, ok := args[0].(string); ok {
 			raw := make([]byte, 0, len(text))

@@ -48,30 +48,27 @@ func (m *Matrix) CSR(ctx context.Context) (*mat.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &mat.CSR{Rows: rows, Cols: cols}
-	switch m.layout {
-	case "coo":
-		s, err = m.byRows(ctx, s)
-	case "csc":
-		s, err = m.transposed(ctx, s)
-	default:
-		if s.Indptr, err = take[int64](m, "indptr"); err == nil {
-			s.Indices, err = take[int32](m, "indices")
+	p := csr.Parts{Layout: m.layout, Rows: rows, Cols: cols}
+	columns := "indices"
+	if m.layout == "coo" { // the positions are the attributes row and col or, in later versions, coords
+		if coords, ok := m.field["coords"].(*types.Tuple); ok && coords.Len() == 2 {
+			m.field["row"], m.field["col"] = coords.Get(0), coords.Get(1)
 		}
-	}
-	if err == nil && s.Data == nil {
-		s.Data, err = take[float32](m, "data")
+		columns = "col"
+		p.Row, err = take[int32](m, "row")
+	} else {
+		p.Pointers, err = take[int64](m, "indptr")
 	}
 	if err == nil {
-		err = csr.Check(ctx, s)
+		p.Col, err = take[int32](m, columns)
+	}
+	if err == nil {
+		p.Values, err = take[float32](m, "data")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := csr.SortRows(ctx, s); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return p.CSR(ctx)
 }
 
 // take returns an attribute as numbers.
@@ -81,40 +78,4 @@ func take[T int32 | int64 | float32](m *Matrix, name string) ([]T, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return v, nil
-}
-
-// byRows fills s with the entries of a coo matrix. Its positions are the attributes row and col or, in later versions,
-// coords.
-func (m *Matrix) byRows(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
-	if coords, ok := m.field["coords"].(*types.Tuple); ok && coords.Len() == 2 {
-		m.field["row"], m.field["col"] = coords.Get(0), coords.Get(1)
-	}
-	row, err := take[int32](m, "row")
-	if err != nil {
-		return nil, err
-	}
-	col, err := take[int32](m, "col")
-	if err != nil {
-		return nil, err
-	}
-	data, err := take[float32](m, "data")
-	if err != nil {
-		return nil, err
-	}
-	return csr.Gather(ctx, s, row, col, data)
-}
-
-// transposed returns a csc matrix by rows.
-func (m *Matrix) transposed(ctx context.Context, s *mat.CSR) (_ *mat.CSR, err error) {
-	columns := &mat.CSR{Rows: s.Cols, Cols: s.Rows}
-	if columns.Indptr, err = take[int64](m, "indptr"); err != nil {
-		return nil, err
-	}
-	if columns.Indices, err = take[int32](m, "indices"); err != nil {
-		return nil, err
-	}
-	if columns.Data, err = take[float32](m, "data"); err != nil {
-		return nil, err
-	}
-	return csr.Transpose(ctx, columns)
 }

@@ -23,14 +23,8 @@ func matrices() map[string]string {
 
 func TestMatricesOfEachLayout(t *testing.T) {
 	for layout, body := range matrices() {
-		object, err := pickle.Load(fixture.Pickled(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := object.(*pickle.Matrix).CSR(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := fixture.Must(pickle.Load(fixture.Pickled(body)))(t)
+		m := fixture.Must(object.(*pickle.Matrix).CSR(t.Context()))(t)
 		if m.Rows != 3 || m.Cols != 4 || !slices.Equal(m.Indptr, []int64{0, 2, 2, 3}) ||
 			!slices.Equal(m.Indices, []int32{0, 3, 1}) || !slices.Equal(m.Data, []float32{1, 2, 3}) {
 			t.Errorf("%s is read as %+v", layout, m)
@@ -43,10 +37,7 @@ func TestFrames(t *testing.T) {
 	body := fixture.PickleArray([]int32{1, 2}, 2) + "."
 	for _, length := range []byte{byte(len(body)), 1} {
 		data := append([]byte("\x80\x04\x95"), length, 0, 0, 0, 0, 0, 0, 0)
-		object, err := pickle.Load(append(data, body...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := fixture.Must(pickle.Load(append(data, body...)))(t)
 		if v, err := pickle.Numbers[int32](object); err != nil || !slices.Equal(v, []int32{1, 2}) {
 			t.Errorf("numbers %v, %v", v, err)
 		}
@@ -66,9 +57,7 @@ func TestLoadRefuses(t *testing.T) {
 		"is not a type and its bytes": fixture.Pickled("cnumpy.core.multiarray\nscalar\n)R"),
 	} {
 		_, err := pickle.Load(data)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		fixture.Says(t, err, want)
 	}
 }
 
@@ -85,10 +74,7 @@ func TestMatricesRefuse(t *testing.T) {
 			map[string][]int32{"indptr": {0}, "indices": {}}),
 		"not two numbers": fixture.PickleCSR(-1, 4, []int32{0}, nil, nil),
 	} {
-		object, err := pickle.Load(fixture.Pickled(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := fixture.Must(pickle.Load(fixture.Pickled(body)))(t)
 		if _, err := object.(*pickle.Matrix).CSR(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}

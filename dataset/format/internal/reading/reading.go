@@ -3,10 +3,13 @@ package reading
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"sync"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -87,4 +90,12 @@ func (r readerAt) ReadAt(p []byte, at int64) (n int, err error) {
 		}
 	}
 	return n, err
+}
+
+// Failed returns an error of opening or reading a file: that of the system, or a *format.ReadError.
+func Failed(file string, err error) error {
+	if system := new(fs.PathError); err == nil || errors.As(err, &system) {
+		return err
+	}
+	return &format.ReadError{File: file, Err: err}
 }

@@ -150,7 +150,7 @@ func isPairs(shape []int, name string) (bool, error) {
 	return false, fmt.Errorf("shape %v, must be 2 × edges", shape)
 }
 
-// readWeights returns a positive weight for each edge, or nil if all are 1.
+// readWeights returns a positive weight for each edge.
 func readWeights(z Source, edges int) (w []float32, err error) {
 	err = z.Open(edgeWeight, func(a *numpy.Array) error {
 		if w, err = numpy.Numbers[float32](a); err != nil {
@@ -161,9 +161,6 @@ func readWeights(z Source, edges int) (w []float32, err error) {
 		}
 		if at := slices.IndexFunc(w, func(w float32) bool { return !(w > 0) }); at >= 0 {
 			return fmt.Errorf("weight %v of edge %d, must be a positive number", w[at], at)
-		}
-		if !slices.ContainsFunc(w, func(w float32) bool { return w != 1 }) {
-			w = nil
 		}
 		return nil
 	})

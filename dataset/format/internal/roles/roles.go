@@ -148,7 +148,7 @@ func Shown(name string, shape []int, kind string) string {
 
 // wrong returns an error about a file.
 func wrong(z Arrays, text string, args ...any) error {
-	return &format.ReadError{File: z.Where(), Err: fmt.Errorf(text, args...)}
+	return format.Wrong(z.Where(), text, args...)
 }
 
 // describe sets the metadata of a graph that cgc wrote, and the names of its nodes.

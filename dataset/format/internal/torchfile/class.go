@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nlpodyssey/gopickle/types"
-
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
+	"github.com/nlpodyssey/gopickle/types"
 )
 
 // dtypes maps torch's names of element types to the types. storages maps the classes of storages to these names.
@@ -48,7 +48,7 @@ var records = map[string]bool{
 const attrType = "torch_geometric.data.storage.AttrType"
 
 // functions maps the names of the functions that a pickle of torch may call. Each is implemented in this package.
-var functions = map[string]function{
+var functions = map[string]pickle.Function{
 	"torch._utils._rebuild_tensor":            rebuildTensor,
 	"torch._utils._rebuild_tensor_v2":         rebuildTensor,
 	"torch._utils._rebuild_tensor_v3":         rebuildUntyped,
@@ -85,16 +85,11 @@ func classOf(module, name string) (any, bool) {
 }
 
 type (
-	// function is a function that a pickle may call.
-	function func(args []any) (any, error)
 	// class creates records.
 	class string
 	// element is a type of elements, or of storages of them.
 	element struct{ numpy.DType }
 )
-
-// Call calls the function.
-func (f function) Call(args ...any) (any, error) { return f(args) }
 
 // PyNew returns an empty record.
 func (c class) PyNew(...any) (any, error) {
@@ -121,7 +116,7 @@ func (r *Record) PyDictSet(key, value any) error {
 }
 
 // first returns the first argument.
-func first(args []any) (any, error) {
+func first(args ...any) (any, error) {
 	if len(args) == 0 {
 		return nil, errors.New("torch's pickle calls a function without an argument")
 	}
@@ -129,10 +124,10 @@ func first(args []any) (any, error) {
 }
 
 // setOf returns the items of a set.
-func setOf(args []any) (any, error) { return append([]any{nil}, args...)[len(args)], nil }
+func setOf(args ...any) (any, error) { return append([]any{nil}, args...)[len(args)], nil }
 
 // memberOf returns the name of a member of attrType. No other attribute is looked up.
-func memberOf(args []any) (any, error) {
+func memberOf(args ...any) (any, error) {
 	if len(args) == 2 && args[0] == any(class(attrType)) {
 		return args[1], nil
 	}
@@ -140,7 +135,7 @@ func memberOf(args []any) (any, error) {
 }
 
 // rebuildTensor has the arguments (storage, offset, shape, strides, …).
-func rebuildTensor(args []any) (any, error) {
+func rebuildTensor(args ...any) (any, error) {
 	if len(args) >= 4 {
 		s, isStorage := args[0].(*storage)
 		offset, isNumber := args[1].(int)
@@ -154,10 +149,10 @@ func rebuildTensor(args []any) (any, error) {
 }
 
 // rebuildUntyped has the arguments (storage, offset, shape, strides, gradient, hooks, type, …).
-func rebuildUntyped(args []any) (any, error) {
+func rebuildUntyped(args ...any) (any, error) {
 	if len(args) >= 7 {
 		if kind, ok := args[6].(element); ok {
-			made, err := rebuildTensor(args)
+			made, err := rebuildTensor(args...)
 			if err != nil {
 				return nil, err
 			}
@@ -171,7 +166,7 @@ func rebuildUntyped(args []any) (any, error) {
 
 // rebuildSparse has the arguments (layout, parts). The parts are indices, values and shape, or row pointers, columns,
 // values and shape.
-func rebuildSparse(args []any) (any, error) {
+func rebuildSparse(args ...any) (any, error) {
 	if len(args) >= 2 {
 		layout, _ := args[0].(string)
 		parts, ok := args[1].(*types.Tuple)

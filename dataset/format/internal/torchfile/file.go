@@ -279,42 +279,36 @@ func Fields(object any) (fields map[string]any, ok bool) {
 			object = r.Fields[inner]
 		}
 	}
+	fields = map[string]any{}
+	add := func(key, value any) {
+		if name, is := key.(string); is {
+			fields[name] = value
+		}
+	}
 	switch o := object.(type) {
 	case *Record:
-		fields = map[string]any{}
 		for name, v := range o.Fields {
 			if !strings.HasPrefix(name, "_") {
 				fields[name] = v
 			}
 		}
-		return fields, true
 	case *types.Dict:
-		fields = map[string]any{}
 		for _, e := range *o {
-			if name, is := e.Key.(string); is {
-				fields[name] = e.Value
-			}
+			add(e.Key, e.Value)
 		}
-		return fields, true
 	case *types.OrderedDict:
-		fields = map[string]any{}
 		for e := o.List.Front(); e != nil; e = e.Next() {
 			entry := e.Value.(*types.OrderedDictEntry)
-			if name, is := entry.Key.(string); is {
-				fields[name] = entry.Value
-			}
+			add(entry.Key, entry.Value)
 		}
-		return fields, true
 	case *pickle.Dict:
-		fields = map[string]any{}
 		for i, key := range o.Keys {
-			if name, is := key.(string); is {
-				fields[name] = o.Values[i]
-			}
+			add(key, o.Values[i])
 		}
-		return fields, true
+	default:
+		return nil, false
 	}
-	return nil, false
+	return fields, true
 }
 
 // Kind names an object in messages.

@@ -141,8 +141,8 @@ func (t *Tensor) gather(elements int64) ([]byte, error) {
 type Sparse struct {
 	Rows, Cols int
 	layout     string
-	index      any // coo: 2×E positions; csr and csc: pointers
-	columns    any // csr: columns; csc: rows
+	index      any // coo: 2×E positions, or rows; csr and csc: pointers
+	columns    any // csr and coo: columns; csc: rows; nil if index holds positions
 	values     any
 }
 
@@ -158,7 +158,7 @@ func sparseOf(r *Record) (*Sparse, error) {
 	}
 	m := &Sparse{Rows: shape[0], Cols: shape[1], columns: s.Fields["_col"], values: s.Fields["_value"]}
 	if m.layout, m.index = "csr", s.Fields["_rowptr"]; m.index == nil {
-		m.layout, m.index = "pairs", s.Fields["_row"]
+		m.layout, m.index = "coo", s.Fields["_row"]
 	}
 	return m, nil
 }
@@ -169,76 +169,27 @@ func (s *Sparse) CSR(ctx context.Context, n int) (*mat.CSR, error) {
 	if s.Rows < 0 || s.Cols < 0 || s.Cols > graph.MaxNodes || s.Rows > n {
 		return nil, fmt.Errorf("shape %d×%d, must be at most %d×%d", s.Rows, s.Cols, n, graph.MaxNodes)
 	}
-	values, err := s.weights()
-	if err != nil {
-		return nil, err
-	}
-	m := &mat.CSR{Rows: s.Rows, Cols: s.Cols, Data: values}
-	switch s.layout {
-	case "csr":
-		if m.Indptr, err = numbers[int64](s.index); err == nil {
-			m.Indices, err = numbers[int32](s.columns)
-		}
-		if m.Data == nil {
-			m.Data = memory.Filled[float32](len(m.Indices), 1)
-		}
-	default:
-		m, err = s.byRows(ctx, m)
-	}
-	if err == nil {
-		err = csr.Check(ctx, m)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := csr.SortRows(ctx, m); err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
-// weights returns the values, or nil if there are none.
-func (s *Sparse) weights() ([]float32, error) {
-	if s.values == nil {
-		return nil, nil
-	}
-	return numbers[float32](s.values)
-}
-
-// byRows fills m with the entries of a matrix that is not ordered by rows.
-func (s *Sparse) byRows(ctx context.Context, m *mat.CSR) (*mat.CSR, error) {
-	var row, col []int32
+	p := csr.Parts{Layout: s.layout, Rows: s.Rows, Cols: s.Cols}
 	var err error
-	switch s.layout {
-	case "coo":
-		var both []int32
-		if both, err = numbers[int32](s.index); err == nil {
-			row, col = both[:len(both)/2], both[len(both)/2:]
-		}
-	case "pairs":
-		if row, err = numbers[int32](s.index); err == nil {
-			col, err = numbers[int32](s.columns)
-		}
-	case "csc":
-		t := &mat.CSR{Rows: s.Cols, Cols: s.Rows, Data: m.Data}
-		if t.Indptr, err = numbers[int64](s.index); err == nil {
-			t.Indices, err = numbers[int32](s.columns)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if t.Data == nil {
-			t.Data = memory.Filled[float32](len(t.Indices), 1)
-		}
-		return csr.Transpose(ctx, t)
+	if s.values != nil {
+		p.Values, err = numbers[float32](s.values)
+	}
+	switch {
+	case err != nil:
+	case s.layout != "coo":
+		p.Pointers, err = numbers[int64](s.index)
+	default:
+		p.Row, err = numbers[int32](s.index)
+	}
+	if err == nil && s.columns != nil {
+		p.Col, err = numbers[int32](s.columns)
+	} else if err == nil {
+		p.Row, p.Col = p.Row[:len(p.Row)/2], p.Row[len(p.Row)/2:]
 	}
 	if err != nil {
 		return nil, err
 	}
-	if m.Data == nil {
-		m.Data = memory.Filled[float32](len(row), 1)
-	}
-	return csr.Gather(ctx, m, row, col, m.Data)
+	return p.CSR(ctx)
 }
 
 // numbers returns the elements of a tensor.

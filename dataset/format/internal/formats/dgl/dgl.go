@@ -3,21 +3,20 @@ package dgl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
+	"go.yaml.in/yaml/v3"
 )
 
 // Name is the name of the format.
@@ -89,7 +88,7 @@ func readMeta(folder string) (m meta, err error) {
 		return m, err
 	}
 	fail := func(text string, args ...any) error {
-		return &format.ReadError{File: m.path, Err: fmt.Errorf(text, args...)}
+		return format.Wrong(m.path, text, args...)
 	}
 	if len(text) > most {
 		return m, fail("more than %d bytes", most)
@@ -99,10 +98,10 @@ func readMeta(folder string) (m meta, err error) {
 	}
 	var nodes, edges []string
 	for _, n := range m.Nodes {
-		nodes = append(nodes, or(n.Type, n.File))
+		nodes = append(nodes, cmp.Or(n.Type, n.File))
 	}
 	for _, e := range m.Edges {
-		edges = append(edges, or(strings.Join(e.Triple, "–"), e.File))
+		edges = append(edges, cmp.Or(strings.Join(e.Triple, "–"), e.File))
 	}
 	switch {
 	case m.Version != "" && m.Version != "1.0.0":
@@ -118,24 +117,17 @@ func readMeta(folder string) (m meta, err error) {
 		if !filepath.IsLocal(f.File) {
 			return m, fail("file_name %.100q, must be a file in the folder", f.File)
 		}
-		f.NodeID, f.GraphID = or(f.NodeID, "node_id"), or(f.GraphID, "graph_id")
-		f.Source, f.Target = or(f.Source, "src_id"), or(f.Target, "dst_id")
+		f.NodeID, f.GraphID = cmp.Or(f.NodeID, "node_id"), cmp.Or(f.GraphID, "graph_id")
+		f.Source, f.Target = cmp.Or(f.Source, "src_id"), cmp.Or(f.Target, "dst_id")
 	}
 	return m, nil
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // open opens a file that meta.yaml names.
 func (m *meta) open(folder string, f file) (*csvfile.Table, error) {
 	t, err := csvfile.OpenTable(filepath.Join(folder, f.File))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &format.ReadError{File: m.path, Err: fmt.Errorf("there is no file %.100q", f.File)}
+		return nil, format.Wrong(m.path, "there is no file %.100q", f.File)
 	}
 	return t, err
 }
@@ -160,6 +152,12 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	}
 	var notes []string
 	p := table.Pair{Name: filepath.Base(path), Nodes: nodes}
+	if m.Metadata["format"] == format.GraphKind {
+		if p.Known, err = m.known(); err != nil {
+			return nil, nil, err
+		}
+		p.Name = m.Metadata["name"]
+	}
 	p.Edges = func(context.Context) (table.Table, error) {
 		t, err := m.open(path, m.Edges[0])
 		if err != nil {
@@ -175,28 +173,5 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	return g, append(notes, more...), m.restore(g, nodes.least.Load())
-}
-
-// restore sets the classes and the name of a graph that cgc wrote. least is the smallest label in the file.
-func (m *meta) restore(g *graph.Graph, least int64) error {
-	if m.Metadata["format"] != format.GraphKind {
-		return nil
-	}
-	classes, names, err := m.classes()
-	if err != nil {
-		return err
-	}
-	if least == 1 { // the labels were shifted
-		for i, c := range g.Y {
-			if c != graph.Unlabelled {
-				g.Y[i] = c + 1
-			}
-		}
-	}
-	if len(g.Y) > 0 && int(slices.Max(g.Y)) >= classes {
-		return &format.ReadError{File: m.path, Err: fmt.Errorf("label %d of %d classes", slices.Max(g.Y), classes)}
-	}
-	g.Classes, g.ClassNames, g.Name = classes, names, m.Metadata["name"]
-	return nil
+	return g, append(notes, more...), nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/dgl"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -34,26 +32,9 @@ func TestContract(t *testing.T) {
 
 // TestReadFilesOfPandas reads the files of testdata/write.py, which pandas wrote and DGL can load.
 func TestReadFilesOfPandas(t *testing.T) {
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), filepath.Join("testdata", "made"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) || !slices.Equal(g.Adj.Data, []float32{2.5, 2.5, 1, 1}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	x := g.X.(*mat.Dense)
-	if x.Cols != 3 || !slices.Equal(x.Data, []float32{3.5, 1, .5, 1, 0, -2e-3, 0, 0, 0, .25, 3, 4}) {
-		t.Errorf("features %+v", x)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, 0, graph.Unlabelled}) || !slices.Equal(g.IDs, []string{"a", "b", "c", "d, e"}) {
-		t.Errorf("labels %v, ids %q", g.Y, g.IDs)
-	}
-	s := g.Split
-	if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
-		t.Errorf("split %+v", s)
-	}
+	g, notes := fixture.Noted(t, filepath.Join("testdata", "made"))
+	fixture.Is(t, g, "edges 0-1*2.5 1-2*1; dense 3.5 1 0.5, 1 0 -0.002, 0 0 0, 0.25 3 4; y 0 1 0 -; split 0 / 1 / 2")
+	fixture.Is(t, g, "ids a|b|c|d, e")
 	if all := strings.Join(notes, "\n"); !strings.Contains(all, "edges_0.csv: columns that are not read: feat") {
 		t.Errorf("notes %q", notes)
 	}
@@ -61,52 +42,17 @@ func TestReadFilesOfPandas(t *testing.T) {
 
 // TestRead checks that the same data gives the same graph as in other formats.
 func TestRead(t *testing.T) {
-	got, err := graph.Identify(fixture.Open(t, fixture.Folder(t, plain())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-	if err != nil || got != want {
-		t.Errorf("%v: graph %+v, want %+v", err, got, want)
-	}
+	fixture.Same(t, fixture.Open(t, fixture.Folder(t, plain())), fixture.Open(t, fixture.Folder(t, fixture.Plain())))
 }
 
-// TestWrite checks that a written graph is read back with its names, weights and classes.
-func TestWrite(t *testing.T) {
-	g := fixture.Open(t, filepath.Join("testdata", "made"))
-	g.ClassNames, g.Classes = []string{"z", `a "b"`, "never"}, 3
-	for i, c := range g.Y { // labels that start at 1, which must not be shifted
-		if c != graph.Unlabelled {
-			g.Y[i] = c + 1
-		}
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "out.dgl")
-	for range 2 { // the second write replaces the first
-		if err := dataset.Write(t.Context(), path, g); err != nil {
-			t.Fatal(err)
-		}
-		again := fixture.Open(t, path)
-		got, err := graph.Identify(again)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := graph.Identify(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != want || !slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, g.ClassNames) {
-			t.Errorf("%+v, want %+v; ids %q, classes %q", got, want, again.IDs, again.ClassNames)
-		}
-	}
+// TestWriteRefuses checks that a folder with other files is not replaced.
+func TestWriteRefuses(t *testing.T) {
+	g, path := fixture.Open(t, filepath.Join("testdata", "made")), filepath.Join(t.TempDir(), "out.dgl")
+	fixture.OK(t, dataset.Write(t.Context(), path, g))
 	mine := filepath.Join(path, "thesis.tex")
-	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	err := dataset.Write(t.Context(), path, g)
-	if err == nil || !strings.Contains(err.Error(), "the folder holds thesis.tex, and only one with meta.yaml") {
-		t.Errorf("error %v", err)
-	}
+	fixture.Says(t, err, "the folder holds thesis.tex, and only one with meta.yaml")
 	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
 		t.Errorf("%v: thesis.tex holds %q", err, text)
 	}
@@ -117,9 +63,7 @@ func TestDGLReads(t *testing.T) {
 	dir := t.TempDir()
 	graphFolder, smallFolder := filepath.Join(dir, "graph.dgl"), filepath.Join(dir, "small.dgl")
 	g := fixture.Open(t, filepath.Join("testdata", "made"))
-	if err := dataset.Write(t.Context(), graphFolder, g); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), graphFolder, g))
 	small := &condense.Condensed{
 		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
 		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
@@ -127,9 +71,7 @@ func TestDGLReads(t *testing.T) {
 		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
 		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
 	}
-	if err := small.Save(t.Context(), smallFolder); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, small.Save(t.Context(), smallFolder))
 	fixture.Python(t, "dgl", `
 import os, sys
 os.environ["DGLBACKEND"] = "pytorch"

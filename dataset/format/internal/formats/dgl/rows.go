@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
@@ -26,34 +24,26 @@ type sheet struct {
 	label  int // the index of the label in header; −1 for edges
 	graph  int // the column graph_id, or −1
 	first  []byte
-	least  *atomic.Int64 // the smallest numeric label that is at least 0
 }
 
 // Header returns the names of the columns.
 func (s *sheet) Header() []string { return s.header }
 
+// errFirst stops reading after the first row.
+var errFirst = errors.New("the first row")
+
 // Runs reads the file in blocks. All rows must have the same graph_id.
 func (s *sheet) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
-	b, err := s.Open()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	next := func() (r *csvfile.Reader, more bool, err error) {
-		r, more, err = b.Next()
-		if more && s.graph >= 0 && s.first == nil {
-			one := *r
-			fields, err := one.Read()
-			if err != nil {
-				return nil, false, err
-			}
+	if s.graph >= 0 && s.first == nil {
+		err := s.Each(ctx, func(fields [][]byte, _ int) error {
 			s.first = append([]byte{}, fields[s.graph]...)
+			return errFirst
+		})
+		if err != nil && !errors.Is(err, errFirst) {
+			return err
 		}
-		return r, more, err
 	}
-	return table.Each(ctx, next, func(run int, r *csvfile.Reader) error {
-		return use(run, &rows{Reader: r, sheet: s, cells: make([]table.Cell, len(s.header))})
-	})
+	return s.RunsOf(ctx, len(s.header), use, s.fill)
 }
 
 // find returns the column of that name, or −1.
@@ -64,8 +54,7 @@ var labels = []string{"label", "labels", "class", "y"}
 
 // newNodes returns the table of nodes: id, label, split and features.
 func newNodes(t *csvfile.Table, f file) (*sheet, error) {
-	s := &sheet{Table: t, graph: find(t, f.GraphID), label: 1, least: &atomic.Int64{}}
-	s.least.Store(math.MaxInt64)
+	s := &sheet{Table: t, graph: find(t, f.GraphID), label: 1}
 	id, label := find(t, f.NodeID), t.Column(labels...)
 	if err := table.Missing(t.Header(), [][]string{{f.NodeID}, labels}, id, label); err != nil {
 		return nil, s.Fail(-1, err)
@@ -101,103 +90,70 @@ func newEdges(t *csvfile.Table, f file) (s *sheet, left []string, err error) {
 	return s, left, nil
 }
 
-// rows reads records as rows.
-type rows struct {
-	*csvfile.Reader
-	sheet   *sheet
-	cells   []table.Cell
-	numbers []float32
-}
-
-// At returns the line of the last row.
-func (r *rows) At() int { return r.Line }
-
-// Fail returns an error about a line.
-func (r *rows) Fail(line int, err error) error { return r.sheet.FailAt(line, err) }
-
-// Read returns the next row.
-func (r *rows) Read() ([]table.Cell, error) {
-	fields, err := r.Reader.Read()
-	if err != nil {
-		return nil, err
-	}
-	s := r.sheet
+// fill sets the cells of a row.
+func (s *sheet) fill(cells []table.Cell, fields [][]byte) (err error) {
 	if s.graph >= 0 && !bytes.Equal(fields[s.graph], s.first) {
-		return nil, r.Fail(r.Line, fmt.Errorf("graph_id %.30q, and %.30q in the first row: the file holds several graphs, "+
-			"expected one", fields[s.graph], s.first))
+		return fmt.Errorf("graph_id %.30q, and %.30q in the first row: the file holds several graphs, expected one",
+			fields[s.graph], s.first)
 	}
 	for k, place := range s.places {
+		c := &cells[k]
 		switch {
 		case place < 0:
-			r.cells[k], err = r.split(fields)
+			c.Kind, c.Text, err = s.split(fields)
 		case k == s.label:
-			r.cells[k] = r.label(fields[place])
+			setLabel(c, fields[place])
 		case s.label >= 0 && k > s.label:
-			r.cells[k], err = r.feature(s.header[k], fields[place])
+			if err = feature(c, fields[place]); err != nil {
+				err = fmt.Errorf("column %s: %w", s.header[k], err)
+			}
 		default:
-			r.cells[k] = table.Cell{Kind: table.Text, Text: fields[place]}
+			c.Kind, c.Text = table.Text, fields[place]
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return r.cells, nil
+	return nil
 }
 
-// label returns the label of a node. In a column with missing labels, pandas writes integers as 1.0.
-func (r *rows) label(text []byte) table.Cell {
-	text = bytes.TrimSuffix(text, []byte(".0"))
-	if v, err := decimal.Int(text); err == nil {
-		for least := r.sheet.least.Load(); v >= 0 && v < least; least = r.sheet.least.Load() {
-			r.sheet.least.CompareAndSwap(least, v)
-		}
+// setLabel sets a cell to the label of a node. In a column with missing labels, pandas writes integers as 1.0.
+func setLabel(c *table.Cell, text []byte) {
+	c.Kind, c.Text = table.Text, bytes.TrimSuffix(text, []byte(".0"))
+	if len(c.Text) == 0 || bytes.EqualFold(c.Text, []byte("nan")) {
+		c.Kind = table.Null
 	}
-	if bytes.EqualFold(text, []byte("nan")) {
-		text = nil
-	}
-	return table.Cell{Kind: table.Text, Text: text}
 }
 
 // split returns the part whose mask is true.
-func (r *rows) split(fields [][]byte) (cell table.Cell, err error) {
-	for k, c := range r.sheet.masks {
+func (s *sheet) split(fields [][]byte) (kind table.Kind, part []byte, err error) {
+	for k, c := range s.masks {
 		if c < 0 {
 			continue
 		}
 		in, err := strconv.ParseBool(strings.ToLower(strings.TrimSuffix(string(fields[c]), ".0")))
-		switch name := r.sheet.Table.Header()[c]; {
+		switch name := s.Table.Header()[c]; {
 		case err != nil:
-			return cell, r.Fail(r.Line, fmt.Errorf("%s %.30q, must be 0 or 1", name, fields[c]))
-		case in && cell.Kind != table.Null:
-			return cell, r.Fail(r.Line, fmt.Errorf("the node is in %s and in %s, must be one of them", cell.Text, name))
+			return kind, nil, fmt.Errorf("%s %.30q, must be 0 or 1", name, fields[c])
+		case in && kind != table.Null:
+			return kind, nil, fmt.Errorf("the node is in %s and in %s, must be one of them", part, name)
 		case in:
-			cell = table.Cell{Kind: table.Text, Text: []byte([...]string{"train", "val", "test"}[k])}
+			kind, part = table.Text, []byte([...]string{"train", "val", "test"}[k])
 		}
 	}
-	return cell, nil
+	return kind, part, nil
 }
 
-// feature returns a number, or several separated by commas.
-func (r *rows) feature(name string, text []byte) (table.Cell, error) {
+// feature sets a cell to a number, or to several separated by commas.
+func feature(c *table.Cell, text []byte) (err error) {
 	inner := bytes.Trim(text, "[]() ")
 	if len(inner) == len(text) && bytes.IndexByte(text, ',') < 0 {
-		return table.Cell{Kind: table.Text, Text: text}, nil
+		c.Kind, c.Text = table.Text, text
+		return nil
 	}
-	list, err := appendList(r.room(bytes.Count(inner, []byte(","))+1), inner)
-	if err != nil {
-		return table.Cell{}, r.Fail(r.Line, fmt.Errorf("column %s: %w", name, err))
-	}
-	return table.Cell{Kind: table.List, List: list}, nil
-}
-
-// room returns an empty list with room for n numbers.
-func (r *rows) room(n int) []float32 {
-	if len(r.numbers) < n {
-		r.numbers = make([]float32, max(n, 1<<14))
-	}
-	list := r.numbers[:0:n]
-	r.numbers = r.numbers[n:]
-	return list
+	c.Kind = table.List
+	c.List, err = appendList(c.List[:0], inner)
+	return err
 }
 
 // appendList appends the numbers of a comma-separated list.

@@ -1,6 +1,7 @@
 package dgl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -32,11 +35,22 @@ func (m *meta) classes() (n int, names []string, err error) {
 		}
 	}
 	if err != nil || n < 0 || n > graph.MaxClasses {
-		return 0, nil, &format.ReadError{File: m.path, Err: fmt.Errorf("classes %.30q, expected their number and as many "+
-			"names",
-			m.Metadata["classes"])}
+		return 0, nil, format.Wrong(m.path, "classes %.30q, expected their number and as many names",
+			m.Metadata["classes"])
 	}
 	return n, names, nil
+}
+
+// known returns the classes of a graph that cgc wrote. Labels are their numbers.
+func (m *meta) known() (*table.Known, error) {
+	n, names, err := m.classes()
+	return &table.Known{Count: n, Names: names, Class: func(label string) (int32, error) {
+		v, err := decimal.Int([]byte(label))
+		if err == nil && v >= graph.Unlabelled && v < int64(n) {
+			return int32(v), nil
+		}
+		return 0, format.Wrong(m.path, "label %.50s of %d classes", label, n)
+	}}, err
 }
 
 // ReadMetadata reads meta.yaml.
@@ -69,7 +83,7 @@ func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, erro
 			return nil, err
 		}
 		if lists.Rows != t.Nodes.Rows {
-			return nil, &format.ReadError{File: file, Err: fmt.Errorf("%d rows for %d nodes", lists.Rows, t.Nodes.Rows)}
+			return nil, format.Wrong(file, "%d rows for %d nodes", lists.Rows, t.Nodes.Rows)
 		}
 		t.Nodes.Columns = append(t.Nodes.Columns, lists.Columns[1:]...)
 	}
@@ -96,7 +110,7 @@ func (m *meta) label(t *format.Tables) error {
 	of := make([]int32, len(numbers))
 	for i, v := range numbers {
 		if v < graph.Unlabelled || v >= int64(classes) {
-			return &format.ReadError{File: m.path, Err: fmt.Errorf("label %d of node %d, must be 0 to %d", v, i, classes-1)}
+			return format.Wrong(m.path, "label %d of node %d, must be 0 to %d", v, i, classes-1)
 		}
 		of[i] = int32(v)
 	}
@@ -110,27 +124,20 @@ func (m *meta) read(ctx context.Context, t *format.Table, path string) error {
 	if err != nil {
 		return err
 	}
-	b, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
 	cells := make([][]string, len(f.Header()))
-	for r, err := range b.Records() {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		for k, text := range r {
+	err = f.Each(ctx, func(fields [][]byte, _ int) error {
+		for k, text := range fields {
 			cells[k] = append(cells[k], string(text))
 		}
 		t.Rows++
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	names := map[string]string{idColumn: "id", "src_id": "source", "dst_id": "target", features: "x"}
 	for k, name := range f.Header() {
-		c := format.Column{Name: or(names[name], name), Data: cells[k]}
+		c := format.Column{Name: cmp.Or(names[name], name), Data: cells[k]}
 		if name == features || name == "y_soft" {
 			if err := numbers(&c, cells[k]); err != nil {
 				return f.FailAt(1, fmt.Errorf("column %s: %w", name, err))

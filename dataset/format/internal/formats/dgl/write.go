@@ -2,6 +2,7 @@ package dgl
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,12 +12,11 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/progress"
+	"go.yaml.in/yaml/v3"
 )
 
 // Write writes g: nodes_0.csv with label, train_mask, val_mask, test_mask and feat, and edges_0.csv with each edge in
@@ -112,36 +112,17 @@ func (w *writer) table(path string, t *format.Table) error {
 	}
 	defer f.Close()
 	out := bufio.NewWriterSize(f, 1<<16)
-	if err := w.rows(out, t); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Close()
+	return cmp.Or(w.rows(out, t), out.Flush(), f.Close()) // atomicfile.Folder syncs all files
 }
 
 // rows writes the header and all rows.
 func (w *writer) rows(out io.Writer, t *format.Table) error {
 	var header []string
+	names := map[string]string{
+		"id": idColumn, "source": "src_id", "target": "dst_id", "x": features, "split": strings.Join(masks, ","),
+	}
 	for _, c := range t.Columns {
-		switch c.Name {
-		case "id":
-			header = append(header, idColumn)
-		case "source":
-			header = append(header, "src_id")
-		case "target":
-			header = append(header, "dst_id")
-		case "x":
-			header = append(header, features)
-		case "split":
-			header = append(header, masks...)
-		default:
-			header = append(header, c.Name)
-		}
+		header = append(header, cmp.Or(names[c.Name], c.Name))
 	}
 	if _, err := io.WriteString(out, strings.Join(header, ",")+"\n"); err != nil {
 		return err

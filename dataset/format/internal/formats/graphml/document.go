@@ -2,6 +2,7 @@ package graphml
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -108,14 +109,10 @@ func (d *document) read(ctx context.Context, path string) error {
 		if err == io.EOF {
 			break
 		}
+		if start, ok := token.(xml.StartElement); ok && err == nil {
+			err = d.element(ctx, start)
+		}
 		if err != nil {
-			return err
-		}
-		start, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		if err := d.element(ctx, start); err != nil {
 			return err
 		}
 	}
@@ -224,49 +221,50 @@ func (d *document) start() error {
 	return nil
 }
 
-// skip reads to the end of the tag that is open.
-func (d *document) skip() error {
+// within calls use with each token to the end of the tag that is open. use may read further.
+func (d *document) within(use func(token xml.Token) error) error {
 	for depth := len(d.open); len(d.open) >= depth; {
-		if _, err := d.token(); err != nil {
+		token, err := d.token()
+		if err == nil {
+			err = use(token)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// skip reads to the end of the tag that is open.
+func (d *document) skip() error { return d.within(func(xml.Token) error { return nil }) }
+
 // text returns the text of the tag that is open, and reads to its end. ok is false if there are tags in it.
 func (d *document) text() (text string, ok bool, err error) {
 	ok = true
 	var all []byte
-	for depth := len(d.open); len(d.open) >= depth; {
-		token, err := d.token()
-		if err != nil {
-			return "", false, err
-		}
+	err = d.within(func(token xml.Token) error {
 		switch t := token.(type) {
 		case xml.CharData:
 			if len(all)+len(t) > maxToken {
-				return "", false, d.fail("a text of more than %d bytes", maxToken)
+				return d.fail("a text of more than %d bytes", maxToken)
 			}
 			all = append(all, t...)
 		case xml.StartElement:
 			ok = false
 		}
-	}
-	return string(all), ok, nil
+		return nil
+	})
+	return string(all), ok, err
 }
 
 // declare reads a <key>.
 func (d *document) declare(start xml.StartElement) error {
 	k := &key{
 		id: attribute(start, "id"), name: attribute(start, "attr.name"), kind: attribute(start, "attr.type"),
-		of: attribute(start, "for"),
+		of: cmp.Or(attribute(start, "for"), "all"),
 	}
 	if k.name == "" {
 		k.name, k.kind = k.id, "" // of a type specific to a program, such as yEd's drawings
-	}
-	if k.of == "" {
-		k.of = "all"
 	}
 	if d.byID[k.id] != nil {
 		return d.fail("the key %.50q is there twice", k.id)
@@ -275,19 +273,13 @@ func (d *document) declare(start xml.StartElement) error {
 		return d.fail("the key %.50q comes after the graph, must be before", k.id)
 	}
 	d.keys, d.byID[k.id] = append(d.keys, k), k
-	for depth := len(d.open); len(d.open) >= depth; {
-		token, err := d.token()
-		if err != nil {
-			return err
-		}
+	return d.within(func(token xml.Token) (err error) {
 		if start, is := token.(xml.StartElement); is && start.Name.Local == "default" {
-			if k.preset, _, err = d.text(); err != nil {
-				return err
-			}
+			k.preset, _, err = d.text()
 			k.preset = strings.TrimSpace(k.preset)
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // nodeOrEdge reads a <node> or an <edge>, and passes it to take.
@@ -303,30 +295,29 @@ func (d *document) nodeOrEdge(ctx context.Context, start xml.StartElement, take 
 	if d.count++; d.count&0xf == 0 && ctx.Err() != nil { // an element may hold thousands of features
 		return ctx.Err()
 	}
-	for depth := len(d.open); len(d.open) >= depth; {
-		token, err := d.token()
-		if err != nil {
-			return err
-		}
+	err := d.within(func(token xml.Token) error {
 		inner, is := token.(xml.StartElement)
 		if !is {
-			continue
+			return nil
 		}
 		switch name := inner.Name.Local; name {
 		case "data":
-			if err = d.datum(inner, e); err == nil && e.repeats() {
-				err = d.fail("the attribute %.50q is there twice", e.data[len(e.data)-1].key.name)
+			if err := d.datum(inner, e); err != nil {
+				return err
 			}
+			if e.repeats() {
+				return d.fail("the attribute %.50q is there twice", e.data[len(e.data)-1].key.name)
+			}
+			return nil
 		case "graph":
-			err = d.fail("a graph within a %s, expected one graph that is not nested", start.Name.Local)
+			return d.fail("a graph within a %s, expected one graph that is not nested", start.Name.Local)
 		case "port":
-			err = d.fail("a port of the node %.50q, expected nodes without ports", e.id)
-		default:
-			err = d.skip()
+			return d.fail("a port of the node %.50q, expected nodes without ports", e.id)
 		}
-		if err != nil {
-			return err
-		}
+		return d.skip()
+	})
+	if err != nil {
+		return err
 	}
 	if err := take(e); err != nil {
 		return d.in.Fail(line, "%w", err)

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -50,7 +50,7 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a file. Nodes are numbered in their order in the file. Text labels become classes in sorted order. Integer
 // labels that start at 1 are shifted to start at 0.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	r := &reader{at: map[string]int32{}, usual: "1"}
+	r := &reader{at: map[string]int32{}, usual: "1", labels: classes.Labels{Loose: true}}
 	r.document = document{begin: r.begin, node: r.node, edge: r.edge}
 	if err := r.read(ctx, path); err != nil {
 		return nil, nil, err
@@ -60,12 +60,9 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		name = strings.TrimSuffix(name, end)
 	}
 	r.b.Name = name // unless the file gives another name
-	if err := r.finish(); err != nil {
+	if err := r.finish(ctx); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := r.b.Graph(ctx)
-	if err != nil {
-		return nil, nil, format.Locate(err, path, nil)
-	}
-	return g, append(r.notes, content.Notes(g, changes)...), format.CheckTraining(path, g)
+	g, notes, err := format.Build(ctx, &r.b, path, nil)
+	return g, append(r.notes, notes...), err
 }

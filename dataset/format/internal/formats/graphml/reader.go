@@ -2,6 +2,7 @@ package graphml
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -110,7 +112,8 @@ func (r *reader) node(e *element) error {
 		}
 	}
 	r.x.Indptr = append(r.x.Indptr, int64(len(r.x.Indices)))
-	return r.labels.Add([]byte(label), e.line)
+	r.labels.Add([]byte(label), e.line)
+	return nil
 }
 
 // mask adds node to nodes if text is true.
@@ -202,7 +205,7 @@ func (r *reader) edge(e *element) error {
 }
 
 // finish sets the parts of the graph that depend on the complete file.
-func (r *reader) finish() (err error) {
+func (r *reader) finish(ctx context.Context) (err error) {
 	b := &r.b
 	for _, p := range r.later {
 		for _, end := range []struct {
@@ -216,9 +219,6 @@ func (r *reader) finish() (err error) {
 			*end.node = node
 		}
 	}
-	if !slices.ContainsFunc(b.Edges.Weight, func(w float32) bool { return w != 1 }) {
-		b.Edges.Weight = nil
-	}
 	b.Nodes = len(r.ids)
 	if b.Nodes == 0 {
 		return r.in.Fail(0, "the graph has no nodes")
@@ -227,7 +227,7 @@ func (r *reader) finish() (err error) {
 	if err := r.classes(); err != nil {
 		return err
 	}
-	b.X, err = r.features()
+	b.X, err = r.features(ctx)
 	return err
 }
 
@@ -235,13 +235,13 @@ func (r *reader) finish() (err error) {
 func (r *reader) classes() (err error) {
 	b := &r.b
 	if n, names, own := told(r.meta); own {
-		if b.Y, own = r.labels.Of(n, names); own {
+		if b.Y, _, err = r.labels.Known(classes.Named(n, names)); err == nil {
 			b.Name, b.Classes, b.ClassNames = r.meta["name"], n, names
 			return nil
 		}
 	}
 	line := 0
-	if b.Y, b.ClassNames, line, err = r.labels.Classes(); err != nil {
+	if b.Y, b.ClassNames, line, err = r.labels.Classes(classes.Line); err != nil {
 		return r.in.Fail(line, "%w", err)
 	}
 	return nil
@@ -270,7 +270,7 @@ func (r *reader) name() {
 
 // features returns the features of all nodes. Omitted values have the default of their attribute. If all defaults are 0
 // and most values are omitted, the features stay sparse.
-func (r *reader) features() (mat.Matrix, error) {
+func (r *reader) features(ctx context.Context) (mat.Matrix, error) {
 	const few = 1 << 22 // matrices of up to this many cells may always be dense
 	n, d := len(r.ids), len(r.columns)
 	presets, zeros, err := r.defaults()
@@ -279,7 +279,7 @@ func (r *reader) features() (mat.Matrix, error) {
 	}
 	r.x.Rows, r.x.Cols = n, d
 	if zeros && int64(len(r.x.Data)) < int64(n)*int64(d)/2 {
-		return r.sparse(), nil
+		return r.sparse(ctx)
 	}
 	if int64(n)*int64(d) > max(few, 64*int64(len(r.x.Data))) {
 		return nil, r.in.Fail(0, "%d values of attributes for %d nodes with %d features: most are left out, "+
@@ -351,30 +351,21 @@ func (r *reader) defaults() (presets []float32, zeros bool, err error) {
 }
 
 // sparse returns the values that are not 0, with ascending columns.
-func (r *reader) sparse() *mat.CSR {
-	type entry struct {
-		column int32
-		value  float32
-	}
-	x := &mat.CSR{Rows: r.x.Rows, Cols: r.x.Cols, Indptr: make([]int64, 1, r.x.Rows+1)}
-	var row []entry
-	plain := true
+func (r *reader) sparse(ctx context.Context) (*mat.CSR, error) {
+	x := &mat.CSR{Rows: r.x.Rows, Cols: r.x.Cols, Indptr: make([]int64, 1, r.x.Rows+1), Data: []float32{}}
 	for i := range r.x.Rows {
-		row = row[:0]
 		for e := r.x.Indptr[i]; e < r.x.Indptr[i+1]; e++ {
 			if v := r.x.Data[e]; v != 0 {
-				row = append(row, entry{r.x.Indices[e], v})
+				x.Indices, x.Data = append(x.Indices, r.x.Indices[e]), append(x.Data, v)
 			}
-		}
-		slices.SortFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
-		for _, e := range row {
-			x.Indices, x.Data = append(x.Indices, e.column), append(x.Data, e.value)
-			plain = plain && e.value == 1
 		}
 		x.Indptr = append(x.Indptr, int64(len(x.Indices)))
 	}
-	if plain {
+	if err := csr.SortRows(ctx, x); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(x.Data, func(v float32) bool { return v != 1 }) {
 		x.Data = nil
 	}
-	return x
+	return x, nil
 }

@@ -34,13 +34,13 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 	byName := map[string][]*key{} // several keys may share a name, with different types
 	var order []string
 	for _, k := range keys {
-		if k.of == "edge" && strings.EqualFold(k.name, "weight") || k.of == "all" && strings.EqualFold(k.name, "weight") {
+		name := strings.ToLower(k.name)
+		if name == "weight" && (k.of == "edge" || k.of == "all") {
 			k.role = weights
 		}
 		if k.of != "node" && k.of != "all" || k.kind == "" || k.role == weights {
 			continue
 		}
-		name := strings.ToLower(k.name)
 		if byName[name] == nil {
 			order = append(order, name)
 		}
@@ -48,16 +48,26 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 	}
 	all := strings.Join(order, ", ")
 	var left []string
-	take := func(r role, name string) bool {
-		found := byName[name]
-		for _, k := range found {
-			k.role = r
+	// take gives the role to the attributes of the first of names that there is.
+	take := func(r role, names ...string) bool {
+		for _, name := range names {
+			found := byName[name]
+			for _, k := range found {
+				k.role = r
+			}
+			if found != nil {
+				delete(byName, name)
+				order = slices.DeleteFunc(order, func(n string) bool { return n == name })
+				return true
+			}
 		}
-		if found != nil {
-			delete(byName, name)
-			order = slices.DeleteFunc(order, func(n string) bool { return n == name })
-		}
-		return found != nil
+		return false
+	}
+	// only is like take, for names that one attribute of text has.
+	only := func(r role, names ...string) bool {
+		return take(r, slices.DeleteFunc(names, func(name string) bool {
+			return len(byName[name]) != 1 || byName[name][0].kind != "string"
+		})...)
 	}
 	drawn := !slices.ContainsFunc(drawing, func(name string) bool { return byName[name] == nil })
 	if drawn {
@@ -67,41 +77,21 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 		notes = append(notes, fmt.Sprintf("%s: the attributes r, g, b, x, y and size, how Gephi draws nodes, are no features",
 			file))
 	}
-	labelled := false
-	for _, name := range []string{"class", "label", "y"} {
-		if labelled {
-			if take(ignored, name) {
-				left = append(left, name)
-			}
-			continue
+	if !take(labels, "class", "label", "y") {
+		return nil, nil, fmt.Errorf("no attribute of nodes is called class, label or y (there are: %.200s)",
+			cmp.Or(all, "none"))
+	}
+	for _, name := range []string{"label", "y"} {
+		if take(ignored, name) {
+			left = append(left, name)
 		}
-		labelled = take(labels, name)
 	}
-	if !labelled {
-		return nil, nil, fmt.Errorf("no attribute of nodes is called class, label or y (there are: %.200s)", or(all, "none"))
-	}
-	if !take(split, "split") {
-		take(split, "part")
-	}
+	take(split, "split", "part")
 	take(trainMask, "train_mask")
-	if !take(valMask, "val_mask") {
-		take(valMask, "valid_mask")
-	}
+	take(valMask, "val_mask", "valid_mask")
 	take(testMask, "test_mask")
-	for _, name := range []string{"id", "name"} {
-		if found := byName[name]; len(found) == 1 && found[0].kind == "string" {
-			take(names, name)
-			break
-		}
-	}
-	listed := false
-	for _, name := range []string{"x", "features", "feat"} {
-		if found := byName[name]; len(found) == 1 && found[0].kind == "string" {
-			take(list, name)
-			listed = true
-			break
-		}
-	}
+	only(names, "id", "name")
+	listed := only(list, "x", "features", "feat")
 	for _, name := range order {
 		found := byName[name]
 		text := slices.IndexFunc(found, func(k *key) bool { return !numeric(k.kind) })
@@ -128,13 +118,6 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 			file, strings.Join(left, ", ")))
 	}
 	return columns, notes, nil
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // numeric says whether values of the type are numbers.

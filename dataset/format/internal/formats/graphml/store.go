@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -63,102 +64,78 @@ func told(meta map[string]string) (classes int, names []string, own bool) {
 
 // sheet is a table of text that grows row by row.
 type sheet struct {
-	rows    int
-	columns []*column
-	of      map[*key]*column
-	byName  map[string]*column
-	given   int // cells that the file has
-	held    int // cells in memory
+	names, presets []string
+	place          map[string]int
+	rows           [][]cell // the cells that the file has
+	given          int      // their number
 }
 
-type column struct {
-	name   string
-	preset string
-	cells  []string
+type cell struct {
+	column int
+	text   string
 }
 
 func newSheet(names ...string) *sheet {
-	s := &sheet{of: map[*key]*column{}, byName: map[string]*column{}}
+	s := &sheet{place: map[string]int{}}
 	for _, name := range names {
 		s.column(name, "")
 	}
 	return s
 }
 
-func (s *sheet) column(name, preset string) *column {
-	if c := s.byName[name]; c != nil {
-		return c
+// column returns the index of a column, which is new if no other has its name.
+func (s *sheet) column(name, preset string) int {
+	k, known := s.place[name]
+	if !known {
+		k = len(s.names)
+		s.place[name], s.names, s.presets = k, append(s.names, name), append(s.presets, preset)
 	}
-	c := &column{name: name, preset: preset}
-	s.columns, s.byName[name] = append(s.columns, c), c
-	return c
+	return k
 }
 
-// declare adds a column for a key.
-func (s *sheet) declare(k *key) *column {
-	name := k.name
-	if name == classColumn {
-		name = labelColumn
+// declare returns the column of a key.
+func (s *sheet) declare(k *key) int {
+	if k.name == classColumn {
+		return s.column(labelColumn, k.preset)
 	}
-	s.of[k] = s.column(name, k.preset)
-	return s.of[k]
+	return s.column(k.name, k.preset)
 }
 
 // add adds an element as a row. ends are the cells of the first columns.
 func (s *sheet) add(e *element, ends ...string) error {
+	row := make([]cell, 0, len(ends)+len(e.data))
 	for k, end := range ends {
-		if err := s.set(s.columns[k], end); err != nil {
-			return err
-		}
+		row = append(row, cell{k, end})
 	}
 	for _, d := range e.data {
-		c := s.of[d.key]
-		if c == nil {
-			c = s.declare(d.key)
-		}
-		if err := s.set(c, d.text); err != nil {
-			return err
-		}
+		row = append(row, cell{s.declare(d.key), d.text})
 	}
-	s.rows++
+	s.rows, s.given = append(s.rows, row), s.given+len(row)
 	return nil
 }
 
-// set sets a cell of the last row.
-func (s *sheet) set(c *column, text string) error {
-	s.given++
-	if err := s.fill(c, s.rows); err != nil {
-		return err
-	}
-	if len(c.cells) > s.rows {
-		return fmt.Errorf("the attribute %.50q is there twice", c.name)
-	}
-	c.cells = append(c.cells, text)
-	s.held++
-	return nil
-}
-
-// fill appends defaults to a column until it has rows cells.
-func (s *sheet) fill(c *column, rows int) error {
-	const few = 1 << 22
-	missing := max(0, rows-len(c.cells))
-	if s.held += missing; missing > 0 && s.held > max(few, 64*s.given) {
-		return fmt.Errorf("most values of the attribute %.50q are left out", c.name)
-	}
-	for range missing {
-		c.cells = append(c.cells, c.preset)
-	}
-	return nil
-}
-
-// table returns all rows, with the columns x0, x1, … gathered into one.
+// table returns all rows, with the columns x0, x1, … gathered into one. Cells that the file omits have the default of
+// their column.
 func (s *sheet) table() (t format.Table, err error) {
-	t.Rows = s.rows
-	for _, c := range s.columns {
-		if err := s.fill(c, s.rows); err != nil {
-			return t, err
+	const few = 1 << 22
+	t.Rows = len(s.rows)
+	if most := max(few, 64*s.given); len(s.names) > most/max(1, t.Rows) {
+		return t, fmt.Errorf("most values of the attribute %.50q are left out", s.names[len(s.names)-1])
+	}
+	columns, last := make([][]string, len(s.names)), make([]int, len(s.names))
+	for k, preset := range s.presets {
+		columns[k] = slices.Repeat([]string{preset}, t.Rows)
+	}
+	for i, row := range s.rows {
+		for _, c := range row {
+			if last[c.column] == i+1 {
+				return t, fmt.Errorf("the attribute %.50q is there twice", s.names[c.column])
+			}
+			columns[c.column][i], last[c.column] = c.text, i+1
 		}
-		t.Columns = append(t.Columns, format.Column{Name: c.name, Data: c.cells})
+	}
+	for k, name := range s.names {
+		t.Columns = append(t.Columns, format.Column{Name: name, Data: columns[k]})
 	}
 	for _, name := range []string{"x", "y_soft"} {
 		if err := t.Gather(name); err != nil {

@@ -4,14 +4,13 @@ package matlab
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/matfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -51,12 +50,8 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 // ReadSplit implements format.Splitter: masks may hold several splits.
 func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
 	opened, err := matfile.Open(ctx, path)
-	var system *os.PathError
-	if errors.As(err, &system) {
-		return nil, nil, err
-	}
 	if err != nil {
-		return nil, nil, &format.ReadError{File: path, Err: err}
+		return nil, nil, reading.Failed(path, err)
 	}
 	f := &file{File: opened}
 	defer f.Close()
@@ -110,7 +105,7 @@ func (f *file) fail(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &format.ReadError{File: f.Path, Err: fmt.Errorf("array %s: %w", name, err)}
+	return format.Wrong(f.Path, "array %s: %w", name, err)
 }
 
 // Matrix returns a sparse matrix, or nil.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,18 +26,18 @@ func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (spl
 		var x *mat.Dense
 		if x, err = numpy.Read(ctx, file); err == nil {
 			b.Y, err = column(x, func(text string, args ...any) error {
-				return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
+				return format.Wrong(file, text, args...)
 			})
 		}
 	} else {
-		err = readText(file, b)
+		err = readText(ctx, file, b)
 	}
 	if err != nil {
 		return file, err
 	}
 	if own := csvfile.Path(folder, "split"); csvfile.Exists(own) {
 		file, b.Split = own, graph.Split{}
-		err = eachLine(file, func(t *lines.File, node int, line []byte) error {
+		err = eachLine(ctx, file, func(_, node int, line []byte) error {
 			if node >= len(b.Y) && len(line) > 0 {
 				return fmt.Errorf("a line more than there are labels (%d)", len(b.Y))
 			}
@@ -84,61 +83,44 @@ func column(x *mat.Dense, fail func(text string, args ...any) error) ([]int32, e
 }
 
 // readText reads label[,part] for each node. A first line that begins with label, class or y is a header.
-func readText(file string, b *graph.Builder) error {
-	var labels classes.Labels
-	err := eachLine(file, func(t *lines.File, node int, line []byte) error {
+func readText(ctx context.Context, file string, b *graph.Builder) error {
+	labels := classes.Labels{Loose: true}
+	err := eachLine(ctx, file, func(number, node int, line []byte) error {
 		label, part, _ := bytes.Cut(line, []byte(","))
-		if err := labels.Add(bytes.TrimSpace(label), t.Line); err != nil {
-			return err
-		}
+		labels.Add(bytes.TrimSpace(label), number)
 		return classes.Part(&b.Split, int32(node), strings.ToLower(string(bytes.TrimSpace(part))))
 	})
 	if err != nil {
 		return err
 	}
 	line := 0
-	if b.Y, b.ClassNames, line, err = labels.Classes(); err != nil {
+	if b.Y, b.ClassNames, line, err = labels.Classes(classes.Line); err != nil {
 		return &format.ReadError{File: file, Line: line, Err: err}
 	}
 	return nil
 }
 
-// eachLine calls take with each line of a file and its node. It skips the header and trailing empty lines.
-func eachLine(file string, take func(t *lines.File, node int, line []byte) error) error {
-	t, err := lines.Open(file)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
+// eachLine calls take with each line of a file, its number and its node. It skips the header and trailing empty lines.
+func eachLine(ctx context.Context, file string, take func(number, node int, line []byte) error) error {
 	node, empty := 0, 0
-	for {
-		line, err := t.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return lines.Read(ctx, file, func(number int, line []byte) error {
 		line = bytes.TrimSpace(line)
-		if t.Line == 1 && isHeader(line) {
-			continue
+		if number == 1 && isHeader(line) {
+			return nil
 		}
 		if len(line) == 0 {
 			empty++
-			continue
+			return nil
 		}
-		for ; empty > 0 && err == nil; empty-- {
-			err = take(t, node, nil)
+		for ; empty > 0; empty-- {
+			if err := take(number, node, nil); err != nil {
+				return err
+			}
 			node++
 		}
-		if err == nil {
-			err = take(t, node, line)
-			node++
-		}
-		if err != nil {
-			return t.Fail(t.Line, "%w", err)
-		}
-	}
+		node++
+		return take(number, node-1, line)
+	})
 }
 
 func isHeader(line []byte) bool {

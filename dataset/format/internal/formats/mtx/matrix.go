@@ -88,9 +88,6 @@ func readHeader(t *lines.File) (h header, err error) {
 	return h, nil
 }
 
-// look is the number of entries between context checks.
-const look = 1 << 20
-
 // entries are the entries of a coordinate matrix, counted from 0.
 type entries struct {
 	row, col []int32
@@ -194,29 +191,13 @@ func readEdges(ctx context.Context, file string, n int) (edges graph.Edges, err 
 	if err != nil {
 		return edges, err
 	}
-	kept, plain := 0, true
-	for i, w := range e.value {
-		if i%look == 0 && ctx.Err() != nil {
-			return edges, ctx.Err()
-		}
-		if w < 0 {
-			return edges, t.Fail(0, "entry %d: weight %v of edge %d–%d, must be a positive number",
-				i+1, w, e.row[i]+1, e.col[i]+1)
-		}
-		if w != 0 {
-			e.row[kept], e.col[kept], e.value[kept] = e.row[i], e.col[i], w
-			plain = plain && w == 1
-			kept++
-		}
+	edges = graph.Edges{From: e.row, To: e.col, Weight: e.value}
+	bad, err := csr.Positive(ctx, &edges)
+	if bad >= 0 {
+		err = t.Fail(0, "entry %d: weight %v of edge %d–%d, must be a positive number",
+			bad+1, edges.Weight[bad], edges.From[bad]+1, edges.To[bad]+1)
 	}
-	if e.value == nil {
-		kept = len(e.row)
-	}
-	edges.From, edges.To = e.row[:kept], e.col[:kept]
-	if !plain {
-		edges.Weight = e.value[:kept]
-	}
-	return edges, nil
+	return edges, err
 }
 
 // readMatrix reads the features of n nodes. A coordinate matrix is kept sparse.

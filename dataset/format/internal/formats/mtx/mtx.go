@@ -5,7 +5,6 @@ package mtx
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -102,8 +100,8 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		names := adjacencies(path)
 		if len(names) != 1 {
-			return nil, nil, &format.ReadError{File: path, Err: fmt.Errorf(
-				"the matrices %.200s, expected one, or one that is called adjacency.mtx", strings.Join(names, ", "))}
+			return nil, nil, format.Wrong(path,
+				"the matrices %.200s, expected one, or one that is called adjacency.mtx", strings.Join(names, ", "))
 		}
 		adjacency = filepath.Join(path, names[0])
 	} else {
@@ -132,13 +130,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Edges, err = readEdges(ctx, adjacency, b.Nodes); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph(ctx)
-	if err != nil {
-		return nil, nil, format.Locate(err, adjacency, map[string]string{
-			"features": features, "labels": labels, "split": split,
-		})
-	}
-	return g, content.Notes(g, changes), format.CheckTraining(split, g)
+	return format.Build(ctx, &b, adjacency, map[string]string{"features": features, "labels": labels, "split": split})
 }
 
 // require returns the file of features or labels. The error lists the files that a graph needs.

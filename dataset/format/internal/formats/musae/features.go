@@ -33,18 +33,18 @@ func (n *nodes) readFeatures(ctx context.Context, path string) error {
 	if err := table.Missing(header, [][]string{nodeNames, featureNames, valueNames}, node, feature, value); err != nil {
 		return t.FailAt(1, err)
 	}
-	return each(ctx, t, func(fields [][]byte, line int) error {
+	return t.Each(ctx, func(fields [][]byte, _ int) error {
 		i, err := number("node", fields[node], int64(len(n.y)-1))
 		if err != nil {
-			return t.FailAt(line, err)
+			return err
 		}
 		j, err := number("feature", fields[feature], graph.MaxNodes-1)
 		if err != nil {
-			return t.FailAt(line, err)
+			return err
 		}
 		v, err := decimal.Float(fields[value])
 		if err != nil {
-			return t.FailAt(line, fmt.Errorf("value %.50q, must be a number", fields[value]))
+			return fmt.Errorf("value %.50q, must be a number", fields[value])
 		}
 		n.add(i, j, v)
 		return nil
@@ -125,40 +125,26 @@ func noEnd(err error) error {
 
 // readEdges reads two nodes from each line, separated by a comma or a tab. The first line may be a header.
 func readEdges(ctx context.Context, path string, n int) (e graph.Edges, err error) {
-	f, err := lines.Open(path)
-	if err != nil {
-		return e, err
-	}
-	defer f.Close()
-	for {
-		text, err := f.Next()
-		if err == io.EOF {
-			return e, nil
-		}
-		if err != nil {
-			return e, err
-		}
-		if f.Line%often == 0 && ctx.Err() != nil {
-			return e, ctx.Err()
-		}
+	err = lines.Read(ctx, path, func(line int, text []byte) error {
 		fields := bytes.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\t' || r == '\r' })
 		if len(fields) == 0 {
-			continue
+			return nil
 		}
-		if f.Line == 1 {
+		if line == 1 {
 			if _, err := decimal.Int(bytes.TrimSpace(fields[0])); err != nil {
-				continue
+				return nil
 			}
 		}
 		if len(fields) != 2 {
-			return e, f.Fail(f.Line, "%d fields, must be 2: the nodes of an edge", len(fields))
+			return fmt.Errorf("%d fields, must be 2: the nodes of an edge", len(fields))
 		}
-		var ends [2]int32
-		for i, field := range fields {
-			if ends[i], err = number("node", field, int64(n-1)); err != nil {
-				return e, f.Fail(f.Line, "%w", err)
-			}
+		u, err := number("node", fields[0], int64(n-1))
+		if err != nil {
+			return err
 		}
-		e.From, e.To = append(e.From, ends[0]), append(e.To, ends[1])
-	}
+		v, err := number("node", fields[1], int64(n-1))
+		e.From, e.To = append(e.From, u), append(e.To, v)
+		return err
+	})
+	return e, err
 }

@@ -6,12 +6,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -156,9 +156,6 @@ func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Gra
 	if b.Split, more, err = readSplit(ctx, f.folder, b.Nodes, split); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph(ctx)
-	if err != nil {
-		return nil, nil, format.Locate(err, f.nodes, map[string]string{"edges": f.edges, "features": f.features})
-	}
-	return g, append(append(notes, more...), content.Notes(g, changes)...), nil
+	g, changes, err := format.Build(ctx, &b, f.nodes, map[string]string{"edges": f.edges, "features": f.features})
+	return g, slices.Concat(notes, more, changes), err
 }

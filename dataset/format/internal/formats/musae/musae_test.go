@@ -13,7 +13,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/musae"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // facebook is the path 3–0–1–2 as MUSAE publishes it. Node 2 has no features.
@@ -75,17 +74,7 @@ func film() map[string][]byte {
 func same(t *testing.T, dir string) *graph.Graph {
 	t.Helper()
 	g := fixture.Open(t, dir)
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	x := g.X.(*mat.CSR)
-	if !slices.Equal(x.Indptr, []int64{0, 1, 3, 3, 3}) || !slices.Equal(x.Indices, []int32{2, 0, 4}) ||
-		!slices.Equal(x.Data, []float32{2, 1, 1}) || x.Cols != 5 {
-		t.Errorf("features %+v", x)
-	}
-	if !slices.Equal(g.Y, []int32{1, 0, 0, 1}) {
-		t.Errorf("labels %v", g.Y)
-	}
+	fixture.Is(t, g, "edges 0-1 0-3 1-2; sparse 0 0 2 0 0, 1 0 0 0 1, 0 0 0 0 0, 0 0 0 0 0; y 1 0 0 1")
 	return g
 }
 
@@ -154,10 +143,7 @@ func TestSplits(t *testing.T) {
 		return o.Open(t.Context(), fixture.Folder(t, files))
 	}
 	for k, want := range [][]int32{{2}, {3}} {
-		g, err := open(geom(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fixture.Must(open(geom(), k))(t)
 		if !slices.Equal(g.Split.Val, want) || !slices.Equal(g.Split.Train, []int32{0, 1}) {
 			t.Errorf("split %d is %+v", k, g.Split)
 		}
@@ -189,12 +175,7 @@ func TestQuantity(t *testing.T) {
 	}
 	files := fixture.With(karate(), "target.csv", []byte(target))
 	files["features.csv"] = []byte(features)
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), fixture.Folder(t, files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, notes := fixture.Noted(t, fixture.Folder(t, files))
 	count := make([]int, 5)
 	for _, c := range g.Y {
 		count[c]++

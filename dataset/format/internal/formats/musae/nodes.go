@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,36 +43,6 @@ type nodes struct {
 	width    int // the number of features in the first row, if it lists all
 }
 
-// each calls use with each record of t and its line.
-func each(ctx context.Context, t *csvfile.Table, use func(fields [][]byte, line int) error) error {
-	b, err := t.Open()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	for {
-		r, more, err := b.Next()
-		if err != nil || !more {
-			return err
-		}
-		for {
-			fields, err := r.Read()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				err = use(fields, r.Line)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-}
-
 // number returns the number in a field, 0 to most.
 func number(what string, field []byte, most int64) (int32, error) {
 	v, err := decimal.Int(bytes.TrimSpace(field))
@@ -108,7 +76,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 	var lines []int
 	var labels []string
 	text := map[string]string{} // so that equal labels share their memory
-	err = each(ctx, t, func(fields [][]byte, line int) (err error) {
+	err = t.Each(ctx, func(fields [][]byte, line int) (err error) {
 		node := int32(len(ids))
 		if id >= 0 {
 			node, err = number("node", fields[id], graph.MaxNodes-1)
@@ -120,7 +88,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 			err = n.addList(node, fields[own], header[own])
 		}
 		if err != nil {
-			return t.FailAt(line, err)
+			return err
 		}
 		name := string(fields[label])
 		if text[name] == "" {
@@ -133,7 +101,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 		return nil, nil, err
 	}
 	if len(ids) == 0 {
-		return nil, nil, &format.ReadError{File: f.nodes, Err: errors.New("the file has no rows, must have at least 1 node")}
+		return nil, nil, format.Wrong(f.nodes, "the file has no rows, must have at least 1 node")
 	}
 	seen := memory.Make[bool](len(ids))
 	for i, node := range ids {
@@ -177,13 +145,11 @@ func (n *nodes) classes(labels []string, lines []int) (y []int32, note string, l
 		return split(values), fmt.Sprintf("holds %d different numbers: they were divided into %d classes of about equal size",
 			len(different), quantiles), 0, nil
 	}
-	var l classes.Labels
+	l := classes.Labels{Loose: true}
 	for i, text := range labels {
-		if err := l.Add([]byte(text), lines[i]); err != nil {
-			return nil, "", lines[i], err
-		}
+		l.Add([]byte(text), lines[i])
 	}
-	y, n.classNames, line, err = l.Classes()
+	y, n.classNames, line, err = l.Classes(classes.Line)
 	return y, "", line, err
 }
 

@@ -3,6 +3,7 @@ package musae
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ import (
 // are no such files.
 func readSplit(ctx context.Context, folder string, n, k int) (s graph.Split, notes []string, err error) {
 	wrong := func(text string, args ...any) (graph.Split, []string, error) {
-		return s, nil, &format.ReadError{File: folder, Err: fmt.Errorf(text, args...)}
+		return s, nil, format.Wrong(folder, text, args...)
 	}
 	entries, _ := os.ReadDir(folder) // an unreadable folder counts as empty
 	first := ""
@@ -39,11 +40,7 @@ func readSplit(ctx context.Context, folder string, n, k int) (s graph.Split, not
 		}
 		numbers[number] = filepath.Join(folder, entry.Name())
 	}
-	var known []int
-	for number := range numbers {
-		known = append(known, number)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(numbers))
 	if len(known) == 0 {
 		if k > 0 {
 			return wrong("split %d, must be 0: the folder holds no splits", k)

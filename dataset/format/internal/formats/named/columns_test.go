@@ -18,18 +18,10 @@ func opened(t *testing.T, files map[string][]byte) (whole, parts string, notes [
 	t.Helper()
 	path := fixture.Folder(t, files)
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := dataset.Options{}.Stream(t.Context(), path, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(o.Open(t.Context(), path))(t)
+	s := fixture.Must(dataset.Options{}.Stream(t.Context(), path, 1<<20))(t)
 	file := filepath.Join(t.TempDir(), "own.safetensors")
-	if _, err := dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 20}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 20}))(t)
 	again := fixture.Open(t, file)
 	a, err := graph.Identify(g)
 	b, wrong := graph.Identify(again)

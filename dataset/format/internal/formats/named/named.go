@@ -4,7 +4,6 @@ package named
 import (
 	"context"
 	"path/filepath"
-	"slices"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
@@ -61,48 +60,8 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 func open(folder string) (p table.Pair, err error) {
 	p.Name = filepath.Base(folder)
 	p.Edges = func(context.Context) (table.Table, error) {
-		t, err := csvfile.OpenTable(csvfile.Path(folder, "edges"))
-		return file{t}, err
+		return csvfile.OpenTable(csvfile.Path(folder, "edges"))
 	}
-	nodes, err := csvfile.OpenTable(csvfile.Path(folder, "nodes"))
-	p.Nodes = file{nodes}
+	p.Nodes, err = csvfile.OpenTable(csvfile.Path(folder, "nodes"))
 	return p, err
 }
-
-// file is a .csv file as a table.
-type file struct{ *csvfile.Table }
-
-// Runs calls use with the records of one block after the other.
-func (f file) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
-	b, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	return table.Each(ctx, b.Next, func(run int, r *csvfile.Reader) error {
-		cells := slices.Repeat([]table.Cell{{Kind: table.Text}}, len(f.Header()))
-		return use(run, &rows{Reader: r, file: f, cells: cells})
-	})
-}
-
-// rows reads records as rows of text.
-type rows struct {
-	*csvfile.Reader
-	file  file
-	cells []table.Cell
-}
-
-// Read returns the cells of the next row. The next call reuses their memory.
-func (r *rows) Read() ([]table.Cell, error) {
-	fields, err := r.Reader.Read()
-	for i, text := range fields {
-		r.cells[i].Text = text
-	}
-	return r.cells, err
-}
-
-// At returns the line of the last row that was read.
-func (r *rows) At() int { return r.Line }
-
-// Fail names the file and the line of an error.
-func (r *rows) Fail(line int, err error) error { return r.file.FailAt(line, err) }

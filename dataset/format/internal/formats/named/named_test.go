@@ -31,20 +31,8 @@ func TestContract(t *testing.T) { formattest.Run(t, named.Name, fixture.Folder(t
 
 func TestRead(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, plain()))
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8}) {
-		t.Errorf("features %+v", g.X)
-	}
-	if !slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled}) || !slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
-		!slices.Equal(g.IDs, []string{"alice", "bob", "zoë", "dan"}) {
-		t.Errorf("labels %v, classes %q, ids %q", g.Y, g.ClassNames, g.IDs)
-	}
-	s := g.Split
-	if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
-		t.Errorf("split %+v", s)
-	}
+	fixture.Is(t, g, "edges 0-1 1-2; dense 1 2, 3 4, 5 6, 7 8; y 1 0 1 -; split 0 / 1 / 2")
+	fixture.Is(t, g, "ids alice|bob|zoë|dan; classes blue|red")
 }
 
 // TestReadQuotedFields checks files that Python's csv module wrote: quoted fields, another order of columns, and \r\n.
@@ -71,13 +59,7 @@ func TestNumbersHaveNoNames(t *testing.T) {
 	if g.IDs != nil || g.ClassNames != nil {
 		t.Errorf("ids %q, classes %q", g.IDs, g.ClassNames)
 	}
-	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := graph.Identify(g); err != nil || got != want {
-		t.Errorf("%v: graph %+v, want %+v", err, got, want)
-	}
+	fixture.Same(t, g, fixture.Open(t, fixture.Folder(t, fixture.Plain())))
 }
 
 // TestNamesAreKept checks that native files keep names, and that files without names have no tensors for them.
@@ -88,17 +70,12 @@ func TestNamesAreKept(t *testing.T) {
 	dir := t.TempDir()
 	for name, g := range map[string]*graph.Graph{"names": g, "bare": &bare} {
 		file := filepath.Join(dir, name+".safetensors")
-		if err := dataset.Write(t.Context(), file, g); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, dataset.Write(t.Context(), file, g))
 		again := fixture.Open(t, file)
 		if !reflect.DeepEqual(again.IDs, g.IDs) || !reflect.DeepEqual(again.ClassNames, g.ClassNames) {
 			t.Errorf("%s: ids %q, classes %q", name, again.IDs, again.ClassNames)
 		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Must(os.ReadFile(file))(t)
 		has := strings.Contains(string(data), "class_names") || strings.Contains(string(data), `"ids`)
 		if has != (name == "names") {
 			t.Errorf("%s: the file has names: %v", name, has)
@@ -115,18 +92,14 @@ func TestMixedIDs(t *testing.T) {
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
 	dir := fixture.Folder(t, folder("id,label,split,f\n7,a,train,0\nx,b,test,0\n", "source,target\n7,x\n"))
-	if _, err := o.Open(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(o.Open(t.Context(), dir))(t)
 	want := `nodes.csv: the id "x" in line 3 is a name, and 1 of 2 ids are whole numbers: all are compared as text`
 	if len(notes) != 1 || !strings.Contains(notes[0], want) {
 		t.Errorf("notes %q, want %s", notes, want)
 	}
 	notes = nil
 	dir = fixture.Folder(t, folder("id,label,split,f\n7,a,train,0\n8,b,test,0\n007,b,test,0\n", "source,target\n7,8\n"))
-	if _, err := o.Open(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(o.Open(t.Context(), dir))(t)
 	want = `nodes.csv: the id "007" in line 4 is another node than "7" in line 2: ids are compared as text`
 	if len(notes) != 1 || !strings.Contains(notes[0], want) {
 		t.Errorf("notes %q, want %s", notes, want)

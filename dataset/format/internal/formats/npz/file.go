@@ -44,7 +44,7 @@ func open(ctx context.Context, path string) (*file, error) {
 	}
 	if err != nil || len(texts) != 1 {
 		z.Close()
-		return nil, &format.ReadError{File: path, Err: fmt.Errorf("array %s: must be a JSON object of strings", metadata)}
+		return nil, format.Wrong(path, "array %s: must be a JSON object of strings", metadata)
 	}
 	return f, nil
 }

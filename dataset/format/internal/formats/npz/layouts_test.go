@@ -51,9 +51,7 @@ func opened(t *testing.T, members map[string][]byte, split int) (*graph.Graph, [
 func TestReadHeterophilous(t *testing.T) {
 	same(t, folder(t, heterophilous()))
 	g, notes, err := opened(t, heterophilous(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, err)
 	if s := g.Split; !slices.Equal(s.Train, []int32{2, 3}) || !slices.Equal(s.Val, []int32{0}) ||
 		!slices.Equal(s.Test, []int32{1}) {
 		t.Errorf("split 1 is %+v", s)
@@ -145,9 +143,7 @@ func FuzzLayouts(f *testing.F) {
 		g, _, err := opened(t, files, split)
 		if err == nil {
 			err = g.Validate(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.OK(t, err)
 		}
 	})
 }

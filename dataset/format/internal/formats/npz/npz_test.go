@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
@@ -40,18 +39,7 @@ func TestCondensed(t *testing.T) { formattest.Condensed(t, npz.Name) }
 // same checks that dir holds the graph of members, whatever its features.
 func same(t *testing.T, dir string) {
 	t.Helper()
-	g := fixture.Open(t, dir)
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) ||
-		g.Adj.Data != nil {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, 1, 0}) {
-		t.Errorf("labels %v", g.Y)
-	}
-	s := g.Split
-	if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
-		t.Errorf("split %+v", s)
-	}
+	fixture.Is(t, fixture.Open(t, dir), "edges 0-1 0-3 1-2; y 0 1 1 0; split 0 1 / 2 / 3")
 }
 
 func TestRead(t *testing.T) {
@@ -77,12 +65,7 @@ func TestRead(t *testing.T) {
 func TestMasksOfSeveralSplits(t *testing.T) {
 	files := fixture.With(members(), "train_mask",
 		fixture.Npy("|b1", "4, 2", []bool{true, false, true, false, false, true, false, false}))
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), folder(t, files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, notes := fixture.Noted(t, folder(t, files))
 	if !slices.Equal(g.Split.Train, []int32{0, 1}) || len(notes) == 0 ||
 		notes[0] != "train_mask holds 2 splits: split 0 of 0 to 1 was taken" {
 		t.Errorf("training nodes %v, notes %q", g.Split.Train, notes)

@@ -3,8 +3,6 @@ package npz_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
@@ -12,7 +10,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // objectArray returns an .npy file with a pickled object, as numpy.savez writes it.
@@ -37,45 +34,17 @@ func TestObjectContract(t *testing.T) {
 }
 
 func TestReadObjects(t *testing.T) {
-	g := fixture.Open(t, folder(t, objects()))
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	x := g.X.(*mat.CSR)
-	if !slices.Equal(x.Indices, []int32{0, 1, 0}) || !slices.Equal(x.Data, []float32{5, 7, 6}) {
-		t.Errorf("features %+v", x)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, 0}) {
-		t.Errorf("labels %v", g.Y)
-	}
+	fixture.Is(t, fixture.Open(t, folder(t, objects())), "edges 0-1 1-2; sparse 5 0, 0 7, 6 0; y 0 1 0")
 	dense := objects()
 	dense["adj_matrix"] = fixture.Npy("<i4", "3, 3", []int32{0, 1, 0, 1, 0, 1, 0, 1, 0})
 	dense["node_attr"] = objectArray(fixture.PickleArray([]int32{5, 0, 0, 7, 6, 0}, 3, 2))
-	again := fixture.Open(t, folder(t, dense))
-	if !slices.Equal(again.Adj.Indices, g.Adj.Indices) ||
-		!slices.Equal(again.X.(*mat.Dense).Data, []float32{5, 0, 0, 7, 6, 0}) {
-		t.Errorf("dense arrays are read as %+v, %+v", again.Adj, again.X)
-	}
+	fixture.Is(t, fixture.Open(t, folder(t, dense)), "edges 0-1 1-2; dense 5 0, 0 7, 6 0; y 0 1 0")
 }
 
 // real checks the graph of the files that numpy and scipy wrote.
 func real(t *testing.T, dir string) {
 	t.Helper()
-	g := fixture.Open(t, dir)
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) ||
-		g.Adj.Data != nil {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	x := mat.NewDense(4, 3)
-	if err := g.X.ReadBlock(x, []int32{0, 1, 2, 3}, 0, 3); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(x.Data, []float32{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}) {
-		t.Errorf("features %v", x.Data)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, 1, 0}) {
-		t.Errorf("labels %v", g.Y)
-	}
+	fixture.Is(t, fixture.Open(t, dir), "edges 0-1 0-3 1-2; x 0 1 2, 0 1 2, 0 1 2, 0 1 2; y 0 1 1 0")
 }
 
 // TestReadFilesOfScipy reads files that numpy 2.4 and scipy 1.17 wrote (numpy.savez_compressed).
@@ -87,10 +56,7 @@ func TestReadFilesOfScipy(t *testing.T) {
 		})
 	}
 	data := fixture.Base64(t, filepath.Join("testdata", "arrays.npz.b64"))
-	s := fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": data})).Split
-	if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
-		t.Errorf("split %+v", s)
-	}
+	fixture.Is(t, fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": data})), "split 0 1 / 2 / 3")
 }
 
 func TestReadFilesOfThisPython(t *testing.T) {
@@ -150,14 +116,9 @@ func TestOtherFiles(t *testing.T) {
 		"there is no array of edges (edge_index, edges, adj_t, adj_matrix, adj, A) and no array of features (x, ",
 		`the file holds "other" (1 int32)`,
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		fixture.Says(t, err, want)
 	}
-	data, err := os.ReadFile(filepath.Join(folder(t, objects()), "own.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(os.ReadFile(filepath.Join(folder(t, objects()), "own.npz")))(t)
 	fixture.Refuses(t, map[string][]byte{"own.npz": data[:len(data)-30]}, "not an .npz file")
 }
 

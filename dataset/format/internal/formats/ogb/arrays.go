@@ -2,7 +2,6 @@ package ogb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,32 +45,12 @@ func countNodes(z numpy.Source) (nodes int, err error) {
 		return 0, err
 	}
 	if len(counts) != 1 {
-		return 0, &format.ReadError{
-			File: z.Where(), Err: fmt.Errorf("num_nodes_list counts %d graphs, expected one", len(counts)),
-		}
+		return 0, format.Wrong(z.Where(), "num_nodes_list counts %d graphs, expected one", len(counts))
 	}
 	if n := counts[0]; n < 0 || n > graph.MaxNodes {
-		return 0, &format.ReadError{File: z.Where(), Err: fmt.Errorf("%d nodes, must be at most %d", n, graph.MaxNodes)}
+		return 0, format.Wrong(z.Where(), "%d nodes, must be at most %d", n, graph.MaxNodes)
 	}
 	return int(counts[0]), nil
-}
-
-// needsFeatures returns an error if z has no features of nodes.
-func needsFeatures(z numpy.Source) error {
-	if z.Has(arrayFeatures) {
-		return nil
-	}
-	return &format.ReadError{
-		File: z.Where(), Err: errors.New("array node_feat: missing: cgc needs features of the nodes"),
-	}
-}
-
-// checkFeatures returns an error unless the array has a row for each of n nodes.
-func checkFeatures(a *numpy.Array, n int) error {
-	if len(a.Shape) != 2 || a.Shape[0] != n {
-		return fmt.Errorf("shape %v, expected %d rows, one for each node, and features", a.Shape, n)
-	}
-	return nil
 }
 
 // opener opens named arrays.
@@ -93,17 +72,6 @@ func arraysOf(raw string) opener {
 		return func(ctx context.Context) (numpy.Source, error) { return numpy.OpenFolder(ctx, raw), nil }
 	}
 	return nil
-}
-
-// locateArrays sets the files of the arrays in raw, and returns the path for errors about an array.
-func (p *parts) locateArrays(z numpy.Source, raw string) (file string) {
-	p.labels = filepath.Join(raw, "node-label.npz")
-	if _, archive := z.(*numpy.Archive); archive {
-		p.edges, p.features = z.Where(), z.Where()
-		return z.Where()
-	}
-	p.edges, p.features = filepath.Join(raw, arrayEdges+".npy"), filepath.Join(raw, arrayFeatures+".npy")
-	return raw
 }
 
 // readLabelArray reads node_label of n nodes: n or n × 1 numbers, where NaN and −1 mean no label.

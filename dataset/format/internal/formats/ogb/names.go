@@ -2,15 +2,17 @@ package ogb
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
@@ -32,28 +34,26 @@ func leftOut(err error) string {
 }
 
 // readClassNames sets the names of classes.
-func readClassNames(dir string, b *graph.Builder) (notes []string) {
-	classes := 0
-	if len(b.Y) > 0 {
-		classes = int(slices.Max(b.Y)) + 1
-	}
+func readClassNames(ctx context.Context, dir string, s *format.Stream) (notes []string) {
 	for _, file := range mappings(dir, "labelidx2") {
-		var err error
-		if b.ClassNames, err = readMapping(file, 0); err == nil && b.ClassNames != nil {
-			break
-		}
+		names, err := readMapping(ctx, file, 0)
 		if err != nil {
 			notes = append(notes, leftOut(err))
 		}
+		if s.ClassNames = names; names != nil {
+			break
+		}
 	}
-	switch named := len(b.ClassNames); {
-	case named == 0:
-	case named < classes:
+	classes := 0
+	if len(s.Y) > 0 {
+		classes = int(slices.Max(s.Y)) + 1
+	}
+	if named := len(s.ClassNames); named >= classes {
+		s.Classes = named
+	} else if named > 0 {
 		notes = append(notes, fmt.Sprintf("%s names %d classes, and there are %d; the names are left out",
 			dir, named, classes))
-		b.ClassNames = nil
-	default:
-		b.Classes = named
+		s.ClassNames = nil
 	}
 	return notes
 }
@@ -63,102 +63,88 @@ var errOrder = errors.New("its numbers are not in order")
 
 // namesInOrder is like readMapping, for n names in the order of their numbers. It delivers blocks of names to put,
 // which may be nil, and returns the total number of bytes. The error wraps errOrder if the names are in another order.
-func namesInOrder(file string, n int, put func(text []byte, ends []int) error) (bytes int64, err error) {
+func namesInOrder(
+	ctx context.Context, file string, n int, put func(text []byte, ends []int) error,
+) (size int64, err error) {
 	const most = 1 << 16
-	t, err := lines.Open(file)
-	if err != nil {
-		return 0, err
-	}
-	defer t.Close()
-	if _, err := t.Next(); err != nil && err != io.EOF {
-		return 0, err
-	}
 	var text []byte
 	var ends []int
+	var wrong error // an error of put, which is not about the file
+	flush := func() error {
+		if len(ends) > 0 {
+			wrong = put(text, ends)
+		}
+		text, ends = text[:0], ends[:0]
+		return wrong
+	}
 	count := 0
-	for {
-		line, err := t.Next()
-		if (err == io.EOF || len(ends) == most) && len(ends) > 0 && put != nil {
-			if err := put(text, ends); err != nil {
-				return 0, err
-			}
-			text, ends = text[:0], ends[:0]
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return 0, err
-		}
-		if len(line) == 0 {
-			continue
-		}
-		e, err := mapping(line)
-		if err != nil {
-			return 0, t.Fail(t.Line, "%w", err)
-		}
+	err = eachName(ctx, file, func(e entry) error {
 		if e.number != int64(count) || count == n {
-			return 0, t.Fail(t.Line, "%w", errOrder)
+			return errOrder
 		}
-		count, bytes = count+1, bytes+int64(len(e.name))
-		if put != nil {
-			text = append(text, e.name...)
-			ends = append(ends, len(text))
+		count, size = count+1, size+int64(len(e.name))
+		if put == nil {
+			return nil
 		}
+		text = append(text, e.name...)
+		if ends = append(ends, len(text)); len(ends) == most {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil {
+		err = flush()
 	}
-	if count != n {
-		return 0, t.Fail(0, "%d names, expected %d", count, n)
+	if err = cmp.Or(wrong, err); err == nil && count != n {
+		err = format.Wrong(file, "%d names, expected %d", count, n)
 	}
-	return bytes, nil
+	return size, err
 }
 
 // readMapping reads lines of a number and a name, after a header. The numbers are 0 to n−1, in any order. If n is 0,
 // the number of lines is n. An empty name is replaced by its number.
-func readMapping(file string, n int) ([]string, error) {
-	t, err := lines.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	if _, err := t.Next(); err != nil && err != io.EOF {
-		return nil, err
-	}
+func readMapping(ctx context.Context, file string, n int) ([]string, error) {
 	var list []entry
-	for {
-		line, err := t.Next()
-		if err == io.EOF {
-			break
+	err := eachName(ctx, file, func(e entry) error {
+		if n > 0 && len(list) == n {
+			return fmt.Errorf("a line more than the %d that there are numbers for", n)
 		}
-		if err != nil {
-			return nil, err
-		}
-		if len(line) == 0 {
-			continue
-		}
-		e, err := mapping(line)
-		if err == nil && n > 0 && len(list) == n {
-			err = fmt.Errorf("a line more than the %d that there are numbers for", n)
-		}
-		if err == nil && n == 0 && len(list) == graph.MaxClasses {
-			err = fmt.Errorf("more than %d classes", graph.MaxClasses)
-		}
-		if err != nil {
-			return nil, t.Fail(t.Line, "%w", err)
+		if n == 0 && len(list) == graph.MaxClasses {
+			return fmt.Errorf("more than %d classes", graph.MaxClasses)
 		}
 		list = append(list, e)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	names := make([]string, len(list))
 	taken := make([]bool, len(list))
 	for i, e := range list {
 		if e.number < 0 || e.number >= int64(len(list)) || taken[e.number] {
-			return nil, t.Fail(i+2, "number %d, expected each of 0 to %d once", e.number, len(list)-1)
+			return nil, &format.ReadError{File: file, Line: i + 2,
+				Err: fmt.Errorf("number %d, expected each of 0 to %d once", e.number, len(list)-1)}
 		}
 		names[e.number], taken[e.number] = e.name, true
 	}
 	if n > 0 && len(list) != n {
-		return nil, t.Fail(0, "%d names, expected %d", len(list), n)
+		return nil, format.Wrong(file, "%d names, expected %d", len(list), n)
 	}
 	return names, nil
+}
+
+// eachName calls use with the entries of a mapping, which follow a header.
+func eachName(ctx context.Context, file string, use func(e entry) error) error {
+	return lines.Read(ctx, file, func(line int, text []byte) error {
+		if line == 1 || len(text) == 0 {
+			return nil
+		}
+		e, err := mapping(text)
+		if err != nil {
+			return err
+		}
+		return use(e)
+	})
 }
 
 // entry is a line of a mapping.

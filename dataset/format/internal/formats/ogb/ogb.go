@@ -78,24 +78,6 @@ func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Gra
 	return format.Collect(ctx, Format{split}, path)
 }
 
-// parts is the content of raw, and the file of each part.
-type parts struct {
-	graph.Builder
-	edges, features, labels string
-	notes                   []string
-}
-
-// ignoresEdgeFeatures notes that the features of edges are not read.
-func (p *parts) ignoresEdgeFeatures(where string) {
-	p.notes = append(p.notes, where+": features of edges are not read")
-}
-
-// locate sets the paths of the text files in raw.
-func (p *parts) locate(raw string) {
-	p.edges, p.features = csvfile.Path(raw, "edge"), csvfile.Path(raw, "node-feat")
-	p.labels = csvfile.Path(raw, "node-label")
-}
-
 // label returns the integer label v of a node, or graph.Unlabelled for NaN.
 func label(v float64) (int32, error) {
 	switch {

@@ -39,17 +39,9 @@ func TestContract(t *testing.T) {
 // TestReadFilesOfOGB checks that the files of testdata/write.py are read: arrays by ogb's DatasetSaver, and text in the
 // form that ogb reads.
 func TestReadFilesOfOGB(t *testing.T) {
-	want, err := os.ReadFile(filepath.Join("testdata", "want.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(os.ReadFile(filepath.Join("testdata", "want.txt")))(t)
 	for _, kind := range []string{"text", "binary"} {
-		var notes []string
-		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-		g, err := o.Open(t.Context(), fixture.Unzipped(t, filepath.Join("testdata", kind+".zip.b64")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, notes := fixture.Noted(t, fixture.Unzipped(t, filepath.Join("testdata", kind+".zip.b64")))
 		var got strings.Builder
 		for u := range g.Nodes() {
 			for _, v := range g.Adj.Indices[g.Adj.Indptr[u]:g.Adj.Indptr[u+1]] {
@@ -106,30 +98,23 @@ func TestSplits(t *testing.T) {
 	}
 	_, err := dataset.Options{Split: 2}.Open(t.Context(), dir)
 	const want = `split 2, must be 0 to 1: the folder holds the splits ["rank" "time"]`
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
-	}
+	fixture.Says(t, err, want)
 }
 
 func number(t *testing.T, s string) (v float64) {
 	t.Helper()
-	if _, err := fmt.Sscan(s, &v); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(fmt.Sscan(s, &v))(t)
 	return v
 }
 
 // TestReadText checks that the graph equals the same graph in the text format, even if the path is raw itself.
 func TestReadText(t *testing.T) {
 	dir := fixture.Folder(t, small())
-	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, path := range []string{dir, filepath.Join(dir, "raw")} {
 		g := fixture.Open(t, path)
-		if got, err := graph.Identify(g); err != nil || got != want || g.Name != "own" {
-			t.Errorf("%s: %v: graph %s is %+v, want %+v", path, err, g.Name, got, want)
+		if fixture.Same(t, g, want); g.Name != "own" {
+			t.Errorf("%s: the name is %q", path, g.Name)
 		}
 	}
 }
@@ -215,9 +200,7 @@ func TestPickledSplit(t *testing.T) {
 	dir := fixture.Unzipped(t, filepath.Join("testdata", "binary.zip.b64"))
 	want := fixture.Open(t, dir).Split
 	for _, part := range []string{"train", "valid", "test"} {
-		if err := os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")))
 	}
 	if got := fixture.Open(t, dir).Split; !reflect.DeepEqual(got, want) {
 		t.Errorf("split %+v, want %+v", got, want)
@@ -237,9 +220,7 @@ func TestOddMapping(t *testing.T) {
 		var notes []string
 		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
 		g, err := o.Open(t.Context(), fixture.Folder(t, fixture.With(small(), "mapping/labelidx2x.csv", []byte(text))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, err)
 		if want == "" {
 			if len(notes) != 0 || !slices.Equal(g.ClassNames, []string{"0", "b", "2"}) || g.Classes != 3 {
 				t.Errorf("notes %q, classes %q", notes, g.ClassNames)
@@ -268,9 +249,7 @@ func FuzzRead(f *testing.F) {
 func TestFoundByName(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"ogbn_arxiv", "ogbn_own"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))); err != nil {
-			t.Fatal(err)
-		}
+		fixture.OK(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))))
 	}
 	o := dataset.Options{Search: []string{dir}}
 	for name, want := range map[string]string{"arxiv": "arxiv", "ogbn_arxiv": "ogbn_arxiv", "own": ""} {

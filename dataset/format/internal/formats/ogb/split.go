@@ -3,10 +3,7 @@ package ogb
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -32,7 +30,7 @@ type part struct {
 }
 
 // readSplit reads split k, counted in the order of the folders in split, and returns its path and notes.
-func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source string, notes []string, err error) {
+func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source string, notes []string, err error) {
 	dir = filepath.Join(dir, "split")
 	var names []string
 	for _, name := range entries(dir) {
@@ -42,9 +40,8 @@ func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source
 		}
 	}
 	if last := max(0, len(names)-1); k > last {
-		return dir, nil, &format.ReadError{
-			File: dir, Err: fmt.Errorf("split %d, must be 0 to %d: the folder holds the splits %q", k, last, names),
-		}
+		return dir, nil, format.Wrong(dir, "split %d, must be 0 to %d: the folder holds the splits %q", k,
+			last, names)
 	}
 	if len(names) == 0 {
 		return dir, nil, nil
@@ -55,10 +52,10 @@ func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source
 	}
 	folder := filepath.Join(dir, names[k])
 	if file := filepath.Join(folder, pickled); !csvfile.Exists(csvfile.Path(folder, "train")) {
-		return file, notes, readPickled(ctx, file, b)
+		return file, notes, readPickled(ctx, file, s)
 	}
-	for _, part := range partsOf(&b.Split) {
-		if *part.nodes, err = readNodes(csvfile.Path(folder, part.name), b.Nodes); err != nil {
+	for _, part := range partsOf(&s.Split) {
+		if *part.nodes, err = readNodes(ctx, csvfile.Path(folder, part.name), s.Nodes); err != nil {
 			return folder, nil, missing(err, csvfile.Path(folder, part.name), "it holds a part of the split")
 		}
 	}
@@ -66,38 +63,31 @@ func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source
 }
 
 // readPickled reads split_dict.pt. Nothing in it is executed.
-func readPickled(ctx context.Context, file string, b *graph.Builder) error {
+func readPickled(ctx context.Context, file string, s *format.Stream) error {
 	f, err := torchfile.Open(ctx, file)
-	var system *os.PathError
-	if errors.As(err, &system) {
-		return err
-	}
-	fail := func(text string, args ...any) error {
-		return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
-	}
 	if err != nil {
-		return fail("%w", err)
+		return reading.Failed(file, err)
 	}
 	defer f.Close()
 	fields, is := torchfile.Fields(f.Object)
 	if !is {
-		return fail("it holds %s, must hold a dictionary of train, valid and test", torchfile.Kind(f.Object))
+		return format.Wrong(file, "it holds %s, must hold a dictionary of train, valid and test", torchfile.Kind(f.Object))
 	}
-	for _, part := range partsOf(&b.Split) {
+	for _, part := range partsOf(&s.Split) {
 		a, is, err := torchfile.ArrayOf(fields[part.name])
 		if err != nil {
-			return fail("%s: %w", part.name, err)
+			return format.Wrong(file, "%s: %w", part.name, err)
 		}
 		if !is {
-			return fail("%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
+			return format.Wrong(file, "%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
 		}
 		nodes, err := numpy.Numbers[int32](a)
 		if err != nil {
-			return fail("%s: %w", part.name, err)
+			return format.Wrong(file, "%s: %w", part.name, err)
 		}
 		for i, v := range nodes {
-			if v < 0 || int(v) >= b.Nodes {
-				return fail("%s: node %d at place %d, must be 0 to %d", part.name, v, i, b.Nodes-1)
+			if v < 0 || int(v) >= s.Nodes {
+				return format.Wrong(file, "%s: node %d at place %d, must be 0 to %d", part.name, v, i, s.Nodes-1)
 			}
 		}
 		*part.nodes = nodes
@@ -106,27 +96,14 @@ func readPickled(ctx context.Context, file string, b *graph.Builder) error {
 }
 
 // readNodes reads one node, 0 to n−1, from each line.
-func readNodes(file string, n int) (nodes []int32, err error) {
-	t, err := lines.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	for {
-		line, err := t.Next()
-		if err == io.EOF {
-			return nodes, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+func readNodes(ctx context.Context, file string, n int) (nodes []int32, err error) {
+	err = lines.Read(ctx, file, func(_ int, line []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 {
-			continue
+			return nil
 		}
 		v, err := node(line, n)
-		if err != nil {
-			return nil, t.Fail(t.Line, "%w", err)
-		}
 		nodes = append(nodes, v)
-	}
+		return err
+	})
+	return nodes, err
 }

@@ -26,42 +26,32 @@ var _ format.Streamer = Format{}
 func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
 	dir := root(path)
 	raw := filepath.Join(dir, "raw")
-	if err := oneSort(raw); err != nil {
-		return nil, nil, err
+	if file := several(raw); file != "" {
+		return nil, nil, format.Wrong(file, "several sorts of nodes or edges, must be a graph with one sort of each")
 	}
 	s := &format.Stream{Name: filepath.Base(dir), Path: raw}
-	var p parts
-	var err error
-	if open := arraysOf(raw); open != nil {
-		p, err = streamArrays(ctx, open, raw, s, memory)
-	} else {
-		p, err = streamText(ctx, raw, s, memory)
+	read := streamText
+	if arraysOf(raw) != nil {
+		read = streamArrays
 	}
+	notes, err := read(ctx, raw, s, memory)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.Nodes = s.Nodes
-	split, notes, err := readSplit(ctx, dir, f.split, &p.Builder)
+	s.Size = content.SizeOf(s.Files["edges"])
+	if s.Files["features"] != s.Files["edges"] {
+		s.Size += content.SizeOf(s.Files["features"])
+	}
+	file, more, err := readSplit(ctx, dir, f.split, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := readNames(filepath.Join(dir, "mapping"), &p.Builder, s, memory)
+	s.Files["split"] = file
+	names, err := readNames(ctx, filepath.Join(dir, "mapping"), s, memory)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Y, s.Split, s.Classes, s.ClassNames = p.Y, p.Split, p.Classes, p.ClassNames
-	s.Files = map[string]string{"edges": p.edges, "features": p.features, "labels": p.labels, "split": split}
-	return s, slices.Concat(p.notes, notes, names), s.Check()
-}
-
-// oneSort returns an error if raw holds several node types or edge types.
-func oneSort(raw string) error {
-	if file := several(raw); file != "" {
-		return &format.ReadError{
-			File: file, Err: errors.New("several sorts of nodes or edges, must be a graph with one sort of each"),
-		}
-	}
-	return nil
+	return s, slices.Concat(notes, more, names), s.Check()
 }
 
 // hold sets the number of nodes. It fails if their labels and split need more than memory bytes.
@@ -73,33 +63,38 @@ func hold(s *format.Stream, file string, nodes int, memory int64) (err error) {
 	return nil
 }
 
-// streamText sets everything in s except labels and split.
-func streamText(ctx context.Context, raw string, s *format.Stream, memory int64) (p parts, err error) {
+// noEdgeFeatures is the note about a file or an array of features of edges.
+func noEdgeFeatures(where string) []string {
+	return []string{where + ": features of edges are not read"}
+}
+
+// streamText sets everything in s except the split and names.
+func streamText(ctx context.Context, raw string, s *format.Stream, memory int64) (notes []string, err error) {
 	nodes, entries, err := readCounts(raw)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	if err := hold(s, csvfile.Path(raw, "num-node-list"), nodes, memory); err != nil {
-		return p, err
+		return nil, err
 	}
 	s.Entries, s.Tells = int64(entries), true
-	p.locate(raw)
-	table, err := lines.OpenTable(p.features, nodes, false)
+	edges, features, labels := csvfile.Path(raw, "edge"), csvfile.Path(raw, "node-feat"), csvfile.Path(raw, "node-label")
+	s.Files = map[string]string{"edges": edges, "features": features, "labels": labels}
+	table, err := lines.OpenTable(features, nodes, false)
 	if err != nil {
-		return p, missing(err, p.features, needFeatures)
+		return nil, missing(err, features, needFeatures)
 	}
 	s.Features, s.Rows = table.Columns, table.Rows
-	if p.Y, err = readLabels(ctx, p.labels, nodes); err != nil {
-		return p, missing(err, p.labels, needLabels)
+	if s.Y, err = readLabels(ctx, labels, nodes); err != nil {
+		return nil, missing(err, labels, needLabels)
 	}
 	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
-		return streamEdges(ctx, p.edges, entries, nodes, add)
+		return streamEdges(ctx, edges, entries, nodes, add)
 	}
 	if file := csvfile.Path(raw, "edge-feat"); csvfile.Exists(file) {
-		p.ignoresEdgeFeatures(file)
+		notes = noEdgeFeatures(file)
 	}
-	s.Size = content.SizeOf(p.edges, p.features)
-	return p, nil
+	return notes, nil
 }
 
 // streamEdges delivers the edges of n nodes. The file has a line of source and target for each edge.
@@ -125,32 +120,35 @@ func streamEdges(ctx context.Context, file string, count, n int, add func(graph.
 	})
 }
 
-// streamArrays sets everything in s except labels and split.
-func streamArrays(
-	ctx context.Context, openArrays opener, raw string, s *format.Stream, memory int64,
-) (p parts, err error) {
+// streamArrays sets everything in s except the split and names.
+func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int64) (notes []string, err error) {
 	open := func(ctx context.Context) (numpy.Source, error) {
-		return openArrays(progress.With(ctx, nil)) // progress in edges and rows is reported where they are written
+		return arraysOf(raw)(progress.With(ctx, nil)) // progress in edges and rows is reported where they are written
 	}
 	z, err := open(ctx)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	defer z.Close()
-	file := p.locateArrays(z, raw)
+	labels := filepath.Join(raw, "node-label.npz")
+	s.Files = map[string]string{"edges": z.Where(), "features": z.Where(), "labels": labels}
+	if _, folder := z.(*numpy.Folder); folder {
+		s.Files["edges"] = filepath.Join(raw, arrayEdges+".npy")
+		s.Files["features"] = filepath.Join(raw, arrayFeatures+".npy")
+	}
 	nodes, err := countNodes(z)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	if err := hold(s, file, nodes, memory); err != nil {
-		return p, err
+	if err := hold(s, z.Where(), nodes, memory); err != nil {
+		return nil, err
 	}
-	if err := needsFeatures(z); err != nil {
-		return p, err
+	if !z.Has(arrayFeatures) {
+		return nil, &format.ReadError{File: z.Where(), Err: errors.New("array node_feat: missing: " + needFeatures)}
 	}
 	err = z.Open(arrayFeatures, func(a *numpy.Array) error {
-		if err := checkFeatures(a, nodes); err != nil {
-			return err
+		if len(a.Shape) != 2 {
+			return fmt.Errorf("shape %v, expected %d rows, one for each node, and features", a.Shape, nodes)
 		}
 		if s.Features, err = numpy.CheckRows(a, nodes); errors.Is(err, numpy.ErrTurned) && memory == math.MaxInt64 {
 			s.X, err = numpy.Dense(a)
@@ -159,7 +157,7 @@ func streamArrays(
 		return err
 	})
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	err = z.Open(arrayEdges, func(a *numpy.Array) error {
 		if err := numpy.CheckEdges(a); err != nil {
@@ -169,10 +167,10 @@ func streamArrays(
 		return nil
 	})
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	if z.Has("edge_feat") {
-		p.ignoresEdgeFeatures(file + ": array edge_feat")
+		notes = noEdgeFeatures(z.Where() + ": array edge_feat")
 	}
 	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
 		z, err := open(ctx)
@@ -190,40 +188,35 @@ func streamArrays(
 		defer z.Close()
 		return numpy.Rows(ctx, z, arrayFeatures, put)
 	}
-	if s.Size = content.SizeOf(p.edges); p.features != p.edges {
-		s.Size += content.SizeOf(p.features)
-	}
-	p.Y, err = readLabelArray(ctx, p.labels, nodes)
-	return p, err
+	s.Y, err = readLabelArray(ctx, labels, nodes)
+	return notes, err
 }
 
 // readNames sets the names of classes and nodes from the files labelidx2….csv.gz and nodeidx2….csv.gz in dir. Names of
 // nodes in the order of their numbers are delivered from the file. Others are read if they fit into memory. No result
 // depends on names, so a file that cannot be parsed only causes a note.
-func readNames(dir string, b *graph.Builder, s *format.Stream, memory int64) (notes []string, err error) {
-	notes = readClassNames(dir, b)
+func readNames(ctx context.Context, dir string, s *format.Stream, memory int64) (notes []string, err error) {
+	notes = readClassNames(ctx, dir, s)
 	for _, file := range mappings(dir, "nodeidx2") {
-		s.NameBytes, err = namesInOrder(file, b.Nodes, nil)
+		s.NameBytes, err = namesInOrder(ctx, file, s.Nodes, nil)
 		if err == nil {
 			s.Names = func(ctx context.Context, put func(text []byte, ends []int) error) error {
-				_, err := namesInOrder(file, b.Nodes, func(text []byte, ends []int) error {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					return put(text, ends)
-				})
+				_, err := namesInOrder(ctx, file, s.Nodes, put)
 				return err
 			}
 			s.Size += 2 * content.SizeOf(file)
 			return notes, nil
 		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		const perNode = 100 // bytes: an entry, a string and its offset
-		if need := perNode * int64(b.Nodes); errors.Is(err, errOrder) && need > memory {
+		if need := perNode * int64(s.Nodes); errors.Is(err, errOrder) && need > memory {
 			return nil, fmt.Errorf("%w; to order them takes %d MB of memory, must be at most %d MB",
 				err, need/1e6+1, memory/1e6)
 		}
 		var names []string
-		if names, err = readMapping(file, b.Nodes); err == nil {
+		if names, err = readMapping(ctx, file, s.Nodes); err == nil {
 			s.IDs = names
 			return notes, nil
 		}

@@ -3,7 +3,6 @@
 package planetoid
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -13,13 +12,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nlpodyssey/gopickle/types"
-
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/nlpodyssey/gopickle/types"
 )
 
 // Name is the name of the format.
@@ -90,11 +89,11 @@ func (r reader) path(part string) string { return file(r.folder, r.name, part) }
 
 // fail returns an error about a file.
 func (r reader) fail(part, text string, args ...any) error {
-	return &format.ReadError{File: r.path(part), Err: fmt.Errorf(text, args...)}
+	return format.Wrong(r.path(part), text, args...)
 }
 
 func (r reader) read(ctx context.Context) (*graph.Graph, error) {
-	test, err := readNodes(r.path("test.index"))
+	test, err := readNodes(ctx, r.path("test.index"))
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +158,8 @@ func (r reader) nodes(test []int, allx, tx *mat.CSR) (n int, err error) {
 	n = allx.Rows
 	for k, v := range test {
 		if v < 0 || v >= graph.MaxNodes {
-			return 0, &format.ReadError{
-				File: r.path("test.index"), Line: k + 1, Err: fmt.Errorf("node %d, must be 0 to %d", v, graph.MaxNodes-1),
-			}
+			return 0, &format.ReadError{File: r.path("test.index"), Line: k + 1,
+				Err: fmt.Errorf("node %d, must be 0 to %d", v, graph.MaxNodes-1)}
 		}
 		n = max(n, v+1)
 	}
@@ -200,27 +198,20 @@ func assemble(n int, test []int, allx, tx *mat.CSR) *mat.CSR {
 }
 
 // readNodes reads a file with one number in each line.
-func readNodes(file string) (nodes []int, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for line := 1; lines.Scan(); line++ {
-		text := bytes.TrimSpace(lines.Bytes())
+func readNodes(ctx context.Context, file string) (nodes []int, err error) {
+	err = lines.Read(ctx, file, func(_ int, line []byte) error {
+		text := bytes.TrimSpace(line)
 		if len(text) == 0 {
-			continue
+			return nil
 		}
 		v, err := strconv.Atoi(string(text))
 		if err != nil {
-			return nil, &format.ReadError{File: file, Line: line, Err: fmt.Errorf("%.50q is not a node", text)}
+			return fmt.Errorf("%.50q is not a node", text)
 		}
 		nodes = append(nodes, v)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, &format.ReadError{File: file, Err: err}
-	}
-	return nodes, nil
+		return nil
+	})
+	return nodes, err
 }
 
 // pickle returns the object in the pickle of a part. Nothing is executed.

@@ -10,8 +10,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/planetoid"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 func pickleGraph(neighbours map[int][]int) string {
@@ -47,21 +45,8 @@ func TestContract(t *testing.T) {
 
 func TestReadPlanetoid(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, planetoidFiles()))
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 3, 3, 3, 3, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 5, 0, 0}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	x := g.X.(*mat.CSR)
-	if !slices.Equal(x.Indptr, []int64{0, 2, 2, 3, 4, 4, 5}) || !slices.Equal(x.Indices, []int32{0, 3, 1, 2, 1}) ||
-		!slices.Equal(x.Data, []float32{1, 7, 2, 3, 5}) {
-		t.Errorf("features %+v", x)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 0, graph.Unlabelled, 1}) {
-		t.Errorf("labels %v", g.Y)
-	}
-	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) ||
-		!slices.Equal(s.Test, []int32{3, 5}) {
-		t.Errorf("split %+v", s)
-	}
+	fixture.Is(t, g, "edges 0-1 0-5; sparse 1 0 0 7, 0 0 0 0, 0 2 0 0, 0 0 3 0, 0 0 0 0, 0 5 0 0; y 0 1 - 0 - 1")
+	fixture.Is(t, g, "split 0 / 1 / 3 5")
 }
 
 // TestClassNames checks that pubmed is found by name, and that the names of classes are set only if their number
@@ -82,10 +67,7 @@ func TestClassNames(t *testing.T) {
 			}
 			files[strings.Replace(file, "own", name, 1)] = data
 		}
-		g, err := dataset.Options{Search: []string{fixture.Folder(t, files)}}.Open(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fixture.Must(dataset.Options{Search: []string{fixture.Folder(t, files)}}.Open(t.Context(), name))(t)
 		if g.Name != name || g.Classes != 3 || !slices.Equal(g.ClassNames, want) {
 			t.Errorf("%s has %d classes %q, want %q", g.Name, g.Classes, g.ClassNames, want)
 		}

@@ -63,13 +63,9 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Split, err = readRoles(ctx, in(splitFile), n); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph(ctx)
-	if err != nil {
-		return nil, nil, format.Locate(err, in(adjacencyFile), map[string]string{
-			"features": in(featuresFile), "labels": in(labelsFile), "split": in(splitFile),
-		})
-	}
-	return g, content.Notes(g, changes), format.CheckTraining(in(splitFile), g)
+	return format.Build(ctx, &b, in(adjacencyFile), map[string]string{
+		"features": in(featuresFile), "labels": in(labelsFile), "split": in(splitFile),
+	})
 }
 
 // readEdges returns the edges and the number of nodes.

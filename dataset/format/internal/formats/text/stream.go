@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"path/filepath"
@@ -129,34 +128,25 @@ func each(ctx context.Context, file string, begin func(first int) section) (coun
 	}
 	defer t.Close()
 	var mu sync.Mutex
-	var wrong error // an error of end
 	empty = math.MaxInt
-	err = t.Each(ctx, func(first int, text []byte) (int, error) {
-		p, at, last, hole := begin(first), first, -1, math.MaxInt
-		for ; len(text) > 0; at++ {
-			var line []byte
-			line, text = lines.Cut(text)
+	_, err = t.Sections(ctx, func(first int, _ []byte) (func(int, []byte) error, func() error) {
+		p, last, hole := begin(first), -1, math.MaxInt
+		parse := func(at int, line []byte) error {
 			if line = bytes.TrimRight(line, "\r"); len(line) == 0 {
 				hole = min(hole, at)
-				continue
+				return nil
 			}
 			last = at
-			if err := p.add(at, line); err != nil {
-				return at - first, err
-			}
+			return p.add(at, line)
 		}
-		err := p.end()
-		mu.Lock()
-		defer mu.Unlock()
-		count, empty = max(count, last+1), min(empty, hole)
-		if err != nil && wrong == nil {
-			wrong = err
+		return parse, func() error {
+			err := p.end()
+			mu.Lock()
+			defer mu.Unlock()
+			count, empty = max(count, last+1), min(empty, hole)
+			return err
 		}
-		return 0, err
 	})
-	if wrong != nil {
-		err = wrong
-	}
 	if empty >= count {
 		empty = -1
 	}
@@ -210,69 +200,68 @@ func emptyLine(file string, at int) error {
 // bytes.
 func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64) (splitFile string, err error) {
 	file := csvfile.Path(dir, "labels")
-	var mu sync.Mutex
-	begin := func(want int) func(int) section {
-		return func(first int) section {
-			var part []line
-			return section{
-				add: func(i int, text []byte) error {
-					for len(part) < i-first {
-						part = append(part, line{label: graph.Unlabelled, part: classes.NoPart})
-					}
-					var err error
-					if want < 0 {
-						part, err = parseLabel(text, part)
-						return err
-					}
-					p, err := parsePart(text)
-					part = append(part, line{part: p})
-					return err
-				},
-				end: func() error {
-					mu.Lock()
-					defer mu.Unlock()
-					if want < 0 {
-						if _, err := content.Hold(int64(first+len(part)), memory); err != nil {
-							return &format.ReadError{File: file, Err: err}
-						}
-					}
-					place(b, first, part, want)
-					return nil
-				},
-			}
+	list, err := readLines(ctx, file, parseLabel, func(n int) error {
+		if _, err := content.Hold(int64(n), memory); err != nil {
+			return &format.ReadError{File: file, Err: err}
 		}
-	}
-	count, _, err := each(ctx, file, begin(-1))
+		return nil
+	})
 	if err != nil {
 		return file, err
 	}
-	b.Y = b.Y[:count]
+	for _, l := range list {
+		b.Y = append(b.Y, l.label)
+	}
 	content.ShiftLabels(b.Y)
-	split := csvfile.Path(dir, "split")
-	if !csvfile.Exists(split) {
-		return file, nil
-	}
-	b.Split = graph.Split{}
-	switch parts, _, err := each(ctx, split, begin(count)); {
-	case err != nil:
-		return split, err
-	case parts != count:
-		return split, &format.ReadError{File: split, Err: fmt.Errorf("%d lines for %d labels", parts, count)}
-	}
-	return split, nil
-}
-
-// place sets the parts of nodes first, first+1, … in the split. If want is negative, it also sets their labels.
-func place(b *graph.Builder, first int, list []line, want int) {
-	if want < 0 && len(b.Y) < first+len(list) {
-		b.Y = append(b.Y, slices.Repeat([]int32{graph.Unlabelled}, first+len(list)-len(b.Y))...)
+	if split := csvfile.Path(dir, "split"); csvfile.Exists(split) {
+		file = split
+		list, err = readLines(ctx, split, func(text []byte) (l line, err error) {
+			l.part, err = parsePart(text)
+			return l, err
+		}, func(int) error { return nil })
+		if err == nil && len(list) != len(b.Y) {
+			err = format.Wrong(split, "%d lines for %d labels", len(list), len(b.Y))
+		}
 	}
 	for i, l := range list {
-		if want < 0 {
-			b.Y[first+i] = l.label
-		}
-		classes.Put(&b.Split, int32(first+i), l.part)
+		classes.Put(&b.Split, int32(i), int(l.part))
 	}
+	return file, err
+}
+
+// readLines returns what parse finds in each line of a file; an empty line has neither a label nor a part. check is
+// called with the number of lines before there is memory for them.
+func readLines(
+	ctx context.Context, file string, parse func(text []byte) (line, error), check func(n int) error,
+) (list []line, err error) {
+	none := []line{{label: graph.Unlabelled, part: classes.NoPart}}
+	var mu sync.Mutex
+	count, _, err := each(ctx, file, func(first int) section {
+		var part []line
+		return section{
+			add: func(i int, text []byte) error {
+				part = append(part, slices.Repeat(none, i-first-len(part))...)
+				l, err := parse(text)
+				part = append(part, l)
+				return err
+			},
+			end: func() error {
+				mu.Lock()
+				defer mu.Unlock()
+				n := first + len(part)
+				if err := check(n); err != nil {
+					return err
+				}
+				list = append(list, slices.Repeat(none, max(0, n-len(list)))...)
+				copy(list[first:], part)
+				return nil
+			},
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list[:count], nil
 }
 
 // isHeader reports whether the first field of a line is a word other than a part of the split.

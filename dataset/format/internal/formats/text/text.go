@@ -47,35 +47,34 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 // line is the content of a line of labels.csv or split.csv.
 type line struct {
 	label int32
-	part  int
+	part  int8
 }
 
 // parseLabel reads label[,part].
-func parseLabel(text []byte, out []line) ([]line, error) {
+func parseLabel(text []byte) (l line, err error) {
 	field, part, _ := bytes.Cut(text, []byte(","))
-	l := line{label: graph.Unlabelled}
+	l.label = graph.Unlabelled
 	if field = bytes.TrimSpace(field); len(field) > 0 {
 		label, err := decimal.Int(field)
 		if err != nil {
-			return nil, fmt.Errorf("label %w%s (for names, write nodes.csv and edges.csv with headers)", err, commas(field))
+			return l, fmt.Errorf("label %w%s (for names, write nodes.csv and edges.csv with headers)", err, commas(field))
 		}
-		if l.label, err = content.Label(int64(len(out)), label); err != nil { // parseLabel does not know the node
-			return nil, fmt.Errorf("label %d, must be 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
+		if l.label, err = content.Label(0, label); err != nil { // parseLabel does not know the node
+			return l, fmt.Errorf("label %d, must be 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
 		}
 	}
-	var err error
 	l.part, err = parsePart(part)
-	return append(out, l), err
+	return l, err
 }
 
 // parsePart returns the part of the split in a field.
-func parsePart(field []byte) (int, error) {
+func parsePart(field []byte) (int8, error) {
 	part, ok := classes.PartOf(field)
 	if !ok {
 		field = bytes.TrimSpace(field)
-		return part, fmt.Errorf("part %.50q, must be train, val, test or nothing", field[:min(len(field), 200)])
+		return int8(part), fmt.Errorf("part %.50q, must be train, val, test or nothing", field[:min(len(field), 200)])
 	}
-	return part, nil
+	return int8(part), nil
 }
 
 // commas returns a hint for a field that contains other separators.

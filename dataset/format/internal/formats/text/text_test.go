@@ -14,7 +14,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/text"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -22,25 +21,10 @@ import (
 func TestContract(t *testing.T) { formattest.Run(t, text.Name, fixture.Folder(t, fixture.Plain())) }
 
 func TestReadText(t *testing.T) {
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), fixture.Folder(t, fixture.Plain()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
-		g.Adj.Data != nil {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
-	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, .5, 0, -2e-3, 0, 0, 3, 4}) {
-		t.Errorf("features %+v", g.X)
-	}
-	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 1}) || g.Classes != 2 || g.Name != "own" {
-		t.Errorf("labels %v of %d classes, name %s", g.Y, g.Classes, g.Name)
-	}
-	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) ||
-		!slices.Equal(s.Test, []int32{3}) {
-		t.Errorf("split %+v", s)
+	g, notes := fixture.Noted(t, fixture.Folder(t, fixture.Plain()))
+	fixture.Is(t, g, "edges 0-1 1-2; dense 1 0.5, 0 -0.002, 0 0, 3 4; y 0 1 - 1; split 0 / 1 / 3")
+	if g.Classes != 2 || g.Name != "own" {
+		t.Errorf("%d classes, name %s", g.Classes, g.Name)
 	}
 	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges (1 self-loop dropped") {
 		t.Errorf("notes %q", notes)
@@ -171,9 +155,7 @@ func FuzzText(f *testing.F) {
 func TestProgress(t *testing.T) {
 	last := map[string]progress.Event{}
 	ctx := progress.With(t.Context(), func(e progress.Event) { last[e.Stage] = e })
-	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must((dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())))(t)
 	for _, stage := range []string{"reading edges.csv", "reading features.csv", "reading labels.csv"} {
 		if e, told := last[stage]; !told || e.Total < 1 || e.Done != e.Total {
 			t.Errorf("%s ends at %+v (told: %v)", stage, e, told)
@@ -200,9 +182,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		if err == nil {
 			_, err = dataset.WriteStream(t.Context(), filepath.Join(t.TempDir(), "own.safetensors"), s, format.Storing{})
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("in parts: error %v, want %s", err, c.want)
-		}
+		fixture.Says(t, err, c.want)
 	}
 	// A node without a label is not mistaken for an index without a name.
 	fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", []byte(",\n1,train\n1,val\n0,test\n"))))

@@ -13,14 +13,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nlpodyssey/gopickle/types"
-
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/nlpodyssey/gopickle/types"
 )
 
 // Name is the name of the format.
@@ -108,18 +108,12 @@ type file struct {
 
 func open(ctx context.Context, path string) (*file, error) {
 	opened, err := torchfile.Open(ctx, path)
-	var system *os.PathError
-	if errors.As(err, &system) {
-		return nil, err
+	if err != nil {
+		return nil, reading.Failed(path, err)
 	}
 	f := &file{File: opened, path: path}
-	if err == nil {
-		f.fields, f.meta, err = fieldsOf(opened.Object)
-		if err != nil {
-			opened.Close()
-		}
-	}
-	if err != nil {
+	if f.fields, f.meta, err = fieldsOf(opened.Object); err != nil {
+		opened.Close()
 		return nil, &format.ReadError{File: path, Err: err}
 	}
 	return f, nil
@@ -206,10 +200,15 @@ func (f *file) Open(name string, read func(*numpy.Array) error) error {
 	default:
 		err = fmt.Errorf("it holds %s, must hold a tensor", torchfile.Kind(f.fields[name]))
 	}
-	if err != nil {
-		return &format.ReadError{File: f.path, Err: fmt.Errorf("%s: %w", name, err)}
+	return f.fail(name, err)
+}
+
+// fail returns a *format.ReadError about a value, or nil.
+func (f *file) fail(name string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return format.Wrong(f.path, "%s: %w", name, err)
 }
 
 // Matrix returns a sparse matrix of at most n rows, or nil.
@@ -222,24 +221,20 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	if err == nil {
 		m, err = s.CSR(ctx, n)
 	}
-	if err != nil {
-		return nil, &format.ReadError{File: f.path, Err: fmt.Errorf("%s: %w", name, err)}
-	}
-	return m, nil
+	return m, f.fail(name, err)
 }
 
 // Strings returns a list of strings.
 func (f *file) Strings(name string) ([]string, error) {
 	list, ok := f.fields[name].(*types.List)
 	if !ok {
-		return nil, &format.ReadError{File: f.path, Err: fmt.Errorf("%s: it holds %s, must hold a list of texts",
-			name, torchfile.Kind(f.fields[name]))}
+		return nil, format.Wrong(f.path, "%s: it holds %s, must hold a list of texts", name,
+			torchfile.Kind(f.fields[name]))
 	}
 	texts := make([]string, len(*list))
 	for i, v := range *list {
 		if texts[i], ok = v.(string); !ok {
-			return nil, &format.ReadError{File: f.path, Err: fmt.Errorf("%s: item %d is %s, must be a text",
-				name, i, torchfile.Kind(v))}
+			return nil, format.Wrong(f.path, "%s: item %d is %s, must be a text", name, i, torchfile.Kind(v))
 		}
 	}
 	return texts, nil

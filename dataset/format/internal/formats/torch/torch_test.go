@@ -15,8 +15,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/torch"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // written returns a file of testdata, which testdata/make.py wrote with torch.
@@ -43,29 +41,10 @@ func TestReadFilesOfTorch(t *testing.T) {
 		"untyped-torch-2.15",
 	} {
 		t.Run(name, func(t *testing.T) {
-			var notes []string
-			o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-			g, err := o.Open(t.Context(), put(t, "own.pt", written(t, name)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) ||
-				!slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) || g.Adj.Data != nil {
-				t.Errorf("adjacency %+v", g.Adj)
-			}
-			var x mat.Dense
-			if err := mat.Read(&x, g.X, []int32{0, 1, 2, 3}, 0, 2); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8}) {
-				t.Errorf("features %v", x.Data)
-			}
-			if !slices.Equal(g.Y, []int32{0, 1, 1, 0}) || g.Classes != 2 || g.Name != "own" {
-				t.Errorf("labels %v of %d classes, name %q", g.Y, g.Classes, g.Name)
-			}
-			s := g.Split
-			if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
-				t.Errorf("split %+v", s)
+			g, notes := fixture.Noted(t, put(t, "own.pt", written(t, name)))
+			fixture.Is(t, g, "edges 0-1 0-3 1-2; x 1 2, 3 4, 5 6, 7 8; y 0 1 1 0; split 0 1 / 2 / 3")
+			if g.Classes != 2 || g.Name != "own" {
+				t.Errorf("%d classes, name %q", g.Classes, g.Name)
 			}
 			if name == "strides" && !slices.Contains(notes, "train_mask holds 2 splits: split 0 of 0 to 1 was taken") {
 				t.Errorf("notes %q, want one about the columns of train_mask", notes)
@@ -79,45 +58,12 @@ func TestReadFilesOfTorch(t *testing.T) {
 func TestReadFolders(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "Cora")
 	inner := filepath.Join(root, "processed")
-	if err := os.MkdirAll(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.MkdirAll(inner, 0o700))
 	file := filepath.Join(inner, "data.pt")
-	if err := os.WriteFile(file, written(t, "processed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, os.WriteFile(file, written(t, "processed"), 0o600))
 	for _, path := range []string{root, inner, file} {
 		if g := fixture.Open(t, path); g.Name != "Cora" || g.Nodes() != 4 {
 			t.Errorf("%s: a graph %q of %d nodes", path, g.Name, g.Nodes())
-		}
-	}
-}
-
-// TestWriteAndOpenAgain checks that a written graph is read back with names, classes without nodes and unlabelled
-// nodes.
-func TestWriteAndOpenAgain(t *testing.T) {
-	b := graph.Builder{
-		Name: "a name", X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}, Classes: 4,
-		Y: []int32{1, 2, graph.Unlabelled}, IDs: []string{"alice", "bob", "zoë"}, ClassNames: []string{"a", "b", "c", "d"},
-		Split: graph.Split{Train: []int32{1}, Val: []int32{}, Test: []int32{0}},
-	}
-	b.AddWeightedEdge(0, 1, 0.5)
-	b.AddWeightedEdge(1, 2, 2)
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, extension := range []string{".pt", ".npz"} {
-		path := filepath.Join(t.TempDir(), "other"+extension)
-		if err := dataset.Write(t.Context(), path, g); err != nil {
-			t.Fatal(err)
-		}
-		again := fixture.Open(t, path)
-		first, _ := graph.Identify(g)
-		second, _ := graph.Identify(again)
-		if first != second || again.Name != g.Name || !slices.Equal(again.IDs, g.IDs) ||
-			!slices.Equal(again.ClassNames, g.ClassNames) {
-			t.Errorf("%s: read back as %+v, want %+v", extension, again, g)
 		}
 	}
 }
@@ -126,13 +72,8 @@ func TestWriteAndOpenAgain(t *testing.T) {
 // them.
 func TestTensorsAreAligned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.pt")
-	if err := dataset.Write(t.Context(), path, fixture.Made(t, "cora", 0.1)); err != nil {
-		t.Fatal(err)
-	}
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.OK(t, dataset.Write(t.Context(), path, fixture.Made(t, "cora", 0.1)))
+	z := fixture.Must(zip.OpenReader(path))(t)
 	defer z.Close()
 	for _, m := range z.File {
 		if at, err := m.DataOffset(); err != nil || at%64 != 0 {
@@ -183,35 +124,22 @@ func TestRefusesGraphs(t *testing.T) {
 		a.Add("train_mask", []bool{true, false, false})
 		change(a)
 		path := filepath.Join(t.TempDir(), "own.pt")
-		if err := (torch.Format{}).WriteArrays(t.Context(), path, a); err != nil {
-			t.Fatal(err)
-		}
-		_, err := dataset.Options{}.Open(t.Context(), path)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got the error %v\n want one line with %q", err, want)
-		}
+		fixture.OK(t, (torch.Format{}).WriteArrays(t.Context(), path, a))
+		fixture.RefusesAt(t, path, want)
 	}
 }
 
 // member changes one member of an archive, or removes it if the content is nil.
 func member(t *testing.T, data []byte, name string, change func([]byte) []byte) []byte {
 	t.Helper()
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := fixture.Must(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	found := false
 	for _, m := range z.File {
-		r, err := m.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(m.Open())(t)
 		var content bytes.Buffer
-		if _, err := content.ReadFrom(r); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(content.ReadFrom(r))(t)
 		text := content.Bytes()
 		if strings.HasSuffix(m.Name, name) {
 			found = true
@@ -219,13 +147,8 @@ func member(t *testing.T, data []byte, name string, change func([]byte) []byte) 
 				continue
 			}
 		}
-		to, err := w.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := to.Write(text); err != nil {
-			t.Fatal(err)
-		}
+		to := fixture.Must(w.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store}))(t)
+		fixture.Must(to.Write(text))(t)
 	}
 	if err := w.Close(); err != nil || !found {
 		t.Fatalf("member %s found: %v, %v", name, found, err)
@@ -273,10 +196,7 @@ func TestRefuses(t *testing.T) {
 			"QK\x00K\x04K\x02\x86", "QK\x4dK\x04K\x02\x86"),
 		`torch's pickle has a storage that is no`: with(t, dict, "K\x08tq", "J\xff\xff\xff\xfftq"),
 	} {
-		_, err := dataset.Options{}.Open(t.Context(), put(t, "own.pt", file))
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got the error %v\n want one line with %q", err, want)
-		}
+		fixture.RefusesAt(t, put(t, "own.pt", file), want)
 	}
 }
 
@@ -291,10 +211,7 @@ func TestRefusesOddObjects(t *testing.T) {
 		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": `the file holds "x" (a string)`,
 	} {
 		file := member(t, written(t, "data"), "data.pkl", func([]byte) []byte { return []byte("\x80\x02" + pickled) })
-		_, err := dataset.Options{}.Open(t.Context(), put(t, "own.pt", file))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got the error %v\n want one with %q", err, want)
-		}
+		fixture.RefusesAt(t, put(t, "own.pt", file), want)
 	}
 }
 
@@ -317,20 +234,12 @@ func FuzzPickle(f *testing.F) {
 	whole := written(f, "data")
 	for _, name := range []string{"data", "dict", "adj_t", "sparse", "processed", "torch_sparse", "strides"} {
 		data := written(f, name)
-		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			f.Fatal(err)
-		}
+		z := fixture.Must(zip.NewReader(bytes.NewReader(data), int64(len(data))))(f)
 		for _, m := range z.File {
 			if strings.HasSuffix(m.Name, "data.pkl") {
-				r, err := m.Open()
-				if err != nil {
-					f.Fatal(err)
-				}
+				r := fixture.Must(m.Open())(f)
 				var text bytes.Buffer
-				if _, err := text.ReadFrom(r); err != nil {
-					f.Fatal(err)
-				}
+				fixture.Must(text.ReadFrom(r))(f)
 				f.Add(text.Bytes())
 			}
 		}
