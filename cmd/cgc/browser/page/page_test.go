@@ -84,12 +84,12 @@ var rendered = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Add(&report.Figure{
-		Title: "A figure", X: "nodes", Y: "accuracy",
+	d.Add(&report.Plot{Title: "A figure", Data: &report.Lines{
+		X: "nodes", Y: "accuracy",
 		Series: []report.Series{{
 			Name: evil, X: []float64{1, 2, 3}, Y: []float64{3, 4, 2}, Std: []float64{1, 0, 1}, Joined: true,
 		}},
-	})
+	}})
 	return html.Render(d)
 })
 

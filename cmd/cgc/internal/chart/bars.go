@@ -12,7 +12,7 @@ import (
 )
 
 // bars draws rows of bars, strokes, or marks with intervals. The first row is at the top.
-func bars(p *plot.Plot, data *report.Bars, add func(string, ...plot.Thumbnailer)) error {
+func bars(p *plot.Plot, data *report.Bars, key *key) {
 	n := len(data.Rows)
 	names := make([]string, n)
 	for i, row := range data.Rows {
@@ -39,7 +39,7 @@ func bars(p *plot.Plot, data *report.Bars, add func(string, ...plot.Thumbnailer)
 		}
 		r := row{series: s, shift: shift, height: 0.72 / float64(slots), colour: fill, points: data.Points}
 		p.Add(r)
-		add(s.Name, thumbnail{draw.GlyphStyle{Color: fill, Radius: vg.Points(3), Shape: draw.BoxGlyph{}}})
+		key.add(s.Name, thumbnail{draw.GlyphStyle{Color: fill, Radius: vg.Points(3), Shape: draw.BoxGlyph{}}})
 	}
 	if data.Points {
 		p.X.Tick.Marker = plot.TickerFunc(even)
@@ -48,7 +48,6 @@ func bars(p *plot.Plot, data *report.Bars, add func(string, ...plot.Thumbnailer)
 	}
 	p.NominalY(names...)
 	p.Y.Tick.Length, p.Y.Min, p.Y.Max = 0, -0.6, float64(n)-0.4
-	return nil
 }
 
 // row draws a series of bars, strokes or intervals. The values are at positions n−1, …, 0 on the vertical axis.
@@ -178,11 +177,7 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 				corner(-0.48, -0.48), corner(0.48, -0.48), corner(0.48, 0.48), corner(-0.48, 0.48),
 			})
 			if m.numbers && v != 0 {
-				text := report.Count(v)
-				if m.Signed {
-					text = report.Signed(float64(v), 0).Text
-				}
-				c.FillText(style, corner(0, 0), text)
+				c.FillText(style, corner(0, 0), m.Cell(v).Text)
 			}
 		}
 	}

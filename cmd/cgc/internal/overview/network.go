@@ -85,6 +85,7 @@ func heaviest(a *mat.CSR) (links [][2]int32, weight []float64, left int) {
 		all = all[:mostLinks]
 		slices.SortFunc(all, func(x, y edge) int { return int(x.i-y.i)*a.Rows + int(x.j-y.j) })
 	}
+	links = make([][2]int32, 0, len(all))
 	for _, e := range all {
 		links = append(links, [2]int32{e.i, e.j})
 		weight = append(weight, math.Round(1000*float64(e.w))/1000)

@@ -40,7 +40,7 @@ type Study struct {
 	arms   func(base) []arm // the configurations to compare
 	sweeps []sweep          // instead of arms, for a figure that varies parameters
 	note   string           // a sentence or two on how this differs from the paper; may be empty
-	draw   func(*Result) []*report.Figure
+	draw   func(*Result) []*report.Plot
 }
 
 // secondsSuffix is the suffix of the name of a table of seconds that the paper combines with accuracies.

@@ -142,7 +142,7 @@ func TestEveryStudy(t *testing.T) {
 			if err := chart.SVG(&b, p); err != nil {
 				t.Errorf("%s: %v", p.Name, err)
 			}
-			for _, series := range p.Series {
+			for _, series := range p.Data.(*report.Lines).Series {
 				if strings.HasSuffix(series.Name, ", paper") && s.Name != "table4" && len(series.Y) > 0 {
 					t.Errorf("%s draws the paper's accuracies beside those of a graph that is not its own", p.Name)
 				}

@@ -37,10 +37,10 @@ func TestOutline(t *testing.T) {
 			Links:   [][2]int32{{0, 1}, {1, 2}},
 		}}).Outline(), []string{"a|2|5|1|1", "b|1|4|0|1"}},
 		"wide matrix": {(&report.Plot{Data: wide}).Outline(), []string{"A|+5|B|−2", "B|+5|C|−2"}},
-		"figure": {(&report.Figure{X: "nodes", Words: []string{"zero", "one"}, Series: []report.Series{
+		"figure": {(&report.Plot{Data: &report.Lines{X: "nodes", Words: []string{"zero", "one"}, Series: []report.Series{
 			{Name: "first", X: []float64{0, 1}, Y: []float64{80, 81}, Std: []float64{0.5, 0}},
 			{Name: "second", X: []float64{1, 2}, Y: []float64{70, math.NaN()}},
-		}}).Outline(), []string{"zero|80 ± 0.5|", "one|81|70", "2||"}},
+		}}}).Outline(), []string{"zero|80 ± 0.5|", "one|81|70", "2||"}},
 	} {
 		for i, want := range c.want {
 			var row []string

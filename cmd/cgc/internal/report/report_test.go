@@ -38,10 +38,10 @@ func everything() *report.Document {
 	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
 	return &report.Document{Title: "All there is", Blocks: []report.Block{
 		report.Paragraph("A paragraph."), t, report.Heading("A section"), bare, report.Notes{},
-		&report.Figure{
-			Name: "figure", Title: "A figure", X: "x", Y: "y", LogX: true,
+		&report.Plot{Name: "figure", Title: "A figure", Data: &report.Lines{
+			X: "x", Y: "y", LogX: true,
 			Series: []report.Series{{Name: "s", X: []float64{1, 2}, Y: []float64{3, math.NaN()}}},
-		},
+		}},
 		report.Notes{"a note", "a note\nof two lines"}, report.Warning("A warning."), report.Command("cgc run 'a b'"),
 		report.Code("import cgc\n\nprint(1)\n"),
 		&report.Plot{Name: "places", Title: "Places", Caption: "Where all is.", Data: &report.Scatter{
@@ -104,13 +104,12 @@ func TestRenderers(t *testing.T) {
 	}
 }
 
-// TestPlots compares the JSON of figures and plots, which a page draws.
+// TestPlots compares the JSON of plots, which a page draws.
 func TestPlots(t *testing.T) {
 	var plots []any
 	for _, block := range everything().Blocks {
-		switch block.(type) {
-		case *report.Figure, *report.Plot:
-			plots = append(plots, block)
+		if p, is := block.(*report.Plot); is {
+			plots = append(plots, p)
 		}
 	}
 	text, err := json.MarshalIndent(plots, "", "  ")
