@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -73,15 +74,7 @@ func heaviest(a *mat.CSR) (links [][2]int32, weight []float64, left int) {
 		}
 	}
 	if left = len(all) - mostLinks; left > 0 {
-		slices.SortStableFunc(all, func(x, y edge) int {
-			switch {
-			case x.w > y.w:
-				return -1
-			case x.w < y.w:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(all, func(x, y edge) int { return cmp.Compare(y.w, x.w) })
 		all = all[:mostLinks]
 		slices.SortFunc(all, func(x, y edge) int { return int(x.i-y.i)*a.Rows + int(x.j-y.j) })
 	}
@@ -102,10 +95,7 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 	room := make([]float64, len(parts))
 	byClass := map[int32][]int{}
 	var classes []int32
-	most := 1.0
-	for _, v := range size {
-		most = max(most, v)
-	}
+	most := slices.Max(append([]float64{1}, size...))
 	extent := func(v int32) float64 { // the radius of the mark, including a margin
 		if size == nil {
 			return 0.75
@@ -177,20 +167,11 @@ func commonest(class []int32, nodes []int32) (best int32) {
 // pack places discs without overlap: in descending order of radius, each at the first free place on a spiral.
 func pack(radii []float64) [][2]float64 {
 	order := make([]int, len(radii))
-	least := math.Inf(1)
-	for i, r := range radii {
+	for i := range order {
 		order[i] = i
-		least = min(least, r)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case radii[a] > radii[b]:
-			return -1
-		case radii[a] < radii[b]:
-			return 1
-		}
-		return 0
-	})
+	least := slices.Min(radii)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(radii[b], radii[a]) })
 	places := make([][2]float64, len(radii))
 	const golden = 2.399963229728653 // the golden angle, which fills a disc evenly
 	from, last := 0, math.Inf(1)

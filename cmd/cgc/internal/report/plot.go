@@ -127,7 +127,7 @@ type Network struct {
 	// same unit.
 	At     [][2]float64 `json:"at"`
 	Radius float64      `json:"radius"`
-	// Links holds the two ends of each edge, and is not nil. Weight holds the weight of each edge; nil means equal weights.
+	// Links holds the two ends of each edge, and is not nil. Weight holds the weight of each edge; nil means equal ones.
 	Links  [][2]int32 `json:"links"`
 	Weight []float64  `json:"weight,omitempty"`
 }
