@@ -36,10 +36,7 @@ func (a arm) method() condense.Method {
 // a column or, if byRow is set, in a row.
 func beside(methods []condense.Method, setting condense.Setting, byRow bool) (arms []arm) {
 	for _, m := range methods {
-		a := arm{name: printedMethod(m.Name()), rival: m}
-		if setting != (condense.Setting{}) {
-			a.rival = condense.Under(setting, m)
-		}
+		a := arm{name: printedMethod(m.Name()), rival: under(setting, m)}
 		if byRow {
 			a.row = a.name
 		} else {
@@ -50,15 +47,27 @@ func beside(methods []condense.Method, setting condense.Setting, byRow bool) (ar
 	return arms
 }
 
-// printedMethod returns the paper's name of a method: "GCond-X" for "gcond-x". It returns the name unchanged if the
-// paper does not have the method.
-func printedMethod(name string) string {
-	for _, column := range Published().Table("table4").Columns {
-		if strings.EqualFold(column, name) {
-			return column
-		}
+// under returns a method in a setting.
+func under(s condense.Setting, m condense.Method) condense.Method {
+	if s == (condense.Setting{}) {
+		return m
 	}
-	return name
+	return condense.Under(s, m)
+}
+
+// printedMethod returns the paper's name of a method: "GCond-X" for "gcond-x".
+func printedMethod(name string) string { return printedName("table4", name) }
+
+// printedModel returns the paper's name of a model: "GCN" for "gcn".
+func printedModel(name string) string { return printedName("table5", name) } // it has a column for every model
+
+// printedName returns the column of a table that is called name, in the paper's capitals, or name if there is none.
+func printedName(table, name string) string {
+	column, is := found(Published().Table(table).Columns, func(c string) bool { return strings.EqualFold(c, name) })
+	if !is {
+		return name
+	}
+	return column
 }
 
 // base returns the base configuration of a method in a study.

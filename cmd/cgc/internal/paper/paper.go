@@ -118,14 +118,19 @@ func Studies() []*Study {
 	}
 }
 
-// modelsTable is the name of the paper's table with a column for every model.
-const modelsTable = "table5"
-
 // modelsOf returns the models that have a column in a table of the paper.
 func modelsOf(table string) []gnn.Model {
 	return slices.DeleteFunc(gnn.All(), func(m gnn.Model) bool {
 		return !slices.Contains(Published().Table(table).Columns, printedModel(m.Name()))
 	})
+}
+
+// all returns the sweeps of the study, or its arms as one sweep without a name; none if it condenses nothing.
+func (s *Study) all() []sweep {
+	if s.arms != nil {
+		return []sweep{{arms: s.arms}}
+	}
+	return s.sweeps
 }
 
 // UnknownError is the error of Find for an unknown name. It lists the names of the studies.

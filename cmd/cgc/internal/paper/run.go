@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
@@ -112,20 +111,11 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	if j.Study.data {
 		return nil
 	}
-	b := j.settings(is.Inductive)
 	var plans []planned
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
-		sized := func(m method) cgc.Config {
-			c := b(m)
-			c.Nodes, c.Seed = size.nodes, j.Seed
-			return c
-		}
-		sweeps := j.Study.sweeps
-		if sweeps == nil {
-			sweeps = []sweep{{arms: j.Study.arms}}
-		}
-		for _, sw := range sweeps {
-			arms := append(sw.arms(sized), beside(j.Methods, sized(full).Setting(), len(j.Study.models) > 1)...)
+		base := j.settings(is.Inductive, size)
+		for _, sw := range j.Study.all() {
+			arms := append(sw.arms(base), beside(j.Methods, base(full).Setting(), len(j.Study.models) > 1)...)
 			for _, a := range arms {
 				a.training = j.Training
 				plans = append(plans, planned{size, sw.name, a})
@@ -134,7 +124,7 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	}
 	if j.Search != nil && len(j.Study.models) > 0 {
 		for i := range plans {
-			if err := j.search(ctx, g, sizedBase(b, plans[i].size), &plans[i]); err != nil {
+			if err := j.search(ctx, g, j.settings(is.Inductive, plans[i].size)(full), &plans[i]); err != nil {
 				return fmt.Errorf("searching %s: %w", plans[i].arm.name, err)
 			}
 		}
@@ -235,15 +225,9 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	if column == "" {
 		column = printedModel(s.Model)
 	}
-	tables := j.Study.tables
-	if s.Model == averageName && len(among(j.Study.models, j.Models)) < len(j.Study.models) {
-		tables = nil // the paper's average is over all models
-	}
-	for _, name := range tables {
-		if v, ok := Published().Table(name).Value(is.Name, p.size.ratio, a.row, column); ok {
-			c.Paper = &v
-			break
-		}
+	// The paper's average is over all models.
+	if s.Model != averageName || len(among(j.Study.models, j.Models)) == len(j.Study.models) {
+		c.Paper = printed(is.Name, p.size.ratio, a.row, column, j.Study.tables...)
 	}
 	if s.IsWhole() {
 		c.Ratio = ""
@@ -251,15 +235,16 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	return c
 }
 
-// printedModel returns the paper's name of a model: "GCN" for "gcn". It returns the name unchanged if the paper does
-// not have the model.
-func printedModel(name string) string {
-	for _, column := range Published().Table(modelsTable).Columns {
-		if strings.EqualFold(column, name) {
-			return column
+// printed returns the paper's number in the first of the tables that has it, or nil.
+func printed(graph, ratio, method, column string, tables ...string) *Value {
+	for _, name := range tables {
+		if table := Published().Table(name); table != nil {
+			if v, is := table.Value(graph, ratio, method, column); is {
+				return &v
+			}
 		}
 	}
-	return name
+	return nil
 }
 
 // average returns a summary with the mean over the models for each seed.
@@ -306,16 +291,7 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned
 			Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds,
 			Seconds: bench.Medians(seconds[i]),
 		}
-		for _, name := range []string{j.Study.Name + secondsSuffix, "table4"} {
-			table := Published().Table(name)
-			if table == nil {
-				continue
-			}
-			if v, ok := table.Value(is.Name, p.size.ratio, "", p.arm.column); ok {
-				t.Paper = &v
-				break
-			}
-		}
+		t.Paper = printed(is.Name, p.size.ratio, "", p.arm.column, j.Study.Name+secondsSuffix, "table4")
 		r.Times = append(r.Times, t)
 	}
 	return nil
@@ -353,12 +329,8 @@ type Work struct {
 // Work returns the work of measuring the study on the sources with the given number of seeds.
 func (s *Study) Work(sources []Source, seeds int) Work {
 	arms := 0
-	b := func(m method) cgc.Config { c := cgc.Defaults(); c.Variant = m.is; return c }
-	if s.arms != nil {
-		arms = len(s.arms(b))
-	}
-	for _, sw := range s.sweeps {
-		arms += len(sw.arms(b))
+	for _, sw := range s.all() {
+		arms += len(sw.arms(Job{}.settings(false, size{})))
 	}
 	each := seeds * len(sources)
 	w := Work{Trainings: each * arms * len(s.models)}

@@ -101,44 +101,42 @@ func space(a arm, base cgc.Config) (all []dimension) {
 // rateKeys lists the parameters of methods that are learning rates of the condensed graph.
 var rateKeys = []string{"lr_feat", "lr_adj", "rate"}
 
+// byKey returns the parameters of a method in JSON.
+func byKey(m condense.Method) (all map[string]json.RawMessage, err error) {
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	return all, err
+}
+
 // rates returns the keys of rateKeys that a method has.
 func rates(m condense.Method) (keys []string) {
-	text, err := json.Marshal(m)
-	var has map[string]json.RawMessage
-	if err != nil || json.Unmarshal(text, &has) != nil {
-		return nil
-	}
+	has, _ := byKey(m)
 	return slices.DeleteFunc(slices.Clone(rateKeys), func(key string) bool { return has[key] == nil })
 }
 
 // setRates sets all learning rates of the arm's method to rate.
 func setRates(a *arm, rate float64) error {
-	text, err := json.Marshal(a.rival)
+	all, err := byKey(a.rival)
 	if err != nil {
 		return err
 	}
-	var parameters map[string]json.RawMessage
-	if err := json.Unmarshal(text, &parameters); err != nil {
-		return err
-	}
-	setting := condense.SettingOf(a.rival)
 	for _, key := range []string{"normalize_features", "standardize", "inductive"} { // keys of the setting
-		delete(parameters, key)
+		delete(all, key)
 	}
 	for _, key := range rates(a.rival) {
-		parameters[key] = json.RawMessage(fmt.Sprint(rate))
+		all[key] = json.RawMessage(fmt.Sprint(rate))
 	}
-	if text, err = json.Marshal(parameters); err != nil {
+	text, err := json.Marshal(all)
+	if err != nil {
 		return err
 	}
 	m, err := condense.New(a.rival.Name(), text)
 	if err != nil {
 		return err
 	}
-	a.rival = m
-	if setting != (condense.Setting{}) {
-		a.rival = condense.Under(setting, m)
-	}
+	a.rival = under(condense.SettingOf(a.rival), m)
 	return nil
 }
 
@@ -176,14 +174,9 @@ func (s *Search) trials(a arm, base cgc.Config, seed uint64) (all []*trial, err 
 		for _, d := range dimensions {
 			level := random.IntN(d.levels)
 			before, err := t.key()
-			if err != nil {
-				return nil, err
-			}
-			if err := d.set(&t.arm, level); err != nil {
-				return nil, err
-			}
-			after, err := t.key()
-			if err != nil {
+			err = cmp.Or(err, d.set(&t.arm, level))
+			after, err2 := t.key()
+			if err := cmp.Or(err, err2); err != nil {
 				return nil, err
 			}
 			if before != after {
@@ -303,13 +296,6 @@ func (r remembered) Condense(ctx context.Context, g *graph.Graph, nodes int, see
 		r.memory[string(config)] = small
 	}
 	return small, err
-}
-
-// sizedBase returns the base configuration of a study at a size.
-func sizedBase(b base, s size) cgc.Config {
-	c := b(full)
-	c.Nodes = s.nodes
-	return c
 }
 
 var (
