@@ -15,6 +15,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
@@ -75,7 +76,7 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool)
 			numbers, counts = append(numbers, int32(v)), append(counts, int32(count))
 			degrees, classes = append(degrees, degree), append(classes, class[v])
 			x = append(x, g.X.(*mat.Dense).Row(v)[lo:hi]...)
-			if o.Normalize {
+			if o.NormalizeFeatures {
 				sizes = append(sizes, size(g.X.(*mat.Dense).Row(v)))
 			}
 		}
@@ -142,7 +143,9 @@ func TestColumns(t *testing.T) {
 	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
 		for _, rule := range propagate.Rules() {
 			for _, standardize := range []bool{false, true} {
-				o := stored.Origin{Rule: rule, Hops: 2, Standardize: standardize, Normalize: standardize}
+				o := stored.Origin{
+					Rule: rule, Hops: 2, Setting: condense.Setting{Standardize: standardize, NormalizeFeatures: standardize},
+				}
 				if rule == propagate.PPR {
 					o.Teleport = 0.1
 				}

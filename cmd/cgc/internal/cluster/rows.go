@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -56,7 +55,7 @@ func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
 	none := &mat.CSR{Indptr: make([]int64, 1)}
 	_, beta := t.Propagation().Step(none)
 	width := t.Hi - t.Lo
-	nodes := gathered{width: width, sized: t.Normalize && t.Step == 0}
+	nodes := gathered{width: width, sized: t.NormalizeFeatures && t.Step == 0}
 	if t.Step > 0 && beta == 0 {
 		nodes.width = 0
 	}
@@ -151,7 +150,7 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 		return nil, err
 	}
 	b.past = append(b.past, b.trained())
-	if t.Normalize {
+	if t.NormalizeFeatures {
 		if err := mat.Read(b.h, p.features(), consecutive(n), 0, width); err != nil {
 			return nil, err
 		}
@@ -165,7 +164,7 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 		b.h = scaled.X.(*mat.Dense)
 	}
 	if beta > 0 {
-		b.xs = &mat.Dense{Rows: n, Cols: width, Data: append([]float32(nil), b.h.Data...)}
+		b.xs = b.h.Clone()
 	}
 	return b, nil
 }
@@ -181,21 +180,9 @@ func consecutive(n int) []int32 {
 
 // trained returns the rows of h for the training nodes.
 func (b *block) trained() *mat.Dense {
-	rows := mat.NewDense(len(b.train), b.h.Cols)
-	for i, v := range b.train {
-		copy(rows.Row(i), b.h.Row(int(v)))
-	}
+	rows := new(mat.Dense)
+	b.h.Gather(rows, b.train)
 	return rows
-}
-
-// name sets the names of the training nodes.
-func (b *block) name(named map[int32]string) {
-	if len(named) == 0 {
-		return
-	}
-	for _, v := range b.train {
-		b.ids = append(b.ids, named[b.numbers[v]])
-	}
 }
 
 // place returns the position of a node in the block, or an error if the node is missing.
@@ -282,13 +269,8 @@ func (b *block) save(ctx context.Context, out string) error {
 	if len(b.train) == 0 {
 		return nil
 	}
-	t := b.task
-	f := &stored.File{
-		Origin: t.Origin, Lo: t.Lo, Hi: t.Hi, Train: b.names(b.train), X: b.past[0], H: b.past[1:], IDs: b.ids,
-	}
-	for _, v := range b.train {
-		f.Y = append(f.Y, b.class[v])
-	}
+	f := b.file(b.task)
+	f.X, f.H = b.past[0], b.past[1:]
 	return f.Write(ctx, out)
 }
 
@@ -307,8 +289,5 @@ func fit(_ context.Context, t Task, in io.Reader, frames io.Writer, _ string) er
 		return err
 	}
 	s := sender{w: frames}
-	s.begin(ScalingFrame, 0)
-	s.float32s(scaling.Mean)
-	s.float32s(scaling.Std)
-	return s.end()
+	return s.send(ScalingFrame, 0, scaling.Mean, scaling.Std)
 }

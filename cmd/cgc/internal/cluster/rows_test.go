@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
@@ -71,7 +72,7 @@ func byRows(
 			class = g.Y[v]
 		}
 		box, x, sizes := boxes[v%blocks], g.X.(*mat.Dense).Row(v), []float64(nil)
-		if o.Normalize {
+		if o.NormalizeFeatures {
 			sizes = []float64{size(x)}
 		}
 		box[cluster.NodeFrame] = frame(box[cluster.NodeFrame], cluster.NodeFrame, uint32(1), int32(v),
@@ -171,7 +172,10 @@ func TestRows(t *testing.T) {
 				hops, blocks int
 				standardize  bool
 			}{{2, 3, false}, {3, 4, true}, {1, 1, false}, {0, 2, false}} {
-				o := stored.Origin{Rule: rule, Hops: c.hops, Standardize: c.standardize, Normalize: c.standardize}
+				o := stored.Origin{
+					Rule: rule, Hops: c.hops,
+					Setting: condense.Setting{Standardize: c.standardize, NormalizeFeatures: c.standardize},
+				}
 				if rule == propagate.PPR {
 					o.Teleport = 0.1
 				}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -42,10 +43,7 @@ type Origin struct {
 	Rule     propagate.Rule `json:"propagation"`
 	Hops     int            `json:"hops"`
 	Teleport float64        `json:"teleport,omitempty"`
-	// Normalize, Standardize and Inductive are the setting, as in condense.Setting.
-	Normalize   bool `json:"normalize_features,omitempty"`
-	Standardize bool `json:"standardize"`
-	Inductive   bool `json:"inductive"`
+	condense.Setting
 }
 
 // Propagation returns the propagation that was computed.
@@ -62,7 +60,7 @@ func (o Origin) differs(p Origin) string {
 		{"graph", o.Graph, p.Graph}, {"nodes", o.Nodes, p.Nodes}, {"edges", o.Edges, p.Edges},
 		{"features", o.Features, p.Features}, {"classes", o.Classes, p.Classes},
 		{"propagation", o.Rule, p.Rule}, {"hops", o.Hops, p.Hops}, {"teleport", o.Teleport, p.Teleport},
-		{"normalize_features", o.Normalize, p.Normalize}, {"standardize", o.Standardize, p.Standardize},
+		{"normalize_features", o.NormalizeFeatures, p.NormalizeFeatures}, {"standardize", o.Standardize, p.Standardize},
 		{"inductive", o.Inductive, p.Inductive},
 	} {
 		if f.a != f.b {
@@ -232,13 +230,9 @@ func read(s *safetensors.File) (*File, error) {
 		if len(t.Shape) != 2 {
 			return nil, fmt.Errorf("tensor %s has shape %v, expected nodes × columns", hopName(l), t.Shape)
 		}
-		m := &mat.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Data: data}
-		if l == 0 {
-			f.X = m
-		} else {
-			f.H = append(f.H, m)
-		}
+		f.H = append(f.H, &mat.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Data: data})
 	}
+	f.X, f.H = f.H[0], f.H[1:]
 	return f, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
@@ -49,8 +50,9 @@ func TestMergedIsWhole(t *testing.T) {
 	for _, rule := range propagate.Rules() {
 		for _, standardize := range []bool{false, true} {
 			for _, inductive := range []bool{false, true} {
-				o := stored.Origin{Rule: rule, Hops: 2, Teleport: 0.1, Standardize: standardize, Inductive: inductive}
-				o.Normalize = inductive != standardize
+				o := stored.Origin{Rule: rule, Hops: 2, Teleport: 0.1, Setting: condense.Setting{
+					NormalizeFeatures: inductive != standardize, Standardize: standardize, Inductive: inductive,
+				}}
 				paths := parts(t, o, g, 0, 7, d-3, d)
 				merged := filepath.Join(t.TempDir(), "merged.safetensors")
 				slices.Reverse(paths)
@@ -124,7 +126,9 @@ func TestEngine(t *testing.T) {
 func TestEngineWithinMemory(t *testing.T) {
 	whole := demo(t)
 	for _, standardize := range []bool{false, true} {
-		o := stored.Origin{Rule: propagate.SGC, Hops: 2, Normalize: standardize, Standardize: standardize}
+		o := stored.Origin{Rule: propagate.SGC, Hops: 2, Setting: condense.Setting{
+			NormalizeFeatures: standardize, Standardize: standardize,
+		}}
 		f, err := stored.Compute(t.Context(), blocked.Engine{}, o, whole, 0, whole.Features())
 		if err != nil {
 			t.Fatal(err)
