@@ -87,41 +87,35 @@ func readPart(t Task, in io.Reader) (*part, error) {
 	var entries [][]byte
 	var came int64 // their bytes
 	named := map[int32]string{}
-	for {
-		kind, raw, err := readFrame(in)
-		if err != nil {
-			return nil, err
-		}
-		p := &payload{kind: kind, rest: raw}
-		switch kind {
+	err := frames(in, func(p *payload) error {
+		switch p.kind {
 		case NodeFrame:
-			err = nodes.add(p)
+			return nodes.add(p)
 		case FeatureFrame:
-			err = nodes.addFeatures(p)
+			return nodes.addFeatures(p)
 		case NameFrame:
-			err = addNames(named, p)
+			return addNames(named, p)
 		case EntryFrame:
-			entries = append(entries, raw)
-			came += int64(len(raw))
-		case EndFrame:
-			a, err := assemble(&nodes, t, came)
-			if err != nil {
-				return nil, err
-			}
-			for i, held := range entries {
-				if err := a.add(&payload{kind: EntryFrame, rest: held}); err != nil {
-					return nil, err
-				}
-				entries[i] = nil // free its memory
-			}
-			return a.finish(named)
-		default:
-			err = fmt.Errorf("cluster: a frame of kind %q, expected nodes, names or entries", byte(kind))
+			entries = append(entries, p.rest)
+			came += int64(len(p.rest))
+			return nil
 		}
-		if err != nil {
+		return fmt.Errorf("cluster: a frame of kind %q, expected nodes, names or entries", byte(p.kind))
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, err := assemble(&nodes, t, came)
+	if err != nil {
+		return nil, err
+	}
+	for i, held := range entries {
+		if err := a.add(&payload{kind: EntryFrame, rest: held}); err != nil {
 			return nil, err
 		}
+		entries[i] = nil // free its memory
 	}
+	return a.finish(named)
 }
 
 // assembly puts entries, which arrive in any order, into the rows of a part.

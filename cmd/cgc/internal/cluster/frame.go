@@ -80,6 +80,19 @@ func readFrame(r io.Reader) (Kind, []byte, error) {
 	return Kind(head[0]), payload.Bytes(), nil
 }
 
+// frames calls use with each frame of in before its EndFrame.
+func frames(in io.Reader, use func(*payload) error) error {
+	for {
+		kind, raw, err := readFrame(in)
+		if err != nil || kind == EndFrame {
+			return err
+		}
+		if err := use(&payload{kind: kind, rest: raw}); err != nil {
+			return err
+		}
+	}
+}
+
 // payload parses the payload of a frame. It remembers the first error.
 type payload struct {
 	kind Kind

@@ -60,51 +60,48 @@ func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
 		nodes.width = 0
 	}
 	var b *block
+	var last Kind
 	named := map[int32]string{}
-	for last := NodeFrame; ; {
-		kind, raw, err := readFrame(in)
-		if err != nil {
-			return nil, err
-		}
-		p := &payload{kind: kind, rest: raw}
-		if kind == NodeFrame || kind == FeatureFrame {
-			if last != NodeFrame {
-				return nil, fmt.Errorf("cluster: a node comes after a frame of kind %q", byte(last))
-			}
-			add := nodes.add
-			if kind == FeatureFrame {
-				add = nodes.addFeatures
-			}
-			if err := add(p); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		last = kind
+	settled := func() (err error) {
 		if b == nil {
-			if b, err = settle(ctx, &nodes, t, beta); err != nil {
-				return nil, err
-			}
+			b, err = settle(ctx, &nodes, t, beta)
 		}
-		switch kind {
-		case NameFrame:
-			err = addNames(named, p)
-		case HopFrame:
-			err = b.addPast(p)
-		case SumFrame:
-			err = b.addSums(p)
-		case EntryFrame:
-			err = b.addEntries(p)
-		case EndFrame:
-			b.name(named)
-			return b, b.finish()
-		default:
-			err = fmt.Errorf("cluster: a frame of kind %q, expected nodes, names, rows, sums or entries", byte(kind))
-		}
-		if err != nil {
-			return nil, err
-		}
+		return err
 	}
+	err := frames(in, func(p *payload) error {
+		if p.kind == NodeFrame || p.kind == FeatureFrame {
+			switch {
+			case b != nil:
+				return fmt.Errorf("cluster: a node comes after a frame of kind %q", byte(last))
+			case p.kind == NodeFrame:
+				return nodes.add(p)
+			}
+			return nodes.addFeatures(p)
+		}
+		last = p.kind
+		if err := settled(); err != nil {
+			return err
+		}
+		switch p.kind {
+		case NameFrame:
+			return addNames(named, p)
+		case HopFrame:
+			return b.addPast(p)
+		case SumFrame:
+			return b.addSums(p)
+		case EntryFrame:
+			return b.addEntries(p)
+		}
+		return fmt.Errorf("cluster: a frame of kind %q, expected nodes, names, rows, sums or entries", byte(p.kind))
+	})
+	if err == nil {
+		err = settled()
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.name(named)
+	return b, b.finish()
 }
 
 // settle sorts the nodes and allocates memory for the later frames.
