@@ -92,7 +92,7 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 			arm = "full graph"
 		}
 		row := []report.Cell{
-			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model), plusMinus(s.Test, len(s.Seeds), 1),
+			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model), report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1),
 			interval95(s), report.Integer(len(s.Seeds)),
 		}
 		if within {
@@ -181,7 +181,7 @@ func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 			interval = report.Interval(d.Mean-d.CI95, d.Mean+d.CI95, 2)
 		}
 		t.Row(report.Word(c.Arm+" − "+c.Base), report.Integer(c.Nodes), report.Word(c.Model),
-			plusMinus(c.Difference, c.Seeds, 2), interval, report.Integer(c.Seeds), report.Word(c.Verdict))
+			report.Mean(c.Difference.Mean, c.Difference.Std, c.Seeds, 2), interval, report.Integer(c.Seeds), report.Word(c.Verdict))
 	}
 	return t
 }
@@ -212,14 +212,6 @@ func (o *Experiment) notes() report.Notes {
 			experiment.Better, experiment.Worse))
 	}
 	return notes
-}
-
-// plusMinus shows mean ± standard deviation, or only the mean if there is one seed.
-func plusMinus(e experiment.Estimate, seeds, digits int) report.Cell {
-	if seeds < 2 {
-		return report.Decimal(e.Mean, digits)
-	}
-	return report.PlusMinus(e.Mean, e.Std, digits)
 }
 
 // interval95 shows the 95% interval of the mean accuracy, clipped to 0–100. It is blank for one seed.

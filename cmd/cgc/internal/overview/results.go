@@ -72,10 +72,7 @@ func secondsOf(s experiment.Score) report.Cell { return report.Significant(s.Sec
 
 func meanOf(s experiment.Score) report.Cell {
 	mean, std := s.TestMean()
-	if len(s.Test) < 2 {
-		return report.Decimal(mean, 1)
-	}
-	return report.PlusMinus(mean, std, 1)
+	return report.Mean(mean, std, len(s.Test), 1)
 }
 
 // confusion compares the predictions of the first model on the test nodes after training on the condensed graph and on
@@ -98,17 +95,19 @@ func (s Subject) confusion(names []string) *report.Plot {
 		}
 		return counts
 	}
-	matrix := &report.Heatmap{X: "predicted", Y: "true class", Rows: names, Columns: names}
 	on := report.Sheet{Name: "condensed", Values: count(small.Predicted)}
-	caption := "Test nodes by true class (row) and predicted class (column). "
+	matrix := &report.Heatmap{
+		X: "predicted", Y: "true class", Rows: names, Columns: names, Sheets: []report.Sheet{on},
+	}
+	p := &report.Plot{
+		Name: "confusion", Title: "Predictions on the test nodes", Data: matrix,
+		Caption: "Test nodes by true class (row) and predicted class (column). ",
+	}
 	whole := s.whole(small.Model)
 	if whole == nil || len(whole.Predicted) != len(truth) {
-		matrix.Sheets = []report.Sheet{on}
-		return &report.Plot{
-			Name: "confusion", Title: "Predictions on the test nodes", Data: matrix,
-			Caption: caption + fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. In a good picture "+
-				"the diagonal holds most nodes of each row.", small.Model),
-		}
+		p.Caption += fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. In a good picture "+
+			"the diagonal holds most nodes of each row.", small.Model)
+		return p
 	}
 	of := report.Sheet{Name: "full", Values: count(whole.Predicted)}
 	change := report.Sheet{Name: "difference", Signed: true, Values: count(small.Predicted)}
@@ -124,13 +123,12 @@ func (s Subject) confusion(names []string) *report.Plot {
 		}
 	}
 	matrix.Sheets = []report.Sheet{change, on, of}
-	return &report.Plot{
-		Name: "confusion", Title: "What condensing changed in the predictions", Data: matrix,
-		Caption: caption + fmt.Sprintf("The difference is the count of the %s trained on the condensed graph minus that "+
-			"of the %s trained on the full graph. In a good picture all differences are small; above 0 on the diagonal is a "+
-			"gain. The two agree on %s of %s test nodes (%s), with the first seed of each.", small.Model, small.Model,
-			report.Count(same), report.Count(len(truth)), report.Percent(100*float64(same)/float64(len(truth)), 1).Text),
-	}
+	p.Title = "What condensing changed in the predictions"
+	p.Caption += fmt.Sprintf("The difference is the count of the %s trained on the condensed graph minus that "+
+		"of the %s trained on the full graph. In a good picture all differences are small; above 0 on the diagonal is a "+
+		"gain. The two agree on %s of %s test nodes (%s), with the first seed of each.", small.Model, small.Model,
+		report.Count(same), report.Count(len(truth)), report.Percent(100*float64(same)/float64(len(truth)), 1).Text)
+	return p
 }
 
 // time compares the seconds of each step with the minimum that the machine needs for its work. The block is folded if

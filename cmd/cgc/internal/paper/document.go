@@ -101,13 +101,10 @@ func orMissing(text string) report.Cell {
 
 // test formats the test accuracy if it belongs in the column, as here says.
 func (c Cell) test(here bool) report.Cell {
-	switch {
-	case !here:
+	if !here {
 		return report.Missing()
-	case c.Seeds < 2:
-		return report.Decimal(c.Test.Mean, 1)
 	}
-	return report.PlusMinus(c.Test.Mean, c.Test.Std, 1)
+	return report.Mean(c.Test.Mean, c.Test.Std, c.Seeds, 1)
 }
 
 // difference formats the measured accuracy minus the paper's.

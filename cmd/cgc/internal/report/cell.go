@@ -60,6 +60,14 @@ func PlusMinus(mean, std float64, digits int) Cell {
 	return Cell{decimal(mean, digits) + " ± " + decimal(std, digits), []any{mean, std}}
 }
 
+// Mean is PlusMinus, or only the mean if it is of fewer than two values.
+func Mean(mean, std float64, n, digits int) Cell {
+	if n < 2 {
+		return Decimal(mean, digits)
+	}
+	return PlusMinus(mean, std, digits)
+}
+
 // Interval is an interval in two parts, its ends: "81.4 to 82.7".
 func Interval(lo, hi float64, digits int) Cell {
 	return Cell{decimal(lo, digits) + " to " + decimal(hi, digits), []any{lo, hi}}
