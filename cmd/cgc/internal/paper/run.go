@@ -63,8 +63,7 @@ const smallWhole = 20_000
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
 		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the full graph, %d graphs, must be at least 1, -1 and 1",
-			j.Seeds,
-			j.Whole, len(j.Sources))
+			j.Seeds, j.Whole, len(j.Sources))
 	}
 	if j.Search != nil && j.Search.Trials < 1 {
 		return nil, fmt.Errorf("paper: %d trials, must be at least 1", j.Search.Trials)
@@ -74,9 +73,8 @@ func (j Job) Run(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
-		Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
+		NormalizeFeatures: j.NormalizeFeatures, Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
 	}
-	r.NormalizeFeatures = j.NormalizeFeatures
 	if j.Search != nil {
 		r.Trials = j.Search.Trials
 	}
@@ -115,16 +113,22 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
 		base := j.settings(is.Inductive, size)
 		for _, sw := range j.Study.all() {
-			arms := append(sw.arms(base), beside(j.Methods, base(full).Setting(), len(j.Study.models) > 1)...)
+			arms := append(slices.Clone(sw.arms), beside(j.Methods, base.Setting(), len(j.Study.models) > 1)...)
 			for _, a := range arms {
-				a.training = j.Training
+				a.training, a.config = j.Training, base
+				if a.rival == nil {
+					a.config.Variant = a.of.is
+				}
+				if a.change != nil {
+					a.change(&a.config)
+				}
 				plans = append(plans, planned{size, sw.name, a})
 			}
 		}
 	}
 	if j.Search != nil && len(j.Study.models) > 0 {
 		for i := range plans {
-			if err := j.search(ctx, g, j.settings(is.Inductive, plans[i].size)(full), &plans[i]); err != nil {
+			if err := j.search(ctx, g, j.settings(is.Inductive, plans[i].size), &plans[i]); err != nil {
 				return fmt.Errorf("searching %s: %w", plans[i].arm.name, err)
 			}
 		}
@@ -330,7 +334,7 @@ type Work struct {
 func (s *Study) Work(sources []Source, seeds int) Work {
 	arms := 0
 	for _, sw := range s.all() {
-		arms += len(sw.arms(Job{}.settings(false, size{})))
+		arms += len(sw.arms)
 	}
 	each := seeds * len(sources)
 	w := Work{Trainings: each * arms * len(s.models)}
