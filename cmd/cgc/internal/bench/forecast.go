@@ -106,9 +106,7 @@ func course(counts []int, picks int) cgc.Account {
 
 // Document returns f as a document.
 func (f *Forecast) Document() *report.Document {
-	sizes := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
-	}}
+	sizes := &report.Table{Columns: report.Columns("graph", "nodes", "edges", "features", "classes", "training nodes")}
 	sizes.Row(report.Word(f.Graph), report.Integer(f.Nodes), report.Integer(f.Edges), report.Integer(f.Features),
 		report.Integer(f.Classes), report.Integer(f.Train))
 	sizes.Row(report.Word("condensed"), report.Integer(f.Condensed))
@@ -123,9 +121,7 @@ func (f *Forecast) Document() *report.Document {
 	} else if f.Passes > 1 {
 		memory += fmt.Sprintf("; features are propagated in %d blocks of columns", f.Passes)
 	}
-	steps := &report.Table{Columns: []report.Column{
-		{Name: "step"}, {Name: "expected s"}, {Name: "work"}, {Name: "unit"}, {Name: "ceiling"}, {Name: "usual share"},
-	}}
+	steps := &report.Table{Columns: report.Columns("step", "expected s", "work", "unit", "ceiling", "usual share")}
 	for _, s := range f.Steps {
 		steps.Row(report.Word(s.Name), report.Significant(s.Seconds, 2), report.Significant(s.Amount, 3),
 			report.Word(s.Ceiling.Unit()), report.Word(string(s.Ceiling)), report.Percent(100*s.Share, 0))

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
-	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -19,7 +19,8 @@ const mostLinks = 4000
 // network plots the condensed graph.
 func (s Subject) network(ctx context.Context, names []string) (*report.Plot, error) {
 	shown := s.largest()
-	a := induced(s.Condensed, shown)
+	c := s.Condensed
+	a := (&graph.Graph{Adj: adjacency(c), X: c.X, Y: c.Y, Classes: c.Classes}).Induced(shown).Adj
 	links, weight, left := heaviest(a)
 	marks := s.marks(shown)
 	at, radius, err := arrange(ctx, a, marks.Class, marks.Size)
@@ -37,25 +38,6 @@ func (s Subject) network(ctx context.Context, names []string) (*report.Plot, err
 		Name: "network", Title: "Edges of the condensed graph", Caption: caption,
 		Data: &report.Network{Classes: names, Marks: marks, At: at, Radius: radius, Links: links, Weight: weight},
 	}, nil
-}
-
-// induced returns the adjacency of the subgraph induced by the given condensed nodes, which must be ascending.
-func induced(c *condense.Condensed, nodes []int32) *mat.CSR {
-	place := map[int]int32{}
-	for i, j := range nodes {
-		place[int(j)] = int32(i)
-	}
-	a := &mat.CSR{Rows: len(nodes), Cols: len(nodes), Indptr: make([]int64, len(nodes)+1)}
-	from := adjacency(c)
-	for i, j := range nodes {
-		for k, w := range from.Row(int(j)) {
-			if at, is := place[k]; is {
-				a.Indices, a.Data = append(a.Indices, at), append(a.Data, w)
-			}
-		}
-		a.Indptr[i+1] = int64(len(a.Indices))
-	}
-	return a
 }
 
 // heaviest returns the mostLinks edges with the largest weights, ordered by their ends, and the number of edges left

@@ -155,9 +155,7 @@ func (s Subject) choice() *report.Table {
 	if err != nil {
 		return nil
 	}
-	t := &report.Table{Columns: []report.Column{
-		{Name: "candidate"}, {Name: "validation accuracy, %"}, {Name: "gain"}, {Name: "standard error"}, {Name: "left out"},
-	}}
+	t := &report.Table{Columns: report.Columns("candidate", "validation accuracy, %", "gain", "standard error", "left out")}
 	for _, c := range a.Candidates {
 		name := c.Name
 		if name == a.Chosen {
@@ -167,8 +165,7 @@ func (s Subject) choice() *report.Table {
 			t.Row(report.Word(name), report.Missing(), report.Missing(), report.Missing(), report.Word(c.LeftOut))
 			continue
 		}
-		t.Row(report.Word(name), report.Decimal(c.Accuracy, 1), report.Signed(c.Gain, 1), report.Decimal(c.Error, 1),
-			report.Cell{})
+		t.Row(report.Word(name), report.Decimal(c.Accuracy, 1), report.Signed(c.Gain, 1), report.Decimal(c.Error, 1))
 	}
 	return t
 }

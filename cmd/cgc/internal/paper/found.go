@@ -57,10 +57,9 @@ func sets() string {
 
 // dataTable returns table 8: the available graphs and the paper's.
 func (r *Result) dataTable() *report.Table {
-	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, {Name: "whose"}, {Name: "nodes"}, {Name: "edges"}, {Name: "classes"}, {Name: "features"},
-		{Name: "training"}, {Name: "validation"}, {Name: "test"}, {Name: "task"},
-	}}
+	t := &report.Table{Columns: report.Columns(
+		"graph", "whose", "nodes", "edges", "classes", "features", "training", "validation", "test", "task",
+	)}
 	row := func(name, whose string, inductive bool, numbers ...int) {
 		cells := []report.Cell{report.Word(name), report.Word(whose)}
 		for _, n := range numbers {

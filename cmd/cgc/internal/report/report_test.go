@@ -27,7 +27,7 @@ func everything() *report.Document {
 	}
 	t.Row(report.Word("whole"), report.Integer(-1234567), report.Interval(-0.04, 12.345, 1), report.Integer(1),
 		report.Word("word"))
-	t.Row(report.Word("rounded"), report.Decimal(0.123456789, 3), report.PlusMinus(1.25, 0.5, 2), report.Signed(-0.05, 1))
+	t.Row(report.Word("rounded"), report.Mean(0.123456789, 0, 1, 3), report.Mean(1.25, 0.5, 2, 2), report.Signed(-0.05, 1))
 	t.Row(report.Word("share, “quoted”"), report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
 	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0),
 		report.Full(true))
