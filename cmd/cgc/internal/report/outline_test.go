@@ -43,7 +43,7 @@ func TestOutline(t *testing.T) {
 			Links:   [][2]int32{{0, 1}, {1, 2}},
 		}}).Outline(), []string{"a|2|5|1|1", "b|1|4|0|1"}},
 		"wide matrix": {(&report.Plot{Data: wide}).Outline(), []string{"A|+5|B|−2", "B|+5|C|−2"}},
-		"lines": {(&report.Plot{Data: lines}).Outline(), []string{"zero|80 ± 0.5|", "one|81|70", "2||"}},
+		"lines":       {(&report.Plot{Data: lines}).Outline(), []string{"zero|80 ± 0.5|", "one|81|70", "2||"}},
 	} {
 		for i, want := range c.want {
 			var row []string

@@ -36,6 +36,9 @@ func everything() *report.Document {
 	bare := &report.Table{Columns: []report.Column{{Key: "name"}, {Key: "speed"}}}
 	bare.Row(report.Word("stream"), report.Significant(9.876, 3))
 	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
+	there := report.BarSeries{Name: "there", Tick: true, Detail: []string{"", "far"}}
+	there.Estimate(3, 1, 3)
+	there.Estimate(4, 1, 2) // no interval
 	return &report.Document{Title: "All there is", Blocks: []report.Block{
 		report.Paragraph("A paragraph."), t, report.Heading("A section"), bare, report.Notes{},
 		&report.Plot{Name: "figure", Title: "A figure", Data: &report.Lines{
@@ -70,10 +73,7 @@ func everything() *report.Document {
 					Name: "here", Digits: 1, Values: []float64{1.25, math.NaN()}, Low: []float64{1, 2}, High: []float64{2, 3},
 					Samples: [][]float64{{1, 1.5}, nil},
 				},
-				{
-					Name: "there", Digits: 0, Values: []float64{3, 4}, Tick: true, Detail: []string{"", "far"},
-					Low: []float64{2, math.NaN()}, High: []float64{4, math.NaN()},
-				},
+				there,
 			},
 		}},
 		&report.Plot{Title: "Matrix", Data: &report.Heatmap{
