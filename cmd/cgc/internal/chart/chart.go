@@ -5,7 +5,6 @@
 package chart
 
 import (
-	"fmt"
 	"image/color"
 	"io"
 
@@ -30,9 +29,7 @@ const (
 // bytes.
 func SVG(w io.Writer, p *report.Plot) error {
 	c := vgsvg.New(size(p))
-	if err := drawPlot(p, draw.New(c)); err != nil {
-		return err
-	}
+	drawPlot(p, draw.New(c))
 	_, err := c.WriteTo(w)
 	return err
 }
@@ -40,9 +37,7 @@ func SVG(w io.Writer, p *report.Plot) error {
 // PNG writes p as a PNG image with the content of SVG. Equal plots give equal bytes.
 func PNG(w io.Writer, p *report.Plot) error {
 	c := vgimg.NewWith(vgimg.UseWH(size(p)), vgimg.UseDPI(resolution))
-	if err := drawPlot(p, draw.New(c)); err != nil {
-		return err
-	}
+	drawPlot(p, draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
@@ -101,7 +96,7 @@ func newKey(long bool) *key {
 }
 
 // drawPlot draws p, with its key, if any, to the right.
-func drawPlot(p *report.Plot, c draw.Canvas) error {
+func drawPlot(p *report.Plot, c draw.Canvas) {
 	const margin = 3 * vg.Millimeter
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
@@ -111,22 +106,18 @@ func drawPlot(p *report.Plot, c draw.Canvas) error {
 	drawn.Title.Text = p.Title
 	setFonts(drawn)
 	key := newKey(len(classes(p)) > longKey)
-	var err error
 	switch data := p.Data.(type) {
 	case *report.Lines:
-		err = lines(drawn, data, key)
+		lines(drawn, data, key)
 	case *report.Scatter:
-		err = scatter(drawn, data, key)
+		scatter(drawn, data, key)
 	case *report.Network:
 		at := [][][2]float64{data.At}
-		err = plane(drawn, data.Classes, []*report.Marks{&data.Marks}, at, data.Links, everything, key)
+		plane(drawn, data.Classes, []*report.Marks{&data.Marks}, at, data.Links, everything, key)
 	case *report.Bars:
 		bars(drawn, data, key)
 	case *report.Heatmap:
 		heatmap(drawn, data)
-	}
-	if err != nil {
-		return fmt.Errorf("chart: plot %q: %w", p.Title, err)
 	}
 	side := vg.Length(0)
 	if key.entries > 0 {
@@ -142,7 +133,6 @@ func drawPlot(p *report.Plot, c draw.Canvas) error {
 		top := drawn.Title.TextStyle.Height(p.Title) + drawn.Title.Padding
 		key.Draw(draw.Crop(c, c.Size().X-side+2*vg.Millimeter, 0, 0, -top))
 	}
-	return nil
 }
 
 // setFonts sets the fonts of a plot.

@@ -2,9 +2,7 @@ package chart
 
 import (
 	"cmp"
-	"fmt"
 	"image/color"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -21,23 +19,18 @@ import (
 type figure struct{ *report.Lines }
 
 // lines draws series of points over a grid.
-func lines(p *plot.Plot, data *report.Lines, key *key) error {
+func lines(p *plot.Plot, data *report.Lines, key *key) {
 	p.X.Label.Text, p.Y.Label.Text = data.X, data.Y
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
 	p.Add(grid)
 	f := figure{data}
 	for i, s := range f.Series {
-		thumbs, err := f.add(p, i)
-		if err != nil {
-			return fmt.Errorf("series %q: %w", s.Name, err)
-		}
-		if len(thumbs) > 0 {
+		if thumbs := f.add(p, i); len(thumbs) > 0 {
 			key.add(s.Name, thumbs...)
 		}
 	}
 	f.axes(p)
-	return nil
 }
 
 // axes sets the scales and ticks. The range of the data must be known.
@@ -91,20 +84,24 @@ func (f figure) axes(p *plot.Plot) {
 // ticks returns a tick for each distinct x if there are at most eight, such as the values of a parameter. Otherwise it
 // returns default ticks.
 func (f figure) ticks() plot.Ticker {
-	at := map[float64]bool{}
-	for _, s := range f.Series {
-		for _, x := range s.X {
-			at[x] = true
-		}
-	}
+	at := f.xs()
 	if len(at) > 8 {
 		return plot.DefaultTicks{}
 	}
 	var ticks plot.ConstantTicks
-	for _, x := range slices.Sorted(maps.Keys(at)) {
+	for _, x := range at {
 		ticks = append(ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', -1, 64)})
 	}
 	return ticks
+}
+
+// xs returns the values of x of all series, ascending and without repeats.
+func (f figure) xs() (all []float64) {
+	for _, s := range f.Series {
+		all = append(all, s.X...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // even returns four to nine ticks at multiples of 1, 2 or 5 times a power of ten.
@@ -122,15 +119,17 @@ func even(lo, hi float64) (ticks []plot.Tick) {
 }
 
 // add adds series i to p and returns its marks for the legend.
-func (f figure) add(p *plot.Plot, i int) ([]plot.Thumbnailer, error) {
-	s := f.Series[i]
-	points := spread{}
+func (f figure) add(p *plot.Plot, i int) (thumbs []plot.Thumbnailer) {
+	s, shift := f.Series[i], f.dodge(i)
+	var points plotter.XYs
+	var errors plotter.YErrors
 	var labels []string
+	spread := false
 	for j, y := range s.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			continue
 		}
-		points.XYs = append(points.XYs, plotter.XY{X: s.X[j] + f.dodge(i), Y: y})
+		points = append(points, plotter.XY{X: s.X[j] + shift, Y: y})
 		if s.Labels != nil {
 			labels = append(labels, s.Labels[j])
 		}
@@ -138,51 +137,40 @@ func (f figure) add(p *plot.Plot, i int) ([]plot.Thumbnailer, error) {
 		if s.Std != nil {
 			std = s.Std[j]
 		}
-		points.YErrors = append(points.YErrors, struct{ Low, High float64 }{std, std})
+		errors = append(errors, struct{ Low, High float64 }{std, std})
+		spread = spread || std > 0
 	}
-	if len(points.XYs) == 0 {
-		return nil, nil
+	if len(points) == 0 {
+		return nil
 	}
 	look := looks[s.Style%len(looks)]
-	var thumbs []plot.Thumbnailer
 	if s.Joined {
-		line, err := plotter.NewLine(points.XYs)
-		if err != nil {
-			return nil, err
-		}
-		line.Color, line.Width = look.color, vg.Points(1.2)
+		line := &plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: look.color, Width: vg.Points(1.2)}}
 		if s.Hollow {
 			line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 		}
 		p.Add(line)
 		thumbs = append(thumbs, line)
 	}
-	bars, err := plotter.NewYErrorBars(points)
-	if err != nil {
-		return nil, err
+	if spread { // a bar of length 0 would draw a cap through the mark
+		p.Add(&plotter.YErrorBars{
+			XYs: points, YErrors: errors, LineStyle: draw.LineStyle{Color: look.color, Width: vg.Points(1)},
+			CapWidth: vg.Points(5),
+		})
 	}
-	bars.Color, bars.Width, bars.CapWidth = look.color, vg.Points(1), vg.Points(5)
-	marks, err := plotter.NewScatter(points.XYs)
-	if err != nil {
-		return nil, err
+	marks := &plotter.Scatter{
+		XYs: points, GlyphStyle: draw.GlyphStyle{Color: look.color, Radius: vg.Points(3.2), Shape: look.filled},
 	}
-	marks.Color, marks.Radius, marks.Shape = look.color, vg.Points(3.2), look.filled
 	if s.Hollow {
 		marks.Shape = look.hollow
 	}
-	for _, y := range points.YErrors {
-		if y.High > 0 { // a bar of length 0 would draw a cap through the mark
-			p.Add(bars)
-			break
-		}
-	}
 	p.Add(marks)
 	if labels != nil {
-		for _, words := range beside(points.XYs, labels, look.color) {
+		for _, words := range beside(points, labels, look.color) {
 			p.Add(words)
 		}
 	}
-	return append(thumbs, marks), nil
+	return append(thumbs, marks)
 }
 
 // beside places labels to the right of points. It takes the points in pairs from left to right. The label of the higher
@@ -226,25 +214,13 @@ func (f figure) dodge(i int) float64 {
 	switch {
 	case f.LogX:
 		return 0
-	case f.Words == nil:
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, s := range f.Series {
-			for _, x := range s.X {
-				lo, hi = min(lo, x), max(hi, x)
-			}
-		}
-		step = 0.01 * (hi - lo)
+	case f.Words == nil && len(f.xs()) > 0:
+		step = 0.01 * (slices.Max(f.xs()) - slices.Min(f.xs()))
 	}
 	if n := float64(len(f.Series)); f.Words != nil && n*step > 0.7 {
 		step = 0.7 / n
 	}
 	return step * (float64(i) - float64(len(f.Series)-1)/2)
-}
-
-// spread holds points with error bars.
-type spread struct {
-	plotter.XYs
-	plotter.YErrors
 }
 
 // look is the style of the marks of a series. The colours of Okabe and Ito can be distinguished by most colour-blind

@@ -15,7 +15,7 @@ import (
 )
 
 // scatter draws the layers of a Scatter in its first view.
-func scatter(p *plot.Plot, data *report.Scatter, key *key) error {
+func scatter(p *plot.Plot, data *report.Scatter, key *key) {
 	layers := make([]*report.Marks, len(data.Layers))
 	for l := range layers {
 		layers[l] = &data.Layers[l].Marks
@@ -27,7 +27,7 @@ func scatter(p *plot.Plot, data *report.Scatter, key *key) error {
 		p.X.Label.Text += fmt.Sprintf(" (%s outside)", report.Plural(out, "mark"))
 		p.Add(frame{seen})
 	}
-	return plane(p, data.Classes, layers, view.At, nil, seen, key)
+	plane(p, data.Classes, layers, view.At, nil, seen, key)
 }
 
 // square gives both axes the same scale, and hides them, because the coordinates have no unit.
@@ -139,7 +139,7 @@ func glyph(class int32, radius vg.Length, alpha uint8) draw.GlyphStyle {
 
 // plane draws layers of marks above links.
 func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]float64, links [][2]int32, seen bounds,
-	key *key) error {
+	key *key) {
 	if len(links) > 0 {
 		var ends plotter.XYs
 		for _, l := range links {
@@ -166,10 +166,7 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 		if len(points) == 0 {
 			continue
 		}
-		scatter, err := plotter.NewScatter(points)
-		if err != nil {
-			return err
-		}
+		scatter := &plotter.Scatter{XYs: points}
 		largest := vg.Points(7)
 		if len(points) > 300 {
 			largest = vg.Points(4.5)
@@ -200,7 +197,6 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 			key.add(shorten(name), thumbnail{glyph(int32(c), vg.Points(3), 255)})
 		}
 	}
-	return nil
 }
 
 // shorten truncates a name that is too long for the image.
