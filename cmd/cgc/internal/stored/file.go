@@ -6,6 +6,7 @@
 package stored
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,16 +145,13 @@ func (f *File) hop(l int) *mat.Dense {
 
 // write writes a file with the origin, the columns and the nodes of f. data returns the values of hop l.
 func write(ctx context.Context, path string, f *File, data func(l int) any) error {
-	text, err := json.Marshal(f.Origin)
+	origin, err := json.Marshal(f.Origin)
 	if err != nil {
 		return fmt.Errorf("stored: origin: %w", err)
 	}
-	columns, err := json.Marshal([2]int{f.Lo, f.Hi})
-	if err != nil {
-		return fmt.Errorf("stored: columns: %w", err)
-	}
 	meta := map[string]string{
-		"format": Kind, "format_version": Version, "origin": string(text), "columns": string(columns),
+		"format": Kind, "format_version": Version, "origin": string(origin),
+		"columns": fmt.Sprintf("[%d,%d]", f.Lo, f.Hi),
 	}
 	tensors := []safetensors.Tensor{{Name: "train", Data: f.Train}, {Name: "y", Data: f.Y}}
 	for l := range f.Hops + 1 {
@@ -207,14 +205,11 @@ func read(s *safetensors.File) (*File, error) {
 		return nil, fmt.Errorf("columns in the metadata: %w", err)
 	}
 	f.Lo, f.Hi = columns[0], columns[1]
-	var err error
-	if f.Train, err = safetensors.Slice[int32](s, "train"); err != nil {
-		return nil, err
-	}
-	if f.Y, err = safetensors.Slice[int32](s, "y"); err != nil {
-		return nil, err
-	}
-	if f.IDs, err = safetensors.ReadStrings(s, "ids"); err != nil {
+	var errs [3]error
+	f.Train, errs[0] = safetensors.Slice[int32](s, "train")
+	f.Y, errs[1] = safetensors.Slice[int32](s, "y")
+	f.IDs, errs[2] = safetensors.ReadStrings(s, "ids")
+	if err := cmp.Or(errs[:]...); err != nil {
 		return nil, err
 	}
 	const most = 1000 // hops; a larger number would be a damaged file
