@@ -84,9 +84,6 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if p.Peak == nil {
-		p.Peak = func() int64 { return 0 }
-	}
 	r := &Result{
 		Kernel: kernel.Name(), Threads: runtime.GOMAXPROCS(0), Runs: p.Runs, Seed: p.Seed, Ceilings: p.Ceilings,
 	}
@@ -145,12 +142,8 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool)
 
 // configurations returns a copy of config for each partition and precision of p.
 func (p Plan) configurations(config cgc.Config) (all []cgc.Config) {
-	precisions := p.Precisions
-	if len(precisions) == 0 {
-		precisions = []blocked.Precision{blocked.Float32}
-	}
 	for _, config.Partition = range p.Partitions {
-		for _, config.Precision = range precisions {
+		for _, config.Precision = range p.Precisions {
 			all = append(all, config)
 		}
 	}

@@ -17,12 +17,13 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 func plan() bench.Plan {
 	return bench.Plan{
 		Sizes: []string{"cora"}, Scales: []float64{1}, Partitions: []string{"kmeans"}, Runs: 1,
-		Peak: func() int64 { return 0 },
+		Precisions: []blocked.Precision{blocked.Float32}, Peak: func() int64 { return 0 },
 	}
 }
 
@@ -117,6 +118,7 @@ func TestValidate(t *testing.T) {
 		"bench: sizes 0, must be at least 1":       func(p *bench.Plan) { p.Sizes = nil },
 		"bench: scale 0, must be at least 1":       func(p *bench.Plan) { p.Scales = nil },
 		"bench: partition 0, must be at least 1":   func(p *bench.Plan) { p.Partitions = nil },
+		"bench: precision 0, must be at least 1":   func(p *bench.Plan) { p.Precisions = nil },
 		"bench: runs 0, must be at least 1":        func(p *bench.Plan) { p.Runs = 0 },
 		`bench: sizes "pubmed", must be some of`:   func(p *bench.Plan) { p.Sizes = []string{"pubmed"} },
 		`bench: partition "other", must be one of`: func(p *bench.Plan) { p.Partitions = []string{"other"} },

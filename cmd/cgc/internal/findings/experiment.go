@@ -5,6 +5,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
@@ -117,30 +118,30 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 // picture draws the accuracies with their intervals, a row for each arm and size, a series for each model.
 func picture(name string, summaries []experiment.Summary) *report.Plot {
 	bars := &report.Bars{Axis: "test accuracy, %", Points: true}
-	type place struct{ row, series int }
-	at := map[place]experiment.Summary{}
-	rows, models := map[string]int{}, map[string]int{}
+	rowOf := func(s experiment.Summary) string {
+		return fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
+	}
+	var models []string
 	for _, s := range summaries {
-		row := fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
-		if _, is := rows[row]; !is {
-			rows[row] = len(rows)
+		if row := rowOf(s); !slices.Contains(bars.Rows, row) {
 			bars.Rows = append(bars.Rows, row)
 		}
-		if _, is := models[s.Model]; !is {
-			models[s.Model] = len(models)
-			bars.Series = append(bars.Series, report.BarSeries{Name: s.Model, Digits: 1})
+		if !slices.Contains(models, s.Model) {
+			models = append(models, s.Model)
 		}
-		at[place{rows[row], models[s.Model]}] = s
 	}
-	for k := range bars.Series {
-		series := &bars.Series[k]
-		for i := range bars.Rows {
-			s, is := at[place{i, k}]
-			if !is {
-				s.Test.Mean = math.NaN()
+	for _, model := range models {
+		series := report.BarSeries{Name: model, Digits: 1}
+		for _, row := range bars.Rows {
+			shown := experiment.Summary{Test: experiment.Estimate{Mean: math.NaN()}}
+			for _, s := range summaries {
+				if s.Model == model && rowOf(s) == row {
+					shown = s
+				}
 			}
-			series.Estimate(s.Test.Mean, s.Test.CI95, len(s.Seeds))
+			series.Estimate(shown.Test.Mean, shown.Test.CI95, len(shown.Seeds))
 		}
+		bars.Series = append(bars.Series, series)
 	}
 	return &report.Plot{
 		Title: "Accuracy on " + name, Data: bars,

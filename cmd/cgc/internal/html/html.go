@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -59,42 +58,26 @@ const Mark = `<meta name="generator" content="cgc report">`
 
 // Render returns the page of a document. Equal documents give equal bytes.
 func Render(d *report.Document) ([]byte, error) {
-	var plots []*report.Plot
-	for _, block := range d.Blocks {
-		if p, is := block.(*report.Plot); is {
-			plots = append(plots, p)
-		}
-	}
-	data, library := []byte("[]"), ""
-	if len(plots) > 0 {
-		var err error
-		if data, err = json.Marshal(plots); err != nil { // Marshal escapes <, > and &, so the data cannot close its element
-			return nil, fmt.Errorf("html: %w", err)
-		}
-		library = base64.StdEncoding.EncodeToString(packed)
-	}
-	hash, err := libraryHash()
-	if err != nil {
-		return nil, err
-	}
-	policy := "default-src 'none'; script-src '" + hashOf([]byte(script)) + "' '" + hash + "'; " +
+	policy := "default-src 'none'; script-src '" + hashOf([]byte(script)) + "' '" + libraryHash() + "'; " +
 		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 	var w writer
-	w.page(d, policy, library, data)
+	if err := w.page(d, policy); err != nil {
+		return nil, fmt.Errorf("html: %w", err)
+	}
 	return w.Bytes(), nil
 }
 
 // libraryHash returns the hash of the decompressed library, which the browser runs.
-var libraryHash = sync.OnceValues(func() (string, error) {
+var libraryHash = sync.OnceValue(func() string {
+	var code []byte
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return "", fmt.Errorf("html: the library of the plots: %w", err)
+	if err == nil {
+		code, err = io.ReadAll(unpacked)
 	}
-	code, err := io.ReadAll(unpacked)
 	if err != nil {
-		return "", fmt.Errorf("html: the library of the plots: %w", err)
+		panic(err) // the file is embedded
 	}
-	return hashOf(code), nil
+	return hashOf(code)
 })
 
 // hashOf returns the hash of a script in the syntax of a content security policy.

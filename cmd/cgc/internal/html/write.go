@@ -2,6 +2,8 @@ package html
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	escape "html"
 	"slices"
 	"strconv"
@@ -14,8 +16,8 @@ import (
 // methods: with html/template, the WebAssembly program would be almost twice as large.
 type writer struct {
 	bytes.Buffer
-	plots int    // written so far
-	level string // the element of a plot's title: h3 after a heading, otherwise h2
+	plots []*report.Plot // written so far
+	level string         // the element of a plot's title: h3 after a heading, otherwise h2
 }
 
 // raw writes trusted text without escaping.
@@ -35,9 +37,8 @@ func (w *writer) element(name, open, text string) {
 	w.raw("</", name, ">")
 }
 
-// page writes a document. library is the library of the plots in base 64, or empty without plots, and data is the JSON
-// of the plots.
-func (w *writer) page(d *report.Document, policy, library string, data []byte) {
+// page writes a document and, if it has plots, the library that draws them and their data.
+func (w *writer) page(d *report.Document, policy string) error {
 	w.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
 		`<meta http-equiv="Content-Security-Policy" content="`)
 	w.text(policy)
@@ -60,17 +61,23 @@ func (w *writer) page(d *report.Document, policy, library string, data []byte) {
 		}
 		w.raw("\n")
 	}
+	data, err := json.Marshal(append([]*report.Plot{}, w.plots...)) // its <, > and & are escaped, so it is no element
+	if err != nil {
+		return err
+	}
 	w.raw("<footer>Made by cgc, a graph condenser. This page is one file and loads nothing from the network. ",
 		"How to read it: docs/how-to/report.md in github.com/graph-condensation/cgc.")
-	if library != "" {
+	if len(w.plots) > 0 {
 		w.raw(" Plots: Apache ECharts 6.1.0, Apache License 2.0.")
 	}
 	w.raw("</footer>\n</main>\n")
-	if library != "" {
+	if len(w.plots) > 0 {
+		library := base64.StdEncoding.EncodeToString(packed)
 		w.raw("<script type=\"text/plain\" id=\"library\">", library, "</script>\n")
 	}
 	w.raw("<script type=\"application/json\" id=\"data\">", string(data), "</script>\n<script>", script,
 		"</script>\n</body>\n</html>\n")
+	return nil
 }
 
 // block writes a block that is not a plot.
@@ -182,8 +189,8 @@ func (w *writer) grid(plots []*report.Plot) {
 }
 
 func (w *writer) plot(p *report.Plot, class string) {
-	number := strconv.Itoa(w.plots)
-	w.plots++
+	number := strconv.Itoa(len(w.plots))
+	w.plots = append(w.plots, p)
 	w.raw("<figure class=\"card ", class, "\" id=\"plot-", number, "\" aria-labelledby=\"title-", number,
 		"\">\n<div class=\"head\">")
 	w.element(w.level, ` id="title-`+number+`"`, p.Title)

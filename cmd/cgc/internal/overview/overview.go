@@ -155,7 +155,9 @@ func (s Subject) choice() *report.Table {
 	if err != nil {
 		return nil
 	}
-	t := &report.Table{Columns: report.Columns("candidate", "validation accuracy, %", "gain", "standard error", "left out")}
+	t := &report.Table{
+		Columns: report.Columns("candidate", "validation accuracy, %", "gain", "standard error", "left out"),
+	}
 	for _, c := range a.Candidates {
 		name := c.Name
 		if name == a.Chosen {

@@ -145,7 +145,8 @@ func TestEngineWithinMemory(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: seen.Split.Train, Classes: seen.Labels(seen.Split.Train)}
+				rows := seen.Split.Train
+				in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Classes: seen.Labels(rows)}
 				got := run(t, stored.Engine{File: f, Memory: 1 << 10}, o, in)
 				same(t, got, run(t, stored.Engine{File: f}, o, in), len(in.Rows))
 			})
