@@ -93,8 +93,8 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 			arm = "full graph"
 		}
 		row := []report.Cell{
-			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model), report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1),
-			interval95(s), report.Integer(len(s.Seeds)),
+			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model),
+			report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval95(s), report.Integer(len(s.Seeds)),
 		}
 		if within {
 			row = append(row, withinCell(s))
@@ -182,7 +182,8 @@ func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 			interval = report.Interval(d.Mean-d.CI95, d.Mean+d.CI95, 2)
 		}
 		t.Row(report.Word(c.Arm+" − "+c.Base), report.Integer(c.Nodes), report.Word(c.Model),
-			report.Mean(c.Difference.Mean, c.Difference.Std, c.Seeds, 2), interval, report.Integer(c.Seeds), report.Word(c.Verdict))
+			report.Mean(c.Difference.Mean, c.Difference.Std, c.Seeds, 2), interval, report.Integer(c.Seeds),
+			report.Word(c.Verdict))
 	}
 	return t
 }

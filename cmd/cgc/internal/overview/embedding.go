@@ -82,8 +82,8 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 
 func (s Subject) embeddingsCaption(drawn, all, condensed int, p propagate.Propagation, known bool) string {
 	caption := "In a good picture, the condensed nodes lie inside the cloud of their class and reach all of its parts. " +
-		fmt.Sprintf("Positions are node features after %s of %s propagation, which is what a GNN sees, ", report.Plural(p.Hops, "hop"),
-			p.Rule) + "projected linearly to two principal components (PC). "
+		fmt.Sprintf("Positions are node features after %s of %s propagation, which is what a GNN sees, ",
+			report.Plural(p.Hops, "hop"), p.Rule) + "projected linearly to two principal components (PC). "
 	if !known {
 		caption += "The method is not one of cgc's own, so the propagation is the default. "
 	}
