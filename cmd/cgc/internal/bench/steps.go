@@ -9,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// steps returns the steps of a condensation of g with their work. adj is A′, or nil if no A′ is generated, and budget the
-// number of condensed nodes of each class.
+// steps returns the steps of a condensation of g with their work. adj is A′, or nil if no A′ is generated. budget holds
+// the number of condensed nodes of each class.
 func steps(g *graph.Graph, config cgc.Config, adj *mat.CSR, budget []int, account cgc.Account) []Step {
 	hops, d, train := config.Hops, g.Features(), len(g.Split.Train)
 	judged := 1 // only H⁽ᴷ⁾ is judged, unless augmentation drew from other hops
