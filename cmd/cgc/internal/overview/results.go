@@ -3,7 +3,6 @@ package overview
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
@@ -19,11 +18,11 @@ func (s Subject) accuracies() *report.Plot {
 		bars.Rows = append(bars.Rows, score.Model)
 	}
 	intervals := false
-	add := func(name string, of func(model string) *experiment.Score) {
+	add := func(name string, scores []experiment.Score) {
 		series := report.BarSeries{Name: name, Digits: 1}
 		for _, model := range bars.Rows {
 			mean, half, samples := math.NaN(), 0.0, []float64(nil)
-			if score := of(model); score != nil {
+			if score := of(scores, model); score != nil {
 				mean, _ = score.TestMean()
 				half, samples = score.TestCI95(), score.Test
 			}
@@ -34,15 +33,13 @@ func (s Subject) accuracies() *report.Plot {
 		}
 		bars.Series = append(bars.Series, series)
 	}
-	add("trained on the condensed graph", func(model string) *experiment.Score {
-		return &s.Small[slices.Index(bars.Rows, model)]
-	})
+	add("trained on the condensed graph", s.Small)
 	caption := "Accuracy on the test nodes of the original graph. Large dots are means, small ones single trainings. "
 	if intervals {
 		caption += "Strokes are 95% intervals of the mean over " + s.Over + " (Student's t). "
 	}
 	if len(s.Whole) > 0 {
-		add("trained on the full graph", s.whole)
+		add("trained on the full graph", s.Whole)
 		caption += "In a good picture, the condensed graph's dots lie as far to the right as the full graph's."
 	} else {
 		caption += "No model was trained on the full graph to compare with."
@@ -60,7 +57,7 @@ func (s Subject) scores() *report.Table {
 	}}
 	for _, small := range s.Small {
 		t.Row(report.Word(small.Model), report.Word("condensed"), meanOf(small), secondsOf(small))
-		if whole := s.whole(small.Model); whole != nil {
+		if whole := of(s.Whole, small.Model); whole != nil {
 			t.Row(report.Word(small.Model), report.Word("full"), meanOf(*whole), secondsOf(*whole))
 		}
 	}
@@ -103,13 +100,13 @@ func (s Subject) confusion(names []string) *report.Plot {
 		Name: "confusion", Title: "Predictions on the test nodes", Data: matrix,
 		Caption: "Test nodes by true class (row) and predicted class (column). ",
 	}
-	whole := s.whole(small.Model)
+	whole := of(s.Whole, small.Model)
 	if whole == nil || len(whole.Predicted) != len(truth) {
 		p.Caption += fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. In a good picture "+
 			"the diagonal holds most nodes of each row.", small.Model)
 		return p
 	}
-	of := report.Sheet{Name: "full", Values: count(whole.Predicted)}
+	full := report.Sheet{Name: "full", Values: count(whole.Predicted)}
 	change := report.Sheet{Name: "difference", Signed: true, Values: count(small.Predicted)}
 	same := 0
 	for i := range truth {
@@ -117,12 +114,12 @@ func (s Subject) confusion(names []string) *report.Plot {
 			same++
 		}
 	}
-	for i, row := range of.Values {
+	for i, row := range full.Values {
 		for j, n := range row {
 			change.Values[i][j] -= n
 		}
 	}
-	matrix.Sheets = []report.Sheet{change, on, of}
+	matrix.Sheets = []report.Sheet{change, on, full}
 	p.Title = "What condensing changed in the predictions"
 	p.Caption += fmt.Sprintf("The difference is the count of the %s trained on the condensed graph minus that "+
 		"of the %s trained on the full graph. In a good picture all differences are small; above 0 on the diagonal is a "+
