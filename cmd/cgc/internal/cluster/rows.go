@@ -192,48 +192,50 @@ func (b *block) place(v int32) (int, error) {
 	return 0, fmt.Errorf("cluster: node %d did not come, or is not of block %d", v, b.task.Block)
 }
 
-// addPast reads a HopFrame.
-func (b *block) addPast(p *payload) error {
-	l, n := p.count(), p.count()
-	numbers, values := p.int32s(n), p.float32s(n*b.h.Cols)
+// each reads rows of nodes, and calls use with the number and the position of each node, and its row.
+func (b *block) each(p *payload, use func(v int32, at int, row []float32) error) error {
+	n, width := p.count(), b.h.Cols
+	numbers, values := p.int32s(n), p.float32s(n*width)
 	if err := p.end(); err != nil {
 		return err
 	}
-	if l >= b.task.Step {
-		return fmt.Errorf("cluster: rows of hop %d come in step %d, must be earlier ones", l, b.task.Step)
-	}
 	for i, v := range numbers {
 		at, err := b.place(v)
+		if err == nil {
+			err = use(v, at, values[i*width:(i+1)*width])
+		}
 		if err != nil {
 			return err
 		}
-		row, is := slices.BinarySearch(b.train, int32(at))
-		if !is {
-			return fmt.Errorf("cluster: a row of hop %d is of node %d, must be training nodes", l, v)
-		}
-		copy(b.past[l].Row(row), values[i*b.h.Cols:(i+1)*b.h.Cols])
 	}
 	return nil
 }
 
+// addPast reads a HopFrame.
+func (b *block) addPast(p *payload) error {
+	l := p.count()
+	if l >= b.task.Step {
+		return fmt.Errorf("cluster: rows of hop %d come in step %d, must be earlier ones", l, b.task.Step)
+	}
+	return b.each(p, func(v int32, at int, row []float32) error {
+		i, is := slices.BinarySearch(b.train, int32(at))
+		if !is {
+			return fmt.Errorf("cluster: a row of hop %d is of node %d, must be training nodes", l, v)
+		}
+		copy(b.past[l].Row(i), row)
+		return nil
+	})
+}
+
 // addSums reads a SumFrame.
 func (b *block) addSums(p *payload) error {
-	n := p.count()
-	numbers, values := p.int32s(n), p.float32s(n*b.h.Cols)
-	if err := p.end(); err != nil {
-		return err
-	}
-	for i, v := range numbers {
-		at, err := b.place(v)
-		if err != nil {
-			return err
+	return b.each(p, func(_ int32, at int, row []float32) error {
+		sum := b.h.Row(at)
+		for j, s := range row {
+			sum[j] += s
 		}
-		row := b.h.Row(at)
-		for j, s := range values[i*len(row) : (i+1)*len(row)] {
-			row[j] += s
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // finish computes H⁽ˡ⁾ from the sums: (1−β)·Left·sum + β·X.
