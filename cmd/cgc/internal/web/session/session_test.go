@@ -196,7 +196,7 @@ func TestTrainOnTheWhole(t *testing.T) {
 	s := begin(t)
 	c := s.demo(nil)
 	var small, whole session.Trained
-	for _, out := range []*session.Trained{&small, &whole} {
+	for _, out := range []*session.Trained{&small, &small, &whole} { // the second replaces the first
 		ask := map[string]any{"model": "sgc", "epochs": 20, "file": c.Files[0].Path, "whole": out == &whole}
 		s.get(map[string]any{"do": "train", "graph": "demo", "training": ask}, out)
 	}
