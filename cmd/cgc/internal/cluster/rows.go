@@ -23,10 +23,13 @@ func rows(ctx context.Context, t Task, in io.Reader, frames io.Writer, out strin
 	}
 	ctx, stop := watched(ctx, in)
 	defer stop()
-	if t.Step == t.Hops {
-		err = b.save(ctx, out)
-	} else {
+	switch {
+	case t.Step < t.Hops:
 		err = b.send(ctx, frames)
+	case len(b.train) > 0: // a block without training nodes writes no file
+		f := b.file(t)
+		f.X, f.H = b.past[0], b.past[1:]
+		err = f.Write(ctx, out)
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
@@ -261,16 +264,6 @@ func (b *block) finish() error {
 	})
 	b.past = append(b.past, b.trained())
 	return nil
-}
-
-// save writes the embeddings of the training nodes. A block without training nodes writes no file.
-func (b *block) save(ctx context.Context, out string) error {
-	if len(b.train) == 0 {
-		return nil
-	}
-	f := b.file(b.task)
-	f.X, f.H = b.past[0], b.past[1:]
-	return f.Write(ctx, out)
 }
 
 // fit runs the task "scaling": it sends the scaling of columns over the training nodes, which are all nodes of its

@@ -92,14 +92,20 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 		if s.IsWhole() {
 			arm = "full graph"
 		}
+		var interval, spread, condense, ofWhole report.Cell
+		if len(s.Seeds) > 1 {
+			interval = report.Interval(max(0, s.Test.Mean-s.Test.CI95), min(100, s.Test.Mean+s.Test.CI95), 1)
+		}
 		row := []report.Cell{
 			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model),
-			report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval95(s), report.Integer(len(s.Seeds)),
+			report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval, report.Integer(len(s.Seeds)),
+		}
+		if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // on one condensed graph
+			spread = report.Decimal(s.Within, 1)
 		}
 		if within {
-			row = append(row, withinCell(s))
+			row = append(row, spread)
 		}
-		var condense, ofWhole report.Cell
 		if !s.IsWhole() {
 			condense = report.Decimal(s.Condense, 3)
 		}
@@ -157,14 +163,6 @@ func setting(s experiment.Summary) string {
 	return fmt.Sprint(s.Model, s.Setting, training)
 }
 
-// withinCell shows the standard deviation over the trainings on one condensed graph. It is blank if there is only one.
-func withinCell(s experiment.Summary) report.Cell {
-	if len(s.Seeds) == 0 || s.Seeds[0].Trainings < 2 {
-		return report.Cell{}
-	}
-	return report.Decimal(s.Within, 1)
-}
-
 // comparisons returns a table with a row for each comparison on one graph.
 func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 	t := &report.Table{Columns: []report.Column{
@@ -214,12 +212,4 @@ func (o *Experiment) notes() report.Notes {
 			experiment.Better, experiment.Worse))
 	}
 	return notes
-}
-
-// interval95 shows the 95% interval of the mean accuracy, clipped to 0–100. It is blank for one seed.
-func interval95(s experiment.Summary) report.Cell {
-	if len(s.Seeds) < 2 {
-		return report.Cell{}
-	}
-	return report.Interval(max(0, s.Test.Mean-s.Test.CI95), min(100, s.Test.Mean+s.Test.CI95), 1)
 }
