@@ -22,6 +22,8 @@ type arm struct {
 	column string            // the column of the paper's number; empty means the column of the model
 	x      float64           // the value of the swept parameter, in a figure
 
+	size     size
+	part     string // Cell.Part
 	training gnn.Config
 	found    *Found // the result of a search, or nil
 }

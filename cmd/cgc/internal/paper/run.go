@@ -109,27 +109,27 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	if j.Study.data {
 		return nil
 	}
-	var plans []planned
+	var plans []arm
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
 		base := j.settings(is.Inductive, size)
 		for _, sw := range j.Study.all() {
 			arms := append(slices.Clone(sw.arms), beside(j.Methods, base.Setting(), len(j.Study.models) > 1)...)
 			for _, a := range arms {
-				a.training, a.config = j.Training, base
+				a.size, a.part, a.training, a.config = size, sw.name, j.Training, base
 				if a.rival == nil {
 					a.config.Variant = a.of.is
 				}
 				if a.change != nil {
 					a.change(&a.config)
 				}
-				plans = append(plans, planned{size, sw.name, a})
+				plans = append(plans, a)
 			}
 		}
 	}
 	if j.Search != nil && len(j.Study.models) > 0 {
 		for i := range plans {
 			if err := j.search(ctx, g, j.settings(is.Inductive, plans[i].size), &plans[i]); err != nil {
-				return fmt.Errorf("searching %s: %w", plans[i].arm.name, err)
+				return fmt.Errorf("searching %s: %w", plans[i].name, err)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	if j.Show == nil {
 		return nil
 	}
-	return j.Show(ctx, s, g, plans[0].arm.config)
+	return j.Show(ctx, s, g, plans[0].config)
 }
 
 func (j Job) note(format string, values ...any) {
@@ -155,22 +155,13 @@ func (j Job) note(format string, values ...any) {
 	}
 }
 
-// planned is an arm at one size.
-type planned struct {
-	size size
-	part string
-	arm  arm
-}
-
 // train runs an experiment with all planned arms, and adds the cells to r.
-func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
+func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []arm, r *Result) error {
 	grid := experiment.Grid{Seed: j.Seed, Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models)}
 	for _, p := range plans {
-		arm := experiment.Arm{
-			Name: p.arm.name, Method: p.arm.method(), Size: condense.Size{Nodes: p.size.nodes},
-			Training: p.arm.training,
-		}
-		grid.Arms = append(grid.Arms, arm)
+		grid.Arms = append(grid.Arms, experiment.Arm{
+			Name: p.name, Method: p.method(), Size: condense.Size{Nodes: p.size.nodes}, Training: p.training,
+		})
 	}
 	if j.Study.whole && j.Search == nil {
 		switch grid.Whole = j.Whole; {
@@ -190,7 +181,7 @@ func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planne
 	for _, p := range plans {
 		var of []experiment.Summary
 		for _, s := range summaries {
-			if s.Arm == p.arm.name && s.Nodes == p.size.nodes && !s.IsWhole() {
+			if s.Arm == p.name && s.Nodes == p.size.nodes && !s.IsWhole() {
 				of = append(of, s)
 			}
 		}
@@ -203,7 +194,7 @@ func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planne
 	}
 	for _, s := range summaries {
 		if s.IsWhole() { // the paper repeats the number at all ratios
-			r.Cells = append(r.Cells, j.cell(is, planned{plans[0].size, "", arm{name: wholeName, column: wholeName}}, s))
+			r.Cells = append(r.Cells, j.cell(is, arm{name: wholeName, column: wholeName, size: plans[0].size}, s))
 		}
 	}
 	return nil
@@ -215,10 +206,9 @@ const (
 )
 
 // cell converts a summary to a cell of the result, and adds the paper's number.
-func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
-	a := p.arm
+func (j Job) cell(is Graph, a arm, s experiment.Summary) Cell {
 	c := Cell{
-		Graph: is.Name, Ratio: p.size.ratio, Nodes: s.Nodes, Part: p.part, Arm: a.name, X: a.x, Model: s.Model,
+		Graph: is.Name, Ratio: a.size.ratio, Nodes: s.Nodes, Part: a.part, Arm: a.name, X: a.x, Model: s.Model,
 		Seeds: len(s.Seeds), Config: s.Config, Test: s.Test, Val: s.Val, Condense: s.Condense, Train: s.Train,
 		Edges: s.Edges, Comparable: is.Comparable, Found: a.found,
 	}
@@ -231,7 +221,7 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	}
 	// The paper's average is over all models.
 	if s.Model != averageName || len(among(j.Study.models, j.Models)) == len(j.Study.models) {
-		c.Paper = printed(is.Name, p.size.ratio, a.row, column, j.Study.tables...)
+		c.Paper = printed(is.Name, a.size.ratio, a.row, column, j.Study.tables...)
 	}
 	if s.IsWhole() {
 		c.Ratio = ""
@@ -275,27 +265,27 @@ func average(of []experiment.Summary) experiment.Summary {
 
 // time measures the median seconds of condensation of each arm. The arms are interleaved. Each condensation starts with
 // only the graph in memory.
-func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
+func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []arm, r *Result) error {
 	seconds := make([][]condense.Seconds, len(plans))
 	count := progress.NewCounter(0, j.Seeds*len(plans))
 	for seed := range uint64(j.Seeds) {
 		for i, p := range plans {
 			debug.FreeOSMemory()
 			// Condense must not report progress; only the counter does.
-			small, err := p.arm.method().Condense(progress.With(ctx, nil), g, p.size.nodes, j.Seed+seed)
+			small, err := p.method().Condense(progress.With(ctx, nil), g, p.size.nodes, j.Seed+seed)
 			if err != nil {
 				return err
 			}
 			seconds[i] = append(seconds[i], small.Seconds)
-			count.Add(ctx, "timed "+p.arm.name)
+			count.Add(ctx, "timed "+p.name)
 		}
 	}
 	for i, p := range plans {
 		t := Time{
-			Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds,
+			Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.name, Runs: j.Seeds,
 			Seconds: bench.Medians(seconds[i]),
 		}
-		t.Paper = printed(is.Name, p.size.ratio, "", p.arm.column, j.Study.Name+secondsSuffix, "table4")
+		t.Paper = printed(is.Name, p.size.ratio, "", p.column, j.Study.Name+secondsSuffix, "table4")
 		r.Times = append(r.Times, t)
 	}
 	return nil

@@ -187,9 +187,9 @@ func (t *trial) key() string {
 	return string(text)
 }
 
-// search replaces the arm of p by the best candidate of the search. base is the study's base configuration.
-func (j Job) search(ctx context.Context, g *graph.Graph, base cgc.Config, p *planned) error {
-	trials, err := j.Search.trials(p.arm, base, j.Seed)
+// search replaces an arm by the best candidate of the search. base is the study's base configuration.
+func (j Job) search(ctx context.Context, g *graph.Graph, base cgc.Config, p *arm) error {
+	trials, err := j.Search.trials(*p, base, j.Seed)
 	if err != nil {
 		return err
 	}
@@ -205,8 +205,8 @@ func (j Job) search(ctx context.Context, g *graph.Graph, base cgc.Config, p *pla
 	}
 	slices.SortStableFunc(trials, better)
 	best := trials[0]
-	p.arm = best.arm
-	p.arm.found = &Found{
+	*p = best.arm
+	p.found = &Found{
 		Trials: len(first), Changes: append([]Change{}, best.changes...), Val: best.mean(), Base: first[0].mean(),
 	}
 	return nil
