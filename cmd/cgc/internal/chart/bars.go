@@ -3,8 +3,10 @@ package chart
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -39,7 +41,8 @@ func bars(p *plot.Plot, data *report.Bars, key *key) {
 		}
 		r := row{series: s, shift: shift, height: 0.72 / float64(slots), colour: fill, points: data.Points}
 		p.Add(r)
-		key.add(s.Name, thumbnail{draw.GlyphStyle{Color: fill, Radius: vg.Points(3), Shape: draw.BoxGlyph{}}})
+		mark := draw.GlyphStyle{Color: fill, Radius: vg.Points(3), Shape: draw.BoxGlyph{}}
+		key.add(s.Name, &plotter.Scatter{GlyphStyle: mark})
 	}
 	if data.Points {
 		p.X.Tick.Marker = plot.TickerFunc(even)
@@ -56,14 +59,6 @@ type row struct {
 	shift, height float64
 	colour        color.Color
 	points        bool
-}
-
-// interval returns the ends of the interval of value i; is reports whether it has one.
-func (r row) interval(i int) (low, high float64, is bool) {
-	if r.series.Low == nil || math.IsNaN(r.series.Low[i]) {
-		return 0, 0, false
-	}
-	return r.series.Low[i], r.series.High[i], true
 }
 
 // samples returns the samples of which value i is the mean, or nil if they are unknown.
@@ -84,13 +79,11 @@ func (r row) DataRange() (xmin, xmax, ymin, ymax float64) {
 		if math.IsNaN(v) {
 			continue
 		}
-		xmin, xmax = min(xmin, v), max(xmax, v)
-		if low, high, is := r.interval(i); is {
-			xmin, xmax = min(xmin, low), max(xmax, high)
+		all := append([]float64{v}, r.samples(i)...)
+		if low, high, is := r.series.Interval(i); is {
+			all = append(all, low, high)
 		}
-		for _, v := range r.samples(i) {
-			xmin, xmax = min(xmin, v), max(xmax, v)
-		}
+		xmin, xmax = min(xmin, slices.Min(all)), max(xmax, slices.Max(all))
 	}
 	return xmin, xmax, 0, float64(len(r.series.Values) - 1)
 }
@@ -110,7 +103,7 @@ func (r row) Plot(c draw.Canvas, p *plot.Plot) {
 			line.Width = vg.Points(2)
 			c.StrokeLine2(line, x(v), y(at-0.42), x(v), y(at+0.42))
 		case r.points:
-			if low, high, is := r.interval(i); is {
+			if low, high, is := r.series.Interval(i); is {
 				c.StrokeLine2(line, x(low), y(at), x(high), y(at))
 			}
 			dot := func(v float64, radius vg.Length, fill color.Color, shape draw.GlyphDrawer) {

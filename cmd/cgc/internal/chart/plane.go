@@ -194,7 +194,7 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 	}
 	for c, name := range classes {
 		if present[c] {
-			key.add(shorten(name), thumbnail{glyph(int32(c), vg.Points(3), 255)})
+			key.add(shorten(name), &plotter.Scatter{GlyphStyle: glyph(int32(c), vg.Points(3), 255)})
 		}
 	}
 }
@@ -221,9 +221,3 @@ func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(s.LineStyle, x(s.XYs[i].X), y(s.XYs[i].Y), x(s.XYs[i+1].X), y(s.XYs[i+1].Y))
 	}
 }
-
-// thumbnail is a mark in a key.
-type thumbnail struct{ draw.GlyphStyle }
-
-// Thumbnail implements plot.Thumbnailer.
-func (t thumbnail) Thumbnail(c *draw.Canvas) { c.DrawGlyph(t.GlyphStyle, c.Center()) }

@@ -223,12 +223,20 @@ func (s *BarSeries) Estimate(mean, half float64, n int) {
 	s.Values, s.Low, s.High = append(s.Values, mean), append(s.Low, low), append(s.High, high)
 }
 
+// Interval returns the ends of the interval of value i; is reports whether it has one.
+func (s *BarSeries) Interval(i int) (low, high float64, is bool) {
+	if s.Low == nil || math.IsNaN(s.Low[i]) {
+		return 0, 0, false
+	}
+	return s.Low[i], s.High[i], true
+}
+
 // interval returns the interval of value i, or a blank cell.
 func (s *BarSeries) interval(i int) Cell {
-	if s.Low == nil || math.IsNaN(s.Low[i]) {
-		return Cell{}
+	if low, high, is := s.Interval(i); is {
+		return Interval(low, high, s.Digits)
 	}
-	return Interval(s.Low[i], s.High[i], s.Digits)
+	return Cell{}
 }
 
 func (b *Bars) table() *Table {
