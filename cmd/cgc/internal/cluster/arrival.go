@@ -71,24 +71,22 @@ func (g *gathered) addRows(p *payload, owners []int32) error {
 
 // sort orders the nodes by number. It returns the part without entries, and the count that arrived with each node.
 func (g *gathered) sort(t Task) (p *part, counts []int32, err error) {
-	n := len(g.numbers)
-	p = &part{numbers: make([]int32, n), class: make([]int32, n), degrees: make([]float64, n)}
-	counts = make([]int32, n)
-	for v, i := range ascending(g.numbers) {
-		number := g.numbers[i]
-		switch {
+	order := ascending(g.numbers)
+	p = &part{
+		numbers: permuted(g.numbers, order), class: permuted(g.class, order), degrees: permuted(g.degrees, order),
+	}
+	counts = permuted(g.counts, order)
+	for v, number := range p.numbers {
+		switch c := p.class[v]; {
 		case number < 0 || int(number) >= t.Nodes:
 			return nil, nil, fmt.Errorf("cluster: node %d, must be 0 to %d", number, t.Nodes-1)
 		case v > 0 && number == p.numbers[v-1]:
 			return nil, nil, fmt.Errorf("cluster: node %d came twice", number)
-		case g.counts[i] < 0:
-			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, must be at least 0", number, g.counts[i])
-		}
-		if c := g.class[i]; c < -1 || int(c) >= t.Classes {
+		case counts[v] < 0:
+			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, must be at least 0", number, counts[v])
+		case c < -1 || int(c) >= t.Classes:
 			return nil, nil, fmt.Errorf("cluster: node %d has the class %d, must be -1 to %d", number, c, t.Classes-1)
-		}
-		p.numbers[v], p.class[v], p.degrees[v], counts[v] = number, g.class[i], g.degrees[i], g.counts[i]
-		if p.class[v] >= 0 {
+		case c >= 0:
 			p.train = append(p.train, int32(v))
 		}
 	}
