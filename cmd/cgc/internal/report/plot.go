@@ -91,9 +91,6 @@ type Marks struct {
 	Detail []string `json:"detail,omitempty"`
 }
 
-// Len returns the number of marks.
-func (m *Marks) Len() int { return len(m.Class) }
-
 // Scatter is a scatter plot of marks in layers. Later layers are drawn on top.
 type Scatter struct {
 	Classes []string `json:"classes"`
