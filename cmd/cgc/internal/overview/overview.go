@@ -80,10 +80,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	names := classNames(g, small)
 	d := &report.Document{Title: fmt.Sprintf("%s, condensed to %s", g.Name, report.Plural(small.Nodes(), "node"))}
 	d.Add(s.origin())
-	for _, warning := range small.Warnings {
-		d.Add(report.Warning(warning))
-	}
-	for _, sentence := range []string{compared.Reason(), compared.Note()} {
+	for _, sentence := range append(slices.Clone(small.Warnings), compared.Reason(), compared.Note()) {
 		if sentence != "" {
 			d.Add(report.Warning(sentence))
 		}
@@ -99,9 +96,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 		if len(s.Small) > 1 || len(s.Small[0].Test) > 1 || len(s.Whole) > 0 {
 			d.Add(s.accuracies())
 		}
-		if changed := s.confusion(names); changed != nil {
-			d.Add(changed)
-		}
+		d.Add(s.confusion(names)...)
 	}
 	parts, err := s.parts(ctx, names)
 	if err != nil {
@@ -116,17 +111,13 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	if s.Command != "" {
 		d.Add(report.Command(s.Command))
 	}
-	if choice := s.choice(); choice != nil {
-		d.Add(choice)
-	}
+	d.Add(s.choice()...)
 	configuration, err := s.configuration()
 	if err != nil {
 		return nil, err
 	}
 	d.Add(configuration)
-	if seconds := s.time(); seconds != nil {
-		d.Add(seconds)
-	}
+	d.Add(s.time()...)
 	return d, nil
 }
 
@@ -147,7 +138,7 @@ func (s Subject) origin() report.Paragraph {
 }
 
 // choice lists the candidates of auto and how they were judged; nil for other methods.
-func (s Subject) choice() *report.Table {
+func (s Subject) choice() []report.Block {
 	a, err := auto.AccountOf(s.Condensed)
 	if err != nil {
 		return nil
@@ -166,7 +157,7 @@ func (s Subject) choice() *report.Table {
 		}
 		t.Row(append([]report.Cell{report.Word(name)}, row...)...)
 	}
-	return t
+	return []report.Block{t}
 }
 
 // parts plots the condensed graph and its number of nodes per class, under a heading. It omits the graph if there are

@@ -74,7 +74,7 @@ func meanOf(s experiment.Score) report.Cell {
 
 // confusion compares the predictions of the first model on the test nodes after training on the condensed graph and on
 // the full graph. It returns nil if there are no predictions.
-func (s Subject) confusion(names []string) *report.Plot {
+func (s Subject) confusion(names []string) []report.Block {
 	truth := s.Graph.Labels(s.Graph.Split.Test)
 	small := s.Small[0]
 	if len(truth) == 0 || len(small.Predicted) != len(truth) {
@@ -104,7 +104,7 @@ func (s Subject) confusion(names []string) *report.Plot {
 	if whole == nil || len(whole.Predicted) != len(truth) {
 		p.Caption += fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. In a good picture "+
 			"the diagonal holds most nodes of each row.", small.Model)
-		return p
+		return []report.Block{p}
 	}
 	full := report.Sheet{Name: "full", Values: count(whole.Predicted)}
 	change := report.Sheet{Name: "difference", Signed: true, Values: count(small.Predicted)}
@@ -125,12 +125,12 @@ func (s Subject) confusion(names []string) *report.Plot {
 		"of the %s trained on the full graph. In a good picture all differences are small; above 0 on the diagonal is a "+
 		"gain. The two agree on %s of %s test nodes (%s), with the first seed of each.", small.Model, small.Model,
 		report.Count(same), report.Count(len(truth)), report.Percent(100*float64(same)/float64(len(truth)), 1).Text)
-	return p
+	return []report.Block{p}
 }
 
 // time compares the seconds of each step with the minimum that the machine needs for its work. The block is folded if
 // the steps take less than a second in total. time returns nil if the seconds were not measured.
-func (s Subject) time() report.Block {
+func (s Subject) time() []report.Block {
 	total := s.Condensed.Seconds.Total
 	if total <= 0 {
 		return nil
@@ -171,11 +171,11 @@ func (s Subject) time() report.Block {
 	}
 	p := &report.Plot{Name: "seconds", Title: title, Caption: caption, Data: bars}
 	if total >= Moment {
-		return p
+		return []report.Block{p}
 	}
 	t := p.Table()
 	t.Title, t.Foot, t.Folded = title, caption, true
-	return t
+	return []report.Block{t}
 }
 
 // ceilings maps each ceiling to the name of its resource.
