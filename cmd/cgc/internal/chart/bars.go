@@ -155,10 +155,8 @@ type cells struct {
 func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	most := 1
-	for _, row := range m.Values {
-		for _, v := range row {
-			most = max(most, v, -v)
-		}
+	for _, v := range slices.Concat(m.Values...) {
+		most = max(most, v, -v)
 	}
 	style := p.X.Tick.Label
 	style.Rotation, style.XAlign, style.YAlign = 0, draw.XCenter, draw.YCenter

@@ -151,10 +151,7 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 	}
 	present := make([]bool, len(classes))
 	for l, marks := range layers {
-		most := 1.0
-		for _, v := range marks.Size {
-			most = max(most, v)
-		}
+		most := slices.Max(append([]float64{1}, marks.Size...))
 		var points plotter.XYs
 		var of []int // the mark of each point
 		for i, xy := range at[l] {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -76,7 +77,6 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 	inner := make([][][2]float64, len(parts)) // positions of a component's nodes around its centre
 	room := make([]float64, len(parts))
 	byClass := map[int32][]int{}
-	var classes []int32
 	most := slices.Max(append([]float64{1}, size...))
 	extent := func(v int32) float64 { // the radius of the mark, including a margin
 		if size == nil {
@@ -92,12 +92,9 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 			room[p] = max(room[p], math.Hypot(inner[p][i][0], inner[p][i][1])+extent(v))
 		}
 		c := commonest(class, nodes)
-		if byClass[c] == nil {
-			classes = append(classes, c)
-		}
 		byClass[c] = append(byClass[c], p)
 	}
-	slices.Sort(classes)
+	classes := slices.Sorted(maps.Keys(byClass))
 	middles := make([][][2]float64, len(classes))
 	rooms := make([]float64, len(classes))
 	for k, c := range classes {
@@ -138,8 +135,8 @@ func commonest(class []int32, nodes []int32) (best int32) {
 	for _, v := range nodes {
 		count[class[v]]++
 	}
-	for c, n := range count {
-		if best == 0 && count[best] == 0 || n > count[best] || n == count[best] && c < best {
+	for _, c := range slices.Backward(slices.Sorted(maps.Keys(count))) {
+		if count[c] >= count[best] {
 			best = c
 		}
 	}
