@@ -45,13 +45,9 @@ var meanParts = []string{"mean", "std"}
 // accuracies returns the main table. Accuracies on a graph that is not the paper's are in a separate column, without a
 // difference from the paper.
 func (r *Result) accuracies() *report.Table {
-	models, strange, ours, printed := map[string]bool{}, false, false, false
-	for _, c := range r.Cells {
-		models[c.Model] = true
-		printed = printed || c.Paper != nil
-		strange = strange || !c.Comparable
-		ours = ours || c.Comparable
-	}
+	ours := slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Comparable })
+	strange := slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.Comparable })
+	printed := slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Paper != nil })
 	t := new(report.Table)
 	var shown []func(Cell) report.Cell
 	add := func(when bool, column report.Column, cell func(Cell) report.Cell) {
@@ -69,7 +65,7 @@ func (r *Result) accuracies() *report.Table {
 	add(r.about().sweeps != nil, report.Column{Name: "edges of A′"}, func(c Cell) report.Cell {
 		return report.Decimal(c.Edges, 1)
 	})
-	add(len(models) > 1, report.Column{Name: "model"}, func(c Cell) report.Cell { return report.Word(c.Model) })
+	add(r.several(), report.Column{Name: "model"}, func(c Cell) report.Cell { return report.Word(c.Model) })
 	add(ours, numbers("here"), func(c Cell) report.Cell { return c.test(c.Comparable) })
 	add(printed, numbers("paper"), func(c Cell) report.Cell { return c.Paper.cell() })
 	add(ours && printed, report.Column{Name: "difference", Side: report.Right}, Cell.difference)
@@ -82,6 +78,11 @@ func (r *Result) accuracies() *report.Table {
 		t.Row(row...)
 	}
 	return t
+}
+
+// several reports whether the cells are of more than one model.
+func (r *Result) several() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Model != r.Cells[0].Model })
 }
 
 // called returns the name of a graph, marked if the graph is synthetic.

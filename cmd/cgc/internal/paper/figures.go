@@ -140,10 +140,6 @@ func overSeconds(r *Result) (all []*report.Plot) {
 // overWords plots the accuracy of each model (or of each arm if there is only one model) on each graph, measured and in
 // the paper.
 func overWords(r *Result) []*report.Plot {
-	models := map[string]bool{}
-	for _, c := range r.Cells {
-		models[c.Model] = true
-	}
 	lines := &report.Lines{Y: accuracyAxis}
 	for style, g := range r.Graphs {
 		here := report.Series{Name: r.legend(g.Name), Style: style}
@@ -153,7 +149,7 @@ func overWords(r *Result) []*report.Plot {
 				continue
 			}
 			word := c.Arm
-			if len(models) > 1 {
+			if r.several() {
 				word = printedModel(c.Model)
 			}
 			c.drawInto(&here, &paper, lines.Place(word))
