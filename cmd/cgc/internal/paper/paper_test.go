@@ -61,6 +61,17 @@ func job(t *testing.T, study string, graphs ...string) paper.Job {
 	return j
 }
 
+// newLog returns an empty log.
+func newLog(t *testing.T) *experiment.Log {
+	t.Helper()
+	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	return log
+}
+
 func mustRun(t *testing.T, j paper.Job) *paper.Result {
 	t.Helper()
 	r, err := j.Run(t.Context())
@@ -73,11 +84,7 @@ func mustRun(t *testing.T, j paper.Job) *paper.Result {
 // TestEveryStudy measures every table and figure on a tiny graph with the name of one of its data sets, and renders the
 // result in every format.
 func TestEveryStudy(t *testing.T) {
-	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
+	log := newLog(t)
 	want := map[string]struct{ arms, figures int }{
 		"table2": {2, 0}, "table3": {7, 2}, "table8": {0, 0}, "figure3": {2, 2},
 		"table4": {0, 1}, "table5": {7, 1}, "table6": {6, 1}, "table10": {6, 1},
@@ -187,11 +194,7 @@ func TestGolden(t *testing.T) {
 // TestResume checks that a job keeps its trainings in the log, and that the next one repeats none and gets the same
 // numbers.
 func TestResume(t *testing.T) {
-	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
+	log := newLog(t)
 	j := job(t, "table6", "cora")
 	want := mustRun(t, j)
 	j.Log = log
