@@ -129,17 +129,12 @@ func heatmap(p *plot.Plot, data *report.Heatmap) {
 	for i, name := range data.Rows {
 		rows[len(rows)-1-i] = shorten(name)
 	}
-	longest := 0
 	for j, name := range data.Columns {
 		columns[j] = shorten(name)
-		longest = max(longest, len([]rune(columns[j])))
 	}
 	p.NominalX(columns...)
 	p.NominalY(rows...)
-	if longest*len(columns) > 80 {
-		p.X.Tick.Label.Rotation = math.Pi / 3
-		p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
-	}
+	tilt(p, columns, 80, math.Pi/3)
 	p.X.Tick.Length, p.Y.Tick.Length = 0, 0
 	p.X.Min, p.X.Max = -0.5, float64(len(columns))-0.5
 	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5

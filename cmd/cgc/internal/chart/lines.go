@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -65,19 +66,25 @@ func (f figure) axes(p *plot.Plot) {
 		p.X.Tick.Length = 0
 		p.NominalX(f.Words...)
 		p.X.Label.Text = f.X
-		longest := 0
-		for _, word := range f.Words {
-			longest = max(longest, len([]rune(word)))
+		angle := math.Pi / 6
+		if len(f.Words) > 9 {
+			angle = math.Pi / 3
 		}
-		if longest*len(f.Words) > 60 { // longer texts would overlap
-			p.X.Tick.Label.Rotation = math.Pi / 6
-			if len(f.Words) > 9 {
-				p.X.Tick.Label.Rotation = math.Pi / 3
-			}
-			p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
-		}
+		tilt(p, f.Words, 60, angle)
 	case !logX:
 		p.X.Tick.Marker = f.ticks()
+	}
+}
+
+// tilt rotates the words of the horizontal axis if they have no room side by side.
+func tilt(p *plot.Plot, words []string, room int, angle float64) {
+	longest := 0
+	for _, word := range words {
+		longest = max(longest, utf8.RuneCountInString(word))
+	}
+	if longest*len(words) > room {
+		p.X.Tick.Label.Rotation = angle
+		p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
 	}
 }
 
