@@ -159,8 +159,9 @@ func quiet(t *testing.T, p *chromium.Page, file string) {
 	}
 }
 
-// TestViews checks that the page is complete in wide and narrow windows, light and dark, that no word or number in a plot
-// is cut off, and that texts and marks have the contrast that WCAG 2, level AA, requires: 4.5 for text and 3 for marks.
+// TestViews checks that the page is complete in wide and narrow windows, light and dark, that no word or number in a
+// plot is cut off, and that texts and marks have the contrast that WCAG 2, level AA, requires: 4.5 for text and 3 for
+// marks.
 func TestViews(t *testing.T) {
 	open := opener(t)
 	for _, v := range []chromium.View{{}, {Dark: true}, {Width: 390}, {Width: 390, Dark: true}} {

@@ -59,12 +59,6 @@ func (o *Experiment) document(plots bool) *report.Document {
 	return d
 }
 
-// meanParts and intervalParts name the values in cells of report.PlusMinus and report.Interval.
-var (
-	meanParts     = []string{"mean", "std"}
-	intervalParts = []string{"low", "high"}
-)
-
 // accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy relative to that
 // of the same model trained on the full graph.
 func accuracies(summaries []experiment.Summary) *report.Table {
@@ -77,8 +71,8 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 	}
 	t := &report.Table{Columns: []report.Column{
 		{Name: "test accuracy, %", Key: "arm"}, {Name: "nodes"}, {Name: "model"},
-		{Name: "mean ± std", Key: "test", Parts: meanParts},
-		{Name: "95% interval", Key: "test 95% interval", Parts: intervalParts}, {Name: "seeds"},
+		{Name: "mean ± std", Key: "test", Parts: report.MeanParts},
+		{Name: "95% interval", Key: "test 95% interval", Parts: report.IntervalParts}, {Name: "seeds"},
 	}}
 	if within {
 		t.Columns = append(t.Columns, report.Column{Name: "within"})
@@ -167,8 +161,8 @@ func setting(s experiment.Summary) string {
 func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "points of difference", Key: "arms"}, {Name: "nodes"}, {Name: "model"},
-		{Name: "mean ± std", Key: "difference", Parts: meanParts},
-		{Name: "95% interval", Key: "difference 95% interval", Parts: intervalParts}, {Name: "seeds"},
+		{Name: "mean ± std", Key: "difference", Parts: report.MeanParts},
+		{Name: "95% interval", Key: "difference 95% interval", Parts: report.IntervalParts}, {Name: "seeds"},
 		{Name: "", Key: "verdict"},
 	}}
 	for _, c := range all {

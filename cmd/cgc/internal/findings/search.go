@@ -96,7 +96,7 @@ func listed(changes []tune.Change) []tune.Change { return append([]tune.Change{}
 func (o *Search) Document() *report.Document {
 	d := new(report.Document)
 	t := &report.Table{Columns: []report.Column{
-		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: []string{"mean", "std"}}, {Name: "seeds"},
+		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: report.MeanParts}, {Name: "seeds"},
 		{Name: "proxy", Key: "judged"},
 	}}
 	for _, c := range o.Confirmed {

@@ -52,7 +52,7 @@ func (s Subject) accuracies() *report.Plot {
 // scores returns a table of accuracies, with a row for each model and each graph that it was trained on.
 func (s Subject) scores() *report.Table {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "model"}, {Name: "trained on"}, {Name: "accuracy", Unit: "%", Parts: []string{"mean", "std"}},
+		{Name: "model"}, {Name: "trained on"}, {Name: "accuracy", Unit: "%", Parts: report.MeanParts},
 		{Name: "time", Unit: "s", Key: "seconds of a training"},
 	}}
 	for _, small := range s.Small {

@@ -39,9 +39,6 @@ func (r *Result) Document() *report.Document {
 	return d
 }
 
-// meanParts names the values of a cell with a mean and its standard deviation.
-var meanParts = []string{"mean", "std"}
-
 // accuracies returns the main table. Accuracies on a graph that is not the paper's are in a separate column, without a
 // difference from the paper.
 func (r *Result) accuracies() *report.Table {
@@ -56,7 +53,7 @@ func (r *Result) accuracies() *report.Table {
 		}
 	}
 	numbers := func(name string) report.Column {
-		return report.Column{Name: name, Unit: "%", Parts: meanParts, Side: report.Right}
+		return report.Column{Name: name, Unit: "%", Parts: report.MeanParts, Side: report.Right}
 	}
 	add(true, report.Column{Name: "graph"}, func(c Cell) report.Cell { return report.Word(r.called(c.Graph)) })
 	add(true, report.Column{Name: "r", Side: report.Right}, func(c Cell) report.Cell { return orMissing(c.Ratio) })
@@ -215,7 +212,7 @@ func printedTable(methods, name, unit string) *report.Table {
 
 // printedColumn returns a column for numbers printed in the paper.
 func printedColumn(name string) report.Column {
-	return report.Column{Name: name, Parts: meanParts, Side: report.Right}
+	return report.Column{Name: name, Parts: report.MeanParts, Side: report.Right}
 }
 
 // printedRow appends a row with n numbers of a method.

@@ -118,7 +118,7 @@ func (f *Lines) outline() *Table {
 	t := &Table{Columns: []Column{{Name: f.X, Key: "x"}}}
 	var all []float64
 	for _, s := range f.Series {
-		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right, Parts: []string{"mean", "std"}})
+		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right, Parts: MeanParts})
 		all = append(all, s.X...)
 	}
 	slices.Sort(all)

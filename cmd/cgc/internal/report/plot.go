@@ -241,7 +241,7 @@ func (b *Bars) table() *Table {
 	for _, s := range b.Series {
 		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right})
 		if s.Low != nil {
-			t.Columns = append(t.Columns, Column{Name: "interval", Key: s.Name + " interval", Parts: []string{"low", "high"}})
+			t.Columns = append(t.Columns, Column{Name: "interval", Key: s.Name + " interval", Parts: IntervalParts})
 		}
 	}
 	for i, name := range b.Rows {
