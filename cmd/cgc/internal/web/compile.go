@@ -64,10 +64,7 @@ func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	var packed bytes.Buffer // without a name or a time, so that equal programs give equal bytes
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level exists
 	_, err = z.Write(text)
 	if err := errors.Join(err, z.Close()); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
