@@ -114,8 +114,7 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	c.progress.step("propagating")
 	origin := stored.Origin{
-		Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport,
-		Normalize: j.config.NormalizeFeatures, Standardize: j.config.Standardize, Inductive: j.config.Inductive,
+		Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport, Setting: j.config.Setting(),
 	}
 	f, err := stored.Compute(ctx, blocked.Engine{Memory: j.config.Memory}, origin, g, lo, hi)
 	if err != nil {
@@ -242,8 +241,9 @@ func (c *command) condenseEmbeddings(
 
 // agrees returns an error if the file was computed with settings that differ from config.
 func agrees(f *stored.File, path string, config *cgc.Config) error {
-	if config.NormalizeFeatures != f.Normalize {
-		return usagef("--embeddings %s was computed with --normalize-features=%v, must be the same here", path, f.Normalize)
+	if config.NormalizeFeatures != f.NormalizeFeatures {
+		return usagef("--embeddings %s was computed with --normalize-features=%v, must be the same here", path,
+			f.NormalizeFeatures)
 	}
 	if config.Standardize != f.Standardize || config.Inductive != f.Inductive {
 		return usagef("--embeddings %s was computed with --standardize=%v --inductive=%v, must be the same here",

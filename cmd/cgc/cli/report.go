@@ -216,8 +216,8 @@ func (c *command) writeFigures(folder string, d *report.Document) error {
 		}
 		path := filepath.Join(folder, p.Name)
 		if err := cmp.Or(
-			c.replace(path+".svg", func(w io.Writer) error { return chart.PlotSVG(w, p) }),
-			c.replace(path+".png", func(w io.Writer) error { return chart.PlotPNG(w, p) }),
+			c.replace(path+".svg", func(w io.Writer) error { return chart.SVG(w, p) }),
+			c.replace(path+".png", func(w io.Writer) error { return chart.PNG(w, p) }),
 		); err != nil {
 			return err
 		}

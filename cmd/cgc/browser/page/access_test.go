@@ -14,8 +14,7 @@ import (
 // TestScreenReader checks that a screen reader finds ordered headings, a name on each control, and a name, a
 // description and a table for each plot.
 func TestScreenReader(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{})
+	p := opener(t)(chromium.View{})
 	count := map[string]int{}
 	for _, heard := range p.Heard() {
 		role, name := heard.Role, heard.Name
@@ -39,31 +38,28 @@ func TestScreenReader(t *testing.T) {
 	if count["DisclosureTriangle"] != 5+1 || count["status"] != 1 || count["main"] != 1 {
 		t.Errorf("want 6 folded tables, one status and one main: %v", count)
 	}
-	var levels []int
-	p.Eval("[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((h) => Number(h.tagName[1]))", &levels)
+	levels := chromium.Value[[]int](p,
+		"[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((h) => Number(h.tagName[1]))")
 	for i, level := range levels {
 		if before := append([]int{0}, levels...)[i]; level > before+1 {
 			t.Errorf("headings have the levels %v, want none to be skipped", levels)
 		}
 	}
-	var rows string
-	p.Eval(`document.querySelector('#plot-0 details tbody tr').textContent`, &rows)
+	rows := chromium.Value[string](p, `document.querySelector('#plot-0 details tbody tr').textContent`)
 	if !strings.Contains(rows, "topic 0") {
 		t.Errorf("the first row of the table of the embeddings is %q", rows)
 	}
-	quiet(t, p, file)
 }
 
 // TestTab checks that Tab reaches every control in page order, and that the focus is visible.
 func TestTab(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
+	open := opener(t)
 	for _, v := range []chromium.View{{}, {Width: 390, Dark: true}} {
-		p := shown(t, browser, file, v)
-		var all int
-		p.Eval(`(() => {
+		p := open(v)
+		all := chromium.Value[int](p, `(() => {
 			window.controls = [...document.querySelectorAll('button, summary, .plot[tabindex="0"]')];
 			return controls.length;
-		})()`, &all)
+		})()`)
 		var order []int
 		for range all {
 			p.Run(chromedp.KeyEvent(kb.Tab))
@@ -89,15 +85,13 @@ func TestTab(t *testing.T) {
 				t.Fatalf("%+v: Tab goes to the controls %v, want 0 to %d in their order", v, order, all-1)
 			}
 		}
-		quiet(t, p, file)
 	}
 }
 
 // TestKeys checks that the arrow keys step through the condensed nodes, with the effect of hovering, and that the
 // screen reader describes each node. Other keys zoom and move the view.
 func TestKeys(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{})
+	p := opener(t)(chromium.View{})
 	press := func(keys ...string) {
 		for _, key := range keys {
 			p.Run(chromedp.KeyEvent(key))
@@ -142,7 +136,6 @@ func TestKeys(t *testing.T) {
 		}
 		press(kb.Escape)
 	}
-	quiet(t, p, file)
 }
 
 // markContrast computes the lowest contrast between a mark colour and the background of the card. Text in plots has its
@@ -156,18 +149,3 @@ const markContrast = `(() => {
 	const words = ['--soft', '--faint', '--ink'].map((name) => contrast(hex(name), card) / 1.5);
 	return Math.min(...words, ...marks.map((name) => contrast(hex(name), card)));
 })()`
-
-// TestContrast checks the contrast that WCAG 2, level AA, requires: 4.5 for text and 3 for marks.
-func TestContrast(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	for _, v := range []chromium.View{{}, {Dark: true}} {
-		p := shown(t, browser, file, v)
-		text, where := p.LeastContrast()
-		var marks float64
-		p.Eval(markContrast, &marks)
-		t.Logf("%+v: text %.2f, marks %.2f", v, text, marks)
-		if text < 4.5 || marks < 3 {
-			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, text, where, marks)
-		}
-	}
-}

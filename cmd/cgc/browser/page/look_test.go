@@ -1,42 +1,12 @@
 package page_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 )
-
-// TestLook takes screenshots of the page in $CGC_PAGE for visual inspection: in a wide and a narrow window, light and
-// dark, and as printed. It writes them to the folder $CGC_PICTURES.
-func TestLook(t *testing.T) {
-	file, folder := os.Getenv("CGC_PAGE"), os.Getenv("CGC_PICTURES")
-	if file == "" || folder == "" {
-		t.Skip("CGC_PAGE and CGC_PICTURES do not say which page to look at, and where its pictures go")
-	}
-	browser := chromium.Start(t)
-	for _, v := range []chromium.View{
-		{Width: 1400, Height: 900}, {Width: 1400, Height: 900, Dark: true}, {Width: 390}, {Width: 390, Dark: true},
-		{Width: 794, Height: 1123, Print: true},
-	} {
-		p := browser.Open(t, "file://"+file, v)
-		p.Eval("report.ready", nil)
-		name := fmt.Sprintf("%d", v.Width)
-		if v.Dark {
-			name += "-dark"
-		}
-		if v.Print {
-			name += "-print"
-			p.Eval("dispatchEvent(new Event('beforeprint'))", nil)
-		}
-		p.Screenshot(filepath.Join(folder, name+".png"), true)
-		var first float64
-		p.Eval("report.first", &first)
-		t.Logf("%s: first plot after %.0f ms, console %q, requests %q", name, first, p.Errors(), p.Requests()[1:])
-	}
-}
 
 // largest computes the position of a condensed node that has many source nodes and is not too close to other nodes.
 const largest = `(() => {

@@ -84,12 +84,12 @@ var rendered = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Add(&report.Figure{
-		Title: "A figure", X: "nodes", Y: "accuracy",
+	d.Add(&report.Plot{Title: "A figure", Data: &report.Lines{
+		X: "nodes", Y: "accuracy",
 		Series: []report.Series{{
 			Name: evil, X: []float64{1, 2, 3}, Y: []float64{3, 4, 2}, Std: []float64{1, 0, 1}, Joined: true,
 		}},
-	})
+	}})
 	return html.Render(d)
 })
 
@@ -105,14 +105,12 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 	t.Helper()
 	p := browser.Open(t, "file://"+file, v)
 	p.Eval("report.ready", nil)
-	var kinds []string
-	p.Eval("report.plots.map((p) => p.kind)", &kinds)
+	kinds := chromium.Value[[]string](p, "report.plots.map((p) => p.kind)")
 	if fmt.Sprint(kinds) != want {
 		t.Errorf("%+v: plots %v, want %s", v, kinds, want)
 	}
 	// A plot has marks if its canvas has colours other than those of its background and its text.
-	var colours []int
-	p.Eval(`Promise.all(report.plots.map(async ({ chart }) => {
+	colours := chromium.Value[[]int](p, `Promise.all(report.plots.map(async ({ chart }) => {
 		const canvas = chart.renderToCanvas({ pixelRatio: 1 });
 		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
 		let coloured = 0;
@@ -121,20 +119,31 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 			if (a > 40 && Math.max(r, g, b) - Math.min(r, g, b) > 40) coloured++;
 		}
 		return coloured;
-	}))`, &colours)
+	}))`)
 	for i, n := range colours {
 		if n < 30 {
 			t.Errorf("%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
 		}
 	}
-	var wide, window int
-	p.Eval("document.documentElement.scrollWidth", &wide)
-	p.Eval("innerWidth", &window)
+	wide, window := chromium.Value[int](p, "document.documentElement.scrollWidth"), chromium.Value[int](p, "innerWidth")
 	if wide > window {
 		t.Errorf("%+v: the page is %d pixels wide in a window of %d", v, wide, window)
 	}
 	quiet(t, p, file)
 	return p
+}
+
+// opener starts a browser, and returns a function that shows the page in it and checks at the end of the test that the
+// page is still quiet.
+func opener(t *testing.T) func(chromium.View) *chromium.Page {
+	t.Helper()
+	browser, file := chromium.Start(t), page(t)
+	return func(v chromium.View) *chromium.Page {
+		t.Helper()
+		p := shown(t, browser, file, v)
+		t.Cleanup(func() { quiet(t, p, file) })
+		return p
+	}
 }
 
 // quiet checks that the console has no errors, and that the page has requested only itself.
@@ -150,24 +159,30 @@ func quiet(t *testing.T, p *chromium.Page, file string) {
 	}
 }
 
-// TestViews checks that the page is complete in wide and narrow windows, light and dark.
+// TestViews checks that the page is complete in wide and narrow windows, light and dark, that no word or number in a
+// plot is cut off, and that texts and marks have the contrast that WCAG 2, level AA, requires: 4.5 for text and 3 for
+// marks.
 func TestViews(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
+	open := opener(t)
 	for _, v := range []chromium.View{{}, {Dark: true}, {Width: 390}, {Width: 390, Dark: true}} {
-		p := shown(t, browser, file, v)
-		var theme, ground string
-		p.Eval("document.documentElement.dataset.theme", &theme)
-		p.Eval("getComputedStyle(document.body).backgroundColor", &ground)
+		p := open(v)
+		theme := chromium.Value[string](p, "document.documentElement.dataset.theme")
+		ground := chromium.Value[string](p, "getComputedStyle(document.body).backgroundColor")
 		if dark := ground == "rgb(17, 21, 27)"; dark != v.Dark || (theme == "dark") != v.Dark {
 			t.Errorf("%+v: theme %s on %s", v, theme, ground)
 		}
+		if texts := chromium.Value[[]string](p, cut); len(texts) > 0 {
+			t.Errorf("%+v: these are cut off: %q", v, texts)
+		}
+		text, where := p.LeastContrast()
+		if marks := chromium.Value[float64](p, markContrast); text < 4.5 || marks < 3 {
+			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, text, where, marks)
+		}
 		p.Run(chromedp.Click("#theme"))
-		var after string
-		p.Eval("document.documentElement.dataset.theme", &after)
+		after := chromium.Value[string](p, "document.documentElement.dataset.theme")
 		if after == theme {
 			t.Errorf("%+v: the switch leaves the theme %s", v, theme)
 		}
-		quiet(t, p, file)
 	}
 }
 
@@ -175,28 +190,23 @@ func TestViews(t *testing.T) {
 func TestEvil(t *testing.T) {
 	browser, file := chromium.Start(t), page(t)
 	p := shown(t, browser, file, chromium.View{})
-	var images, scripts int
-	p.Eval("document.images.length", &images)
-	p.Eval("document.scripts.length", &scripts)
+	images, scripts := chromium.Value[int](p, "document.images.length"), chromium.Value[int](p, "document.scripts.length")
 	if images != 0 || scripts != 4 { // the compressed library, the data, the page's script, and the decompressed library
 		t.Errorf("%d images and %d scripts, want 0 and 4", images, scripts)
 	}
-	var warning, keys string
-	p.Eval("document.querySelector('.warning').textContent", &warning)
-	p.Eval("document.querySelector('.key').textContent", &keys)
+	warning := chromium.Value[string](p, "document.querySelector('.warning').textContent")
+	keys := chromium.Value[string](p, "document.querySelector('.key').textContent")
 	if !strings.Contains(warning, evil) || !strings.Contains(keys, evil) {
 		t.Errorf("warning %q and key %q do not show %s", warning, keys, evil)
 	}
 	// The policy must block foreign scripts and requests, even if something on the page tried them.
-	var ran bool
-	p.Eval(`(() => {
+	ran := chromium.Value[bool](p, `(() => {
 		const s = document.createElement('script');
 		s.textContent = 'window.ran = true';
 		document.head.append(s);
 		return window.ran === true;
-	})()`, &ran)
-	var asked bool
-	p.Eval("fetch('https://localhost/').then(() => true, () => false)", &asked)
+	})()`)
+	asked := chromium.Value[bool](p, "fetch('https://localhost/').then(() => true, () => false)")
 	if ran || asked || len(p.Errors()) < 2 {
 		t.Errorf("a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked,
 			p.Errors())
@@ -223,8 +233,7 @@ type place struct {
 
 // TestHover checks that hovering a condensed node shows its class and its source nodes, and draws lines to them.
 func TestHover(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{})
+	p := opener(t)(chromium.View{})
 	hover := func(plot, layer int) (mark place) {
 		p.Eval(fmt.Sprintf("%s(%d, %d)", at, plot, layer), &mark)
 		p.Move(mark.X-60, mark.Y) // within the plot
@@ -235,8 +244,7 @@ func TestHover(t *testing.T) {
 		mark := hover(plot, layer)
 		tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
 		p.Wait(tip + " !== null && getComputedStyle(" + tip + ".parentElement).visibility === 'visible'")
-		var text string
-		p.Eval(tip+".textContent", &text)
+		text := chromium.Value[string](p, tip+".textContent")
 		for _, part := range []string{fmt.Sprintf("condensed node %d", mark.I), "source node", "paper-"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("plot %d: the tip %q does not tell %q", plot, text, part)
@@ -247,7 +255,6 @@ func TestHover(t *testing.T) {
 	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length > 0")
 	p.Move(5, 5)
 	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length === 0")
-	quiet(t, p, file)
 }
 
 // cut computes the texts in plots that are not drawn completely, because they extend beyond the canvas or are clipped.
@@ -262,22 +269,9 @@ const cut = `report.plots.flatMap(({ chart }) => chart.getZr().storage.getDispla
 	})
 	.map((e) => e.style.text))`
 
-// TestNothingIsCut checks that no word or number in a plot is cut off, in wide and in narrow windows.
-func TestNothingIsCut(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	for _, width := range []int64{1400, 390} {
-		p := shown(t, browser, file, chromium.View{Width: width})
-		var texts []string
-		if p.Eval(cut, &texts); len(texts) > 0 {
-			t.Errorf("at %d pixels these are cut off: %q", width, texts)
-		}
-	}
-}
-
 // TestZoom checks that the buttons and the wheel zoom, and that selecting a class keeps the zoom.
 func TestZoom(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{})
+	p := opener(t)(chromium.View{})
 	part := func() (percent float64) {
 		p.Eval("(() => { const z = report.plots[3].chart.getOption().dataZoom[0]; return z.end - z.start; })()", &percent)
 		return percent
@@ -293,9 +287,8 @@ func TestZoom(t *testing.T) {
 	if got := part(); got > 61 {
 		t.Errorf("choosing a class zooms to %v%%", got)
 	}
-	var dim int
-	p.Eval(`report.plots[3].chart.getOption().series
-		.filter((s) => s.type === 'scatter' && s.itemStyle.opacity < 0.1).length`, &dim)
+	dim := chromium.Value[int](p, `report.plots[3].chart.getOption().series
+		.filter((s) => s.type === 'scatter' && s.itemStyle.opacity < 0.1).length`)
 	if dim != 6 {
 		t.Errorf("%d classes are dim while one of 7 is chosen, want 6", dim)
 	}
@@ -303,20 +296,17 @@ func TestZoom(t *testing.T) {
 	if got := part(); got != 100 {
 		t.Errorf("%v%% are in sight after showing all", got)
 	}
-	var mark place
-	p.Eval(at+"(3, 0)", &mark)
+	mark := chromium.Value[place](p, at+"(3, 0)")
 	p.Run(chromedp.MouseEvent("mouseMoved", mark.X-60, mark.Y), chromedp.MouseEvent("mouseWheel", mark.X-60, mark.Y,
 		func(e *input.DispatchMouseEventParams) *input.DispatchMouseEventParams {
 			return e.WithDeltaX(0).WithDeltaY(-240).WithModifiers(input.ModifierCtrl)
 		}))
 	p.Wait("report.plots[3].chart.getOption().dataZoom[0].end < 100")
-	quiet(t, p, file)
 }
 
 // TestSwitches checks the switch between views of the embeddings and the switch between sheets of the matrix.
 func TestSwitches(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{})
+	p := opener(t)(chromium.View{})
 	first := func(plot int) (text string) {
 		p.Eval(fmt.Sprintf("JSON.stringify(report.plots[%d].chart.getOption().series.map((s) => s.data))", plot), &text)
 		return text
@@ -328,42 +318,33 @@ func TestSwitches(t *testing.T) {
 			t.Errorf("plot %d: the switch %q changes nothing", plot, label)
 		}
 	}
-	quiet(t, p, file)
 }
 
 // TestCopy checks that the copy buttons copy the program and the command.
 func TestCopy(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{})
+	p := opener(t)(chromium.View{})
 	p.Eval("navigator.clipboard.writeText = async (text) => { window.copied = text; }; 0", nil)
 	for what, begins := range map[string]string{"program": "import cgc\n", "command": "cgc condense demo"} {
 		p.Run(chromedp.Click("[aria-label='copy the " + what + "']"))
 		p.Wait(fmt.Sprintf("(window.copied || '').startsWith(%q)", begins))
 	}
-	quiet(t, p, file)
 }
 
 // TestPrint checks that the printed page is light, has plots as wide as the paper, and has no buttons.
 func TestPrint(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{Dark: true})
+	p := opener(t)(chromium.View{Dark: true})
 	p.Eval("dispatchEvent(new Event('beforeprint'))", nil)
-	var theme string
-	var widths []int
-	p.Eval("document.documentElement.dataset.theme", &theme)
-	p.Eval("report.plots.map((p) => p.chart.getWidth())", &widths)
-	for _, w := range widths {
+	theme := func() string { return chromium.Value[string](p, "document.documentElement.dataset.theme") }
+	for _, w := range chromium.Value[[]int](p, "report.plots.map((p) => p.chart.getWidth())") {
 		if w < 250 || w > 680 {
 			t.Errorf("a plot is %d pixels wide on paper of 680", w)
 		}
 	}
-	if theme != "light" {
-		t.Errorf("the theme on paper is %s", theme)
+	if got := theme(); got != "light" {
+		t.Errorf("the theme on paper is %s", got)
 	}
 	p.Eval("dispatchEvent(new Event('afterprint'))", nil)
-	p.Eval("document.documentElement.dataset.theme", &theme)
-	if theme != "dark" {
-		t.Errorf("the theme after printing is %s", theme)
+	if got := theme(); got != "dark" {
+		t.Errorf("the theme after printing is %s", got)
 	}
-	quiet(t, p, file)
 }

@@ -54,6 +54,5 @@ func TestAccess(t *testing.T) {
 		if ratio, text := s.LeastContrast(); ratio < 4.5 {
 			t.Errorf("%+v: the contrast of %q is %.2f, want 4.5", view, text, ratio)
 		}
-		s.quiet()
 	}
 }

@@ -132,6 +132,7 @@ func openAt(t *testing.T, b *chromium.Browser, address string, view chromium.Vie
 	s := &site{Page: b.Open(t, address, view), t: t, address: address, downloads: t.TempDir()}
 	s.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
 	s.Wait(`document.body.dataset.ready === "true"`)
+	t.Cleanup(s.quiet)
 	return s
 }
 
@@ -234,6 +235,21 @@ func (s *site) choose(selector string, paths ...string) {
 	s.Run(chromedp.SetUploadFiles(selector, paths, chromedp.ByQuery))
 }
 
+// cgc runs the program.
+func cgc(t *testing.T, args ...string) {
+	t.Helper()
+	if text, err := exec.Command(build().cgc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, text)
+	}
+}
+
+// demo opens the demo graph.
+func (s *site) demo() {
+	s.t.Helper()
+	s.click("#demo")
+	s.visible("#condense")
+}
+
 // condense condenses the open graph, and waits for the result.
 func (s *site) condense() {
 	s.t.Helper()
@@ -244,8 +260,7 @@ func (s *site) condense() {
 // fits fails the test if the page is wider than the window.
 func (s *site) fits() {
 	s.t.Helper()
-	var widths []float64
-	s.Eval(`[document.documentElement.scrollWidth, innerWidth]`, &widths)
+	widths := chromium.Value[[]float64](s.Page, `[document.documentElement.scrollWidth, innerWidth]`)
 	if widths[0] > widths[1] {
 		s.t.Errorf("the page is %v wide in a window of %v", widths[0], widths[1])
 	}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,29 +22,25 @@ import (
 // on it.
 func TestDemo(t *testing.T) {
 	s := open(t, chromium.View{})
-	s.click("#demo")
-	s.visible("#condense")
+	s.demo()
 	facts := s.text("#facts")
 	if !strings.Contains(facts, "4,000") || !strings.Contains(facts, "12,000") {
 		t.Errorf("the demo has the facts %q", facts)
 	}
-	s.click("#run")
-	s.visible("#result")
+	s.condense()
 	s.sameAsPortable("demo-70.safetensors", t.TempDir())
 	s.click("#train-run")
 	s.visible("#accuracies")
 	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t200\t8") {
 		t.Errorf("the table of accuracies has %q", row)
 	}
-	s.quiet()
 }
 
 // TestReport checks that the report is shown in its frame with its plots, before and after a training, that the saved
 // file is identical, and that the condensed graph is available in other formats.
 func TestReport(t *testing.T) {
 	s := open(t, chromium.View{}, chromium.FramesTogether)
-	s.click("#demo")
-	s.visible("#condense")
+	s.demo()
 	s.condense()
 	s.visible("#report")
 	for _, trained := range []bool{false, true} {
@@ -77,7 +72,6 @@ func TestReport(t *testing.T) {
 	if err != nil || small.Nodes() != 70 {
 		t.Errorf("the .npz that was saved: %v", err)
 	}
-	s.quiet()
 }
 
 // TestDropFolder checks that a dropped folder is described with its class names, gives the same condensed graph as the
@@ -111,7 +105,6 @@ func TestDropFolder(t *testing.T) {
 	s.sameAsPortable("shop-"+nodes+".safetensors", work)
 	s.click("#train-run")
 	s.visible("#accuracies")
-	s.quiet()
 }
 
 func value(s *site, selector string) (value string) {
@@ -162,7 +155,6 @@ func TestPlanetoidFiles(t *testing.T) {
 			t.Errorf("citeseer has the facts %q", facts)
 		}
 	}
-	s.quiet()
 }
 
 // TestStop checks that the Stop button stops a training and a condensation, that earlier results remain, and that the
@@ -170,13 +162,9 @@ func TestPlanetoidFiles(t *testing.T) {
 func TestStop(t *testing.T) {
 	s := open(t, chromium.View{})
 	file := filepath.Join(t.TempDir(), "large.safetensors")
-	make := exec.Command(build().cgc, "data", "make", "--like", "flickr", "--scale", "0.5", "-o", file)
-	if text, err := make.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	var ended int
-	s.Eval(`ended = 0, end = Worker.prototype.terminate,
-		Worker.prototype.terminate = function () { ended++; return end.call(this); }, ended`, &ended)
+	cgc(t, "data", "make", "--like", "flickr", "--scale", "0.5", "-o", file)
+	ended := chromium.Value[int](s.Page, `ended = 0, end = Worker.prototype.terminate,
+		Worker.prototype.terminate = function () { ended++; return end.call(this); }, ended`)
 	s.choose("#files", file)
 	s.visible("#condense")
 	s.click("#run")
@@ -198,8 +186,7 @@ func TestStop(t *testing.T) {
 	s.click("#train-run")
 	s.Wait(`document.querySelector("#training-work progress").value > 0.0002`)
 	s.Wait(`/left/.test(document.querySelector("#training-work .work-time").textContent)`)
-	var first float64
-	s.Eval(`document.querySelector("#training-work progress").value`, &first)
+	first := chromium.Value[float64](s.Page, `document.querySelector("#training-work progress").value`)
 	s.Wait(fmt.Sprintf(`document.querySelector("#training-work progress").value > %v`, first))
 	s.click("#training-work button")
 	s.visible("#train-problem")
@@ -209,7 +196,6 @@ func TestStop(t *testing.T) {
 	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t3\t") {
 		t.Errorf("the table of accuracies has %q", row)
 	}
-	s.quiet()
 }
 
 // TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A graph that
@@ -230,27 +216,22 @@ func TestTooLarge(t *testing.T) {
 	}
 
 	large := filepath.Join(t.TempDir(), "large.safetensors")
-	make := exec.Command(build().cgc, "data", "make", "--like", "arxiv", "-o", large)
-	if text, err := make.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	cgc(t, "data", "make", "--like", "arxiv", "-o", large)
 	s.choose("#files", large)
 	s.Wait(`/it took all/.test(document.getElementById("choose-problem").innerText)`)
-	s.click("#demo")
-	s.visible("#condense")
+	s.demo()
 	s.condense()
-	s.quiet()
 }
 
 // TestMistakes checks that an error in a file is reported with the file name and the line, in the user's terms.
 func TestMistakes(t *testing.T) {
 	s := open(t, chromium.View{Width: 390})
 	folder := filepath.Join(t.TempDir(), "my graph")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	write := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -267,8 +248,7 @@ func TestMistakes(t *testing.T) {
 	s.choose("#files", write("song.mp3", "la la"))
 	s.Wait(`/song.mp3/.test(document.getElementById("choose-problem").innerText)`)
 
-	s.click("#demo")
-	s.visible("#condense")
+	s.demo()
 	s.Run(chromedp.SetValue("#nodes", "3", chromedp.ByQuery))
 	s.click("#run")
 	s.visible("#condense-problem")
@@ -276,7 +256,6 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("3 nodes for 7 classes get %q", text)
 	}
 	s.fits()
-	s.quiet()
 }
 
 // TestAnyServer checks that the files of cgc web -o work on any server, under a subpath, and even if the server
@@ -287,9 +266,7 @@ func TestAnyServer(t *testing.T) {
 		t.Fatal(build().err)
 	}
 	folder := filepath.Join(t.TempDir(), "public")
-	if text, err := exec.Command(build().cgc, "web", "-o", folder).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	cgc(t, "web", "-o", folder)
 	plain := http.StripPrefix("/below/here/", http.FileServer(http.Dir(folder)))
 	for name, handler := range map[string]http.Handler{
 		"plain": plain,
@@ -304,9 +281,7 @@ func TestAnyServer(t *testing.T) {
 			server := httptest.NewServer(handler)
 			t.Cleanup(server.Close)
 			s := openAt(t, b, server.URL+"/below/here/", chromium.View{})
-			s.click("#demo")
-			s.visible("#condense")
-			s.quiet()
+			s.demo()
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -85,9 +84,6 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if p.Peak == nil {
-		p.Peak = func() int64 { return 0 }
-	}
 	r := &Result{
 		Kernel: kernel.Name(), Threads: runtime.GOMAXPROCS(0), Runs: p.Runs, Seed: p.Seed, Ceilings: p.Ceilings,
 	}
@@ -136,10 +132,8 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool)
 			if err != nil {
 				return nil, fmt.Errorf("training on condensed %s: %w", title, err)
 			}
+			step.Share = p.Ceilings.share(step)
 			c.Steps = append(c.Steps, step)
-		}
-		for i := range c.Steps {
-			c.Steps[i].Share = p.Ceilings.share(c.Steps[i])
 		}
 		cases = append(cases, c)
 	}
@@ -148,12 +142,8 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool)
 
 // configurations returns a copy of config for each partition and precision of p.
 func (p Plan) configurations(config cgc.Config) (all []cgc.Config) {
-	precisions := p.Precisions
-	if len(precisions) == 0 {
-		precisions = []blocked.Precision{blocked.Float32}
-	}
 	for _, config.Partition = range p.Partitions {
-		for _, config.Precision = range precisions {
+		for _, config.Precision = range p.Precisions {
 			all = append(all, config)
 		}
 	}
@@ -171,7 +161,7 @@ func (p Plan) measure(ctx context.Context, g *graph.Graph, config cgc.Config) (C
 		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
 		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
 	}
-	c.Steps, err = timed(g, small, config, seconds)
+	c.Steps, err = p.Ceilings.timed(g, small, config, seconds)
 	return c, small, err
 }
 
@@ -207,28 +197,6 @@ func Median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// timed combines the time and the work of each step.
-func timed(g *graph.Graph, small *cgc.Condensed, config cgc.Config, s condense.Seconds) ([]Step, error) {
-	account, err := cgc.AccountOf(small)
-	if err != nil {
-		return nil, err
-	}
-	hops, d, train := config.Hops, g.Features(), len(g.Split.Train)
-	judged := 1 // only H⁽ᴷ⁾ is judged, unless augmentation drew from other hops
-	if account.Assessed.Augmented > 0 {
-		judged += hops
-	}
-	step := func(name string, w *Work) Step { return Step{Name: name, Seconds: s.Of(name), Work: w} }
-	return []Step{
-		step("propagate", propagation(g.Adj, g.X, g.Split.Train, hops, config.Precision)),
-		step("assess", assessment(train, d, g.Classes, judged)),
-		step("augment", augmentation(train, d, account.Assessed.Augmented)),
-		step("partition", partitioning(g.Counts(g.Split.Train), d, config.Partition, small.Budget, account)),
-		step("generate", generation(small.Adj, d, hops)),
-		{Name: "condense", Seconds: s.Total},
-	}, nil
-}
-
 // training trains a GCN on small and returns the time and the work.
 func (p Plan) training(ctx context.Context, g *graph.Graph, small *cgc.Condensed) (Step, error) {
 	target, err := gnn.NewTarget(g, false)
@@ -251,18 +219,6 @@ func forgetPeak() {
 		_, _ = file.WriteString("5")
 		file.Close()
 	}
-}
-
-// share returns the share of its ceiling that s reached; 0 if s has no work or took no time.
-func (c Ceilings) share(s Step) float64 {
-	if s.Work == nil || s.Seconds <= 0 {
-		return 0
-	}
-	share := s.Amount / s.Seconds / c.of(s.Ceiling)
-	if math.IsInf(share, 0) || math.IsNaN(share) {
-		return 0
-	}
-	return share
 }
 
 // Combine applies f, such as a mean or a median, to the seconds of each step and to the totals. The steps are those of

@@ -83,43 +83,42 @@ func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 			x[i], y[i] = 1, 1
 		}
 	})
-	seconds, err := fastest(ctx, func() {
-		parallel.For(elements, 1<<16, func(lo, hi int) { kernel.Axpy(1e-6, x[lo:hi], y[lo:hi]) })
-	})
-	if err != nil {
-		return c, err
-	}
-	c.Stream = 12 * elements / seconds / 1e9
-
 	random := rand.New(src)
-	indptr, indices := make([]int64, targets+1), make([]int32, targets*degree)
-	for i := range indices {
-		indices[i] = random.Int32N(elements / columns)
+	sums := kernel.Sparse{Indptr: make([]int64, targets+1), Indices: make([]int32, targets*degree)}
+	for i := range sums.Indices {
+		sums.Indices[i] = random.Int32N(elements / columns)
 	}
 	for i := range targets {
-		indptr[i+1] = int64(i+1) * degree
+		sums.Indptr[i+1] = int64(i+1) * degree
 	}
-	if seconds, err = fastest(ctx, func() {
-		parallel.For(targets, 256, func(lo, hi int) {
-			sums := kernel.Sparse{Indptr: indptr, Indices: indices}
-			kernel.Gather(kernel.Rows(y[lo*columns:hi*columns], columns), sums, lo, hi, kernel.Rows(x, columns), columns)
-		})
-	}); err != nil {
-		return c, err
-	}
-	c.Gather = 4 * columns * degree * targets / seconds / 1e9
-
 	threads := runtime.GOMAXPROCS(0)
 	out := make([]float32, threads*order*order)
-	if seconds, err = fastest(ctx, func() {
-		parallel.For(threads, 1, func(t, _ int) {
-			product := out[t*order*order : (t+1)*order*order]
-			kernel.Gemm(kernel.Rows(product, order), kernel.Rows(x, order), kernel.Rows(y, order), order, order, order, false)
-		})
-	}); err != nil {
-		return c, err
+	for _, m := range []struct {
+		ceiling *float64
+		work    float64
+		do      func()
+	}{
+		{&c.Stream, 12 * elements, func() {
+			parallel.For(elements, 1<<16, func(lo, hi int) { kernel.Axpy(1e-6, x[lo:hi], y[lo:hi]) })
+		}},
+		{&c.Gather, 4 * columns * degree * targets, func() {
+			parallel.For(targets, 256, func(lo, hi int) {
+				kernel.Gather(kernel.Rows(y[lo*columns:hi*columns], columns), sums, lo, hi, kernel.Rows(x, columns), columns)
+			})
+		}},
+		{&c.Compute, float64(threads) * 2 * order * order * order, func() {
+			parallel.For(threads, 1, func(t, _ int) {
+				product := kernel.Rows(out[t*order*order:(t+1)*order*order], order)
+				kernel.Gemm(product, kernel.Rows(x, order), kernel.Rows(y, order), order, order, order, false)
+			})
+		}},
+	} {
+		seconds, err := fastest(ctx, m.do)
+		if err != nil {
+			return c, err
+		}
+		*m.ceiling = m.work / seconds / 1e9
 	}
-	c.Compute = float64(threads) * 2 * order * order * order / seconds / 1e9
 	return c, nil
 }
 

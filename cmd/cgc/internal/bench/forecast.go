@@ -69,32 +69,20 @@ func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, e
 	if p := e.Propagation; p.Held > 0 {
 		f.Columns, f.File, f.Scratch, f.Held = p.Columns, p.Read, p.Scratch, f.Memory
 	}
-	hops, d, n, judged := config.Hops, g.Features(), len(g.Split.Train), 1
-	picks := int(config.Augment * float64(n))
-	if picks > 0 {
-		judged += hops
-	}
-	counts := g.Counts(g.Split.Train)
-	work := map[string]*Work{
-		"propagate": propagation(g.Adj, g.X, g.Split.Train, hops, config.Precision),
-		"assess":    assessment(n, d, g.Classes, judged),
-		"augment":   augmentation(n, d, picks),
-		"partition": partitioning(counts, d, config.Partition, e.Budget, course(counts, picks)),
-	}
+	var adj *mat.CSR
 	if config.Variant.Edges() {
-		apart := &mat.CSR{Rows: e.Nodes, Cols: e.Nodes, Indptr: make([]int64, e.Nodes+1)}
-		work["generate"] = generation(apart, d, hops)
+		adj = edgeless(e.Nodes)
 	}
-	for _, name := range []string{"propagate", "assess", "augment", "partition", "generate"} {
-		w := work[name]
-		if w == nil || w.Amount == 0 {
+	account := course(g.Counts(g.Split.Train), int(config.Augment*float64(f.Train)))
+	for _, s := range steps(g, config, adj, e.Budget, account) {
+		if s.Work == nil || s.Amount == 0 {
 			continue
 		}
-		s := Step{Name: name, Work: w, Share: usual[name]}
-		if ceiling := ceilings.of(w.Ceiling); ceiling > 0 {
-			s.Seconds = w.Amount / ceiling / s.Share
+		s.Share = usual[s.Name]
+		if ceiling := ceilings.of(s.Ceiling); ceiling > 0 {
+			s.Seconds = s.Amount / ceiling / s.Share
 		}
-		if rate := ceilings.File; name == "propagate" && rate > 0 {
+		if rate := ceilings.File; s.Name == "propagate" && rate > 0 {
 			s.Seconds += float64(f.File+f.Scratch) / rate / 1e9
 		}
 		f.Seconds += s.Seconds
@@ -118,9 +106,7 @@ func course(counts []int, picks int) cgc.Account {
 
 // Document returns f as a document.
 func (f *Forecast) Document() *report.Document {
-	sizes := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
-	}}
+	sizes := &report.Table{Columns: report.Columns("graph", "nodes", "edges", "features", "classes", "training nodes")}
 	sizes.Row(report.Word(f.Graph), report.Integer(f.Nodes), report.Integer(f.Edges), report.Integer(f.Features),
 		report.Integer(f.Classes), report.Integer(f.Train))
 	sizes.Row(report.Word("condensed"), report.Integer(f.Condensed))
@@ -135,9 +121,7 @@ func (f *Forecast) Document() *report.Document {
 	} else if f.Passes > 1 {
 		memory += fmt.Sprintf("; features are propagated in %d blocks of columns", f.Passes)
 	}
-	steps := &report.Table{Columns: []report.Column{
-		{Name: "step"}, {Name: "expected s"}, {Name: "work"}, {Name: "unit"}, {Name: "ceiling"}, {Name: "usual share"},
-	}}
+	steps := &report.Table{Columns: report.Columns("step", "expected s", "work", "unit", "ceiling", "usual share")}
 	for _, s := range f.Steps {
 		steps.Row(report.Word(s.Name), report.Significant(s.Seconds, 2), report.Significant(s.Amount, 3),
 			report.Word(s.Ceiling.Unit()), report.Word(string(s.Ceiling)), report.Percent(100*s.Share, 0))

@@ -22,7 +22,7 @@ type Plan struct {
 	Scales []float64
 	// Partitions lists the partitions to measure: a subset of partition.Names().
 	Partitions []string
-	// Precisions are the number formats of propagation between hops. If empty, only blocked.Float32 is measured.
+	// Precisions are the number formats of propagation between hops.
 	Precisions []blocked.Precision
 	// Runs is the number of condensations of each graph, at least 1. Results are their medians.
 	Runs int
@@ -34,7 +34,7 @@ type Plan struct {
 
 	// Ceilings of the machine, as Measure returns them.
 	Ceilings Ceilings
-	// Peak, if not nil, returns the largest resident set of the process in bytes.
+	// Peak returns the largest resident set of the process in bytes.
 	Peak func() int64
 
 	epochs int // training epochs, for tests; 0 means those of gnn.Defaults
@@ -78,6 +78,7 @@ func (p Plan) Validate() error {
 	check(len(p.Sizes) > 0, "sizes", 0, "at least 1")
 	check(len(p.Scales) > 0, "scale", 0, "at least 1")
 	check(len(p.Partitions) > 0, "partition", 0, "at least 1")
+	check(len(p.Precisions) > 0, "precision", 0, "at least 1")
 	check(p.Runs >= 1, "runs", p.Runs, "at least 1")
 	for _, name := range p.Partitions {
 		_, err := partition.Find(name)

@@ -3,8 +3,10 @@ package chart
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -12,7 +14,7 @@ import (
 )
 
 // bars draws rows of bars, strokes, or marks with intervals. The first row is at the top.
-func bars(p *plot.Plot, data *report.Bars, add func(string, ...plot.Thumbnailer)) error {
+func bars(p *plot.Plot, data *report.Bars, key *key) {
 	n := len(data.Rows)
 	names := make([]string, n)
 	for i, row := range data.Rows {
@@ -39,7 +41,8 @@ func bars(p *plot.Plot, data *report.Bars, add func(string, ...plot.Thumbnailer)
 		}
 		r := row{series: s, shift: shift, height: 0.72 / float64(slots), colour: fill, points: data.Points}
 		p.Add(r)
-		add(s.Name, thumbnail{draw.GlyphStyle{Color: fill, Radius: vg.Points(3), Shape: draw.BoxGlyph{}}})
+		mark := draw.GlyphStyle{Color: fill, Radius: vg.Points(3), Shape: draw.BoxGlyph{}}
+		key.add(s.Name, &plotter.Scatter{GlyphStyle: mark})
 	}
 	if data.Points {
 		p.X.Tick.Marker = plot.TickerFunc(even)
@@ -48,7 +51,6 @@ func bars(p *plot.Plot, data *report.Bars, add func(string, ...plot.Thumbnailer)
 	}
 	p.NominalY(names...)
 	p.Y.Tick.Length, p.Y.Min, p.Y.Max = 0, -0.6, float64(n)-0.4
-	return nil
 }
 
 // row draws a series of bars, strokes or intervals. The values are at positions n−1, …, 0 on the vertical axis.
@@ -57,14 +59,6 @@ type row struct {
 	shift, height float64
 	colour        color.Color
 	points        bool
-}
-
-// interval returns the ends of the interval of value i; is reports whether it has one.
-func (r row) interval(i int) (low, high float64, is bool) {
-	if r.series.Low == nil || math.IsNaN(r.series.Low[i]) {
-		return 0, 0, false
-	}
-	return r.series.Low[i], r.series.High[i], true
 }
 
 // samples returns the samples of which value i is the mean, or nil if they are unknown.
@@ -85,13 +79,11 @@ func (r row) DataRange() (xmin, xmax, ymin, ymax float64) {
 		if math.IsNaN(v) {
 			continue
 		}
-		xmin, xmax = min(xmin, v), max(xmax, v)
-		if low, high, is := r.interval(i); is {
-			xmin, xmax = min(xmin, low), max(xmax, high)
+		all := append([]float64{v}, r.samples(i)...)
+		if low, high, is := r.series.Interval(i); is {
+			all = append(all, low, high)
 		}
-		for _, v := range r.samples(i) {
-			xmin, xmax = min(xmin, v), max(xmax, v)
-		}
+		xmin, xmax = min(xmin, slices.Min(all)), max(xmax, slices.Max(all))
 	}
 	return xmin, xmax, 0, float64(len(r.series.Values) - 1)
 }
@@ -111,7 +103,7 @@ func (r row) Plot(c draw.Canvas, p *plot.Plot) {
 			line.Width = vg.Points(2)
 			c.StrokeLine2(line, x(v), y(at-0.42), x(v), y(at+0.42))
 		case r.points:
-			if low, high, is := r.interval(i); is {
+			if low, high, is := r.series.Interval(i); is {
 				c.StrokeLine2(line, x(low), y(at), x(high), y(at))
 			}
 			dot := func(v float64, radius vg.Length, fill color.Color, shape draw.GlyphDrawer) {
@@ -137,17 +129,12 @@ func heatmap(p *plot.Plot, data *report.Heatmap) {
 	for i, name := range data.Rows {
 		rows[len(rows)-1-i] = shorten(name)
 	}
-	longest := 0
 	for j, name := range data.Columns {
 		columns[j] = shorten(name)
-		longest = max(longest, len([]rune(columns[j])))
 	}
 	p.NominalX(columns...)
 	p.NominalY(rows...)
-	if longest*len(columns) > 80 {
-		p.X.Tick.Label.Rotation = math.Pi / 3
-		p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
-	}
+	tilt(p, columns, 80, math.Pi/3)
 	p.X.Tick.Length, p.Y.Tick.Length = 0, 0
 	p.X.Min, p.X.Max = -0.5, float64(len(columns))-0.5
 	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5
@@ -163,10 +150,8 @@ type cells struct {
 func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	most := 1
-	for _, row := range m.Values {
-		for _, v := range row {
-			most = max(most, v, -v)
-		}
+	for _, v := range slices.Concat(m.Values...) {
+		most = max(most, v, -v)
 	}
 	style := p.X.Tick.Label
 	style.Rotation, style.XAlign, style.YAlign = 0, draw.XCenter, draw.YCenter
@@ -178,11 +163,7 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 				corner(-0.48, -0.48), corner(0.48, -0.48), corner(0.48, 0.48), corner(-0.48, 0.48),
 			})
 			if m.numbers && v != 0 {
-				text := report.Count(v)
-				if m.Signed {
-					text = report.Signed(float64(v), 0).Text
-				}
-				c.FillText(style, corner(0, 0), text)
+				c.FillText(style, corner(0, 0), m.Cell(v).Text)
 			}
 		}
 	}

@@ -1,22 +1,15 @@
-// Package chart draws the figures and plots of package report with gonum/plot.
+// Package chart draws the plots of package report with gonum/plot.
 //
 // It is separate from package report, so that programs that print results as text do not need the library and its
-// fonts.
+// fonts. Pages draw the same plots with ECharts, which readers can zoom and filter, but which needs a browser.
 package chart
 
 import (
-	"cmp"
-	"fmt"
 	"image/color"
 	"io"
-	"maps"
-	"math"
-	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -25,70 +18,125 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
-// The size of a figure, and the resolution of a PNG.
+// The size of an image of lines, the width of all images, and the resolution of a PNG.
 const (
 	width      = 17 * vg.Centimeter
 	height     = 10 * vg.Centimeter
 	resolution = 150 // dots per inch
 )
 
-// figure adds drawing methods to report.Figure.
-type figure struct{ report.Figure }
-
-// SVG writes f as an SVG image. Equal figures give equal bytes.
-func SVG(w io.Writer, f *report.Figure) error {
-	c := vgsvg.New(width, height)
-	if err := (figure{*f}).draw(draw.New(c)); err != nil {
-		return err
-	}
+// SVG writes p as an SVG image: a Scatter in its first view, a Heatmap with its first sheet. Equal plots give equal
+// bytes.
+func SVG(w io.Writer, p *report.Plot) error {
+	c := vgsvg.New(size(p))
+	drawPlot(p, draw.New(c))
 	_, err := c.WriteTo(w)
 	return err
 }
 
-// PNG writes f as a PNG image. Equal figures give equal bytes.
-func PNG(w io.Writer, f *report.Figure) error {
-	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution))
-	if err := (figure{*f}).draw(draw.New(c)); err != nil {
-		return err
-	}
+// PNG writes p as a PNG image with the content of SVG. Equal plots give equal bytes.
+func PNG(w io.Writer, p *report.Plot) error {
+	c := vgimg.NewWith(vgimg.UseWH(size(p)), vgimg.UseDPI(resolution))
+	drawPlot(p, draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
 
-// draw draws the figure with the legend next to it.
-func (f figure) draw(c draw.Canvas) error {
+// size returns the width and the height of the image. The height grows with the number of rows or classes.
+func size(p *report.Plot) (w, h vg.Length) {
+	switch data := p.Data.(type) {
+	case *report.Lines:
+		return width, height
+	case *report.Bars:
+		return width, 3*vg.Centimeter + vg.Length(len(data.Rows))*0.7*vg.Centimeter
+	case *report.Heatmap:
+		return width, 4*vg.Centimeter + vg.Length(min(40, len(data.Rows)))*0.4*vg.Centimeter + 3*vg.Centimeter
+	}
+	return width, max(12*vg.Centimeter, 2*vg.Centimeter+vg.Length(len(classes(p)))*keyLine)
+}
+
+// keyLine is the height of a line in a long key. A key of at least longKey classes is long.
+const (
+	keyLine = 0.36 * vg.Centimeter
+	longKey = 20
+)
+
+// classes returns the classes of a plot, which its key may list.
+func classes(p *report.Plot) []string {
+	switch data := p.Data.(type) {
+	case *report.Scatter:
+		return data.Classes
+	case *report.Network:
+		return data.Classes
+	}
+	return nil
+}
+
+// key explains the marks of a plot, to its right. Without entries, it takes no room.
+type key struct {
+	plot.Legend
+	entries int
+}
+
+func (k *key) add(name string, thumbs ...plot.Thumbnailer) {
+	k.Add(name, thumbs...)
+	k.entries++
+}
+
+// newKey returns a key aligned to the top of its area.
+func newKey(long bool) *key {
+	k := &key{Legend: plot.NewLegend()}
+	k.TextStyle.Font.Variant, k.TextStyle.Font.Size = "Sans", 9
+	k.ThumbnailWidth, k.Padding = 9*vg.Millimeter, vg.Millimeter
+	k.Top, k.Left = true, true
+	if long {
+		k.TextStyle.Font.Size, k.Padding = 7, 0.3*vg.Millimeter
+	}
+	return k
+}
+
+// drawPlot draws p, with its key, if any, to the right.
+func drawPlot(p *report.Plot, c draw.Canvas) {
 	const margin = 3 * vg.Millimeter
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
-	p := plot.New()
-	p.BackgroundColor = nil // the canvas is white
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
-	set(p)
-	grid := plotter.NewGrid()
-	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
-	p.Add(grid)
-
-	legend := newLegend()
-	for i := range f.Series {
-		thumbs, err := f.add(p, i)
-		if err != nil {
-			return fmt.Errorf("chart: figure %q, series %q: %w", f.Title, f.Series[i].Name, err)
-		}
-		if len(thumbs) > 0 {
-			legend.Add(f.Series[i].Name, thumbs...)
-		}
+	drawn := plot.New()
+	drawn.BackgroundColor = nil // the canvas is white
+	drawn.Title.Text = p.Title
+	setFonts(drawn)
+	key := newKey(len(classes(p)) > longKey)
+	switch data := p.Data.(type) {
+	case *report.Lines:
+		lines(drawn, data, key)
+	case *report.Scatter:
+		scatter(drawn, data, key)
+	case *report.Network:
+		at := [][][2]float64{data.At}
+		plane(drawn, data.Classes, []*report.Marks{&data.Marks}, at, data.Links, everything, key)
+	case *report.Bars:
+		bars(drawn, data, key)
+	case *report.Heatmap:
+		heatmap(drawn, data)
 	}
-	f.axes(p)
-	side := legend.Rectangle(c).Size().X + 2*vg.Millimeter
-	p.Draw(draw.Crop(c, 0, -side, 0, 0))
-	top := p.Title.TextStyle.Height(f.Title) + p.Title.Padding
-	legend.Draw(draw.Crop(c, c.Size().X-side+2*vg.Millimeter, 0, 0, -top))
-	return nil
+	side := vg.Length(0)
+	if key.entries > 0 {
+		side = key.Rectangle(c).Size().X + 2*vg.Millimeter
+	}
+	area := draw.Crop(c, 0, -side, 0, 0)
+	switch p.Data.(type) {
+	case *report.Scatter, *report.Network:
+		square(drawn, area)
+	}
+	drawn.Draw(area)
+	if key.entries > 0 {
+		top := drawn.Title.TextStyle.Height(p.Title) + drawn.Title.Padding
+		key.Draw(draw.Crop(c, c.Size().X-side+2*vg.Millimeter, 0, 0, -top))
+	}
 }
 
-// set sets the fonts of a plot.
-func set(p *plot.Plot) {
+// setFonts sets the fonts of a plot.
+func setFonts(p *plot.Plot) {
 	for _, text := range []*font.Font{
 		&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font,
 		&p.Y.Tick.Label.Font,
@@ -98,256 +146,4 @@ func set(p *plot.Plot) {
 	p.Title.TextStyle.Font.Size, p.Title.Padding = 12, 2*vg.Millimeter
 	p.X.Label.TextStyle.Font.Size, p.Y.Label.TextStyle.Font.Size = 10, 10
 	p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 9, 9
-}
-
-// newLegend returns a legend aligned to the top of its area.
-func newLegend() plot.Legend {
-	legend := plot.NewLegend()
-	legend.TextStyle.Font.Variant, legend.TextStyle.Font.Size = "Sans", 9
-	legend.ThumbnailWidth, legend.Padding = 9*vg.Millimeter, vg.Millimeter
-	legend.Top, legend.Left = true, true
-	return legend
-}
-
-// axes sets the scales and ticks. The range of the data must be known.
-func (f figure) axes(p *plot.Plot) {
-	if p.X.Min > p.X.Max { // there are no points
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-		f.LogX, f.LogY = false, false
-	}
-	widen := func(a *plot.Axis, logarithmic bool) {
-		if logarithmic {
-			a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-			a.Min = math.Pow(10, math.Floor(math.Log10(a.Min)+1e-9))
-			a.Max = math.Pow(10, math.Ceil(math.Log10(a.Max)-1e-9))
-			if a.Min == a.Max {
-				a.Max *= 10
-			}
-			return
-		}
-		room := 0.05 * (a.Max - a.Min)
-		if room == 0 {
-			room = 0.5
-		}
-		a.Min, a.Max = a.Min-room, a.Max+room
-		a.Tick.Marker = plot.TickerFunc(even)
-	}
-	widen(&p.X, f.LogX)
-	widen(&p.Y, f.LogY)
-	switch {
-	case f.Words != nil:
-		p.X.Min, p.X.Max = -0.5, float64(len(f.Words))-0.5
-		p.X.Tick.Length = 0
-		p.NominalX(f.Words...)
-		p.X.Label.Text = f.X
-		longest := 0
-		for _, word := range f.Words {
-			longest = max(longest, len([]rune(word)))
-		}
-		if longest*len(f.Words) > 60 { // longer texts would overlap
-			p.X.Tick.Label.Rotation = math.Pi / 6
-			if len(f.Words) > 9 {
-				p.X.Tick.Label.Rotation = math.Pi / 3
-			}
-			p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
-		}
-	case !f.LogX:
-		p.X.Tick.Marker = f.ticks()
-	}
-}
-
-// ticks returns a tick for each distinct x if there are at most eight, such as the values of a parameter. Otherwise it
-// returns default ticks.
-func (f figure) ticks() plot.Ticker {
-	at := map[float64]bool{}
-	for _, s := range f.Series {
-		for _, x := range s.X {
-			at[x] = true
-		}
-	}
-	if len(at) > 8 {
-		return plot.DefaultTicks{}
-	}
-	var ticks plot.ConstantTicks
-	for _, x := range slices.Sorted(maps.Keys(at)) {
-		ticks = append(ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', -1, 64)})
-	}
-	return ticks
-}
-
-// even returns four to nine ticks at multiples of 1, 2 or 5 times a power of ten.
-func even(lo, hi float64) (ticks []plot.Tick) {
-	step := math.Pow(10, math.Floor(math.Log10(hi-lo))-1)
-	for _, factor := range []float64{2, 2.5, 2} { // 1, 2, 5, 10
-		if (hi-lo)/step > 9 {
-			step *= factor
-		}
-	}
-	for i := math.Ceil(lo / step); i*step <= hi; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
-	}
-	return ticks
-}
-
-// add adds series i to p and returns its marks for the legend.
-func (f figure) add(p *plot.Plot, i int) ([]plot.Thumbnailer, error) {
-	s := f.Series[i]
-	points := spread{}
-	var labels []string
-	for j, y := range s.Y {
-		if math.IsNaN(y) || math.IsInf(y, 0) {
-			continue
-		}
-		points.XYs = append(points.XYs, plotter.XY{X: s.X[j] + f.dodge(i), Y: y})
-		if s.Labels != nil {
-			labels = append(labels, s.Labels[j])
-		}
-		std := 0.0
-		if s.Std != nil {
-			std = s.Std[j]
-		}
-		points.YErrors = append(points.YErrors, struct{ Low, High float64 }{std, std})
-	}
-	if len(points.XYs) == 0 {
-		return nil, nil
-	}
-	look := looks[s.Style%len(looks)]
-	var thumbs []plot.Thumbnailer
-	if s.Joined {
-		line, err := plotter.NewLine(points.XYs)
-		if err != nil {
-			return nil, err
-		}
-		line.Color, line.Width = look.color, vg.Points(1.2)
-		if s.Hollow {
-			line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-		}
-		p.Add(line)
-		thumbs = append(thumbs, line)
-	}
-	bars, err := plotter.NewYErrorBars(points)
-	if err != nil {
-		return nil, err
-	}
-	bars.Color, bars.Width, bars.CapWidth = look.color, vg.Points(1), vg.Points(5)
-	marks, err := plotter.NewScatter(points.XYs)
-	if err != nil {
-		return nil, err
-	}
-	marks.Color, marks.Radius, marks.Shape = look.color, vg.Points(3.2), look.filled
-	if s.Hollow {
-		marks.Shape = look.hollow
-	}
-	for _, y := range points.YErrors {
-		if y.High > 0 { // a bar of length 0 would draw a cap through the mark
-			p.Add(bars)
-			break
-		}
-	}
-	p.Add(marks)
-	if labels != nil {
-		for _, words := range beside(points.XYs, labels, look.color) {
-			p.Add(words)
-		}
-	}
-	return append(thumbs, marks), nil
-}
-
-// beside places labels to the right of points. It takes the points in pairs from left to right. The label of the higher
-// point is raised and that of the lower point lowered, so that labels of close points do not overlap.
-func beside(points plotter.XYs, labels []string, colour color.Color) (all []*plotter.Labels) {
-	order := make([]int, len(points))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].X, points[b].X) })
-	for i := 0; i+1 < len(order); i += 2 {
-		if points[order[i]].Y < points[order[i+1]].Y {
-			order[i], order[i+1] = order[i+1], order[i]
-		}
-	}
-	for parity, y := range []vg.Length{2, -8} {
-		var half plotter.XYLabels
-		for rank, i := range order {
-			if rank%2 == parity {
-				half.XYs, half.Labels = append(half.XYs, points[i]), append(half.Labels, labels[i])
-			}
-		}
-		words, err := plotter.NewLabels(half)
-		if err != nil {
-			continue // there are no points
-		}
-		words.Offset = vg.Point{X: vg.Points(4), Y: vg.Points(float64(y))}
-		for i := range words.TextStyle {
-			words.TextStyle[i].Font.Variant, words.TextStyle[i].Font.Size = "Sans", 7
-			words.TextStyle[i].Color = colour
-		}
-		all = append(all, words)
-	}
-	return all
-}
-
-// dodge returns a small horizontal offset for series i, so that error bars of several series at the same x do not
-// overlap.
-func (f figure) dodge(i int) float64 {
-	step := 0.12
-	switch {
-	case f.LogX:
-		return 0
-	case f.Words == nil:
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, s := range f.Series {
-			for _, x := range s.X {
-				lo, hi = min(lo, x), max(hi, x)
-			}
-		}
-		step = 0.01 * (hi - lo)
-	}
-	if n := float64(len(f.Series)); f.Words != nil && n*step > 0.7 {
-		step = 0.7 / n
-	}
-	return step * (float64(i) - float64(len(f.Series)-1)/2)
-}
-
-// spread holds points with error bars.
-type spread struct {
-	plotter.XYs
-	plotter.YErrors
-}
-
-// look is the style of the marks of a series. The colours of Okabe and Ito can be distinguished by most colour-blind
-// readers.
-type look struct {
-	color          color.Color
-	filled, hollow draw.GlyphDrawer
-}
-
-var looks = []look{
-	{color.RGBA{0, 114, 178, 255}, draw.CircleGlyph{}, draw.RingGlyph{}},
-	{color.RGBA{213, 94, 0, 255}, draw.BoxGlyph{}, draw.SquareGlyph{}},
-	{color.RGBA{0, 158, 115, 255}, draw.PyramidGlyph{}, draw.TriangleGlyph{}},
-	{color.RGBA{204, 121, 167, 255}, diamond{filled: true}, diamond{}},
-	{color.RGBA{60, 60, 60, 255}, draw.CrossGlyph{}, draw.CrossGlyph{}},
-	{color.RGBA{230, 159, 0, 255}, draw.PlusGlyph{}, draw.PlusGlyph{}},
-}
-
-// diamond draws a diamond.
-type diamond struct{ filled bool }
-
-// DrawGlyph implements draw.GlyphDrawer.
-func (d diamond) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
-	r := style.Radius * 1.25
-	var path vg.Path
-	path.Move(vg.Point{X: at.X, Y: at.Y + r})
-	path.Line(vg.Point{X: at.X + r, Y: at.Y})
-	path.Line(vg.Point{X: at.X, Y: at.Y - r})
-	path.Line(vg.Point{X: at.X - r, Y: at.Y})
-	path.Close()
-	c.SetColor(style.Color)
-	if d.filled {
-		c.Fill(path)
-		return
-	}
-	c.SetLineStyle(draw.LineStyle{Color: style.Color, Width: vg.Points(0.5)})
-	c.Stroke(path)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"image/png"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -24,21 +23,25 @@ func series(name string, style int, spread float64, values ...float64) report.Se
 func joined(s report.Series) report.Series { s.Joined = true; return s }
 func hollow(s report.Series) report.Series { s.Hollow = true; return s }
 
-// figures returns one figure of each kind: lines over numbers, marks over words, marks on logarithmic axes, and an
-// empty figure.
-func figures() map[string]*report.Figure {
+// plots returns plots of each kind: of lines over numbers, over words, on logarithmic axes and without points.
+func plots() map[string]*report.Plot {
+	marks := func(sizes []float64, classes ...int32) report.Marks {
+		return report.Marks{
+			Name: "nodes", Noun: "node", Class: classes, Size: sizes, Label: make([]string, len(classes)),
+		}
+	}
 	const axis = "test accuracy, %"
-	return map[string]*report.Figure{
-		"lines": {
-			Title: "CGC-X by depth of propagation", X: "hops K", Y: axis,
+	return map[string]*report.Plot{
+		"lines": {Title: "CGC-X by depth of propagation", Data: &report.Lines{
+			X: "hops K", Y: axis,
 			Series: []report.Series{
 				joined(series("cora", 0, 0.5, 60, 78, 81.5, 82, 82.1, 81)),
 				joined(series("citeseer", 1, 0.5, 55, 69, 72, 71.8, 71, math.NaN())),
 				joined(series("amazon-photo", 2, 0.5, 80, 86, 90, 90, 89.5, 89)),
 			},
-		},
-		"words": {
-			Title: "What the parts contribute", X: "", Y: axis,
+		}},
+		"words": {Title: "What the parts contribute", Data: &report.Lines{
+			Y:     axis,
 			Words: []string{"SimDM", "CGC-X w/o AUG", "CGC-X w/o CAL", "CGC-X w K-means", "CGC-X w RAN", "CGC-X"},
 			Series: []report.Series{
 				series("cora", 0, 0.4, 81, 81.2, 81.5, 82, 80.1, 81),
@@ -46,9 +49,9 @@ func figures() map[string]*report.Figure {
 				series("citeseer", 1, 0.4, 71, 71.2, 71.5, 72, 70.1, 71),
 				hollow(series("citeseer, paper", 1, 0.2, 70.9, 71.1, 71.5, 72.2, 70, 72.6)),
 			},
-		},
-		"logarithmic": {
-			Title: "Accuracy over seconds", X: "seconds of condensation", Y: axis, LogX: true,
+		}},
+		"logarithmic": {Title: "Accuracy over seconds", Data: &report.Lines{
+			X: "seconds of condensation", Y: axis, LogX: true,
 			Series: []report.Series{
 				{
 					Name: "CGC", X: []float64{0.01, 0.02, 0.3}, Y: []float64{82, 83, 81}, Std: []float64{1, 1, 1},
@@ -57,64 +60,108 @@ func figures() map[string]*report.Figure {
 				{Name: "CGC, paper", X: []float64{1.4}, Y: []float64{82.3}, Std: []float64{1.3}, Hollow: true},
 				{Name: "others, paper", X: []float64{2.7, 498.9}, Y: []float64{65.2, 80.1}, Style: 3, Hollow: true},
 			},
-		},
-		"empty": {Title: "Nothing", Series: []report.Series{{Name: "none"}}},
+		}},
+		"no lines": {Title: "None", Data: &report.Lines{Series: []report.Series{{Name: "nobody"}}}},
+		"scatter": {Title: "Places", Data: &report.Scatter{
+			Classes: []string{"theory", "practice", "nobody"},
+			Layers: []report.Layer{
+				{Marks: marks(nil, 0, 0, 1, 1)}, {Marks: marks([]float64{3, 1}, 0, 1)},
+			},
+			Views: []report.View{{X: "first", Y: "second", At: [][][2]float64{
+				{{-10, 0}, {-8, 1}, {5, 5}, {6, 4}}, {{-9, 0.5}, {5.5, 4.5}},
+			}}},
+		}},
+		"network": {Title: "Net", Data: &report.Network{
+			Classes: []string{"theory", "practice"}, Marks: marks([]float64{3, 1, 1}, 0, 1, 1),
+			At: [][2]float64{{0, 0}, {10, 0}, {0, 10}}, Radius: 1, Links: [][2]int32{{0, 1}, {1, 2}},
+		}},
+		"bars": {Title: "Seconds", Data: &report.Bars{
+			Rows: []string{"propagate", "assess"}, Axis: "seconds",
+			Series: []report.BarSeries{
+				{Name: "took", Values: []float64{2, 1}}, {Name: "least", Values: []float64{1, math.NaN()}, Tick: true},
+			},
+		}},
+		"points": {Title: "Accuracy", Data: &report.Bars{
+			Rows: []string{"gcn", "sgc"}, Axis: "%", Points: true,
+			Series: []report.BarSeries{
+				{Name: "condensed", Values: []float64{81, 82}, Low: []float64{80, 81}, High: []float64{82, 83}},
+				{Name: "whole", Values: []float64{81.5, math.NaN()}, Low: []float64{81, 0}, High: []float64{82, 0}},
+			},
+		}},
+		"heatmap": {Title: "Changes", Data: &report.Heatmap{
+			X: "predicted", Y: "true", Rows: []string{"theory", "practice"}, Columns: []string{"theory", "practice"},
+			Sheets: []report.Sheet{{Name: "difference", Signed: true, Values: [][]int{{-3, 3}, {0, 0}}}},
+		}},
+		"nothing": {Title: "Nothing", Data: &report.Scatter{
+			Layers: []report.Layer{{}}, Views: []report.View{{At: [][][2]float64{{}}}},
+		}},
 	}
 }
 
-// TestFigure checks that every kind of figure is drawn, that the SVG contains the title, the axes and the series, that
-// the PNG has the right size, and that both formats are reproducible. If $FIGURES names a folder, the images are
-// written there.
-func TestFigure(t *testing.T) {
-	for name, f := range figures() {
+// words lists texts that each plot must show.
+var words = map[string][]string{
+	"lines":       {"CGC-X by depth of propagation", "hops K", "test accuracy, %", "cora", "citeseer", "amazon-photo"},
+	"words":       {"test accuracy, %", "SimDM", "CGC-X w/o AUG", "CGC-X w K-means", "cora, paper", "citeseer"},
+	"logarithmic": {"seconds of condensation", "CGC, paper", "others, paper", "first", "second", "third"},
+	"no lines":    {"None"}, "nothing": {"Nothing"},
+	"scatter": {"Places", "theory", "practice", "first"}, "network": {"Net", "theory"},
+	"bars": {"Seconds", "propagate", "took", "least"}, "points": {"Accuracy", "gcn", "condensed", "whole"},
+	"heatmap": {"Changes", "predicted", "practice", "+3", "−3"},
+}
+
+// TestPlot checks that each kind of plot is drawn, in colour and as wide as all images, that drawing it twice gives the
+// same bytes, and that the SVG contains its names.
+func TestPlot(t *testing.T) {
+	for name, p := range plots() {
 		t.Run(name, func(t *testing.T) {
 			var svg, picture, again bytes.Buffer
 			for _, err := range []error{
-				chart.SVG(&svg, f), chart.PNG(&picture, f), chart.SVG(&again, f), chart.PNG(&again, f),
+				chart.SVG(&svg, p), chart.PNG(&picture, p), chart.SVG(&again, p), chart.PNG(&again, p),
 			} {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 			if !bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()) {
-				t.Error("the same figure gives other bytes")
+				t.Error("the same plot gives other bytes")
 			}
-			words := append([]string{f.Title, f.X, f.Y}, f.Words...)
-			for _, s := range f.Series {
-				if len(s.Y) > 0 {
-					words = append(words, s.Name)
-					words = append(words, s.Labels...)
-				}
-			}
-			for _, word := range words {
+			for _, word := range words[name] {
 				if !strings.Contains(svg.String(), word) {
-					t.Errorf("the SVG has no %q", word)
+					t.Errorf("the SVG does not name %q", word)
 				}
 			}
-			image, err := png.Decode(bytes.NewReader(picture.Bytes()))
+			if strings.Contains(svg.String(), "nobody") {
+				t.Error("the SVG names a class or a series without marks")
+			}
+			drawn, err := png.Decode(&picture)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b := image.Bounds(); b.Dx() < 900 || b.Dy() < 500 {
-				t.Errorf("the PNG is %v, want at least 900×500", b)
+			if b := drawn.Bounds(); b.Dx() < 900 || b.Dy() < 200 {
+				t.Errorf("the PNG is %v, want at least 900×200", b)
 			}
-			if folder := os.Getenv("FIGURES"); folder != "" {
-				for file, content := range map[string][]byte{name + ".svg": svg.Bytes(), name + ".png": picture.Bytes()} {
-					if err := os.WriteFile(folder+"/"+file, content, 0o644); err != nil {
-						t.Fatal(err)
+			coloured := 0
+			for y := range drawn.Bounds().Dy() {
+				for x := range drawn.Bounds().Dx() {
+					r, g, b, _ := drawn.At(x, y).RGBA()
+					if max(r, g, b)-min(r, g, b) > 0x3000 {
+						coloured++
 					}
 				}
+			}
+			if name != "nothing" && name != "no lines" && coloured < 100 {
+				t.Errorf("%d coloured pixels, want at least 100", coloured)
 			}
 		})
 	}
 }
 
-// TestFigureMarks checks that each point has a mark, and that NaN values have none.
-func TestFigureMarks(t *testing.T) {
+// TestLines checks that each point has a mark, and that NaN values have none.
+func TestLines(t *testing.T) {
 	count := func(y ...float64) int {
-		f := &report.Figure{Title: "t", Series: []report.Series{{Name: "s", X: []float64{0, 1, 2}, Y: y}}}
+		data := &report.Lines{Series: []report.Series{{Name: "s", X: []float64{0, 1, 2}, Y: y}}}
 		var b bytes.Buffer
-		if err := chart.SVG(&b, f); err != nil {
+		if err := chart.SVG(&b, &report.Plot{Title: "t", Data: data}); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Count(b.String(), "rgb(0,114,178)") + strings.Count(b.String(), "#0072B2")
@@ -122,5 +169,57 @@ func TestFigureMarks(t *testing.T) {
 	three, two := count(1, 2, 3), count(1, math.NaN(), 3)
 	if three != 4 || two != 3 { // including one mark in the legend
 		t.Errorf("%d and %d marks, want 4 and 3", three, two)
+	}
+}
+
+// TestPlaneScale checks that both axes of the plane have the same scale, by drawing a square.
+func TestPlaneScale(t *testing.T) {
+	p := &report.Plot{Data: &report.Scatter{
+		Classes: []string{"a"},
+		Layers:  []report.Layer{{Marks: report.Marks{Class: []int32{0, 0, 0}, Size: []float64{1, 1, 1}}}},
+		Views:   []report.View{{At: [][][2]float64{{{0, 0}, {10, 0}, {0, 10}}}}},
+	}}
+	var b bytes.Buffer
+	if err := chart.PNG(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, right, top, bottom := math.MaxInt, 0, math.MaxInt, 0
+	for y := range drawn.Bounds().Dy() {
+		for x := range drawn.Bounds().Dx() * 8 / 10 { // the key is to the right
+			if r, _, b, _ := drawn.At(x, y).RGBA(); b > r+0x5000 {
+				left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
+			}
+		}
+	}
+	if across, up := right-left, bottom-top; across < 300 || across-up > 4 || up-across > 4 {
+		t.Errorf("the marks are %d pixels apart across, and %d up", across, up)
+	}
+}
+
+// TestPlaneOutlier checks that a far outlier is left out, and that the picture says so.
+func TestPlaneOutlier(t *testing.T) {
+	layer := report.Layer{}
+	var at [][2]float64
+	for i := range 100 {
+		layer.Class, layer.Size = append(layer.Class, 0), append(layer.Size, 1)
+		sin, cos := math.Sincos(float64(i))
+		at = append(at, [2]float64{sin, cos})
+	}
+	at[17] = [2]float64{1000, 0}
+	p := &report.Plot{Data: &report.Scatter{
+		Classes: []string{"a"}, Layers: []report.Layer{layer}, Views: []report.View{{X: "x", At: [][][2]float64{at}}},
+	}}
+	var b bytes.Buffer
+	if err := chart.SVG(&b, p); err != nil || !strings.Contains(b.String(), "x (1 mark outside)") {
+		t.Errorf("the SVG does not say that a mark is outside (%v)", err)
+	}
+	at[17] = [2]float64{1, 0}
+	b.Reset()
+	if err := chart.SVG(&b, p); err != nil || strings.Contains(b.String(), "outside") {
+		t.Errorf("the SVG says that a mark is outside (%v)", err)
 	}
 }

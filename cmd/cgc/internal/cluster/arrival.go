@@ -12,12 +12,12 @@ import (
 // addNames reads a NameFrame.
 func addNames(named map[int32]string, p *payload) error {
 	n := p.count()
-	numbers, offsets := p.int32s(n), p.int32s(n+1)
+	nodes, offsets := p.int32s(n), p.int32s(n+1)
 	text := p.take(len(p.rest), 1)
 	if p.err != nil {
 		return p.err
 	}
-	for i, v := range numbers {
+	for i, v := range nodes {
 		if offsets[i] < 0 || offsets[i] > offsets[i+1] || int(offsets[i+1]) > len(text) {
 			return fmt.Errorf("cluster: name of node %d runs from byte %d to %d of %d", v, offsets[i], offsets[i+1], len(text))
 		}
@@ -41,15 +41,15 @@ type gathered struct {
 // add reads a NodeFrame.
 func (g *gathered) add(p *payload) error {
 	n := p.count()
-	numbers := p.int32s(n)
-	g.numbers = append(g.numbers, numbers...)
+	owners := p.int32s(n)
+	g.numbers = append(g.numbers, owners...)
 	g.counts = append(g.counts, p.int32s(n)...)
-	g.degrees = append(g.degrees, p.float64s(n)...)
+	g.degrees = append(g.degrees, numbers[float64](p, n)...)
 	g.class = append(g.class, p.int32s(n)...)
 	if p.err == nil && len(p.rest) == 0 {
 		return nil // features come in separate frames
 	}
-	return g.addRows(p, numbers)
+	return g.addRows(p, owners)
 }
 
 // addFeatures reads a FeatureFrame.
@@ -59,36 +59,34 @@ func (g *gathered) addFeatures(p *payload) error {
 }
 
 // addRows reads the features of nodes, with their sums if features are to be normalised.
-func (g *gathered) addRows(p *payload, numbers []int32) error {
+func (g *gathered) addRows(p *payload, owners []int32) error {
 	g.first = append(g.first, len(g.owners))
-	g.owners = append(g.owners, numbers...)
+	g.owners = append(g.owners, owners...)
 	if g.sized {
-		g.sizes = append(g.sizes, p.float64s(len(numbers))...)
+		g.sizes = append(g.sizes, numbers[float64](p, len(owners))...)
 	}
-	g.chunks = append(g.chunks, p.float32s(len(numbers)*g.width))
+	g.chunks = append(g.chunks, p.float32s(len(owners)*g.width))
 	return p.end()
 }
 
 // sort orders the nodes by number. It returns the part without entries, and the count that arrived with each node.
 func (g *gathered) sort(t Task) (p *part, counts []int32, err error) {
-	n := len(g.numbers)
-	p = &part{numbers: make([]int32, n), class: make([]int32, n), degrees: make([]float64, n)}
-	counts = make([]int32, n)
-	for v, i := range ascending(g.numbers) {
-		number := g.numbers[i]
-		switch {
+	order := ascending(g.numbers)
+	p = &part{
+		numbers: permuted(g.numbers, order), class: permuted(g.class, order), degrees: permuted(g.degrees, order),
+	}
+	counts = permuted(g.counts, order)
+	for v, number := range p.numbers {
+		switch c := p.class[v]; {
 		case number < 0 || int(number) >= t.Nodes:
 			return nil, nil, fmt.Errorf("cluster: node %d, must be 0 to %d", number, t.Nodes-1)
 		case v > 0 && number == p.numbers[v-1]:
 			return nil, nil, fmt.Errorf("cluster: node %d came twice", number)
-		case g.counts[i] < 0:
-			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, must be at least 0", number, g.counts[i])
-		}
-		if c := g.class[i]; c < -1 || int(c) >= t.Classes {
+		case counts[v] < 0:
+			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, must be at least 0", number, counts[v])
+		case c < -1 || int(c) >= t.Classes:
 			return nil, nil, fmt.Errorf("cluster: node %d has the class %d, must be -1 to %d", number, c, t.Classes-1)
-		}
-		p.numbers[v], p.class[v], p.degrees[v], counts[v] = number, g.class[i], g.degrees[i], g.counts[i]
-		if p.class[v] >= 0 {
+		case c >= 0:
 			p.train = append(p.train, int32(v))
 		}
 	}
@@ -142,8 +140,8 @@ func ascending(numbers []int32) []int32 {
 }
 
 // permuted returns the elements of a list in the given order.
-func permuted(list, order []int32) []int32 {
-	out := make([]int32, len(order))
+func permuted[T any](list []T, order []int32) []T {
+	out := make([]T, len(order))
 	for v, i := range order {
 		out[v] = list[i]
 	}

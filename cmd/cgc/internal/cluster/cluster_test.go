@@ -15,6 +15,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
@@ -39,11 +40,7 @@ func frame(out []byte, kind cluster.Kind, values ...any) []byte {
 func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool) []byte {
 	t.Helper()
 	o.Graph, o.Nodes, o.Edges, o.Features, o.Classes = g.Name, g.Nodes(), int64(g.Edges()), g.Features(), g.Classes
-	task, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: lo, Hi: hi})
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, nodes := frame(nil, cluster.TaskFrame, task), []byte(nil)
+	task, nodes := head(t, cluster.Task{Do: "columns", Origin: o, Lo: lo, Hi: hi}), []byte(nil)
 	set := reach.New(g.Adj, g.Split.Train)
 	set.Grow()
 	near := slices.Clone(set.Distance)
@@ -75,7 +72,7 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool)
 			numbers, counts = append(numbers, int32(v)), append(counts, int32(count))
 			degrees, classes = append(degrees, degree), append(classes, class[v])
 			x = append(x, g.X.(*mat.Dense).Row(v)[lo:hi]...)
-			if o.Normalize {
+			if o.NormalizeFeatures {
 				sizes = append(sizes, size(g.X.(*mat.Dense).Row(v)))
 			}
 		}
@@ -99,9 +96,9 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool)
 	slices.Reverse(features)
 	rest := slices.Concat(append(features, entries...)...)
 	if apart {
-		return frame(slices.Concat(head, rest, nodes), cluster.EndFrame)
+		return frame(slices.Concat(task, rest, nodes), cluster.EndFrame)
 	}
-	return frame(slices.Concat(head, nodes, rest), cluster.EndFrame)
+	return frame(slices.Concat(task, nodes, rest), cluster.EndFrame)
 }
 
 // size returns the sum of the absolute values of a row, or 1 if it is 0.
@@ -124,6 +121,43 @@ func open(t *testing.T, content []byte) io.Reader {
 	return r
 }
 
+// head returns the frame of a task.
+func head(t testing.TB, task cluster.Task) []byte {
+	t.Helper()
+	text, err := json.Marshal(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame(nil, cluster.TaskFrame, text)
+}
+
+// written runs a worker and returns the file that it writes.
+func written(t *testing.T, in []byte) *stored.File {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "part.safetensors")
+	if err := cluster.Run(t.Context(), open(t, in), io.Discard, out); err != nil {
+		t.Fatal(err)
+	}
+	f, err := stored.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// refused checks that a worker returns an error that contains want, and writes no file.
+func refused(t *testing.T, in io.Reader, want string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "part.safetensors")
+	err := cluster.Run(t.Context(), in, io.Discard, out)
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, want %q in one sentence", err, want)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Errorf("%q: a file was written", want)
+	}
+}
+
 // weighted returns g with weights on its edges.
 func weighted(g *graph.Graph) *graph.Graph {
 	h := *g
@@ -142,19 +176,13 @@ func TestColumns(t *testing.T) {
 	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
 		for _, rule := range propagate.Rules() {
 			for _, standardize := range []bool{false, true} {
-				o := stored.Origin{Rule: rule, Hops: 2, Standardize: standardize, Normalize: standardize}
+				o := stored.Origin{
+					Rule: rule, Hops: 2, Setting: condense.Setting{Standardize: standardize, NormalizeFeatures: standardize},
+				}
 				if rule == propagate.PPR {
 					o.Teleport = 0.1
 				}
-				out := filepath.Join(t.TempDir(), "part.safetensors")
-				in := feed(t, g, o, 5, 23, rule != propagate.SGC)
-				if err := cluster.Run(t.Context(), open(t, in), io.Discard, out); err != nil {
-					t.Fatal(err)
-				}
-				got, err := stored.Read(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := written(t, feed(t, g, o, 5, 23, rule != propagate.SGC))
 				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 5, 23)
 				if err != nil {
 					t.Fatal(err)
@@ -195,14 +223,7 @@ func TestRefuses(t *testing.T) {
 		{"at most", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 0, 0, 0, 0, 9)},
 		{"ends before its last frame", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 32, 0, 0, 0, 0)},
 	} {
-		out := filepath.Join(t.TempDir(), "part.safetensors")
-		err := cluster.Run(t.Context(), bytes.NewReader(c.in), io.Discard, out)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
-		if _, err := os.Stat(out); err == nil {
-			t.Error("a file was written")
-		}
+		refused(t, bytes.NewReader(c.in), c.want)
 	}
 }
 
@@ -210,42 +231,24 @@ func TestRefuses(t *testing.T) {
 // entry in the column of a missing node. Neither check needs a memory limit in the task.
 func TestRefusesCounts(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Features: 1, Classes: 2}
-	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for count, want := range map[int32]string{
 		1<<31 - 1: "tell of 2147483647 entries, 4 bytes each, and frames of 20 bytes came",
 		1:         "entry (3, 4) is of a node that did not come",
 	} {
-		in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), count, 1., int32(0),
-			float32(0))
-		in = frame(frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(3), int32(1), int32(4)), cluster.EndFrame)
-		err = cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		in := frame(head(t, cluster.Task{Do: "columns", Origin: o, Hi: 1}), cluster.NodeFrame, uint32(1), int32(3), count, 1.,
+			int32(0), float32(0))
+		in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(3), int32(1), int32(4))
+		refused(t, open(t, frame(in, cluster.EndFrame)), want)
 	}
 }
 
 // A few nodes of a large graph are found by their numbers.
 func TestFewNodes(t *testing.T) {
 	o := stored.Origin{Graph: "few", Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Edges: 1, Features: 1, Classes: 2}
-	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(2), []int32{2_000_000_000, 3},
-		[]int32{0, 1}, []float64{1, 1}, []int32{-1, 1}, []float32{5, 7})
+	in := frame(head(t, cluster.Task{Do: "columns", Origin: o, Hi: 1}), cluster.NodeFrame, uint32(2),
+		[]int32{2_000_000_000, 3}, []int32{0, 1}, []float64{1, 1}, []int32{-1, 1}, []float32{5, 7})
 	in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(3), int32(1), int32(2_000_000_000))
-	out := filepath.Join(t.TempDir(), "part.safetensors")
-	if err := cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), io.Discard, out); err != nil {
-		t.Fatal(err)
-	}
-	f, err := stored.Read(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := written(t, frame(in, cluster.EndFrame))
 	if h := f.H[0].Data; !slices.Equal(f.Train, []int32{3}) || len(h) != 1 || math.Abs(float64(h[0])-6) > 1e-5 {
 		t.Errorf("hop 1 of nodes %v is %v, want 6: the mean of the two, both of degree 1", f.Train, h)
 	}
@@ -265,51 +268,44 @@ func TestRefusesClaims(t *testing.T) {
 		{cluster.Task{Do: "rows", Origin: o, Hi: 1 << 10, Blocks: 1, Step: 1, Memory: 1 << 10}, "must be at most 1024"},
 		{cluster.Task{Do: "rows", Origin: o, Hi: 1, Blocks: 1, Step: 1}, "node 5 did not come"},
 	} {
-		text, err := json.Marshal(c.task)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), int32(1), 1., int32(-1))
+		in := frame(head(t, c.task), cluster.NodeFrame, uint32(1), int32(3), int32(1), 1., int32(-1))
 		in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(5), int32(1), int32(3))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err = cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), io.Discard, filepath.Join(t.TempDir(), "out"))
+		refused(t, open(t, frame(in, cluster.EndFrame)), c.want)
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
 			t.Errorf("%q took %d bytes", c.want, took)
 		}
 	}
 }
 
-// Features that do not belong to the nodes give an error of one sentence.
-func TestRefusesFeatures(t *testing.T) {
-	o := stored.Origin{Rule: propagate.SGC, Hops: 0, Nodes: 9, Features: 1, Classes: 2}
-	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
-	if err != nil {
-		t.Fatal(err)
+// Features that do not belong to the nodes, or a class that the graph does not have, give an error of one sentence.
+// Features may come in several frames, of which some are empty.
+func TestRefusesNodes(t *testing.T) {
+	o := stored.Origin{Graph: "pair", Rule: propagate.SGC, Hops: 0, Nodes: 9, Features: 1, Classes: 2}
+	task := head(t, cluster.Task{Do: "columns", Origin: o, Hi: 1})
+	nodes := func(class int32) []byte {
+		return frame(slices.Clone(task), cluster.NodeFrame, uint32(2), []int32{3, 5}, []int32{0, 0}, []float64{0, 0},
+			[]int32{class, 1})
 	}
-	nodes := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(2), []int32{3, 5}, []int32{0, 0},
-		[]float64{0, 0}, []int32{0, 1})
 	feature := func(numbers ...int32) []byte {
 		x := make([]float32, len(numbers))
 		return frame(nil, cluster.FeatureFrame, uint32(len(numbers)), numbers, x)
 	}
 	for _, c := range []struct {
-		want string
-		x    []byte
+		want  string
+		class int32
+		x     []byte
 	}{
-		{"features of 1 nodes came, must be those of 2", feature(3)},
-		{"features of node 4 came, must be those of node 5", feature(4, 3)},
-		{"features of node 3 came, must be those of node 5", append(feature(3), feature(3)...)},
-		{"", append(append(feature(5), feature()...), feature(3)...)},
+		{"features of 1 nodes came, must be those of 2", 0, feature(3)},
+		{"features of node 4 came, must be those of node 5", 0, feature(4, 3)},
+		{"features of node 3 came, must be those of node 5", 0, append(feature(3), feature(3)...)},
+		{"node 3 has the class -2", -2, feature(3, 5)},
+		{"node 3 has the class 2", 2, feature(3, 5)},
+		{"node 3 has the class 1073741824", 1 << 30, feature(3, 5)},
 	} {
-		in := frame(slices.Concat(nodes, c.x), cluster.EndFrame)
-		err := cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		refused(t, open(t, frame(slices.Concat(nodes(c.class), c.x), cluster.EndFrame)), c.want)
 	}
+	written(t, frame(slices.Concat(nodes(0), feature(5), feature(), feature(3)), cluster.EndFrame))
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -23,35 +25,24 @@ func columns(ctx context.Context, t Task, in io.Reader, _ io.Writer, out string)
 	}
 	ctx, stop := watched(ctx, in)
 	defer stop()
-	f := &stored.File{Origin: t.Origin, Lo: t.Lo, Hi: t.Hi, Train: p.names(p.train), X: new(mat.Dense), IDs: p.ids}
-	for _, v := range p.train {
-		f.Y = append(f.Y, p.class[v])
-	}
 	if len(p.train) == 0 {
 		return errors.New("cluster: the input has 0 training nodes, must have at least 1")
 	}
+	f := p.file(t)
+	f.X = new(mat.Dense)
 	if err := mat.Rows(f.X, p.x, p.train); err != nil {
 		return err
 	}
-	x := p.features()
-	g := &graph.Graph{Adj: p.adj, X: x}
-	if t.Standardize {
-		scaling, err := graph.FitScaling(x, p.train)
-		if err != nil {
-			return err
-		}
-		if g, err = g.Scaled(ctx, scaling); err != nil {
-			return context.Cause(ctx)
-		}
+	whole := &graph.Graph{Adj: p.adj, X: p.features(), Split: graph.Split{Train: p.train}}
+	g, _, err := condense.Setting{Standardize: t.Standardize}.Features(ctx, whole)
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	views, err := propagate.Run(ctx, blocked.Engine{Memory: t.Memory}, t.Propagation(), propagate.Input{
 		Adj: p.adj, X: g.X, Rows: p.train, Classes: f.Y, Degrees: p.degrees,
 	})
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		return err
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	for _, h := range views[1:] {
 		f.H = append(f.H, h.Dense())
@@ -72,57 +63,59 @@ type part struct {
 	ids     []string
 }
 
-// names returns the numbers in the graph of the given nodes of the part.
-func (p *part) names(nodes []int32) []int32 {
-	numbers := make([]int32, len(nodes))
-	for i, v := range nodes {
-		numbers[i] = p.numbers[v]
+// file returns a file of the training nodes, without their features and embeddings.
+func (p *part) file(t Task) *stored.File {
+	return &stored.File{
+		Origin: t.Origin, Lo: t.Lo, Hi: t.Hi, Train: permuted(p.numbers, p.train), Y: permuted(p.class, p.train), IDs: p.ids,
 	}
-	return numbers
+}
+
+// name sets the names of the training nodes, unless nodes have no names.
+func (p *part) name(named map[int32]string) {
+	if len(named) == 0 {
+		return
+	}
+	for _, v := range p.train {
+		p.ids = append(p.ids, named[p.numbers[v]])
+	}
 }
 
 // readPart reads nodes, features, names and entries, in any order. Entries are stored as they arrive until the last
 // frame, when all nodes are known.
 func readPart(t Task, in io.Reader) (*part, error) {
-	nodes := gathered{width: t.Hi - t.Lo, sized: t.Normalize}
+	nodes := gathered{width: t.Hi - t.Lo, sized: t.NormalizeFeatures}
 	var entries [][]byte
 	var came int64 // their bytes
 	named := map[int32]string{}
-	for {
-		kind, raw, err := readFrame(in)
-		if err != nil {
-			return nil, err
-		}
-		p := &payload{kind: kind, rest: raw}
-		switch kind {
+	err := frames(in, func(p *payload) error {
+		switch p.kind {
 		case NodeFrame:
-			err = nodes.add(p)
+			return nodes.add(p)
 		case FeatureFrame:
-			err = nodes.addFeatures(p)
+			return nodes.addFeatures(p)
 		case NameFrame:
-			err = addNames(named, p)
+			return addNames(named, p)
 		case EntryFrame:
-			entries = append(entries, raw)
-			came += int64(len(raw))
-		case EndFrame:
-			a, err := assemble(&nodes, t, came)
-			if err != nil {
-				return nil, err
-			}
-			for i, held := range entries {
-				if err := a.add(&payload{kind: EntryFrame, rest: held}); err != nil {
-					return nil, err
-				}
-				entries[i] = nil // free its memory
-			}
-			return a.finish(named)
-		default:
-			err = fmt.Errorf("cluster: a frame of kind %q, expected nodes, names or entries", byte(kind))
+			entries = append(entries, p.rest)
+			came += int64(len(p.rest))
+			return nil
 		}
-		if err != nil {
+		return fmt.Errorf("cluster: a frame of kind %q, expected nodes, names or entries", byte(p.kind))
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, err := assemble(&nodes, t, came)
+	if err != nil {
+		return nil, err
+	}
+	for i, held := range entries {
+		if err := a.add(&payload{kind: EntryFrame, rest: held}); err != nil {
 			return nil, err
 		}
+		entries[i] = nil // free its memory
 	}
+	return a.finish(named)
 }
 
 // assembly puts entries, which arrive in any order, into the rows of a part.
@@ -195,7 +188,7 @@ func (a *assembly) finish(named map[int32]string) (*part, error) {
 	adj := a.adj
 	const chunk = 1024
 	err := parallel.Try(context.Background(), adj.Rows, chunk, func(lo, hi int) error {
-		var order []int
+		var order []int32
 		for r := lo; r < hi; r++ {
 			from, to := adj.Indptr[r], adj.Indptr[r+1]
 			if a.at[r] != to {
@@ -218,26 +211,18 @@ func (a *assembly) finish(named map[int32]string) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(named) > 0 {
-		for _, v := range a.train {
-			a.ids = append(a.ids, named[a.numbers[v]])
-		}
-	}
+	a.name(named)
 	return a.part, nil
 }
 
 // sortBoth sorts columns, and weights with them. It uses order as scratch memory and returns it.
-func sortBoth(order []int, columns []int32, weights []float32) []int {
+func sortBoth(order, columns []int32, weights []float32) []int32 {
 	order = order[:0]
 	for k := range columns {
-		order = append(order, k)
+		order = append(order, int32(k))
 	}
-	slices.SortFunc(order, func(i, j int) int { return int(columns[i]) - int(columns[j]) })
-	c, w := make([]int32, len(columns)), make([]float32, len(columns))
-	for k, from := range order {
-		c[k], w[k] = columns[from], weights[from]
-	}
-	copy(columns, c)
-	copy(weights, w)
+	slices.SortFunc(order, func(i, j int32) int { return int(columns[i]) - int(columns[j]) })
+	copy(columns, permuted(columns, order))
+	copy(weights, permuted(weights, order))
 	return order
 }

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 )
 
 // Kind is the kind of a frame.
@@ -81,6 +80,19 @@ func readFrame(r io.Reader) (Kind, []byte, error) {
 	return Kind(head[0]), payload.Bytes(), nil
 }
 
+// frames calls use with each frame of in before its EndFrame.
+func frames(in io.Reader, use func(*payload) error) error {
+	for {
+		kind, raw, err := readFrame(in)
+		if err != nil || kind == EndFrame {
+			return err
+		}
+		if err := use(&payload{kind: kind, rest: raw}); err != nil {
+			return err
+		}
+	}
+}
+
 // payload parses the payload of a frame. It remembers the first error.
 type payload struct {
 	kind Kind
@@ -92,8 +104,7 @@ type payload struct {
 func (p *payload) take(n, size int) []byte {
 	if p.err == nil && (n < 0 || n > len(p.rest)/size) {
 		p.err = fmt.Errorf("cluster: a frame of kind %c has %d bytes left, expected %d elements of %d", p.kind, len(p.rest),
-			n,
-			size)
+			n, size)
 	}
 	if p.err != nil {
 		return nil
@@ -111,40 +122,24 @@ func (p *payload) end() error {
 	return p.err
 }
 
+// numbers parses the next n numbers. If there are fewer, it returns none.
+func numbers[T int32 | uint32 | float32 | float64](p *payload, n int) []T {
+	size := binary.Size(T(0))
+	raw := p.take(n, size)
+	list := make([]T, len(raw)/size)
+	_, _ = binary.Decode(raw, binary.LittleEndian, list) // their sizes are equal
+	return list
+}
+
 func (p *payload) count() int {
-	raw := p.take(1, 4)
-	if raw == nil {
-		return 0
+	if n := numbers[uint32](p, 1); len(n) > 0 {
+		return int(n[0])
 	}
-	return int(binary.LittleEndian.Uint32(raw))
+	return 0
 }
 
-func (p *payload) int32s(n int) []int32 {
-	raw := p.take(n, 4)
-	list := make([]int32, len(raw)/4)
-	for i := range list {
-		list[i] = int32(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
-	return list
-}
-
-func (p *payload) float32s(n int) []float32 {
-	raw := p.take(n, 4)
-	list := make([]float32, len(raw)/4)
-	for i := range list {
-		list[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
-	return list
-}
-
-func (p *payload) float64s(n int) []float64 {
-	raw := p.take(n, 8)
-	list := make([]float64, len(raw)/8)
-	for i := range list {
-		list[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
-	}
-	return list
-}
+func (p *payload) int32s(n int) []int32     { return numbers[int32](p, n) }
+func (p *payload) float32s(n int) []float32 { return numbers[float32](p, n) }
 
 // lists is the content of an EntryFrame. Node nodes[i] has the next lengths[i] neighbours. weights is nil if entries
 // have no weights.

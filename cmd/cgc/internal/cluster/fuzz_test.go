@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"path/filepath"
 	"slices"
@@ -29,11 +28,7 @@ func FuzzRun(f *testing.F) {
 		{Do: "rows", Blocks: 1, Step: 2}, {Do: "columns", Memory: -1},
 	} {
 		task.Origin, task.Hi, task.Memory = origin, width, 64<<20*(task.Memory+1) // the last has none
-		text, err := json.Marshal(task)
-		if err != nil {
-			f.Fatal(err)
-		}
-		tasks = append(tasks, frame(nil, cluster.TaskFrame, text))
+		tasks = append(tasks, head(f, task))
 	}
 	x := []float32{1, 2, 3, 4, 5, 6, 7, 8}
 	numbers, counts := []int32{0, 1, 2, 3}, []int32{1, 2, 2, 1}
@@ -60,24 +55,4 @@ func FuzzRun(f *testing.F) {
 			t.Errorf("%q", err)
 		}
 	})
-}
-
-// A class that the graph does not have is an error, and no memory is allocated for it.
-func TestClassOutOfRange(t *testing.T) {
-	for _, class := range []int32{-2, 2, 1 << 30} {
-		task, err := json.Marshal(cluster.Task{Do: "columns", Hi: 1, Origin: stored.Origin{
-			Graph: "pair", Nodes: 2, Edges: 1, Features: 1, Classes: 2, Rule: propagate.SGC, Hops: 1,
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := slices.Concat(frame(nil, cluster.TaskFrame, task),
-			frame(nil, cluster.NodeFrame, uint32(2), []int32{0, 1}, []int32{1, 0}, []float64{1, 1}, []int32{class, -1},
-				[]float32{1, 2}),
-			frame(nil, cluster.EntryFrame, uint32(1), uint32(0), []int32{0}, []int32{1}), frame(nil, cluster.EndFrame))
-		err = cluster.Run(t.Context(), bytes.NewReader(in), io.Discard, filepath.Join(t.TempDir(), "out.safetensors"))
-		if err == nil || !strings.Contains(err.Error(), "node 0 has the class") {
-			t.Errorf("class %d: error %v", class, err)
-		}
-	}
 }

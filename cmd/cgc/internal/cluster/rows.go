@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -24,10 +23,13 @@ func rows(ctx context.Context, t Task, in io.Reader, frames io.Writer, out strin
 	}
 	ctx, stop := watched(ctx, in)
 	defer stop()
-	if t.Step == t.Hops {
-		err = b.save(ctx, out)
-	} else {
+	switch {
+	case t.Step < t.Hops:
 		err = b.send(ctx, frames)
+	case len(b.train) > 0: // a block without training nodes writes no file
+		f := b.file(t)
+		f.X, f.H = b.past[0], b.past[1:]
+		err = f.Write(ctx, out)
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
@@ -56,56 +58,53 @@ func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
 	none := propagate.Input{Adj: &mat.CSR{Indptr: make([]int64, 1)}}
 	_, beta := none.Step(t.Propagation())
 	width := t.Hi - t.Lo
-	nodes := gathered{width: width, sized: t.Normalize && t.Step == 0}
+	nodes := gathered{width: width, sized: t.NormalizeFeatures && t.Step == 0}
 	if t.Step > 0 && beta == 0 {
 		nodes.width = 0
 	}
 	var b *block
+	var last Kind
 	named := map[int32]string{}
-	for last := NodeFrame; ; {
-		kind, raw, err := readFrame(in)
-		if err != nil {
-			return nil, err
-		}
-		p := &payload{kind: kind, rest: raw}
-		if kind == NodeFrame || kind == FeatureFrame {
-			if last != NodeFrame {
-				return nil, fmt.Errorf("cluster: a node comes after a frame of kind %q", byte(last))
-			}
-			add := nodes.add
-			if kind == FeatureFrame {
-				add = nodes.addFeatures
-			}
-			if err := add(p); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		last = kind
+	settled := func() (err error) {
 		if b == nil {
-			if b, err = settle(ctx, &nodes, t, beta); err != nil {
-				return nil, err
-			}
+			b, err = settle(ctx, &nodes, t, beta)
 		}
-		switch kind {
-		case NameFrame:
-			err = addNames(named, p)
-		case HopFrame:
-			err = b.addPast(p)
-		case SumFrame:
-			err = b.addSums(p)
-		case EntryFrame:
-			err = b.addEntries(p)
-		case EndFrame:
-			b.name(named)
-			return b, b.finish()
-		default:
-			err = fmt.Errorf("cluster: a frame of kind %q, expected nodes, names, rows, sums or entries", byte(kind))
-		}
-		if err != nil {
-			return nil, err
-		}
+		return err
 	}
+	err := frames(in, func(p *payload) error {
+		if p.kind == NodeFrame || p.kind == FeatureFrame {
+			switch {
+			case b != nil:
+				return fmt.Errorf("cluster: a node comes after a frame of kind %q", byte(last))
+			case p.kind == NodeFrame:
+				return nodes.add(p)
+			}
+			return nodes.addFeatures(p)
+		}
+		last = p.kind
+		if err := settled(); err != nil {
+			return err
+		}
+		switch p.kind {
+		case NameFrame:
+			return addNames(named, p)
+		case HopFrame:
+			return b.addPast(p)
+		case SumFrame:
+			return b.addSums(p)
+		case EntryFrame:
+			return b.addEntries(p)
+		}
+		return fmt.Errorf("cluster: a frame of kind %q, expected nodes, names, rows, sums or entries", byte(p.kind))
+	})
+	if err == nil {
+		err = settled()
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.name(named)
+	return b, b.finish()
 }
 
 // settle sorts the nodes and allocates memory for the later frames.
@@ -151,7 +150,7 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 		return nil, err
 	}
 	b.past = append(b.past, b.trained())
-	if t.Normalize {
+	if t.NormalizeFeatures {
 		if err := mat.Read(b.h, p.features(), consecutive(n), 0, width); err != nil {
 			return nil, err
 		}
@@ -165,7 +164,7 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 		b.h = scaled.X.(*mat.Dense)
 	}
 	if beta > 0 {
-		b.xs = &mat.Dense{Rows: n, Cols: width, Data: append([]float32(nil), b.h.Data...)}
+		b.xs = b.h.Clone()
 	}
 	return b, nil
 }
@@ -181,21 +180,9 @@ func consecutive(n int) []int32 {
 
 // trained returns the rows of h for the training nodes.
 func (b *block) trained() *mat.Dense {
-	rows := mat.NewDense(len(b.train), b.h.Cols)
-	for i, v := range b.train {
-		copy(rows.Row(i), b.h.Row(int(v)))
-	}
+	rows := new(mat.Dense)
+	b.h.Gather(rows, b.train)
 	return rows
-}
-
-// name sets the names of the training nodes.
-func (b *block) name(named map[int32]string) {
-	if len(named) == 0 {
-		return
-	}
-	for _, v := range b.train {
-		b.ids = append(b.ids, named[b.numbers[v]])
-	}
 }
 
 // place returns the position of a node in the block, or an error if the node is missing.
@@ -208,48 +195,50 @@ func (b *block) place(v int32) (int, error) {
 	return 0, fmt.Errorf("cluster: node %d did not come, or is not of block %d", v, b.task.Block)
 }
 
-// addPast reads a HopFrame.
-func (b *block) addPast(p *payload) error {
-	l, n := p.count(), p.count()
-	numbers, values := p.int32s(n), p.float32s(n*b.h.Cols)
+// each reads rows of nodes, and calls use with the number and the position of each node, and its row.
+func (b *block) each(p *payload, use func(v int32, at int, row []float32) error) error {
+	n, width := p.count(), b.h.Cols
+	numbers, values := p.int32s(n), p.float32s(n*width)
 	if err := p.end(); err != nil {
 		return err
 	}
-	if l >= b.task.Step {
-		return fmt.Errorf("cluster: rows of hop %d come in step %d, must be earlier ones", l, b.task.Step)
-	}
 	for i, v := range numbers {
 		at, err := b.place(v)
+		if err == nil {
+			err = use(v, at, values[i*width:(i+1)*width])
+		}
 		if err != nil {
 			return err
 		}
-		row, is := slices.BinarySearch(b.train, int32(at))
-		if !is {
-			return fmt.Errorf("cluster: a row of hop %d is of node %d, must be training nodes", l, v)
-		}
-		copy(b.past[l].Row(row), values[i*b.h.Cols:(i+1)*b.h.Cols])
 	}
 	return nil
 }
 
+// addPast reads a HopFrame.
+func (b *block) addPast(p *payload) error {
+	l := p.count()
+	if l >= b.task.Step {
+		return fmt.Errorf("cluster: rows of hop %d come in step %d, must be earlier ones", l, b.task.Step)
+	}
+	return b.each(p, func(v int32, at int, row []float32) error {
+		i, is := slices.BinarySearch(b.train, int32(at))
+		if !is {
+			return fmt.Errorf("cluster: a row of hop %d is of node %d, must be training nodes", l, v)
+		}
+		copy(b.past[l].Row(i), row)
+		return nil
+	})
+}
+
 // addSums reads a SumFrame.
 func (b *block) addSums(p *payload) error {
-	n := p.count()
-	numbers, values := p.int32s(n), p.float32s(n*b.h.Cols)
-	if err := p.end(); err != nil {
-		return err
-	}
-	for i, v := range numbers {
-		at, err := b.place(v)
-		if err != nil {
-			return err
+	return b.each(p, func(_ int32, at int, row []float32) error {
+		sum := b.h.Row(at)
+		for j, s := range row {
+			sum[j] += s
 		}
-		row := b.h.Row(at)
-		for j, s := range values[i*len(row) : (i+1)*len(row)] {
-			row[j] += s
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // finish computes H⁽ˡ⁾ from the sums: (1−β)·Left·sum + β·X.
@@ -277,21 +266,6 @@ func (b *block) finish() error {
 	return nil
 }
 
-// save writes the embeddings of the training nodes. A block without training nodes writes no file.
-func (b *block) save(ctx context.Context, out string) error {
-	if len(b.train) == 0 {
-		return nil
-	}
-	t := b.task
-	f := &stored.File{
-		Origin: t.Origin, Lo: t.Lo, Hi: t.Hi, Train: b.names(b.train), X: b.past[0], H: b.past[1:], IDs: b.ids,
-	}
-	for _, v := range b.train {
-		f.Y = append(f.Y, b.class[v])
-	}
-	return f.Write(ctx, out)
-}
-
 // fit runs the task "scaling": it sends the scaling of columns over the training nodes, which are all nodes of its
 // input.
 func fit(_ context.Context, t Task, in io.Reader, frames io.Writer, _ string) error {
@@ -307,8 +281,5 @@ func fit(_ context.Context, t Task, in io.Reader, frames io.Writer, _ string) er
 		return err
 	}
 	s := sender{w: frames}
-	s.begin(ScalingFrame, 0)
-	s.float32s(scaling.Mean)
-	s.float32s(scaling.Std)
-	return s.end()
+	return s.send(ScalingFrame, 0, scaling.Mean, scaling.Std)
 }

@@ -3,15 +3,14 @@ package cluster_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
@@ -71,7 +70,7 @@ func byRows(
 			class = g.Y[v]
 		}
 		box, x, sizes := boxes[v%blocks], g.X.(*mat.Dense).Row(v), []float64(nil)
-		if o.Normalize {
+		if o.NormalizeFeatures {
 			sizes = []float64{size(x)}
 		}
 		box[cluster.NodeFrame] = frame(box[cluster.NodeFrame], cluster.NodeFrame, uint32(1), int32(v),
@@ -97,11 +96,7 @@ func byRows(
 			if step == 0 {
 				task.Mean, task.Std = scaling.Mean, scaling.Std
 			}
-			text, err := json.Marshal(task)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in := frame(nil, cluster.TaskFrame, text)
+			in := head(t, task)
 			for _, kind := range []cluster.Kind{
 				cluster.NodeFrame, cluster.HopFrame, cluster.SumFrame, cluster.EntryFrame,
 			} {
@@ -171,7 +166,10 @@ func TestRows(t *testing.T) {
 				hops, blocks int
 				standardize  bool
 			}{{2, 3, false}, {3, 4, true}, {1, 1, false}, {0, 2, false}} {
-				o := stored.Origin{Rule: rule, Hops: c.hops, Standardize: c.standardize, Normalize: c.standardize}
+				o := stored.Origin{
+					Rule: rule, Hops: c.hops,
+					Setting: condense.Setting{Standardize: c.standardize, NormalizeFeatures: c.standardize},
+				}
 				if rule == propagate.PPR {
 					o.Teleport = 0.1
 				}
@@ -205,13 +203,8 @@ func TestRows(t *testing.T) {
 // The scaling that a worker sends is that of the full graph.
 func TestScaling(t *testing.T) {
 	g := synth.Demo()
-	var in []byte
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2, Nodes: g.Nodes(), Features: g.Features(), Classes: g.Classes}
-	task, err := json.Marshal(cluster.Task{Do: "scaling", Origin: o, Lo: 3, Hi: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in = frame(in, cluster.TaskFrame, task)
+	in := head(t, cluster.Task{Do: "scaling", Origin: o, Lo: 3, Hi: 20})
 	for _, v := range slices.Backward(g.Split.Train) {
 		in = frame(in, cluster.NodeFrame, uint32(1), v, int32(0), 0.0, g.Y[v], g.X.(*mat.Dense).Row(int(v))[3:20])
 	}
@@ -259,18 +252,7 @@ func TestRowsRefuse(t *testing.T) {
 		{"block 1 of 0", 0, 0, nil},
 		{"step 3 of 2 hops", 3, 2, nil},
 	} {
-		text, err := json.Marshal(cluster.Task{Do: "rows", Origin: o, Hi: 1, Step: c.step, Block: 1, Blocks: c.blocks})
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := frame(nil, cluster.TaskFrame, text)
-		for _, f := range c.frames {
-			in = append(in, f...)
-		}
-		var sent bytes.Buffer
-		err = cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), &sent, "")
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		task := head(t, cluster.Task{Do: "rows", Origin: o, Hi: 1, Step: c.step, Block: 1, Blocks: c.blocks})
+		refused(t, open(t, frame(append(task, slices.Concat(c.frames...)...), cluster.EndFrame)), c.want)
 	}
 }

@@ -3,44 +3,26 @@ package cluster
 import (
 	"encoding/binary"
 	"io"
-	"math"
 )
 
 // sender writes frames for the next step. Each consists of the number of the receiving block, an int32, and a frame as
 // a worker reads it.
 type sender struct {
-	w       io.Writer
-	head    [13]byte
-	payload []byte
+	w     io.Writer
+	frame []byte // memory for frames
 }
 
-// begin starts a frame for a block.
-func (s *sender) begin(kind Kind, block int) {
-	binary.LittleEndian.PutUint32(s.head[:], uint32(block))
-	s.head[4] = byte(kind)
-	s.payload = s.payload[:0]
-}
-
-func (s *sender) count(n int) { s.payload = binary.LittleEndian.AppendUint32(s.payload, uint32(n)) }
-
-func (s *sender) int32s(list []int32) {
-	for _, v := range list {
-		s.payload = binary.LittleEndian.AppendUint32(s.payload, uint32(v))
+// send writes a frame whose payload is the given values: numbers of fixed size and lists of them.
+func (s *sender) send(kind Kind, block int, values ...any) error {
+	const head = 4 + 1 + 8
+	frame := append(s.frame[:0], make([]byte, head)...)
+	for _, v := range values {
+		frame, _ = binary.Append(frame, binary.LittleEndian, v)
 	}
-}
-
-func (s *sender) float32s(list []float32) {
-	for _, v := range list {
-		s.payload = binary.LittleEndian.AppendUint32(s.payload, math.Float32bits(v))
-	}
-}
-
-// end writes the frame.
-func (s *sender) end() error {
-	binary.LittleEndian.PutUint64(s.head[5:], uint64(len(s.payload)))
-	if _, err := s.w.Write(s.head[:]); err != nil {
-		return err
-	}
-	_, err := s.w.Write(s.payload)
+	binary.LittleEndian.PutUint32(frame, uint32(block))
+	frame[4] = byte(kind)
+	binary.LittleEndian.PutUint64(frame[5:], uint64(len(frame)-head))
+	s.frame = frame
+	_, err := s.w.Write(frame)
 	return err
 }

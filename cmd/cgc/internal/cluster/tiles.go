@@ -2,12 +2,11 @@ package cluster
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/radix"
@@ -119,50 +118,29 @@ func (b *block) sendNodes(s *sender) error {
 	limit := int32(b.task.Hops - b.task.Step - 1)
 	width := b.h.Cols
 	var chosen []int32
-	flush := func() error {
-		if len(chosen) == 0 {
-			return nil
+	for i, far := range b.hops {
+		if far <= limit {
+			chosen = append(chosen, int32(i))
 		}
-		s.begin(NodeFrame, b.task.Block)
-		s.count(len(chosen))
-		s.int32s(b.names(chosen))
-		s.int32s(permuted(b.hops, chosen))
-		for _, v := range chosen {
-			s.payload = binary.LittleEndian.AppendUint64(s.payload, math.Float64bits(b.degrees[v]))
-		}
-		s.int32s(permuted(b.class, chosen))
-		for _, v := range chosen {
-			if b.beta > 0 {
-				s.float32s(b.xs.Row(int(v)))
-			}
-		}
-		chosen = chosen[:0]
-		return s.end()
 	}
 	step := sumBytes/(4*width+20) + 1
-	for i, far := range b.hops {
-		if far > limit {
-			continue
+	xs := new(mat.Dense)
+	for some := range slices.Chunk(chosen, step) {
+		if b.beta > 0 {
+			b.xs.Gather(xs, some)
 		}
-		if chosen = append(chosen, int32(i)); len(chosen) == step {
-			if err := flush(); err != nil {
-				return err
-			}
+		err := s.send(NodeFrame, b.task.Block, uint32(len(some)), permuted(b.numbers, some), permuted(b.hops, some),
+			permuted(b.degrees, some), permuted(b.class, some), xs.Data)
+		if err != nil {
+			return err
 		}
 	}
-	if err := flush(); err != nil {
-		return err
-	}
-	numbers := b.names(b.train)
+	numbers := permuted(b.numbers, b.train)
 	for l, h := range b.past {
 		for lo := 0; lo < h.Rows; lo += step {
 			hi := min(lo+step, h.Rows)
-			s.begin(HopFrame, b.task.Block)
-			s.count(l)
-			s.count(hi - lo)
-			s.int32s(numbers[lo:hi])
-			s.float32s(h.Data[lo*width : hi*width])
-			if err := s.end(); err != nil {
+			err := s.send(HopFrame, b.task.Block, uint32(l), uint32(hi-lo), numbers[lo:hi], h.Data[lo*width:hi*width])
+			if err != nil {
 				return err
 			}
 		}
@@ -201,11 +179,7 @@ func (b *block) sendSums(ctx context.Context, s *sender, q int) error {
 			a.Data = t.weights[first:end]
 		}
 		mat.MulSparse(sums, a, b.h)
-		s.begin(SumFrame, q)
-		s.count(a.Rows)
-		s.int32s(numbers)
-		s.float32s(sums.Data)
-		if err := s.end(); err != nil {
+		if err := s.send(SumFrame, q, uint32(a.Rows), numbers, sums.Data); err != nil {
 			return err
 		}
 		first = end

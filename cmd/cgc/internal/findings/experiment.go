@@ -5,6 +5,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
@@ -58,12 +59,6 @@ func (o *Experiment) document(plots bool) *report.Document {
 	return d
 }
 
-// meanParts and intervalParts name the values in cells of report.PlusMinus and report.Interval.
-var (
-	meanParts     = []string{"mean", "std"}
-	intervalParts = []string{"low", "high"}
-)
-
 // accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy relative to that
 // of the same model trained on the full graph.
 func accuracies(summaries []experiment.Summary) *report.Table {
@@ -76,8 +71,8 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 	}
 	t := &report.Table{Columns: []report.Column{
 		{Name: "test accuracy, %", Key: "arm"}, {Name: "nodes"}, {Name: "model"},
-		{Name: "mean ± std", Key: "test", Parts: meanParts},
-		{Name: "95% interval", Key: "test 95% interval", Parts: intervalParts}, {Name: "seeds"},
+		{Name: "mean ± std", Key: "test", Parts: report.MeanParts},
+		{Name: "95% interval", Key: "test 95% interval", Parts: report.IntervalParts}, {Name: "seeds"},
 	}}
 	if within {
 		t.Columns = append(t.Columns, report.Column{Name: "within"})
@@ -91,14 +86,20 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 		if s.IsWhole() {
 			arm = "full graph"
 		}
+		var interval, spread, condense, ofWhole report.Cell
+		if len(s.Seeds) > 1 {
+			interval = report.Interval(max(0, s.Test.Mean-s.Test.CI95), min(100, s.Test.Mean+s.Test.CI95), 1)
+		}
 		row := []report.Cell{
-			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model), plusMinus(s.Test, len(s.Seeds), 1),
-			interval95(s), report.Integer(len(s.Seeds)),
+			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model),
+			report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval, report.Integer(len(s.Seeds)),
+		}
+		if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // on one condensed graph
+			spread = report.Decimal(s.Within, 1)
 		}
 		if within {
-			row = append(row, withinCell(s))
+			row = append(row, spread)
 		}
-		var condense, ofWhole report.Cell
 		if !s.IsWhole() {
 			condense = report.Decimal(s.Condense, 3)
 		}
@@ -117,30 +118,30 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 // picture draws the accuracies with their intervals, a row for each arm and size, a series for each model.
 func picture(name string, summaries []experiment.Summary) *report.Plot {
 	bars := &report.Bars{Axis: "test accuracy, %", Points: true}
-	type place struct{ row, series int }
-	at := map[place]experiment.Summary{}
-	rows, models := map[string]int{}, map[string]int{}
+	rowOf := func(s experiment.Summary) string {
+		return fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
+	}
+	var models []string
 	for _, s := range summaries {
-		row := fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
-		if _, is := rows[row]; !is {
-			rows[row] = len(rows)
+		if row := rowOf(s); !slices.Contains(bars.Rows, row) {
 			bars.Rows = append(bars.Rows, row)
 		}
-		if _, is := models[s.Model]; !is {
-			models[s.Model] = len(models)
-			bars.Series = append(bars.Series, report.BarSeries{Name: s.Model, Digits: 1})
+		if !slices.Contains(models, s.Model) {
+			models = append(models, s.Model)
 		}
-		at[place{rows[row], models[s.Model]}] = s
 	}
-	for k := range bars.Series {
-		series := &bars.Series[k]
-		for i := range bars.Rows {
-			s, is := at[place{i, k}]
-			if !is {
-				s.Test.Mean = math.NaN()
+	for _, model := range models {
+		series := report.BarSeries{Name: model, Digits: 1}
+		for _, row := range bars.Rows {
+			shown := experiment.Summary{Test: experiment.Estimate{Mean: math.NaN()}}
+			for _, s := range summaries {
+				if s.Model == model && rowOf(s) == row {
+					shown = s
+				}
 			}
-			series.Estimate(s.Test.Mean, s.Test.CI95, len(s.Seeds))
+			series.Estimate(shown.Test.Mean, shown.Test.CI95, len(shown.Seeds))
 		}
+		bars.Series = append(bars.Series, series)
 	}
 	return &report.Plot{
 		Title: "Accuracy on " + name, Data: bars,
@@ -156,20 +157,12 @@ func setting(s experiment.Summary) string {
 	return fmt.Sprint(s.Model, s.Setting, training)
 }
 
-// withinCell shows the standard deviation over the trainings on one condensed graph. It is blank if there is only one.
-func withinCell(s experiment.Summary) report.Cell {
-	if len(s.Seeds) == 0 || s.Seeds[0].Trainings < 2 {
-		return report.Cell{}
-	}
-	return report.Decimal(s.Within, 1)
-}
-
 // comparisons returns a table with a row for each comparison on one graph.
 func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "points of difference", Key: "arms"}, {Name: "nodes"}, {Name: "model"},
-		{Name: "mean ± std", Key: "difference", Parts: meanParts},
-		{Name: "95% interval", Key: "difference 95% interval", Parts: intervalParts}, {Name: "seeds"},
+		{Name: "mean ± std", Key: "difference", Parts: report.MeanParts},
+		{Name: "95% interval", Key: "difference 95% interval", Parts: report.IntervalParts}, {Name: "seeds"},
 		{Name: "", Key: "verdict"},
 	}}
 	for _, c := range all {
@@ -181,7 +174,8 @@ func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 			interval = report.Interval(d.Mean-d.CI95, d.Mean+d.CI95, 2)
 		}
 		t.Row(report.Word(c.Arm+" − "+c.Base), report.Integer(c.Nodes), report.Word(c.Model),
-			plusMinus(c.Difference, c.Seeds, 2), interval, report.Integer(c.Seeds), report.Word(c.Verdict))
+			report.Mean(c.Difference.Mean, c.Difference.Std, c.Seeds, 2), interval, report.Integer(c.Seeds),
+			report.Word(c.Verdict))
 	}
 	return t
 }
@@ -212,20 +206,4 @@ func (o *Experiment) notes() report.Notes {
 			experiment.Better, experiment.Worse))
 	}
 	return notes
-}
-
-// plusMinus shows mean ± standard deviation, or only the mean if there is one seed.
-func plusMinus(e experiment.Estimate, seeds, digits int) report.Cell {
-	if seeds < 2 {
-		return report.Decimal(e.Mean, digits)
-	}
-	return report.PlusMinus(e.Mean, e.Std, digits)
-}
-
-// interval95 shows the 95% interval of the mean accuracy, clipped to 0–100. It is blank for one seed.
-func interval95(s experiment.Summary) report.Cell {
-	if len(s.Seeds) < 2 {
-		return report.Cell{}
-	}
-	return report.Interval(max(0, s.Test.Mean-s.Test.CI95), min(100, s.Test.Mean+s.Test.CI95), 1)
 }

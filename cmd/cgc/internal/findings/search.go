@@ -71,10 +71,9 @@ func OfSearch(g *graph.Graph, models []string, tuned *tune.Result) *Search {
 	o := &Search{
 		Graph: g.Name, Models: models, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
 		Confirmed: []Confirmed{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
-		Changes: listed(tuned.Best.Changes), Prior: tuned.Best.Prior, Priors: []tune.Prior{}, Gain: tuned.Gain,
-		Noise: tuned.Noise,
+		Changes: listed(tuned.Best.Changes), Prior: tuned.Best.Prior, Priors: append([]tune.Prior{}, tuned.Priors...),
+		Gain: tuned.Gain, Noise: tuned.Noise,
 	}
-	o.Priors = append(o.Priors, tuned.Priors...)
 	if nodes, err := tuned.Best.Config.NodesFor(g); err == nil {
 		o.Condensed = nodes
 	}
@@ -90,28 +89,19 @@ func OfSearch(g *graph.Graph, models []string, tuned *tune.Result) *Search {
 	return o
 }
 
-// listed returns changes, or an empty list for nil, which JSON would write as null.
-func listed(changes []tune.Change) []tune.Change {
-	if changes == nil {
-		return []tune.Change{}
-	}
-	return changes
-}
+// listed returns changes as a list that is not nil, which JSON would write as null.
+func listed(changes []tune.Change) []tune.Change { return append([]tune.Change{}, changes...) }
 
 // Document returns a report of the trained candidates and of the configuration to use.
 func (o *Search) Document() *report.Document {
 	d := new(report.Document)
 	t := &report.Table{Columns: []report.Column{
-		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: []string{"mean", "std"}}, {Name: "seeds"},
+		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: report.MeanParts}, {Name: "seeds"},
 		{Name: "proxy", Key: "judged"},
 	}}
 	for _, c := range o.Confirmed {
-		accuracy := report.PlusMinus(c.ValMean, c.ValStd, 1)
-		if c.Seeds < 2 {
-			accuracy = report.Decimal(c.ValMean, 1)
-		}
-		t.Row(report.Word(changed(c.Changes, c.Prior)), accuracy, report.Integer(c.Seeds),
-			report.Decimal(c.Judged, 1))
+		t.Row(report.Word(changed(c.Changes, c.Prior)), report.Mean(c.ValMean, c.ValStd, c.Seeds, 1),
+			report.Integer(c.Seeds), report.Decimal(c.Judged, 1))
 	}
 	if len(o.Confirmed) > 0 {
 		spread := "validation accuracy"

@@ -39,9 +39,9 @@ func document(word string) *report.Document {
 			X: word, Y: word, Rows: []string{word}, Columns: []string{word},
 			Sheets: []report.Sheet{{Name: word, Values: [][]int{{1}}}},
 		}),
-		&report.Figure{
-			Title: word, X: word, Y: word, Series: []report.Series{{Name: word, X: []float64{1}, Y: []float64{2}}},
-		})
+		&report.Plot{Title: word, Data: &report.Lines{
+			X: word, Y: word, Series: []report.Series{{Name: word, X: []float64{1}, Y: []float64{2}}},
+		}})
 	return d
 }
 

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -37,8 +38,9 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 	}
 	drawn := spread(g, g.Split.Train, mostPoints)
 	p, weights, known := s.propagation()
+	labels := g.Labels(drawn)
 	h, err := embed(ctx, blocked.Engine{}, p, weights, propagate.Input{
-		Adj: g.Adj, X: g.X, Rows: drawn, Classes: g.Labels(drawn), Mapped: g.Mapped,
+		Adj: g.Adj, X: g.X, Rows: drawn, Classes: labels, Mapped: g.Mapped,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("overview: embeddings of the training nodes: %w", err)
@@ -50,7 +52,6 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 	if err != nil {
 		return nil, fmt.Errorf("overview: embeddings of the condensed nodes: %w", err)
 	}
-	labels := g.Labels(drawn)
 	views, err := project(ctx, h, small, labels, g.Classes)
 	if err != nil {
 		return nil, err
@@ -62,19 +63,13 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 	}
 	nodes := report.Layer{Marks: report.Marks{Name: "training nodes", Noun: "node", Class: labels}}
 	owner := s.owners()
-	place := map[int32]int32{}
-	for i, j := range shown {
-		place[j] = int32(i)
-	}
 	for _, v := range drawn {
 		nodes.Label = append(nodes.Label, s.name(v))
-		at := int32(-1)
+		at := -1
 		if j, is := owner[v]; is {
-			if i, is := place[j]; is {
-				at = i
-			}
+			at = slices.Index(shown, j)
 		}
-		nodes.Owner = append(nodes.Owner, at)
+		nodes.Owner = append(nodes.Owner, int32(at))
 	}
 	return &report.Plot{
 		Name: "embeddings", Title: "Condensed nodes among the training nodes",
@@ -87,8 +82,8 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 
 func (s Subject) embeddingsCaption(drawn, all, condensed int, p propagate.Propagation, known bool) string {
 	caption := "In a good picture, the condensed nodes lie inside the cloud of their class and reach all of its parts. " +
-		fmt.Sprintf("Positions are node features after %s of %s propagation, which is what a GNN sees, ", hops(p.Hops),
-			p.Rule) + "projected linearly to two principal components (PC). "
+		fmt.Sprintf("Positions are node features after %s of %s propagation, which is what a GNN sees, ",
+			report.Plural(p.Hops, "hop"), p.Rule) + "projected linearly to two principal components (PC). "
 	if !known {
 		caption += "The method is not one of cgc's own, so the propagation is the default. "
 	}
@@ -106,13 +101,6 @@ func (s Subject) embeddingsCaption(drawn, all, condensed int, p propagate.Propag
 	}
 	return caption + "Hover over a condensed node for its source nodes, the nodes that it stands for. " +
 		"Zoom with Ctrl and the wheel."
-}
-
-func hops(n int) string {
-	if n == 1 {
-		return "1 hop"
-	}
-	return strconv.Itoa(n) + " hops"
 }
 
 // seen returns the graph as the condensation saw it, and the original node of each of its nodes; rows is nil if the
@@ -259,15 +247,7 @@ func (s Subject) listed(j int32) string {
 	for v, w := range s.Condensed.Members.Row(int(j)) {
 		all = append(all, member{int32(v), w})
 	}
-	slices.SortStableFunc(all, func(a, b member) int {
-		if a.weight != b.weight {
-			if a.weight > b.weight {
-				return -1
-			}
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b member) int { return cmp.Compare(b.weight, a.weight) })
 	var words []string
 	for _, m := range all[:min(len(all), mostListed)] {
 		words = append(words, s.name(m.node))

@@ -1,13 +1,15 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
-	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -18,7 +20,8 @@ const mostLinks = 4000
 // network plots the condensed graph.
 func (s Subject) network(ctx context.Context, names []string) (*report.Plot, error) {
 	shown := s.largest()
-	a := induced(s.Condensed, shown)
+	c := s.Condensed
+	a := (&graph.Graph{Adj: adjacency(c), X: c.X, Y: c.Y, Classes: c.Classes}).Induced(shown).Adj
 	links, weight, left := heaviest(a)
 	marks := s.marks(shown)
 	at, radius, err := arrange(ctx, a, marks.Class, marks.Size)
@@ -38,25 +41,6 @@ func (s Subject) network(ctx context.Context, names []string) (*report.Plot, err
 	}, nil
 }
 
-// induced returns the adjacency of the subgraph induced by the given condensed nodes, which must be ascending.
-func induced(c *condense.Condensed, nodes []int32) *mat.CSR {
-	place := map[int]int32{}
-	for i, j := range nodes {
-		place[int(j)] = int32(i)
-	}
-	a := &mat.CSR{Rows: len(nodes), Cols: len(nodes), Indptr: make([]int64, len(nodes)+1)}
-	from := adjacency(c)
-	for i, j := range nodes {
-		for k, w := range from.Row(int(j)) {
-			if at, is := place[k]; is {
-				a.Indices, a.Data = append(a.Indices, at), append(a.Data, w)
-			}
-		}
-		a.Indptr[i+1] = int64(len(a.Indices))
-	}
-	return a
-}
-
 // heaviest returns the mostLinks edges with the largest weights, ordered by their ends, and the number of edges left
 // out.
 func heaviest(a *mat.CSR) (links [][2]int32, weight []float64, left int) {
@@ -73,18 +57,11 @@ func heaviest(a *mat.CSR) (links [][2]int32, weight []float64, left int) {
 		}
 	}
 	if left = len(all) - mostLinks; left > 0 {
-		slices.SortStableFunc(all, func(x, y edge) int {
-			switch {
-			case x.w > y.w:
-				return -1
-			case x.w < y.w:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(all, func(x, y edge) int { return cmp.Compare(y.w, x.w) })
 		all = all[:mostLinks]
 		slices.SortFunc(all, func(x, y edge) int { return int(x.i-y.i)*a.Rows + int(x.j-y.j) })
 	}
+	links = make([][2]int32, 0, len(all))
 	for _, e := range all {
 		links = append(links, [2]int32{e.i, e.j})
 		weight = append(weight, math.Round(1000*float64(e.w))/1000)
@@ -100,11 +77,7 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 	inner := make([][][2]float64, len(parts)) // positions of a component's nodes around its centre
 	room := make([]float64, len(parts))
 	byClass := map[int32][]int{}
-	var classes []int32
-	most := 1.0
-	for _, v := range size {
-		most = max(most, v)
-	}
+	most := slices.Max(append([]float64{1}, size...))
 	extent := func(v int32) float64 { // the radius of the mark, including a margin
 		if size == nil {
 			return 0.75
@@ -119,12 +92,9 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 			room[p] = max(room[p], math.Hypot(inner[p][i][0], inner[p][i][1])+extent(v))
 		}
 		c := commonest(class, nodes)
-		if byClass[c] == nil {
-			classes = append(classes, c)
-		}
 		byClass[c] = append(byClass[c], p)
 	}
-	slices.Sort(classes)
+	classes := slices.Sorted(maps.Keys(byClass))
 	middles := make([][][2]float64, len(classes))
 	rooms := make([]float64, len(classes))
 	for k, c := range classes {
@@ -165,8 +135,8 @@ func commonest(class []int32, nodes []int32) (best int32) {
 	for _, v := range nodes {
 		count[class[v]]++
 	}
-	for c, n := range count {
-		if best == 0 && count[best] == 0 || n > count[best] || n == count[best] && c < best {
+	for _, c := range slices.Backward(slices.Sorted(maps.Keys(count))) {
+		if count[c] >= count[best] {
 			best = c
 		}
 	}
@@ -176,20 +146,11 @@ func commonest(class []int32, nodes []int32) (best int32) {
 // pack places discs without overlap: in descending order of radius, each at the first free place on a spiral.
 func pack(radii []float64) [][2]float64 {
 	order := make([]int, len(radii))
-	least := math.Inf(1)
-	for i, r := range radii {
+	for i := range order {
 		order[i] = i
-		least = min(least, r)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case radii[a] > radii[b]:
-			return -1
-		case radii[a] < radii[b]:
-			return 1
-		}
-		return 0
-	})
+	least := slices.Min(radii)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(radii[b], radii[a]) })
 	places := make([][2]float64, len(radii))
 	const golden = 2.399963229728653 // the golden angle, which fills a disc evenly
 	from, last := 0, math.Inf(1)

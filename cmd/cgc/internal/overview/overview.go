@@ -22,6 +22,7 @@ import (
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -79,10 +80,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	names := classNames(g, small)
 	d := &report.Document{Title: fmt.Sprintf("%s, condensed to %s", g.Name, report.Plural(small.Nodes(), "node"))}
 	d.Add(s.origin())
-	for _, warning := range small.Warnings {
-		d.Add(report.Warning(warning))
-	}
-	for _, sentence := range []string{compared.Reason(), compared.Note()} {
+	for _, sentence := range append(slices.Clone(small.Warnings), compared.Reason(), compared.Note()) {
 		if sentence != "" {
 			d.Add(report.Warning(sentence))
 		}
@@ -98,9 +96,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 		if len(s.Small) > 1 || len(s.Small[0].Test) > 1 || len(s.Whole) > 0 {
 			d.Add(s.accuracies())
 		}
-		if changed := s.confusion(names); changed != nil {
-			d.Add(changed)
-		}
+		d.Add(s.confusion(names)...)
 	}
 	parts, err := s.parts(ctx, names)
 	if err != nil {
@@ -115,62 +111,53 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	if s.Command != "" {
 		d.Add(report.Command(s.Command))
 	}
-	if choice := s.choice(); choice != nil {
-		d.Add(choice)
-	}
+	d.Add(s.choice()...)
 	configuration, err := s.configuration()
 	if err != nil {
 		return nil, err
 	}
 	d.Add(configuration)
-	if seconds := s.time(); seconds != nil {
-		d.Add(seconds)
-	}
+	d.Add(s.time()...)
 	return d, nil
 }
 
 // origin describes what was condensed, how and when.
 func (s Subject) origin() report.Paragraph {
 	g := s.Graph
+	method := s.Condensed.Method
+	if a, err := auto.AccountOf(s.Condensed); err == nil {
+		method = a.String() // the method that was chosen, and why
+	}
 	text := fmt.Sprintf("The graph has %s, %s, %s and %s. Condensed by %s.", report.Plural(g.Nodes(), "node"),
 		report.Plural(g.Edges(), "edge"), report.Count(g.Classes)+" classes",
-		report.Plural(len(g.Split.Train), "training node"), s.method())
+		report.Plural(len(g.Split.Train), "training node"), method)
 	if s.Date != "" {
 		text += " Report of " + s.Date + "."
 	}
 	return report.Paragraph(text)
 }
 
-// method returns the name of the method, or of the one that was chosen and why.
-func (s Subject) method() string {
-	if a, err := auto.AccountOf(s.Condensed); err == nil {
-		return a.String()
-	}
-	return s.Condensed.Method
-}
-
 // choice lists the candidates of auto and how they were judged; nil for other methods.
-func (s Subject) choice() *report.Table {
+func (s Subject) choice() []report.Block {
 	a, err := auto.AccountOf(s.Condensed)
 	if err != nil {
 		return nil
 	}
-	t := &report.Table{Columns: []report.Column{
-		{Name: "candidate"}, {Name: "validation accuracy, %"}, {Name: "gain"}, {Name: "standard error"}, {Name: "left out"},
-	}}
+	t := &report.Table{
+		Columns: report.Columns("candidate", "validation accuracy, %", "gain", "standard error", "left out"),
+	}
 	for _, c := range a.Candidates {
 		name := c.Name
 		if name == a.Chosen {
 			name += " (chosen)"
 		}
+		row := []report.Cell{report.Decimal(c.Accuracy, 1), report.Signed(c.Gain, 1), report.Decimal(c.Error, 1), {}}
 		if c.LeftOut != "" || a.Validation == 0 {
-			t.Row(report.Word(name), report.Missing(), report.Missing(), report.Missing(), report.Word(c.LeftOut))
-			continue
+			row = []report.Cell{report.Missing(), report.Missing(), report.Missing(), report.Word(c.LeftOut)}
 		}
-		t.Row(report.Word(name), report.Decimal(c.Accuracy, 1), report.Signed(c.Gain, 1), report.Decimal(c.Error, 1),
-			report.Cell{})
+		t.Row(append([]report.Cell{report.Word(name)}, row...)...)
 	}
-	return t
+	return []report.Block{t}
 }
 
 // parts plots the condensed graph and its number of nodes per class, under a heading. It omits the graph if there are
@@ -194,14 +181,12 @@ func (s Subject) parts(ctx context.Context, names []string) (blocks []report.Blo
 
 // classNames returns the names of the classes, or names such as "class 3" if the graph has none.
 func classNames(g *graph.Graph, small *condense.Condensed) []string {
-	names := g.ClassNames
-	if names == nil {
-		names = small.ClassNames
+	for _, names := range [][]string{g.ClassNames, small.ClassNames} {
+		if names != nil {
+			return names
+		}
 	}
-	if names != nil {
-		return names
-	}
-	names = make([]string, g.Classes)
+	names := make([]string, g.Classes)
 	for c := range names {
 		names[c] = "class " + strconv.Itoa(c)
 	}
@@ -221,11 +206,11 @@ func (s Subject) tiles() *report.Table {
 		if len(on.Test) == 1 {
 			seconds = "one training"
 		}
-		if of := s.whole(on.Model); of != nil {
-			mean, _ := of.TestMean()
+		if whole := of(s.Whole, on.Model); whole != nil {
+			mean, _ := whole.TestMean()
 			accuracy = report.Percent(mean, 1).Text + " if trained on the full graph"
-			seconds = quotient(of.Seconds, on.Seconds, "faster", "slower") + " than on the full graph (" + secondsOf(*of).Text +
-				" s)"
+			seconds = quotient(whole.Seconds, on.Seconds, "faster", "slower") + " than on the full graph (" +
+				secondsOf(*whole).Text + " s)"
 		}
 		mean, _ := on.TestMean()
 		row("test accuracy, "+on.Model, report.Percent(mean, 1), accuracy)
@@ -246,11 +231,11 @@ func (s Subject) tiles() *report.Table {
 	return t
 }
 
-// whole returns the score of a model that was trained on the full graph, or nil.
-func (s Subject) whole(model string) *experiment.Score {
-	for i := range s.Whole {
-		if s.Whole[i].Model == model {
-			return &s.Whole[i]
+// of returns the score of a model, or nil.
+func of(scores []experiment.Score, model string) *experiment.Score {
+	for i := range scores {
+		if scores[i].Model == model {
+			return &scores[i]
 		}
 	}
 	return nil
@@ -270,21 +255,15 @@ func quotient(before, after float64, less, more string) string {
 
 // bytesOf returns the number of bytes of a graph: adjacency, features and labels.
 func bytesOf(a *mat.CSR, x mat.Matrix, labels int) int {
-	bytes := 4 * labels
-	for _, m := range []mat.Matrix{a, x} {
-		switch m := m.(type) {
-		case *mat.CSR:
-			if m != nil {
-				bytes += 8*len(m.Indptr) + 4*len(m.Indices) + 4*len(m.Data)
-			}
-		case *mat.Dense:
-			bytes += 4 * len(m.Data)
-		default:
-			rows, cols := m.Dims()
-			bytes += 4 * rows * cols
-		}
+	rows, cols := x.Dims()
+	features := 4 * rows * cols
+	if x, sparse := x.(*mat.CSR); sparse {
+		features = int(budget.Sparse(x))
 	}
-	return bytes
+	if a == nil {
+		return features + 4*labels
+	}
+	return features + 4*labels + int(budget.Sparse(a))
 }
 
 // short formats a number of bytes with three digits.
@@ -311,7 +290,7 @@ func (s Subject) balanced() bool {
 
 // budgets compares the class shares among the condensed nodes with those among the training nodes.
 func (s Subject) budgets(names []string) *report.Plot {
-	of := func(name string, count []int) report.BarSeries {
+	shares := func(name string, count []int) report.BarSeries {
 		series := report.BarSeries{Name: name, Digits: 1}
 		sum := 0
 		for _, n := range count {
@@ -328,8 +307,8 @@ func (s Subject) budgets(names []string) *report.Plot {
 		Caption: "The share of each class among the condensed nodes and among the training nodes. In a good picture " +
 			"both bars of a class are about equally long; a rare class has at least one condensed node.",
 		Data: &report.Bars{Rows: names, Axis: "share, %", Series: []report.BarSeries{
-			of("condensed nodes", condense.CountBudget(s.Condensed.Y, s.Condensed.Classes)),
-			of("training nodes", s.Graph.Counts(s.Graph.Split.Train)),
+			shares("condensed nodes", condense.CountBudget(s.Condensed.Y, s.Condensed.Classes)),
+			shares("training nodes", s.Graph.Counts(s.Graph.Split.Train)),
 		}},
 	}
 }

@@ -77,9 +77,9 @@ func TestEmbeddings(t *testing.T) {
 		g, small := condensed(t, change)
 		s := plots(t, overview.Subject{Graph: g, Condensed: small})["embeddings"].Data.(*report.Scatter)
 		nodes, groups := s.Layers[0], s.Layers[1]
-		if nodes.Len() != len(g.Split.Train) || groups.Len() != small.Nodes() || len(s.Views) != 2 {
-			t.Fatalf("%s: %d and %d marks in %d views, want %d and %d in 2", name, nodes.Len(), groups.Len(), len(s.Views),
-				len(g.Split.Train), small.Nodes())
+		if len(nodes.Class) != len(g.Split.Train) || len(groups.Class) != small.Nodes() || len(s.Views) != 2 {
+			t.Fatalf("%s: %d and %d marks in %d views, want %d and %d in 2", name, len(nodes.Class), len(groups.Class),
+				len(s.Views), len(g.Split.Train), small.Nodes())
 		}
 		for i, v := range g.Split.Train {
 			owner := nodes.Owner[i]
@@ -99,7 +99,7 @@ func TestEmbeddings(t *testing.T) {
 		for _, view := range s.Views {
 			for l, at := range view.At {
 				for i, p := range at {
-					if !(math.Abs(p[0]) <= 5000 && math.Abs(p[1]) <= 5000) || len(at) != s.Layers[l].Len() {
+					if !(math.Abs(p[0]) <= 5000 && math.Abs(p[1]) <= 5000) || len(at) != len(s.Layers[l].Class) {
 						t.Fatalf("%s: mark %d of layer %d is at %v", name, i, l, p)
 					}
 				}
@@ -487,8 +487,8 @@ func TestWithoutMembers(t *testing.T) {
 	bare := *small
 	bare.Members, bare.MemberIDs, bare.Config = nil, nil, json.RawMessage(`{"method":"mine"}`)
 	found := plots(t, overview.Subject{Graph: g, Condensed: &bare})
-	if n := found["network"].Data.(*report.Network); n.Len() != small.Nodes() || n.Size != nil || n.Detail != nil {
-		t.Errorf("%d marks, want %d without sizes and details", n.Len(), small.Nodes())
+	if n := found["network"].Data.(*report.Network); len(n.Class) != small.Nodes() || n.Size != nil || n.Detail != nil {
+		t.Errorf("%d marks, want %d without sizes and details", len(n.Class), small.Nodes())
 	}
 	if c := found["embeddings"].Caption; !strings.Contains(c, "not one of cgc's own") {
 		t.Errorf("caption %q does not say that the propagation is the default", c)

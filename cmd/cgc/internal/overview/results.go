@@ -3,7 +3,6 @@ package overview
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
@@ -19,11 +18,11 @@ func (s Subject) accuracies() *report.Plot {
 		bars.Rows = append(bars.Rows, score.Model)
 	}
 	intervals := false
-	add := func(name string, of func(model string) *experiment.Score) {
+	add := func(name string, scores []experiment.Score) {
 		series := report.BarSeries{Name: name, Digits: 1}
 		for _, model := range bars.Rows {
 			mean, half, samples := math.NaN(), 0.0, []float64(nil)
-			if score := of(model); score != nil {
+			if score := of(scores, model); score != nil {
 				mean, _ = score.TestMean()
 				half, samples = score.TestCI95(), score.Test
 			}
@@ -34,15 +33,13 @@ func (s Subject) accuracies() *report.Plot {
 		}
 		bars.Series = append(bars.Series, series)
 	}
-	add("trained on the condensed graph", func(model string) *experiment.Score {
-		return &s.Small[slices.Index(bars.Rows, model)]
-	})
+	add("trained on the condensed graph", s.Small)
 	caption := "Accuracy on the test nodes of the original graph. Large dots are means, small ones single trainings. "
 	if intervals {
 		caption += "Strokes are 95% intervals of the mean over " + s.Over + " (Student's t). "
 	}
 	if len(s.Whole) > 0 {
-		add("trained on the full graph", s.whole)
+		add("trained on the full graph", s.Whole)
 		caption += "In a good picture, the condensed graph's dots lie as far to the right as the full graph's."
 	} else {
 		caption += "No model was trained on the full graph to compare with."
@@ -55,12 +52,12 @@ func (s Subject) accuracies() *report.Plot {
 // scores returns a table of accuracies, with a row for each model and each graph that it was trained on.
 func (s Subject) scores() *report.Table {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "model"}, {Name: "trained on"}, {Name: "accuracy", Unit: "%", Parts: []string{"mean", "std"}},
+		{Name: "model"}, {Name: "trained on"}, {Name: "accuracy", Unit: "%", Parts: report.MeanParts},
 		{Name: "time", Unit: "s", Key: "seconds of a training"},
 	}}
 	for _, small := range s.Small {
 		t.Row(report.Word(small.Model), report.Word("condensed"), meanOf(small), secondsOf(small))
-		if whole := s.whole(small.Model); whole != nil {
+		if whole := of(s.Whole, small.Model); whole != nil {
 			t.Row(report.Word(small.Model), report.Word("full"), meanOf(*whole), secondsOf(*whole))
 		}
 	}
@@ -72,15 +69,12 @@ func secondsOf(s experiment.Score) report.Cell { return report.Significant(s.Sec
 
 func meanOf(s experiment.Score) report.Cell {
 	mean, std := s.TestMean()
-	if len(s.Test) < 2 {
-		return report.Decimal(mean, 1)
-	}
-	return report.PlusMinus(mean, std, 1)
+	return report.Mean(mean, std, len(s.Test), 1)
 }
 
 // confusion compares the predictions of the first model on the test nodes after training on the condensed graph and on
 // the full graph. It returns nil if there are no predictions.
-func (s Subject) confusion(names []string) *report.Plot {
+func (s Subject) confusion(names []string) []report.Block {
 	truth := s.Graph.Labels(s.Graph.Split.Test)
 	small := s.Small[0]
 	if len(truth) == 0 || len(small.Predicted) != len(truth) {
@@ -98,19 +92,21 @@ func (s Subject) confusion(names []string) *report.Plot {
 		}
 		return counts
 	}
-	matrix := &report.Heatmap{X: "predicted", Y: "true class", Rows: names, Columns: names}
 	on := report.Sheet{Name: "condensed", Values: count(small.Predicted)}
-	caption := "Test nodes by true class (row) and predicted class (column). "
-	whole := s.whole(small.Model)
-	if whole == nil || len(whole.Predicted) != len(truth) {
-		matrix.Sheets = []report.Sheet{on}
-		return &report.Plot{
-			Name: "confusion", Title: "Predictions on the test nodes", Data: matrix,
-			Caption: caption + fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. In a good picture "+
-				"the diagonal holds most nodes of each row.", small.Model),
-		}
+	matrix := &report.Heatmap{
+		X: "predicted", Y: "true class", Rows: names, Columns: names, Sheets: []report.Sheet{on},
 	}
-	of := report.Sheet{Name: "full", Values: count(whole.Predicted)}
+	p := &report.Plot{
+		Name: "confusion", Title: "Predictions on the test nodes", Data: matrix,
+		Caption: "Test nodes by true class (row) and predicted class (column). ",
+	}
+	whole := of(s.Whole, small.Model)
+	if whole == nil || len(whole.Predicted) != len(truth) {
+		p.Caption += fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. In a good picture "+
+			"the diagonal holds most nodes of each row.", small.Model)
+		return []report.Block{p}
+	}
+	full := report.Sheet{Name: "full", Values: count(whole.Predicted)}
 	change := report.Sheet{Name: "difference", Signed: true, Values: count(small.Predicted)}
 	same := 0
 	for i := range truth {
@@ -118,24 +114,23 @@ func (s Subject) confusion(names []string) *report.Plot {
 			same++
 		}
 	}
-	for i, row := range of.Values {
+	for i, row := range full.Values {
 		for j, n := range row {
 			change.Values[i][j] -= n
 		}
 	}
-	matrix.Sheets = []report.Sheet{change, on, of}
-	return &report.Plot{
-		Name: "confusion", Title: "What condensing changed in the predictions", Data: matrix,
-		Caption: caption + fmt.Sprintf("The difference is the count of the %s trained on the condensed graph minus that "+
-			"of the %s trained on the full graph. In a good picture all differences are small; above 0 on the diagonal is a "+
-			"gain. The two agree on %s of %s test nodes (%s), with the first seed of each.", small.Model, small.Model,
-			report.Count(same), report.Count(len(truth)), report.Percent(100*float64(same)/float64(len(truth)), 1).Text),
-	}
+	matrix.Sheets = []report.Sheet{change, on, full}
+	p.Title = "What condensing changed in the predictions"
+	p.Caption += fmt.Sprintf("The difference is the count of the %s trained on the condensed graph minus that "+
+		"of the %s trained on the full graph. In a good picture all differences are small; above 0 on the diagonal is a "+
+		"gain. The two agree on %s of %s test nodes (%s), with the first seed of each.", small.Model, small.Model,
+		report.Count(same), report.Count(len(truth)), report.Percent(100*float64(same)/float64(len(truth)), 1).Text)
+	return []report.Block{p}
 }
 
 // time compares the seconds of each step with the minimum that the machine needs for its work. The block is folded if
 // the steps take less than a second in total. time returns nil if the seconds were not measured.
-func (s Subject) time() report.Block {
+func (s Subject) time() []report.Block {
 	total := s.Condensed.Seconds.Total
 	if total <= 0 {
 		return nil
@@ -176,11 +171,11 @@ func (s Subject) time() report.Block {
 	}
 	p := &report.Plot{Name: "seconds", Title: title, Caption: caption, Data: bars}
 	if total >= Moment {
-		return p
+		return []report.Block{p}
 	}
 	t := p.Table()
 	t.Title, t.Foot, t.Folded = title, caption, true
-	return t
+	return []report.Block{t}
 }
 
 // ceilings maps each ceiling to the name of its resource.

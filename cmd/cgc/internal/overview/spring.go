@@ -64,16 +64,19 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 	return places, nil
 }
 
-// component is a connected component as a Gonum graph. It iterates over its nodes in the order 0 … n−1, so that layouts
-// are deterministic.
-type component struct{ near [][]gonum.Node }
+// component is a connected component as a Gonum graph, of which layouts read nothing but nodes and neighbours. It
+// iterates over them in ascending order, so that layouts are deterministic.
+type component struct {
+	gonum.Graph // nil
+	near        [][]gonum.Node
+}
 
 func newComponent(a *mat.CSR, nodes []int32) component {
 	place := map[int]int{}
 	for i, v := range nodes {
 		place[int(v)] = i
 	}
-	c := component{make([][]gonum.Node, len(nodes))}
+	c := component{near: make([][]gonum.Node, len(nodes))}
 	for i, v := range nodes {
 		for j := range a.Row(int(v)) {
 			c.near[i] = append(c.near[i], simple.Node(place[j]))
@@ -82,32 +85,10 @@ func newComponent(a *mat.CSR, nodes []int32) component {
 	return c
 }
 
-// Node implements graph.Graph.
-func (c component) Node(id int64) gonum.Node { return simple.Node(id) }
-
 // Nodes implements graph.Graph.
 func (c component) Nodes() gonum.Nodes {
-	all := make([]gonum.Node, len(c.near))
-	for i := range all {
-		all[i] = simple.Node(i)
-	}
-	return iterator.NewOrderedNodes(all)
+	return iterator.NewImplicitNodes(0, len(c.near), func(i int) gonum.Node { return simple.Node(i) })
 }
 
 // From implements graph.Graph.
 func (c component) From(id int64) gonum.Nodes { return iterator.NewOrderedNodes(c.near[id]) }
-
-// HasEdgeBetween implements graph.Graph.
-func (c component) HasEdgeBetween(x, y int64) bool {
-	for _, n := range c.near[x] {
-		if n.ID() == y {
-			return true
-		}
-	}
-	return false
-}
-
-// Edge implements graph.Graph.
-func (c component) Edge(u, v int64) gonum.Edge {
-	return simple.Edge{F: simple.Node(u), T: simple.Node(v)}
-}

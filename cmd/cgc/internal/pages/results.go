@@ -248,10 +248,7 @@ func accuracyFigure(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f := &report.Figure{
-		Title: "Test accuracy of a GCN on Cora (2,708 nodes), 20 seeds", X: "nodes it was trained on",
-		Y: "test accuracy, %",
-	}
+	lines := &report.Lines{X: "nodes it was trained on", Y: "test accuracy, %"}
 	for style, method := range []string{"auto", "cgc", "herding", "k-center", "random", experiment.Whole} {
 		series := report.Series{Name: method, Style: style, Joined: true}
 		if method == experiment.Whole {
@@ -259,14 +256,14 @@ func accuracyFigure(root string) (string, error) {
 		}
 		for _, c := range all {
 			if s, is := c.methods[method]; is {
-				series.X, series.Y = append(series.X, float64(c.nodes)), append(series.Y, s.Test.Mean)
-				series.Std = append(series.Std, s.Test.Std)
+				series.Add(float64(c.nodes), s.Test.Mean, s.Test.Std)
 			}
 		}
-		f.Series = append(f.Series, series)
+		lines.Series = append(lines.Series, series)
 	}
 	var b bytes.Buffer
-	err = chart.SVG(&b, f)
+	title := "Test accuracy of a GCN on Cora (2,708 nodes), 20 seeds"
+	err = chart.SVG(&b, &report.Plot{Title: title, Data: lines})
 	return b.String(), err
 }
 

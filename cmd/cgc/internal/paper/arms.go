@@ -14,12 +14,16 @@ import (
 // arm is one of the configurations that a study compares.
 type arm struct {
 	name   string // the name in the paper
-	config cgc.Config
-	rival  condense.Method // replaces config, for a baseline
-	row    string          // Row.Method of the row with the paper's number
-	column string          // the column of the paper's number; empty means the column of the model
-	x      float64         // the value of the swept parameter, in a figure
+	of     method
+	change func(*cgc.Config) // of the base configuration of the method, or nil
+	config cgc.Config        // that configuration
+	rival  condense.Method   // replaces config, for a baseline
+	row    string            // Row.Method of the row with the paper's number
+	column string            // the column of the paper's number; empty means the column of the model
+	x      float64           // the value of the swept parameter, in a figure
 
+	size     size
+	part     string // Cell.Part
 	training gnn.Config
 	found    *Found // the result of a search, or nil
 }
@@ -36,10 +40,7 @@ func (a arm) method() condense.Method {
 // a column or, if byRow is set, in a row.
 func beside(methods []condense.Method, setting condense.Setting, byRow bool) (arms []arm) {
 	for _, m := range methods {
-		a := arm{name: printedMethod(m.Name()), rival: m}
-		if setting != (condense.Setting{}) {
-			a.rival = condense.Under(setting, m)
-		}
+		a := arm{name: printedMethod(m.Name()), rival: under(setting, m)}
 		if byRow {
 			a.row = a.name
 		} else {
@@ -50,19 +51,28 @@ func beside(methods []condense.Method, setting condense.Setting, byRow bool) (ar
 	return arms
 }
 
-// printedMethod returns the paper's name of a method: "GCond-X" for "gcond-x". It returns the name unchanged if the
-// paper does not have the method.
-func printedMethod(name string) string {
-	for _, column := range Published().Table("table4").Columns {
-		if strings.EqualFold(column, name) {
-			return column
-		}
+// under returns a method in a setting.
+func under(s condense.Setting, m condense.Method) condense.Method {
+	if s == (condense.Setting{}) {
+		return m
 	}
-	return name
+	return condense.Under(s, m)
 }
 
-// base returns the base configuration of a method in a study.
-type base func(method) cgc.Config
+// printedMethod returns the paper's name of a method: "GCond-X" for "gcond-x".
+func printedMethod(name string) string { return printedName("table4", name) }
+
+// printedModel returns the paper's name of a model: "GCN" for "gcn".
+func printedModel(name string) string { return printedName("table5", name) } // it has a column for every model
+
+// printedName returns the column of a table that is called name, in the paper's capitals, or name if there is none.
+func printedName(table, name string) string {
+	column, is := found(Published().Table(table).Columns, func(c string) bool { return strings.EqualFold(c, name) })
+	if !is {
+		return name
+	}
+	return column
+}
 
 // method is a method of the paper, with the paper's name.
 type method struct {
@@ -83,71 +93,60 @@ type sweep struct {
 	title string
 	axis  string
 	log   bool
-	arms  func(base) []arm
+	arms  []arm
 }
 
 // plain returns one arm per method, with the base configuration.
-func plain(methods ...method) func(base) []arm {
-	return func(b base) (arms []arm) {
-		for _, m := range methods {
-			arms = append(arms, arm{name: m.name, config: b(m), column: m.name})
-		}
-		return arms
+func plain(methods ...method) (arms []arm) {
+	for _, m := range methods {
+		arms = append(arms, arm{name: m.name, of: m, column: m.name})
 	}
+	return arms
 }
 
 // byModel returns one arm for a method whose numbers are in a row of the paper's table, with a column for each model.
-func byModel(m method) func(base) []arm {
-	return func(b base) []arm { return []arm{{name: m.name, config: b(m), row: m.name}} }
-}
+func byModel(m method) []arm { return []arm{{name: m.name, of: m, row: m.name}} }
 
 // ablation returns arms that each omit or replace one part of the method, and the unchanged method last.
-func ablation(m method) func(base) []arm {
-	return func(b base) (arms []arm) {
-		for _, part := range []struct {
-			name   string
-			change func(*cgc.Config)
-		}{
-			{" w/o AUG", func(c *cgc.Config) { c.Augment = 0 }},
-			{" w/o CAL", func(c *cgc.Config) { c.Temperature = cgc.Infinite }},
-			{" w K-means", func(c *cgc.Config) { c.Partition = "kmeans" }},
-			{" w RAN", func(c *cgc.Config) { c.Partition = "random" }},
-			{"", func(*cgc.Config) {}},
-		} {
-			a := arm{name: m.name + part.name, config: b(m), column: m.name + part.name}
-			part.change(&a.config)
-			arms = append(arms, a)
-		}
-		return arms
+func ablation(m method) []arm {
+	arms := []arm{
+		{name: " w/o AUG", change: func(c *cgc.Config) { c.Augment = 0 }},
+		{name: " w/o CAL", change: func(c *cgc.Config) { c.Temperature = cgc.Infinite }},
+		{name: " w K-means", change: func(c *cgc.Config) { c.Partition = "kmeans" }},
+		{name: " w RAN", change: func(c *cgc.Config) { c.Partition = "random" }},
+		{},
 	}
+	for i := range arms {
+		name := m.name + arms[i].name
+		arms[i].name, arms[i].of, arms[i].column = name, m, name
+	}
+	return arms
 }
 
 // propagations returns arms for the propagation rules that have a column in the paper.
-func propagations(b base) (arms []arm) {
+func propagations() (arms []arm) {
 	for _, m := range []method{cgcx, full} {
 		for _, p := range propagate.Rules() {
 			column := strings.ToUpper(string(p))
-			if !slices.Contains(Published().Table("table12").Columns, column) {
-				continue
+			if slices.Contains(Published().Table("table12").Columns, column) {
+				arms = append(arms, arm{
+					name: m.name + " " + column, of: m, row: m.name, column: column,
+					change: func(c *cgc.Config) { c.Propagation = p },
+				})
 			}
-			a := arm{name: m.name + " " + column, config: b(m), row: m.name, column: column}
-			a.config.Propagation = p
-			arms = append(arms, a)
 		}
 	}
 	return arms
 }
 
 // over returns arms that set one parameter of a method to each of the values.
-func over(m method, symbol string, values []float64, set func(*cgc.Config, float64)) func(base) []arm {
-	return func(b base) (arms []arm) {
-		for _, v := range values {
-			a := arm{name: fmt.Sprintf("%s %s=%g", m.name, symbol, v), config: b(m), x: v}
-			set(&a.config, v)
-			arms = append(arms, a)
-		}
-		return arms
+func over(m method, symbol string, set func(*cgc.Config, float64), values ...float64) (arms []arm) {
+	for _, v := range values {
+		arms = append(arms, arm{
+			name: fmt.Sprintf("%s %s=%g", m.name, symbol, v), of: m, x: v, change: func(c *cgc.Config) { set(c, v) },
+		})
 	}
+	return arms
 }
 
 // parameters returns the sweeps of the sensitivity analysis, over the values that the paper searched (appendix E.3) and
@@ -158,16 +157,16 @@ func over(m method, symbol string, values []float64, set func(*cgc.Config, float
 func parameters() []sweep {
 	return []sweep{
 		{"augment", "Augmentation", "augmentation p, a multiple of the training nodes", false,
-			over(full, "p", []float64{0, 0.5, 1, 2, 3, 5}, func(c *cgc.Config, v float64) { c.Augment = v })},
+			over(full, "p", func(c *cgc.Config, v float64) { c.Augment = v }, 0, 0.5, 1, 2, 3, 5)},
 		{"temperature", "Temperature", "temperature τ", true,
-			over(full, "τ", []float64{0.01, 0.1, 0.3, 0.5, 0.8, 1, 10},
-				func(c *cgc.Config, v float64) { c.Temperature = cgc.Temperature(v) })},
+			over(full, "τ", func(c *cgc.Config, v float64) { c.Temperature = cgc.Temperature(v) },
+				0.01, 0.1, 0.3, 0.5, 0.8, 1, 10)},
 		{"threshold", "Threshold, without a bound on the degree", "threshold T", false,
-			over(full, "T", []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99},
-				func(c *cgc.Config, v float64) { c.Threshold, c.Degree = v, 0 })},
+			over(full, "T", func(c *cgc.Config, v float64) { c.Threshold, c.Degree = v, 0 },
+				0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)},
 		{"alpha", fmt.Sprintf("Weight of smoothness, at a mean degree of %g", meanDegree), "weight α", false,
-			over(full, "α", []float64{0.3, 0.5, 1, 2, 3},
-				func(c *cgc.Config, v float64) { c.Threshold, c.Degree, c.Alpha = 0, meanDegree, v })},
+			over(full, "α", func(c *cgc.Config, v float64) { c.Threshold, c.Degree, c.Alpha = 0, meanDegree, v },
+				0.3, 0.5, 1, 2, 3)},
 	}
 }
 
@@ -176,5 +175,5 @@ const meanDegree = 1.0
 
 func depth() sweep {
 	return sweep{"", "CGC-X by depth of propagation", "hops K", false,
-		over(cgcx, "K", []float64{0, 1, 2, 3, 4, 5}, func(c *cgc.Config, v float64) { c.Hops = int(v) })}
+		over(cgcx, "K", func(c *cgc.Config, v float64) { c.Hops = int(v) }, 0, 1, 2, 3, 4, 5)}
 }

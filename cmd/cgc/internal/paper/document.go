@@ -39,19 +39,12 @@ func (r *Result) Document() *report.Document {
 	return d
 }
 
-// meanParts names the values of a cell with a mean and its standard deviation.
-var meanParts = []string{"mean", "std"}
-
 // accuracies returns the main table. Accuracies on a graph that is not the paper's are in a separate column, without a
 // difference from the paper.
 func (r *Result) accuracies() *report.Table {
-	models, strange, ours, printed := map[string]bool{}, false, false, false
-	for _, c := range r.Cells {
-		models[c.Model] = true
-		printed = printed || c.Paper != nil
-		strange = strange || !c.Comparable
-		ours = ours || c.Comparable
-	}
+	ours := slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Comparable })
+	strange := slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.Comparable })
+	printed := slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Paper != nil })
 	t := new(report.Table)
 	var shown []func(Cell) report.Cell
 	add := func(when bool, column report.Column, cell func(Cell) report.Cell) {
@@ -60,7 +53,7 @@ func (r *Result) accuracies() *report.Table {
 		}
 	}
 	numbers := func(name string) report.Column {
-		return report.Column{Name: name, Unit: "%", Parts: meanParts, Side: report.Right}
+		return report.Column{Name: name, Unit: "%", Parts: report.MeanParts, Side: report.Right}
 	}
 	add(true, report.Column{Name: "graph"}, func(c Cell) report.Cell { return report.Word(r.called(c.Graph)) })
 	add(true, report.Column{Name: "r", Side: report.Right}, func(c Cell) report.Cell { return orMissing(c.Ratio) })
@@ -69,7 +62,7 @@ func (r *Result) accuracies() *report.Table {
 	add(r.about().sweeps != nil, report.Column{Name: "edges of A′"}, func(c Cell) report.Cell {
 		return report.Decimal(c.Edges, 1)
 	})
-	add(len(models) > 1, report.Column{Name: "model"}, func(c Cell) report.Cell { return report.Word(c.Model) })
+	add(r.several(), report.Column{Name: "model"}, func(c Cell) report.Cell { return report.Word(c.Model) })
 	add(ours, numbers("here"), func(c Cell) report.Cell { return c.test(c.Comparable) })
 	add(printed, numbers("paper"), func(c Cell) report.Cell { return c.Paper.cell() })
 	add(ours && printed, report.Column{Name: "difference", Side: report.Right}, Cell.difference)
@@ -82,6 +75,11 @@ func (r *Result) accuracies() *report.Table {
 		t.Row(row...)
 	}
 	return t
+}
+
+// several reports whether the cells are of more than one model.
+func (r *Result) several() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Model != r.Cells[0].Model })
 }
 
 // called returns the name of a graph, marked if the graph is synthetic.
@@ -101,13 +99,10 @@ func orMissing(text string) report.Cell {
 
 // test formats the test accuracy if it belongs in the column, as here says.
 func (c Cell) test(here bool) report.Cell {
-	switch {
-	case !here:
+	if !here {
 		return report.Missing()
-	case c.Seeds < 2:
-		return report.Decimal(c.Test.Mean, 1)
 	}
-	return report.PlusMinus(c.Test.Mean, c.Test.Std, 1)
+	return report.Mean(c.Test.Mean, c.Test.Std, c.Seeds, 1)
 }
 
 // difference formats the measured accuracy minus the paper's.
@@ -161,7 +156,8 @@ func (r *Result) seconds() *report.Table {
 }
 
 // others returns tables with the paper's numbers, on the same graphs, for methods that were not run: one or more for
-// each of the study's tables.
+// each of the study's tables. A table of the paper whose columns are methods is transposed. The result has a column for
+// each graph and ratio. Of a table whose columns are models, there is a table for each graph.
 func (r *Result) others() (all []*report.Table) {
 	run := map[string]bool{wholeName: true}
 	for _, c := range r.Cells {
@@ -170,84 +166,60 @@ func (r *Result) others() (all []*report.Table) {
 	for _, t := range r.Times {
 		run[t.Arm] = true
 	}
-	for _, name := range r.about().otherTables() {
+	names := r.about().tables
+	if others := r.about().others; others != nil {
+		names = others
+	}
+	for _, name := range names {
 		p := Published().Table(name)
-		if slices.ContainsFunc(p.Rows, func(row Row) bool { return row.Method != "" }) {
-			all = append(all, r.byModel(p, run)...)
-		} else if t := r.byMethod(p, run); len(t.Rows) > 0 {
+		name = strings.TrimSuffix(name, secondsSuffix)
+		if !slices.ContainsFunc(p.Rows, func(row Row) bool { return row.Method != "" }) {
+			rows := slices.DeleteFunc(slices.Clone(p.Rows), func(row Row) bool { return !r.graph(row.Graph).Paper })
+			t := printedTable("other methods", name, p.Unit)
+			for _, row := range rows {
+				t.Columns = append(t.Columns, printedColumn(row.Graph+" "+row.Ratio))
+			}
+			for c, method := range p.Columns {
+				if !run[method] && len(rows) > 0 {
+					printedRow(t, method, len(rows), func(i int) *Value { return &rows[i].Cells[c] })
+				}
+			}
+			all = append(all, t)
+			continue
+		}
+		for _, g := range r.Graphs {
+			t := printedTable("other methods on "+g.Name, name, p.Unit)
+			for _, name := range p.Columns {
+				t.Columns = append(t.Columns, printedColumn(name))
+			}
+			for _, row := range p.Rows {
+				if row.Graph == g.Name && !run[row.Method] && !run[row.Method+" "+p.Columns[0]] {
+					printedRow(t, row.Method, len(row.Cells), func(i int) *Value { return &row.Cells[i] })
+				}
+			}
 			all = append(all, t)
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(t *report.Table) bool { return len(t.Rows) == 0 })
 }
 
-// otherTables returns the names of the paper's tables from which other methods are shown.
-func (s *Study) otherTables() []string {
-	if s.others != nil {
-		return s.others
+// printedTable returns an empty table for numbers that table name of the paper prints for the given methods.
+func printedTable(methods, name, unit string) *report.Table {
+	return &report.Table{
+		Title: fmt.Sprintf("%s, as the paper prints them (%s, %s)", methods, name, unit), Columns: report.Columns("method"),
 	}
-	return s.tables
-}
-
-// byMethod transposes a table whose columns are methods. The result has a row for each method, and a column for each
-// graph and ratio.
-func (r *Result) byMethod(p *Table, run map[string]bool) *report.Table {
-	t := &report.Table{
-		Title: fmt.Sprintf("other methods, as the paper prints them (%s, %s)", strings.TrimSuffix(p.Name, secondsSuffix),
-			p.Unit),
-		Columns: []report.Column{{Name: "method"}},
-	}
-	var rows []Row
-	for _, row := range p.Rows {
-		if r.graph(row.Graph).Paper {
-			rows = append(rows, row)
-			t.Columns = append(t.Columns, printedColumn(row.Graph+" "+row.Ratio))
-		}
-	}
-	if len(rows) == 0 {
-		return t
-	}
-	for c, method := range p.Columns {
-		if run[method] {
-			continue
-		}
-		line := []report.Cell{report.Word(method)}
-		for _, row := range rows {
-			line = append(line, row.Cells[c].cell())
-		}
-		t.Row(line...)
-	}
-	return t
 }
 
 // printedColumn returns a column for numbers printed in the paper.
 func printedColumn(name string) report.Column {
-	return report.Column{Name: name, Parts: meanParts, Side: report.Right}
+	return report.Column{Name: name, Parts: report.MeanParts, Side: report.Right}
 }
 
-// byModel returns, for each graph, a table whose columns are models.
-func (r *Result) byModel(p *Table, run map[string]bool) (all []*report.Table) {
-	for _, g := range r.Graphs {
-		t := &report.Table{
-			Title:   fmt.Sprintf("other methods on %s, as the paper prints them (%s, %s)", g.Name, p.Name, p.Unit),
-			Columns: []report.Column{{Name: "method"}},
-		}
-		for _, name := range p.Columns {
-			t.Columns = append(t.Columns, printedColumn(name))
-		}
-		for _, row := range p.Rows {
-			if row.Graph != g.Name || run[row.Method] || run[row.Method+" "+p.Columns[0]] {
-				continue
-			}
-			line := []report.Cell{report.Word(row.Method)}
-			for _, v := range row.Cells {
-				line = append(line, v.cell())
-			}
-			t.Row(line...)
-		}
-		if len(t.Rows) > 0 {
-			all = append(all, t)
-		}
+// printedRow appends a row with n numbers of a method.
+func printedRow(t *report.Table, method string, n int, value func(i int) *Value) {
+	row := []report.Cell{report.Word(method)}
+	for i := range n {
+		row = append(row, value(i).cell())
 	}
-	return all
+	t.Row(row...)
 }

@@ -2,13 +2,14 @@ package paper
 
 import (
 	"math"
+	"regexp"
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 // Figures returns the named figures of the study, or none if the study is only a table.
-func (r *Result) Figures() []*report.Figure {
+func (r *Result) Figures() []*report.Plot {
 	if r.about().draw == nil {
 		return nil
 	}
@@ -30,118 +31,107 @@ func (r *Result) legend(name string) string {
 	return name
 }
 
-// gathered is a series under construction.
-type gathered struct {
-	report.Series
-}
-
-func (s *gathered) add(x, y, std float64) {
-	s.X, s.Y, s.Std = append(s.X, x), append(s.Y, y), append(s.Std, std)
+// drawInto adds the accuracy of c to here and, if the two can be compared, the paper's to paper.
+func (c Cell) drawInto(here, paper *report.Series, x float64) {
+	here.Add(x, c.Test.Mean, c.Test.Std)
+	if c.Comparable && c.Paper != nil {
+		paper.Add(x, c.Paper.Mean, c.Paper.Std)
+	}
 }
 
 // overNodes plots accuracy against N′ for each graph: the measured methods, the paper's numbers, and the full graph.
-func overNodes(r *Result) (all []*report.Figure) {
+func overNodes(r *Result) (all []*report.Plot) {
 	for _, g := range r.Graphs {
-		f := &report.Figure{
-			Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name), X: "condensed nodes N′", Y: accuracyAxis,
-		}
-		var lo, hi float64 = math.Inf(1), math.Inf(-1)
+		lines := &report.Lines{X: "condensed nodes N′", Y: accuracyAxis}
+		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, c := range r.Cells {
 			if c.Graph == g.Name && c.Arm != wholeName {
 				lo, hi = min(lo, float64(c.Nodes)), max(hi, float64(c.Nodes))
 			}
 		}
 		for style, arm := range []string{cgcx.name, full.name, wholeName} {
-			here := gathered{report.Series{Name: arm, Style: style, Joined: true}}
-			paper := gathered{report.Series{Name: arm + ", paper", Style: style, Joined: true, Hollow: true}}
+			name := arm
 			if arm == wholeName {
-				here.Name, paper.Name = "full graph", "full graph, paper"
+				name = "full graph"
 			}
+			here := report.Series{Name: name, Style: style, Joined: true}
+			paper := report.Series{Name: name + ", paper", Style: style, Joined: true, Hollow: true}
 			for _, c := range r.Cells {
-				if c.Graph != g.Name || c.Arm != arm {
-					continue
-				}
-				places := []float64{float64(c.Nodes)}
-				if arm == wholeName {
-					places = []float64{lo, hi}
-				}
-				for _, x := range places {
-					here.add(x, c.Test.Mean, c.Test.Std)
-					if c.Comparable && c.Paper != nil {
-						paper.add(x, c.Paper.Mean, c.Paper.Std)
-					}
+				switch {
+				case c.Graph != g.Name || c.Arm != arm:
+				case arm == wholeName:
+					c.drawInto(&here, &paper, lo)
+					c.drawInto(&here, &paper, hi)
+				default:
+					c.drawInto(&here, &paper, float64(c.Nodes))
 				}
 			}
-			f.Series = append(f.Series, here.Series, paper.Series)
+			lines.Series = append(lines.Series, here, paper)
 		}
-		all = append(all, f)
+		all = append(all, &report.Plot{
+			Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name), Data: lines,
+		})
 	}
 	return all
 }
 
 // overMethods plots the seconds of each method on a logarithmic axis: the paper's and ours.
-func overMethods(r *Result) []*report.Figure {
-	f := &report.Figure{Name: r.Study, Title: "Seconds of condensation, machines differ", Y: "seconds", LogY: true}
-	at := map[string]float64{}
-	place := func(word string) float64 {
-		if _, is := at[word]; !is {
-			at[word] = float64(len(f.Words))
-			f.Words = append(f.Words, word)
-		}
-		return at[word]
-	}
+func overMethods(r *Result) []*report.Plot {
+	lines := &report.Lines{Y: "seconds", LogY: true}
 	table := Published().Table("table4")
 	for style, g := range r.Graphs {
-		paper := gathered{report.Series{Name: g.Name + ", paper", Style: style, Hollow: true}}
+		paper := report.Series{Name: g.Name + ", paper", Style: style, Hollow: true}
 		for _, method := range table.Columns {
 			for _, row := range table.Rows {
 				if v, _ := table.Value(g.Name, row.Ratio, "", method); row.Graph == g.Name && !v.OutOfMemory {
-					paper.add(place(method), v.Mean, 0)
+					paper.Add(lines.Place(method), v.Mean, 0)
 				}
 			}
 		}
-		here := gathered{report.Series{Name: r.called(g.Name) + ", here", Style: style}}
+		here := report.Series{Name: r.called(g.Name) + ", here", Style: style}
 		for _, t := range r.Times {
 			if t.Graph == g.Name {
-				here.add(place(t.Arm+", here"), t.Seconds.Total, 0)
+				here.Add(lines.Place(t.Arm+", here"), t.Seconds.Total, 0)
 			}
 		}
-		f.Series = append(f.Series, paper.Series, here.Series)
+		lines.Series = append(lines.Series, paper, here)
 	}
-	return []*report.Figure{f}
+	return []*report.Plot{{Name: r.Study, Title: "Seconds of condensation, machines differ", Data: lines}}
 }
 
 // overSeconds plots accuracy against seconds of condensation for each graph. One figure has a point for each measured
 // method, with the 95% interval of its mean. Another has the paper's points, with the paper's deviations.
-func overSeconds(r *Result) (all []*report.Figure) {
+func overSeconds(r *Result) (all []*report.Plot) {
 	for _, g := range r.Graphs {
-		here := gathered{report.Series{Name: "here", Labels: []string{}}}
-		paper := gathered{report.Series{Name: "paper", Labels: []string{}, Style: 1, Hollow: true}}
+		here := report.Series{Name: "here", Labels: []string{}}
+		paper := report.Series{Name: "paper", Labels: []string{}, Style: 1, Hollow: true}
 		for _, c := range r.Cells {
 			if c.Graph != g.Name || c.Arm == wholeName {
 				continue
 			}
-			here.add(c.Condense, c.Test.Mean, c.Test.CI95)
+			here.Add(c.Condense, c.Test.Mean, c.Test.CI95)
 			here.Labels = append(here.Labels, c.Arm)
 			seconds, has := Published().Table("table4").Value(g.Name, c.Ratio, "", c.Arm)
 			if !has || seconds.OutOfMemory || c.Paper == nil || c.Paper.OutOfMemory || !c.Comparable {
 				continue
 			}
-			paper.add(seconds.Mean, c.Paper.Mean, c.Paper.Std)
+			paper.Add(seconds.Mean, c.Paper.Mean, c.Paper.Std)
 			paper.Labels = append(paper.Labels, c.Arm)
 		}
-		for _, s := range []gathered{here, paper} {
+		for _, s := range []report.Series{here, paper} {
 			if len(s.X) == 0 {
 				continue
 			}
-			f := &report.Figure{
+			p := &report.Plot{
 				Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name) + ", " + s.Name,
-				X: "seconds of condensation", Y: accuracyAxis, LogX: true, Series: []report.Series{s.Series},
+				Data: &report.Lines{
+					X: "seconds of condensation", Y: accuracyAxis, LogX: true, Series: []report.Series{s},
+				},
 			}
 			if s.Hollow {
-				f.Name += "-paper"
+				p.Name += "-paper"
 			}
-			all = append(all, f)
+			all = append(all, p)
 		}
 	}
 	return all
@@ -149,70 +139,47 @@ func overSeconds(r *Result) (all []*report.Figure) {
 
 // overWords plots the accuracy of each model (or of each arm if there is only one model) on each graph, measured and in
 // the paper.
-func overWords(r *Result) []*report.Figure {
-	models := map[string]bool{}
-	for _, c := range r.Cells {
-		models[c.Model] = true
-	}
-	f := &report.Figure{Name: r.Study, Title: capital(r.Title), Y: accuracyAxis}
-	at := map[string]float64{}
+func overWords(r *Result) []*report.Plot {
+	lines := &report.Lines{Y: accuracyAxis}
 	for style, g := range r.Graphs {
-		here := gathered{report.Series{Name: r.legend(g.Name), Style: style}}
-		paper := gathered{report.Series{Name: g.Name + ", paper", Style: style, Hollow: true}}
+		here := report.Series{Name: r.legend(g.Name), Style: style}
+		paper := report.Series{Name: g.Name + ", paper", Style: style, Hollow: true}
 		for _, c := range r.Cells {
 			if c.Graph != g.Name {
 				continue
 			}
 			word := c.Arm
-			if len(models) > 1 {
+			if r.several() {
 				word = printedModel(c.Model)
 			}
-			x, is := at[word]
-			if !is {
-				x = float64(len(f.Words))
-				at[word] = x
-				f.Words = append(f.Words, word)
-			}
-			here.add(x, c.Test.Mean, c.Test.Std)
-			if c.Comparable && c.Paper != nil {
-				paper.add(x, c.Paper.Mean, c.Paper.Std)
-			}
+			c.drawInto(&here, &paper, lines.Place(word))
 		}
-		f.Series = append(f.Series, here.Series, paper.Series)
+		lines.Series = append(lines.Series, here, paper)
 	}
-	return []*report.Figure{f}
+	title := strings.ToUpper(r.Title[:1]) + r.Title[1:]
+	return []*report.Plot{{Name: r.Study, Title: title, Data: lines}}
 }
 
 // overParameters returns a figure for each swept parameter, with a line for each graph.
-func overParameters(r *Result) (all []*report.Figure) {
+func overParameters(r *Result) (all []*report.Plot) {
 	for _, sw := range r.about().sweeps {
-		f := &report.Figure{Name: r.Study, Title: sw.title, X: sw.axis, Y: accuracyAxis, LogX: sw.log}
-		if sw.name != "" {
-			f.Name += "-" + sw.name
-		}
+		lines := &report.Lines{X: sw.axis, Y: accuracyAxis, LogX: sw.log}
 		for style, g := range r.Graphs {
-			line := gathered{report.Series{Name: r.legend(g.Name), Style: style, Joined: true}}
+			line := report.Series{Name: r.legend(g.Name), Style: style, Joined: true}
 			for _, c := range r.Cells {
 				if c.Graph == g.Name && c.Part == sw.name {
-					line.add(c.X, c.Test.Mean, c.Test.Std)
+					line.Add(c.X, c.Test.Mean, c.Test.Std)
 				}
 			}
-			f.Series = append(f.Series, line.Series)
+			lines.Series = append(lines.Series, line)
 		}
-		all = append(all, f)
+		name := strings.TrimSuffix(r.Study+"-"+sw.name, "-")
+		all = append(all, &report.Plot{Name: name, Title: sw.title, Data: lines})
 	}
 	return all
 }
 
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
 // file replaces characters that are unsuitable in a file name.
 func file(name string) string {
-	out := []rune(name)
-	for i, c := range out {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
-			out[i] = '-'
-		}
-	}
-	return string(out)
+	return regexp.MustCompile("[^a-zA-Z0-9_-]").ReplaceAllString(name, "-")
 }

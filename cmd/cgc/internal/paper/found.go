@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
@@ -44,23 +43,17 @@ func (r *Result) searchNotes(add func(string, ...any)) {
 	add("Search: %s for each cell, by mean validation accuracy: %d seeds each, then %d more for the best quarter. These "+
 		"seeds are not those of the table. Labels of test nodes were not there to be read.",
 		report.Plural(r.Trials, "candidate"), firstSeeds, moreSeeds)
-	add("Sets searched: %s.", sets())
-	add("The best of the seeds is the highest test accuracy of one seed. It is no estimate: the mean is.")
-}
-
-// sets describes the values that the search tries.
-func sets() string {
 	s := Published().Settings.Sets
-	return fmt.Sprintf("p in %v of the K·n embeddings, τ in %v, T in %v, α in %v, dropout in %v, and the learning rate "+
-		"of methods that learn in %v", s.Augment, s.Temperature, s.Threshold, s.Alpha, s.Dropout, s.LearningRate)
+	add("Sets searched: p in %v of the K·n embeddings, τ in %v, T in %v, α in %v, dropout in %v, and the learning rate "+
+		"of methods that learn in %v.", s.Augment, s.Temperature, s.Threshold, s.Alpha, s.Dropout, s.LearningRate)
+	add("The best of the seeds is the highest test accuracy of one seed. It is no estimate: the mean is.")
 }
 
 // dataTable returns table 8: the available graphs and the paper's.
 func (r *Result) dataTable() *report.Table {
-	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, {Name: "whose"}, {Name: "nodes"}, {Name: "edges"}, {Name: "classes"}, {Name: "features"},
-		{Name: "training"}, {Name: "validation"}, {Name: "test"}, {Name: "task"},
-	}}
+	t := &report.Table{Columns: report.Columns(
+		"graph", "whose", "nodes", "edges", "classes", "features", "training", "validation", "test", "task",
+	)}
 	row := func(name, whose string, inductive bool, numbers ...int) {
 		cells := []report.Cell{report.Word(name), report.Word(whose)}
 		for _, n := range numbers {

@@ -34,13 +34,13 @@ type Study struct {
 	ratios bool     // all three ratios of each data set, not only the middle one
 	whole  bool     // also train on the full graph
 	models []gnn.Model
-	timed  bool             // measure seconds of condensation
-	data   bool             // only describe the graphs, condense nothing
-	beside bool             // Job.Methods can be added
-	arms   func(base) []arm // the configurations to compare
-	sweeps []sweep          // instead of arms, for a figure that varies parameters
-	note   string           // a sentence or two on how this differs from the paper; may be empty
-	draw   func(*Result) []*report.Figure
+	timed  bool    // measure seconds of condensation
+	data   bool    // only describe the graphs, condense nothing
+	beside bool    // Job.Methods can be added
+	arms   []arm   // the configurations to compare
+	sweeps []sweep // instead of arms, for a figure that varies parameters
+	note   string  // a sentence or two on how this differs from the paper; may be empty
+	draw   func(*Result) []*report.Plot
 }
 
 // secondsSuffix is the suffix of the name of a table of seconds that the paper combines with accuracies.
@@ -78,7 +78,7 @@ func Studies() []*Study {
 		{
 			Name: "table6", Also: []string{"ablation"}, Graphs: five, Title: "what the parts of CGC-X contribute",
 			tables: []string{"table6"}, models: gcn, draw: overWords,
-			arms: func(b base) []arm { return append(plain(simdm)(b), ablation(cgcx)(b)...) },
+			arms: append(plain(simdm), ablation(cgcx)...),
 		},
 		{
 			Name: "table8", Also: []string{"data"}, Graphs: six, Title: "the data sets", data: true,
@@ -94,7 +94,7 @@ func Studies() []*Study {
 		},
 		{
 			Name: "table12", Also: []string{"propagation"}, Graphs: five, Title: "propagation by SGC, PPR and SAGE",
-			tables: []string{"table12"}, models: gcn, arms: propagations, draw: overWords,
+			tables: []string{"table12"}, models: gcn, arms: propagations(), draw: overWords,
 		},
 		{
 			Name: "figure3", beside: true, Also: []string{"tradeoff"}, Graphs: []string{"arxiv", "reddit"},
@@ -118,14 +118,19 @@ func Studies() []*Study {
 	}
 }
 
-// modelsTable is the name of the paper's table with a column for every model.
-const modelsTable = "table5"
-
 // modelsOf returns the models that have a column in a table of the paper.
 func modelsOf(table string) []gnn.Model {
 	return slices.DeleteFunc(gnn.All(), func(m gnn.Model) bool {
 		return !slices.Contains(Published().Table(table).Columns, printedModel(m.Name()))
 	})
+}
+
+// all returns the sweeps of the study, or its arms as one sweep without a name; none if it condenses nothing.
+func (s *Study) all() []sweep {
+	if s.arms != nil {
+		return []sweep{{arms: s.arms}}
+	}
+	return s.sweeps
 }
 
 // UnknownError is the error of Find for an unknown name. It lists the names of the studies.

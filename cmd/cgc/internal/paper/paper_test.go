@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -24,10 +22,9 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/progress"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // tiny returns a tiny graph with the name of a data set.
 func tiny(t *testing.T, name string) *graph.Graph {
@@ -64,6 +61,17 @@ func job(t *testing.T, study string, graphs ...string) paper.Job {
 	return j
 }
 
+// newLog returns an empty log.
+func newLog(t *testing.T) *experiment.Log {
+	t.Helper()
+	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	return log
+}
+
 func mustRun(t *testing.T, j paper.Job) *paper.Result {
 	t.Helper()
 	r, err := j.Run(t.Context())
@@ -76,11 +84,7 @@ func mustRun(t *testing.T, j paper.Job) *paper.Result {
 // TestEveryStudy measures every table and figure on a tiny graph with the name of one of its data sets, and renders the
 // result in every format.
 func TestEveryStudy(t *testing.T) {
-	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
+	log := newLog(t)
 	want := map[string]struct{ arms, figures int }{
 		"table2": {2, 0}, "table3": {7, 2}, "table8": {0, 0}, "figure3": {2, 2},
 		"table4": {0, 1}, "table5": {7, 1}, "table6": {6, 1}, "table10": {6, 1},
@@ -142,27 +146,22 @@ func TestEveryStudy(t *testing.T) {
 			if err := chart.SVG(&b, p); err != nil {
 				t.Errorf("%s: %v", p.Name, err)
 			}
-			for _, series := range p.Series {
+			for _, series := range p.Data.(*report.Lines).Series {
 				if strings.HasSuffix(series.Name, ", paper") && s.Name != "table4" && len(series.Y) > 0 {
 					t.Errorf("%s draws the paper's accuracies beside those of a graph that is not its own", p.Name)
 				}
 			}
 		}
-		w := s.Work(j.Sources, 2)
-		averages := 0
+		did := paper.Work{Timed: 2 * len(r.Times)}
 		for _, c := range r.Cells {
-			if c.Model == "AVG" {
-				averages++
+			switch {
+			case c.Arm == "Whole":
+				did.Whole += 2
+			case c.Model != "AVG":
+				did.Trainings += 2
 			}
 		}
-		wholes := 0
-		for _, c := range r.Cells {
-			if c.Arm == "Whole" {
-				wholes++
-			}
-		}
-		did := paper.Work{Timed: 2 * len(r.Times), Trainings: 2 * (len(r.Cells) - averages - wholes), Whole: 2 * wholes}
-		if did != w {
+		if w := s.Work(j.Sources, 2); did != w {
 			t.Errorf("%s did %+v, Work says %+v", s.Name, did, w)
 		}
 	}
@@ -189,61 +188,30 @@ func TestGolden(t *testing.T) {
 	if err := report.Markdown(&b, r.Document()); err != nil {
 		t.Fatal(err)
 	}
-	const golden = "testdata/table6.txt"
-	if *update {
-		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("the text differs from %s (go test -update writes it):\n%s", golden, &b)
-	}
+	golden.Compare(t, "testdata/table6.txt", b.Bytes())
 }
 
-// TestResume checks that an interrupted job keeps its trainings in the log, and that the next job runs only the
-// remaining ones and gets the same numbers.
+// TestResume checks that a job keeps its trainings in the log, and that the next one repeats none and gets the same
+// numbers.
 func TestResume(t *testing.T) {
-	want := mustRun(t, job(t, "table6", "cora"))
-	path := filepath.Join(t.TempDir(), "log.jsonl")
-	run := func(ctx context.Context, stopAfter int) (*paper.Result, int, error) {
-		log, err := experiment.OpenLog(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer log.Close()
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
+	log := newLog(t)
+	j := job(t, "table6", "cora")
+	want := mustRun(t, j)
+	j.Log = log
+	for _, missing := range []int{12, 0} {
 		trained := 0
-		j := job(t, "table6", "cora")
-		j.Log = log
-		ctx = progress.With(ctx, func(e progress.Event) {
+		r, err := j.Run(progress.With(t.Context(), func(e progress.Event) {
 			if strings.HasPrefix(e.Stage, "training") && e.Done > 0 {
-				if trained++; trained == stopAfter {
-					cancel()
-				}
+				trained++
 			}
-		})
-		r, err := j.Run(ctx)
-		if n := len(log.Records()); err == nil && n != 12 {
-			t.Fatalf("%d records, want 12", n)
+		}))
+		if err != nil || trained != missing || len(log.Records()) != 12 {
+			t.Fatalf("%d trainings, %d records (%v), want %d and 12", trained, len(log.Records()), err, missing)
 		}
-		return r, trained, err
-	}
-	_, first, err := run(t.Context(), 4)
-	if !errors.Is(err, context.Canceled) || first < 4 || first == 12 {
-		t.Fatalf("stopped after %d trainings with %v, want 4 or a few more and context.Canceled", first, err)
-	}
-	r, second, err := run(t.Context(), 0)
-	if err != nil || first+second != 12 {
-		t.Fatalf("%d and %d trainings (%v), want 12 in all", first, second, err)
-	}
-	for i, c := range r.Cells {
-		if c.Test != want.Cells[i].Test || c.Arm != want.Cells[i].Arm {
-			t.Errorf("%s: %v after going on, %v in one go", c.Arm, c.Test, want.Cells[i].Test)
+		for i, c := range r.Cells {
+			if c.Test != want.Cells[i].Test || c.Arm != want.Cells[i].Arm {
+				t.Errorf("%s: %v with a log, %v without", c.Arm, c.Test, want.Cells[i].Test)
+			}
 		}
 	}
 }

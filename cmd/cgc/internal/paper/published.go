@@ -12,25 +12,17 @@ import (
 	"github.com/graph-condensation/cgc"
 )
 
-// Publication holds the numbers of the paper, from published.json. The "about" entries there describe the
-// transcription.
+// Publication holds the numbers of the paper, from published.json. The other entries there describe the transcription.
 type Publication struct {
-	Source     string   `json:"source"`
-	DOI        string   `json:"doi"`
-	About      []string `json:"about"`
+	Source     string `json:"source"`
+	DOI        string `json:"doi"`
 	Statistics struct {
-		Label  string       `json:"label"`
-		About  string       `json:"about"`
 		Graphs []Statistics `json:"graphs"`
 	} `json:"statistics"`
 	Sizes struct {
-		About  string  `json:"about"`
 		Graphs []Sizes `json:"graphs"`
 	} `json:"sizes"`
 	Settings struct {
-		About    string            `json:"about"`
-		Stated   map[string]any    `json:"stated"`
-		Searched map[string]string `json:"searched"`
 		// Sets holds the values that a search tries. Augment is a share of the K·n embeddings of all hops.
 		Sets struct {
 			Augment      []float64         `json:"augment"`
@@ -39,7 +31,6 @@ type Publication struct {
 			Alpha        []float64         `json:"alpha"`
 			LearningRate []float64         `json:"learning_rate"`
 			Dropout      []float64         `json:"dropout"`
-			About        string            `json:"about"`
 		} `json:"sets"`
 		// Taken holds the values used for parameters that the paper searched but does not print.
 		Taken struct {
@@ -47,7 +38,6 @@ type Publication struct {
 			Temperature cgc.Temperature `json:"temperature"`
 			Threshold   float64         `json:"threshold"`
 			Alpha       float64         `json:"alpha"`
-			Source      string          `json:"source"`
 		} `json:"taken"`
 	} `json:"settings"`
 	Tables []Table `json:"tables"`
@@ -79,11 +69,9 @@ type Sizes struct {
 
 // Table is a table of the paper. It has a row for each combination of data set, ratio and, in some tables, method.
 type Table struct {
-	// Name is the number of the table, as in "table3"; Label is its label in the source of the paper.
+	// Name is the number of the table, as in "table3".
 	Name    string   `json:"name"`
-	Label   string   `json:"label"`
 	Unit    string   `json:"unit"`
-	Caption string   `json:"caption"`
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
 }
@@ -157,35 +145,29 @@ func (p *Publication) Table(name string) *Table {
 
 // Of returns the statistics of a data set, and whether the paper uses it.
 func (p *Publication) Of(graph string) (Statistics, bool) {
-	for _, s := range p.Statistics.Graphs {
-		if s.Graph == graph {
-			return s, true
-		}
-	}
-	return Statistics{}, false
+	return found(p.Statistics.Graphs, func(s Statistics) bool { return s.Graph == graph })
 }
 
 // SizesOf returns the ratios of a data set, and whether the paper uses it.
 func (p *Publication) SizesOf(graph string) (Sizes, bool) {
-	for _, s := range p.Sizes.Graphs {
-		if s.Graph == graph {
-			return s, true
-		}
-	}
-	return Sizes{}, false
+	return found(p.Sizes.Graphs, func(s Sizes) bool { return s.Graph == graph })
 }
 
 // Value returns the cell of a table, and whether there is one. Ratio and method identify the row. If the columns are
 // methods, method is empty.
 func (t *Table) Value(graph, ratio, method, column string) (Value, bool) {
 	c := slices.Index(t.Columns, column)
-	if c < 0 {
+	r, is := found(t.Rows, func(r Row) bool { return r.Graph == graph && r.Ratio == ratio && r.Method == method })
+	if c < 0 || !is {
 		return Value{}, false
 	}
-	for _, r := range t.Rows {
-		if r.Graph == graph && r.Ratio == ratio && r.Method == method {
-			return r.Cells[c], true
-		}
+	return r.Cells[c], true
+}
+
+// found returns the first element of a list for which is returns true, and whether there is one.
+func found[T any](list []T, is func(T) bool) (first T, ok bool) {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i], true
 	}
-	return Value{}, false
+	return first, false
 }

@@ -39,10 +39,8 @@ type Result struct {
 
 // about returns the study of r, or an empty study if it is not in Studies.
 func (r *Result) about() *Study {
-	for _, s := range Studies() {
-		if s.Name == r.Study {
-			return s
-		}
+	if s, is := found(Studies(), func(s *Study) bool { return s.Name == r.Study }); is {
+		return s
 	}
 	return new(Study)
 }
@@ -95,12 +93,8 @@ type Time struct {
 
 // graph returns the graph with the given name.
 func (r *Result) graph(name string) Graph {
-	for _, g := range r.Graphs {
-		if g.Name == name {
-			return g
-		}
-	}
-	return Graph{}
+	g, _ := found(r.Graphs, func(g Graph) bool { return g.Name == name })
+	return g
 }
 
 // Lines returns all numbers of r in one table, for report.CSV: a row for each cell, then a row for each time. Missing

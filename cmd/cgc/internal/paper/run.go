@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
@@ -64,8 +63,7 @@ const smallWhole = 20_000
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
 		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the full graph, %d graphs, must be at least 1, -1 and 1",
-			j.Seeds,
-			j.Whole, len(j.Sources))
+			j.Seeds, j.Whole, len(j.Sources))
 	}
 	if j.Search != nil && j.Search.Trials < 1 {
 		return nil, fmt.Errorf("paper: %d trials, must be at least 1", j.Search.Trials)
@@ -75,9 +73,8 @@ func (j Job) Run(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
-		Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
+		NormalizeFeatures: j.NormalizeFeatures, Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
 	}
-	r.NormalizeFeatures = j.NormalizeFeatures
 	if j.Search != nil {
 		r.Trials = j.Search.Trials
 	}
@@ -112,30 +109,27 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	if j.Study.data {
 		return nil
 	}
-	b := j.settings(is.Inductive)
-	var plans []planned
+	var plans []arm
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
-		sized := func(m method) cgc.Config {
-			c := b(m)
-			c.Nodes, c.Seed = size.nodes, j.Seed
-			return c
-		}
-		sweeps := j.Study.sweeps
-		if sweeps == nil {
-			sweeps = []sweep{{arms: j.Study.arms}}
-		}
-		for _, sw := range sweeps {
-			arms := append(sw.arms(sized), beside(j.Methods, sized(full).Setting(), len(j.Study.models) > 1)...)
+		base := j.settings(is.Inductive, size)
+		for _, sw := range j.Study.all() {
+			arms := append(slices.Clone(sw.arms), beside(j.Methods, base.Setting(), len(j.Study.models) > 1)...)
 			for _, a := range arms {
-				a.training = j.Training
-				plans = append(plans, planned{size, sw.name, a})
+				a.size, a.part, a.training, a.config = size, sw.name, j.Training, base
+				if a.rival == nil {
+					a.config.Variant = a.of.is
+				}
+				if a.change != nil {
+					a.change(&a.config)
+				}
+				plans = append(plans, a)
 			}
 		}
 	}
 	if j.Search != nil && len(j.Study.models) > 0 {
 		for i := range plans {
-			if err := j.search(ctx, g, sizedBase(b, plans[i].size), &plans[i]); err != nil {
-				return fmt.Errorf("searching %s: %w", plans[i].arm.name, err)
+			if err := j.search(ctx, g, j.settings(is.Inductive, plans[i].size), &plans[i]); err != nil {
+				return fmt.Errorf("searching %s: %w", plans[i].name, err)
 			}
 		}
 	}
@@ -152,7 +146,7 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	if j.Show == nil {
 		return nil
 	}
-	return j.Show(ctx, s, g, plans[0].arm.config)
+	return j.Show(ctx, s, g, plans[0].config)
 }
 
 func (j Job) note(format string, values ...any) {
@@ -161,22 +155,13 @@ func (j Job) note(format string, values ...any) {
 	}
 }
 
-// planned is an arm at one size.
-type planned struct {
-	size size
-	part string
-	arm  arm
-}
-
 // train runs an experiment with all planned arms, and adds the cells to r.
-func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
+func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []arm, r *Result) error {
 	grid := experiment.Grid{Seed: j.Seed, Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models)}
 	for _, p := range plans {
-		arm := experiment.Arm{
-			Name: p.arm.name, Method: p.arm.method(), Size: condense.Size{Nodes: p.size.nodes},
-			Training: p.arm.training,
-		}
-		grid.Arms = append(grid.Arms, arm)
+		grid.Arms = append(grid.Arms, experiment.Arm{
+			Name: p.name, Method: p.method(), Size: condense.Size{Nodes: p.size.nodes}, Training: p.training,
+		})
 	}
 	if j.Study.whole && j.Search == nil {
 		switch grid.Whole = j.Whole; {
@@ -196,7 +181,7 @@ func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planne
 	for _, p := range plans {
 		var of []experiment.Summary
 		for _, s := range summaries {
-			if s.Arm == p.arm.name && s.Nodes == p.size.nodes && !s.IsWhole() {
+			if s.Arm == p.name && s.Nodes == p.size.nodes && !s.IsWhole() {
 				of = append(of, s)
 			}
 		}
@@ -209,7 +194,7 @@ func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planne
 	}
 	for _, s := range summaries {
 		if s.IsWhole() { // the paper repeats the number at all ratios
-			r.Cells = append(r.Cells, j.cell(is, planned{plans[0].size, "", arm{name: wholeName, column: wholeName}}, s))
+			r.Cells = append(r.Cells, j.cell(is, arm{name: wholeName, column: wholeName, size: plans[0].size}, s))
 		}
 	}
 	return nil
@@ -221,10 +206,9 @@ const (
 )
 
 // cell converts a summary to a cell of the result, and adds the paper's number.
-func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
-	a := p.arm
+func (j Job) cell(is Graph, a arm, s experiment.Summary) Cell {
 	c := Cell{
-		Graph: is.Name, Ratio: p.size.ratio, Nodes: s.Nodes, Part: p.part, Arm: a.name, X: a.x, Model: s.Model,
+		Graph: is.Name, Ratio: a.size.ratio, Nodes: s.Nodes, Part: a.part, Arm: a.name, X: a.x, Model: s.Model,
 		Seeds: len(s.Seeds), Config: s.Config, Test: s.Test, Val: s.Val, Condense: s.Condense, Train: s.Train,
 		Edges: s.Edges, Comparable: is.Comparable, Found: a.found,
 	}
@@ -235,15 +219,9 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	if column == "" {
 		column = printedModel(s.Model)
 	}
-	tables := j.Study.tables
-	if s.Model == averageName && len(among(j.Study.models, j.Models)) < len(j.Study.models) {
-		tables = nil // the paper's average is over all models
-	}
-	for _, name := range tables {
-		if v, ok := Published().Table(name).Value(is.Name, p.size.ratio, a.row, column); ok {
-			c.Paper = &v
-			break
-		}
+	// The paper's average is over all models.
+	if s.Model != averageName || len(among(j.Study.models, j.Models)) == len(j.Study.models) {
+		c.Paper = printed(is.Name, a.size.ratio, a.row, column, j.Study.tables...)
 	}
 	if s.IsWhole() {
 		c.Ratio = ""
@@ -251,15 +229,16 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	return c
 }
 
-// printedModel returns the paper's name of a model: "GCN" for "gcn". It returns the name unchanged if the paper does
-// not have the model.
-func printedModel(name string) string {
-	for _, column := range Published().Table(modelsTable).Columns {
-		if strings.EqualFold(column, name) {
-			return column
+// printed returns the paper's number in the first of the tables that has it, or nil.
+func printed(graph, ratio, method, column string, tables ...string) *Value {
+	for _, name := range tables {
+		if table := Published().Table(name); table != nil {
+			if v, is := table.Value(graph, ratio, method, column); is {
+				return &v
+			}
 		}
 	}
-	return name
+	return nil
 }
 
 // average returns a summary with the mean over the models for each seed.
@@ -286,36 +265,27 @@ func average(of []experiment.Summary) experiment.Summary {
 
 // time measures the median seconds of condensation of each arm. The arms are interleaved. Each condensation starts with
 // only the graph in memory.
-func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
+func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []arm, r *Result) error {
 	seconds := make([][]condense.Seconds, len(plans))
 	count := progress.NewCounter(0, j.Seeds*len(plans))
 	for seed := range uint64(j.Seeds) {
 		for i, p := range plans {
 			debug.FreeOSMemory()
 			// Condense must not report progress; only the counter does.
-			small, err := p.arm.method().Condense(progress.With(ctx, nil), g, p.size.nodes, j.Seed+seed)
+			small, err := p.method().Condense(progress.With(ctx, nil), g, p.size.nodes, j.Seed+seed)
 			if err != nil {
 				return err
 			}
 			seconds[i] = append(seconds[i], small.Seconds)
-			count.Add(ctx, "timed "+p.arm.name)
+			count.Add(ctx, "timed "+p.name)
 		}
 	}
 	for i, p := range plans {
 		t := Time{
-			Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds,
+			Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.name, Runs: j.Seeds,
 			Seconds: bench.Medians(seconds[i]),
 		}
-		for _, name := range []string{j.Study.Name + secondsSuffix, "table4"} {
-			table := Published().Table(name)
-			if table == nil {
-				continue
-			}
-			if v, ok := table.Value(is.Name, p.size.ratio, "", p.arm.column); ok {
-				t.Paper = &v
-				break
-			}
-		}
+		t.Paper = printed(is.Name, p.size.ratio, "", p.column, j.Study.Name+secondsSuffix, "table4")
 		r.Times = append(r.Times, t)
 	}
 	return nil
@@ -353,12 +323,8 @@ type Work struct {
 // Work returns the work of measuring the study on the sources with the given number of seeds.
 func (s *Study) Work(sources []Source, seeds int) Work {
 	arms := 0
-	b := func(m method) cgc.Config { c := cgc.Defaults(); c.Variant = m.is; return c }
-	if s.arms != nil {
-		arms = len(s.arms(b))
-	}
-	for _, sw := range s.sweeps {
-		arms += len(sw.arms(b))
+	for _, sw := range s.all() {
+		arms += len(sw.arms)
 	}
 	each := seeds * len(sources)
 	w := Work{Trainings: each * arms * len(s.models)}

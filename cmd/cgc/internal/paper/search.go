@@ -101,44 +101,42 @@ func space(a arm, base cgc.Config) (all []dimension) {
 // rateKeys lists the parameters of methods that are learning rates of the condensed graph.
 var rateKeys = []string{"lr_feat", "lr_adj", "rate"}
 
+// byKey returns the parameters of a method in JSON.
+func byKey(m condense.Method) (all map[string]json.RawMessage, err error) {
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	return all, err
+}
+
 // rates returns the keys of rateKeys that a method has.
 func rates(m condense.Method) (keys []string) {
-	text, err := json.Marshal(m)
-	var has map[string]json.RawMessage
-	if err != nil || json.Unmarshal(text, &has) != nil {
-		return nil
-	}
+	has, _ := byKey(m)
 	return slices.DeleteFunc(slices.Clone(rateKeys), func(key string) bool { return has[key] == nil })
 }
 
 // setRates sets all learning rates of the arm's method to rate.
 func setRates(a *arm, rate float64) error {
-	text, err := json.Marshal(a.rival)
+	all, err := byKey(a.rival)
 	if err != nil {
 		return err
 	}
-	var parameters map[string]json.RawMessage
-	if err := json.Unmarshal(text, &parameters); err != nil {
-		return err
-	}
-	setting := condense.SettingOf(a.rival)
 	for _, key := range []string{"normalize_features", "standardize", "inductive"} { // keys of the setting
-		delete(parameters, key)
+		delete(all, key)
 	}
 	for _, key := range rates(a.rival) {
-		parameters[key] = json.RawMessage(fmt.Sprint(rate))
+		all[key] = json.RawMessage(fmt.Sprint(rate))
 	}
-	if text, err = json.Marshal(parameters); err != nil {
+	text, err := json.Marshal(all)
+	if err != nil {
 		return err
 	}
 	m, err := condense.New(a.rival.Name(), text)
 	if err != nil {
 		return err
 	}
-	a.rival = m
-	if setting != (condense.Setting{}) {
-		a.rival = condense.Under(setting, m)
-	}
+	a.rival = under(condense.SettingOf(a.rival), m)
 	return nil
 }
 
@@ -160,56 +158,38 @@ func (s *Search) trials(a arm, base cgc.Config, seed uint64) (all []*trial, err 
 	}
 	random := rand.New(rand.NewPCG(seed, searchStream))
 	seen := map[string]bool{}
-	add := func(t *trial) error {
-		key, err := t.key()
-		if err == nil && !seen[key] {
+	add := func(t *trial) {
+		if key := t.key(); !seen[key] {
 			seen[key] = true
 			all = append(all, t)
 		}
-		return err
 	}
-	if err := add(&trial{arm: a}); err != nil {
-		return nil, err
-	}
+	add(&trial{arm: a})
 	for tries := 0; len(all) < s.Trials && tries < 20*size; tries++ {
 		t := &trial{arm: a}
 		for _, d := range dimensions {
-			level := random.IntN(d.levels)
-			before, err := t.key()
-			if err != nil {
-				return nil, err
-			}
+			level, before := random.IntN(d.levels), t.key()
 			if err := d.set(&t.arm, level); err != nil {
 				return nil, err
 			}
-			after, err := t.key()
-			if err != nil {
-				return nil, err
-			}
-			if before != after {
+			if t.key() != before {
 				t.changes = append(t.changes, Change{d.name, d.show(level)})
 			}
 		}
-		if err := add(t); err != nil {
-			return nil, err
-		}
+		add(t)
 	}
 	return all, nil
 }
 
 // key returns the configuration of a candidate. Equal candidates have equal keys.
-func (t *trial) key() (string, error) {
-	method, err := json.Marshal(t.arm.method())
-	if err != nil {
-		return "", err
-	}
-	training, err := json.Marshal(t.arm.training)
-	return string(method) + string(training), err
+func (t *trial) key() string {
+	text, _ := json.Marshal([]any{t.arm.method(), t.arm.training}) // configurations can always be written
+	return string(text)
 }
 
-// search replaces the arm of p by the best candidate of the search. base is the study's base configuration.
-func (j Job) search(ctx context.Context, g *graph.Graph, base cgc.Config, p *planned) error {
-	trials, err := j.Search.trials(p.arm, base, j.Seed)
+// search replaces an arm by the best candidate of the search. base is the study's base configuration.
+func (j Job) search(ctx context.Context, g *graph.Graph, base cgc.Config, p *arm) error {
+	trials, err := j.Search.trials(*p, base, j.Seed)
 	if err != nil {
 		return err
 	}
@@ -225,8 +205,8 @@ func (j Job) search(ctx context.Context, g *graph.Graph, base cgc.Config, p *pla
 	}
 	slices.SortStableFunc(trials, better)
 	best := trials[0]
-	p.arm = best.arm
-	p.arm.found = &Found{
+	*p = best.arm
+	p.found = &Found{
 		Trials: len(first), Changes: append([]Change{}, best.changes...), Val: best.mean(), Base: first[0].mean(),
 	}
 	return nil
@@ -303,13 +283,6 @@ func (r remembered) Condense(ctx context.Context, g *graph.Graph, nodes int, see
 		r.memory[string(config)] = small
 	}
 	return small, err
-}
-
-// sizedBase returns the base configuration of a study at a size.
-func sizedBase(b base, s size) cgc.Config {
-	c := b(full)
-	c.Nodes = s.nodes
-	return c
 }
 
 var (

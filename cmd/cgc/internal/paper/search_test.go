@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,11 +126,7 @@ func TestSearchReadsNoTestLabels(t *testing.T) {
 // TestSearchGoesOn checks that a second search repeats no training in its log, and that a search keeps the parameter
 // that defines an arm.
 func TestSearchGoesOn(t *testing.T) {
-	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "search.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
+	log := newLog(t)
 	first := mustRun(t, searched(t, "table11", 3, log))
 	kept := len(log.Records())
 	if kept == 0 {

@@ -9,22 +9,21 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// settings returns the base configuration of a study: the paper's or, if Ours is set, cgc.Defaults.
+// settings returns the base configuration of a study at a size: the paper's or, if Ours is set, cgc.Defaults.
 //
 // Parameters that the paper states have its values: SGC with K = 2, spectral partition. Parameters that the paper
 // searched on the validation split have the values of "taken" in published.json. The default bound on the mean degree
 // of A′ is kept, because it raises T only within the range that the paper searched.
-func (j Job) settings(inductive bool) base {
-	return func(m method) cgc.Config {
-		c := cgc.Defaults()
-		c.Variant, c.Inductive, c.NormalizeFeatures = m.is, inductive, j.NormalizeFeatures
-		if !j.Ours {
-			taken := Published().Settings.Taken
-			c.Partition = "spectral"
-			c.Augment, c.Temperature, c.Threshold, c.Alpha = taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha
-		}
-		return c
+func (j Job) settings(inductive bool, s size) cgc.Config {
+	c := cgc.Defaults()
+	c.Nodes, c.Seed = s.nodes, j.Seed
+	c.Inductive, c.NormalizeFeatures = inductive, j.NormalizeFeatures
+	if !j.Ours {
+		taken := Published().Settings.Taken
+		c.Partition = "spectral"
+		c.Augment, c.Temperature, c.Threshold, c.Alpha = taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha
 	}
+	return c
 }
 
 // size is a number of condensed nodes with its ratio in the paper. The ratio is empty for graphs that are not in the

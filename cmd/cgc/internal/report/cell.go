@@ -55,9 +55,23 @@ func Significant(v float64, digits int) Cell {
 // Percent is a percentage with the given number of digits after the decimal point: Percent(97.8, 1) reads "97.8%".
 func Percent(v float64, digits int) Cell { return Cell{decimal(v, digits) + "%", []any{v}} }
 
+// MeanParts are the Column.Parts of means with a standard deviation, IntervalParts those of intervals.
+var (
+	MeanParts     = []string{"mean", "std"}
+	IntervalParts = []string{"low", "high"}
+)
+
 // PlusMinus is a mean and its standard deviation, in two parts: "82.0 ± 0.5".
 func PlusMinus(mean, std float64, digits int) Cell {
 	return Cell{decimal(mean, digits) + " ± " + decimal(std, digits), []any{mean, std}}
+}
+
+// Mean is PlusMinus, or only the mean if it is of fewer than two values.
+func Mean(mean, std float64, n, digits int) Cell {
+	if n < 2 {
+		return Decimal(mean, digits)
+	}
+	return PlusMinus(mean, std, digits)
 }
 
 // Interval is an interval in two parts, its ends: "81.4 to 82.7".

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"fmt"
 	"io"
 )
 
@@ -23,7 +22,7 @@ func CSV(w io.Writer, d *Document) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		if err := csvTable(&b, t); err != nil {
+		if err := csv.NewWriter(&b).WriteAll(lines(t)); err != nil {
 			return err
 		}
 	}
@@ -31,9 +30,9 @@ func CSV(w io.Writer, d *Document) error {
 	return err
 }
 
-func csvTable(b *bytes.Buffer, t *Table) error {
+// lines returns the lines of a table in CSV.
+func lines(t *Table) [][]string {
 	t.check()
-	out := csv.NewWriter(b)
 	var head []string
 	for _, c := range t.Columns {
 		if len(c.Parts) == 0 {
@@ -43,9 +42,7 @@ func csvTable(b *bytes.Buffer, t *Table) error {
 			head = append(head, c.key()+" "+part)
 		}
 	}
-	if err := out.Write(head); err != nil {
-		return fmt.Errorf("report: writing CSV: %w", err)
-	}
+	all := [][]string{head}
 	for i := range t.Rows {
 		var row []string
 		for j, c := range t.Columns {
@@ -58,10 +55,7 @@ func csvTable(b *bytes.Buffer, t *Table) error {
 				row = append(row, text)
 			}
 		}
-		if err := out.Write(row); err != nil {
-			return fmt.Errorf("report: writing CSV: %w", err)
-		}
+		all = append(all, row)
 	}
-	out.Flush()
-	return out.Error()
+	return all
 }

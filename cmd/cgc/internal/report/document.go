@@ -13,7 +13,10 @@
 // The same document gives the same bytes.
 package report
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
 // Document is a result to show: a title and blocks in reading order.
 type Document struct {
@@ -26,8 +29,8 @@ type Document struct {
 // Add appends blocks.
 func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
 
-// Block is a part of a Document. The only types are Heading, Paragraph, Warning, Command, Code, Notes, *Table, *Figure
-// and *Plot, so that a renderer of these nine can write any document.
+// Block is a part of a Document. The only types are Heading, Paragraph, Warning, Command, Code, Notes, *Table and
+// *Plot, so that a renderer of these eight can write any document.
 type Block interface{ block() }
 
 // Heading begins a section.
@@ -55,8 +58,44 @@ func (Command) block()   {}
 func (Code) block()      {}
 func (Notes) block()     {}
 func (*Table) block()    {}
-func (*Figure) block()   {}
 func (*Plot) block()     {}
+
+// lines returns the notes, each with a bullet before its first line and an indent before its others.
+func (n Notes) lines(bullet string) string {
+	var b strings.Builder
+	for _, note := range n {
+		b.WriteString(bullet + strings.ReplaceAll(note, "\n", "\n  ") + "\n")
+	}
+	return b.String()
+}
 
 // Renderer writes a document in one format, and returns the error of w.
 type Renderer func(w io.Writer, d *Document) error
+
+// separated joins the parts that are not empty, each with a newline at its end, by empty lines.
+func separated(parts ...string) string {
+	var b strings.Builder
+	for _, part := range parts {
+		if part == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(part)
+		if !strings.HasSuffix(part, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// write writes a title and the text of each block, separated by empty lines, in one call to w.Write.
+func write(w io.Writer, title string, blocks []Block, text func(Block) string) error {
+	parts := []string{title}
+	for _, block := range blocks {
+		parts = append(parts, text(block))
+	}
+	_, err := io.WriteString(w, separated(parts...))
+	return err
+}

@@ -7,8 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
-// results returns a typical document.
-func results() *report.Document {
+func Example() {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "method"}, {Name: "nodes"}, {Name: "test", Unit: "%", Parts: []string{"mean", "std"}},
 	}}
@@ -16,11 +15,7 @@ func results() *report.Document {
 	t.Row(report.Word("whole"), report.Integer(2708), report.PlusMinus(81.5, 0.4, 1))
 	d := &report.Document{Title: "cora"}
 	d.Add(t, report.Notes{"±: standard deviation over 5 seeds"})
-	return d
-}
-
-func Example() {
-	if err := report.Text(os.Stdout, results()); err != nil {
+	if err := report.Text(os.Stdout, d); err != nil { // or Markdown, CSV
 		fmt.Println(err)
 	}
 	// Output:
@@ -31,29 +26,4 @@ func Example() {
 	// whole   2,708  81.5 ± 0.4
 	//
 	// ±: standard deviation over 5 seeds
-}
-
-func ExampleMarkdown() {
-	if err := report.Markdown(os.Stdout, results()); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// # cora
-	//
-	// | method | nodes | test, % |
-	// |---|--:|--:|
-	// | cgc | 70 | 82.0 ± 0.5 |
-	// | whole | 2,708 | 81.5 ± 0.4 |
-	//
-	// * ±: standard deviation over 5 seeds
-}
-
-func ExampleCSV() {
-	if err := report.CSV(os.Stdout, results()); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// method,nodes,test % mean,test % std
-	// cgc,70,82.0416,0.5123
-	// whole,2708,81.5,0.4
 }

@@ -1,72 +1,53 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
 )
 
-// Markdown is a Renderer that writes Markdown with tables, in one call to w.Write. A Figure becomes a link to the file
-// NAME.svg, which the caller writes. A Figure without a Name is omitted. A Plot becomes such a link, its table and its
-// caption.
+// Markdown is a Renderer that writes Markdown with tables, in one call to w.Write. A Plot becomes a link to the file
+// NAME.svg, which the caller writes, if it has a Name; then, except for Lines, its table and its caption.
 func Markdown(w io.Writer, d *Document) error {
-	var b bytes.Buffer
-	paragraph := func(format string, args ...any) {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, format, args...)
-	}
+	title := ""
 	if d.Title != "" {
-		paragraph("# %s\n", d.Title)
+		title = "# " + d.Title
 	}
-	for _, block := range d.Blocks {
+	return write(w, title, d.Blocks, func(block Block) string {
 		switch block := block.(type) {
 		case Heading:
-			paragraph("## %s\n", string(block))
+			return "## " + string(block)
 		case Paragraph:
-			paragraph("%s\n", string(block))
+			return string(block) + "\n"
 		case Warning:
-			paragraph("> **Warning:** %s\n", string(block))
+			return "> **Warning:** " + string(block)
 		case Command:
-			paragraph("```\n%s\n```\n", string(block))
+			return "```\n" + string(block) + "\n```"
 		case Code:
-			paragraph("```python\n%s\n```\n", strings.TrimRight(string(block), "\n"))
+			return "```python\n" + strings.TrimRight(string(block), "\n") + "\n```"
 		case Notes:
-			if len(block) > 0 {
-				paragraph("")
-			}
-			for _, note := range block {
-				fmt.Fprintf(&b, "* %s\n", strings.ReplaceAll(note, "\n", "\n  "))
-			}
+			return block.lines("* ")
 		case *Table:
-			if block.Title != "" {
-				paragraph("%s\n", block.Title)
-			}
-			paragraph("%s", markdownTable(block))
-			if block.Foot != "" {
-				paragraph("%s\n", block.Foot)
-			}
-		case *Figure:
-			if block.Name != "" {
-				paragraph("![%s](%s.svg)\n", block.Title, block.Name)
-			}
+			return separated(block.Title, markdownTable(block), block.Foot)
 		case *Plot:
-			paragraph("### %s\n", block.Title)
-			if block.Name != "" {
-				paragraph("![%s](%s.svg)\n", block.Title, block.Name)
-			}
-			if t := block.Table(); t != nil {
-				paragraph("%s", markdownTable(t))
-			}
-			if block.Caption != "" {
-				paragraph("%s\n", block.Caption)
-			}
+			return markdownPlot(block)
 		}
+		return ""
+	})
+}
+
+func markdownPlot(p *Plot) string {
+	var image, table string
+	if p.Name != "" {
+		image = fmt.Sprintf("![%s](%s.svg)", p.Title, p.Name)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	if _, is := p.Data.(*Lines); is {
+		return image
+	}
+	if t := p.Table(); t != nil {
+		table = markdownTable(t)
+	}
+	return separated("### "+p.Title, image, table, p.Caption)
 }
 
 // markdownTable formats t as a Markdown table. A table without a head gets an empty one, because Markdown requires it.

@@ -8,8 +8,8 @@ import (
 )
 
 // Outline returns a plot as a table, for readers who cannot see it. It returns Table if that is not nil. Otherwise,
-// scatter plots and networks are counted by class, and each row of a heatmap is shown by its diagonal value and its
-// largest other value.
+// scatter plots and networks are counted by class, each row of a heatmap is shown by its diagonal value and its largest
+// other value, and lines have a row for each X and a column for each series.
 func (p *Plot) Outline() *Table {
 	if t := p.Table(); t != nil {
 		return t
@@ -20,6 +20,8 @@ func (p *Plot) Outline() *Table {
 	case *Network:
 		return data.outline()
 	case *Heatmap:
+		return data.outline()
+	case *Lines:
 		return data.outline()
 	}
 	return nil
@@ -92,14 +94,9 @@ func (h *Heatmap) outline() *Table {
 	t := &Table{Columns: []Column{
 		{Name: h.Y}, {Name: "on the diagonal", Side: Right}, {Name: "largest besides"}, {Name: "number", Side: Right},
 	}}
-	number := func(v int) Cell {
-		if h.Sheets[0].Signed {
-			return Signed(float64(v), 0)
-		}
-		return Integer(v)
-	}
+	sheet := h.Sheets[0]
 	for i, name := range h.Rows {
-		values, largest := h.Sheets[0].Values[i], -1
+		values, largest := sheet.Values[i], -1
 		for j, v := range values {
 			if j != i && (largest < 0 || max(v, -v) > max(values[largest], -values[largest])) {
 				largest = j
@@ -107,22 +104,21 @@ func (h *Heatmap) outline() *Table {
 		}
 		row := []Cell{Word(name), {}, {}, {}}
 		if i < len(values) {
-			row[1] = number(values[i])
+			row[1] = sheet.Cell(values[i])
 		}
 		if largest >= 0 && values[largest] != 0 {
-			row[2], row[3] = Word(h.Columns[largest]), number(values[largest])
+			row[2], row[3] = Word(h.Columns[largest]), sheet.Cell(values[largest])
 		}
 		t.Row(row...)
 	}
 	return t
 }
 
-// Outline returns the points of a figure as a table: a row for each X, a column for each series.
-func (f *Figure) Outline() *Table {
+func (f *Lines) outline() *Table {
 	t := &Table{Columns: []Column{{Name: f.X, Key: "x"}}}
 	var all []float64
 	for _, s := range f.Series {
-		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right, Parts: []string{"mean", "std"}})
+		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right, Parts: MeanParts})
 		all = append(all, s.X...)
 	}
 	slices.Sort(all)

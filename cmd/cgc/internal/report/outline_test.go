@@ -19,6 +19,12 @@ func TestOutline(t *testing.T) {
 		wide.Rows, wide.Columns = append(wide.Rows, name), append(wide.Columns, name)
 		wide.Sheets[0].Values = append(wide.Sheets[0].Values, row)
 	}
+	lines, first, second := &report.Lines{X: "nodes"}, report.Series{Name: "first"}, report.Series{Name: "second"}
+	first.Add(lines.Place("zero"), 80, 0.5)
+	first.Add(lines.Place("one"), 81, 0)
+	second.Add(lines.Place("one"), 70, 0)
+	second.Add(2, math.NaN(), 0)
+	lines.Series = []report.Series{first, second}
 	for name, c := range map[string]struct {
 		t    *report.Table
 		want []string // rows, with columns separated by spaces
@@ -37,10 +43,7 @@ func TestOutline(t *testing.T) {
 			Links:   [][2]int32{{0, 1}, {1, 2}},
 		}}).Outline(), []string{"a|2|5|1|1", "b|1|4|0|1"}},
 		"wide matrix": {(&report.Plot{Data: wide}).Outline(), []string{"A|+5|B|−2", "B|+5|C|−2"}},
-		"figure": {(&report.Figure{X: "nodes", Words: []string{"zero", "one"}, Series: []report.Series{
-			{Name: "first", X: []float64{0, 1}, Y: []float64{80, 81}, Std: []float64{0.5, 0}},
-			{Name: "second", X: []float64{1, 2}, Y: []float64{70, math.NaN()}},
-		}}).Outline(), []string{"zero|80 ± 0.5|", "one|81|70", "2||"}},
+		"lines":       {(&report.Plot{Data: lines}).Outline(), []string{"zero|80 ± 0.5|", "one|81|70", "2||"}},
 	} {
 		for i, want := range c.want {
 			var row []string

@@ -1,6 +1,9 @@
 package report
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Plot is an interactive plot. It holds data rather than a drawing. A page shows details of each mark; a file does not.
 // Text, Markdown and CSV show the numbers of Bars and of a small Heatmap as a table.
@@ -10,93 +13,141 @@ type Plot struct {
 	Title string
 	// Caption explains the plot in a sentence or two.
 	Caption string
-	// Data is one of *Scatter, *Network, *Bars and *Heatmap.
-	Data PlotData
+	Data    PlotData
 	// Numbers replaces the table of Data. nil keeps that table.
 	Numbers *Table
 }
 
-// PlotData is the data of a Plot. The only types are *Scatter, *Network, *Bars and *Heatmap.
-type PlotData interface{ data() }
+// PlotData is the data of a Plot. The only types are *Lines, *Scatter, *Network, *Bars and *Heatmap. Their JSON is for
+// the scripts of a page, which choose how to draw it by its kind.
+type PlotData interface{ kind() string }
 
-func (*Scatter) data() {}
-func (*Network) data() {}
-func (*Bars) data()    {}
-func (*Heatmap) data() {}
+func (*Lines) kind() string   { return "figure" }
+func (*Scatter) kind() string { return "scatter" }
+func (*Network) kind() string { return "network" }
+func (*Bars) kind() string    { return "bars" }
+func (*Heatmap) kind() string { return "heatmap" }
+
+// Lines is a plot of values with their spread.
+type Lines struct {
+	// X and Y name the axes, with the unit.
+	X string `json:"x"`
+	Y string `json:"y"`
+	// Words label the positions 0, 1, … of the horizontal axis. nil means an axis of numbers.
+	Words []string `json:"words,omitempty"`
+	// LogX and LogY make an axis logarithmic. Its values must be above 0.
+	LogX   bool     `json:"log_x,omitempty"`
+	LogY   bool     `json:"log_y,omitempty"`
+	Series []Series `json:"series"`
+}
+
+// Series is one line or one set of marks of Lines.
+type Series struct {
+	Name string `json:"name"`
+	// X and Y have one entry for each point. Points whose Y is NaN are not drawn.
+	X Numbers `json:"x"`
+	Y Numbers `json:"y"`
+	// Std is half the length of the error bar of each point. nil or 0 means no error bar.
+	Std Numbers `json:"std,omitempty"`
+	// Labels are drawn next to the points. nil means no labels.
+	Labels []string `json:"-"`
+	// Style is the number of the shape and colour of the marks, from 0. Styles repeat after six. Shapes differ so that
+	// marks can be distinguished without colour.
+	Style int `json:"style,omitempty"`
+	// Hollow draws the marks as outlines and the line dashed, for published numbers.
+	Hollow bool `json:"hollow,omitempty"`
+	// Joined draws a line through the points.
+	Joined bool `json:"joined,omitempty"`
+}
+
+// Add appends a point.
+func (s *Series) Add(x, y, std float64) {
+	s.X, s.Y, s.Std = append(s.X, x), append(s.Y, y), append(s.Std, std)
+}
+
+// Place returns the position of a word on the horizontal axis. It appends new words to Words.
+func (l *Lines) Place(word string) float64 {
+	at := slices.Index(l.Words, word)
+	if at < 0 {
+		at = len(l.Words)
+		l.Words = append(l.Words, word)
+	}
+	return float64(at)
+}
 
 // Marks is a group of points, each with a class.
 type Marks struct {
 	// Name is the plural of what the marks represent, such as "training nodes". Noun is the singular, such as "node".
-	Name, Noun string
+	Name string `json:"name"`
+	Noun string `json:"noun"`
 	// Class holds the class of each mark, an index into the names of the classes.
-	Class []int32
+	Class []int32 `json:"class"`
 	// Size holds numbers above 0 that are proportional to the areas of the marks. nil draws small marks of equal size.
 	// Unit says what Size counts, such as "source nodes".
-	Size []float64
-	Unit string
-	// Label names each mark, after Noun. Detail adds information about each mark and may have several lines. Each is nil
-	// if there is none.
-	Label, Detail []string
+	Size []float64 `json:"size,omitempty"`
+	Unit string    `json:"unit,omitempty"`
+	// Label names each mark, after Noun. Detail adds information about each mark and may have several lines, or is nil.
+	Label  []string `json:"label"`
+	Detail []string `json:"detail,omitempty"`
 }
-
-// Len returns the number of marks.
-func (m *Marks) Len() int { return len(m.Class) }
 
 // Scatter is a scatter plot of marks in layers. Later layers are drawn on top.
 type Scatter struct {
-	Classes []string
-	Layers  []Layer
+	Classes []string `json:"classes"`
 	// Views are the layouts, at least one. The first is shown, and a reader may switch to another.
-	Views []View
+	Views  []View  `json:"views"`
+	Layers []Layer `json:"layers"`
 }
 
 // Layer is a set of marks of a Scatter.
 type Layer struct {
 	Marks
 	// Owner holds for each mark the mark of the next layer that it belongs to, or −1; nil if marks have no owners.
-	Owner []int32
+	Owner []int32 `json:"owner,omitempty"`
 }
 
 // View is a layout of the marks of a Scatter. Both axes have the same scale.
 type View struct {
 	// Name labels the switch. X and Y name the axes.
-	Name, X, Y string
+	Name string `json:"name"`
+	X    string `json:"x"`
+	Y    string `json:"y"`
 	// At holds the position of each mark, by layer.
-	At [][][2]float64
+	At [][][2]float64 `json:"at"`
 }
 
 // Network is a drawing of a graph with a given layout.
 type Network struct {
-	Classes []string
-	Marks
+	Classes []string `json:"classes"`
+	Marks   `json:"marks"`
 	// At holds the position of each mark. Both axes have the same scale. Radius is the radius of the largest mark, in the
 	// same unit.
-	At     [][2]float64
-	Radius float64
-	// Links holds the two ends of each edge. Weight holds the weight of each edge; nil means equal weights.
-	Links  [][2]int32
-	Weight []float64
+	At     [][2]float64 `json:"at"`
+	Radius float64      `json:"radius"`
+	// Links holds the two ends of each edge, and is not nil. Weight holds the weight of each edge; nil means equal ones.
+	Links  [][2]int32 `json:"links"`
+	Weight []float64  `json:"weight,omitempty"`
 }
 
 // Bars is a bar chart with one or several values in each row.
 type Bars struct {
-	// Rows names the rows, Axis the common axis, with the unit.
-	Rows []string
-	Axis string
+	// Axis is the common axis, with the unit. Rows names the rows.
+	Axis string   `json:"axis"`
+	Rows []string `json:"rows"`
 	// Points draws marks with samples and intervals instead of bars. Their axis need not start at 0; bars start at 0.
-	Points bool
-	Series []BarSeries
+	Points bool        `json:"points,omitempty"`
+	Series []BarSeries `json:"series"`
 }
 
 // BarSeries has a number for each row of Bars.
 type BarSeries struct {
 	Name string
 	// Values has an entry for each row. NaN is not drawn.
-	Values []float64
+	Values Numbers
 	// Samples holds the samples behind each mean; nil if there are none.
 	Samples [][]float64
 	// Low and High are the ends of the interval of each value, NaN for a value without one; nil if no value has one.
-	Low, High []float64
+	Low, High Numbers
 	// Tick draws a stroke across the row instead of a bar, for a bound.
 	Tick bool
 	// Detail adds information about each value. nil means none.
@@ -108,28 +159,38 @@ type BarSeries struct {
 // Heatmap is a matrix of numbers, shown as colours.
 type Heatmap struct {
 	// X is the common name of the columns, Y that of the rows.
-	X, Y string
+	X string `json:"x"`
+	Y string `json:"y"`
 	// Rows and Columns name the individual rows and columns.
-	Rows, Columns []string
+	Rows    []string `json:"rows"`
+	Columns []string `json:"columns"`
 	// Sheets are the matrices, at least one. The first is shown, and a reader may switch to another.
-	Sheets []Sheet
+	Sheets []Sheet `json:"sheets"`
 }
 
 // Sheet is one matrix of a Heatmap.
 type Sheet struct {
 	// Name labels the switch.
-	Name string
+	Name string `json:"name"`
 	// Values are integers, by row and column.
-	Values [][]int
+	Values [][]int `json:"values"`
 	// Signed says that the values are differences, with different colours above and below 0.
-	Signed bool
+	Signed bool `json:"signed,omitempty"`
+}
+
+// Cell formats a value of the matrix.
+func (s Sheet) Cell(v int) Cell {
+	if s.Signed {
+		return Signed(float64(v), 0)
+	}
+	return Integer(v)
 }
 
 // widest is the largest number of columns with which a heatmap is shown as a table.
 const widest = 12
 
-// Table returns Numbers or, if that is nil, the values of Data as a table without a title. It returns nil for scatter
-// plots, networks and heatmaps with more than 12 columns.
+// Table returns Numbers or, if that is nil, the values of Data as a table without a title. It returns nil for lines,
+// scatter plots, networks and heatmaps with more than 12 columns.
 func (p *Plot) Table() *Table {
 	if p.Numbers != nil {
 		return p.Numbers
@@ -159,12 +220,20 @@ func (s *BarSeries) Estimate(mean, half float64, n int) {
 	s.Values, s.Low, s.High = append(s.Values, mean), append(s.Low, low), append(s.High, high)
 }
 
+// Interval returns the ends of the interval of value i; is reports whether it has one.
+func (s *BarSeries) Interval(i int) (low, high float64, is bool) {
+	if s.Low == nil || math.IsNaN(s.Low[i]) {
+		return 0, 0, false
+	}
+	return s.Low[i], s.High[i], true
+}
+
 // interval returns the interval of value i, or a blank cell.
 func (s *BarSeries) interval(i int) Cell {
-	if s.Low == nil || math.IsNaN(s.Low[i]) {
-		return Cell{}
+	if low, high, is := s.Interval(i); is {
+		return Interval(low, high, s.Digits)
 	}
-	return Interval(s.Low[i], s.High[i], s.Digits)
+	return Cell{}
 }
 
 func (b *Bars) table() *Table {
@@ -172,7 +241,7 @@ func (b *Bars) table() *Table {
 	for _, s := range b.Series {
 		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right})
 		if s.Low != nil {
-			t.Columns = append(t.Columns, Column{Name: "interval", Key: s.Name + " interval", Parts: []string{"low", "high"}})
+			t.Columns = append(t.Columns, Column{Name: "interval", Key: s.Name + " interval", Parts: IntervalParts})
 		}
 	}
 	for i, name := range b.Rows {
@@ -200,11 +269,7 @@ func (h *Heatmap) table() *Table {
 	for i, name := range h.Rows {
 		row := []Cell{Word(name)}
 		for _, v := range h.Sheets[0].Values[i] {
-			cell := Integer(v)
-			if h.Sheets[0].Signed {
-				cell = Signed(float64(v), 0)
-			}
-			row = append(row, cell)
+			row = append(row, h.Sheets[0].Cell(v))
 		}
 		t.Row(row...)
 	}

@@ -27,7 +27,7 @@ func everything() *report.Document {
 	}
 	t.Row(report.Word("whole"), report.Integer(-1234567), report.Interval(-0.04, 12.345, 1), report.Integer(1),
 		report.Word("word"))
-	t.Row(report.Word("rounded"), report.Decimal(0.123456789, 3), report.PlusMinus(1.25, 0.5, 2), report.Signed(-0.05, 1))
+	t.Row(report.Word("rounded"), report.Mean(0.123456789, 0, 1, 3), report.Mean(1.25, 0.5, 2, 2), report.Signed(-0.05, 1))
 	t.Row(report.Word("share, “quoted”"), report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
 	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0),
 		report.Full(true))
@@ -36,12 +36,15 @@ func everything() *report.Document {
 	bare := &report.Table{Columns: []report.Column{{Key: "name"}, {Key: "speed"}}}
 	bare.Row(report.Word("stream"), report.Significant(9.876, 3))
 	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
+	there := report.BarSeries{Name: "there", Tick: true, Detail: []string{"", "far"}}
+	there.Estimate(3, 1, 3)
+	there.Estimate(4, 1, 2) // no interval
 	return &report.Document{Title: "All there is", Blocks: []report.Block{
 		report.Paragraph("A paragraph."), t, report.Heading("A section"), bare, report.Notes{},
-		&report.Figure{
-			Name: "figure", Title: "A figure", X: "x", Y: "y", LogX: true,
+		&report.Plot{Name: "figure", Title: "A figure", Data: &report.Lines{
+			X: "x", Y: "y", LogX: true,
 			Series: []report.Series{{Name: "s", X: []float64{1, 2}, Y: []float64{3, math.NaN()}}},
-		},
+		}},
 		report.Notes{"a note", "a note\nof two lines"}, report.Warning("A warning."), report.Command("cgc run 'a b'"),
 		report.Code("import cgc\n\nprint(1)\n"),
 		&report.Plot{Name: "places", Title: "Places", Caption: "Where all is.", Data: &report.Scatter{
@@ -70,10 +73,7 @@ func everything() *report.Document {
 					Name: "here", Digits: 1, Values: []float64{1.25, math.NaN()}, Low: []float64{1, 2}, High: []float64{2, 3},
 					Samples: [][]float64{{1, 1.5}, nil},
 				},
-				{
-					Name: "there", Digits: 0, Values: []float64{3, 4}, Tick: true, Detail: []string{"", "far"},
-					Low: []float64{2, math.NaN()}, High: []float64{4, math.NaN()},
-				},
+				there,
 			},
 		}},
 		&report.Plot{Title: "Matrix", Data: &report.Heatmap{
@@ -104,13 +104,12 @@ func TestRenderers(t *testing.T) {
 	}
 }
 
-// TestPlots compares the JSON of figures and plots, which a page draws.
+// TestPlots compares the JSON of plots, which a page draws.
 func TestPlots(t *testing.T) {
 	var plots []any
 	for _, block := range everything().Blocks {
-		switch block.(type) {
-		case *report.Figure, *report.Plot:
-			plots = append(plots, block)
+		if p, is := block.(*report.Plot); is {
+			plots = append(plots, p)
 		}
 	}
 	text, err := json.MarshalIndent(plots, "", "  ")

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Table holds rows of cells under column heads.
@@ -74,15 +76,7 @@ func (c Column) Head() string {
 }
 
 // key returns the column's name for programs.
-func (c Column) key() string {
-	switch {
-	case c.Key != "":
-		return c.Key
-	case c.Unit != "":
-		return c.Name + " " + c.Unit
-	}
-	return c.Name
-}
+func (c Column) key() string { return cmp.Or(c.Key, strings.TrimSuffix(c.Name+" "+c.Unit, " ")) }
 
 // Align returns the side of column j: Left or Right.
 func (t *Table) Align(j int) Side {
@@ -107,12 +101,7 @@ func (t *Table) Cell(i, j int) Cell {
 
 // Headed reports whether any column has a name.
 func (t *Table) Headed() bool {
-	for _, c := range t.Columns {
-		if c.Head() != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head() != "" })
 }
 
 // numeric reports whether the value of a cell is a number. It panics on a type that a cell must not hold.

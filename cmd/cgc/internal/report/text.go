@@ -1,70 +1,56 @@
 package report
 
 import (
-	"bytes"
 	"io"
 	"strings"
 	"unicode/utf8"
 )
 
 // Text is a Renderer that writes plain text for a terminal, in one call to w.Write. Blocks are separated by empty
-// lines, and the columns of tables are aligned. Figures are omitted, because tables have their numbers. A Plot is shown
-// as its table and its caption.
+// lines, and the columns of tables are aligned. A Plot is shown as its table and its caption, except Lines, which are
+// omitted, because tables have their numbers.
 func Text(w io.Writer, d *Document) error {
-	var b bytes.Buffer
-	gap := func() {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-	}
-	if d.Title != "" {
-		b.WriteString(d.Title + "\n")
-	}
-	for _, block := range d.Blocks {
+	return write(w, d.Title, d.Blocks, func(block Block) string {
 		switch block := block.(type) {
 		case Heading:
-			gap()
-			b.WriteString(string(block) + "\n")
+			return string(block) + "\n"
 		case Paragraph:
-			gap()
-			b.WriteString(string(block) + "\n")
+			return string(block) + "\n"
 		case Warning:
-			gap()
-			b.WriteString("warning: " + string(block) + "\n")
+			return "warning: " + string(block) + "\n"
 		case Command:
-			gap()
-			b.WriteString("$ " + string(block) + "\n")
+			return "$ " + string(block) + "\n"
 		case Code:
-			gap()
-			b.WriteString(strings.TrimRight(string(block), "\n") + "\n")
+			return strings.TrimRight(string(block), "\n") + "\n"
 		case Notes:
-			if len(block) > 0 {
-				gap()
-			}
-			for _, note := range block {
-				b.WriteString(strings.ReplaceAll(note, "\n", "\n  ") + "\n")
-			}
+			return block.lines("")
 		case *Table:
-			gap()
-			textTable(&b, block)
+			return textTable(block)
 		case *Plot:
-			gap()
-			b.WriteString(block.Title + "\n")
-			if t := block.Table(); t != nil {
-				textTable(&b, t)
-			}
-			if block.Caption != "" {
-				b.WriteString(block.Caption + "\n")
-			}
+			return textPlot(block)
 		}
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+		return ""
+	})
 }
 
-// textTable writes a table with two spaces between columns, and without trailing spaces.
-func textTable(b *bytes.Buffer, t *Table) {
+func textPlot(p *Plot) string {
+	if _, is := p.Data.(*Lines); is {
+		return ""
+	}
+	text := p.Title + "\n"
+	if t := p.Table(); t != nil {
+		text += textTable(t)
+	}
+	if p.Caption != "" {
+		text += p.Caption + "\n"
+	}
+	return text
+}
+
+// textTable formats a table with two spaces between columns, and without trailing spaces.
+func textTable(t *Table) string {
 	t.check()
+	var b strings.Builder
 	if t.Title != "" {
 		b.WriteString(t.Title + "\n")
 	}
@@ -100,4 +86,5 @@ func textTable(b *bytes.Buffer, t *Table) {
 	if t.Foot != "" {
 		b.WriteString(t.Foot + "\n")
 	}
+	return b.String()
 }

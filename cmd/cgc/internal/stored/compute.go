@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -40,29 +41,18 @@ func Compute(
 	if err := mat.Read(f.X, g.X, f.Train, lo, hi); err != nil {
 		return nil, fmt.Errorf("stored: reading features: %w", err)
 	}
-	view := *g
-	if o.Normalize {
-		whole, err := g.NormalizedFeatures(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("stored: %w", err)
-		}
-		view = *whole
+	// Normalisation needs whole rows, so it comes first.
+	normalized, _, err := condense.Setting{NormalizeFeatures: o.NormalizeFeatures}.Features(ctx, g)
+	if err != nil {
+		return nil, err
 	}
+	part := *normalized
 	if lo > 0 || hi < o.Features {
-		view.X, view.Mapped = window{view.X, lo, hi}, false
+		part.X, part.Mapped = window{part.X, lo, hi}, false
 	}
-	seen := &view
-	if o.Inductive {
-		seen = view.TrainingGraph()
-	}
-	if o.Standardize {
-		scaling, err := graph.FitScaling(seen.X, seen.Split.Train)
-		if err != nil {
-			return nil, fmt.Errorf("stored: %w", err)
-		}
-		if seen, err = seen.Scaled(ctx, scaling); err != nil {
-			return nil, err
-		}
+	seen, err := condense.Setting{Standardize: o.Standardize, Inductive: o.Inductive}.View(ctx, &part)
+	if err != nil {
+		return nil, err
 	}
 	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: seen.Split.Train, Classes: f.Y, Mapped: seen.Mapped}
 	views, err := propagate.Run(ctx, engine, o.Propagation(), in)

@@ -85,19 +85,8 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if f.Normalize {
-		if g, err = g.NormalizedFeatures(ctx); err != nil {
-			return false, err
-		}
-	}
-	if f.Standardize {
-		scaling, err := graph.FitScaling(g.X, g.Split.Train)
-		if err != nil {
-			return false, err
-		}
-		if g, err = g.Scaled(ctx, scaling); err != nil {
-			return false, err
-		}
+	if g, _, err = f.Setting.Features(ctx, g); err != nil {
+		return false, err
 	}
 	if x, is := in.X.(inFile); is && own && g.X == mat.Matrix(inFile{f.X}) && x.Dense == f.X {
 		return true, nil // they are the features of the file

@@ -6,12 +6,14 @@
 package stored
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -42,10 +44,7 @@ type Origin struct {
 	Rule     propagate.Rule `json:"propagation"`
 	Hops     int            `json:"hops"`
 	Teleport float64        `json:"teleport,omitempty"`
-	// Normalize, Standardize and Inductive are the setting, as in condense.Setting.
-	Normalize   bool `json:"normalize_features,omitempty"`
-	Standardize bool `json:"standardize"`
-	Inductive   bool `json:"inductive"`
+	condense.Setting
 }
 
 // Propagation returns the propagation that was computed.
@@ -62,7 +61,7 @@ func (o Origin) differs(p Origin) string {
 		{"graph", o.Graph, p.Graph}, {"nodes", o.Nodes, p.Nodes}, {"edges", o.Edges, p.Edges},
 		{"features", o.Features, p.Features}, {"classes", o.Classes, p.Classes},
 		{"propagation", o.Rule, p.Rule}, {"hops", o.Hops, p.Hops}, {"teleport", o.Teleport, p.Teleport},
-		{"normalize_features", o.Normalize, p.Normalize}, {"standardize", o.Standardize, p.Standardize},
+		{"normalize_features", o.NormalizeFeatures, p.NormalizeFeatures}, {"standardize", o.Standardize, p.Standardize},
 		{"inductive", o.Inductive, p.Inductive},
 	} {
 		if f.a != f.b {
@@ -146,16 +145,13 @@ func (f *File) hop(l int) *mat.Dense {
 
 // write writes a file with the origin, the columns and the nodes of f. data returns the values of hop l.
 func write(ctx context.Context, path string, f *File, data func(l int) any) error {
-	text, err := json.Marshal(f.Origin)
+	origin, err := json.Marshal(f.Origin)
 	if err != nil {
 		return fmt.Errorf("stored: origin: %w", err)
 	}
-	columns, err := json.Marshal([2]int{f.Lo, f.Hi})
-	if err != nil {
-		return fmt.Errorf("stored: columns: %w", err)
-	}
 	meta := map[string]string{
-		"format": Kind, "format_version": Version, "origin": string(text), "columns": string(columns),
+		"format": Kind, "format_version": Version, "origin": string(origin),
+		"columns": fmt.Sprintf("[%d,%d]", f.Lo, f.Hi),
 	}
 	tensors := []safetensors.Tensor{{Name: "train", Data: f.Train}, {Name: "y", Data: f.Y}}
 	for l := range f.Hops + 1 {
@@ -209,14 +205,11 @@ func read(s *safetensors.File) (*File, error) {
 		return nil, fmt.Errorf("columns in the metadata: %w", err)
 	}
 	f.Lo, f.Hi = columns[0], columns[1]
-	var err error
-	if f.Train, err = safetensors.Slice[int32](s, "train"); err != nil {
-		return nil, err
-	}
-	if f.Y, err = safetensors.Slice[int32](s, "y"); err != nil {
-		return nil, err
-	}
-	if f.IDs, err = safetensors.ReadStrings(s, "ids"); err != nil {
+	var errs [3]error
+	f.Train, errs[0] = safetensors.Slice[int32](s, "train")
+	f.Y, errs[1] = safetensors.Slice[int32](s, "y")
+	f.IDs, errs[2] = safetensors.ReadStrings(s, "ids")
+	if err := cmp.Or(errs[:]...); err != nil {
 		return nil, err
 	}
 	const most = 1000 // hops; a larger number would be a damaged file
@@ -232,13 +225,9 @@ func read(s *safetensors.File) (*File, error) {
 		if len(t.Shape) != 2 {
 			return nil, fmt.Errorf("tensor %s has shape %v, expected nodes × columns", hopName(l), t.Shape)
 		}
-		m := &mat.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Data: data}
-		if l == 0 {
-			f.X = m
-		} else {
-			f.H = append(f.H, m)
-		}
+		f.H = append(f.H, &mat.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Data: data})
 	}
+	f.X, f.H = f.H[0], f.H[1:]
 	return f, nil
 }
 

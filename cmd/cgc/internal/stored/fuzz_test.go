@@ -6,22 +6,14 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // FuzzRead checks that reading a file of embeddings neither panics nor uses unbounded memory. What is read is valid,
 // also as a graph.
 func FuzzRead(f *testing.F) {
-	g := demo(f)
-	file, err := stored.Compute(f.Context(), blocked.Engine{}, stored.Origin{Rule: propagate.SGC, Hops: 1}, g, 0, 2)
-	if err != nil {
-		f.Fatal(err)
-	}
-	path := filepath.Join(f.TempDir(), "part.safetensors")
-	if err := file.Write(f.Context(), path); err != nil {
-		f.Fatal(err)
-	}
+	path := parts(f, stored.Origin{Rule: propagate.SGC, Hops: 1}, synth.Demo(), 0, 2)[0]
 	text, err := os.ReadFile(path)
 	if err != nil {
 		f.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/safetensors"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // Merge writes one file of all columns from files of some columns each, in any order. Several files may contain the
@@ -101,7 +100,7 @@ type part struct {
 // stack is a list of files of the same columns for different training nodes.
 type stack struct {
 	parts    []part
-	from     []place // of each training node, nil if there is one part
+	from     []place // of each training node
 	train, y []int32
 	ids      []string
 }
@@ -112,10 +111,7 @@ type place struct{ part, row int32 }
 // newStack returns the rows of parts in the order of their nodes. Two parts with the same node are an error.
 func newStack(parts []part) (*stack, error) {
 	first := parts[0]
-	s := &stack{parts: parts, train: first.Train, y: first.Y, ids: first.IDs}
-	if len(parts) == 1 {
-		return s, nil
-	}
+	s := &stack{parts: parts}
 	for i, p := range parts {
 		if p.Hi != first.Hi || (p.IDs == nil) != (first.IDs == nil) {
 			return nil, fmt.Errorf("stored: %s and %s both have column %d", first.path, p.path, p.Lo)
@@ -126,7 +122,6 @@ func newStack(parts []part) (*stack, error) {
 	}
 	node := func(at place) int32 { return parts[at.part].Train[at.row] }
 	slices.SortStableFunc(s.from, func(a, b place) int { return int(node(a)) - int(node(b)) })
-	s.train, s.y, s.ids = nil, nil, nil
 	for i, at := range s.from {
 		p := parts[at.part]
 		if i > 0 && s.train[i-1] == node(at) {
@@ -143,11 +138,6 @@ func newStack(parts []part) (*stack, error) {
 
 // row returns row i of hop l.
 func (s *stack) row(l, i int) []float32 {
-	var h *mat.Dense
-	if s.from == nil {
-		h = s.parts[0].hop(l)
-	} else {
-		h, i = s.parts[s.from[i].part].hop(l), int(s.from[i].row)
-	}
-	return h.Row(i)
+	at := s.from[i]
+	return s.parts[at.part].hop(l).Row(int(at.row))
 }

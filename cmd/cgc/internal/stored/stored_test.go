@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
@@ -19,22 +20,22 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// demo returns a synthetic graph.
-func demo(t testing.TB) *graph.Graph {
+// compute returns the embeddings of g in columns lo to hi−1.
+func compute(t testing.TB, o stored.Origin, g *graph.Graph, lo, hi int) *stored.File {
 	t.Helper()
-	return synth.Demo()
+	f, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, lo, hi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // parts writes ranges of columns of g to separate files, and returns the paths.
-func parts(t *testing.T, o stored.Origin, g *graph.Graph, cuts ...int) (paths []string) {
+func parts(t testing.TB, o stored.Origin, g *graph.Graph, cuts ...int) (paths []string) {
 	t.Helper()
 	for i := range cuts[1:] {
-		f, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, cuts[i], cuts[i+1])
-		if err != nil {
-			t.Fatal(err)
-		}
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("part-%d.safetensors", i))
-		if err := f.Write(t.Context(), path); err != nil {
+		if err := compute(t, o, g, cuts[i], cuts[i+1]).Write(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)
@@ -42,30 +43,56 @@ func parts(t *testing.T, o stored.Origin, g *graph.Graph, cuts ...int) (paths []
 	return paths
 }
 
+// read reads a file of embeddings.
+func read(t *testing.T, path string) *stored.File {
+	t.Helper()
+	f, err := stored.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// run returns the embeddings that an engine gives.
+func run(t *testing.T, e propagate.Engine, o stored.Origin, in propagate.Input) []mat.View {
+	t.Helper()
+	views, err := propagate.Run(t.Context(), e, o.Propagation(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return views
+}
+
+// same checks that two lists of embeddings have the same bits.
+func same(t *testing.T, got, want []mat.View, rows int) {
+	t.Helper()
+	for l := range want {
+		for i := range rows {
+			if !slices.Equal(want[l].Row(i), got[l].Row(i)) {
+				t.Fatalf("hop %d of row %d differs", l, i)
+			}
+		}
+	}
+}
+
 // Columns that are propagated separately and merged are bit-identical to those of one process, in every setting.
 func TestMergedIsWhole(t *testing.T) {
-	g := demo(t)
+	g := synth.Demo()
 	d := g.Features()
 	for _, rule := range propagate.Rules() {
 		for _, standardize := range []bool{false, true} {
 			for _, inductive := range []bool{false, true} {
-				o := stored.Origin{Rule: rule, Hops: 2, Teleport: 0.1, Standardize: standardize, Inductive: inductive}
-				o.Normalize = inductive != standardize
+				o := stored.Origin{Rule: rule, Hops: 2, Teleport: 0.1, Setting: condense.Setting{
+					NormalizeFeatures: inductive != standardize, Standardize: standardize, Inductive: inductive,
+				}}
 				paths := parts(t, o, g, 0, 7, d-3, d)
 				merged := filepath.Join(t.TempDir(), "merged.safetensors")
 				slices.Reverse(paths)
 				if err := stored.Merge(t.Context(), merged, paths); err != nil {
 					t.Fatal(err)
 				}
-				f, err := stored.Read(merged)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f, want := read(t, merged), compute(t, o, g, 0, d)
 				if err := f.Check(g); err != nil {
-					t.Fatal(err)
-				}
-				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, d)
-				if err != nil {
 					t.Fatal(err)
 				}
 				for l := range f.H {
@@ -81,37 +108,17 @@ func TestMergedIsWhole(t *testing.T) {
 // The engine returns the file's embeddings for the training nodes, passes other rows to the other engine, and returns
 // an error for another propagation.
 func TestEngine(t *testing.T) {
-	g := demo(t)
+	g := synth.Demo()
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2}
-	f, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, g.Features())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := o.Propagation()
-	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
-	want, err := propagate.Run(t.Context(), blocked.Engine{}, p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for l := range want {
-		for i := range in.Rows {
-			if !slices.Equal(want[l].Row(i), got[l].Row(i)) {
-				t.Fatalf("hop %d of row %d differs", l, i)
-			}
-		}
-	}
+	f := compute(t, o, g, 0, g.Features())
+	p, in := o.Propagation(), propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
+	same(t, run(t, stored.Engine{File: f}, o, in), run(t, blocked.Engine{}, o, in), len(in.Rows))
 	in.Rows = g.Split.Test
 	if _, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in); err == nil ||
 		!strings.Contains(err.Error(), "training nodes alone") {
 		t.Error("other rows without an engine:", err)
 	}
-	if _, err := propagate.Run(t.Context(), stored.Engine{File: f, Else: blocked.Engine{}}, p, in); err != nil {
-		t.Error(err)
-	}
+	run(t, stored.Engine{File: f, Else: blocked.Engine{}}, o, in)
 	in.Rows, p.Hops = g.Split.Train, 3
 	if _, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in); err == nil ||
 		!strings.Contains(err.Error(), "hops 2") {
@@ -122,52 +129,33 @@ func TestEngine(t *testing.T) {
 // Embeddings above the memory limit are the same as without a limit, whether features come from the graph or from the
 // file. They may be scaled.
 func TestEngineWithinMemory(t *testing.T) {
-	whole := demo(t)
+	whole := synth.Demo()
 	for _, standardize := range []bool{false, true} {
-		o := stored.Origin{Rule: propagate.SGC, Hops: 2, Normalize: standardize, Standardize: standardize}
-		f, err := stored.Compute(t.Context(), blocked.Engine{}, o, whole, 0, whole.Features())
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := stored.Origin{Rule: propagate.SGC, Hops: 2, Setting: condense.Setting{
+			NormalizeFeatures: standardize, Standardize: standardize,
+		}}
+		f := compute(t, o, whole, 0, whole.Features())
 		alone, err := f.Graph(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, g := range map[string]*graph.Graph{"graph": whole, "file": alone} {
-			if standardize {
-				if g, err = g.NormalizedFeatures(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				scaling, err := graph.FitScaling(g.X, g.Split.Train)
+			t.Run(fmt.Sprintf("features of the %s, standardize %v", name, standardize), func(t *testing.T) {
+				seen, _, err := o.Setting.Features(t.Context(), g)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if g, err = g.Scaled(t.Context(), scaling); err != nil {
-					t.Fatal(err)
-				}
-			}
-			in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train, Classes: g.Labels(g.Split.Train)}
-			want, err := propagate.Run(t.Context(), stored.Engine{File: f}, o.Propagation(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := propagate.Run(t.Context(), stored.Engine{File: f, Memory: 1 << 10}, o.Propagation(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for l := range want {
-				for i := range in.Rows {
-					if !slices.Equal(want[l].Row(i), got[l].Row(i)) {
-						t.Fatalf("features of the %s, standardize %v: hop %d of row %d differs", name, standardize, l, i)
-					}
-				}
-			}
+				rows := seen.Split.Train
+				in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Classes: seen.Labels(rows)}
+				got := run(t, stored.Engine{File: f, Memory: 1 << 10}, o, in)
+				same(t, got, run(t, stored.Engine{File: f}, o, in), len(rows))
+			})
 		}
 	}
 }
 
 func TestRefuses(t *testing.T) {
-	g := demo(t)
+	g := synth.Demo()
 	d := g.Features()
 	sgc := stored.Origin{Rule: propagate.SGC, Hops: 2}
 	good := parts(t, sgc, g, 0, 8, d)
@@ -197,22 +185,19 @@ func TestRefuses(t *testing.T) {
 	if _, err := stored.Compute(t.Context(), blocked.Engine{}, sgc, g, 3, d+1); err == nil {
 		t.Error("columns beyond the last are computed")
 	}
-	f, err := stored.Read(good[0])
-	if err != nil {
-		t.Fatal(err)
-	}
 	x := g.X.(*mat.Dense)
 	changed := *g
 	changed.X = &mat.Dense{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
 	changed.X.(*mat.Dense).Row(int(g.Split.Train[3]))[2]++
-	if err := f.Check(&changed); err == nil || !strings.Contains(err.Error(), "feature 2 of training node") {
+	err := read(t, good[0]).Check(&changed)
+	if err == nil || !strings.Contains(err.Error(), "feature 2 of training node") {
 		t.Error("another graph:", err)
 	}
 }
 
 // Damaged files are errors that name the file.
 func TestDamaged(t *testing.T) {
-	g := demo(t)
+	g := synth.Demo()
 	path := parts(t, stored.Origin{Rule: propagate.SGC, Hops: 1}, g, 0, 4)[0]
 	text, err := os.ReadFile(path)
 	if err != nil {

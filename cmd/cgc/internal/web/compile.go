@@ -63,25 +63,11 @@ func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	compressed, err := compress(text)
-	if err != nil {
+	var packed bytes.Buffer                                    // without a name or a time, so that equal programs give equal bytes
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level exists
+	_, err = z.Write(text)
+	if err := errors.Join(err, z.Close()); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	return map[string][]byte{programs[0]: compressed, programs[1]: glue}, nil
-}
-
-// compress compresses text with gzip, without a name or a time, so that equal programs give equal bytes.
-func compress(text []byte) ([]byte, error) {
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(text); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
+	return map[string][]byte{programs[0]: packed.Bytes(), programs[1]: glue}, nil
 }

@@ -8,15 +8,17 @@
 package web
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
@@ -59,7 +61,7 @@ var types = map[string]string{
 func Files() (map[string][]byte, error) {
 	program := map[string][]byte{}
 	for _, name := range programs {
-		content, err := dist.ReadFile(path.Join("dist", name))
+		content, err := dist.ReadFile("dist/" + name)
 		if err != nil {
 			return nil, ErrNoProgram
 		}
@@ -71,14 +73,14 @@ func Files() (map[string][]byte, error) {
 // With returns the files of the page, combined with a program built by Compile.
 func With(program map[string][]byte) (map[string][]byte, error) {
 	all := map[string][]byte{}
-	entries, err := fs.ReadDir(page, "page")
+	entries, err := page.ReadDir("page")
+	for _, e := range entries {
+		if err == nil {
+			all[e.Name()], err = page.ReadFile("page/" + e.Name())
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
-	}
-	for _, e := range entries {
-		if all[e.Name()], err = fs.ReadFile(page, path.Join("page", e.Name())); err != nil {
-			return nil, fmt.Errorf("web: %w", err)
-		}
 	}
 	for _, name := range programs {
 		if all[name] = program[name]; len(all[name]) == 0 {
@@ -92,7 +94,7 @@ func With(program map[string][]byte) (map[string][]byte, error) {
 func Handler(all map[string][]byte) http.Handler {
 	tags := map[string]string{}
 	for name, content := range all {
-		tags[name] = tag(content)
+		tags[name] = fmt.Sprintf(`"%.12x"`, sha256.Sum256(content))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Path[1:]
@@ -120,11 +122,11 @@ func Handler(all map[string][]byte) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-cache") // browsers revalidate by the tag
 		h.Set("ETag", tags[name])
-		serve(w, r, content)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content)) // status 304 if the tag is known
 	})
 }
 
-// Export writes the files of the page into a folder, for any static file server. It creates the folder if necessary,
+// Export writes files of the page into a folder, for any static file server. It creates the folder if necessary,
 // replaces files with these names, and keeps other files.
 func Export(all map[string][]byte, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {

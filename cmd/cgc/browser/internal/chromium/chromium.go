@@ -227,6 +227,13 @@ func (p *Page) Eval(expression string, out any) {
 	}))
 }
 
+// Value returns the value of a JavaScript expression in the page, like Eval.
+func Value[T any](p *Page, expression string) (value T) {
+	p.t.Helper()
+	p.Eval(expression, &value)
+	return value
+}
+
 // Wait waits until a JavaScript expression is true.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()

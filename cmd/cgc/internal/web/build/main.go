@@ -8,12 +8,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/web"
-	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
 
 func main() {
@@ -21,26 +18,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "build: needs the folder to write to, and flags of go build if there are any")
 		os.Exit(2)
 	}
-	if err := build(os.Args[1], os.Args[2:]); err != nil {
+	program, err := web.Compile(context.Background(), os.Args[2:]...)
+	if err == nil {
+		err = web.Export(program, os.Args[1])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
-}
-
-// build writes the two files into folder.
-func build(folder string, flags []string) error {
-	program, err := web.Compile(context.Background(), flags...)
-	if err != nil {
-		return err
-	}
-	for name, content := range program {
-		err := atomicfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
-			_, err := w.Write(content)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

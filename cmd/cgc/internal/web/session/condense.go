@@ -62,10 +62,13 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	defaults, _ := cgc.DefaultsFor(g)
-	config, err := merged(defaults, changes)
-	if err != nil {
-		return nil, err
+	config, _ := cgc.DefaultsFor(g)
+	if len(changes) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(changes))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&config); err != nil {
+			return nil, fmt.Errorf("the parameters: %w", err)
+		}
 	}
 	s.small, s.onSmall, s.onWhole = nil, nil, nil
 	small, err := cgc.Condense(ctx, g, config)
@@ -120,14 +123,4 @@ func (s *Session) made(name, what string) (File, error) {
 		return File{}, fmt.Errorf("the file that was written: %w", err)
 	}
 	return File{Name: name, Path: path, Bytes: info.Size(), What: what}, nil
-}
-
-// strictly decodes a JSON object. Unknown keys are errors.
-func strictly(text []byte, value any) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(value); err != nil {
-		return fmt.Errorf("the parameters: %w", err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -88,13 +87,4 @@ func (s *Session) failure(err error) Failure {
 		}
 	}
 	return f
-}
-
-// merged returns config with the changes applied. Unknown parameters are errors.
-func merged(config cgc.Config, changes json.RawMessage) (cgc.Config, error) {
-	if len(changes) == 0 {
-		return config, nil
-	}
-	err := strictly(changes, &config)
-	return config, err
 }

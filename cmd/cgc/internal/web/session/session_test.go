@@ -52,6 +52,21 @@ func (t *tester) ask(request map[string]any, out any) (sentence string) {
 	return ""
 }
 
+// get sends a request that must succeed, and stores the answer in out.
+func (t *tester) get(request map[string]any, out any) {
+	t.Helper()
+	if sentence := t.ask(request, out); sentence != "" {
+		t.Fatalf("%v: %s", request, sentence)
+	}
+}
+
+// demo condenses the demo graph with the given parameters.
+func (t *tester) demo(changes map[string]any) (c session.Condensed) {
+	t.Helper()
+	t.get(map[string]any{"do": "condense", "graph": "demo", "config": changes}, &c)
+	return c
+}
+
 // put writes a file into the inbox and returns its path.
 func (t *tester) put(name, text string) string {
 	t.Helper()
@@ -67,9 +82,7 @@ func (t *tester) put(name, text string) string {
 
 func TestAbout(t *testing.T) {
 	var a session.About
-	if sentence := begin(t).ask(map[string]any{"do": "about"}, &a); sentence != "" {
-		t.Fatal(sentence)
-	}
+	begin(t).get(map[string]any{"do": "about"}, &a)
 	if a.Methods[0] != "cgc" || !slices.Contains(a.Partitions, "kmeans") || !slices.Contains(a.Models, "gcn") ||
 		len(a.Propagations) < 3 || len(a.Formats) < 8 || a.Go == "" {
 		t.Errorf("%+v", a)
@@ -86,10 +99,7 @@ func TestCommandMakesTheSame(t *testing.T) {
 		{"temperature": "inf", "inductive": true, "augment": 0.5},
 	} {
 		s := begin(t)
-		var c session.Condensed
-		if sentence := s.ask(map[string]any{"do": "condense", "graph": "demo", "config": changes}, &c); sentence != "" {
-			t.Fatalf("%v: %s", changes, sentence)
-		}
+		c := s.demo(changes)
 		t.Chdir(t.TempDir())
 		words := strings.Fields(c.Command)
 		if code := cli.Run(t.Context(), words[1:], io.Discard, os.Stderr); words[0] != "cgc" || code != 0 {
@@ -118,10 +128,7 @@ func contents(t *testing.T, path string) []byte {
 // that stores it as one file.
 func TestConvert(t *testing.T) {
 	s := begin(t)
-	var c session.Condensed
-	if sentence := s.ask(map[string]any{"do": "condense", "graph": "demo"}, &c); sentence != "" {
-		t.Fatal(sentence)
-	}
+	c := s.demo(nil)
 	page, err := os.ReadFile(c.Files[1].Path)
 	if err != nil || c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
 		t.Errorf("%v: a report of %d bytes in %s, want one with the command %q", err, len(page), c.Files[1].Name, c.Command)
@@ -159,11 +166,7 @@ func TestConvert(t *testing.T) {
 // it reports its epochs.
 func TestTrain(t *testing.T) {
 	s := begin(t)
-	var c session.Condensed
-	request := map[string]any{"do": "condense", "graph": "demo", "config": map[string]any{"standardize": true}}
-	if sentence := s.ask(request, &c); sentence != "" {
-		t.Fatal(sentence)
-	}
+	c := s.demo(map[string]any{"standardize": true})
 	small, err := condense.Load(c.Files[0].Path)
 	if err != nil {
 		t.Fatal(err)
@@ -178,9 +181,7 @@ func TestTrain(t *testing.T) {
 	for _, s := range []*tester{s, {T: t, Session: &session.Session{Outbox: s.Outbox}}} {
 		var got session.Trained
 		ask := map[string]any{"model": "sgc", "epochs": 5, "seed": 4, "file": c.Files[0].Path}
-		if sentence := s.ask(map[string]any{"do": "train", "graph": "demo", "training": ask}, &got); sentence != "" {
-			t.Fatal(sentence)
-		}
+		s.get(map[string]any{"do": "train", "graph": "demo", "training": ask}, &got)
 		if got.Test != scores[0].Test[0] || got.Validation != scores[0].Val[0] || got.Nodes != 70 || got.Tested != 1000 {
 			t.Errorf("%+v, want test %v", got, scores[0].Test)
 		}
@@ -193,16 +194,11 @@ func TestTrain(t *testing.T) {
 // TestTrainOnTheWhole checks that training on the full graph uses its training nodes, and gives a different result.
 func TestTrainOnTheWhole(t *testing.T) {
 	s := begin(t)
-	var c session.Condensed
-	if sentence := s.ask(map[string]any{"do": "condense", "graph": "demo"}, &c); sentence != "" {
-		t.Fatal(sentence)
-	}
+	c := s.demo(nil)
 	var small, whole session.Trained
-	for _, out := range []*session.Trained{&small, &whole} {
+	for _, out := range []*session.Trained{&small, &small, &whole} { // the second replaces the first
 		ask := map[string]any{"model": "sgc", "epochs": 20, "file": c.Files[0].Path, "whole": out == &whole}
-		if sentence := s.ask(map[string]any{"do": "train", "graph": "demo", "training": ask}, out); sentence != "" {
-			t.Fatal(sentence)
-		}
+		s.get(map[string]any{"do": "train", "graph": "demo", "training": ask}, out)
 	}
 	page, err := os.ReadFile(whole.Files[0].Path)
 	if err != nil || !strings.Contains(string(page), "trained on the full graph") || len(small.Files) != 1 {
@@ -219,9 +215,7 @@ func TestOpen(t *testing.T) {
 	s.put("mine/nodes.csv", "id,label,f\na,x,1\nb,y,0\nc,x,2\nd,y,1\ne,x,0\n")
 	s.put("mine/edges.csv", "source,target\na,b\nb,a\nc,c\nc,d\n")
 	var o session.Opened
-	if sentence := s.ask(map[string]any{"do": "open", "graph": filepath.Join(s.Inbox, "mine")}, &o); sentence != "" {
-		t.Fatal(sentence)
-	}
+	s.get(map[string]any{"do": "open", "graph": filepath.Join(s.Inbox, "mine")}, &o)
 	want, err := dataset.Options{}.Open(t.Context(), filepath.Join(s.Inbox, "mine"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package chart
 import (
 	"fmt"
 	"image/color"
-	"io"
 	"math"
 	"slices"
 
@@ -11,120 +10,24 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
-// PlotSVG writes p as an SVG image: a Scatter in its first view, a Heatmap with its first sheet. Equal plots give equal
-// bytes.
-func PlotSVG(w io.Writer, p *report.Plot) error {
-	c := vgsvg.New(plotSize(p))
-	if err := drawPlot(p, draw.New(c)); err != nil {
-		return err
+// scatter draws the layers of a Scatter in its first view.
+func scatter(p *plot.Plot, data *report.Scatter, key *key) {
+	layers := make([]*report.Marks, len(data.Layers))
+	for l := range layers {
+		layers[l] = &data.Layers[l].Marks
 	}
-	_, err := c.WriteTo(w)
-	return err
-}
-
-// PlotPNG writes p as a PNG image with the content of PlotSVG. Equal plots give equal bytes.
-func PlotPNG(w io.Writer, p *report.Plot) error {
-	c := vgimg.NewWith(vgimg.UseWH(plotSize(p)), vgimg.UseDPI(resolution))
-	if err := drawPlot(p, draw.New(c)); err != nil {
-		return err
+	view := data.Views[0]
+	seen := window(view.At)
+	p.X.Label.Text, p.Y.Label.Text = view.X, view.Y
+	if out := seen.outside(view.At); out > 0 {
+		p.X.Label.Text += fmt.Sprintf(" (%s outside)", report.Plural(out, "mark"))
+		p.Add(frame{seen})
 	}
-	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-	return err
-}
-
-// plotSize returns the width and the height of the image. The height grows with the number of rows or classes.
-func plotSize(p *report.Plot) (w, h vg.Length) {
-	switch data := p.Data.(type) {
-	case *report.Bars:
-		return width, 3*vg.Centimeter + vg.Length(len(data.Rows))*0.7*vg.Centimeter
-	case *report.Heatmap:
-		return width, 4*vg.Centimeter + vg.Length(min(40, len(data.Rows)))*0.4*vg.Centimeter + 3*vg.Centimeter
-	}
-	return width, max(12*vg.Centimeter, 2*vg.Centimeter+vg.Length(classes(p))*keyLine)
-}
-
-// keyLine is the height of a line in a long key. A key of at least longKey classes is long.
-const (
-	keyLine = 0.36 * vg.Centimeter
-	longKey = 20
-)
-
-// classes returns the number of classes of a plot, which its key may list.
-func classes(p *report.Plot) int {
-	switch data := p.Data.(type) {
-	case *report.Scatter:
-		return len(data.Classes)
-	case *report.Network:
-		return len(data.Classes)
-	}
-	return 0
-}
-
-// drawPlot draws p, with its key, if any, to the right.
-func drawPlot(p *report.Plot, c draw.Canvas) error {
-	const margin = 3 * vg.Millimeter
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
-	c = draw.Crop(c, margin, -margin, margin, -margin)
-	drawn := plot.New()
-	drawn.BackgroundColor = nil // the canvas is white
-	drawn.Title.Text = p.Title
-	set(drawn)
-	legend := newLegend()
-	if classes(p) > longKey {
-		legend.TextStyle.Font.Size, legend.Padding = 7, 0.3*vg.Millimeter
-	}
-	entries := 0
-	add := func(name string, thumbs ...plot.Thumbnailer) {
-		legend.Add(name, thumbs...)
-		entries++
-	}
-	var err error
-	switch data := p.Data.(type) {
-	case *report.Scatter:
-		layers := make([]*report.Marks, len(data.Layers))
-		for l := range layers {
-			layers[l] = &data.Layers[l].Marks
-		}
-		view := data.Views[0]
-		seen := window(view.At)
-		drawn.X.Label.Text, drawn.Y.Label.Text = view.X, view.Y
-		if out := seen.outside(view.At); out > 0 {
-			drawn.X.Label.Text += fmt.Sprintf(" (%s outside)", report.Plural(out, "mark"))
-			drawn.Add(frame{seen})
-		}
-		err = plane(drawn, data.Classes, layers, view.At, nil, seen, add)
-	case *report.Network:
-		err = plane(drawn, data.Classes, []*report.Marks{&data.Marks}, [][][2]float64{data.At}, data.Links, everything, add)
-	case *report.Bars:
-		err = bars(drawn, data, add)
-	case *report.Heatmap:
-		heatmap(drawn, data)
-	}
-	if err != nil {
-		return fmt.Errorf("chart: plot %q: %w", p.Title, err)
-	}
-	side := vg.Length(0)
-	if entries > 0 {
-		side = legend.Rectangle(c).Size().X + 2*vg.Millimeter
-	}
-	area := draw.Crop(c, 0, -side, 0, 0)
-	switch p.Data.(type) {
-	case *report.Scatter, *report.Network:
-		square(drawn, area)
-	}
-	drawn.Draw(area)
-	if entries > 0 {
-		top := drawn.Title.TextStyle.Height(p.Title) + drawn.Title.Padding
-		legend.Draw(draw.Crop(c, c.Size().X-side+2*vg.Millimeter, 0, 0, -top))
-	}
-	return nil
+	plane(p, data.Classes, layers, view.At, nil, seen, key)
 }
 
 // square gives both axes the same scale, and hides them, because the coordinates have no unit.
@@ -236,7 +139,7 @@ func glyph(class int32, radius vg.Length, alpha uint8) draw.GlyphStyle {
 
 // plane draws layers of marks above links.
 func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]float64, links [][2]int32, seen bounds,
-	add func(string, ...plot.Thumbnailer)) error {
+	key *key) {
 	if len(links) > 0 {
 		var ends plotter.XYs
 		for _, l := range links {
@@ -248,10 +151,7 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 	}
 	present := make([]bool, len(classes))
 	for l, marks := range layers {
-		most := 1.0
-		for _, v := range marks.Size {
-			most = max(most, v)
-		}
+		most := slices.Max(append([]float64{1}, marks.Size...))
 		var points plotter.XYs
 		var of []int // the mark of each point
 		for i, xy := range at[l] {
@@ -263,10 +163,7 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 		if len(points) == 0 {
 			continue
 		}
-		scatter, err := plotter.NewScatter(points)
-		if err != nil {
-			return err
-		}
+		scatter := &plotter.Scatter{XYs: points}
 		largest := vg.Points(7)
 		if len(points) > 300 {
 			largest = vg.Points(4.5)
@@ -294,10 +191,9 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 	}
 	for c, name := range classes {
 		if present[c] {
-			add(shorten(name), thumbnail{glyph(int32(c), vg.Points(3), 255)})
+			key.add(shorten(name), &plotter.Scatter{GlyphStyle: glyph(int32(c), vg.Points(3), 255)})
 		}
 	}
-	return nil
 }
 
 // shorten truncates a name that is too long for the image.
@@ -322,9 +218,3 @@ func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(s.LineStyle, x(s.XYs[i].X), y(s.XYs[i].Y), x(s.XYs[i+1].X), y(s.XYs[i+1].Y))
 	}
 }
-
-// thumbnail is a mark in a key.
-type thumbnail struct{ draw.GlyphStyle }
-
-// Thumbnail implements plot.Thumbnailer.
-func (t thumbnail) Thumbnail(c *draw.Canvas) { c.DrawGlyph(t.GlyphStyle, c.Center()) }
