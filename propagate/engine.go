@@ -13,7 +13,8 @@ import (
 // Engine delivers embeddings. It may compute them, ask another machine for them, or read them from a file.
 type Engine interface {
 	// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾ of p for the nodes in.Rows: K+1 views of len(in.Rows)×d, where row i belongs to node
-	// in.Rows[i]. H⁽⁰⁾ contains the rows of in.X. Embeddings does not modify in, and views may share its memory.
+	// in.Rows[i]. H⁽⁰⁾ contains the rows of in.X. With in.Last, all but H⁽ᴷ⁾ may be empty. Embeddings does not modify in,
+	// and views may share its memory.
 	//
 	// The result depends only on p, in.Adj, in.X, in.Rows and in.Degrees, so that a condensation can be repeated: the same
 	// input gives the same bits for any number of threads. When ctx is done, Embeddings soon returns ctx's error. It is
@@ -46,6 +47,9 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 	_, d := in.X.Dims()
 	for l, hop := range h {
 		rows, columns := hop.Dims()
+		if in.Last && l < p.Hops && rows == 0 {
+			continue
+		}
 		if rows != len(in.Rows) || columns != d && rows > 0 {
 			return nil, fmt.Errorf("propagate: engine %T delivered %d×%d for hop %d, expected %d×%d",
 				engine, rows, columns, l, len(in.Rows), d)

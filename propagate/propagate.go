@@ -99,6 +99,8 @@ type Input struct {
 	// Degrees holds Σ_j A_ij of each node, or is nil if they follow from Adj. With degrees, Adj may lack the rows of nodes
 	// that are K hops or more from Rows: a worker then holds only the part of a large graph that it needs.
 	Degrees []float64
+	// Last says that only H⁽ᴷ⁾ is needed. Views of the other hops may then be empty.
+	Last bool
 	// Mapped says that Adj and X are in a file that is mapped into memory, like graph.Graph.Mapped. It is a hint too.
 	Mapped bool
 }

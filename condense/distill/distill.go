@@ -150,8 +150,9 @@ func outOfRange(field string, value any, want string) error {
 	return &condense.FieldError{Package: "distill", Field: field, Value: value, Want: want}
 }
 
-// bytes estimates the memory of a condensation, in bytes: the embeddings of each hop at the pool, or a Gram matrix with
-// its eigenvectors, whichever is larger, the distributions of the pool, and for smoothing those of all nodes.
+// bytes estimates the memory of a condensation, in bytes: the embeddings of the pool and as much for the blocks of
+// their propagation, or a Gram matrix with its eigenvectors, whichever is larger, the distributions of the pool, and
+// for smoothing those of all nodes.
 func (m Method) bytes(nodes, train, features, classes int) float64 {
 	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
 	pool := t
@@ -164,7 +165,7 @@ func (m Method) bytes(nodes, train, features, classes int) float64 {
 	if m.Unlabelled != Never && m.Smoothing.Hops > 0 {
 		all = 12 * n * c
 	}
-	return max(4*pool*d*float64(m.Hops+1), teach) + 16*pool*c + all
+	return max(8*pool*d, teach) + 16*pool*c + all
 }
 
 // most returns the largest number of unlabelled nodes that are condensed beside train training nodes. More hardly move

@@ -24,7 +24,7 @@ func (e embedder) embed(ctx context.Context, x mat.Matrix, d Depth, nodes []int3
 	if d.Teleport > 0 {
 		p.Rule, p.Teleport = propagate.PPR, d.Teleport
 	}
-	in := propagate.Input{Adj: e.g.Adj, X: x, Rows: nodes, Mapped: e.g.Mapped && x == e.g.X}
+	in := propagate.Input{Adj: e.g.Adj, X: x, Rows: nodes, Last: true, Mapped: e.g.Mapped && x == e.g.X}
 	h, err := propagate.Run(ctx, e.engine, p, in)
 	if err != nil {
 		return nil, fmt.Errorf("distill: %w", err)

@@ -51,8 +51,8 @@ type run struct {
 func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *run {
 	r := &run{degrees: in.Degrees != nil, task: &task{
 		layout: find(ctx, in.Adj, in.Rows, hops),
-		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: mat.PanelWidth(in.X),
-		half: e.Precision == Half,
+		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, last: in.Last, hops: hops, beta: beta,
+		panel: mat.PanelWidth(in.X), half: e.Precision == Half,
 	}}
 	_, r.d = in.X.Dims()
 	_, r.sparse = in.X.(*mat.CSR)
@@ -213,7 +213,9 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		if err := r.hop(ctx, to, from, x, d); err != nil {
 			return err
 		}
-		r.keep(l, to, lo, hi)
+		if l >= r.results.from {
+			r.keep(l, to, lo, hi)
+		}
 		from = to
 		done := lo*hops + l*(hi-lo)
 		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(done), Total: int64(r.d * hops)})

@@ -75,10 +75,10 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		return nil, err
 	}
 	var err error
-	if r.results, err = newResults(in.Rows, in.Classes, d, p.Hops, r.copies(r.plan), r.plan.spill); err != nil {
+	if r.results, err = newResults(in.Rows, in.Classes, d, r.first(r.plan), p.Hops, r.plan.spill); err != nil {
 		return nil, err
 	}
-	if r.copies(r.plan) && !r.sparse {
+	if r.first(r.plan) == 0 && !r.sparse {
 		r.copied = byNode(in.Rows)
 	}
 	if err := r.store(ctx); err != nil {
@@ -98,7 +98,10 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	if err != nil {
 		return nil, err
 	}
-	return first(views, in, r.copied != nil)
+	if in.Last || r.copied != nil {
+		return views, nil
+	}
+	return first(views, in)
 }
 
 // check returns what is wrong with e, p or in.
@@ -119,18 +122,15 @@ func (e Engine) still(ctx context.Context, p propagate.Propagation, in propagate
 	for l := range views {
 		views[l] = mat.NewDense(len(in.Rows), d).View()
 	}
-	views, err := first(views, in, false)
+	views, err := first(views, in)
 	if err != nil {
 		return nil, err
 	}
 	return views, ctx.Err()
 }
 
-// first sets views[0] to H⁽⁰⁾, unless it was copied there while X was read.
-func first(views []mat.View, in propagate.Input, copied bool) ([]mat.View, error) {
-	if copied {
-		return views, nil
-	}
+// first sets views[0] to H⁽⁰⁾.
+func first(views []mat.View, in propagate.Input) ([]mat.View, error) {
 	if x, dense := in.X.(*mat.Dense); dense {
 		views[0] = x.Select(in.Rows)
 		return views, nil

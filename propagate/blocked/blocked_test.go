@@ -96,12 +96,21 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 							for i, memory := range []int64{
 								0, 1, 50 << 10, 90 << 10, 200 << 10, 700 << 10, 1680 << 10, 4500 << 10, 1 << 30,
 							} {
-								in.Mapped = i%3 != 0
+								in.Mapped, in.Last = i%3 != 0, i%4 == 2
 								memory = withProcess(memory, in.Mapped)
 								runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 								engine, got := fitting(t, blocked.Engine{Memory: memory, Precision: precision}, p, in)
 								note(seen, engine.Plan(p, in))
-								wantRows(t, fmt.Sprintf("%s, %s, memory %d", name, kind, memory), got, want, rows)
+								from := 0
+								if in.Last {
+									from = hops
+								}
+								for l, h := range got[:from] {
+									if n, _ := h.Dims(); n > 0 {
+										t.Errorf("%s, %s, memory %d: hop %d has %d rows, not asked for", name, kind, memory, l, n)
+									}
+								}
+								wantRows(t, fmt.Sprintf("%s, %s, memory %d", name, kind, memory), got[from:], want[from:], rows)
 							}
 						}
 					}

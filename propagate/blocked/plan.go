@@ -64,6 +64,7 @@ type task struct {
 	d      int  // columns of x
 	sparse bool // x is a *mat.CSR
 	rows   []int32
+	last   bool    // only H⁽ᴷ⁾ is kept
 	mapped bool    // adj and x are mapped from a file
 	hops   int     // K, at least 1
 	beta   float32 // β; 0 for rules without teleport
@@ -292,18 +293,20 @@ func (t *task) input() int64 {
 
 // resultBytes returns the bytes Embeddings allocates for its results.
 func (t *task) resultBytes(p plan) int64 {
-	hops := t.hops
-	if t.copies(p) {
-		hops++
-	}
-	return 4 * int64(len(t.rows)) * int64(t.d) * int64(hops)
+	return 4 * int64(len(t.rows)) * int64(t.d) * int64(t.hops+1-t.first(p))
 }
 
-// copies reports whether H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a mapped file that does not fit would be
-// read at random.
-func (t *task) copies(p plan) bool {
+// first returns the first hop whose results are kept. It is 0 if H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a
+// mapped file that does not fit would be read at random.
+func (t *task) first(p plan) int {
 	_, inPlace := t.x.(*mat.Dense)
-	return !inPlace || p.beyond
+	switch {
+	case t.last:
+		return t.hops
+	case inPlace && !p.beyond:
+		return 1
+	}
+	return 0
 }
 
 // arrays returns the bytes of the arrays with a number per node: the place and R of every node, and the node and gain

@@ -10,33 +10,32 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// results collects the columns of H⁽⁰⁾ … H⁽ᴷ⁾ block by block. H⁽⁰⁾ is included only if it is a copy.
+// results collects the columns of H⁽⁰⁾ … H⁽ᴷ⁾ block by block, or of H⁽ᴷ⁾ only. H⁽⁰⁾ is included only if it is a copy.
 //
 // Spilled results are stored in a temporary file block by block, so that it is written in order. When all blocks are
 // done and their memory is free, each H⁽ˡ⁾ is assembled from the file, in memory if there is room and otherwise in
 // another file. The rows of a class are adjacent, because the partition reads class by class.
 type results struct {
 	rows, cols int
-	whole      []*mat.Dense // the matrices; nil before they are assembled, and for an H⁽⁰⁾ that is a view of X
-	file       []float32    // spilled columns: columns lo to hi−1 of H⁽ˡ⁾ are at (l·cols+lo)·rows
+	from       int          // the first hop that is kept
+	whole      []*mat.Dense // the matrices of the hops that are kept; nil if they are spilled
+	file       []float32    // spilled columns: columns lo to hi−1 of H⁽ˡ⁾ are at ((l−from)·cols+lo)·rows
 	place      []int32      // the position of row i in the file; nil if it is i
 }
 
-// newResults allocates the results of a plan.
-func newResults(rows []int32, classes []int32, cols, hops int, copied, spill bool) (*results, error) {
-	s := &results{rows: len(rows), cols: cols, whole: make([]*mat.Dense, hops+1)}
+// newResults allocates the results of a plan, from hop from on.
+func newResults(rows []int32, classes []int32, cols, from, hops int, spill bool) (*results, error) {
+	s := &results{rows: len(rows), cols: cols, from: from, whole: make([]*mat.Dense, hops+1)}
 	if spill {
 		var err error
-		if s.file, err = memory.Scratch[float32]((hops + 1) * s.rows * cols); err != nil {
+		if s.file, err = memory.Scratch[float32]((hops + 1 - from) * s.rows * cols); err != nil {
 			return nil, fmt.Errorf("propagate: %w", err)
 		}
 		s.place = propagate.Input{Classes: classes}.ByClass()
 		return s, nil
 	}
-	for l := range s.whole {
-		if l > 0 || copied {
-			s.whole[l] = mat.NewDense(s.rows, cols)
-		}
+	for l := from; l <= hops; l++ {
+		s.whole[l] = mat.NewDense(s.rows, cols)
 	}
 	return s, nil
 }
@@ -49,18 +48,17 @@ func (s *results) row(l, i, lo, hi int) []float32 {
 	if s.place != nil {
 		i = int(s.place[i])
 	}
-	at := (l*s.cols+lo)*s.rows + i*(hi-lo)
+	at := ((l-s.from)*s.cols+lo)*s.rows + i*(hi-lo)
 	return s.file[at : at+hi-lo]
 }
 
-// views returns H⁽⁰⁾ … H⁽ᴷ⁾. It assembles spilled ones, the last first. As many as fit in room bytes are in memory.
+// views returns H⁽⁰⁾ … H⁽ᴷ⁾, empty where they are not kept. It assembles spilled ones, the last first. As many as fit
+// in room bytes are in memory.
 func (s *results) views(room int64, blocks iter.Seq2[int, int]) ([]mat.View, error) {
 	views := make([]mat.View, len(s.whole))
-	for l := len(s.whole) - 1; l >= 0; l-- {
+	for l := len(s.whole) - 1; l >= s.from; l-- {
 		if s.file == nil {
-			if s.whole[l] != nil {
-				views[l] = s.whole[l].View()
-			}
+			views[l] = s.whole[l].View()
 			continue
 		}
 		h := &mat.Dense{Rows: s.rows, Cols: s.cols}
@@ -88,7 +86,7 @@ func (s *results) assemble(h *mat.Dense, l int, blocks iter.Seq2[int, int]) {
 	const chunk = 4096
 	parallel.For(s.rows, chunk, func(first, end int) {
 		for lo, hi := range blocks {
-			from, width := s.file[(l*s.cols+lo)*s.rows:], hi-lo
+			from, width := s.file[((l-s.from)*s.cols+lo)*s.rows:], hi-lo
 			for i := first; i < end; i++ {
 				copy(h.Row(i)[lo:hi], from[i*width:(i+1)*width])
 			}
