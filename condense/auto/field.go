@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/distill"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/progress"
@@ -21,6 +22,9 @@ const (
 	// trials is the number of partition seeds of each candidate, and fewTrials that on a graph of manyNodes or more. There
 	// a condensed node is a mean over many nodes, and seeds differ little.
 	trials, fewTrials, manyNodes = 3, 1, 50_000
+	// clustered is the number of nodes of a pool that trials on such a graph cluster for each condensed node. Their means
+	// are about as good, and k-means over the full pool would take most of the time of a trial.
+	clustered = 50
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
 	// mostJudged bounds the condensed nodes of a trial, because the judge solves systems of this size.
@@ -111,9 +115,14 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		if c.LeftOut != "" {
 			continue
 		}
+		method := c.method
+		if soft, is := method.(distill.Method); is && count == fewTrials {
+			soft.Sample = clustered
+			method = soft
+		}
 		verdicts := make([]judge.Verdict, count)
 		for t := range verdicts {
-			small, err := f.shared.condense(quiet, c.method, nodes, trialSeeds+uint64(t))
+			small, err := f.shared.condense(quiet, method, nodes, trialSeeds+uint64(t))
 			if err != nil {
 				return nil, nil, err
 			}

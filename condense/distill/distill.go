@@ -56,6 +56,9 @@ type Method struct {
 	// Within is the memory limit of the propagation, in bytes, like Memory of cgc.Config; 0 is no limit. The result does
 	// not depend on it.
 	Within int64 `json:"-"`
+	// Sample is the number of nodes that are clustered for each condensed node; 0 clusters all of the pool. Nodes of each
+	// class are taken at even distances.
+	Sample int `json:"-"`
 }
 
 // When says when nodes outside the training split are condensed too.
@@ -291,6 +294,9 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 		return nil, err
 	}
 	rows, y := p.classes(labels, all)
+	if m.Sample > 0 {
+		rows, y = sample(rows, y, task.Budget, m.Sample)
+	}
 	account.Pool = len(rows)
 	done()
 
@@ -424,4 +430,21 @@ func (p *prepared) classes(labels *mat.Dense, all bool) (rows, y []int32) {
 		y[row] = p.y[i]
 	}
 	return rows, y
+}
+
+// sample returns some of rows and their classes y: of each class, perNode for each condensed node in its budget, at even
+// distances, or all if it has no more.
+func sample(rows, y []int32, budget []int, perNode int) (some, classes []int32) {
+	counts, seen := make([]int, len(budget)), make([]int, len(budget))
+	for _, c := range y {
+		counts[c]++
+	}
+	for i, c := range y {
+		limit := min(counts[c], perNode*budget[c])
+		if (seen[c]+1)*limit/counts[c] > seen[c]*limit/counts[c] {
+			some, classes = append(some, rows[i]), append(classes, c)
+		}
+		seen[c]++
+	}
+	return some, classes
 }

@@ -150,6 +150,23 @@ func formula(t *testing.T, students int) {
 	}
 }
 
+// TestSample: each condensed node is the mean of as many nodes of its class as Sample asks for, and no fewer nodes are
+// condensed than without.
+func TestSample(t *testing.T) {
+	g := planted(t, 0)
+	m := distill.New()
+	m.Unlabelled = distill.Always
+	whole, all := account(t, m, g)
+	m.Sample = 3
+	part, some := account(t, m, g)
+	if want := m.Sample * all.Nodes(); part.Pool != want || some.Members.NNZ() != want || whole.Pool <= want {
+		t.Errorf("%d of %d nodes, %d members, want %d", part.Pool, whole.Pool, some.Members.NNZ(), want)
+	}
+	if !slices.Equal(some.Y, all.Y) {
+		t.Errorf("classes %v, without a sample %v", some.Y, all.Y)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	g := planted(t, 0)
 	for want, change := range map[string]func(*distill.Method){

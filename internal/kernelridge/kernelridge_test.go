@@ -66,6 +66,20 @@ func TestSolveRefusesAZeroKernel(t *testing.T) {
 	}
 }
 
+// TestWideHasItsAngle compares the kernel of unit vectors at all angles with its formula.
+func TestWideHasItsAngle(t *testing.T) {
+	for k := range 1001 {
+		cos := float32(k)/500 - 1
+		got := &mat.Dense{Rows: 1, Cols: 1, Data: []float32{cos}}
+		kernelridge.Wide(got, []float32{1}, []float32{1})
+		angle := math.Acos(float64(cos))
+		want := (math.Sin(angle) + 2*(math.Pi-angle)*float64(cos)) / math.Pi
+		if d := math.Abs(float64(got.Data[0]) - want); !(d < 2e-7) {
+			t.Errorf("cosine %v: %v, want %v", cos, got.Data[0], want)
+		}
+	}
+}
+
 // TestWideAgreesWithRandomNetworks compares the kernel with the inner products of the gradients of a wide network, f(x)
 // = Σ_h v_h·relu(w_h·x)·√(2/m), at random weights. With 200,000 units the error is about 1%.
 func TestWideAgreesWithRandomNetworks(t *testing.T) {
