@@ -25,15 +25,16 @@ func TestSameBytes(t *testing.T) {
 	}
 	for _, extension := range []string{"safetensors", "pt", "npz", "graphml", "graphml.gz", "dgl"} {
 		first, second := filepath.Join(folder, "small."+extension), filepath.Join(again, "small."+extension)
-		run("condense", "demo", "--nodes", "70", "-o", first, "--threads", "1")
-		run("condense", "demo", "--nodes", "70", "-o", second, "--threads", "3")
+		run("condense", "demo", "--method", "cgc", "--nodes", "70", "-o", first, "--threads", "1")
+		run("condense", "demo", "--method", "cgc", "--nodes", "70", "-o", second, "--threads", "3")
 		sameFiles(t, first, second)
 	}
 	first, second := filepath.Join(folder, "small.safetensors"), filepath.Join(again, "run.safetensors")
-	run("run", "demo", "--nodes", "70", "-o", second, "--seeds", "2", "--models", "sgc", "--epochs", "1", "--whole", "0")
+	run("run", "demo", "--method", "cgc", "--nodes", "70", "-o", second, "--seeds", "2", "--models", "sgc", "--epochs", "1",
+		"--whole", "0")
 	sameFiles(t, first, second)
 	timed := filepath.Join(folder, "timed.safetensors")
-	run("condense", "demo", "--nodes", "70", "-o", timed, "--timings")
+	run("condense", "demo", "--method", "cgc", "--nodes", "70", "-o", timed, "--timings")
 	small, err := condense.Load(timed)
 	if err != nil {
 		t.Fatal(err)

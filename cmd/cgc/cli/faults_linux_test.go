@@ -41,7 +41,7 @@ func TestShrinkingFile(t *testing.T) {
 	if err := dataset.Write(t.Context(), file, g); err != nil {
 		t.Fatal(err)
 	}
-	if code := cli.Run(t.Context(), []string{"condense", "demo", "--nodes", "35", "-o", out}, &bytes.Buffer{},
+	if code := cli.Run(t.Context(), []string{"condense", "demo", "--method", "random", "--nodes", "35", "-o", out}, &bytes.Buffer{},
 		&bytes.Buffer{}); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
@@ -96,9 +96,9 @@ func TestUnwritable(t *testing.T) {
 	}
 	commands := func(out string) [][]string {
 		return [][]string{
-			{"condense", "demo", "--nodes", "35", "-o", out + ".safetensors"},
-			{"condense", "demo", "--nodes", "35", "-o", out + ".npz"},
-			{"condense", "demo", "--nodes", "35", "-o", out + ".pt"},
+			{"condense", "demo", "--method", "random", "-o", out + ".safetensors"},
+			{"condense", "demo", "--method", "random", "-o", out + ".npz"},
+			{"condense", "demo", "--method", "random", "-o", out + ".pt"},
 			{"convert", "demo", out + ".safetensors"},
 			{"propagate", "demo", "-o", out + ".safetensors"},
 			{"data", "make", "--like", "cora", "-o", out + ".safetensors"},
@@ -218,7 +218,7 @@ func TestOnePath(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range runs {
 		group.Go(func() {
-			args := []string{"condense", "demo", "--nodes", fmt.Sprint(35 + 5*i), "-o", out, "--quiet"}
+			args := []string{"condense", "demo", "--method", "cgc", "--nodes", fmt.Sprint(35 + 5*i), "-o", out, "--quiet"}
 			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, said)
 			}
@@ -248,7 +248,8 @@ func TestManyProcesses(t *testing.T) {
 	for i := range processes {
 		group.Go(func() {
 			out := filepath.Join(dir, fmt.Sprintf("small-%d.safetensors", i))
-			args := []string{"condense", file, "--nodes", "16", "-o", out, "--quiet", "--threads", fmt.Sprint(1 + i%3)}
+			args := []string{"condense", file, "--method", "cgc", "--nodes", "16", "-o", out, "--quiet", "--threads",
+				fmt.Sprint(1 + i%3)}
 			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, said)
 				return
@@ -289,7 +290,7 @@ func TestSymbolicLinks(t *testing.T) {
 		}
 	}
 	condense := func(from, to string) (string, int) {
-		return run("condense", in(from), "--nodes", "8", "-o", in(to))
+		return run("condense", in(from), "--method", "cgc", "--nodes", "8", "-o", in(to))
 	}
 	if said, code := condense("graph.safetensors", "precious.safetensors"); code != 0 {
 		t.Fatal(said)

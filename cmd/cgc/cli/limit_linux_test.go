@@ -111,7 +111,7 @@ func TestGoesOutOfCore(t *testing.T) {
 func TestTooLittleMemoryForTesting(t *testing.T) {
 	dir := t.TempDir()
 	small := filepath.Join(dir, "small.safetensors")
-	if out, err := exec.Command("cgc", "condense", "demo", "--nodes", "35", "-o", small).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cgc", "condense", "demo", "--method", "random", "-o", small).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	_, err := confine.Run(t.Context(), 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",

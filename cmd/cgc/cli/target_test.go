@@ -60,7 +60,7 @@ func TestOtherGraph(t *testing.T) {
 	})
 	changed := write("shop3.safetensors", func(g *graph.Graph) { g.X.(*mat.Dense).Data[0]++ })
 	small := in("small.safetensors")
-	ok("condense", shop, "--nodes", "16", "-o", small)
+	ok("condense", shop, "--method", "cgc", "--nodes", "16", "-o", small)
 
 	short := []string{"--seeds", "1", "--epochs", "2", "--hidden", "4", "--models", "sgc"}
 	evaluate := func(file, on string, more ...string) []string {
