@@ -19,9 +19,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	g := wide(60_000, 8, 20)
 	from, to := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors")
 	want := filepath.Join(dir, "want.safetensors")
-	if err := os.Mkdir(from, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(from, 0o755))
 	writeText(t, g, from)
 	convert := func(to string) *exec.Cmd { return exec.Command("cgc", "convert", from, to, "--memory", "80MiB") }
 	if out, err := convert(want).CombinedOutput(); err != nil {
@@ -30,9 +28,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	partial := filepath.Join(dir, ".to.safetensors.partial")
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
 		cmd := convert(to)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		for waiting := true; waiting; {
@@ -44,9 +40,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 				waiting = len(buckets) == 0
 			}
 		}
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmd.Process.Signal(signal))
 		if err := <-ended; err == nil {
 			t.Fatal("it ended before its time: make the graph larger")
 		}

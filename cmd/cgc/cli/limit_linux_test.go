@@ -14,7 +14,6 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/internal/confine"
 )
 
 // TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
@@ -28,15 +27,11 @@ func TestTooLittleMemory(t *testing.T) {
 		g.Split.Train = append(g.Split.Train, int32(v))
 	}
 	err := errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config := cgc.Defaults()
 	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop
 	want, err := cgc.Expect(g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	estimate := report.Bytes(want.Memory)
 	line := []string{"cgc", "condense", file, "--nodes", "40", "--hops", "600", "-o", small, "--force"}
 	check := func(said string, err error, by string) {
@@ -53,10 +48,7 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 
 	t.Run("control group", func(t *testing.T) {
-		_, err := confine.Run(t.Context(), 128<<20, nil, line...)
-		if errors.Is(err, confine.ErrNone) {
-			t.Skip(err)
-		}
+		_, err := confined(t, 128<<20, nil, line...)
 		check(fmt.Sprint(err)[strings.Index(fmt.Sprint(err), "cgc: "):], err, "the control group allows 134 MB")
 	})
 	t.Run("ulimit -v", func(t *testing.T) {
@@ -73,19 +65,11 @@ func TestGoesOutOfCore(t *testing.T) {
 	dir := t.TempDir()
 	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
 	g := wide(120_000, 8, 128)
-	if err := dataset.Write(t.Context(), file, g); err != nil {
-		t.Fatal(err)
-	}
-	if err := confine.Forget(file); err != nil {
-		t.Fatal(err)
-	}
+	onDisk(t, file, g)
 	said := filepath.Join(dir, "said")
 	line := []string{"sh", "-c", `exec "$@" 2> "$0"`, said, "cgc", "condense", file, "--method", "cgc", "--nodes",
 		"40", "-o", small}
-	_, err := confine.Run(t.Context(), 64<<20, []string{"CGC_PROGRESS="}, line...)
-	if errors.Is(err, confine.ErrNone) {
-		t.Skip(err)
-	}
+	_, err := confined(t, 64<<20, []string{"CGC_PROGRESS="}, line...)
 	notes, _ := os.ReadFile(said)
 	if err != nil || !strings.Contains(string(notes), "it is done in blocks, as with --memory 59 MB") {
 		t.Fatalf("%v, %s", err, notes)
@@ -93,13 +77,9 @@ func TestGoesOutOfCore(t *testing.T) {
 	config := cgc.Defaults()
 	config.Nodes = 40
 	want, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got, err := cgc.Load(small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got.Config, want.Config = nil, nil
 	if !bytes.Equal(saved(t, got), saved(t, want)) {
 		t.Error("another file than without a limit")
@@ -114,11 +94,8 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 	if out, err := exec.Command("cgc", "condense", "demo", "--method", "random", "-o", small).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	_, err := confine.Run(t.Context(), 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",
+	_, err := confined(t, 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",
 		"9000", "--models", "gat")
-	if errors.Is(err, confine.ErrNone) {
-		t.Skip(err)
-	}
 	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory beside [\d.]+ MB for the program, ` +
 		`the graph and the training, and the control group allows 67 MB`)
 	if err == nil || !want.MatchString(err.Error()) {
@@ -130,9 +107,7 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 // it is read, with an estimate of the memory it needs.
 func TestTooLittleMemoryForReading(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "wide")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(folder, 0o700))
 	const nodes, features = 40_000, 400 // 64 MB
 	row := strings.Repeat(",1", features)[1:] + "\n"
 	var edges, labels strings.Builder
@@ -143,9 +118,7 @@ func TestTooLittleMemoryForReading(t *testing.T) {
 	for name, text := range map[string]string{
 		"edges.csv": edges.String(), "labels.csv": labels.String(), "features.csv": strings.Repeat(row, nodes),
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, line := range [][]string{
 		{"condense", folder, "--nodes", "40", "--dry-run"},
@@ -153,10 +126,7 @@ func TestTooLittleMemoryForReading(t *testing.T) {
 		{"experiment", folder, "--nodes", "40", "-o", folder + "-results"},
 		{"tune", folder, "--nodes", "40", "-o", folder + ".json"},
 	} {
-		_, err := confine.Run(t.Context(), 64<<20, nil, append([]string{"cgc"}, line...)...)
-		if errors.Is(err, confine.ErrNone) {
-			t.Skip(err)
-		}
+		_, err := confined(t, 64<<20, nil, append([]string{"cgc"}, line...)...)
 		const want = "takes about 91 MB of memory, and the control group allows 67 MB (cgc convert"
 		if err == nil || !strings.Contains(err.Error(), "reading "+folder) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want …%s", line[0], err, want)
@@ -173,18 +143,13 @@ func TestTooLittleMemoryToCompare(t *testing.T) {
 	for v := 2; v < g.Nodes(); v++ {
 		g.Split.Train = append(g.Split.Train, int32(v))
 	}
-	if err := dataset.Write(t.Context(), file, g); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dataset.Write(t.Context(), file, g))
 	for _, line := range [][]string{
 		{"run", file, "--nodes", "40", "--hops", "600", "-o", file + ".small.safetensors"},
 		{"experiment", file, "--nodes", "40", "--hops", "600", "--methods", "random,cgc", "-o", file + "-results"},
 		{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
 	} {
-		_, err := confine.Run(t.Context(), 128<<20, nil, append([]string{"cgc"}, line...)...)
-		if errors.Is(err, confine.ErrNone) {
-			t.Skip(err)
-		}
+		_, err := confined(t, 128<<20, nil, append([]string{"cgc"}, line...)...)
 		if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
 			t.Errorf("%s: error %v, want an estimate", line[0], err)
 		}

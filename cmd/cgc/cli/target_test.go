@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/cli"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
@@ -21,19 +20,6 @@ import (
 func TestOtherGraph(t *testing.T) {
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
-	run := func(args ...string) (code int, out, said string) {
-		var stdout, stderr bytes.Buffer
-		code = cli.Run(t.Context(), args, &stdout, &stderr)
-		return code, stdout.String(), stderr.String()
-	}
-	ok := func(args ...string) (out, said string) {
-		t.Helper()
-		code, out, said := run(args...)
-		if code != 0 {
-			t.Fatalf("%q ends with %d: %s", args, code, said)
-		}
-		return out, said
-	}
 	write := func(name string, change func(g *graph.Graph)) string {
 		t.Helper()
 		g := wide(400, 4, 16)
@@ -49,9 +35,7 @@ func TestOtherGraph(t *testing.T) {
 			}
 		}
 		change(g)
-		if err := dataset.Write(t.Context(), in(name), g); err != nil {
-			t.Fatal(err)
-		}
+		check(t, dataset.Write(t.Context(), in(name), g))
 		return in(name)
 	}
 	shop := write("shop.safetensors", func(*graph.Graph) {})
@@ -60,7 +44,7 @@ func TestOtherGraph(t *testing.T) {
 	})
 	changed := write("shop3.safetensors", func(g *graph.Graph) { g.X.(*mat.Dense).Data[0]++ })
 	small := in("small.safetensors")
-	ok("condense", shop, "--method", "cgc", "--nodes", "16", "-o", small)
+	ok(t, "condense", shop, "--method", "cgc", "--nodes", "16", "-o", small)
 
 	short := []string{"--seeds", "1", "--epochs", "2", "--hidden", "4", "--models", "sgc"}
 	evaluate := func(file, on string, more ...string) []string {
@@ -73,15 +57,15 @@ func TestOtherGraph(t *testing.T) {
 
 	// The same graph in other formats, and a condensed graph in other formats.
 	for _, name := range []string{"shop.npz", "shop.pt", "shop.graphml", "shop.dgl"} {
-		ok("convert", shop, in(name))
-		if _, said := ok(evaluate(small, in(name))...); strings.Contains(said, "does not say") {
+		ok(t, "convert", shop, in(name))
+		if _, said := ok(t, evaluate(small, in(name))...); strings.Contains(said, "does not say") {
 			t.Errorf("%s: %s", name, said)
 		}
 	}
 	for _, name := range []string{"small.npz", "small.pt", "small.graphml", "small.dgl"} {
-		ok("convert", small, in(name))
-		ok(evaluate(in(name), shop)...)
-		if code, _, said := run(evaluate(in(name), swapped)...); code != 1 || !strings.Contains(said, "another split") {
+		ok(t, "convert", small, in(name))
+		ok(t, evaluate(in(name), shop)...)
+		if code, _, said := run(t, evaluate(in(name), swapped)...); code != 1 || !strings.Contains(said, "another split") {
 			t.Errorf("%s: %d: %s", name, code, said)
 		}
 	}
@@ -91,14 +75,14 @@ func TestOtherGraph(t *testing.T) {
 		{"--inductive"}, {"--standardize", "--normalize-features"}, {"--pseudo-labels", "1"},
 	} {
 		other := in("setting.safetensors")
-		ok(append([]string{"condense", shop, "--nodes", "16", "-o", other}, flags...)...)
-		ok(evaluate(other, shop)...)
+		ok(t, append([]string{"condense", shop, "--nodes", "16", "-o", other}, flags...)...)
+		ok(t, evaluate(other, shop)...)
 	}
 
 	// Embeddings computed in advance.
-	ok("propagate", shop, "-o", in("embeddings.safetensors"))
-	ok("condense", "--embeddings", in("embeddings.safetensors"), "--nodes", "16", "-o", in("embedded.safetensors"))
-	if _, said := ok(evaluate(in("embedded.safetensors"), shop)...); strings.Contains(said, "does not say") {
+	ok(t, "propagate", shop, "-o", in("embeddings.safetensors"))
+	ok(t, "condense", "--embeddings", in("embeddings.safetensors"), "--nodes", "16", "-o", in("embedded.safetensors"))
+	if _, said := ok(t, evaluate(in("embedded.safetensors"), shop)...); strings.Contains(said, "does not say") {
 		t.Error(said)
 	}
 
@@ -107,7 +91,7 @@ func TestOtherGraph(t *testing.T) {
 		changed: {"another graph than shop", "features differ", "0 of the"},
 	} {
 		for _, args := range [][]string{evaluate(small, on), report(small, on), evaluate(in("embedded.safetensors"), on)} {
-			code, _, said := run(args...)
+			code, _, said := run(t, args...)
 			for _, word := range words {
 				if code != 1 || !strings.Contains(said, word) {
 					t.Errorf("%q: %d: %q does not say %q", args, code, said, word)
@@ -117,39 +101,36 @@ func TestOtherGraph(t *testing.T) {
 	}
 
 	// --other-graph allows another split.
-	out, _ := ok(evaluate(small, swapped, "--other-graph")...)
+	out, _ := ok(t, evaluate(small, swapped, "--other-graph")...)
 	if !strings.Contains(out, "another split of shop") {
 		t.Errorf("the text does not say that the split is another one:\n%s", out)
 	}
 	var object struct {
 		OtherGraph *condense.Target `json:"other_graph"`
 	}
-	out, _ = ok(evaluate(small, swapped, "--other-graph", "--json")...)
+	out, _ = ok(t, evaluate(small, swapped, "--other-graph", "--json")...)
 	if err := json.Unmarshal([]byte(out), &object); err != nil || object.OtherGraph == nil ||
 		object.OtherGraph.InTest == 0 || object.OtherGraph.InTest != object.OtherGraph.SourceNodes {
 		t.Errorf("%+v, error %v:\n%s", object.OtherGraph, err, out)
 	}
-	if out, _ = ok(evaluate(small, shop, "--other-graph", "--json")...); strings.Contains(out, "other_graph") {
+	if out, _ = ok(t, evaluate(small, shop, "--other-graph", "--json")...); strings.Contains(out, "other_graph") {
 		t.Errorf("the same graph is said to be another one:\n%s", out)
 	}
-	ok(report(small, swapped, "--other-graph")...)
+	ok(t, report(small, swapped, "--other-graph")...)
 	if page, err := os.ReadFile(in("page.html")); err != nil || !bytes.Contains(page, []byte("another split of shop")) {
 		t.Errorf("the page does not say that the split is another one, error %v", err)
 	}
 
 	// A file of an older version records no source.
 	old, err := condense.Load(small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	old.Source = nil
-	if err := old.Save(t.Context(), small); err != nil {
-		t.Fatal(err)
-	}
-	if _, said := ok(evaluate(small, shop)...); !strings.Contains(said, "does not say which graph it was made from") {
+	check(t, old.Save(t.Context(), small))
+	if _, said := ok(t, evaluate(small, shop)...); !strings.Contains(said, "does not say which graph it was made from") {
 		t.Errorf("no note for an old file: %q", said)
 	}
-	if code, _, said := run(evaluate(small, swapped)...); code != 1 || !strings.Contains(said, "are test nodes of shop") {
+	code, _, said := run(t, evaluate(small, swapped)...)
+	if code != 1 || !strings.Contains(said, "are test nodes of shop") {
 		t.Errorf("an old file on another split: %d: %s", code, said)
 	}
 }

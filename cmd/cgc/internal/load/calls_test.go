@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -20,8 +19,7 @@ import (
 	_ "github.com/graph-condensation/cgc/rival/all" // registers the published baselines
 )
 
-// written lists the file extensions in which graphs are written and read. Writing a large graph as .graphml takes
-// minutes; -cancel.calls can exclude it.
+// written lists the file extensions in which graphs are written and read.
 var written = []string{".safetensors", ".npz", ".pt", ".graphml"}
 
 // bound is the memory limit, in bytes, of the calls that have one. It is less than the graph products occupies, but
@@ -67,19 +65,6 @@ func calls(t *testing.T, path string) []call {
 		}, prepare: func() error { return dataset.Write(t.Context(), file, g) }})
 	}
 	return append(append(all, condensing(g, nodes)...), training(t, g, nodes)...)
-}
-
-// readings returns the calls that read each graph listed in -cancel.read.
-func readings() (all []call) {
-	for path := range strings.SplitSeq(*cancelRead, ",") {
-		if path != "" {
-			all = append(all, call{name: "read " + filepath.Base(path), run: func(ctx context.Context) error {
-				_, err := dataset.Options{}.Open(ctx, path)
-				return err
-			}})
-		}
-	}
-	return all
 }
 
 // shapeOf returns the shape of a synthetic graph with the sizes of g.

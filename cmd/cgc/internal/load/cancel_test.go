@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,14 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-var (
-	cancelGraph = flag.String("cancel.graph", "", "a graph file: TestCancel ends calls on it and tells when they return")
-	cancelRead  = flag.String("cancel.read", "", "graphs that TestCancel reads in place of all other calls, as A,B")
-	cancelCalls = flag.String("cancel.calls", "", "the calls of TestCancel, as a regular expression; empty means all")
-	cancelTimes = flag.Int("cancel.times", 3, "how often TestCancel ends each call at a random time")
-	cancelSlow  = flag.Duration("cancel.slow", 0, "TestCancel shows what runs so long after the end of a call; 0 never")
-	cancelAfter = flag.Float64("cancel.after", 20, "the latest time at which TestCancel ends a call, in seconds")
-)
+var cancelGraph = flag.String("cancel.graph", "", "the graph file on which TestCancel ends calls and tells how soon")
 
 // call is a long call that honours cancellation.
 type call struct {
@@ -51,13 +43,8 @@ type ended struct {
 // a result instead. It only logs how many milliseconds a call took to return. Without -cancel.graph, the graph is small
 // and methods are left out, because package condensetest cancels them.
 func TestCancel(t *testing.T) {
-	wanted, err := regexp.Compile(*cancelCalls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, times := *cancelGraph, *cancelTimes
-	limit := time.Duration(*cancelAfter * float64(time.Second))
-	if path == "" && *cancelRead == "" {
+	path, times, limit := *cancelGraph, 3, 20*time.Second
+	if path == "" {
 		t.Log("on a small graph: name a large one in -cancel.graph")
 		path, times, limit = filepath.Join(t.TempDir(), cgcFile+".safetensors"), 1, time.Hour // the first call completes
 		shape := synth.DemoShape().Scale(0.2)
@@ -70,12 +57,8 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 0))
-	list := readings()
-	if list == nil {
-		list = calls(t, path)
-	}
-	for _, c := range list {
-		if !wanted.MatchString(c.name) || *cancelGraph == "" && strings.HasPrefix(c.name, "method ") {
+	for _, c := range calls(t, path) {
+		if *cancelGraph == "" && strings.HasPrefix(c.name, "method ") {
 			continue
 		}
 		if c.prepare != nil {
@@ -141,17 +124,8 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 		defer mu.Unlock()
 		stop()
 	})
-	done := make(chan struct{})
-	go func() { // ends with the call, or after printing the stacks if it is slow
-		select {
-		case <-done:
-		case <-ctx.Done():
-			showSlow(c.name, done)
-		}
-	}()
 	e.err = c.run(heard)
 	returned := time.Now()
-	close(done)
 	timer.Stop()
 	mu.Lock()
 	defer mu.Unlock()
@@ -161,19 +135,6 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 	}
 	e.at, e.took = when.Sub(begun), returned.Sub(when)
 	return e, stages
-}
-
-// showSlow prints the stacks of all goroutines if done is not closed within -cancel.slow.
-func showSlow(name string, done <-chan struct{}) {
-	if *cancelSlow == 0 {
-		return
-	}
-	select {
-	case <-done:
-	case <-time.After(*cancelSlow):
-		stacks := make([]byte, 1<<20)
-		fmt.Printf("%s goes on for %v:\n%s\n", name, *cancelSlow, stacks[:runtime.Stack(stacks, true)])
-	}
 }
 
 // tell logs, for each stage, how many milliseconds a cancelled call took to return. It fails the test if a cancelled
