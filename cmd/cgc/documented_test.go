@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"database/sql"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -271,34 +270,4 @@ func runLine(t *testing.T, dir, data, line string) ([]string, error) {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimRight(stderr.String()+stdout.String(), "\n"), "\n"), err
-}
-
-// TestFlagsOfDocumented checks that the flags of all documented command lines parse. It adds --help, so that nothing
-// runs after the flags are parsed.
-func TestFlagsOfDocumented(t *testing.T) {
-	indented, inline := regexp.MustCompile(`(?m)^    (cgc [^#\n]*)`), regexp.MustCompile("`(cgc [^`…]*)`")
-	fence, fenced := regexp.MustCompile("(?s)```sh\n.*?```"), regexp.MustCompile(`(?m)^(cgc [^#\n]*)`)
-	placeholder := regexp.MustCompile(`^[A-Z]+$`)
-	for _, page := range pagesOfDocs(t) {
-		text, err := os.ReadFile(filepath.Join("../..", page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := append(indented.FindAllSubmatch(text, -1), inline.FindAllSubmatch(text, -1)...)
-		for _, block := range fence.FindAll(text, -1) {
-			lines = append(lines, fenced.FindAllSubmatch(block, -1)...)
-		}
-		for _, found := range lines {
-			words := strings.Fields(string(found[1]))
-			for i, word := range words {
-				if words[i] = strings.Trim(word, `'"[]`); placeholder.MatchString(words[i]) {
-					words[i] = "1"
-				}
-			}
-			var stderr bytes.Buffer
-			if cli.Run(t.Context(), append(words[1:], "--help"), io.Discard, &stderr) != 0 {
-				t.Errorf("%s: %s: %s", page, found[1], &stderr)
-			}
-		}
-	}
 }

@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"errors"
 	"io"
-	"io/fs"
+
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // TestExamples checks that the help of every command has examples, and that the parser accepts each: the command, its
@@ -35,28 +38,33 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestPages checks that every command line in a code block of README or docs parses, except in the notes.
+// TestPages checks that every command line in a code block of README or docs parses, except in the notes, and the flags
+// of those within a sentence.
 func TestPages(t *testing.T) {
 	pages := []string{"../../../README.md"}
-	err := filepath.WalkDir("../../../docs", func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == "notes":
-			return filepath.SkipDir // notes are dated and not updated
-		case strings.HasSuffix(file, ".md"):
-			pages = append(pages, file)
+	for _, pattern := range []string{"*.md", "*/*.md"} {
+		found, err := filepath.Glob("../../../docs/" + pattern)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		pages = append(pages, found...)
 	}
+	pages = slices.DeleteFunc(pages, func(page string) bool { return strings.Contains(page, "/notes/") }) // dated
 	count := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, found := range inline.FindAllStringSubmatch(string(text), -1) {
+			command := placeholder.ReplaceAllString(strings.Trim(quoted.ReplaceAllString(found[1], "x"), "[]"), "1")
+			cmd, rest, err := commandTree().Find(strings.Fields(command))
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil && !errors.Is(err, pflag.ErrHelp) {
+				t.Errorf("%s: `cgc %s`: %v", page, command, err)
+			}
 		}
 		block, whole := false, ""
 		for i, line := range strings.Split(string(text), "\n") {
@@ -94,10 +102,13 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// quoted matches a quoted word, expanded a word that the shell expands.
+// quoted matches a quoted word, expanded a word that the shell expands, inline a command line within a sentence, and
+// placeholder a word that stands for another.
 var (
-	quoted   = regexp.MustCompile(`'[^']*'|"[^"]*"`)
-	expanded = regexp.MustCompile(`\$\(\(.*?\)\)|\$\w+`)
+	quoted      = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	expanded    = regexp.MustCompile(`\$\(\(.*?\)\)|\$\w+`)
+	inline      = regexp.MustCompile("`cgc ([^`…]*)`")
+	placeholder = regexp.MustCompile(`\b[A-Z]+\b`)
 )
 
 // commandTree returns all commands.

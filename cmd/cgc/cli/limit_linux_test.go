@@ -91,9 +91,7 @@ func TestGoesOutOfCore(t *testing.T) {
 func TestTooLittleMemoryForTesting(t *testing.T) {
 	dir := t.TempDir()
 	small := filepath.Join(dir, "small.safetensors")
-	if out, err := exec.Command("cgc", "condense", "demo", "--method", "random", "-o", small).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	ok(t, "condense", "demo", "--method", "random", "-o", small)
 	_, err := confined(t, 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",
 		"9000", "--models", "gat")
 	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory beside [\d.]+ MB for the program, ` +

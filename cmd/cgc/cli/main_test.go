@@ -173,61 +173,13 @@ func oneSentence(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// summary repeats the JSON keys of a run, so that a new, renamed or missing key fails the test.
-type summary struct {
-	Graph     string
-	Nodes     int
-	Edges     int
-	Features  int
-	Classes   int
-	Train     int
-	Condensed struct {
-		Nodes, Edges int
-		Budget       []int
-	}
-	Config struct {
-		Method, Partition, Propagation string
-		Nodes, Hops                    int
-		Ratio, Teleport, Augment       float64
-		LabelRatio                     float64   `json:"label_ratio"`
-		HopWeights                     []float64 `json:"hop_weights"`
-		PseudoLabels                   float64   `json:"pseudo_labels"`
-		SoftLabels                     bool      `json:"soft_labels"`
-		Edges                          string
-		Partitions                     int
-		Temperature                    any
-		Threshold, Degree, Alpha       float64
-		Standardize, Inductive         bool
-		Memory                         int64
-		Seed                           uint64
-	}
-	Seconds map[string]float64
-	PeakRSS int64 `json:"peak_rss_bytes"`
-	Kept    int64 `json:"kept_bytes"`
-	Over    string
-	Results []accuracy
-	Whole   []accuracy
-	File    string
-}
-
-type accuracy struct {
-	Model    string
-	Seeds    int
-	ValMean  float64 `json:"val_mean"`
-	ValStd   float64 `json:"val_std"`
-	TestMean float64 `json:"test_mean"`
-	TestStd  float64 `json:"test_std"`
-	TestCI95 float64 `json:"test_ci95"`
-	Seconds  float64
-}
-
 func result(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: result FILE MODELS")
 	}
 	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	decoder.DisallowUnknownFields()
-	var s summary
+	var s outcome // testdata/run.json has its keys
 	ts.Check(decoder.Decode(&s))
 	if decoder.More() {
 		ts.Fatalf("more than one JSON object")
@@ -237,16 +189,17 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 		sum += n
 	}
 	smallest := min(s.Nodes, s.Edges, s.Features, s.Classes, s.Train, s.Condensed.Nodes)
-	if smallest <= 0 || sum != s.Condensed.Nodes || s.Graph == "" || s.File == "" || s.Config.Method == "" {
+	if smallest <= 0 || sum != s.Condensed.Nodes || s.Graph == "" || s.File == "" || method(s.Config) == "unknown" {
 		ts.Fatalf("incomplete: %+v", s)
 	}
-	for _, step := range []string{"load", "propagate", "assess", "augment", "partition", "generate", "condense"} {
-		if v, is := s.Seconds[step]; !is || v < 0 || v > 600 {
-			ts.Fatalf("seconds of %s: %v", step, v)
+	var steps []string
+	for _, step := range s.Seconds.Steps {
+		if steps = append(steps, step.Name); step.Seconds < 0 || step.Seconds > 600 {
+			ts.Fatalf("seconds of %s: %v", step.Name, step.Seconds)
 		}
 	}
-	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 ||
-		s.Kept > s.PeakRSS {
+	if strings.Join(steps, " ") != "load propagate assess augment partition generate" || s.Seconds.Total == 0 ||
+		runtime.GOOS == "linux" && s.PeakRSS < 1<<20 || s.Kept > s.PeakRSS {
 		ts.Fatalf("seconds %v, peak %d, kept %d", s.Seconds, s.PeakRSS, s.Kept)
 	}
 	var models []string
