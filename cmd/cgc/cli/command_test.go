@@ -3,9 +3,12 @@ package cli_test
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
@@ -52,4 +55,44 @@ func onDisk(t *testing.T, file string, g *graph.Graph) {
 	t.Helper()
 	check(t, dataset.Write(t.Context(), file, g))
 	check(t, confine.Forget(file))
+}
+
+// TestSameBytes checks that the file of a condensed graph depends only on the graph and the configuration, in each
+// format: two runs write the same bytes with any number of threads. --timings adds only the seconds.
+func TestSameBytes(t *testing.T) {
+	folder, again := t.TempDir(), t.TempDir()
+	condensed := func(file string, more ...string) {
+		t.Helper()
+		ok(t, append([]string{"condense", "demo", "--method", "cgc", "--nodes", "70", "-o", file}, more...)...)
+	}
+	for _, extension := range []string{"safetensors", "pt", "npz", "graphml", "graphml.gz", "dgl"} {
+		condensed(filepath.Join(folder, "small."+extension), "--threads", "1")
+		condensed(filepath.Join(again, "small."+extension), "--threads", "3")
+	}
+	ok(t, "condense", "demo", "--nodes", "70", "-o", filepath.Join(folder, "auto.safetensors"), "--threads", "1")
+	ok(t, "condense", "demo", "--nodes", "70", "-o", filepath.Join(again, "auto.safetensors"), "--threads", "3")
+	first, second := filepath.Join(folder, "run.safetensors"), filepath.Join(again, "run.safetensors")
+	condensed(first)
+	ok(t, "run", "demo", "--method", "cgc", "--nodes", "70", "-o", second, "--seeds", "2", "--models", "sgc", "--epochs",
+		"1", "--whole", "0")
+	timed := filepath.Join(again, "timed.safetensors")
+	condensed(timed, "--timings")
+	small, err := condense.Load(timed)
+	check(t, err)
+	if !small.Timed || small.Seconds.Total <= 0 || small.Seconds.Of("propagate") <= 0 {
+		t.Errorf("--timings writes the seconds %+v", small.Seconds)
+	}
+	small.Timed = false
+	check(t, small.Save(t.Context(), timed))
+	condensed(filepath.Join(folder, "timed.safetensors"))
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	check(t, err)
+	inside, err := filepath.Glob(filepath.Join(folder, "*", "*"))
+	check(t, err)
+	for _, file := range append(files, inside...) {
+		other := again + file[len(folder):]
+		if info, err := os.Stat(file); err == nil && !info.IsDir() && !sameContents(t, file, other) {
+			t.Errorf("%s and %s differ", file, other)
+		}
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // TestOutOfRange checks that every mistake is reported, even inside a wrapped joined error, and that other errors are
@@ -33,5 +36,42 @@ func TestOutOfRange(t *testing.T) {
 	}
 	if got := outOfRange(other, name); got != other {
 		t.Errorf("%v becomes %v", other, got)
+	}
+}
+
+// TestFault checks that each panic that reaches the command is reported on one line.
+func TestFault(t *testing.T) {
+	const large = "the next step takes 4.00 GB of memory at once beside 1.00 GB that are taken, " +
+		"and the machine has 2.00 GB"
+	for want, raised := range map[string]any{
+		large: &memory.Exceeded{Asked: 4e9, Held: 1e9, Most: 2e9, By: memory.ByMachine},
+		"this is a mistake in cgc, please report it with the command line: index": errors.New("index"),
+	} {
+		var out strings.Builder
+		(&command{stderr: &out}).fault(raised)
+		if got := out.String(); got != "cgc: "+want+"\n" {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestNothingIsLeft checks the error when testing a model exceeds the memory that the graph leaves free: it states how
+// much memory is needed and how much is available.
+func TestNothingIsLeft(t *testing.T) {
+	large := fmt.Errorf("experiment: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
+	rest := remainder{by: memory.ByMachine, limit: 2e9, taken: 3e9}
+	const want = "testing gcn takes about 5.00 GB of memory beside 3.00 GB for the program, the graph and the training, " +
+		"and the machine has 2.00 GB"
+	if got := rest.limited(large, synth.Demo()); got == nil || !strings.HasPrefix(got.Error(), want) {
+		t.Errorf("%v, want %s", got, want)
+	}
+	other := errors.New("another")
+	for _, err := range []error{nil, other} {
+		if got := rest.limited(err, synth.Demo()); got != err {
+			t.Errorf("error %v became %v", err, got)
+		}
+	}
+	if got := (remainder{}).limited(large, synth.Demo()); got != large {
+		t.Errorf("with a bound that was asked for: %v", got)
 	}
 }

@@ -71,7 +71,7 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	name := func(word string) (string, error) { return accepted(word, nil, word != "") }
-	flags.Var(list(&job.graphs, name, "strings", "names"), "graphs",
+	flags.Var(distinct(&job.graphs, name, "strings", "names"), "graphs",
 		"graphs to measure on: data sets of the paper or your own (default the paper's, "+
 			"except large ones that are not available)")
 	flags.BoolVar(&job.all, "all", false,

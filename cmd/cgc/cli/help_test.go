@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-
 	"os"
 	"path/filepath"
 	"regexp"
@@ -135,4 +134,87 @@ func parse(words []string, about *cobra.Command) error {
 		return cmd.ValidateArgs(cmd.Flags().Args())
 	}
 	return nil
+}
+
+// TestFlagGroups checks that each flag is assigned to a group where it is defined, and that the help lists it exactly
+// once, under the title of its group.
+func TestFlagGroups(t *testing.T) {
+	titled, listed := regexp.MustCompile(`^([A-Z]\w+):$`), regexp.MustCompile(`^ {2,6}(?:-\w, )?--([a-z-]+)`)
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if strings.HasPrefix(cmd.CommandPath(), "cgc completion") {
+			return // cobra defines it
+		}
+		shown, title := map[string]string{}, ""
+		for line := range strings.Lines(cmd.UsageString()) {
+			line = strings.TrimRight(line, "\n")
+			if found := titled.FindStringSubmatch(line); found != nil {
+				title = found[1]
+			}
+			if found := listed.FindStringSubmatch(line); found != nil {
+				if shown[found[1]] != "" {
+					t.Errorf("the help of %s shows --%s twice", cmd.CommandPath(), found[1])
+				}
+				shown[found[1]] = title
+				if len(line) > helpWidth+20 { // a list without spaces
+					t.Errorf("the help of %s has a line of %d columns: %s", cmd.CommandPath(), len(line), line)
+				}
+			}
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			group := groupOf(flag)
+			if flag.Name == "help" {
+				group = generalGroup
+			}
+			if !slices.Contains(flagGroups, group) {
+				t.Errorf("--%s of %s is in no group (%q)", flag.Name, cmd.CommandPath(), group)
+			}
+			if !flag.Hidden && shown[flag.Name] != group {
+				t.Errorf("--%s of %s is shown below %q, want %q", flag.Name, cmd.CommandPath(), shown[flag.Name], group)
+			}
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(commandTree())
+}
+
+// TestReferenceIsComplete checks that each command in the help has a list item, and that each of its flags has exactly
+// one row, which names the command.
+func TestReferenceIsComplete(t *testing.T) {
+	points, tables, _ := strings.Cut(Reference(), "\n## Flags\n")
+	rows := map[string]string{} // the cell that lists the commands, by flag
+	for _, line := range strings.Split(tables, "\n") {
+		cells := strings.Split(line, " | ")
+		if !strings.HasPrefix(line, "| `") || len(cells) < 4 {
+			continue
+		}
+		_, flag, _ := strings.Cut(strings.Trim(cells[0], "|` "), "--")
+		flag, _, _ = strings.Cut(flag, " ")
+		if rows[flag] != "" {
+			t.Errorf("--%s has two rows", flag)
+		}
+		rows[flag] = strings.Trim(cells[3], "| ")
+	}
+	all := visible((&command{stdout: io.Discard, stderr: io.Discard}).root())[1:]
+	for _, cmd := range all {
+		if !strings.Contains(points, "* `"+cmd.CommandPath()) {
+			t.Errorf("no point for %s", cmd.CommandPath())
+		}
+		if cmd.HasAvailableSubCommands() || synonym(cmd, all) != nil {
+			continue
+		}
+		flagsOf(cmd, func(flag *pflag.Flag) {
+			name := strings.TrimPrefix(cmd.CommandPath(), "cgc ")
+			if !slices.Contains(strings.Split(rows[flag.Name], ", "), name) {
+				t.Errorf("the row of --%s names %q, and not %s", flag.Name, rows[flag.Name], name)
+			}
+		})
+	}
+	for _, flag := range []string{"threads", "json", "quiet"} {
+		if rows[flag] != "all" {
+			t.Errorf("--%s is of %q", flag, rows[flag])
+		}
+	}
 }
