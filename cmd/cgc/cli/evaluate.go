@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -71,13 +69,10 @@ func (c *command) evaluate(
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	c.progress.step("opening " + format.Shown(on))
-	g, err := c.read(ctx, on)
+	g, seconds, err := c.read(ctx, on)
 	if err != nil {
 		return err
 	}
-	seconds := time.Since(begun).Seconds()
 	compared, err := c.target(small, g, other)
 	if err != nil {
 		return err

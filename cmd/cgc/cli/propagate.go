@@ -181,12 +181,11 @@ func isEmbeddings(path string) bool {
 	return err == nil
 }
 
-// condenseEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes,
-// and the result refers to the graph from which the file was made.
-func (c *command) condenseEmbeddings(
-	ctx context.Context, args []string, flags *configFlags, path, out, as string, timed bool,
-) error {
+// fromEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes, and the
+// result refers to the graph from which the file was made.
+func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	begun := time.Now()
+	flags, path := j.config, j.embeddings
 	defer memory.Bounded(collected(flags.config.Memory))()
 	methods, err := flags.methods()
 	if err != nil {
@@ -205,7 +204,7 @@ func (c *command) condenseEmbeddings(
 	engine := stored.Engine{File: f, Memory: cmp.Or(flags.config.Memory, memory.Machine())}
 	var g *graph.Graph
 	if len(args) > 0 {
-		if g, _, err = c.open(ctx, args[0], flags); err != nil {
+		if g, _, err = j.open(ctx, args[0], flags); err != nil {
 			return err
 		}
 		if err := f.Check(g); err != nil {
@@ -216,28 +215,25 @@ func (c *command) condenseEmbeddings(
 		return err
 	}
 	for _, why := range flags.defaultsFor(g) {
-		c.progress.note("%s", why)
+		j.progress.note("%s", why)
 	}
 	flags.config.Engine = engine
 	seconds := time.Since(begun).Seconds()
-	c.progress.step("condensing")
+	j.progress.step("condensing")
 	small, err := flags.condense(ctx, g)
 	if err != nil {
 		return flags.mistake(err)
 	}
-	small.Timed = timed
 	if len(args) == 0 {
 		adopt(small, f)
 	}
-	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
+	r, err := j.write(ctx, g, small, seconds)
+	if err != nil {
 		return err
 	}
-	r := outcomeOf(g, out)
 	r.Nodes, r.Edges = f.Nodes, int(f.Edges)
-	r.add(small, seconds, small.Seconds)
 	r.Kept = 0 // measured only while the graph was read
-	c.warn(r.Warnings)
-	return c.print(r, r.document())
+	return j.tell(r)
 }
 
 // agrees returns an error if the file was computed with settings that differ from config.

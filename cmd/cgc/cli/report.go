@@ -23,7 +23,6 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -110,13 +109,10 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	j.progress.step("opening " + format.Shown(j.on))
-	g, err := j.options().Open(ctx, j.on)
+	g, seconds, err := j.read(ctx, j.on)
 	if err != nil {
 		return err
 	}
-	seconds := time.Since(begun).Seconds()
 	s := overview.Subject{
 		Graph: g, Condensed: small, Over: overTrainings, Command: commandline.Condense(j.on, file, small),
 		Source: j.on, File: file,
