@@ -156,9 +156,7 @@ var program = regexp.MustCompile(`^(cgc|go|bash|make|pip|python|source|spark-sub
 func commandsOf(t *testing.T, page string) (all []shown) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	kind, fenced, output, more := "", false, false, false
 	for i, line := range strings.Split(string(text), "\n") {
 		if after, fence := strings.CutPrefix(line, "```"); fence {
@@ -220,14 +218,10 @@ func exampleFolder(t *testing.T) string {
 	dir := t.TempDir()
 	for _, to := range []string{"", "my-graph"} {
 		from := filepath.Join("../../docs/example", strings.Replace(to, "my-graph", "shop", 1))
-		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.CopyFS(filepath.Join(dir, to), os.DirFS(from)))
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, "shop.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
 	for table, file := range map[string]string{
 		"items (sku, department, split, price, weight)": "nodes.csv", "bought_together (a, b)": "edges.csv",
@@ -236,15 +230,11 @@ func exampleFolder(t *testing.T) string {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "shop", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		columns := strings.Count(table, ",") + 1
 		marks := "?" + strings.Repeat(", ?", columns-1)
 		tx, err := db.BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
 			var values []any
 			for _, word := range strings.Split(line, ",")[:columns] {
@@ -254,9 +244,7 @@ func exampleFolder(t *testing.T) string {
 				t.Fatal(err)
 			}
 		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tx.Commit())
 	}
 	return dir
 }
@@ -440,5 +428,13 @@ func TestDiffer(t *testing.T) {
 	}
 	if differ(page, page[:3]) == "" || differ(page[:3], page) == "" {
 		t.Error("pages that end earlier or later are the same")
+	}
+}
+
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -53,9 +53,7 @@ func TestBench(t *testing.T) {
 	decoder := json.NewDecoder(&stdout)
 	decoder.DisallowUnknownFields()
 	var m measured
-	if err := decoder.Decode(&m); err != nil {
-		t.Fatal(err)
-	}
+	check(t, decoder.Decode(&m))
 	if decoder.More() {
 		t.Error("more than one JSON object")
 	}

@@ -26,8 +26,7 @@ func complete(root *cobra.Command) {
 		"on":     oneOf(graphNames, cobra.ShellCompDirectiveDefault),
 		"config": files("json"), "params": files("json"),
 	}
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
+	for _, cmd := range tree(root) {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 			f := offers[flag.Name]
 			if flag.Name == "partition" && cmd.Name() == "bench" {
@@ -39,11 +38,7 @@ func complete(root *cobra.Command) {
 				}
 			}
 		})
-		for _, c := range cmd.Commands() {
-			visit(c)
-		}
 	}
-	visit(root)
 }
 
 // oneOf offers the given words. directive controls what else the shell offers; the default is nothing.

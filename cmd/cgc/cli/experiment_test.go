@@ -23,9 +23,7 @@ func TestExperimentSurvivesItsEnd(t *testing.T) {
 		cmd.Dir = dir
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmd.Start())
 		return cmd, &stderr
 	}
 	cmd, _ := start("killed")
@@ -50,9 +48,7 @@ func TestExperimentSurvivesItsEnd(t *testing.T) {
 	}
 	kept = bytes.Count(text, []byte("\n"))
 	torn := append(text[:bytes.LastIndexByte(text, '\n')+1], `{"record":1,"gra`...)
-	if err := os.WriteFile(log, torn, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(log, torn, 0o666))
 
 	cmd, stderr := start("killed")
 	const torn16 = "records.jsonl was cut short (16 bytes) and is gone; its training is done again\n"
@@ -64,9 +60,7 @@ func TestExperimentSurvivesItsEnd(t *testing.T) {
 		t.Errorf("%v, %d lines after %d, want 12", err, bytes.Count(after, []byte("\n")), kept)
 	}
 	alone, _ := start("alone")
-	if err := alone.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, alone.Wait())
 	got, want := numbers(t, filepath.Join(dir, "killed")), numbers(t, filepath.Join(dir, "alone"))
 	if !slices.Equal(got, want) {
 		t.Errorf("killed and run again:\n%s\nnot killed:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -77,14 +71,10 @@ func TestExperimentSurvivesItsEnd(t *testing.T) {
 func numbers(t *testing.T, folder string) (lines []string) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(folder, "records.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, row := range rows {
 		var cells []string
 		for i, cell := range row {

@@ -17,8 +17,7 @@ import (
 // TestExamples checks that the help of every command has examples, and that the parser accepts each: the command, its
 // flags with their values, and the number of arguments.
 func TestExamples(t *testing.T) {
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
+	for _, cmd := range tree(commandTree()) {
 		if cmd.IsAvailableCommand() && cmd.Example == "" && !strings.HasPrefix(cmd.CommandPath(), "cgc completion") {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}
@@ -27,11 +26,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: example %q: %v", cmd.CommandPath(), strings.TrimSpace(line), err)
 			}
 		}
-		for _, c := range cmd.Commands() {
-			visit(c)
-		}
 	}
-	visit(commandTree())
 	if err := parse(strings.Fields("cgc run cora --node 70"), commandTree()); err == nil {
 		t.Error("a wrong flag parses")
 	}
@@ -43,18 +38,14 @@ func TestPages(t *testing.T) {
 	pages := []string{"../../../README.md"}
 	for _, pattern := range []string{"*.md", "*/*.md"} {
 		found, err := filepath.Glob("../../../docs/" + pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		pages = append(pages, found...)
 	}
 	pages = slices.DeleteFunc(pages, func(page string) bool { return strings.Contains(page, "/notes/") }) // dated
 	count := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, found := range inline.FindAllStringSubmatch(string(text), -1) {
 			command := placeholder.ReplaceAllString(strings.Trim(quoted.ReplaceAllString(found[1], "x"), "[]"), "1")
 			cmd, rest, err := commandTree().Find(strings.Fields(command))
@@ -140,10 +131,9 @@ func parse(words []string, about *cobra.Command) error {
 // once, under the title of its group.
 func TestFlagGroups(t *testing.T) {
 	titled, listed := regexp.MustCompile(`^([A-Z]\w+):$`), regexp.MustCompile(`^ {2,6}(?:-\w, )?--([a-z-]+)`)
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
+	for _, cmd := range tree(commandTree()) {
 		if strings.HasPrefix(cmd.CommandPath(), "cgc completion") {
-			return // cobra defines it
+			continue // cobra defines it
 		}
 		shown, title := map[string]string{}, ""
 		for line := range strings.Lines(cmd.UsageString()) {
@@ -173,11 +163,7 @@ func TestFlagGroups(t *testing.T) {
 				t.Errorf("--%s of %s is shown below %q, want %q", flag.Name, cmd.CommandPath(), shown[flag.Name], group)
 			}
 		})
-		for _, c := range cmd.Commands() {
-			visit(c)
-		}
 	}
-	visit(commandTree())
 }
 
 // TestReferenceIsComplete checks that each command in the help has a list item, and that each of its flags has exactly

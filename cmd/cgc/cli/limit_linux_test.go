@@ -14,20 +14,26 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
 )
+
+// trained returns a graph of which all nodes but two are training nodes.
+func trained() *graph.Graph {
+	g := wide(20_000, 2, 64)
+	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
+	for v := 2; v < g.Nodes(); v++ {
+		g.Split.Train = append(g.Split.Train, int32(v))
+	}
+	return g
+}
 
 // TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
 // with the estimate of cgc.Expect that --dry-run prints. The old output is kept.
 func TestTooLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
-	g := wide(20_000, 2, 64)
-	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
-	for v := 2; v < g.Nodes(); v++ {
-		g.Split.Train = append(g.Split.Train, int32(v))
-	}
-	err := errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600))
-	check(t, err)
+	g := trained()
+	check(t, errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600)))
 	config := cgc.Defaults()
 	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop
 	want, err := cgc.Expect(g, config)
@@ -136,11 +142,7 @@ func TestTooLittleMemoryForReading(t *testing.T) {
 // condense does: the graph itself can be read in parts, but its embeddings do not fit into memory.
 func TestTooLittleMemoryToCompare(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "graph.safetensors")
-	g := wide(20_000, 2, 64)
-	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
-	for v := 2; v < g.Nodes(); v++ {
-		g.Split.Train = append(g.Split.Train, int32(v))
-	}
+	g := trained()
 	check(t, dataset.Write(t.Context(), file, g))
 	for _, line := range [][]string{
 		{"run", file, "--nodes", "40", "--hops", "600", "-o", file + ".small.safetensors"},

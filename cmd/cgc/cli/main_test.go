@@ -32,9 +32,7 @@ import (
 //	result FILE MODELS expects FILE to be one JSON object with the keys of a report, and results of these models
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Abs("testdata/script") // the working directory changes
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir: scripts,
 		Setup: func(env *testscript.Env) error {
@@ -234,12 +232,18 @@ func interrupted(t *testing.T, cmd *exec.Cmd, until string, terminal bool) {
 		t.Skip("no SIGINT to send")
 	}
 	_, stderr := endless(t, cmd, until, terminal)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Process.Signal(os.Interrupt))
 	ends(t, stderr)
 	cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
 		t.Errorf("exit code %d, want %d", got, exitInterrupted)
+	}
+}
+
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -78,9 +78,7 @@ func TestOutcomeText(t *testing.T) {
 			r := exampleOutcome()
 			c.change(r)
 			var got bytes.Buffer
-			if err := report.Text(&got, r.document()); err != nil {
-				t.Fatal(err)
-			}
+			check(t, report.Text(&got, r.document()))
 			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
 		})
 	}
@@ -96,9 +94,7 @@ func bytesToInts(text string) (ints []int) {
 // TestOutcomeJSON checks the keys and their order, which are a contract.
 func TestOutcomeJSON(t *testing.T) {
 	var got bytes.Buffer
-	if err := writeJSON(&got, exampleOutcome()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, writeJSON(&got, exampleOutcome()))
 	golden.Compare(t, "testdata/run.json", got.Bytes())
 	var back outcome
 	decoder := json.NewDecoder(&got)

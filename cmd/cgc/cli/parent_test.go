@@ -20,16 +20,10 @@ func endless(t *testing.T, cmd *exec.Cmd, stage string, begun bool) (stdin io.Cl
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), parentVariable+"=stdin", progressVariable+"=json")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, cmd.Start())
 	if deadline, is := t.Deadline(); is { // no command may outlive the deadline of go test
 		late := time.AfterFunc(time.Until(deadline)-10*time.Second, func() { cmd.Process.Kill(); out.Close() })
 		t.Cleanup(func() { late.Stop() })
@@ -93,9 +87,7 @@ func TestOrphan(t *testing.T) {
 	line := "cgc run --seeds 1 --epochs 100000000 --hidden 8 <&3 & wait"
 	cmd := exec.Command("sh", "-c", "exec 3<&0; "+line) // sh gives /dev/null to background processes
 	_, stderr := endless(t, cmd, "training gcn", true)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Process.Kill())
 	ends(t, stderr)
 }
 

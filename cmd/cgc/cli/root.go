@@ -129,6 +129,15 @@ a folder, a file or a database URL.
 	return root
 }
 
+// tree returns cmd and the commands below it.
+func tree(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, c := range cmd.Commands() {
+		all = append(all, tree(c)...)
+	}
+	return all
+}
+
 // group assigns the commands to groups for the help. The groups are ordered by their first commands.
 func group(root *cobra.Command) {
 	for _, g := range []struct{ title, names string }{

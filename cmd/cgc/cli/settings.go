@@ -164,22 +164,20 @@ func settingOf(key string, value json.RawMessage, known []string, kind string, n
 // line.
 func vocabulary(root *cobra.Command) (commands []string, flags map[string][]string) {
 	flags = map[string][]string{}
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		for _, c := range cmd.Commands() {
-			name := nameOfCommand(c)
-			commands = append(commands, name)
-			note := func(flag *pflag.Flag) {
-				if settable(flag) {
-					flags[name] = append(flags[name], flag.Name)
-				}
-			}
-			c.LocalFlags().VisitAll(note)
-			c.InheritedFlags().VisitAll(note)
-			visit(c)
+	for _, cmd := range tree(root) {
+		if cmd == root {
+			continue
 		}
+		name := nameOfCommand(cmd)
+		commands = append(commands, name)
+		note := func(flag *pflag.Flag) {
+			if settable(flag) {
+				flags[name] = append(flags[name], flag.Name)
+			}
+		}
+		cmd.LocalFlags().VisitAll(note)
+		cmd.InheritedFlags().VisitAll(note)
 	}
-	visit(root)
 	return commands, flags
 }
 

@@ -241,9 +241,7 @@ func large(t *testing.T) []trial {
 		b.X = x.Sparse()
 	})
 	around, err := star(1_000_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return []trial{
 		{name: "100000 features", graph: built(t, "wide", wide), nodes: 6, set: fewest},
 		{name: "a node with 1000000 neighbours", graph: around, nodes: 6, set: fewest,
@@ -285,4 +283,12 @@ func without(nodes []int32, v int32) (rest []int32) {
 		}
 	}
 	return rest
+}
+
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -48,17 +48,11 @@ var fewest = map[string]any{
 func method(t *testing.T, name string, set map[string]any) condense.Method {
 	t.Helper()
 	prototype, err := condense.New(name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, err := json.Marshal(prototype)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var has, replaced map[string]any
-	if err := json.Unmarshal(text, &has); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &has))
 	replaced = map[string]any{}
 	for _, values := range []map[string]any{few, set} {
 		for key, value := range values {
@@ -69,9 +63,7 @@ func method(t *testing.T, name string, set map[string]any) condense.Method {
 	}
 	text, _ = json.Marshal(replaced)
 	m, err := condense.New(name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return m
 }
 
@@ -196,9 +188,7 @@ func TestMethods(t *testing.T) {
 // of their work, when their longest stage has begun. The star is smaller here, so that they could finish in seconds.
 func TestMethodsThatTakeLong(t *testing.T) {
 	g, err := star(50_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range takeLong {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
@@ -298,13 +288,9 @@ func TestAccountOfSingularSystems(t *testing.T) {
 	account := func(g *graph.Graph, set map[string]any) cgc.Account {
 		t.Helper()
 		small, err := method(t, "cgc", set).Condense(t.Context(), g, 18, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		account, err := cgc.AccountOf(small)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return account
 	}
 	ordinaryGraph := built(t, "ordinary", ordinary(nil))

@@ -30,9 +30,7 @@ const bound = 2 << 30
 func calls(t *testing.T, path string) []call {
 	t.Helper()
 	g, err := dataset.Options{}.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	nodes := 4 * g.Classes
 	dir := t.TempDir()
 	all := []call{
@@ -121,9 +119,7 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 	config := cgc.Defaults()
 	config.Nodes = nodes
 	small, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	trained := gnn.Defaults()
 	trained.Epochs = 5
 	if g.Nodes() < 1000 {
@@ -166,4 +162,12 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 		_, err := s.Run(ctx, g)
 		return err
 	}})
+}
+
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

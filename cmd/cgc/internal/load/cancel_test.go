@@ -49,12 +49,8 @@ func TestCancel(t *testing.T) {
 		path, times, limit = filepath.Join(t.TempDir(), cgcFile+".safetensors"), 1, time.Hour // the first call completes
 		shape := synth.DemoShape().Scale(0.2)
 		g, err := synth.Make(t.Context(), shape, rand.NewPCG(1, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := dataset.Write(t.Context(), path, g); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, dataset.Write(t.Context(), path, g))
 	}
 	random := rand.New(rand.NewPCG(1, 0))
 	for _, c := range calls(t, path) {
@@ -62,9 +58,7 @@ func TestCancel(t *testing.T) {
 			continue
 		}
 		if c.prepare != nil {
-			if err := c.prepare(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, c.prepare())
 		}
 		goroutines := runtime.NumGoroutine()
 		first, stages := end(t.Context(), c, limit, "")

@@ -62,12 +62,8 @@ func TestRepeatedCondensations(t *testing.T) {
 			config.Partition = "spectral"
 		}
 		small, err := cgc.Condense(t.Context(), g, config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := small.Save(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, small.Save(t.Context(), path))
 		if _, err := condense.Load(path); err != nil {
 			t.Fatal(err)
 		}
@@ -96,19 +92,13 @@ func TestNothingLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	torn := filepath.Join(dir, cgcFile+"-torn.safetensors")
 	whole := filepath.Join(dir, cgcFile+".safetensors")
-	if err := dataset.Write(t.Context(), whole, synth.Demo()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dataset.Write(t.Context(), whole, synth.Demo()))
 	text, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := len(text) - 4; i < len(text); i++ { // the split contains a node that does not exist
 		text[i] = 0x7f
 	}
-	if err := os.WriteFile(torn, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(torn, text, 0o600))
 	before := holds()
 	g := synth.Demo()
 	for range 20 {

@@ -30,18 +30,12 @@ var together = []func(*cgc.Config){
 // do not change the graph, and leave no goroutine, file or mapping behind. The race detector runs this test too.
 func TestEightAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), cgcFile+".safetensors")
-	if err := dataset.Write(t.Context(), path, synth.Demo()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dataset.Write(t.Context(), path, synth.Demo()))
 	g, err := (dataset.Options{}).Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	identity := func() graph.Identity {
 		id, err := graph.Identify(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return id
 	}
 	unchanged := identity()
