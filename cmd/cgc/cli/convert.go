@@ -209,7 +209,8 @@ func (c *command) write(ctx context.Context, g *graph.Graph, file, name string) 
 	if err := c.save(file, func() error { return dataset.WriteAs(ctx, file, name, g) }); err != nil {
 		return err
 	}
-	return c.wrote(written{Graph: g.Name, File: file}, report.Plural(g.Nodes(), "node"), g.Edges(), g.Features(), g.Classes)
+	return c.wrote(written{Graph: g.Name, File: file}, report.Plural(g.Nodes(), "node"), g.Edges(), g.Features(),
+		g.Classes)
 }
 
 // written is what --json prints of a graph or a condensed graph that was written to a file.

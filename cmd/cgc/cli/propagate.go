@@ -181,8 +181,8 @@ func isEmbeddings(path string) bool {
 	return err == nil
 }
 
-// fromEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes, and the
-// result refers to the graph from which the file was made.
+// fromEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes, and
+// the result refers to the graph from which the file was made.
 func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	begun := time.Now()
 	flags, path := j.config, j.embeddings
