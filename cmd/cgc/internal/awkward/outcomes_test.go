@@ -20,6 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -49,19 +50,18 @@ func method(t *testing.T, name string, set map[string]any) condense.Method {
 	t.Helper()
 	prototype, err := condense.New(name, nil)
 	check(t, err)
-	text, err := json.Marshal(prototype)
+	parameters, err := object.Of(prototype)
 	check(t, err)
-	var has, replaced map[string]any
-	check(t, json.Unmarshal(text, &has))
-	replaced = map[string]any{}
-	for _, values := range []map[string]any{few, set} {
-		for key, value := range values {
-			if _, is := has[key]; is {
-				replaced[key] = value
+	replaced := map[string]any{}
+	for _, p := range parameters {
+		for _, values := range []map[string]any{few, set} {
+			if value, is := values[p.Key]; is {
+				replaced[p.Key] = value
 			}
 		}
 	}
-	text, _ = json.Marshal(replaced)
+	text, err := json.Marshal(replaced)
+	check(t, err)
 	m, err := condense.New(name, text)
 	check(t, err)
 	return m

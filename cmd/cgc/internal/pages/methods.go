@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/internal/rival"
 )
 
@@ -100,13 +100,9 @@ func parameterTable(root string, names []string) string {
 
 // defaultsOf returns the default parameters of a method in JSON.
 func defaultsOf(name string) map[string]string {
-	m := must(condense.New(name, nil))
-	text := must(json.Marshal(m))
-	var raw map[string]json.RawMessage
-	check(json.Unmarshal(text, &raw))
 	values := map[string]string{}
-	for key, value := range raw {
-		values[key] = strings.Trim(string(value), `"`)
+	for _, f := range must(object.Of(must(condense.New(name, nil)))) {
+		values[f.Key] = strings.Trim(string(f.Value), `"`)
 	}
 	return values
 }
