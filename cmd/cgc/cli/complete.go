@@ -33,9 +33,7 @@ func complete(root *cobra.Command) {
 				f = listOf(partition.Names)
 			}
 			if _, has := cmd.GetFlagCompletionFunc(flag.Name); f != nil && !has {
-				if err := cmd.RegisterFlagCompletionFunc(flag.Name, f); err != nil {
-					panic(err) // the flag does not exist
-				}
+				completion(cmd, flag.Name, f)
 			}
 		})
 	}
@@ -80,10 +78,9 @@ func completeGraph(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return graphNames(), cobra.ShellCompDirectiveDefault
 }
 
-// completion registers words as the completions of a flag of cmd.
-func completion[T ~string](cmd *cobra.Command, name string, words []T) {
-	offered := wordsOf(words)
-	if err := cmd.RegisterFlagCompletionFunc(name, oneOf(func() []string { return offered })); err != nil {
+// completion registers the completions of a flag of cmd.
+func completion(cmd *cobra.Command, name string, words offer) {
+	if err := cmd.RegisterFlagCompletionFunc(name, words); err != nil {
 		panic(err) // the flag does not exist
 	}
 }

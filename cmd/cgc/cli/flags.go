@@ -89,12 +89,7 @@ func (f *configFlags) addParams() {
 func (f *configFlags) addRest(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	flags.SortFlags = false
-	flags.BoolVar(&c.NormalizeFeatures, "normalize-features", c.NormalizeFeatures,
-		"row-normalise the features: divide those of each node by the sum of their absolute values")
-	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
-	flags.BoolVar(&c.Inductive, "inductive", c.Inductive,
-		"inductive setting: condense the subgraph of the training nodes, test on that of the test nodes")
-	into(graphGroup, flags)
+	addSetting(flags, c, "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
 	flags.StringVar(&f.file, "config", "",
 		"start from the configuration in `FILE` (JSON), as cgc tune writes it; flags override it")
@@ -109,18 +104,40 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	})
 }
 
+// addSetting adds the flags of the setting. inductive is the help text of --inductive.
+func addSetting(flags *pflag.FlagSet, c *cgc.Config, inductive string) {
+	addNormalize(flags, &c.NormalizeFeatures)
+	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
+	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, inductive)
+	into(graphGroup, flags)
+}
+
+func addNormalize(flags *pflag.FlagSet, at *bool) {
+	flags.BoolVar(at, "normalize-features", false,
+		"row-normalise the features: divide those of each node by the sum of their absolute values")
+}
+
+// addPropagation adds the flags of the propagation.
+func addPropagation(cmd *cobra.Command, c *cgc.Config) {
+	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
+	cmd.Flags().IntVar(&c.Hops, "hops", c.Hops, "number of propagation steps")
+	cmd.Flags().Float64Var(&c.Teleport, "teleport", c.Teleport, "teleport probability of --propagation ppr")
+}
+
+func addMemory(flags *pflag.FlagSet, c *cgc.Config) {
+	flags.Var(size(&c.Memory), "memory",
+		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+}
+
 // addParameters adds the flags that only cgc's methods read.
 func (f *configFlags) addParameters(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the training nodes of a class are clustered")
 	flags.IntVar(&c.Partitions, "partitions", c.Partitions,
 		"number of clusterings of each class, of which the best is kept")
-	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
-	flags.IntVar(&c.Hops, "hops", c.Hops, "number of propagation steps")
 	flags.Var(hopWeights(&c.HopWeights), "hop-weights",
 		"weights of the hops 0 to --hops, as 0.2,0.3,0.5 (default only the last hop)")
-	flags.Float64Var(&c.Teleport, "teleport", c.Teleport,
-		"teleport probability of --propagation ppr")
+	addPropagation(cmd, c)
 	flags.Float64Var(&c.Augment, "augment", c.Augment,
 		"add embeddings of fewer hops: this many per training node; 0 adds none")
 	flags.Float64Var(&c.PseudoLabels, "pseudo-labels", c.PseudoLabels,
@@ -137,12 +154,11 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 		"maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no maximum")
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha,
 		"weight of the smoothness of the condensed features over the condensed edges")
-	flags.Var(size(&c.Memory), "memory",
-		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+	addMemory(flags, c)
 	flags.Var(precision(&c.Precision), "precision",
 		"precision of the features between hops; half is faster on large graphs and less exact: "+
 			joinWords(precisions(), ", "))
-	completion(cmd, "precision", precisions())
+	completion(cmd, "precision", oneOf(precisions))
 	into(methodGroup, flags, "partition", "propagation", "hops", "augment", "edges")
 	into(advancedGroup, flags)
 }

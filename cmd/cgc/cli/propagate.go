@@ -58,7 +58,7 @@ condense --embeddings condenses from the result. docs/how-to/several-machines.md
 			return job.run(cmd.Context(), cmd.Flags(), args)
 		},
 	}
-	flags, config := cmd.Flags(), &job.config
+	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
@@ -67,18 +67,10 @@ condense --embeddings condenses from the result. docs/how-to/several-machines.md
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it contains no embeddings")
 	into(graphGroup, flags, "columns", "merge")
 	into(outputGroup, flags)
-	addChoice(cmd, &config.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
-	flags.IntVar(&config.Hops, "hops", config.Hops, "number of propagation steps")
-	flags.Float64Var(&config.Teleport, "teleport", config.Teleport,
-		"teleport probability of --propagation ppr")
+	addPropagation(cmd, &job.config)
 	into(methodGroup, flags)
-	flags.BoolVar(&config.NormalizeFeatures, "normalize-features", false,
-		"row-normalise the features: divide those of each node by the sum of their absolute values")
-	flags.BoolVar(&config.Standardize, "standardize", false, "scale each feature to mean 0 and variance 1")
-	flags.BoolVar(&config.Inductive, "inductive", false, "propagate over the subgraph of the training nodes")
-	into(graphGroup, flags)
-	flags.Var(size(&config.Memory), "memory",
-		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+	addSetting(flags, &job.config, "propagate over the subgraph of the training nodes")
+	addMemory(flags, &job.config)
 	into(advancedGroup, flags)
 	return cmd
 }

@@ -49,7 +49,7 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job.wholeSaid = cmd.Flags().Changed("whole")
+			job.wholeSaid = job.said(cmd, "whole")
 			return job.run(cmd.Context(), args[0])
 		},
 	}
@@ -68,7 +68,7 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 	into(outputGroup, flags)
 	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
 	job.training.least = 0
-	flags.IntVar(&job.whole, "whole", 0, "number of trainings on the full graph; 0 for none "+wholeDefault)
+	job.training.addWhole(cmd, "")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed of the trainings")
 	into(trainingGroup, flags)
 	return cmd
@@ -81,7 +81,6 @@ type reportJob struct {
 	force, ceilings  bool
 	other            bool
 	training         *trainingFlags
-	whole            int
 	wholeSaid        bool
 	seed             uint64
 }
@@ -92,9 +91,6 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	}
 	if err := j.training.check(); err != nil {
 		return err
-	}
-	if j.whole < 0 {
-		return usagef("--whole %d, must be at least 0", j.whole)
 	}
 	if j.out == "" {
 		j.out = strings.TrimSuffix(filepath.Base(file), extension) + pageExtension
@@ -152,9 +148,6 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 
 // train trains on the condensed graph and on the full graph, the requested number of times each.
 func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) {
-	if !j.wholeSaid && s.Graph.Nodes() <= smallWhole {
-		j.whole = j.training.seeds
-	}
 	j.progress.step("training")
 	e := experiment.Evaluation{
 		Models: j.training.models, Training: j.training.config, Trainings: j.training.seeds, Seed: j.seed,
@@ -165,7 +158,7 @@ func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) 
 			return err
 		}
 	}
-	if e.Trainings = j.whole; e.Trainings > 0 {
+	if e.Trainings = j.training.wholeOf(s.Graph, j.wholeSaid); e.Trainings > 0 {
 		s.Whole, err = e.Whole(ctx, s.Condensed, s.Graph)
 	}
 	return err

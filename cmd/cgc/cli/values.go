@@ -151,7 +151,7 @@ func addChoice[T ~string](cmd *cobra.Command, at *T, name string, among []T, usa
 		parse:  func(text string) (T, error) { return accepted(T(text), nil, slices.Contains(among, T(text))) },
 		format: func(v T) string { return string(v) },
 	}, name, usage+": "+words)
-	completion(cmd, name, among)
+	completion(cmd, name, oneOf(func() []string { return wordsOf(among) }))
 }
 
 // addSome adds a flag to cmd whose value is a comma-separated list of words in among, and completes them. Repeated
@@ -168,9 +168,7 @@ func addSome[T ~string](cmd *cobra.Command, at *[]T, name string, among []T, usa
 		return each(text)
 	}
 	cmd.Flags().Var(v, name, usage+": "+joinWords(among, ", "))
-	if err := cmd.RegisterFlagCompletionFunc(name, listOf(v.words)); err != nil {
-		panic(err) // the flag was added above
-	}
+	completion(cmd, name, listOf(v.words))
 }
 
 // models returns a flag whose value is a comma-separated list of models. Repeated models count once.
