@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -38,6 +39,25 @@ type taken struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// began is when some work began, and what the process had read and written until then.
+type began struct {
+	at            time.Time
+	read, written int64
+}
+
+func begin() began {
+	read, written := confine.Transferred(os.Getpid())
+	return began{time.Now(), read, written}
+}
+
+// taken returns what the work has used until now.
+func (b began) taken() taken {
+	read, written := confine.Transferred(os.Getpid())
+	return taken{
+		Memory: peakRSS(), Read: read - b.read, Scratch: written - b.written, Seconds: time.Since(b.at).Seconds(),
+	}
+}
+
 // watch makes c print the plan of the first propagation within a memory limit. rate is the speed at which the graph's
 // file is read, in bytes per second, or 0 if unknown. complete adds the elapsed seconds and the other measurements to
 // the plan; it returns nil if there was no plan.
@@ -49,7 +69,7 @@ func (c *command) watch(
 	}
 	var plan *planned
 	var once sync.Once
-	var readBefore, writtenBefore int64
+	var before began
 	ctx = blocked.Watch(ctx, func(f blocked.Footprint) {
 		once.Do(func() {
 			plan = &planned{Bound: bound, Columns: f.Columns, Passes: f.Passes}
@@ -59,7 +79,7 @@ func (c *command) watch(
 			} else if rate > 0 {
 				plan.Expected.Seconds += float64(f.Read+f.Scratch) / rate
 			}
-			readBefore, writtenBefore = confine.Transferred(os.Getpid())
+			before = begin()
 			c.progress.note("%s", plan.sentence(f))
 		})
 	})
@@ -67,10 +87,8 @@ func (c *command) watch(
 		if plan == nil {
 			return nil
 		}
-		read, written := confine.Transferred(os.Getpid())
-		plan.Measured = taken{
-			Memory: peakRSS(), Read: read - readBefore, Scratch: written - writtenBefore, Seconds: seconds,
-		}
+		plan.Measured = before.taken()
+		plan.Measured.Seconds = seconds
 		return plan
 	}
 }
@@ -98,9 +116,9 @@ func openedRate(g *graph.Graph, seconds float64) float64 {
 	if !g.Mapped || seconds <= 0 {
 		return 0
 	}
-	bytes := 8*len(g.Adj.Indptr) + 4*(len(g.Adj.Indices)+len(g.Adj.Data))
+	bytes := budget.Sparse(g.Adj)
 	if x, dense := g.X.(*mat.Dense); dense {
-		bytes += 4 * len(x.Data)
+		bytes += budget.Features(x)
 	}
 	return float64(bytes) / seconds / 1e9
 }
@@ -126,11 +144,9 @@ type tests struct {
 	// Measured is what training and testing used together; absent in a dry run.
 	Measured *taken `json:"measured,omitempty"`
 
-	say                   func(format string, args ...any)
-	validations           int
-	seeds                 int
-	begun                 time.Time
-	readBefore, wroteFrom int64
+	say                func(format string, args ...any)
+	validations, seeds int
+	begun              began
 }
 
 // testedModel is the plan for a model.
@@ -160,9 +176,8 @@ func (c *command) newTests(bound int64, training gnn.Config, g *graph.Graph, see
 
 // plan records and prints the plan for a model.
 func (t *tests) plan(p *gnn.Plan) {
-	if t.begun.IsZero() {
-		t.begun = time.Now()
-		t.readBefore, t.wroteFrom = confine.Transferred(os.Getpid())
+	if len(t.Models) == 0 {
+		t.begun = begin()
 	}
 	trainings := int64(t.seeds)
 	questions := trainings * int64(t.validations)
@@ -174,10 +189,9 @@ func (t *tests) plan(p *gnn.Plan) {
 			Seconds: p.Seconds + float64(questions)*p.QuestionSeconds + float64(trainings)*p.TestSeconds,
 		},
 	}
-	const rate = 1e9 // bytes per second of an ordinary disk
-	m.Expected.Seconds += float64(p.Read) / rate
+	m.Expected.Seconds += float64(p.Read) / budget.Disk
 	if p.Question+p.Test > p.Bound-p.Memory { // otherwise the system caches the file between validations
-		m.Expected.Seconds += float64(questions*p.Question+trainings*p.Test) / rate
+		m.Expected.Seconds += float64(questions*p.Question+trainings*p.Test) / budget.Disk
 	}
 	t.Models = append(t.Models, m)
 	t.say("%s", m.sentence(t))
@@ -202,11 +216,8 @@ func (t *tests) measured() *tests {
 	if len(t.Models) == 0 {
 		return nil
 	}
-	read, written := confine.Transferred(os.Getpid())
-	t.Measured = &taken{
-		Memory: peakRSS(), Read: read - t.readBefore, Scratch: written - t.wroteFrom,
-		Seconds: time.Since(t.begun).Seconds(),
-	}
+	measured := t.begun.taken()
+	t.Measured = &measured
 	return t
 }
 
