@@ -5,11 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
 )
@@ -94,5 +96,28 @@ func TestSameBytes(t *testing.T) {
 		if info, err := os.Stat(file); err == nil && !info.IsDir() && !sameContents(t, file, other) {
 			t.Errorf("%s and %s differ", file, other)
 		}
+	}
+}
+
+// TestOldFile checks that a file of an older version, which does not record its source, causes a note. Its members
+// still tell a split in which they are test nodes.
+func TestOldFile(t *testing.T) {
+	dir := t.TempDir()
+	swapped, small := filepath.Join(dir, "swapped.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := *synth.Demo()
+	g.Split.Train, g.Split.Test = g.Split.Test, g.Split.Train
+	check(t, dataset.Write(t.Context(), swapped, &g))
+	ok(t, "condense", "demo", "--method", "cgc", "-o", small)
+	old, err := condense.Load(small)
+	check(t, err)
+	old.Source = nil
+	check(t, old.Save(t.Context(), small))
+	_, said := ok(t, "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "2", "--hidden", "4")
+	if !strings.Contains(said, "does not say which graph it was made from") {
+		t.Errorf("no note for an old file: %q", said)
+	}
+	code, _, said := run(t, "evaluate", small, "--on", swapped)
+	if code != 1 || !strings.Contains(said, "are test nodes of demo") {
+		t.Errorf("an old file on another split: %d: %s", code, said)
 	}
 }
