@@ -14,25 +14,19 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/graph"
 )
 
-// trained returns a graph of which all nodes but two are training nodes.
-func trained() *graph.Graph {
-	g := wide(20_000, 2, 64)
+// TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
+// with the estimate of cgc.Expect that --dry-run prints, also of commands that condense several times. The graph itself
+// can be read in parts, but its embeddings do not fit into memory. The old output is kept.
+func TestTooLittleMemory(t *testing.T) {
+	dir := t.TempDir()
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(20_000, 2, 64) // all nodes but two train
 	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
 	for v := 2; v < g.Nodes(); v++ {
 		g.Split.Train = append(g.Split.Train, int32(v))
 	}
-	return g
-}
-
-// TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
-// with the estimate of cgc.Expect that --dry-run prints. The old output is kept.
-func TestTooLittleMemory(t *testing.T) {
-	dir := t.TempDir()
-	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
-	g := trained()
 	check(t, errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600)))
 	config := cgc.Defaults()
 	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop
@@ -56,6 +50,18 @@ func TestTooLittleMemory(t *testing.T) {
 	t.Run("control group", func(t *testing.T) {
 		_, err := confined(t, 128<<20, nil, line...)
 		check(fmt.Sprint(err)[strings.Index(fmt.Sprint(err), "cgc: "):], err, "the control group allows 134 MB")
+	})
+	t.Run("commands that condense several times", func(t *testing.T) {
+		for _, line := range [][]string{
+			{"run", file, "--nodes", "40", "--hops", "600", "-o", file + ".small.safetensors"},
+			{"experiment", file, "--nodes", "40", "--hops", "600", "--methods", "random,cgc", "-o", file + "-results"},
+			{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
+		} {
+			_, err := confined(t, 128<<20, nil, append([]string{"cgc"}, line...)...)
+			if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
+				t.Errorf("%s: error %v, want an estimate", line[0], err)
+			}
+		}
 	})
 	t.Run("ulimit -v", func(t *testing.T) {
 		// Go reserves about 1.3 GB of address space. The remaining 1.7 GB are less than the estimate.
@@ -134,24 +140,6 @@ func TestTooLittleMemoryForReading(t *testing.T) {
 		const want = "takes about 91 MB of memory, and the control group allows 67 MB (cgc convert"
 		if err == nil || !strings.Contains(err.Error(), "reading "+folder) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want …%s", line[0], err, want)
-		}
-	}
-}
-
-// TestTooLittleMemoryToCompare checks that commands that condense several times reject a graph that is too large, as
-// condense does: the graph itself can be read in parts, but its embeddings do not fit into memory.
-func TestTooLittleMemoryToCompare(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "graph.safetensors")
-	g := trained()
-	check(t, dataset.Write(t.Context(), file, g))
-	for _, line := range [][]string{
-		{"run", file, "--nodes", "40", "--hops", "600", "-o", file + ".small.safetensors"},
-		{"experiment", file, "--nodes", "40", "--hops", "600", "--methods", "random,cgc", "-o", file + "-results"},
-		{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
-	} {
-		_, err := confined(t, 128<<20, nil, append([]string{"cgc"}, line...)...)
-		if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
-			t.Errorf("%s: error %v, want an estimate", line[0], err)
 		}
 	}
 }

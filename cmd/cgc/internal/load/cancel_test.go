@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -131,15 +130,13 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 	return e, stages
 }
 
-// tell logs, for each stage, how many milliseconds a cancelled call took to return. It fails the test if a cancelled
-// call returned an error other than the context's.
+// tell logs how many milliseconds each cancelled call took to return. It fails the test if one returned an error other
+// than the context's.
 func tell(t *testing.T, name string, all []ended) {
 	t.Helper()
-	of := map[string][]time.Duration{}
-	var order []string
 	for _, e := range all {
 		if e.took == 0 {
-			t.Logf("%s: over after %v (%v)", name, e.at.Round(time.Millisecond), short(e.err))
+			t.Logf("%s: over after %v (%v)", name, e.at.Round(time.Millisecond), e.err)
 			continue
 		}
 		if e.err != nil && !errors.Is(e.err, context.Canceled) {
@@ -148,23 +145,6 @@ func tell(t *testing.T, name string, all []ended) {
 		if e.err == nil && e.begun {
 			t.Errorf("%s goes on to its end, though its context ended as %q began", name, e.stage)
 		}
-		if of[e.stage] == nil {
-			order = append(order, e.stage)
-		}
-		of[e.stage] = append(of[e.stage], e.took)
+		t.Logf("%-28s %-24s %8.1f ms", name, cmp.Or(e.stage, "(before any)"), float64(e.took.Microseconds())/1000)
 	}
-	for _, stage := range order {
-		took := of[stage]
-		slices.SortFunc(took, cmp.Compare)
-		t.Logf("%-28s %-24s n %2d  median %8.1f ms  worst %8.1f ms", name, cmp.Or(stage, "(before any)"), len(took),
-			milliseconds(took[len(took)/2]), milliseconds(took[len(took)-1]))
-	}
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// short returns the first line of an error.
-func short(err error) string {
-	line, _, _ := strings.Cut(fmt.Sprint(err), "\n")
-	return line
 }
