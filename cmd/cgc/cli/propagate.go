@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/condense"
@@ -298,4 +300,25 @@ func adopt(small *condense.Condensed, f *stored.File) {
 		m.Indices[e] = f.Train[v]
 	}
 	small.Members = &m
+}
+
+// workerCommand returns the hidden command that a cluster starts on its machines.
+func (c *command) workerCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:     "worker -o FILE",
+		Short:   "Do one task of a cluster that comes on standard input",
+		Example: examples("cgc worker -o part.safetensors"),
+		Hidden:  true,
+		Args:    arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if out == "" {
+				return usagef("worker needs -o FILE: the file to write")
+			}
+			return cluster.Run(cmd.Context(), os.Stdin, os.Stdout, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to `FILE`")
+	into(outputGroup, cmd.Flags())
+	return cmd
 }
