@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -268,15 +267,11 @@ func writeText(t *testing.T, g *graph.Graph, dir string) {
 		},
 		"labels.csv": func(line []byte, v int) []byte { return fmt.Appendf(line, "%d,%s\n", g.Y[v], part[v]) },
 	} {
-		file, err := os.Create(filepath.Join(dir, name))
-		check(t, err)
-		w := bufio.NewWriter(file)
+		var text []byte
 		for v := range g.Nodes() {
-			if _, err := w.Write(row(nil, v)); err != nil {
-				t.Fatal(err)
-			}
+			text = row(text, v)
 		}
-		check(t, errors.Join(w.Flush(), file.Close()))
+		check(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 }
 
@@ -299,10 +294,7 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 		check(t, err)
 		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
 		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
-		if _, err := w.Write(append(b, header...)); err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range parts {
+		for _, part := range append([]any{b, []byte(header)}, parts...) {
 			check(t, binary.Write(w, binary.LittleEndian, part))
 		}
 	}
