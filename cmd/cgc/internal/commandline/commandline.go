@@ -53,8 +53,6 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		case isCommon && (value == "0" || value == "false"):
 		case value == "true" && (own || isCommon):
 			words = append(words, flag)
-		case value == "false" && own:
-			words = append(words, flag+"=false")
 		case own || isCommon:
 			words = append(words, flag, value)
 		default:
