@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,7 +201,7 @@ func (j *convertJob) condensed(ctx context.Context) error {
 	if err := j.save(j.to, func() error { return small.SaveAs(ctx, j.to, j.name) }); err != nil {
 		return err
 	}
-	return j.wrote(written{Condensed: small.Graph, File: j.to}, report.Plural(small.Nodes(), "condensed node"),
+	return j.wrote(written{Condensed: &small.Graph, File: j.to}, report.Plural(small.Nodes(), "condensed node"),
 		small.Edges(), small.X.Cols, small.Classes)
 }
 
@@ -209,19 +210,20 @@ func (c *command) write(ctx context.Context, g *graph.Graph, file, name string) 
 	if err := c.save(file, func() error { return dataset.WriteAs(ctx, file, name, g) }); err != nil {
 		return err
 	}
-	return c.wrote(written{Graph: g.Name, File: file}, report.Plural(g.Nodes(), "node"), g.Edges(), g.Features(),
+	return c.wrote(written{Graph: &g.Name, File: file}, report.Plural(g.Nodes(), "node"), g.Edges(), g.Features(),
 		g.Classes)
 }
 
 // written is what --json prints of a graph or a condensed graph that was written to a file.
 type written struct {
-	Graph     string `json:"graph,omitempty"`
-	Condensed string `json:"condensed,omitempty"`
-	File      string `json:"file"`
+	Graph     *string `json:"graph,omitempty"` // the name of a graph
+	Condensed *string `json:"condensed,omitempty"`
+	File      string  `json:"file"`
 }
 
 // wrote prints what was written, with its sizes.
 func (c *command) wrote(w written, nodes string, edges, features, classes int) error {
-	return c.print(w, sentenceDocument("%s: %s, %s, %s, %s classes in %s", w.Graph+w.Condensed, nodes,
+	name := *cmp.Or(w.Graph, w.Condensed)
+	return c.print(w, sentenceDocument("%s: %s, %s, %s, %s classes in %s", name, nodes,
 		report.Plural(edges, "edge"), report.Plural(features, "feature"), report.Count(classes), w.File))
 }

@@ -124,5 +124,5 @@ func (c *command) writeStream(ctx context.Context, s *format.Stream, file string
 			c.progress.note("%s", sentence)
 		}
 	}
-	return c.wrote(written{Graph: s.Name, File: file}, report.Plural(s.Nodes, "node"), edges, s.Features, s.Classes)
+	return c.wrote(written{Graph: &s.Name, File: file}, report.Plural(s.Nodes, "node"), edges, s.Features, s.Classes)
 }
