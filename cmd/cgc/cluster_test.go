@@ -23,9 +23,7 @@ func TestClusterPage(t *testing.T) {
 		t.Skip(err)
 	}
 	text, err := os.ReadFile("../../docs/how-to/several-machines.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var blocks []string
 	for _, found := range regexp.MustCompile("(?s)```(?:sh|bash)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		if strings.Contains(found[1], "cgc propagate") {
@@ -44,9 +42,7 @@ func TestClusterPage(t *testing.T) {
 	t.Run("slurm", func(t *testing.T) {
 		dir := t.TempDir()
 		last, err := strconv.Atoi(regexp.MustCompile(`--array=0-(\d+)`).FindStringSubmatch(blocks[1])[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var tasks sync.WaitGroup
 		for id := range last + 1 {
 			tasks.Go(func() { script(t, dir, blocks[1], "SLURM_ARRAY_TASK_ID="+strconv.Itoa(id)) })
@@ -78,9 +74,7 @@ func condensed(t *testing.T, dir, text string) string {
 		t.Fatalf("converting ended with code %d", code)
 	}
 	archive, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer archive.Close()
 	var sums strings.Builder
 	for _, entry := range archive.File {

@@ -65,9 +65,7 @@ func (v *victim) command(dir string, environment, line []string) *exec.Cmd {
 // run kills v repeatedly and checks what is left.
 func (v *victim) run(t *testing.T, random *rand.Rand) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "temporary"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(dir, "temporary"), 0o755))
 	var environment []string
 	if v.prepare != nil {
 		environment = v.prepare(t, dir)
@@ -82,17 +80,19 @@ func (v *victim) run(t *testing.T, random *rand.Rand) {
 	if v.before != nil {
 		must(v.before)
 	}
-	before := contents(t, dir)
+	before, kept := contents(t, dir), t.TempDir()
+	check(t, os.CopyFS(kept, os.DirFS(dir)))
+	restore := func() { check(t, errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(kept)))) }
 	took := must(v.after)
 	after := contents(t, dir)
-	restore(t, dir, before)
+	restore()
 
 	killed, late, replaced, strays := 0, 0, 0, 0
 	for killed < *killsOfEach {
 		if !v.kill(t, dir, environment, took, random) {
 			late++
 			took = took * 3 / 4 // the machine has become faster, so kill earlier
-			restore(t, dir, before)
+			restore()
 			continue
 		}
 		killed++
@@ -105,7 +105,7 @@ func (v *victim) run(t *testing.T, random *rand.Rand) {
 			t.Errorf("kill %d: the next run leaves %q", killed, names)
 		}
 		v.compare(t, after, again)
-		restore(t, dir, before)
+		restore()
 		if t.Failed() {
 			t.Fatalf("after %d kills", killed)
 		}
@@ -120,9 +120,7 @@ func (v *victim) kill(t *testing.T, dir string, environment []string, took time.
 	t.Helper()
 	cmd := v.command(dir, environment, v.after)
 	ended := make(chan error, 1)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	go func() { ended <- cmd.Wait() }()
 	var wait <-chan time.Time
 	if random.IntN(2) == 0 {
@@ -187,39 +185,8 @@ func contents(t *testing.T, dir string) map[string]string {
 		files[name] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return files
-}
-
-// restore replaces the contents of a folder by exactly these files.
-func restore(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name := range contents(t, dir) {
-		if _, is := files[name]; !is {
-			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		err := os.MkdirAll(filepath.Dir(path), 0o755)
-		if strings.HasSuffix(name, "/") {
-			err = os.MkdirAll(path, 0o755)
-		} else if err == nil {
-			err = os.WriteFile(path, []byte(files[name]), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // temporary returns the names of temporary files.

@@ -115,13 +115,9 @@ cgc.condense("demo", nodes=35, seed=int(sys.argv[1])).save("small.safetensors")`
 	}
 	v.prepare = func(t *testing.T, dir string) []string {
 		command, err := exec.LookPath("cgc")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		source, err := filepath.Abs("../../python")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return []string{"CGC_BINARY=" + command, "PYTHONPATH=" + source, "PYTHONDONTWRITEBYTECODE=1"}
 	}
 	return v
@@ -147,9 +143,7 @@ func fetched() *victim {
 		},
 		prepare: func(t *testing.T, dir string) []string {
 			proxy, certificate := interceptor(t, trickle(source))
-			if err := os.WriteFile(filepath.Join(dir, "certificate.pem"), certificate, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(filepath.Join(dir, "certificate.pem"), certificate, 0o600))
 			return []string{
 				"HTTPS_PROXY=" + proxy, "SSL_CERT_FILE=" + filepath.Join(dir, "certificate.pem"),
 				"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"), "CGC_DATA=",
@@ -186,18 +180,14 @@ func (w pieces) Write(p []byte) (done int, err error) {
 func interceptor(t *testing.T, handler http.Handler) (address string, authority []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test"}, IsCA: true, BasicConstraintsValid: true,
 		DNSNames: []string{"raw.githubusercontent.com"}, NotBefore: time.Now().Add(-time.Hour),
 		NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	signed, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	inner := httptest.NewUnstartedServer(handler)
 	inner.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}
 	inner.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // a killed client may stop in mid-handshake

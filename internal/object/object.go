@@ -66,6 +66,15 @@ func Of(v any) (Object, error) {
 	return Parse(text)
 }
 
+// Map returns the values of o by key.
+func (o Object) Map() map[string]json.RawMessage {
+	values := map[string]json.RawMessage{}
+	for _, f := range o {
+		values[f.Key] = f.Value
+	}
+	return values
+}
+
 // Fields returns the fields of a JSON object in their order. It returns none if text is not an object.
 func Fields(text json.RawMessage) []Field {
 	o, err := Parse(text)

@@ -3,6 +3,7 @@ package reach_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -80,4 +81,31 @@ func nodes(n int) []int32 {
 		all[v] = int32(v)
 	}
 	return all
+}
+
+// TestComponents uses a graph with the components 0–4–2, 1–3 and 5.
+func TestComponents(t *testing.T) {
+	a := &mat.CSR{
+		Rows: 6, Cols: 6, Indptr: []int64{0, 1, 2, 3, 4, 6, 6}, Indices: []int32{4, 3, 4, 1, 0, 2},
+	}
+	if got, want := reach.Components(a), [][]int32{{0, 2, 4}, {1, 3}, {5}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := reach.Components(&mat.CSR{Indptr: []int64{0}}); len(got) > 0 {
+		t.Errorf("%v of no nodes", got)
+	}
+}
+
+// In a cycle of four nodes, nodes 1 and 3 are next to node 0, and node 2 is two hops away.
+func ExampleSet() {
+	r := reach.New(&mat.CSR{
+		Rows: 4, Cols: 4, Indptr: []int64{0, 2, 4, 6, 8}, Indices: []int32{1, 3, 0, 2, 1, 3, 0, 2},
+	}, []int32{0})
+	r.Grow()
+	fmt.Println(r.Distance)
+	r.Grow()
+	fmt.Println(r.Distance)
+	// Output:
+	// [0 1 -1 1]
+	// [0 1 2 1]
 }

@@ -40,12 +40,13 @@ is proportional to nodes and edges.`,
 	flags.SortFlags = false
 	word := func(word string) (string, error) { return word, nil }
 	number := func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }
-	flags.Var(list(&plan.Sizes, word, "strings", "names"), "sizes", "sizes to measure: "+strings.Join(bench.Sizes(), ", "))
-	flags.Var(list(&plan.Scales, number, "floats", "numbers"), "scale",
+	flags.Var(distinct(&plan.Sizes, word, "strings", "names"), "sizes",
+		"sizes to measure: "+strings.Join(bench.Sizes(), ", "))
+	flags.Var(distinct(&plan.Scales, number, "floats", "numbers"), "scale",
 		"factors for the numbers of nodes and edges and the split sizes, as 1,2,4,8")
-	flags.Var(list(&plan.Partitions, word, "strings", "words"), "partition",
+	flags.Var(distinct(&plan.Partitions, word, "strings", "words"), "partition",
 		"partitions to measure: "+strings.Join(partition.Names(), ", "))
-	flags.Var(list(&plan.Precisions, parsePrecision, "strings", "words"), "precision",
+	flags.Var(distinct(&plan.Precisions, parsePrecision, "strings", "words"), "precision",
 		"precisions of propagation to measure: "+strings.Join(precisions(), ", "))
 	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the median is printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")

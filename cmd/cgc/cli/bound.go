@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -36,6 +39,25 @@ type taken struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// began is when some work began, and what the process had read and written until then.
+type began struct {
+	at            time.Time
+	read, written int64
+}
+
+func begin() began {
+	read, written := confine.Transferred(os.Getpid())
+	return began{time.Now(), read, written}
+}
+
+// taken returns what the work has used until now.
+func (b began) taken() taken {
+	read, written := confine.Transferred(os.Getpid())
+	return taken{
+		Memory: peakRSS(), Read: read - b.read, Scratch: written - b.written, Seconds: time.Since(b.at).Seconds(),
+	}
+}
+
 // watch makes c print the plan of the first propagation within a memory limit. rate is the speed at which the graph's
 // file is read, in bytes per second, or 0 if unknown. complete adds the elapsed seconds and the other measurements to
 // the plan; it returns nil if there was no plan.
@@ -47,7 +69,7 @@ func (c *command) watch(
 	}
 	var plan *planned
 	var once sync.Once
-	var readBefore, writtenBefore int64
+	var before began
 	ctx = blocked.Watch(ctx, func(f blocked.Footprint) {
 		once.Do(func() {
 			plan = &planned{Bound: bound, Columns: f.Columns, Passes: f.Passes}
@@ -57,7 +79,7 @@ func (c *command) watch(
 			} else if rate > 0 {
 				plan.Expected.Seconds += float64(f.Read+f.Scratch) / rate
 			}
-			readBefore, writtenBefore = confine.Transferred(os.Getpid())
+			before = begin()
 			c.progress.note("%s", plan.sentence(f))
 		})
 	})
@@ -65,10 +87,8 @@ func (c *command) watch(
 		if plan == nil {
 			return nil
 		}
-		read, written := confine.Transferred(os.Getpid())
-		plan.Measured = taken{
-			Memory: peakRSS(), Read: read - readBefore, Scratch: written - writtenBefore, Seconds: seconds,
-		}
+		plan.Measured = before.taken()
+		plan.Measured.Seconds = seconds
 		return plan
 	}
 }
@@ -96,9 +116,9 @@ func openedRate(g *graph.Graph, seconds float64) float64 {
 	if !g.Mapped || seconds <= 0 {
 		return 0
 	}
-	bytes := 8*len(g.Adj.Indptr) + 4*(len(g.Adj.Indices)+len(g.Adj.Data))
+	bytes := budget.Sparse(g.Adj)
 	if x, dense := g.X.(*mat.Dense); dense {
-		bytes += 4 * len(x.Data)
+		bytes += budget.Features(x)
 	}
 	return float64(bytes) / seconds / 1e9
 }
@@ -113,4 +133,117 @@ func (p *planned) paragraph() report.Paragraph {
 func (t taken) shown(name string) string {
 	return fmt.Sprintf("%s %.3g s, %s of memory, %s read, %s in temporary files", name, t.Seconds, report.Bytes(t.Memory),
 		report.Bytes(t.Read), report.Bytes(t.Scratch))
+}
+
+// tests describes how models are tested on a graph that exceeds the memory limit: the plan and the result.
+type tests struct {
+	// Bound is the memory limit in bytes.
+	Bound int64 `json:"memory_bytes"`
+	// Models has an entry for each model: its blocks of columns and its number of validations.
+	Models []testedModel `json:"models"`
+	// Measured is what training and testing used together; absent in a dry run.
+	Measured *taken `json:"measured,omitempty"`
+
+	say                func(format string, args ...any)
+	validations, seeds int
+	begun              began
+}
+
+// testedModel is the plan for a model.
+type testedModel struct {
+	Model string `json:"model"`
+	// Columns is the number of feature columns per block, and Passes the number of blocks. Both have a value for the
+	// validation nodes and one for the test nodes, which are 0 if the model propagates no features. Classes is the number
+	// of classes per block.
+	Columns [2]int `json:"columns"`
+	Passes  [2]int `json:"passes"`
+	Classes [2]int `json:"classes"`
+	// Validations is the number of validations per training, and QuestionBytes the number of bytes that each validation
+	// reads from files that the system has not cached.
+	Validations   int   `json:"validations"`
+	QuestionBytes int64 `json:"question_bytes"`
+	// Expected does not include the training on the condensed graph.
+	Expected taken `json:"expected"`
+}
+
+// newTests returns an empty record of testing on g, for the given number of seeds, within a memory limit.
+func (c *command) newTests(bound int64, training gnn.Config, g *graph.Graph, seeds int) *tests {
+	return &tests{
+		Bound: bound, say: c.progress.note, validations: training.Validations(g.Nodes()), seeds: seeds,
+		Models: []testedModel{},
+	}
+}
+
+// plan records and prints the plan for a model.
+func (t *tests) plan(p *gnn.Plan) {
+	if len(t.Models) == 0 {
+		t.begun = begin()
+	}
+	trainings := int64(t.seeds)
+	questions := trainings * int64(t.validations)
+	m := testedModel{
+		Model: p.Model, Columns: p.Columns, Passes: p.Passes, Classes: p.Classes, Validations: t.validations,
+		QuestionBytes: p.Question,
+		Expected: taken{
+			Memory: p.Memory, Read: p.Read, Scratch: p.Scratch,
+			Seconds: p.Seconds + float64(questions)*p.QuestionSeconds + float64(trainings)*p.TestSeconds,
+		},
+	}
+	m.Expected.Seconds += float64(p.Read) / budget.Disk
+	if p.Question+p.Test > p.Bound-p.Memory { // otherwise the system caches the file between validations
+		m.Expected.Seconds += float64(questions*p.Question+trainings*p.Test) / budget.Disk
+	}
+	t.Models = append(t.Models, m)
+	t.say("%s", m.sentence(t))
+}
+
+func (m testedModel) sentence(t *tests) string {
+	e := m.Expected
+	said := fmt.Sprintf("plan of testing %s within %s: %s of memory, %s to read from the file", m.Model,
+		report.Bytes(t.Bound), report.Bytes(e.Memory), report.Bytes(e.Read))
+	if m.Columns[0] > 0 {
+		said += fmt.Sprintf(" in %d and %d blocks of columns for validation and test", m.Passes[0], m.Passes[1])
+	}
+	if e.Scratch > 0 {
+		said += fmt.Sprintf(", %s into temporary files", report.Bytes(e.Scratch))
+	}
+	return said + fmt.Sprintf(", %d validations of %s each, about %.2g s without training", m.Validations,
+		report.Bytes(m.QuestionBytes), e.Seconds)
+}
+
+// measured adds the measurements after training and testing. It returns nil if nothing was planned.
+func (t *tests) measured() *tests {
+	if len(t.Models) == 0 {
+		return nil
+	}
+	measured := t.begun.taken()
+	t.Measured = &measured
+	return t
+}
+
+// paragraph shows the expected and the measured values.
+func (t *tests) paragraph() report.Paragraph {
+	var e taken
+	for _, m := range t.Models {
+		e.Memory = max(e.Memory, m.Expected.Memory)
+		e.Read, e.Scratch, e.Seconds = e.Read+m.Expected.Read, e.Scratch+m.Expected.Scratch, e.Seconds+m.Expected.Seconds
+	}
+	said := "testing within " + report.Bytes(t.Bound) + ": " + e.shown("expected")
+	if t.Measured != nil {
+		said += "; " + t.Measured.shown("measured, with training,")
+	}
+	return report.Paragraph(said)
+}
+
+// document returns the plan as the output of a dry run.
+func (t *tests) document() *report.Document {
+	d := new(report.Document)
+	if len(t.Models) == 0 {
+		d.Add(report.Paragraph("the graph is not larger than --memory, or there is no bound: models are tested in memory"))
+		return d
+	}
+	for _, m := range t.Models {
+		d.Add(report.Paragraph(m.sentence(t)))
+	}
+	return d
 }

@@ -26,24 +26,17 @@ func complete(root *cobra.Command) {
 		"on":     oneOf(graphNames, cobra.ShellCompDirectiveDefault),
 		"config": files("json"), "params": files("json"),
 	}
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
+	for _, cmd := range tree(root) {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 			f := offers[flag.Name]
 			if flag.Name == "partition" && cmd.Name() == "bench" {
 				f = listOf(partition.Names)
 			}
 			if _, has := cmd.GetFlagCompletionFunc(flag.Name); f != nil && !has {
-				if err := cmd.RegisterFlagCompletionFunc(flag.Name, f); err != nil {
-					panic(err) // the flag does not exist
-				}
+				completion(cmd, flag.Name, f)
 			}
 		})
-		for _, c := range cmd.Commands() {
-			visit(c)
-		}
 	}
-	visit(root)
 }
 
 // oneOf offers the given words. directive controls what else the shell offers; the default is nothing.
@@ -85,10 +78,9 @@ func completeGraph(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return graphNames(), cobra.ShellCompDirectiveDefault
 }
 
-// completion registers words as the completions of a flag of cmd.
-func completion[T ~string](cmd *cobra.Command, name string, words []T) {
-	offered := wordsOf(words)
-	if err := cmd.RegisterFlagCompletionFunc(name, oneOf(func() []string { return offered })); err != nil {
+// completion registers the completions of a flag of cmd.
+func completion(cmd *cobra.Command, name string, words offer) {
+	if err := cmd.RegisterFlagCompletionFunc(name, words); err != nil {
 		panic(err) // the flag does not exist
 	}
 }

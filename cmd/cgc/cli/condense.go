@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/checkpoint"
@@ -18,15 +20,7 @@ import (
 )
 
 func (c *command) condenseCommand() *cobra.Command {
-	var (
-		config *configFlags
-		out    string
-		name   string
-		force  bool
-		dry    bool
-		done   string
-		timed  bool
-	)
+	job := &condenseJob{command: c}
 	cmd := &cobra.Command{
 		Use: "condense GRAPH -o FILE",
 		Example: examples(
@@ -38,91 +32,116 @@ func (c *command) condenseCommand() *cobra.Command {
 		),
 		Short: "Condense a graph and write the result to a file",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if done != "" {
-				return arguments(0, "GRAPH")(cmd, args)
+			least := 1
+			if job.embeddings != "" {
+				least = 0
 			}
-			return arguments(1, "GRAPH")(cmd, args)
+			return arguments(least, "GRAPH")(cmd, args)
 		},
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if dry && done != "" {
-				return usagef("--dry-run with --embeddings, must be one of them: what was propagated needs no plan")
-			}
-			if dry {
-				if err := config.read(); err != nil {
-					return err
-				}
-				return c.dryRun(cmd.Context(), args[0], config)
-			}
-			if out == "" {
-				return usagef("condense needs -o FILE: the file to write")
-			}
-			if err := config.read(); err != nil {
-				return err
-			}
-			if err := storable("-o", out, name, force); err != nil {
-				return err
-			}
-			if done != "" {
-				return c.condenseEmbeddings(cmd.Context(), args, config, done, out, name, timed)
-			}
-			return c.condense(cmd.Context(), args[0], config, out, name, timed)
+			return job.run(cmd.Context(), args)
 		},
 	}
-	config = newMethodFlags(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write the condensed graph to `FILE`")
-	cmd.Flags().StringVar(&name, "format", "",
+	flags := cmd.Flags()
+	job.config = newMethodFlags(cmd)
+	flags.StringVarP(&job.out, "output", "o", "", "write the condensed graph to `FILE`")
+	flags.StringVar(&job.format, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the file extension)")
-	cmd.Flags().StringVar(&done, "embeddings", "",
+	flags.StringVar(&job.embeddings, "embeddings", "",
 		"use the embeddings that cgc propagate wrote to `FILE`; GRAPH is then optional")
-	into(advancedGroup, cmd.Flags(), "embeddings")
-	cmd.Flags().BoolVar(&timed, "timings", false,
+	into(advancedGroup, flags, "embeddings")
+	flags.BoolVar(&job.timed, "timings", false,
 		"write the seconds of each step into the file, for cgc report; two runs then give different bytes")
-	cmd.Flags().BoolVar(&force, "force", false, "replace the file even if it is not a condensed graph")
-	cmd.Flags().BoolVar(&dry, "dry-run", false,
+	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
+	flags.BoolVar(&job.dry, "dry-run", false,
 		"print the nodes allocated to each class and the expected memory and time; write nothing")
-	into(outputGroup, cmd.Flags())
+	into(outputGroup, flags)
 	return cmd
+}
+
+// condenseJob is one run of cgc condense.
+type condenseJob struct {
+	*command
+	config            *configFlags
+	out, format       string // format is "" for that of the file extension
+	embeddings        string
+	force, dry, timed bool
+}
+
+func (j *condenseJob) run(ctx context.Context, args []string) error {
+	switch {
+	case j.dry && j.embeddings != "":
+		return usagef("--dry-run with --embeddings, must be one of them: what was propagated needs no plan")
+	case !j.dry && j.out == "":
+		return usagef("condense needs -o FILE: the file to write")
+	}
+	if err := j.config.read(); err != nil {
+		return err
+	}
+	if j.dry {
+		return j.dryRun(ctx, args[0])
+	}
+	if err := storable("-o", j.out, j.format, j.force); err != nil {
+		return err
+	}
+	if j.embeddings != "" {
+		return j.fromEmbeddings(ctx, args)
+	}
+	return j.condense(ctx, args[0])
 }
 
 // checkpointEvery is the interval at which the state of a long condensation is saved: an interruption loses at most
 // this much work.
 const checkpointEvery = time.Minute
 
-func (c *command) condense(
-	ctx context.Context, name string, flags *configFlags, out, as string, timed bool,
-) (err error) {
-	defer memory.Bounded(collected(flags.config.Memory))()
-	g, seconds, err := c.open(ctx, name, flags)
+func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
+	defer memory.Bounded(collected(j.config.config.Memory))()
+	g, seconds, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err
 	}
-	bound, err := c.fit(g, flags)
+	bound, err := j.fit(g, j.config)
 	if err != nil {
 		return err
 	}
 	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g), bound)
 	defer func() { err = explain(err) }()
-	c.progress.step("condensing")
-	watched, plan := c.watch(ctx, bound, 1e9*openedRate(g, seconds))
-	kept := checkpoint.With(watched, out+".checkpoint", checkpointEvery)
-	small, err := flags.condense(kept, g)
+	j.progress.step("condensing")
+	watched, plan := j.watch(ctx, bound, 1e9*openedRate(g, seconds))
+	kept := checkpoint.With(watched, j.out+".checkpoint", checkpointEvery)
+	small, err := j.config.condense(kept, g)
 	if err != nil {
-		return flags.mistake(err)
+		return j.config.mistake(err)
 	}
-	small.Timed = timed
 	planned := plan(small.Seconds.Of("propagate"))
-	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
+	r, err := j.write(ctx, g, small, seconds)
+	if err != nil {
 		return err
 	}
 	if err := checkpoint.Remove(kept); err != nil {
 		return err
 	}
-	r := outcomeOf(g, out)
-	r.add(small, seconds, small.Seconds)
 	r.Plan = planned
-	c.warn(r.Warnings)
-	return c.print(r, r.document())
+	return j.tell(r)
+}
+
+// write writes the condensed graph to the output. opening is how long opening the graph took.
+func (j *condenseJob) write(ctx context.Context, g *graph.Graph, small *condense.Condensed, opening float64) (
+	*outcome, error,
+) {
+	small.Timed = j.timed
+	if err := j.save(j.out, func() error { return small.SaveAs(ctx, j.out, j.format) }); err != nil {
+		return nil, err
+	}
+	r := outcomeOf(g, j.out)
+	r.add(small, opening, small.Seconds)
+	return r, nil
+}
+
+func (j *condenseJob) tell(r *outcome) error {
+	j.warn(r.Warnings)
+	return j.print(r, r.document())
 }
 
 // condense condenses g by the chosen method.
@@ -158,12 +177,9 @@ func (c *command) warn(warnings []string) {
 func (c *command) open(
 	ctx context.Context, name string, flags *configFlags,
 ) (g *graph.Graph, seconds float64, err error) {
-	begun := time.Now()
-	c.progress.step("opening " + format.Shown(name))
-	if g, err = c.read(ctx, name); err != nil {
+	if g, seconds, err = c.read(ctx, name); err != nil {
 		return nil, 0, err
 	}
-	seconds = time.Since(begun).Seconds()
 	for _, why := range flags.defaultsFor(g) {
 		c.progress.note("%s", why)
 	}
@@ -177,4 +193,51 @@ func (c *command) print(object any, document *report.Document) error {
 		return writeJSON(c.stdout, object)
 	}
 	return report.Text(c.stdout, document)
+}
+
+// dryRun prints the expected size, memory and time of a condensation without running it. It opens the graph, but does
+// not read the features of a mapped file. Measuring the machine takes two seconds.
+func (j *condenseJob) dryRun(ctx context.Context, name string) error {
+	flags := j.config
+	methods, err := flags.methods()
+	if err != nil {
+		return err
+	}
+	if _, is := methods[0].(auto.Method); is {
+		j.progress.note("this is for --method cgc: auto condenses by several methods, and takes several times as long")
+		flags.names[0] = flags.config.Name()
+	} else if _, is := methods[0].(cgc.Config); !is {
+		return usagef("--dry-run: what %s takes is not known, must be one of cgc's methods", methods[0].Name())
+	}
+	defer memory.Bounded(flags.config.Memory)()
+	g, seconds, err := j.open(ctx, name, flags)
+	if err != nil {
+		return err
+	}
+	opened := peakRSS() // reading may need more memory than condensing
+	config, err := flags.methods()
+	if err != nil {
+		return err
+	}
+	// Report mistakes in the size before the measurement.
+	if _, err := bench.Predict(g, config[0].(cgc.Config), bench.Ceilings{}); err != nil {
+		return flags.mistake(err)
+	}
+	ceilings, err := j.ceilings(ctx)
+	if err != nil {
+		return err
+	}
+	ceilings.File = openedRate(g, seconds)
+	f, err := bench.Predict(g, config[0].(cgc.Config), ceilings)
+	if err != nil {
+		return flags.mistake(err)
+	}
+	if f.File == 0 {
+		f.Memory = max(f.Memory, opened)
+	}
+	if limit, by := memory.Limit(); limit > 0 && f.Memory > limit {
+		j.progress.note("%s %s: less than %s. Without --memory, condensing is done in blocks if these fit, or refused", by,
+			report.Bytes(limit), report.Bytes(f.Memory))
+	}
+	return j.print(f, f.Document())
 }

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,34 +35,21 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 	if stored.X, err = paneled.Copy(g.X, 16, mat.F32); err != nil {
 		t.Fatal(err)
 	}
-	if err := dataset.Write(t.Context(), file, &stored); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dataset.Write(t.Context(), file, &stored))
 	config := cgc.Defaults()
 	config.Nodes = 40
 	small, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	condensed := filepath.Join(dir, "small.safetensors")
-	if err := small.Save(t.Context(), condensed); err != nil {
-		t.Fatal(err)
-	}
-	if err := confine.Forget(file); err != nil {
-		t.Fatal(err)
-	}
+	check(t, small.Save(t.Context(), condensed))
+	check(t, confine.Forget(file))
 	line := []string{
 		"cgc", "evaluate", condensed, "--on", file, "--memory", fmt.Sprint(limit) + "B", "--seeds", "2", "--epochs", "20",
 		"--hidden", "32", "--json",
 	}
-	u, err := confine.Run(t.Context(), limit, nil, append([]string{"sh", "-c", `exec "$@" > "$0"`, found}, line...)...)
-	if errors.Is(err, confine.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	tell(t, u, file, 0)
+	u, err := confined(t, limit, nil, append([]string{"sh", "-c", `exec "$@" > "$0"`, found}, line...)...)
+	check(t, err)
+	tell(t, u, file)
 	var r struct {
 		Results []struct {
 			ValMean  float64 `json:"val_mean"`
@@ -79,18 +65,12 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(found)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, json.Unmarshal(text, &r))
 	evaluation := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(), Trainings: 2}
 	evaluation.Training.Epochs, evaluation.Training.Hidden, evaluation.Training.Weighted = 20, 32, true
 	want, err := evaluation.Run(t.Context(), small, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	val, _ := want[0].ValMean()
 	test, _ := want[0].TestMean()
 	if len(r.Results) != 1 || r.Results[0].ValMean != val || r.Results[0].TestMean != test {
@@ -107,9 +87,7 @@ func TestRefusesTooLittleMemory(t *testing.T) {
 	slow.Test(t, "it makes a graph of 200 MB")
 	dir := t.TempDir()
 	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
-	if err := dataset.Write(t.Context(), file, wide(80_000, 4, 300)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dataset.Write(t.Context(), file, wide(80_000, 4, 300)))
 	run := func(bound string, args ...string) (out, said string, err error) {
 		var stdout, stderr strings.Builder
 		cmd := exec.CommandContext(t.Context(), "cgc", append(args, "--quiet", "--memory", bound)...)

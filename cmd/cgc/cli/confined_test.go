@@ -2,21 +2,16 @@ package cli_test
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
@@ -28,15 +23,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
-)
-
-// To measure a graph of your own: go test ./cmd/cgc/cli -run TestConfinedFigures -v -timeout 2h -confined.graph FILE
-// -confined.memory 600000000 -confined.flags '--nodes 1238'.
-var (
-	confinedGraph  = flag.String("confined.graph", "", "condense this native `FILE` in a control group")
-	confinedMemory = flag.Int64("confined.memory", 600e6, "memory of the group, `BYTES`")
-	confinedFlags  = flag.String("confined.flags", "--nodes 1000", "flags of cgc condense, or cgc evaluate with its file")
-	confinedOutput = flag.String("confined.output", "", "keep the condensed graph as `FILE`")
 )
 
 // wide returns a graph of n nodes in which node v has the neighbours v ± s for several steps s, the same for all nodes.
@@ -104,28 +90,16 @@ func TestCondensesWithinMemory(t *testing.T) {
 			if whole.X, err = c.x(c.g.X); err != nil {
 				t.Fatal(err)
 			}
-			if err := dataset.Write(t.Context(), file, &whole); err != nil {
-				t.Fatal(err)
-			}
-			if err := confine.Forget(file); err != nil {
-				t.Fatal(err)
-			}
-			u, err := confine.Run(t.Context(), c.limit, nil, "cgc", "condense", file, "--method", "cgc", "--nodes",
+			onDisk(t, file, &whole)
+			u, err := confined(t, c.limit, nil, "cgc", "condense", file, "--method", "cgc", "--nodes",
 				"40", "--memory", fmt.Sprint(c.limit)+"B", "-o", small, "--force", "--json")
-			if errors.Is(err, confine.ErrNone) {
-				t.Skip(err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			tell(t, u, file, 0)
+			check(t, err)
+			tell(t, u, file)
 			config := cgc.Defaults()
 			config.Nodes, config.Memory = 40, c.limit
 			whole.Mapped = true
 			plan, err := cgc.Expect(&whole, config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			said, read := plan.Propagation.Read+plan.Propagation.Scratch, int64(0)
 			for _, p := range u.Phases {
 				if p.Name == "propagate" {
@@ -139,13 +113,9 @@ func TestCondensesWithinMemory(t *testing.T) {
 			}
 			whole.Mapped, config.Memory = false, 0
 			want, err := cgc.Condense(t.Context(), &whole, config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got, err := cgc.Load(small)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got.Config = want.Config
 			if !bytes.Equal(saved(t, got), saved(t, want)) {
 				t.Error("another file than without a bound")
@@ -185,41 +155,26 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 			f.Train, f.Y = append(f.Train, int32(3*i)), append(f.Y, int32(i%classes))
 		}
 		part := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", cut[0]))
-		if err := f.Write(t.Context(), part); err != nil {
-			t.Fatal(err)
-		}
-		if err := confine.Forget(part); err != nil {
-			t.Fatal(err)
-		}
+		check(t, f.Write(t.Context(), part))
+		check(t, confine.Forget(part))
 		merge = append(merge, part)
 	}
-	u, err := confine.Run(t.Context(), limit, nil, append(merge, "-o", merged)...)
-	if errors.Is(err, confine.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	tell(t, u, merged, 0)
-	if err := confine.Forget(merged); err != nil {
-		t.Fatal(err)
-	}
+	u, err := confined(t, limit, nil, append(merge, "-o", merged)...)
+	check(t, err)
+	tell(t, u, merged)
+	check(t, confine.Forget(merged))
 	var results [][]byte
 	for _, flag := range []string{"--memory=" + strconv.Itoa(limit) + "B", "--memory=4GB"} {
 		out, bound := filepath.Join(dir, "small.safetensors"), int64(limit)
 		if len(results) > 0 {
 			bound = 4e9
 		}
-		u, err := confine.Run(t.Context(), bound, nil, "cgc", "condense", "--embeddings", merged, "--nodes", "60",
+		u, err := confined(t, bound, nil, "cgc", "condense", "--embeddings", merged, "--nodes", "60",
 			"--augment", "0.2", "--standardize=false", flag, "-o", out, "--force")
-		if err != nil {
-			t.Fatal(err)
-		}
-		tell(t, u, merged, 0)
+		check(t, err)
+		tell(t, u, merged)
 		small, err := cgc.Load(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		small.Config = nil // it contains the limit
 		results = append(results, saved(t, small))
 	}
@@ -246,39 +201,26 @@ func TestConvertsWithinMemory(t *testing.T) {
 			dir := t.TempDir()
 			g := wide(c.nodes, 16, 120)
 			from, to, want := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors"), filepath.Join(dir, "want")
-			if err := os.MkdirAll(filepath.Join(from, "raw"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(filepath.Join(from, "raw"), 0o755))
 			c.from(t, g, from)
-			if err := dataset.Write(t.Context(), want, g); err != nil {
-				t.Fatal(err)
-			}
+			check(t, dataset.Write(t.Context(), want, g))
 			size := int64(0)
 			for _, folder := range []string{from, filepath.Join(from, "raw")} {
 				files, _ := filepath.Glob(filepath.Join(folder, "*.*"))
 				for _, file := range files {
-					if err := confine.Forget(file); err != nil {
-						t.Fatal(err)
-					}
+					check(t, confine.Forget(file))
 					info, err := os.Stat(file)
-					if err != nil {
-						t.Fatal(err)
-					}
+					check(t, err)
 					size += info.Size()
 				}
 			}
 			if size < c.expected {
 				t.Fatalf("the files hold %d bytes, want %d", size, c.expected)
 			}
-			u, err := confine.Run(t.Context(), c.limit, nil, "cgc", "convert", from, to, "--memory", fmt.Sprint(c.limit)+"B")
-			if errors.Is(err, confine.ErrNone) {
-				t.Skip(err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			u, err := confined(t, c.limit, nil, "cgc", "convert", from, to, "--memory", fmt.Sprint(c.limit)+"B")
+			check(t, err)
 			t.Logf("%.0f MB of files", float64(size)/1e6)
-			tell(t, u, to, 0)
+			tell(t, u, to)
 			if !sameContents(t, to, want) {
 				t.Error("another file than that of the graph in memory")
 			}
@@ -290,13 +232,9 @@ func TestConvertsWithinMemory(t *testing.T) {
 func sameContents(t *testing.T, one, other string) bool {
 	t.Helper()
 	a, err := os.ReadFile(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	b, err := os.ReadFile(other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return bytes.Equal(a, b)
 }
 
@@ -329,19 +267,11 @@ func writeText(t *testing.T, g *graph.Graph, dir string) {
 		},
 		"labels.csv": func(line []byte, v int) []byte { return fmt.Appendf(line, "%d,%s\n", g.Y[v], part[v]) },
 	} {
-		file, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := bufio.NewWriter(file)
+		var text []byte
 		for v := range g.Nodes() {
-			if _, err := w.Write(row(nil, v)); err != nil {
-				t.Fatal(err)
-			}
+			text = row(text, v)
 		}
-		if err := errors.Join(w.Flush(), file.Close()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 }
 
@@ -361,30 +291,19 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 	}
 	array := func(z *zip.Writer, name, descr, shape string, parts ...any) {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
 		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
-		if _, err := w.Write(append(b, header...)); err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range parts {
-			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-				t.Fatal(err)
-			}
+		for _, part := range append([]any{b, []byte(header)}, parts...) {
+			check(t, binary.Write(w, binary.LittleEndian, part))
 		}
 	}
 	archive := func(name string, fill func(z *zip.Writer)) {
 		file, err := os.Create(filepath.Join(dir, "raw", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		z := zip.NewWriter(file)
 		fill(z)
-		if err := errors.Join(z.Close(), file.Close()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(z.Close(), file.Close()))
 	}
 	archive("data.npz", func(z *zip.Writer) {
 		array(z, "edge_index", "<i8", fmt.Sprint("2, ", entries), from, to)
@@ -395,17 +314,13 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 		array(z, "node_label", "<f4", fmt.Sprint(n, ", 1"), labels)
 	})
 	split := filepath.Join(dir, "split", "time")
-	if err := os.MkdirAll(split, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(split, 0o755))
 	for name, nodes := range map[string][]int32{"train": g.Split.Train, "valid": g.Split.Val, "test": g.Split.Test} {
 		var text []byte
 		for _, v := range nodes {
 			text = fmt.Appendln(text, v)
 		}
-		if err := os.WriteFile(filepath.Join(split, name+".csv"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(split, name+".csv"), text, 0o600))
 	}
 }
 
@@ -413,87 +328,16 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 func saved(t *testing.T, small *condense.Condensed) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "small.safetensors")
-	if err := small.Save(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, small.Save(t.Context(), path))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return text
 }
 
-// TestConfinedFigures measures the graph of -confined.graph.
-func TestConfinedFigures(t *testing.T) {
-	if *confinedGraph == "" {
-		t.Skip("no -confined.graph")
-	}
-	output := *confinedOutput
-	if output == "" {
-		output = filepath.Join(t.TempDir(), "small.safetensors")
-	}
-	if err := confine.Forget(*confinedGraph); err != nil {
-		t.Fatal(err)
-	}
-	rate := diskRate(t, *confinedGraph)
-	if err := confine.Forget(*confinedGraph); err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{"cgc", "condense", *confinedGraph, "-o", output, "--force"}, strings.Fields(*confinedFlags)...)
-	if rest, evaluate := strings.CutPrefix(*confinedFlags, "evaluate "); evaluate {
-		args = append([]string{"cgc", "evaluate", "--on", *confinedGraph}, strings.Fields(rest)...)
-	}
-	args = append(args, "--memory", fmt.Sprint(*confinedMemory)+"B")
-	u, err := confine.Run(t.Context(), *confinedMemory, nil, args...)
-	tell(t, u, *confinedGraph, rate)
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// diskRate returns the speed of reading the beginning of a file sequentially, in bytes per second.
-func diskRate(t *testing.T, path string) float64 {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	begun := time.Now()
-	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, io.LimitReader(file, 1<<30), make([]byte, 8<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return float64(n) / time.Since(begun).Seconds()
-}
-
-// tell logs the cost of a run. rate is the speed of the disk in bytes per second, or 0 if it was not measured.
-func tell(t *testing.T, u confine.Usage, file string, rate float64) {
+// tell logs the cost of a run that read or wrote a file.
+func tell(t *testing.T, u confine.Usage, file string) {
 	t.Helper()
 	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "file %.1f MB, peak of the group %.1f MB, %.2f s, %.2f s of processors\n", float64(info.Size())/1e6,
-		float64(u.Peak)/1e6, u.Seconds, u.Processor.Seconds())
-	if rate > 0 {
-		fmt.Fprintf(&b, "disk: %.0f MB/s in order\n", rate/1e6)
-	}
-	var all confine.Phase
-	line := func(p confine.Phase) {
-		fmt.Fprintf(&b, "%-20s %8.2f s %10.1f MB read (%.2f of the file) %10.1f MB written %8.0f MB/s", p.Name, p.Seconds,
-			float64(p.Read)/1e6, float64(p.Read)/float64(info.Size()), float64(p.Written)/1e6, float64(p.Read)/1e6/p.Seconds)
-		if rate > 0 {
-			fmt.Fprintf(&b, ", %.0f%% of the disk's", 100*float64(p.Read)/p.Seconds/rate)
-		}
-		b.WriteByte('\n')
-	}
-	for _, p := range u.Phases {
-		all.Seconds, all.Read, all.Written = all.Seconds+p.Seconds, all.Read+p.Read, all.Written+p.Written
-		line(p)
-	}
-	all.Name = "all"
-	line(all)
-	t.Log(b.String())
+	check(t, err)
+	t.Logf("file %d bytes: %+v", info.Size(), u)
 }

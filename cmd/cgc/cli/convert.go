@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,7 @@ import (
 
 // convertCommand returns cgc convert or cgc data convert. parent is the part of the command line before convert.
 func (c *command) convertCommand(parent string) *cobra.Command {
-	var (
-		force bool
-		name  string
-		store storing
-	)
+	job := &convertJob{command: c}
 	cmd := &cobra.Command{
 		Use: "convert FROM TO",
 		Example: examples(
@@ -41,64 +38,91 @@ memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edg
 		Args:              arguments(2, "FROM", "TO"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if store.asked() {
-				return c.convertStored(cmd.Context(), args[0], args[1], name, force, store)
-			}
-			return c.convert(cmd.Context(), args[0], args[1], name, force)
+			job.from, job.to = args[0], args[1]
+			return job.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&name, "format", "",
+	cmd.Flags().StringVar(&job.name, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Writers(), ", ")+" (default by the file extension)")
-	store.addTo(cmd)
-	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
+	job.store.addTo(cmd)
+	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file if it exists")
 	into(outputGroup, cmd.Flags())
 	return cmd
 }
 
-// convertStored converts a graph and stores its features as the flags require.
-func (c *command) convertStored(ctx context.Context, from, to, name string, force bool, store storing) error {
-	if err := store.check(); err != nil {
+// convertJob is one run of cgc convert. name is the format of TO, or "" for that of its file extension.
+type convertJob struct {
+	*command
+	from, to, name string
+	force          bool
+	store          storing
+}
+
+func (j *convertJob) run(ctx context.Context) error {
+	asked := j.store.asked()
+	if err := j.store.check(); err != nil {
 		return err
 	}
-	if w, ok, err := format.WriterFor(to, name); err != nil || !ok {
-		return usagef("TO %s: --store, --panels and --memory need a name that ends in %s", to, extension)
-	} else if _, streams := w.(format.StreamWriter); !streams {
-		return usagef("TO %s: --store, --panels and --memory need a name that ends in %s", to, extension)
+	to, err := target(j.to, j.name)
+	_, streams := to.(format.StreamWriter)
+	switch {
+	case asked && !streams:
+		return usagef("TO %s: --store, --panels and --memory need a name that ends in %s", j.to, extension)
+	case asked:
+		err = writable("TO", j.to, extension, j.force, never)
+	case err == nil:
+		err = freeFor("TO", j.to, to, j.force, never)
 	}
-	if err := writable("TO", to, extension, force, never); err != nil {
-		return err
-	}
-	if handled, err := c.convertStream(ctx, from, to, store); handled || err != nil {
-		return err
-	}
-	c.progress.step("opening " + format.Shown(from))
-	if err := c.fits(from, store.memory); err != nil {
-		return err
-	}
-	defer memory.Bounded(store.memory)()
-	g, err := c.options().Open(ctx, from)
 	if err != nil {
 		return err
 	}
+	if streams {
+		if handled, err := j.stream(ctx); handled || err != nil {
+			return err
+		}
+	}
+	j.progress.step("opening " + format.Shown(j.from))
+	if asked {
+		if err := j.fits(); err != nil {
+			return err
+		}
+		defer memory.Bounded(j.store.memory)()
+	}
+	g, err := j.options().Open(ctx, j.from)
+	switch {
+	case !asked && errors.Is(err, format.ErrCondensed):
+		return j.condensed(ctx)
+	case err != nil:
+		return err
+	case asked:
+		return j.stored(ctx, g)
+	}
+	if _, ok, err := format.WriterFor(j.to, j.name); err != nil || !ok {
+		return usagef("TO %s: no graph can be written in its format, only a condensed one", j.to)
+	}
+	return j.write(ctx, g, j.to, j.name)
+}
+
+// stored writes g with its features stored as the flags require.
+func (j *convertJob) stored(ctx context.Context, g *graph.Graph) error {
 	if sparse, is := g.X.(*mat.CSR); is {
-		if store.storage != "" || store.panels != 0 {
+		if j.store.storage != "" || j.store.panels != 0 {
 			return usagef("%s has sparse features (%d of %d×%d are not 0), must have dense ones for --store and --panels",
 				g.Name, sparse.NNZ(), sparse.Rows, sparse.Cols)
 		}
-		return c.write(ctx, g, to, name)
+		return j.write(ctx, g, j.to, j.name)
 	}
-	if p, is := g.X.(*paneled.Matrix); is && store.storage == "" {
-		store.storage = p.Storage()
+	if p, is := g.X.(*paneled.Matrix); is && j.store.storage == "" {
+		j.store.storage = p.Storage()
 	}
-	return c.writeStream(ctx, format.StreamOf(g), to, store.options(0))
+	return j.writeStream(ctx, format.StreamOf(g), j.to, j.store.options(0))
 }
 
-// convertStream is convertStored for formats that read graphs in parts. handled reports whether the format of FROM
-// does.
-func (c *command) convertStream(ctx context.Context, from, to string, store storing) (handled bool, err error) {
-	defer memory.Bounded(store.memory)()
-	c.progress.step("opening " + format.Shown(from))
-	s, err := c.options().Stream(ctx, from, store.memory)
+// stream converts a graph in a format that reads graphs in parts. handled reports whether the format of FROM does.
+func (j *convertJob) stream(ctx context.Context) (handled bool, err error) {
+	defer memory.Bounded(j.store.memory)()
+	j.progress.step("opening " + format.Shown(j.from))
+	s, err := j.options().Stream(ctx, j.from, j.store.memory)
 	if missing := new(dataset.NotFoundError); errors.As(err, &missing) || errors.Is(err, format.ErrCondensed) {
 		return false, nil // it may be a name to fetch; a condensed graph is read elsewhere
 	}
@@ -108,15 +132,15 @@ func (c *command) convertStream(ctx context.Context, from, to string, store stor
 	if s.Close != nil {
 		defer s.Close()
 	}
-	if err := store.enough(s.Name, s.Held); err != nil {
+	if err := j.store.enough(s.Name, s.Held); err != nil {
 		return true, err
 	}
-	o := store.options(s.Held)
+	o := j.store.options(s.Held)
 	const worth = 256 << 20 // the plan is printed for graphs of at least this many bytes
 	if p := s.Plan(o); p.Read+p.Scratch >= worth {
-		c.progress.note("%s", planText(p, s.Held, store.memory))
+		j.progress.note("%s", planText(p, s.Held, j.store.memory))
 	}
-	return true, c.writeStream(ctx, s, to, o)
+	return true, j.writeStream(ctx, s, j.to, o)
 }
 
 // planText describes the resources needed to write a stream.
@@ -128,8 +152,8 @@ func planText(p format.Plan, held, memory int64) string {
 
 // fits returns an error if a file that must be read completely is larger than the memory limit. Native files are
 // mapped.
-func (c *command) fits(from string, memory int64) error {
-	found, err := c.options().Find(from)
+func (j *convertJob) fits() error {
+	found, err := j.options().Find(j.from)
 	if err != nil {
 		return nil // Open reports the error
 	}
@@ -140,43 +164,11 @@ func (c *command) fits(from string, memory int64) error {
 	for info := range filesUnder(found.Path) {
 		total += info.Size()
 	}
-	if total > memory {
+	if total > j.store.memory {
 		return usagef("FROM %s holds %s and is read whole in the format %s, and --memory allows %s: "+
-			"raise it, or convert a %s file", from, bytesText(total), found.FormatName, bytesText(memory), extension)
+			"raise it, or convert a %s file", j.from, bytesText(total), found.FormatName, bytesText(j.store.memory), extension)
 	}
 	return nil
-}
-
-// convert writes the graph at from to a file. The format is the named one, or else follows from the file extension.
-func (c *command) convert(ctx context.Context, from, to, name string, force bool) error {
-	target, err := target(to, name)
-	if err != nil {
-		return err
-	}
-	if err := freeFor("TO", to, target, force, never); err != nil {
-		return err
-	}
-	if _, streams := target.(format.StreamWriter); streams {
-		var store storing
-		if err := store.check(); err != nil {
-			return err
-		}
-		if handled, err := c.convertStream(ctx, from, to, store); handled || err != nil {
-			return err
-		}
-	}
-	c.progress.step("opening " + format.Shown(from))
-	g, err := c.options().Open(ctx, from)
-	switch {
-	case errors.Is(err, format.ErrCondensed):
-		return c.convertCondensed(ctx, from, to, name)
-	case err != nil:
-		return err
-	}
-	if _, ok, err := format.WriterFor(to, name); err != nil || !ok {
-		return usagef("TO %s: no graph can be written in its format, only a condensed one", to)
-	}
-	return c.write(ctx, g, to, name)
 }
 
 // target returns the format that writes a graph or a condensed graph to path: the named format or, if name is empty,
@@ -197,25 +189,20 @@ func target(path, name string) (format.Format, error) {
 		words(format.Extensions(append(format.Writers(), format.Stores()...))))
 }
 
-// convertCondensed converts a condensed graph.
-func (c *command) convertCondensed(ctx context.Context, from, to, name string) error {
-	small, err := cgc.Load(from)
+// condensed converts a condensed graph.
+func (j *convertJob) condensed(ctx context.Context) error {
+	small, err := cgc.Load(j.from)
 	if err != nil {
 		return err
 	}
-	if _, err := format.StoreFor(to, name); err != nil {
-		return usagef("TO %s: %s", to, sentence(err))
+	if _, err := format.StoreFor(j.to, j.name); err != nil {
+		return usagef("TO %s: %s", j.to, sentence(err))
 	}
-	if err := c.save(to, func() error { return small.SaveAs(ctx, to, name) }); err != nil {
+	if err := j.save(j.to, func() error { return small.SaveAs(ctx, j.to, j.name) }); err != nil {
 		return err
 	}
-	written := struct {
-		Condensed string `json:"condensed"`
-		File      string `json:"file"`
-	}{small.Graph, to}
-	return c.print(written, sentenceDocument("%s: %s, %s, %s, %s in %s", small.Graph,
-		report.Plural(small.Nodes(), "condensed node"), report.Plural(small.Edges(), "edge"),
-		report.Plural(small.X.Cols, "feature"), report.Count(small.Classes)+" classes", to))
+	return j.wrote(written{Condensed: &small.Graph, File: j.to}, report.Plural(small.Nodes(), "condensed node"),
+		small.Edges(), small.X.Cols, small.Classes)
 }
 
 // write writes g to a file and reports it. The format is the named one, or else follows from the file extension.
@@ -223,10 +210,20 @@ func (c *command) write(ctx context.Context, g *graph.Graph, file, name string) 
 	if err := c.save(file, func() error { return dataset.WriteAs(ctx, file, name, g) }); err != nil {
 		return err
 	}
-	written := struct {
-		Graph string `json:"graph"`
-		File  string `json:"file"`
-	}{g.Name, file}
-	return c.print(written, sentenceDocument("%s: %s, %s, %s, %s in %s", g.Name, report.Plural(g.Nodes(), "node"),
-		report.Plural(g.Edges(), "edge"), report.Plural(g.Features(), "feature"), report.Count(g.Classes)+" classes", file))
+	return c.wrote(written{Graph: &g.Name, File: file}, report.Plural(g.Nodes(), "node"), g.Edges(), g.Features(),
+		g.Classes)
+}
+
+// written is what --json prints of a graph or a condensed graph that was written to a file.
+type written struct {
+	Graph     *string `json:"graph,omitempty"` // the name of a graph
+	Condensed *string `json:"condensed,omitempty"`
+	File      string  `json:"file"`
+}
+
+// wrote prints what was written, with its sizes.
+func (c *command) wrote(w written, nodes string, edges, features, classes int) error {
+	name := *cmp.Or(w.Graph, w.Condensed)
+	return c.print(w, sentenceDocument("%s: %s, %s, %s, %s classes in %s", name, nodes,
+		report.Plural(edges, "edge"), report.Plural(features, "feature"), report.Count(classes), w.File))
 }

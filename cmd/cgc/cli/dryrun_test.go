@@ -31,9 +31,7 @@ func TestDryRun(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", args, err)
 		}
-		if err := json.Unmarshal(out, into); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(out, into))
 	}
 	folder := t.TempDir()
 	for _, c := range []struct {
@@ -63,9 +61,7 @@ func TestDryRun(t *testing.T) {
 		run(&took, expected.Held, append(line, "-o", filepath.Join(folder, "out.safetensors"))...)
 		if expected.File > 0 { // the process needs no pages of the file, but the system keeps them
 			info, err := os.Stat(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			expected.Memory += info.Size()
 		}
 		t.Logf("%s %v: expected %d MB, took %d MB", c.like, c.flags, expected.Memory>>20, took.Peak>>20)

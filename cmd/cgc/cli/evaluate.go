@@ -2,13 +2,15 @@ package cli
 
 import (
 	"context"
-	"time"
+	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -67,13 +69,10 @@ func (c *command) evaluate(
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	c.progress.step("opening " + format.Shown(on))
-	g, err := c.read(ctx, on)
+	g, seconds, err := c.read(ctx, on)
 	if err != nil {
 		return err
 	}
-	seconds := time.Since(begun).Seconds()
 	compared, err := c.target(small, g, other)
 	if err != nil {
 		return err
@@ -102,4 +101,30 @@ func (c *command) evaluate(
 	r.OtherGraph = compared
 	r.Testing = tests.measured()
 	return c.print(r, r.document())
+}
+
+// addOtherGraph adds the flag --other-graph, which allows a graph other than the one that the file was condensed from.
+func addOtherGraph(flags *pflag.FlagSet, allowed *bool) {
+	flags.BoolVar(allowed, "other-graph", false,
+		"allow a graph or a split other than the one FILE was condensed from; the output then says so")
+}
+
+// target compares g with the graph that small was made from. If they differ, it returns the difference if that is
+// allowed, and otherwise an error. It prints a note about differences, and about comparisons that are impossible.
+func (c *command) target(small *condense.Condensed, g *graph.Graph, allowed bool) (*condense.Target, error) {
+	t, err := small.CheckTarget(g)
+	if err != nil {
+		return nil, err
+	}
+	if note := t.Note(); note != "" {
+		c.warn([]string{note})
+	}
+	if t.Err() == nil {
+		return nil, nil
+	}
+	if !allowed {
+		return nil, fmt.Errorf("%s; --other-graph allows it", t.Reason())
+	}
+	c.warn([]string{t.Reason()})
+	return &t, nil
 }

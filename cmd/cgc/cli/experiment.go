@@ -54,9 +54,7 @@ FOLDER/summary.csv contain the results of the last command.`,
 	job.axes, job.config = newAxes(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations of each method and size, each with its own seed")
 	cmd.Flags().IntVar(&job.trainings, "trainings", 1, "number of trainings of each model on each condensed graph")
-	cmd.Flags().IntVar(&job.whole, "whole", 0,
-		"number of trainings of each model on the full graph; 0 for none "+wholeDefault)
-	into(trainingGroup, cmd.Flags())
+	job.training.addWhole(cmd, "of each model ")
 	cmd.Flags().StringVarP(&job.folder, "output", "o", "",
 		"write records and tables to `FOLDER`, which is created if needed")
 	addReport(cmd, &job.page)
@@ -66,12 +64,12 @@ FOLDER/summary.csv contain the results of the last command.`,
 // experimentJob is one run of cgc experiment.
 type experimentJob struct {
 	*command
-	axes             *axes
-	config           *configFlags
-	training         *trainingFlags
-	trainings, whole int
-	wholeSaid        bool
-	folder, page     string
+	axes         *axes
+	config       *configFlags
+	training     *trainingFlags
+	trainings    int
+	wholeSaid    bool
+	folder, page string
 
 	log  *experiment.Log
 	more []report.Block // blocks of the report page that show the condensed graphs
@@ -146,10 +144,6 @@ func (j *experimentJob) one(
 	if err := j.keep(); err != nil {
 		return nil, 0, err
 	}
-	whole := j.whole
-	if !j.wholeSaid && g.Nodes() <= smallWhole {
-		whole = j.training.seeds
-	}
 	largest := 0 // condensed nodes
 	for _, a := range arms {
 		nodes, err := a.Size.Of(g, condense.SettingOf(a.Method).Inductive)
@@ -164,7 +158,7 @@ func (j *experimentJob) one(
 	before := len(j.log.Records())
 	grid := experiment.Grid{
 		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
-		Models: j.training.models, Whole: whole, Peak: peakRSS, Memory: bound,
+		Models: j.training.models, Whole: j.training.wholeOf(g, j.wholeSaid), Peak: peakRSS, Memory: bound,
 		Warn: func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
 	}
 	j.progress.step("condensing and training on " + g.Name)
@@ -233,24 +227,16 @@ func (j *experimentJob) arms(g *graph.Graph, config *configFlags) (arms []experi
 
 // check checks the command line. It opens nothing except an existing log.
 func (j *experimentJob) check() error {
-	if err := j.config.read(); err != nil {
-		return err
-	}
-	if err := j.training.check(); err != nil {
+	if err := cmp.Or(j.config.read(), j.training.check(), checkReport(j.page)); err != nil {
 		return err
 	}
 	j.training.amend(j.config)
-	if err := checkReport(j.page); err != nil {
-		return err
-	}
 	if sizes := j.axes.sizes(); len(sizes) > 0 {
 		j.config.config.Size = sizes[0]
 	}
 	switch {
 	case j.trainings < 1 || j.trainings > 1000:
 		return usagef("--trainings %d, must be 1 to 1000", j.trainings)
-	case j.whole < 0:
-		return usagef("--whole %d, must be at least 0", j.whole)
 	case j.folder == "":
 		return usagef("experiment needs -o FOLDER: the folder for the records")
 	}
@@ -288,16 +274,19 @@ func (j *experimentJob) keep() error {
 	if err := makeFolder("-o", j.folder); err != nil {
 		return err
 	}
-	log, err := experiment.OpenLog(j.path(recordsName))
-	if err != nil {
-		return err
+	var err error
+	j.log, err = j.openLog(j.path(recordsName))
+	return err
+}
+
+// openLog opens a log, or starts a new one.
+func (c *command) openLog(path string) (*experiment.Log, error) {
+	log, err := experiment.OpenLog(path)
+	if err == nil && log.Torn() > 0 {
+		c.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path,
+			log.Torn())
 	}
-	if log.Torn() > 0 {
-		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again",
-			j.path(recordsName), log.Torn())
-	}
-	j.log = log
-	return nil
+	return log, err
 }
 
 // otherBuilds prints a note if some records were made by another build, whose numbers may differ.

@@ -2,16 +2,20 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 )
@@ -38,17 +42,10 @@ func TestShrinkingFile(t *testing.T) {
 	dir := t.TempDir()
 	file, out := filepath.Join(dir, "wide.safetensors"), filepath.Join(dir, "small.safetensors")
 	g := wide(20_000, 4, 64)
-	if err := dataset.Write(t.Context(), file, g); err != nil {
-		t.Fatal(err)
-	}
-	if code := cli.Run(t.Context(), []string{"condense", "demo", "--nodes", "35", "-o", out}, &bytes.Buffer{},
-		&bytes.Buffer{}); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	check(t, dataset.Write(t.Context(), file, g))
+	ok(t, "condense", "demo", "--method", "random", "-o", out)
 	old, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var stdout bytes.Buffer
 	stderr := &hooked{word: "block", hook: func() {
 		if err := os.Truncate(file, 4096); err != nil {
@@ -73,9 +70,7 @@ func TestShrinkingFile(t *testing.T) {
 func wantAlone(t *testing.T, dir string, files ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -88,17 +83,11 @@ func wantAlone(t *testing.T, dir string, files ...string) {
 // TestUnwritable checks that each output that cannot be written causes an error message, and that the old output is
 // kept.
 func TestUnwritable(t *testing.T) {
-	var graphs bytes.Buffer
-	run := func(args ...string) (said string, code int) {
-		var stderr bytes.Buffer
-		code = cli.Run(t.Context(), append(args, "--quiet"), &graphs, &stderr)
-		return stderr.String(), code
-	}
 	commands := func(out string) [][]string {
 		return [][]string{
-			{"condense", "demo", "--nodes", "35", "-o", out + ".safetensors"},
-			{"condense", "demo", "--nodes", "35", "-o", out + ".npz"},
-			{"condense", "demo", "--nodes", "35", "-o", out + ".pt"},
+			{"condense", "demo", "--method", "random", "-o", out + ".safetensors"},
+			{"condense", "demo", "--method", "random", "-o", out + ".npz"},
+			{"condense", "demo", "--method", "random", "-o", out + ".pt"},
 			{"convert", "demo", out + ".safetensors"},
 			{"propagate", "demo", "-o", out + ".safetensors"},
 			{"data", "make", "--like", "cora", "-o", out + ".safetensors"},
@@ -107,19 +96,11 @@ func TestUnwritable(t *testing.T) {
 	for name, folder := range map[string]func(t *testing.T) string{
 		"disk full": func(t *testing.T) string { return mounted(t, "size=8k,nr_inodes=20") },
 		"read-only": func(t *testing.T) string { return mounted(t, "ro") },
-		"no folder": func(t *testing.T) string { return filepath.Join(t.TempDir(), "nowhere") },
-		"a file for a folder": func(t *testing.T) string {
-			file := filepath.Join(t.TempDir(), "file")
-			if err := os.WriteFile(file, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return file
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)
 			for _, args := range commands(filepath.Join(dir, "out")) {
-				said, code := run(args...)
+				code, _, said := run(t, append(args, "--quiet")...)
 				if code == 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "out") {
 					t.Errorf("%v: exit code %d, %q", args, code, said)
 				}
@@ -129,19 +110,6 @@ func TestUnwritable(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the output is a folder", func(t *testing.T) {
-		dir := t.TempDir()
-		for _, args := range commands(filepath.Join(dir, "out")) {
-			out := args[len(args)-1]
-			if err := os.MkdirAll(filepath.Join(out, "inside"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if said, code := run(args...); code == 0 || strings.Count(said, "\n") != 1 {
-				t.Errorf("%v: exit code %d, %q", args, code, said)
-			}
-			wantAlone(t, out, "inside")
-		}
-	})
 }
 
 // mounted mounts a new in-memory file system and returns its folder. It skips the test if mounting is not allowed.
@@ -170,30 +138,18 @@ func TestForbidden(t *testing.T) {
 		t.Skip("only root can run commands as another user")
 	}
 	dir, err := os.MkdirTemp("/tmp", "cgc-forbidden-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer os.RemoveAll(dir)
 	secret := filepath.Join(dir, "secret.safetensors")
-	if err := dataset.Write(t.Context(), secret, wide(200, 2, 8)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dataset.Write(t.Context(), secret, wide(200, 2, 8)))
 	self, err := exec.LookPath("cgc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	copied := filepath.Join(dir, "cgc")
-	if err := os.WriteFile(copied, program, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(copied, program, 0o755))
 	for path, mode := range map[string]os.FileMode{dir: 0o755, secret: 0o600, copied: 0o755} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chmod(path, mode))
 	}
 	for _, args := range [][]string{
 		{"condense", "demo", "--nodes", "35", "-o", filepath.Join(dir, "small.safetensors")},
@@ -218,7 +174,7 @@ func TestOnePath(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range runs {
 		group.Go(func() {
-			args := []string{"condense", "demo", "--nodes", fmt.Sprint(35 + 5*i), "-o", out, "--quiet"}
+			args := []string{"condense", "demo", "--method", "cgc", "--nodes", fmt.Sprint(35 + 5*i), "-o", out, "--quiet"}
 			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, said)
 			}
@@ -226,9 +182,7 @@ func TestOnePath(t *testing.T) {
 	}
 	group.Wait()
 	small, err := condense.Load(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if n := small.Nodes(); n < 35 || n > 35+5*runs || n%5 != 0 {
 		t.Errorf("%d nodes", n)
 	}
@@ -239,16 +193,15 @@ func TestOnePath(t *testing.T) {
 func TestManyProcesses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "wide.safetensors")
-	if err := dataset.Write(t.Context(), file, wide(5_000, 4, 16)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dataset.Write(t.Context(), file, wide(5_000, 4, 16)))
 	const processes = 16
 	var files [processes][]byte
 	var group sync.WaitGroup
 	for i := range processes {
 		group.Go(func() {
 			out := filepath.Join(dir, fmt.Sprintf("small-%d.safetensors", i))
-			args := []string{"condense", file, "--nodes", "16", "-o", out, "--quiet", "--threads", fmt.Sprint(1 + i%3)}
+			args := []string{"condense", file, "--method", "cgc", "--nodes", "16", "-o", out, "--quiet", "--threads",
+				fmt.Sprint(1 + i%3)}
 			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, said)
 				return
@@ -267,67 +220,130 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// TestSymbolicLinks checks that a graph behind a symbolic link is read. A link at -o, even a dangling one, is replaced,
-// and its target is kept. A link to a folder counts as a folder.
-func TestSymbolicLinks(t *testing.T) {
+// TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
+// with the estimate of cgc.Expect that --dry-run prints, also of commands that condense several times. The graph itself
+// can be read in parts, but its embeddings do not fit into memory. The old output is kept.
+func TestTooLittleMemory(t *testing.T) {
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	run := func(args ...string) (said string, code int) {
-		var stderr bytes.Buffer
-		code = cli.Run(t.Context(), append(args, "--quiet"), &bytes.Buffer{}, &stderr)
-		return stderr.String(), code
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(20_000, 2, 64) // all nodes but two train
+	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
+	for v := 2; v < g.Nodes(); v++ {
+		g.Split.Train = append(g.Split.Train, int32(v))
 	}
-	if err := dataset.Write(t.Context(), in("graph.safetensors"), wide(5000, 2, 8)); err != nil {
-		t.Fatal(err)
-	}
-	for link, to := range map[string]string{
-		"linked.safetensors": "graph.safetensors", "out.safetensors": "precious.safetensors", "lost.safetensors": "nowhere",
-		"folder.safetensors": ".", "round.safetensors": "round.safetensors",
-	} {
-		if err := os.Symlink(to, in(link)); err != nil {
-			t.Fatal(err)
+	check(t, errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600)))
+	config := cgc.Defaults()
+	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop
+	want, err := cgc.Expect(g, config)
+	check(t, err)
+	estimate := report.Bytes(want.Memory)
+	line := []string{"cgc", "condense", file, "--nodes", "40", "--hops", "600", "-o", small, "--force"}
+	check := func(said string, err error, by string) {
+		t.Helper()
+		said = said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
+		sentence := regexp.MustCompile(`cgc: condensing \S+ takes about (.*) of memory, .* in blocks, and ` + by)
+		found := sentence.FindStringSubmatch(said)
+		if err == nil || len(found) < 2 || found[1] != estimate {
+			t.Errorf("%v, %q, want %s that %s", err, said, estimate, by)
+		}
+		if left, err := os.ReadFile(small); err != nil || string(left) != "precious" {
+			t.Errorf("the output is %d bytes, %v, want what stood there", len(left), err)
 		}
 	}
-	condense := func(from, to string) (string, int) {
-		return run("condense", in(from), "--nodes", "8", "-o", in(to))
-	}
-	if said, code := condense("graph.safetensors", "precious.safetensors"); code != 0 {
-		t.Fatal(said)
-	}
-	precious, err := os.ReadFile(in("precious.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, out := range []string{"out.safetensors", "lost.safetensors"} {
-		if said, code := condense("linked.safetensors", out); code != 0 {
-			t.Fatal(said)
+
+	t.Run("control group", func(t *testing.T) {
+		_, err := confined(t, 128<<20, nil, line...)
+		check(fmt.Sprint(err)[strings.Index(fmt.Sprint(err), "cgc: "):], err, "the control group allows 134 MB")
+	})
+	t.Run("commands that condense several times", func(t *testing.T) {
+		for _, line := range [][]string{
+			{"run", file, "--nodes", "40", "--hops", "600", "-o", file + ".small.safetensors"},
+			{"experiment", file, "--nodes", "40", "--hops", "600", "--methods", "random,cgc", "-o", file + "-results"},
+			{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
+		} {
+			_, err := confined(t, 128<<20, nil, append([]string{"cgc"}, line...)...)
+			if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
+				t.Errorf("%s: error %v, want an estimate", line[0], err)
+			}
 		}
-		if info, err := os.Lstat(in(out)); err != nil || !info.Mode().IsRegular() {
-			t.Errorf("%s is %v, %v, want a file in place of the link", out, info.Mode(), err)
-		}
-		if small, err := nodesOf(in(out)); err != nil || small != 8 {
-			t.Errorf("%s has %d nodes, %v", out, small, err)
-		}
-	}
-	if left, err := os.ReadFile(in("precious.safetensors")); err != nil || !bytes.Equal(left, precious) {
-		t.Errorf("what the link leads to is changed: %v", err)
-	}
-	for from, to := range map[string]string{
-		"graph.safetensors": "folder.safetensors", "round.safetensors": "new.safetensors",
-	} {
-		if said, code := condense(from, to); code == 0 || strings.Count(said, "\n") != 1 {
-			t.Errorf("%s to %s: exit code %d, %q", from, to, code, said)
-		}
-	}
-	wantAlone(t, dir, "folder.safetensors", "graph.safetensors", "linked.safetensors", "lost.safetensors",
-		"out.safetensors", "precious.safetensors", "round.safetensors")
+	})
+	t.Run("ulimit -v", func(t *testing.T) {
+		// Go reserves about 1.3 GB of address space. The remaining 1.7 GB are less than the estimate.
+		cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 3000000 && exec "$@"`, "sh"}, line...)...)
+		out, err := cmd.CombinedOutput()
+		check(string(out), err, "ulimit -v allows ")
+	})
 }
 
-// nodesOf returns the number of nodes of a condensed graph.
-func nodesOf(path string) (int, error) {
-	small, err := condense.Load(path)
-	if err != nil {
-		return 0, err
+// TestGoesOutOfCore checks that, without --memory, a graph file larger than the memory of the control group is
+// condensed in blocks, with the same result as an unlimited run.
+func TestGoesOutOfCore(t *testing.T) {
+	dir := t.TempDir()
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(120_000, 8, 128)
+	onDisk(t, file, g)
+	said := filepath.Join(dir, "said")
+	line := []string{"sh", "-c", `exec "$@" 2> "$0"`, said, "cgc", "condense", file, "--method", "cgc", "--nodes",
+		"40", "-o", small}
+	_, err := confined(t, 64<<20, []string{"CGC_PROGRESS="}, line...)
+	notes, _ := os.ReadFile(said)
+	if err != nil || !strings.Contains(string(notes), "it is done in blocks, as with --memory 59 MB") {
+		t.Fatalf("%v, %s", err, notes)
 	}
-	return small.Nodes(), nil
+	config := cgc.Defaults()
+	config.Nodes = 40
+	want, err := cgc.Condense(t.Context(), g, config)
+	check(t, err)
+	got, err := cgc.Load(small)
+	check(t, err)
+	got.Config, want.Config = nil, nil
+	if !bytes.Equal(saved(t, got), saved(t, want)) {
+		t.Error("another file than without a limit")
+	}
+}
+
+// TestTooLittleMemoryForTesting checks that a model whose test would exceed the memory of the control group causes an
+// error before the first training.
+func TestTooLittleMemoryForTesting(t *testing.T) {
+	dir := t.TempDir()
+	small := filepath.Join(dir, "small.safetensors")
+	ok(t, "condense", "demo", "--method", "random", "-o", small)
+	_, err := confined(t, 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",
+		"9000", "--models", "gat")
+	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory beside [\d.]+ MB for the program, ` +
+		`the graph and the training, and the control group allows 67 MB`)
+	if err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestTooLittleMemoryForReading checks that a graph in text format that is too large for the system is rejected before
+// it is read, with an estimate of the memory it needs.
+func TestTooLittleMemoryForReading(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "wide")
+	check(t, os.Mkdir(folder, 0o700))
+	const nodes, features = 40_000, 400 // 64 MB
+	row := strings.Repeat(",1", features)[1:] + "\n"
+	var edges, labels strings.Builder
+	for v := range nodes {
+		fmt.Fprintf(&edges, "%d,%d\n", v, (v+1)%nodes)
+		fmt.Fprintf(&labels, "%d\n", v%2)
+	}
+	for name, text := range map[string]string{
+		"edges.csv": edges.String(), "labels.csv": labels.String(), "features.csv": strings.Repeat(row, nodes),
+	} {
+		check(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	for _, line := range [][]string{
+		{"condense", folder, "--nodes", "40", "--dry-run"},
+		{"run", folder, "--nodes", "40", "-o", folder + ".safetensors"},
+		{"experiment", folder, "--nodes", "40", "-o", folder + "-results"},
+		{"tune", folder, "--nodes", "40", "-o", folder + ".json"},
+	} {
+		_, err := confined(t, 64<<20, nil, append([]string{"cgc"}, line...)...)
+		const want = "takes about 91 MB of memory, and the control group allows 67 MB (cgc convert"
+		if err == nil || !strings.Contains(err.Error(), "reading "+folder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want …%s", line[0], err, want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,12 +89,7 @@ func (f *configFlags) addParams() {
 func (f *configFlags) addRest(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	flags.SortFlags = false
-	flags.BoolVar(&c.NormalizeFeatures, "normalize-features", c.NormalizeFeatures,
-		"row-normalise the features: divide those of each node by the sum of their absolute values")
-	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
-	flags.BoolVar(&c.Inductive, "inductive", c.Inductive,
-		"inductive setting: condense the subgraph of the training nodes, test on that of the test nodes")
-	into(graphGroup, flags)
+	addSetting(flags, c, "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
 	flags.StringVar(&f.file, "config", "",
 		"start from the configuration in `FILE` (JSON), as cgc tune writes it; flags override it")
@@ -108,18 +104,40 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	})
 }
 
+// addSetting adds the flags of the setting. inductive is the help text of --inductive.
+func addSetting(flags *pflag.FlagSet, c *cgc.Config, inductive string) {
+	addNormalize(flags, &c.NormalizeFeatures)
+	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
+	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, inductive)
+	into(graphGroup, flags)
+}
+
+func addNormalize(flags *pflag.FlagSet, at *bool) {
+	flags.BoolVar(at, "normalize-features", false,
+		"row-normalise the features: divide those of each node by the sum of their absolute values")
+}
+
+// addPropagation adds the flags of the propagation.
+func addPropagation(cmd *cobra.Command, c *cgc.Config) {
+	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
+	cmd.Flags().IntVar(&c.Hops, "hops", c.Hops, "number of propagation steps")
+	cmd.Flags().Float64Var(&c.Teleport, "teleport", c.Teleport, "teleport probability of --propagation ppr")
+}
+
+func addMemory(flags *pflag.FlagSet, c *cgc.Config) {
+	flags.Var(size(&c.Memory), "memory",
+		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+}
+
 // addParameters adds the flags that only cgc's methods read.
 func (f *configFlags) addParameters(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the training nodes of a class are clustered")
 	flags.IntVar(&c.Partitions, "partitions", c.Partitions,
 		"number of clusterings of each class, of which the best is kept")
-	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
-	flags.IntVar(&c.Hops, "hops", c.Hops, "number of propagation steps")
 	flags.Var(hopWeights(&c.HopWeights), "hop-weights",
 		"weights of the hops 0 to --hops, as 0.2,0.3,0.5 (default only the last hop)")
-	flags.Float64Var(&c.Teleport, "teleport", c.Teleport,
-		"teleport probability of --propagation ppr")
+	addPropagation(cmd, c)
 	flags.Float64Var(&c.Augment, "augment", c.Augment,
 		"add embeddings of fewer hops: this many per training node; 0 adds none")
 	flags.Float64Var(&c.PseudoLabels, "pseudo-labels", c.PseudoLabels,
@@ -136,12 +154,11 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 		"maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no maximum")
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha,
 		"weight of the smoothness of the condensed features over the condensed edges")
-	flags.Var(size(&c.Memory), "memory",
-		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+	addMemory(flags, c)
 	flags.Var(precision(&c.Precision), "precision",
 		"precision of the features between hops; half is faster on large graphs and less exact: "+
 			joinWords(precisions(), ", "))
-	completion(cmd, "precision", precisions())
+	completion(cmd, "precision", oneOf(precisions))
 	into(methodGroup, flags, "partition", "propagation", "hops", "augment", "edges")
 	into(advancedGroup, flags)
 }
@@ -285,4 +302,52 @@ func (f *configFlags) nameOf(field string) string {
 		return "--config " + f.file + ": " + field
 	}
 	return "--" + flag.Name
+}
+
+// axes holds the flags for the sizes of an experiment. At most one of them may be given.
+type axes struct {
+	nodes               []int
+	ratios, labelRatios []float64
+}
+
+// newAxes adds the condensation flags to cmd. The method and size flags accept lists.
+func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
+	f.names = []string{f.config.Name()}
+	a := new(axes)
+	addSome(cmd, &f.names, "methods", condense.Names(),
+		"methods to compare (the first with each of the others), or all")
+	flags := cmd.Flags()
+	into(methodGroup, flags)
+	flags.Var(distinct(&a.nodes, nodesOf, "ints", "integers of at least 1"), "nodes",
+		"numbers of condensed nodes, as `35,70,140` (default 10 per class)")
+	const shares = "fractions above 0 and at most 1, or percentages as in 1.3%,2.6%"
+	flags.Var(distinct(&a.ratios, parseShare, "floats", shares), "ratios",
+		"numbers of condensed nodes as fractions of all nodes (of the training nodes with --inductive), "+
+			"as `1.3%,2.6%`")
+	flags.Var(distinct(&a.labelRatios, parseShare, "floats", shares), "label-ratios",
+		"numbers of condensed nodes as fractions of the training nodes, as `25%,50%`")
+	into(sizeGroup, flags)
+	f.addParams()
+	f.addRest(cmd)
+	return a, f
+}
+
+func nodesOf(word string) (int, error) {
+	n, err := strconv.Atoi(word)
+	return accepted(n, err, n >= 1)
+}
+
+// sizes returns the sizes that the flags list.
+func (a *axes) sizes() (sizes []condense.Size) {
+	for _, n := range a.nodes {
+		sizes = append(sizes, condense.Size{Nodes: n})
+	}
+	for _, r := range a.ratios {
+		sizes = append(sizes, condense.Size{Ratio: r})
+	}
+	for _, r := range a.labelRatios {
+		sizes = append(sizes, condense.Size{LabelRatio: r})
+	}
+	return sizes
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -103,15 +104,18 @@ func guarded(
 	}
 }
 
-// read opens a graph. It returns an error if that needs more memory than the system allows. If the format knows the
-// sizes of the graph in advance, the error comes before reading and includes an estimate.
-func (c *command) read(ctx context.Context, name string) (*graph.Graph, error) {
+// read opens a graph, and returns how long that took. It returns an error if that needs more memory than the system
+// allows. If the format knows the sizes of the graph in advance, the error comes before reading and includes an
+// estimate.
+func (c *command) read(ctx context.Context, name string) (g *graph.Graph, seconds float64, err error) {
+	begun := time.Now()
+	c.progress.step("opening " + format.Shown(name))
 	if err := c.readable(ctx, name); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	ctx, explain := guard(ctx, "reading "+name, "", 0)
-	g, err := c.options().Open(ctx, name)
-	return g, explain(err)
+	g, err = c.options().Open(ctx, name)
+	return g, time.Since(begun).Seconds(), explain(err)
 }
 
 // readable returns an error if reading a graph needs more memory than the system allows, and the format knows the sizes

@@ -3,9 +3,16 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // TestGuard checks that work near the limit is cancelled with a message. Work below the limit continues, and errors of
@@ -77,5 +84,69 @@ func TestPeakText(t *testing.T) {
 		if got := peakText(c.peak, c.held); got != c.want {
 			t.Errorf("a peak of %d with %d held is %q, want %q", c.peak, c.held, got, c.want)
 		}
+	}
+}
+
+// TestOutOfRange checks that every mistake is reported, even inside a wrapped joined error, and that other errors are
+// returned unchanged.
+func TestOutOfRange(t *testing.T) {
+	hops := &condense.FieldError{Package: "cgc", Field: "hops", Value: -1, Want: "at least 0"}
+	alpha := &condense.FieldError{Package: "cgc", Field: "soft labels", Value: 7, Want: "true or false"}
+	other := errors.New("graph: too small")
+	name := func(field string) string { return "--" + strings.ReplaceAll(field, " ", "-") }
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{hops, "--hops -1, must be at least 0"},
+		{errors.Join(hops, alpha), "--hops -1, must be at least 0; --soft-labels 7, must be true or false"},
+		{fmt.Errorf("arm cgc: %w", errors.Join(hops, errors.Join(alpha))),
+			"--hops -1, must be at least 0; --soft-labels 7, must be true or false"},
+		{errors.Join(other, hops), "too small; --hops -1, must be at least 0"},
+	} {
+		got := outOfRange(c.err, name)
+		if got.Error() != c.want || exitCode(got) != exitUsage {
+			t.Errorf("%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
+		}
+	}
+	if got := outOfRange(other, name); got != other {
+		t.Errorf("%v becomes %v", other, got)
+	}
+}
+
+// TestFault checks that each panic that reaches the command is reported on one line.
+func TestFault(t *testing.T) {
+	const large = "the next step takes 4.00 GB of memory at once beside 1.00 GB that are taken, " +
+		"and the machine has 2.00 GB"
+	for want, raised := range map[string]any{
+		large: &memory.Exceeded{Asked: 4e9, Held: 1e9, Most: 2e9, By: memory.ByMachine},
+		"this is a mistake in cgc, please report it with the command line: index": errors.New("index"),
+	} {
+		var out strings.Builder
+		(&command{stderr: &out}).fault(raised)
+		if got := out.String(); got != "cgc: "+want+"\n" {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestNothingIsLeft checks the error when testing a model exceeds the memory that the graph leaves free: it states how
+// much memory is needed and how much is available.
+func TestNothingIsLeft(t *testing.T) {
+	large := fmt.Errorf("experiment: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
+	rest := remainder{by: memory.ByMachine, limit: 2e9, taken: 3e9}
+	const want = "testing gcn takes about 5.00 GB of memory beside 3.00 GB for the program, the graph and the training, " +
+		"and the machine has 2.00 GB"
+	if got := rest.limited(large, synth.Demo()); got == nil || !strings.HasPrefix(got.Error(), want) {
+		t.Errorf("%v, want %s", got, want)
+	}
+	other := errors.New("another")
+	for _, err := range []error{nil, other} {
+		if got := rest.limited(err, synth.Demo()); got != err {
+			t.Errorf("error %v became %v", err, got)
+		}
+	}
+	if got := (remainder{}).limited(large, synth.Demo()); got != large {
+		t.Errorf("with a bound that was asked for: %v", got)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -32,9 +34,7 @@ import (
 //	result FILE MODELS expects FILE to be one JSON object with the keys of a report, and results of these models
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Abs("testdata/script") // the working directory changes
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir: scripts,
 		Setup: func(env *testscript.Env) error {
@@ -173,61 +173,13 @@ func oneSentence(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// summary repeats the JSON keys of a run, so that a new, renamed or missing key fails the test.
-type summary struct {
-	Graph     string
-	Nodes     int
-	Edges     int
-	Features  int
-	Classes   int
-	Train     int
-	Condensed struct {
-		Nodes, Edges int
-		Budget       []int
-	}
-	Config struct {
-		Method, Partition, Propagation string
-		Nodes, Hops                    int
-		Ratio, Teleport, Augment       float64
-		LabelRatio                     float64   `json:"label_ratio"`
-		HopWeights                     []float64 `json:"hop_weights"`
-		PseudoLabels                   float64   `json:"pseudo_labels"`
-		SoftLabels                     bool      `json:"soft_labels"`
-		Edges                          string
-		Partitions                     int
-		Temperature                    any
-		Threshold, Degree, Alpha       float64
-		Standardize, Inductive         bool
-		Memory                         int64
-		Seed                           uint64
-	}
-	Seconds map[string]float64
-	PeakRSS int64 `json:"peak_rss_bytes"`
-	Kept    int64 `json:"kept_bytes"`
-	Over    string
-	Results []accuracy
-	Whole   []accuracy
-	File    string
-}
-
-type accuracy struct {
-	Model    string
-	Seeds    int
-	ValMean  float64 `json:"val_mean"`
-	ValStd   float64 `json:"val_std"`
-	TestMean float64 `json:"test_mean"`
-	TestStd  float64 `json:"test_std"`
-	TestCI95 float64 `json:"test_ci95"`
-	Seconds  float64
-}
-
 func result(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: result FILE MODELS")
 	}
 	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	decoder.DisallowUnknownFields()
-	var s summary
+	var s outcome // testdata/run.json has its keys
 	ts.Check(decoder.Decode(&s))
 	if decoder.More() {
 		ts.Fatalf("more than one JSON object")
@@ -237,16 +189,17 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 		sum += n
 	}
 	smallest := min(s.Nodes, s.Edges, s.Features, s.Classes, s.Train, s.Condensed.Nodes)
-	if smallest <= 0 || sum != s.Condensed.Nodes || s.Graph == "" || s.File == "" || s.Config.Method == "" {
+	if smallest <= 0 || sum != s.Condensed.Nodes || s.Graph == "" || s.File == "" || method(s.Config) == "unknown" {
 		ts.Fatalf("incomplete: %+v", s)
 	}
-	for _, step := range []string{"load", "propagate", "assess", "augment", "partition", "generate", "condense"} {
-		if v, is := s.Seconds[step]; !is || v < 0 || v > 600 {
-			ts.Fatalf("seconds of %s: %v", step, v)
+	var steps []string
+	for _, step := range s.Seconds.Steps {
+		if steps = append(steps, step.Name); step.Seconds < 0 || step.Seconds > 600 {
+			ts.Fatalf("seconds of %s: %v", step.Name, step.Seconds)
 		}
 	}
-	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 ||
-		s.Kept > s.PeakRSS {
+	if strings.Join(steps, " ") != "load propagate assess augment partition generate" || s.Seconds.Total == 0 ||
+		runtime.GOOS == "linux" && s.PeakRSS < 1<<20 || s.Kept > s.PeakRSS {
 		ts.Fatalf("seconds %v, peak %d, kept %d", s.Seconds, s.PeakRSS, s.Kept)
 	}
 	var models []string
@@ -281,12 +234,131 @@ func interrupted(t *testing.T, cmd *exec.Cmd, until string, terminal bool) {
 		t.Skip("no SIGINT to send")
 	}
 	_, stderr := endless(t, cmd, until, terminal)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Process.Signal(os.Interrupt))
 	ends(t, stderr)
 	cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
 		t.Errorf("exit code %d, want %d", got, exitInterrupted)
+	}
+}
+
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// endless starts a command that trains forever, with a pipe as standard input. It returns when the command reports that
+// the stage is complete or, if begun is set, that the stage has started.
+func endless(t *testing.T, cmd *exec.Cmd, stage string, begun bool) (stdin io.Closer, stderr *bufio.Reader) {
+	t.Helper()
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), parentVariable+"=stdin", progressVariable+"=json")
+	in, err := cmd.StdinPipe()
+	check(t, err)
+	out, err := cmd.StderrPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	if deadline, is := t.Deadline(); is { // no command may outlive the deadline of go test
+		late := time.AfterFunc(time.Until(deadline)-10*time.Second, func() { cmd.Process.Kill(); out.Close() })
+		t.Cleanup(func() { late.Stop() })
+	}
+	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
+	stderr = bufio.NewReader(out)
+	for {
+		line, err := stderr.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the stage %q was not reached: %v", stage, err)
+		}
+		var event struct {
+			Stage       string
+			Done, Total int64
+		}
+		if strings.HasPrefix(line, "note: ") {
+			continue
+		}
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatalf("line %q of progress: %v", line, err)
+		}
+		if event.Stage == stage && (begun || event.Total > 0 && event.Done == event.Total) {
+			return in, stderr
+		}
+	}
+}
+
+// ends checks that the last line reports an interruption.
+func ends(t *testing.T, stderr *bufio.Reader) {
+	t.Helper()
+	last := ""
+	for {
+		line, err := stderr.ReadString('\n')
+		if err != nil {
+			break
+		}
+		last = line
+	}
+	if last != "cgc: interrupted\n" {
+		t.Errorf("last line %q, want the message", last)
+	}
+}
+
+// TestClosedInput checks that a command ends when its standard input is closed, as when the parent ends.
+func TestClosedInput(t *testing.T) {
+	cmd := exec.Command("cgc", "run", "--seeds", "1", "--epochs", "100000000", "--hidden", "8")
+	stdin, stderr := endless(t, cmd, "training gcn", true)
+	stdin.Close()
+	ends(t, stderr)
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
+		t.Errorf("exit code %d, want %d", got, exitInterrupted)
+	}
+}
+
+// TestOrphan checks that a command ends with its parent while another process holds standard input open.
+func TestOrphan(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an orphan keeps the number of its parent")
+	}
+	line := "cgc run --seeds 1 --epochs 100000000 --hidden 8 <&3 & wait"
+	cmd := exec.Command("sh", "-c", "exec 3<&0; "+line) // sh gives /dev/null to background processes
+	_, stderr := endless(t, cmd, "training gcn", true)
+	check(t, cmd.Process.Kill())
+	ends(t, stderr)
+}
+
+// TestInterruptedTune checks that an interrupted search writes the best configuration so far, says so, and exits with
+// code 130.
+func TestInterruptedTune(t *testing.T) {
+	cmd := exec.Command("cgc", "tune", "demo", "--trials", "2", "--epochs", "100000000", "--hidden", "4",
+		"-o", "best.json")
+	var stdout strings.Builder
+	cmd.Stdout = &stdout
+	interrupted(t, cmd, "ranked", false)
+	for _, part := range []string{"no configuration was confirmed by training", "configuration: best.json"} {
+		if strings.Contains(stdout.String(), part) {
+			continue
+		}
+		t.Errorf("standard output %q", stdout.String())
+	}
+	if !isConfig(filepath.Join(cmd.Dir, "best.json")) {
+		t.Error("best.json is not a configuration")
+	}
+	if entries, err := os.ReadDir(cmd.Dir); err != nil || len(entries) != 1 {
+		t.Errorf("in the folder: %v, %v, want best.json alone", entries, err)
+	}
+}
+
+// TestTuneWithoutTime checks that too little time to rank any configuration causes an error that names the flag.
+func TestTuneWithoutTime(t *testing.T) {
+	var stdout, stderr strings.Builder
+	code := Run(t.Context(), []string{"tune", "demo", "--seconds", "1e-9", "--epochs", "1", "--quiet", "-o",
+		filepath.Join(t.TempDir(), "best.json")}, &stdout, &stderr)
+	if code == 0 { // ranked within the minimum time of a search
+		return
+	}
+	if code != exitFailure || !strings.Contains(stderr.String(), "--seconds 1e-09: no configuration could be ranked") {
+		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }

@@ -124,10 +124,5 @@ func (c *command) writeStream(ctx context.Context, s *format.Stream, file string
 			c.progress.note("%s", sentence)
 		}
 	}
-	written := struct {
-		Graph string `json:"graph"`
-		File  string `json:"file"`
-	}{s.Name, file}
-	return c.print(written, sentenceDocument("%s: %s, %s, %s, %s in %s", s.Name, report.Plural(s.Nodes, "node"),
-		report.Plural(edges, "edge"), report.Plural(s.Features, "feature"), report.Count(s.Classes)+" classes", file))
+	return c.wrote(written{Graph: &s.Name, File: file}, report.Plural(s.Nodes, "node"), edges, s.Features, s.Classes)
 }

@@ -22,37 +22,20 @@ func (r *outcome) document() *report.Document {
 	if r.evaluated {
 		d.Add(report.Paragraph(fmt.Sprintf("%s: %s, tested on %s", r.File,
 			report.Plural(r.Condensed.Nodes, "condensed node"), r.Graph)))
-		if r.OtherGraph != nil {
-			d.Add(report.Warning("another graph: " + r.OtherGraph.Reason()))
-		}
-		if r.Testing != nil {
-			d.Add(r.Testing.paragraph())
-		}
-		d.Add(r.accuracies(), r.notes())
-		return d
-	}
-	how := method(r.Config)
-	if r.Choice != nil {
-		how = r.Choice.String()
-	}
-	d.Add(r.sizes(), report.Notes{"method: " + how, r.budget()})
-	if r.Seconds.Total > 0 {
-		d.Add(r.seconds())
-	}
-	if r.PeakRSS > 0 {
-		d.Add(report.Paragraph("peak memory: " + peakText(r.PeakRSS, r.Kept)))
-	}
-	if r.Plan != nil {
-		d.Add(r.Plan.paragraph())
-	}
-	if r.Testing != nil {
-		d.Add(r.Testing.paragraph())
+	} else {
+		r.addCondensation(d)
 	}
 	if r.OtherGraph != nil {
 		d.Add(report.Warning("another graph: " + r.OtherGraph.Reason()))
 	}
+	if r.Testing != nil {
+		d.Add(r.Testing.paragraph())
+	}
 	if len(r.Results) > 0 {
 		d.Add(r.accuracies(), r.notes())
+	}
+	if r.evaluated {
+		return d
 	}
 	if r.File != "" {
 		of := ""
@@ -69,6 +52,24 @@ func (r *outcome) document() *report.Document {
 		d.Add(report.Paragraph("report: " + r.Report))
 	}
 	return d
+}
+
+// addCondensation adds the sizes, the method and what condensing took.
+func (r *outcome) addCondensation(d *report.Document) {
+	how := method(r.Config)
+	if r.Choice != nil {
+		how = r.Choice.String()
+	}
+	d.Add(r.sizes(), report.Notes{"method: " + how, r.budget()})
+	if r.Seconds.Total > 0 {
+		d.Add(r.seconds())
+	}
+	if r.PeakRSS > 0 {
+		d.Add(report.Paragraph("peak memory: " + peakText(r.PeakRSS, r.Kept)))
+	}
+	if r.Plan != nil {
+		d.Add(r.Plan.paragraph())
+	}
 }
 
 // condensations returns the number of condensations in the outcome.

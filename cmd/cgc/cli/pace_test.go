@@ -106,11 +106,11 @@ func TestSteps(t *testing.T) {
 	t.Setenv("CGC_SEEDS", "1")
 	t.Setenv("CGC_WHOLE", "0")
 	for line, want := range map[string]string{
-		"run -o a.safetensors":           "opening demo, condensing and training, writing a.safetensors",
-		"tune demo --trials 2 -o a.json": "opening demo, searching, writing a.json",
-		"experiment demo -o r":           "opening demo, condensing and training on demo, writing r/",
-		"paper table6 --graphs demo":     "opening demo, measuring table6 on demo",
-		"condense demo -o b.safetensors": "opening demo, condensing, writing b.safetensors",
+		"run --method cgc -o a.safetensors":            "opening demo, condensing and training, writing a.safetensors",
+		"tune demo --methods cgc --trials 2 -o a.json": "opening demo, searching, writing a.json",
+		"experiment demo --methods cgc -o r":           "opening demo, condensing and training on demo, writing r/",
+		"paper table6 --graphs demo":                   "opening demo, measuring table6 on demo",
+		"condense demo --method cgc -o b.safetensors":  "opening demo, condensing, writing b.safetensors",
 	} {
 		c := &command{stdout: io.Discard, stderr: new(bytes.Buffer)}
 		if code := c.run(t.Context(), append(strings.Fields(line), "--quiet")); code != 0 {
@@ -139,5 +139,30 @@ func TestLongJob(t *testing.T) {
 	}
 	if got, want := stderr.String(), "note: training gcn has taken 30 s so far, about 2 min are left\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestFold(t *testing.T) {
+	const text = "note: the größte feature is 6.14e+03 times the median one"
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{0, text},
+		{57, text},
+		{56, "note: the größte feature is 6.14e+03 times the median\n      one"},
+		{16, "note: the größte\n      feature is\n      6.14e+03\n      times the\n      median one"},
+		{3, text},
+	} {
+		if got := fold(text, c.width); got != c.want {
+			t.Errorf("%d columns: %q, want %q", c.width, got, c.want)
+		}
+	}
+	long := strings.Repeat("x", 99)
+	if got := fold("note: "+long+" end", 40); got != "note:\n      "+long+"\n      end" {
+		t.Errorf("a long word gives %q", got)
+	}
+	if columns(new(bytes.Buffer)) != 0 {
+		t.Error("a buffer has a width")
 	}
 }

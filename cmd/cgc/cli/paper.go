@@ -58,7 +58,7 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			job.modelsSaid = job.said(cmd, "models")
-			job.trialsSaid = job.said(cmd, "trials")
+			job.trialsSaid, job.wholeSaid = job.said(cmd, "trials"), job.said(cmd, "whole")
 			if !job.said(cmd, "weighted") {
 				job.training.config.Weighted = job.ours // the paper weights all condensed nodes equally
 			}
@@ -71,15 +71,14 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	name := func(word string) (string, error) { return accepted(word, nil, word != "") }
-	flags.Var(list(&job.graphs, name, "strings", "names"), "graphs",
+	flags.Var(distinct(&job.graphs, name, "strings", "names"), "graphs",
 		"graphs to measure on: data sets of the paper or your own (default the paper's, "+
 			"except large ones that are not available)")
 	flags.BoolVar(&job.all, "all", false,
 		"also make synthetic graphs of the sizes of reddit and products if these are not available")
 	into(graphGroup, flags)
 	flags.BoolVar(&job.ours, "ours", false, "use the defaults of cgc for all parameters instead of the paper's")
-	flags.BoolVar(&job.normalize, "normalize-features", false,
-		"row-normalise the features: divide those of each node by the sum of their absolute values")
+	addNormalize(flags, &job.normalize)
 	flags.BoolVar(&job.search, "search", false,
 		"tune each cell first on the validation nodes, over the sets of the paper's appendix E.3")
 	flags.IntVar(&job.trials, "trials", 16, "number of candidates per cell, with --search")
@@ -96,10 +95,7 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 	flags.Lookup("models").DefValue = ""
 	flags.Lookup("weighted").Usage = "weight each condensed node by the number of its source nodes (default with --ours)"
 	flags.Lookup("weighted").DefValue = "false" // not shown
-	flags.IntVar(&job.whole, "whole", -1,
-		"number of trainings on the full graph; 0 for none "+wholeDefault)
-	flags.Lookup("whole").DefValue = "0" // not shown
-	into(trainingGroup, flags)
+	job.training.addWhole(cmd, "")
 	flags.StringVarP(&job.folder, "output", "o", "",
 		"write records, tables and figures to `FOLDER`, which is created if needed")
 	addReport(cmd, &job.page)
@@ -115,12 +111,12 @@ type paperJob struct {
 	search     bool
 	trials     int
 	trialsSaid bool
+	wholeSaid  bool
 	names      []string // methods in addition to those of the table
 	params     params
 	seed       uint64
 	training   *trainingFlags
 	modelsSaid bool
-	whole      int
 	folder     string
 	page       string
 
@@ -203,9 +199,13 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	for _, sentence := range left {
 		j.progress.note("%s: %s", s.Name, sentence)
 	}
+	whole := j.training.whole
+	if !j.wholeSaid {
+		whole = -1 // as many as fit the graph
+	}
 	at := s.Name
 	job := paper.Job{
-		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: j.whole, Ours: j.ours,
+		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: whole, Ours: j.ours,
 		NormalizeFeatures: j.normalize,
 		Training:          j.training.config, Log: j.log,
 		Open: func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
@@ -241,9 +241,6 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 func (j *paperJob) check(studies []*paper.Study) error {
 	if err := j.training.check(); err != nil {
 		return err
-	}
-	if j.whole < -1 {
-		return usagef("--whole %d, must be at least 0", j.whole)
 	}
 	if j.modelsSaid {
 		for _, s := range studies {
@@ -315,16 +312,6 @@ func (j *paperJob) keep(studies []*paper.Study) error {
 	}
 	j.searched, err = j.openLog(filepath.Join(j.folder, searchName))
 	return err
-}
-
-// openLog opens a log, or starts a new one.
-func (j *paperJob) openLog(path string) (*experiment.Log, error) {
-	log, err := experiment.OpenLog(path)
-	if err == nil && log.Torn() > 0 {
-		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path,
-			log.Torn())
-	}
-	return log, err
 }
 
 // write writes the files of a result, if there is a folder for them.

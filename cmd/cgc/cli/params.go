@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
@@ -208,12 +209,11 @@ func (f *configFlags) method(name string) (condense.Method, error) {
 
 // keysOf returns the names of a method's parameters.
 func keysOf(m condense.Method) []string {
-	var object map[string]json.RawMessage
-	text, err := json.Marshal(m)
-	if err != nil || json.Unmarshal(text, &object) != nil {
+	parameters, err := object.Of(m)
+	if err != nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(object))
+	return slices.Sorted(maps.Keys(parameters.Map()))
 }
 
 // listOfKeys formats the names of a method's parameters as a clause.

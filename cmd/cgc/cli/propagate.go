@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/condense"
@@ -58,7 +60,7 @@ condense --embeddings condenses from the result. docs/how-to/several-machines.md
 			return job.run(cmd.Context(), cmd.Flags(), args)
 		},
 	}
-	flags, config := cmd.Flags(), &job.config
+	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
@@ -67,18 +69,10 @@ condense --embeddings condenses from the result. docs/how-to/several-machines.md
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it contains no embeddings")
 	into(graphGroup, flags, "columns", "merge")
 	into(outputGroup, flags)
-	addChoice(cmd, &config.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
-	flags.IntVar(&config.Hops, "hops", config.Hops, "number of propagation steps")
-	flags.Float64Var(&config.Teleport, "teleport", config.Teleport,
-		"teleport probability of --propagation ppr")
+	addPropagation(cmd, &job.config)
 	into(methodGroup, flags)
-	flags.BoolVar(&config.NormalizeFeatures, "normalize-features", false,
-		"row-normalise the features: divide those of each node by the sum of their absolute values")
-	flags.BoolVar(&config.Standardize, "standardize", false, "scale each feature to mean 0 and variance 1")
-	flags.BoolVar(&config.Inductive, "inductive", false, "propagate over the subgraph of the training nodes")
-	into(graphGroup, flags)
-	flags.Var(size(&config.Memory), "memory",
-		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+	addSetting(flags, &job.config, "propagate over the subgraph of the training nodes")
+	addMemory(flags, &job.config)
 	into(advancedGroup, flags)
 	return cmd
 }
@@ -180,12 +174,11 @@ func isEmbeddings(path string) bool {
 	return err == nil
 }
 
-// condenseEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes,
-// and the result refers to the graph from which the file was made.
-func (c *command) condenseEmbeddings(
-	ctx context.Context, args []string, flags *configFlags, path, out, as string, timed bool,
-) error {
+// fromEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes, and
+// the result refers to the graph from which the file was made.
+func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	begun := time.Now()
+	flags, path := j.config, j.embeddings
 	defer memory.Bounded(collected(flags.config.Memory))()
 	methods, err := flags.methods()
 	if err != nil {
@@ -204,7 +197,7 @@ func (c *command) condenseEmbeddings(
 	engine := stored.Engine{File: f, Memory: cmp.Or(flags.config.Memory, memory.Machine())}
 	var g *graph.Graph
 	if len(args) > 0 {
-		if g, _, err = c.open(ctx, args[0], flags); err != nil {
+		if g, _, err = j.open(ctx, args[0], flags); err != nil {
 			return err
 		}
 		if err := f.Check(g); err != nil {
@@ -215,28 +208,25 @@ func (c *command) condenseEmbeddings(
 		return err
 	}
 	for _, why := range flags.defaultsFor(g) {
-		c.progress.note("%s", why)
+		j.progress.note("%s", why)
 	}
 	flags.config.Engine = engine
 	seconds := time.Since(begun).Seconds()
-	c.progress.step("condensing")
+	j.progress.step("condensing")
 	small, err := flags.condense(ctx, g)
 	if err != nil {
 		return flags.mistake(err)
 	}
-	small.Timed = timed
 	if len(args) == 0 {
 		adopt(small, f)
 	}
-	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
+	r, err := j.write(ctx, g, small, seconds)
+	if err != nil {
 		return err
 	}
-	r := outcomeOf(g, out)
 	r.Nodes, r.Edges = f.Nodes, int(f.Edges)
-	r.add(small, seconds, small.Seconds)
 	r.Kept = 0 // measured only while the graph was read
-	c.warn(r.Warnings)
-	return c.print(r, r.document())
+	return j.tell(r)
 }
 
 // agrees returns an error if the file was computed with settings that differ from config.
@@ -310,4 +300,25 @@ func adopt(small *condense.Condensed, f *stored.File) {
 		m.Indices[e] = f.Train[v]
 	}
 	small.Members = &m
+}
+
+// workerCommand returns the hidden command that a cluster starts on its machines.
+func (c *command) workerCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:     "worker -o FILE",
+		Short:   "Do one task of a cluster that comes on standard input",
+		Example: examples("cgc worker -o part.safetensors"),
+		Hidden:  true,
+		Args:    arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if out == "" {
+				return usagef("worker needs -o FILE: the file to write")
+			}
+			return cluster.Run(cmd.Context(), os.Stdin, os.Stdout, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to `FILE`")
+	into(outputGroup, cmd.Flags())
+	return cmd
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,11 +18,13 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
-	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 const pageExtension = ".html"
@@ -45,7 +49,7 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job.wholeSaid = cmd.Flags().Changed("whole")
+			job.wholeSaid = job.said(cmd, "whole")
 			return job.run(cmd.Context(), args[0])
 		},
 	}
@@ -64,7 +68,7 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 	into(outputGroup, flags)
 	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
 	job.training.least = 0
-	flags.IntVar(&job.whole, "whole", 0, "number of trainings on the full graph; 0 for none "+wholeDefault)
+	job.training.addWhole(cmd, "")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed of the trainings")
 	into(trainingGroup, flags)
 	return cmd
@@ -77,7 +81,6 @@ type reportJob struct {
 	force, ceilings  bool
 	other            bool
 	training         *trainingFlags
-	whole            int
 	wholeSaid        bool
 	seed             uint64
 }
@@ -88,9 +91,6 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	}
 	if err := j.training.check(); err != nil {
 		return err
-	}
-	if j.whole < 0 {
-		return usagef("--whole %d, must be at least 0", j.whole)
 	}
 	if j.out == "" {
 		j.out = strings.TrimSuffix(filepath.Base(file), extension) + pageExtension
@@ -105,15 +105,13 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	j.progress.step("opening " + format.Shown(j.on))
-	g, err := j.options().Open(ctx, j.on)
+	g, seconds, err := j.read(ctx, j.on)
 	if err != nil {
 		return err
 	}
-	seconds := time.Since(begun).Seconds()
 	s := overview.Subject{
-		Graph: g, Condensed: small, Over: overTrainings, Command: repeat(j.on, file, small), Source: j.on, File: file,
+		Graph: g, Condensed: small, Over: overTrainings, Command: commandline.Condense(j.on, file, small),
+		Source: j.on, File: file,
 	}
 	if err := s.Check(); err != nil {
 		return err
@@ -150,9 +148,6 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 
 // train trains on the condensed graph and on the full graph, the requested number of times each.
 func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) {
-	if !j.wholeSaid && s.Graph.Nodes() <= smallWhole {
-		j.whole = j.training.seeds
-	}
 	j.progress.step("training")
 	e := experiment.Evaluation{
 		Models: j.training.models, Training: j.training.config, Trainings: j.training.seeds, Seed: j.seed,
@@ -163,7 +158,7 @@ func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) 
 			return err
 		}
 	}
-	if e.Trainings = j.whole; e.Trainings > 0 {
+	if e.Trainings = j.training.wholeOf(s.Graph, j.wholeSaid); e.Trainings > 0 {
 		s.Whole, err = e.Whole(ctx, s.Condensed, s.Graph)
 	}
 	return err
@@ -232,7 +227,7 @@ func (c *command) writeReport(path, title string, d *report.Document, more []rep
 		return nil
 	}
 	page := report.Document{Title: cmp.Or(d.Title, title), Blocks: slices.Clone(d.Blocks)}
-	page.Add(report.Heading("How to repeat it"), report.Command(commandLine(append([]string{"cgc"}, c.args...)...)))
+	page.Add(report.Heading("How to repeat it"), report.Command(commandline.Of(append([]string{"cgc"}, c.args...)...)))
 	page.Add(more...)
 	return c.writePage(path, &page)
 }
@@ -255,4 +250,76 @@ func checkReport(path string) error {
 func isPage(path string) bool {
 	text, err := os.ReadFile(path)
 	return err == nil && bytes.Contains(text[:min(len(text), 4096)], []byte(html.Mark))
+}
+
+// shown is a condensation to be shown on the report page.
+type shown struct {
+	name   string // name or path of the graph, as the user gave it
+	graph  *graph.Graph
+	method condense.Method
+	nodes  int
+	seed   uint64
+	// small and whole are the scores of models trained on such condensed graphs and on the full graph.
+	small, whole []experiment.Score
+}
+
+// show repeats a condensation, and returns a heading and the blocks that cgc run --report shows. Condensing again takes
+// seconds, and the same seed gives the same condensed graph.
+func (c *command) show(ctx context.Context, s shown) ([]report.Block, error) {
+	c.progress.step("condensing for the report")
+	small, err := s.method.Condense(ctx, s.graph, s.nodes, s.seed)
+	if err != nil {
+		return nil, err
+	}
+	file := defaultName(s.graph, small.Nodes())
+	d, err := c.document(ctx, &overview.Subject{
+		Graph: s.graph, Condensed: small, Small: s.small, Whole: s.whole, Over: overCondensations,
+		Command: commandline.Condense(s.name, file, small), Source: s.name, File: file,
+	}, true)
+	if err != nil {
+		return nil, err
+	}
+	heading := report.Heading(fmt.Sprintf("%s by %s, seed %d", d.Title, small.Method, s.seed))
+	return append([]report.Block{heading}, d.Blocks...), nil
+}
+
+// measure is bench.Measure, which uses all cores for two seconds. Quick tests replace it.
+var measure = bench.Measure
+
+// ceilings measures the machine, but at most once per command line.
+func (c *command) ceilings(ctx context.Context) (bench.Ceilings, error) {
+	if c.measured == nil {
+		c.progress.step("measuring the machine")
+		measured, err := measure(ctx, rand.NewPCG(0, 0))
+		if err != nil {
+			return bench.Ceilings{}, err
+		}
+		c.measured = &measured
+	}
+	return *c.measured, nil
+}
+
+// scoresOf returns the scores of an arm of an experiment, and the scores of training on the full graph for comparison.
+// All summaries belong to one graph.
+func scoresOf(summaries []experiment.Summary, arm string, nodes int) (small, whole []experiment.Score) {
+	of := func(s experiment.Summary) experiment.Score {
+		score := experiment.Score{Model: s.Model, Seconds: s.Train}
+		for _, seed := range s.Seeds {
+			score.Val, score.Test = append(score.Val, seed.Val), append(score.Test, seed.Test)
+		}
+		return score
+	}
+	for _, s := range summaries {
+		if s.Arm != arm || s.Nodes != nodes || s.IsWhole() {
+			continue
+		}
+		small = append(small, of(s))
+		for _, w := range summaries {
+			if w.IsWhole() && w.Model == s.Model && w.Standardize == s.Standardize && w.Inductive == s.Inductive {
+				whole = append(whole, of(w))
+				break
+			}
+		}
+	}
+	return small, whole
 }

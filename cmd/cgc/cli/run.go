@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -45,26 +46,18 @@ given by -o. An existing file is replaced only if it is a condensed graph.`,
 	}
 	job.config = newMethodFlags(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations, each with its own seed and training")
-	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the full graph; 0 for none "+wholeDefault)
-	into(trainingGroup, cmd.Flags())
+	job.training.addWhole(cmd, "")
 	cmd.Flags().StringVarP(&job.out, "output", "o", "", "write the condensed graph of the first seed to `FILE`")
 	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
 	addReport(cmd, &job.page)
 	return cmd
 }
 
-// smallWhole is the largest number of nodes for which models are also trained on the full graph by default, because
-// that takes only seconds.
-const smallWhole = 20_000
-
-const wholeDefault = "(default as --seeds up to 20,000 nodes, else 0)"
-
 // runJob is one run of cgc run.
 type runJob struct {
 	*command
 	config   *configFlags
 	training *trainingFlags
-	whole    int
 	out      string
 	force    bool
 	page     string
@@ -74,18 +67,15 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	if err := j.check(); err != nil {
 		return err
 	}
+	j.training.amend(j.config)
 	defer memory.Bounded(collected(j.config.config.Memory))()
 	g, seconds, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err
 	}
-	if !wholeSaid {
-		j.whole = j.training.seeds
-		if g.Nodes() > smallWhole {
-			j.whole = 0
-			j.progress.note("no model is trained on the full graph: with %s nodes this may take long (--whole 1 trains one)",
-				report.Count(g.Nodes()))
-		}
+	if !wholeSaid && g.Nodes() > smallWhole {
+		j.progress.note("no model is trained on the full graph: with %s nodes this may take long (--whole 1 trains one)",
+			report.Count(g.Nodes()))
 	}
 	nodes, err := j.config.config.NodesFor(g)
 	if err != nil {
@@ -111,7 +101,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	bound, rest := testingBound(config.Memory, g, nodes, j.training.config.Hidden)
 	plan := experiment.Plan{
 		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
-		Models: j.training.models, Whole: j.whole, Memory: bound,
+		Models: j.training.models, Whole: j.training.wholeOf(g, wholeSaid), Memory: bound,
 	}
 	tests := j.newTests(bound, plan.Training, g, plan.Seeds)
 	plan.Planned = tests.plan
@@ -143,7 +133,7 @@ func (j *runJob) report(ctx context.Context, name string, g *graph.Graph, result
 	peak int64) error {
 	s := overview.Subject{
 		Graph: g, Condensed: result.Condensed[0], Small: result.Small, Whole: result.Whole, Over: overCondensations,
-		Peak: peak, Command: commandLine(append([]string{"cgc"}, j.args...)...), Source: name, File: j.out,
+		Peak: peak, Command: commandline.Of(append([]string{"cgc"}, j.args...)...), Source: name, File: j.out,
 	}
 	d, err := j.document(ctx, &s, true)
 	if err != nil {
@@ -154,21 +144,8 @@ func (j *runJob) report(ctx context.Context, name string, g *graph.Graph, result
 
 // check checks the command line before anything is opened.
 func (j *runJob) check() error {
-	if err := j.config.read(); err != nil {
+	if err := cmp.Or(j.config.read(), j.training.check(), checkReport(j.page)); err != nil || j.out == "" {
 		return err
-	}
-	if err := j.training.check(); err != nil {
-		return err
-	}
-	j.training.amend(j.config)
-	if j.whole < 0 {
-		return usagef("--whole %d, must be at least 0", j.whole)
-	}
-	if err := checkReport(j.page); err != nil {
-		return err
-	}
-	if j.out == "" {
-		return nil
 	}
 	return storable("-o", j.out, "", j.force)
 }

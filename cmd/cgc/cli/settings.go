@@ -22,10 +22,8 @@ import (
 // command line overrides both.
 type settings struct {
 	file string // the path of the file, or ""
-	// general maps flags to the file's values for all commands; own maps the name of a command to values for only that
-	// command.
-	general map[string]string
-	own     map[string]map[string]string
+	// values maps the name of a command to the file's values of its flags. The name "" stands for all commands.
+	values map[string]map[string]string
 	// origins maps each flag that the settings set to the place of the setting, as shown to the user.
 	origins map[string]string
 }
@@ -69,7 +67,7 @@ func settingsPath() (path string, named bool) {
 
 // readSettings reads the settings file, if it exists, and checks its keys against the commands and flags of root.
 func readSettings(root *cobra.Command) (*settings, error) {
-	s := &settings{general: map[string]string{}, own: map[string]map[string]string{}, origins: map[string]string{}}
+	s := &settings{values: map[string]map[string]string{"": {}}, origins: map[string]string{}}
 	path, named := settingsPath()
 	if path == "" {
 		return s, nil
@@ -112,21 +110,21 @@ func (s *settings) decode(text []byte, root *cobra.Command) error {
 			if err != nil {
 				return err
 			}
-			s.general[key] = word
+			s.values[""][key] = word
 			continue
 		}
 		var inner map[string]json.RawMessage
 		if json.Unmarshal(value, &inner) != nil {
 			return fmt.Errorf("%s: %s, must be an object of flags", key, value)
 		}
-		s.own[key] = map[string]string{}
+		s.values[key] = map[string]string{}
 		for _, name := range slices.Sorted(maps.Keys(inner)) {
 			value := inner[name]
 			word, err := settingOf(name, value, flags[key], "a flag of cgc "+key, flags[key])
 			if err != nil {
 				return err
 			}
-			s.own[key][name] = word
+			s.values[key][name] = word
 		}
 	}
 	return nil
@@ -164,22 +162,20 @@ func settingOf(key string, value json.RawMessage, known []string, kind string, n
 // line.
 func vocabulary(root *cobra.Command) (commands []string, flags map[string][]string) {
 	flags = map[string][]string{}
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		for _, c := range cmd.Commands() {
-			name := nameOfCommand(c)
-			commands = append(commands, name)
-			note := func(flag *pflag.Flag) {
-				if settable(flag) {
-					flags[name] = append(flags[name], flag.Name)
-				}
-			}
-			c.LocalFlags().VisitAll(note)
-			c.InheritedFlags().VisitAll(note)
-			visit(c)
+	for _, cmd := range tree(root) {
+		if cmd == root {
+			continue
 		}
+		name := nameOfCommand(cmd)
+		commands = append(commands, name)
+		note := func(flag *pflag.Flag) {
+			if settable(flag) {
+				flags[name] = append(flags[name], flag.Name)
+			}
+		}
+		cmd.LocalFlags().VisitAll(note)
+		cmd.InheritedFlags().VisitAll(note)
 	}
-	visit(root)
 	return commands, flags
 }
 
@@ -200,11 +196,11 @@ func (s *settings) apply(cmd *cobra.Command) (err error) {
 	sized := 0 // the highest precedence level that sets a size
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		var f found
-		if value, is := s.general[flag.Name]; is {
+		if value, is := s.values[""][flag.Name]; is {
 			f = found{1, value, s.file + ": " + flag.Name}
 		}
 		name := nameOfCommand(cmd)
-		if value, is := s.own[name][flag.Name]; is {
+		if value, is := s.values[name][flag.Name]; is && name != "" {
 			f = found{2, value, s.file + ": " + name + "." + flag.Name}
 		}
 		if value := os.Getenv(variable(flag.Name)); value != "" && settable(flag) {

@@ -1,13 +1,10 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -76,11 +73,6 @@ func (linear) Forward(_ *autodiff.Tape, in *gnn.Input, p []*autodiff.Var) *autod
 	return in.Times(p[0])
 }
 
-var register = sync.OnceFunc(func() {
-	condense.Register(first{})
-	gnn.Register(linear{})
-})
-
 // TestMain lets scripts and tests run two programs: cgc, and ourcg, which has an additional method and an additional
 // model. It clears the CGC_* environment variables; a script may set its own.
 func TestMain(m *testing.M) {
@@ -96,50 +88,11 @@ func TestMain(m *testing.M) {
 		cli.DoNotMeasure()
 	}
 	testscript.Main(m, map[string]func(){
-		"cgc":   cli.Main,
-		"ourcg": func() { register(); cli.Main() },
+		"cgc": cli.Main,
+		"ourcg": func() {
+			condense.Register(first{})
+			gnn.Register(linear{})
+			cli.Main()
+		},
 	})
-}
-
-// TestStranger checks that another module's method and model can be used like those of cgc.
-func TestStranger(t *testing.T) {
-	register()
-	dir := t.TempDir()
-	small, folder := filepath.Join(dir, "first.safetensors"), filepath.Join(dir, "results")
-	run := func(args ...string) (stdout string) {
-		t.Helper()
-		var out, notes bytes.Buffer
-		if code := cli.Run(t.Context(), args, &out, &notes); code != 0 {
-			t.Fatalf("%v: exit code %d, %s", args, code, &notes)
-		}
-		return out.String()
-	}
-	said := run("condense", "demo", "--method", "first", "--param", "skip=2", "--nodes", "14", "-o", small, "--json")
-	var object struct {
-		Config struct {
-			Method string
-			Nodes  int
-			Skip   int
-		}
-	}
-	if err := json.Unmarshal([]byte(said), &object); err != nil {
-		t.Fatal(err)
-	}
-	if c := object.Config; c.Method != "first" || c.Nodes != 14 || c.Skip != 2 {
-		t.Errorf("configuration %+v", c)
-	}
-	said = run("evaluate", small, "--on", "demo", "--models", "linear,sgc", "--seeds", "1", "--epochs", "3")
-	if !strings.Contains(said, "\nlinear ") || !strings.Contains(said, "\nsgc ") {
-		t.Errorf("evaluate prints\n%s", said)
-	}
-	said = run("experiment", "demo", "--methods", "cgc,first", "--nodes", "14", "--models", "linear", "--seeds", "2",
-		"--epochs", "3", "--whole", "0", "-o", folder)
-	if !strings.Contains(said, "\nfirst − cgc ") {
-		t.Errorf("experiment prints\n%s", said)
-	}
-	said = run("run", "demo", "--method", "first", "--nodes", "14", "--models", "linear", "--seeds", "1", "--epochs", "3",
-		"--whole", "0", "-o", small)
-	if !strings.Contains(said, "method: first") {
-		t.Errorf("run prints\n%s", said)
-	}
 }

@@ -112,13 +112,12 @@ func unknownFlag(cmd *cobra.Command, word string) error {
 	return usagef("unknown flag %s (%s)", word, hint)
 }
 
-// withFlag returns the paths of the subcommands of cmd that have the named flag.
-func withFlag(cmd *cobra.Command, name string) (commands []string) {
-	for _, c := range cmd.Commands() {
-		if flag := c.LocalFlags().Lookup(name); flag != nil && !flag.Hidden && c.IsAvailableCommand() {
-			commands = append(commands, c.CommandPath())
+// withFlag returns the paths of the commands that have the named flag.
+func withFlag(root *cobra.Command, name string) (commands []string) {
+	for _, cmd := range tree(root) {
+		if flag := cmd.LocalFlags().Lookup(name); flag != nil && !flag.Hidden && cmd.IsAvailableCommand() {
+			commands = append(commands, cmd.CommandPath())
 		}
-		commands = append(commands, withFlag(c, name)...)
 	}
 	return commands
 }

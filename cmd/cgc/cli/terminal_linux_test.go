@@ -37,9 +37,7 @@ func terminal(t *testing.T, columns int) (control, screen *os.File) {
 		t.Skipf("no terminal here: %v", err)
 	}
 	size := &unix.Winsize{Row: 24, Col: uint16(columns)}
-	if err := unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, size); err != nil {
-		t.Fatal(err)
-	}
+	check(t, unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, size))
 	return control, screen
 }
 
@@ -62,15 +60,11 @@ func shows(t *testing.T, columns int, quiet bool) (text string) {
 		read = func() string { return <-all }
 	} else {
 		file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		stderr = file
 		read = func() string {
 			text, err := os.ReadFile(file.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			return string(text)
 		}
 	}

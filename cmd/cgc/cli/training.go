@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 // trainingFlags holds the flags that configure training.
@@ -16,6 +17,26 @@ type trainingFlags struct {
 	config gnn.Config
 	seeds  int
 	least  int // minimum number of seeds
+	whole  int // number of trainings on the full graph
+}
+
+// smallWhole is the largest number of nodes for which models are also trained on the full graph by default, because
+// that takes only seconds.
+const smallWhole = 20_000
+
+// addWhole adds the flag --whole to cmd. of says what is trained.
+func (t *trainingFlags) addWhole(cmd *cobra.Command, of string) {
+	cmd.Flags().IntVar(&t.whole, "whole", 0,
+		"number of trainings "+of+"on the full graph; 0 for none (default as --seeds up to 20,000 nodes, else 0)")
+	into(trainingGroup, cmd.Flags())
+}
+
+// wholeOf returns the number of trainings on the full graph g, by default if --whole was not said.
+func (t *trainingFlags) wholeOf(g *graph.Graph, said bool) int {
+	if !said && g.Nodes() <= smallWhole {
+		return t.seeds
+	}
+	return t.whole
 }
 
 // newTrainingFlags adds the flags for training to cmd. seeds is the help text of --seeds.
@@ -52,6 +73,9 @@ func (t *trainingFlags) check() error {
 	var lines []string
 	if t.seeds < t.least {
 		lines = append(lines, fmt.Sprintf("--seeds %d, must be at least %d", t.seeds, t.least))
+	}
+	if t.whole < 0 {
+		lines = append(lines, fmt.Sprintf("--whole %d, must be at least 0", t.whole))
 	}
 	if err := t.config.Validate(); err != nil {
 		lines = append(lines, outOfRange(err, trainingFlag).Error())

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,10 +178,7 @@ func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *fi
 
 // check checks the command line before anything is opened.
 func (j *tuneJob) check(cmd *cobra.Command) error {
-	if err := j.config.read(); err != nil {
-		return err
-	}
-	if err := j.training.check(); err != nil {
+	if err := cmp.Or(j.config.read(), j.training.check()); err != nil {
 		return err
 	}
 	j.training.amend(j.config)
@@ -198,11 +196,8 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 	case j.trials == 0 && j.seconds == 0:
 		j.trials = usualTrials
 	}
-	if err := checkReport(j.page); err != nil {
+	if err := checkReport(j.page); err != nil || j.out == "" {
 		return err
-	}
-	if j.out == "" {
-		return nil
 	}
 	return writable("-o", j.out, configExtension, j.force, isConfig)
 }

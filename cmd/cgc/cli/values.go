@@ -151,90 +151,73 @@ func addChoice[T ~string](cmd *cobra.Command, at *T, name string, among []T, usa
 		parse:  func(text string) (T, error) { return accepted(T(text), nil, slices.Contains(among, T(text))) },
 		format: func(v T) string { return string(v) },
 	}, name, usage+": "+words)
-	completion(cmd, name, among)
+	completion(cmd, name, oneOf(func() []string { return wordsOf(among) }))
 }
 
 // addSome adds a flag to cmd whose value is a comma-separated list of words in among, and completes them. Repeated
 // words count once, and "all" stands for all words.
 func addSome[T ~string](cmd *cobra.Command, at *[]T, name string, among []T, usage string) {
-	v := &value[[]T]{
-		at: at, kind: "strings", among: wordsOf(among),
-		want:   "one or more of " + joinWords(among, ",") + ", separated by commas",
-		format: func(words []T) string { return joinWords(words, ",") },
-		parse: func(text string) (read []T, err error) {
-			if strings.TrimSpace(text) == "all" {
-				return slices.Clone(among), nil
-			}
-			for word := range strings.SplitSeq(text, ",") {
-				w := T(strings.TrimSpace(word))
-				if !slices.Contains(among, w) {
-					return nil, errValue
-				}
-				if !slices.Contains(read, w) {
-					read = append(read, w)
-				}
-			}
-			return read, nil
-		},
+	v := several(at, func(word string) (T, error) {
+		return accepted(T(word), nil, slices.Contains(among, T(word)))
+	}, func(word T) string { return string(word) }, wordsOf(among))
+	each := v.parse
+	v.parse = func(text string) ([]T, error) {
+		if strings.TrimSpace(text) == "all" {
+			return slices.Clone(among), nil
+		}
+		return each(text)
 	}
 	cmd.Flags().Var(v, name, usage+": "+joinWords(among, ", "))
-	if err := cmd.RegisterFlagCompletionFunc(name, listOf(v.words)); err != nil {
-		panic(err) // the flag was added above
-	}
+	completion(cmd, name, listOf(v.words))
 }
 
-// list returns a flag whose value is a comma-separated list of distinct values. kind is "ints", "floats" or "strings",
-// and noun names the values in errors.
-func list[T comparable](at *[]T, parse func(word string) (T, error), kind, noun string) *value[[]T] {
+// models returns a flag whose value is a comma-separated list of models. Repeated models count once.
+func models(at *[]gnn.Model) *value[[]gnn.Model] {
+	return several(at, gnn.Parse, gnn.Model.Name, gnn.Names())
+}
+
+func modelNames(models []gnn.Model) []string { return mapped(models, gnn.Model.Name) }
+
+// several returns a flag whose value is a comma-separated list of words in among. Repeated words count once.
+func several[T any](at *[]T, parse func(string) (T, error), format func(T) string, among []string) *value[[]T] {
+	v := list(at, parse, format, false)
+	v.kind, v.among = "strings", among
+	v.want = "one or more of " + strings.Join(among, ",") + ", separated by commas"
+	return v
+}
+
+// distinct returns a flag whose value is a comma-separated list of distinct values. kind is "ints", "floats" or
+// "strings", and noun names the values in errors.
+func distinct[T any](at *[]T, parse func(word string) (T, error), kind, noun string) *value[[]T] {
+	v := list(at, parse, func(one T) string { return fmt.Sprint(one) }, true)
+	v.kind, v.want = kind, "different "+noun+", separated by commas"
+	return v
+}
+
+// list returns a flag whose value is a comma-separated list. A repeated value is a mistake if distinct is set, and is
+// otherwise left out.
+func list[T any](at *[]T, parse func(word string) (T, error), format func(T) string, distinct bool) *value[[]T] {
 	return &value[[]T]{
-		at: at, kind: kind, want: "different " + noun + ", separated by commas",
-		format: func(values []T) string {
-			words := make([]string, len(values))
-			for i, v := range values {
-				words[i] = fmt.Sprint(v)
-			}
-			return strings.Join(words, ",")
-		},
+		at:     at,
+		format: func(values []T) string { return strings.Join(mapped(values, format), ",") },
 		parse: func(text string) (read []T, err error) {
+			var words []string
 			for word := range strings.SplitSeq(text, ",") {
 				v, err := parse(strings.TrimSpace(word))
-				if err != nil || slices.Contains(read, v) {
-					return nil, errValue
-				}
-				read = append(read, v)
-			}
-			return read, nil
-		},
-	}
-}
-
-// models returns a flag whose value is a comma-separated list of models.
-func models(at *[]gnn.Model) *value[[]gnn.Model] {
-	return &value[[]gnn.Model]{
-		at: at, kind: "strings", among: gnn.Names(),
-		want:   "one or more of " + strings.Join(gnn.Names(), ",") + ", separated by commas",
-		format: func(models []gnn.Model) string { return strings.Join(modelNames(models), ",") },
-		parse: func(text string) (read []gnn.Model, err error) {
-			for name := range strings.SplitSeq(text, ",") {
-				m, err := gnn.Parse(strings.TrimSpace(name))
 				if err != nil {
 					return nil, err
 				}
-				if !slices.Contains(modelNames(read), m.Name()) {
-					read = append(read, m)
+				again := slices.Contains(words, format(v))
+				if again && distinct {
+					return nil, errValue
+				}
+				if !again {
+					words, read = append(words, format(v)), append(read, v)
 				}
 			}
 			return read, nil
 		},
 	}
-}
-
-func modelNames(models []gnn.Model) []string {
-	names := make([]string, len(models))
-	for i, m := range models {
-		names[i] = m.Name()
-	}
-	return names
 }
 
 // size returns a flag whose value is a number of bytes. A unit is required, because 10 could be meant as megabytes.
@@ -288,11 +271,16 @@ func inUnitsOf(like, bytes int64) string {
 }
 
 func wordsOf[T ~string](words []T) []string {
-	plain := make([]string, len(words))
-	for i, w := range words {
-		plain[i] = string(w)
+	return mapped(words, func(w T) string { return string(w) })
+}
+
+// mapped returns f of each value.
+func mapped[T any](values []T, f func(T) string) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = f(v)
 	}
-	return plain
+	return texts
 }
 
 // joinWords joins words with a separator.

@@ -71,21 +71,17 @@ func version() versions {
 }
 
 func (v versions) document() *report.Document {
+	rows := [][2]string{
+		{"cgc", v.Version}, {"commit", v.commit()}, {"kernels", v.kernels()}, {"go", v.Go + " " + v.Platform},
+		{"methods", strings.Join(v.Methods, ", ")}, {"models", strings.Join(v.Models, ", ")},
+		{"partitions", strings.Join(v.Partitions, ", ")}, {"formats", strings.Join(v.Formats, ", ")},
+		{"writes", strings.Join(v.Written, ", ")}, {"settings", v.settings()},
+	}
 	t := &report.Table{Columns: []report.Column{{Key: "of"}, {Key: "what"}}}
-	row := func(of, what string) { t.Row(report.Word(of), report.Word(what)) }
-	row("cgc", v.Version)
-	row("commit", v.commit())
-	row("kernels", v.kernels())
-	row("go", v.Go+" "+v.Platform)
-	row("methods", strings.Join(v.Methods, ", "))
-	row("models", strings.Join(v.Models, ", "))
-	row("partitions", strings.Join(v.Partitions, ", "))
-	row("formats", strings.Join(v.Formats, ", "))
-	row("writes", strings.Join(v.Written, ", "))
-	row("settings", v.settings())
-	d := new(report.Document)
-	d.Add(t)
-	return d
+	for _, row := range rows {
+		t.Row(report.Word(row[0]), report.Word(row[1]))
+	}
+	return &report.Document{Blocks: []report.Block{t}}
 }
 
 func (v versions) line() string {

@@ -20,9 +20,7 @@ import (
 // TestWebAddress checks that an invalid address of cgc web, or one that is in use, causes a single error message.
 func TestWebAddress(t *testing.T) {
 	taken, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer taken.Close()
 	address := taken.Addr().String()
 	isTaken := ": another program has this port (--addr localhost:0 chooses a free one)\n"
@@ -113,9 +111,7 @@ func TestWeb(t *testing.T) {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
 	answer, err := http.Get(started.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer answer.Body.Close()
 	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "<!doctype html>") {
 		t.Errorf("%v: the page is %.40q", err, text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -52,13 +53,7 @@ func ordinary(change func(b *graph.Builder, x *mat.Dense)) *graph.Builder {
 
 // keepTraining drops the training nodes that keep rejects from the split.
 func keepTraining(b *graph.Builder, keep func(v int32) bool) {
-	var kept []int32
-	for _, v := range b.Split.Train {
-		if keep(v) {
-			kept = append(kept, v)
-		}
-	}
-	b.Split.Train = kept
+	b.Split.Train = slices.DeleteFunc(b.Split.Train, func(v int32) bool { return !keep(v) })
 }
 
 func noEdges(b *graph.Builder) { b.Edges = graph.Edges{} }
@@ -197,8 +192,9 @@ func questions(t *testing.T) []trial {
 	broken.X, broken.Y = x, append([]int32(nil), broken.Y...)
 	broken = &graph.Graph{Name: "NaN", Adj: broken.Adj, X: x, Y: broken.Y, Classes: 3, Split: broken.Split}
 	broken.Y[9] = graph.Unlabelled
-	broken.Split.Test = without(broken.Split.Test, 9)
-	broken.Split.Val = without(broken.Split.Val, 9)
+	for _, part := range []*[]int32{&broken.Split.Test, &broken.Split.Val} {
+		*part = slices.DeleteFunc(slices.Clone(*part), func(v int32) bool { return v == 9 })
+	}
 	return []trial{
 		{name: "N′ is the number of training nodes", graph: g(), nodes: 30, same: true},
 		{name: "N′ is one more", graph: g(), nodes: 31, same: true},
@@ -241,9 +237,7 @@ func large(t *testing.T) []trial {
 		b.X = x.Sparse()
 	})
 	around, err := star(1_000_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return []trial{
 		{name: "100000 features", graph: built(t, "wide", wide), nodes: 6, set: fewest},
 		{name: "a node with 1000000 neighbours", graph: around, nodes: 6, set: fewest,
@@ -277,12 +271,10 @@ func star(leaves int) (*graph.Graph, error) {
 	return g, err
 }
 
-// without returns nodes without v.
-func without(nodes []int32, v int32) (rest []int32) {
-	for _, u := range nodes {
-		if u != v {
-			rest = append(rest, u)
-		}
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return rest
 }

@@ -36,9 +36,7 @@ func (r refused) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 func TestMemoryIsRefused(t *testing.T) {
 	g := synth.Demo()
 	small, err := method(t, "random", nil).Condense(t.Context(), g, 35, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 2, 8
 	config := cgc.Defaults()

@@ -20,6 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -48,30 +49,21 @@ var fewest = map[string]any{
 func method(t *testing.T, name string, set map[string]any) condense.Method {
 	t.Helper()
 	prototype, err := condense.New(name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(prototype)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var has, replaced map[string]any
-	if err := json.Unmarshal(text, &has); err != nil {
-		t.Fatal(err)
-	}
-	replaced = map[string]any{}
-	for _, values := range []map[string]any{few, set} {
-		for key, value := range values {
-			if _, is := has[key]; is {
-				replaced[key] = value
+	check(t, err)
+	parameters, err := object.Of(prototype)
+	check(t, err)
+	replaced := map[string]any{}
+	for _, p := range parameters {
+		for _, values := range []map[string]any{few, set} {
+			if value, is := values[p.Key]; is {
+				replaced[p.Key] = value
 			}
 		}
 	}
-	text, _ = json.Marshal(replaced)
+	text, err := json.Marshal(replaced)
+	check(t, err)
 	m, err := condense.New(name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return m
 }
 
@@ -196,9 +188,7 @@ func TestMethods(t *testing.T) {
 // of their work, when their longest stage has begun. The star is smaller here, so that they could finish in seconds.
 func TestMethodsThatTakeLong(t *testing.T) {
 	g, err := star(50_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range takeLong {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
@@ -298,13 +288,9 @@ func TestAccountOfSingularSystems(t *testing.T) {
 	account := func(g *graph.Graph, set map[string]any) cgc.Account {
 		t.Helper()
 		small, err := method(t, "cgc", set).Condense(t.Context(), g, 18, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		account, err := cgc.AccountOf(small)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return account
 	}
 	ordinaryGraph := built(t, "ordinary", ordinary(nil))

@@ -3,7 +3,6 @@ package commandline
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -33,13 +32,14 @@ func Condense(graph, file string, small *condense.Condensed) string {
 	words := []string{"cgc", "condense", graph}
 	_, err := cgc.ConfigOf(small)
 	own := err == nil
-	usual := map[string]json.RawMessage{}
-	switch {
+	var defaults object.Object
+	switch { // their parameters are finite, so they have a JSON
 	case own:
-		usual = parameters(cgc.Defaults())
+		defaults, _ = object.Of(cgc.Defaults())
 	case small.Method == auto.New().Name():
-		usual = parameters(auto.New())
+		defaults, _ = object.Of(auto.New())
 	}
+	usual := defaults.Map()
 	if small.Method != auto.New().Name() {
 		words = append(words, "--method", small.Method)
 	}
@@ -53,8 +53,6 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		case isCommon && (value == "0" || value == "false"):
 		case value == "true" && (own || isCommon):
 			words = append(words, flag)
-		case value == "false" && own:
-			words = append(words, flag+"=false")
 		case own || isCommon:
 			words = append(words, flag, value)
 		default:
@@ -62,15 +60,6 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		}
 	}
 	return Of(append(words, "-o", file)...)
-}
-
-// parameters returns the parameters of m.
-func parameters(m condense.Method) map[string]json.RawMessage {
-	object := map[string]json.RawMessage{}
-	if text, err := json.Marshal(m); err == nil {
-		_ = json.Unmarshal(text, &object) // it was marshalled by this program
-	}
-	return object
 }
 
 // FileName returns a file name for a condensed graph with the given number of nodes, without extension: GRAPH-NODES.

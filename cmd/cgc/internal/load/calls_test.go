@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -20,8 +19,7 @@ import (
 	_ "github.com/graph-condensation/cgc/rival/all" // registers the published baselines
 )
 
-// written lists the file extensions in which graphs are written and read. Writing a large graph as .graphml takes
-// minutes; -cancel.calls can exclude it.
+// written lists the file extensions in which graphs are written and read.
 var written = []string{".safetensors", ".npz", ".pt", ".graphml"}
 
 // bound is the memory limit, in bytes, of the calls that have one. It is less than the graph products occupies, but
@@ -32,9 +30,7 @@ const bound = 2 << 30
 func calls(t *testing.T, path string) []call {
 	t.Helper()
 	g, err := dataset.Options{}.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	nodes := 4 * g.Classes
 	dir := t.TempDir()
 	all := []call{
@@ -67,19 +63,6 @@ func calls(t *testing.T, path string) []call {
 		}, prepare: func() error { return dataset.Write(t.Context(), file, g) }})
 	}
 	return append(append(all, condensing(g, nodes)...), training(t, g, nodes)...)
-}
-
-// readings returns the calls that read each graph listed in -cancel.read.
-func readings() (all []call) {
-	for path := range strings.SplitSeq(*cancelRead, ",") {
-		if path != "" {
-			all = append(all, call{name: "read " + filepath.Base(path), run: func(ctx context.Context) error {
-				_, err := dataset.Options{}.Open(ctx, path)
-				return err
-			}})
-		}
-	}
-	return all
 }
 
 // shapeOf returns the shape of a synthetic graph with the sizes of g.
@@ -136,9 +119,7 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 	config := cgc.Defaults()
 	config.Nodes = nodes
 	small, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	trained := gnn.Defaults()
 	trained.Epochs = 5
 	if g.Nodes() < 1000 {
@@ -181,4 +162,12 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 		_, err := s.Run(ctx, g)
 		return err
 	}})
+}
+
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,14 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-var (
-	cancelGraph = flag.String("cancel.graph", "", "a graph file: TestCancel ends calls on it and tells when they return")
-	cancelRead  = flag.String("cancel.read", "", "graphs that TestCancel reads in place of all other calls, as A,B")
-	cancelCalls = flag.String("cancel.calls", "", "the calls of TestCancel, as a regular expression; empty means all")
-	cancelTimes = flag.Int("cancel.times", 3, "how often TestCancel ends each call at a random time")
-	cancelSlow  = flag.Duration("cancel.slow", 0, "TestCancel shows what runs so long after the end of a call; 0 never")
-	cancelAfter = flag.Float64("cancel.after", 20, "the latest time at which TestCancel ends a call, in seconds")
-)
+var cancelGraph = flag.String("cancel.graph", "", "the graph file on which TestCancel ends calls and tells how soon")
 
 // call is a long call that honours cancellation.
 type call struct {
@@ -51,37 +42,22 @@ type ended struct {
 // a result instead. It only logs how many milliseconds a call took to return. Without -cancel.graph, the graph is small
 // and methods are left out, because package condensetest cancels them.
 func TestCancel(t *testing.T) {
-	wanted, err := regexp.Compile(*cancelCalls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, times := *cancelGraph, *cancelTimes
-	limit := time.Duration(*cancelAfter * float64(time.Second))
-	if path == "" && *cancelRead == "" {
+	path, times, limit := *cancelGraph, 3, 20*time.Second
+	if path == "" {
 		t.Log("on a small graph: name a large one in -cancel.graph")
 		path, times, limit = filepath.Join(t.TempDir(), cgcFile+".safetensors"), 1, time.Hour // the first call completes
 		shape := synth.DemoShape().Scale(0.2)
 		g, err := synth.Make(t.Context(), shape, rand.NewPCG(1, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := dataset.Write(t.Context(), path, g); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, dataset.Write(t.Context(), path, g))
 	}
 	random := rand.New(rand.NewPCG(1, 0))
-	list := readings()
-	if list == nil {
-		list = calls(t, path)
-	}
-	for _, c := range list {
-		if !wanted.MatchString(c.name) || *cancelGraph == "" && strings.HasPrefix(c.name, "method ") {
+	for _, c := range calls(t, path) {
+		if *cancelGraph == "" && strings.HasPrefix(c.name, "method ") {
 			continue
 		}
 		if c.prepare != nil {
-			if err := c.prepare(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, c.prepare())
 		}
 		goroutines := runtime.NumGoroutine()
 		first, stages := end(t.Context(), c, limit, "")
@@ -141,17 +117,8 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 		defer mu.Unlock()
 		stop()
 	})
-	done := make(chan struct{})
-	go func() { // ends with the call, or after printing the stacks if it is slow
-		select {
-		case <-done:
-		case <-ctx.Done():
-			showSlow(c.name, done)
-		}
-	}()
 	e.err = c.run(heard)
 	returned := time.Now()
-	close(done)
 	timer.Stop()
 	mu.Lock()
 	defer mu.Unlock()
@@ -163,28 +130,13 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 	return e, stages
 }
 
-// showSlow prints the stacks of all goroutines if done is not closed within -cancel.slow.
-func showSlow(name string, done <-chan struct{}) {
-	if *cancelSlow == 0 {
-		return
-	}
-	select {
-	case <-done:
-	case <-time.After(*cancelSlow):
-		stacks := make([]byte, 1<<20)
-		fmt.Printf("%s goes on for %v:\n%s\n", name, *cancelSlow, stacks[:runtime.Stack(stacks, true)])
-	}
-}
-
-// tell logs, for each stage, how many milliseconds a cancelled call took to return. It fails the test if a cancelled
-// call returned an error other than the context's.
+// tell logs how many milliseconds each cancelled call took to return. It fails the test if one returned an error other
+// than the context's.
 func tell(t *testing.T, name string, all []ended) {
 	t.Helper()
-	of := map[string][]time.Duration{}
-	var order []string
 	for _, e := range all {
 		if e.took == 0 {
-			t.Logf("%s: over after %v (%v)", name, e.at.Round(time.Millisecond), short(e.err))
+			t.Logf("%s: over after %v (%v)", name, e.at.Round(time.Millisecond), e.err)
 			continue
 		}
 		if e.err != nil && !errors.Is(e.err, context.Canceled) {
@@ -193,23 +145,6 @@ func tell(t *testing.T, name string, all []ended) {
 		if e.err == nil && e.begun {
 			t.Errorf("%s goes on to its end, though its context ended as %q began", name, e.stage)
 		}
-		if of[e.stage] == nil {
-			order = append(order, e.stage)
-		}
-		of[e.stage] = append(of[e.stage], e.took)
+		t.Logf("%-28s %-24s %8.1f ms", name, cmp.Or(e.stage, "(before any)"), float64(e.took.Microseconds())/1000)
 	}
-	for _, stage := range order {
-		took := of[stage]
-		slices.SortFunc(took, cmp.Compare)
-		t.Logf("%-28s %-24s n %2d  median %8.1f ms  worst %8.1f ms", name, cmp.Or(stage, "(before any)"), len(took),
-			milliseconds(took[len(took)/2]), milliseconds(took[len(took)-1]))
-	}
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// short returns the first line of an error.
-func short(err error) string {
-	line, _, _ := strings.Cut(fmt.Sprint(err), "\n")
-	return line
 }

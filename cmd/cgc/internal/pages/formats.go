@@ -9,15 +9,12 @@ import (
 )
 
 // formatTable generates a table of the formats: how each is recognised, and what it supports.
-func formatTable(string, []string) (string, error) {
+func formatTable(string, []string) string {
 	var text strings.Builder
 	text.WriteString("| name | format | a path holds | written | read in parts | condensed graphs |\n")
 	text.WriteString("|---|---|---|---|---|---|\n")
 	for _, name := range format.Names() {
-		f, err := format.Find(name)
-		if err != nil {
-			return "", err
-		}
+		f := must(format.Find(name))
 		d := f.Describe()
 		var holds []string
 		if d.File != "" {
@@ -37,7 +34,7 @@ func formatTable(string, []string) (string, error) {
 		fmt.Fprintf(&text, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", name, name, d.Title,
 			cell(strings.Join(holds, ", or ")), yes(writes), yes(streams || maps), yes(arrays || tables))
 	}
-	return text.String(), nil
+	return text.String()
 }
 
 func yes(is bool) string {
@@ -48,23 +45,17 @@ func yes(is bool) string {
 }
 
 // formatDetails generates a section for each format from the file format.md next to its code.
-func formatDetails(root string, _ []string) (string, error) {
+func formatDetails(root string, _ []string) string {
 	s := newSource(root)
 	var text strings.Builder
 	for _, name := range format.Names() {
-		f, err := format.Find(name)
-		if err != nil {
-			return "", err
-		}
+		f := must(format.Find(name))
 		path := reflect.TypeOf(f).PkgPath()
-		details, err := s.beside(path, "format.md")
-		if err != nil {
-			return "", err
-		}
+		details := s.beside(path, "format.md")
 		if details == "" {
-			return "", fmt.Errorf("%s: no file format.md in the folder of %s", name, path)
+			check(fmt.Errorf("%s: no file format.md in the folder of %s", name, path))
 		}
 		fmt.Fprintf(&text, "### %s\n%s\n\n", name, strings.Trim(details, "\n"))
 	}
-	return text.String(), nil
+	return text.String()
 }

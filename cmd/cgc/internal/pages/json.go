@@ -21,28 +21,22 @@ var sections = map[string]string{
 
 // keyList generates a list of the keys of a type, given as FOLDER.Type, and of the objects in it, without their
 // meaning.
-func keyList(root string, of []string) (string, error) {
+func keyList(root string, of []string) string {
 	if len(of) != 1 {
-		return "", fmt.Errorf("expected one type")
+		check(fmt.Errorf("expected one type"))
 	}
 	k := &keys{newSource(root), map[string]string{}}
 	path, name := typeOf(of[0])
-	fields, err := k.fields(path, name)
-	if err != nil {
-		return "", err
-	}
+	fields := k.fields(path, name)
 	var parts []string
 	for _, f := range fields {
-		about, err := k.about([]field{f}, nil, 2)
-		if err != nil {
-			return "", err
-		}
+		about := k.about([]field{f}, nil, 2)
 		if strings.HasPrefix(about, "See ") {
 			about = ""
 		}
 		parts = append(parts, join(codes([]string{f.key}), " ", about))
 	}
-	return plain.Wrap(strings.Join(parts, ", "), 120, ""), nil
+	return plain.Wrap(strings.Join(parts, ", "), 120, "")
 }
 
 // typeOf splits FOLDER.Type into the import path and the name of the type.
@@ -56,25 +50,18 @@ func typeOf(text string) (path, name string) {
 
 // keyTable generates a table of the keys of types, given as FOLDER.Type, from their tags and comments. The keys of a
 // nested object are in the cell of the key that contains it.
-func keyTable(root string, types []string) (string, error) {
+func keyTable(root string, types []string) string {
 	s := &keys{newSource(root), map[string]string{}}
 	var text strings.Builder
 	text.WriteString("| key | meaning |\n|---|---|\n")
 	for _, t := range types {
 		path, name := typeOf(t)
-		fields, err := s.fields(path, name)
-		if err != nil {
-			return "", err
-		}
+		fields := s.fields(path, name)
 		for _, group := range groups(fields) {
-			about, err := s.about(group, fields, 0)
-			if err != nil {
-				return "", fmt.Errorf("%s: %w", t, err)
-			}
-			fmt.Fprintf(&text, "| %s | %s |\n", keysOf(group), cell(about))
+			fmt.Fprintf(&text, "| %s | %s |\n", keysOf(group), cell(s.about(group, fields, 0)))
 		}
 	}
-	return text.String(), nil
+	return text.String()
 }
 
 func keysOf(group []field) string {
@@ -93,7 +80,7 @@ type keys struct {
 
 // about describes the fields of a group and, on a line each, the keys of the objects that they contain. For deeper
 // objects, it lists only the keys.
-func (k *keys) about(group, all []field, depth int) (string, error) {
+func (k *keys) about(group, all []field, depth int) string {
 	said := ""
 	if depth < 2 {
 		said = meaning(group, all)
@@ -106,10 +93,7 @@ func (k *keys) about(group, all []field, depth int) (string, error) {
 			}
 			continue
 		}
-		inner, err := k.below(f)
-		if err != nil {
-			return "", err
-		}
+		inner := k.below(f)
 		if inner == nil {
 			continue
 		}
@@ -120,10 +104,7 @@ func (k *keys) about(group, all []field, depth int) (string, error) {
 		}
 		var parts []string
 		for _, below := range groups(inner) {
-			part, err := k.about(below, inner, depth+1)
-			if err != nil {
-				return "", err
-			}
+			part := k.about(below, inner, depth+1)
 			separator := ": "
 			if depth > 0 {
 				separator = " "
@@ -143,25 +124,16 @@ func (k *keys) about(group, all []field, depth int) (string, error) {
 			said += ":<br>" + strings.Join(parts, "<br>")
 		}
 	}
-	return said, nil
+	return said
 }
 
 // columns generates a list of the columns of a CSV file.
-func columns(_ string, of []string) (string, error) {
+func columns(_ string, of []string) string {
+	if strings.Join(of, " ") != "summary.csv" {
+		check(fmt.Errorf("no such file"))
+	}
 	var text bytes.Buffer
-	var err error
-	switch strings.Join(of, " ") {
-	case "summary.csv":
-		err = experiment.WriteSummaryCSV(&text, nil)
-	default:
-		err = fmt.Errorf("no such file")
-	}
-	if err != nil {
-		return "", err
-	}
-	header, err := csv.NewReader(&text).Read()
-	if err != nil {
-		return "", err
-	}
-	return plain.Wrap(codes(header), 120, ""), nil
+	check(experiment.WriteSummaryCSV(&text, nil))
+	header := must(csv.NewReader(&text).Read())
+	return plain.Wrap(codes(header), 120, "")
 }

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
@@ -27,12 +28,43 @@ import (
 )
 
 // A generator returns the text of a generated part. root is the root folder of the repository, and args are the words
-// after the generator's name. The text depends only on the checkout, not on the machine.
-type generator func(root string, args []string) (string, error)
+// after the generator's name. The text depends only on the checkout, not on the machine. A generator that fails ends
+// with check or must, and attempt returns the error.
+type generator func(root string, args []string) string
+
+// attempt returns the text of a generator, or the error with which it panics.
+func attempt(generate func() string) (text string, err error) {
+	defer func() {
+		switch raised := recover().(type) {
+		case nil:
+		case failure:
+			err = raised.error
+		default:
+			panic(raised)
+		}
+	}()
+	return generate(), nil
+}
+
+// failure is what a generator panics with.
+type failure struct{ error }
+
+// check ends a generator if err is not nil.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// must returns v, and ends a generator if err is not nil.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
 
 // generators maps the names that a page may use to generators.
 var generators = map[string]generator{
-	"commands":   commands,
+	"commands":   func(string, []string) string { return cli.Reference() },
 	"columns":    columns,
 	"formats":    formatTable,
 	"details":    formatDetails,
@@ -44,10 +76,10 @@ var generators = map[string]generator{
 }
 
 // files maps the paths, relative to root, of completely generated files to the functions that generate them.
-var files = map[string]func(root string) (string, error){
+var files = map[string]func(root string) string{
 	"docs/figures/accuracy.svg": accuracyFigure,
 	"docs/reference/api.txt":    publicNames,
-	"python/cgc/_parameters.py": func(string) (string, error) { return cli.PythonParameters() },
+	"python/cgc/_parameters.py": func(string) string { return must(cli.PythonParameters()) },
 }
 
 // command is the command line that updates the pages.
@@ -88,7 +120,7 @@ func write(root string) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		text, err := content(root)
+		text, err := attempt(func() string { return content(root) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -143,11 +175,53 @@ func fill(root, page string) (string, error) {
 		if !closed {
 			return "", fmt.Errorf("generated: %s: no %q follows", strings.Join(words, " "), strings.TrimSpace(end))
 		}
-		part, err := generators[words[0]](root, words[1:])
+		part, err := attempt(func() string { return generators[words[0]](root, words[1:]) })
 		if err != nil {
 			return "", fmt.Errorf("generated: %s: %w", strings.Join(words, " "), err)
 		}
 		fmt.Fprintf(&text, "%s%s\n%s", page[:mark[1]], strings.Trim(part, "\n"), end)
 		page = rest
 	}
+}
+
+// meaning rewords the comment of a group's first field, which describes the whole group, for readers of JSON. Names of
+// fields become keys. For a group of one field X, "X is …" becomes "…".
+func meaning(group, all []field) string {
+	text := group[0].doc
+	if len(group) == 1 {
+		if rest, is := strings.CutPrefix(text, group[0].name+" "); is {
+			for _, verb := range []string{"is ", "are ", "has ", "holds ", "lists "} {
+				rest = strings.TrimPrefix(rest, verb)
+			}
+			text = rest
+		}
+	}
+	for i, f := range append(slices.Clone(group), all...) {
+		// A name such as Hidden can also be an ordinary word at the beginning of a sentence.
+		before := `^|[^.\w` + "`" + `]`
+		if i >= len(group) && strings.ToLower(f.name[1:]) == f.name[1:] {
+			before = `[^.] `
+		}
+		text = regexp.MustCompile(`(`+before+`)`+f.name+`\b`).ReplaceAllString(text, "$1`"+f.key+"`")
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// flag matches a flag in a sentence.
+var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
+
+// cell escapes a text for a table cell, and formats flags as code.
+func cell(text string) string {
+	return flag.ReplaceAllString(strings.NewReplacer("|", `\|`, "\n", " ").Replace(text), "`$0`")
+}
+
+// codes formats words as code.
+func codes(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
+
+// join concatenates two texts, with a separator if neither is empty.
+func join(a, separator, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + separator + b
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,56 +8,48 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/internal/rival"
 )
 
 // methodTable generates a table of the methods: what each computes, and its source. Both come from the first paragraph
 // of the doc comment of the method's type or, if several methods share a type, of the constant with the method's name.
 // The last sentence of the paragraph must begin with "Source:".
-func methodTable(root string, _ []string) (string, error) {
+func methodTable(root string, _ []string) string {
 	s := newSource(root)
 	var text strings.Builder
 	text.WriteString("| method | what it computes | source |\n|---|---|---|\n")
 	for _, name := range condense.Names() {
-		t, err := prototype(name)
-		if err != nil {
-			return "", err
-		}
-		about, err := s.valueDoc(t.PkgPath(), name)
-		if err == nil && about == "" {
-			about, err = s.typeDoc(t.PkgPath(), t.Name())
-		}
-		if err != nil {
-			return "", err
+		t := prototype(name)
+		about := s.valueDoc(t.PkgPath(), name)
+		if about == "" {
+			about = s.typeDoc(t.PkgPath(), t.Name())
 		}
 		what, from, stated := strings.Cut(about, " Source: ")
 		if !stated {
-			return "", fmt.Errorf("%s: the first paragraph of the comment of %s.%s must end with Source: …", name, t.PkgPath(),
-				t.Name())
+			check(fmt.Errorf("%s: the first paragraph of the comment of %s.%s must end with Source: …", name, t.PkgPath(),
+				t.Name()))
 		}
 		_, what, _ = strings.Cut(what, " ") // without the leading Go name
 		what = strings.ToUpper(what[:1]) + what[1:]
 		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", name, cell(what), cell(strings.TrimSuffix(from, ".")))
 	}
-	return text.String(), nil
+	return text.String()
 }
 
 // prototype returns the Go type of a method.
-func prototype(name string) (reflect.Type, error) {
-	m, err := condense.New(name, nil)
-	if err != nil {
-		return nil, err
-	}
+func prototype(name string) reflect.Type {
+	m := must(condense.New(name, nil))
 	t := reflect.TypeOf(m)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return t, nil
+	return t
 }
 
 // parameterTable generates a table of the parameters of the named methods, with each method's default. Fields that
 // share a comment share a row. It omits the memory limit, which nearly all methods have.
-func parameterTable(root string, names []string) (string, error) {
+func parameterTable(root string, names []string) string {
 	s := newSource(root)
 	type row struct {
 		keys     []string
@@ -67,18 +58,9 @@ func parameterTable(root string, names []string) (string, error) {
 	}
 	var rows []*row
 	for _, name := range names {
-		t, err := prototype(name)
-		if err != nil {
-			return "", err
-		}
-		fields, err := s.fields(t.PkgPath(), t.Name())
-		if err != nil {
-			return "", err
-		}
-		values, err := defaultsOf(name)
-		if err != nil {
-			return "", err
-		}
+		t := prototype(name)
+		fields := s.fields(t.PkgPath(), t.Name())
+		values := defaultsOf(name)
 		for _, group := range groups(fields) {
 			if len(group) == 1 && group[0].of == "Memory" {
 				continue // the page describes this parameter for all methods
@@ -113,26 +95,14 @@ func parameterTable(root string, names []string) (string, error) {
 		}
 		fmt.Fprintf(&text, " %s |\n", cell(r.doc))
 	}
-	return text.String(), nil
+	return text.String()
 }
 
 // defaultsOf returns the default parameters of a method in JSON.
-func defaultsOf(name string) (map[string]string, error) {
-	m, err := condense.New(name, nil)
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, err
-	}
+func defaultsOf(name string) map[string]string {
 	values := map[string]string{}
-	for key, value := range raw {
-		values[key] = strings.Trim(string(value), `"`)
+	for _, f := range must(object.Of(must(condense.New(name, nil)))) {
+		values[f.Key] = strings.Trim(string(f.Value), `"`)
 	}
-	return values, nil
+	return values
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,7 +39,8 @@ func TestPagesAreFresh(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if made, err := content(root); err != nil || made != string(text) {
+		made, err := attempt(func() string { return content(root) })
+		if err != nil || made != string(text) {
 			t.Errorf("%s is stale (%v): %s", name, err, command)
 		}
 	}
@@ -50,7 +53,7 @@ func TestPagesAreFresh(t *testing.T) {
 
 // TestFill checks that the text between the marks is replaced and the rest is kept.
 func TestFill(t *testing.T) {
-	generators["words"] = func(_ string, args []string) (string, error) { return strings.Join(args, " and "), nil }
+	generators["words"] = func(_ string, args []string) string { return strings.Join(args, " and ") }
 	defer delete(generators, "words")
 	got, err := fill(root, "one\n<!-- generated: words a b -->\nold\n<!-- end -->\ntwo\n")
 	if want := "one\n<!-- generated: words a b -->\na and b\n<!-- end -->\ntwo\n"; got != want || err != nil {
@@ -60,5 +63,105 @@ func TestFill(t *testing.T) {
 		if _, err := fill(root, page); err == nil {
 			t.Errorf("%q was filled", page)
 		}
+	}
+}
+
+// TestLinks checks that links within the repository lead to an existing file and, within a page, to an existing
+// heading. It checks README, and links to the pages of results, only if these pages exist.
+func TestLinks(t *testing.T) {
+	pages, err := find(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, "CONTRIBUTING.md", "SECURITY.md")
+	_, missing := os.Stat(filepath.Join(root, "docs", "results"))
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, page := range pages {
+		if missing != nil && page == "README.md" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			path, heading, _ := strings.Cut(found[1], "#")
+			if strings.Contains(path, "://") || missing != nil && strings.Contains(path, "results/") {
+				continue
+			}
+			file := filepath.Join(root, filepath.Dir(page), path)
+			if path == "" {
+				file = filepath.Join(root, page)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, found[1])
+			} else if heading != "" && !slices.Contains(headings(t, file), heading) {
+				t.Errorf("%s links to %s, and there is no such heading", page, found[1])
+			}
+		}
+	}
+}
+
+// headings returns the link anchors of the headings of a page.
+func headings(t *testing.T, file string) (names []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	for _, line := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		name := other.ReplaceAllString(strings.ToLower(line[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
+}
+
+// TestPublicNames checks what is listed of a module with all kinds of declarations, and what is not.
+func TestPublicNames(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"a.go": `package a
+const A, b = 1, 2
+type Set[K comparable] map[K]bool
+type Same = Set[int]
+type S struct { X, Y []float32; hidden int; Named }
+func (s *S) Do(n int, to ...string) (err error) { return nil }
+type s struct{}
+func (s) Hidden() {}
+type Named interface { Name() string; hidden() }
+func Of[T any](x T) *T { return &x }
+func of() {}
+`,
+		"a_test.go":       "package a\nfunc Tested() {}\n",
+		"a_windows.go":    "package a\nvar Windows int\n",
+		"internal/b/b.go": "package b\nvar B int\n",
+		"cmd/main.go":     "package main\nvar M int\nfunc main() {}\n",
+		"sub/c/c.go":      "package c\nvar C int\n",
+		"sub/notes.md":    "",
+	} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `a: const A
+a: func (*S) Do(n int, to ...string) (err error)
+a: func Of[T any](x T) *T
+a: type Named interface
+a: type Named interface: Name() string
+a: type S struct
+a: type S struct: Named
+a: type S struct: X []float32
+a: type S struct: Y []float32
+a: type Same = Set[int]
+a: type Set[K comparable] map[K]bool
+sub/c: var C
+`
+	if got := publicNames(root); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -29,12 +28,10 @@ type header struct {
 }
 
 // readLines reads results/NAME.jsonl: a header, then one value per line.
-func readLines[T any](root, name string) (h header, values []T, err error) {
+func readLines[T any](root, name string) (values []T) {
+	var h header
 	path := filepath.Join(root, "results", name+".jsonl")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return h, nil, err
-	}
+	text := must(os.ReadFile(path))
 	n := 0
 	for line := range bytes.Lines(text) {
 		var v T
@@ -43,16 +40,16 @@ func readLines[T any](root, name string) (h header, values []T, err error) {
 			into = &h
 		}
 		if err := json.Unmarshal(line, into); err != nil {
-			return h, nil, fmt.Errorf("%s line %d: %w", path, n, err)
+			check(fmt.Errorf("%s line %d: %w", path, n, err))
 		}
 		if n > 1 {
 			values = append(values, v)
 		}
 	}
 	if h.Command == "" || h.Date == "" || h.Machine == "" {
-		return h, nil, fmt.Errorf("%s line 1: a header must have command, date and machine", path)
+		check(fmt.Errorf("%s line 1: a header must have command, date and machine", path))
 	}
-	return h, values, nil
+	return values
 }
 
 // accuracyFiles lists the experiments in the accuracy tables, in the order of their rows. Each has a second file, with
@@ -77,17 +74,11 @@ type measured struct {
 }
 
 // measure returns the results of the named experiments, grouped by graph, treatment and size.
-func measure(root string, names []string) ([]measured, error) {
+func measure(root string, names []string) []measured {
 	var all []measured
 	for _, name := range names {
-		_, records, err := readLines[experiment.Record](root, name)
-		if err != nil {
-			return nil, err
-		}
-		_, more, err := readLines[experiment.Record](root, "auto-"+name)
-		if err != nil {
-			return nil, err
-		}
+		records := readLines[experiment.Record](root, name)
+		more := readLines[experiment.Record](root, "auto-"+name)
 		records = append(records, more...)
 		var full *experiment.Summary
 		first := len(all)
@@ -111,7 +102,7 @@ func measure(root string, names []string) ([]measured, error) {
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // name returns the name of the graph for a table row.
@@ -189,14 +180,14 @@ func (c measured) difference(method string) report.Cell {
 func right(name string) report.Column { return report.Column{Name: name, Side: report.Right} }
 
 // markdown renders a table in Markdown.
-func markdown(t *report.Table) (string, error) {
+func markdown(t *report.Table) string {
 	var b bytes.Buffer
-	err := report.Markdown(&b, &report.Document{Blocks: []report.Block{t}})
-	return b.String(), err
+	check(report.Markdown(&b, &report.Document{Blocks: []report.Block{t}}))
+	return b.String()
 }
 
 // tables maps names to the generators of the tables and texts made from results/.
-var tables = map[string]func(root string) (string, error){
+var tables = map[string]func(root string) string{
 	"accuracy":  accuracy,
 	"baselines": baselines,
 	"headline":  headline,
@@ -205,28 +196,22 @@ var tables = map[string]func(root string) (string, error){
 }
 
 // results generates one entry of tables.
-func results(root string, args []string) (string, error) {
+func results(root string, args []string) string {
 	if len(args) != 1 || tables[args[0]] == nil {
-		return "", fmt.Errorf("%q, must be the name of one table", args)
+		check(fmt.Errorf("%q, must be the name of one table", args))
 	}
 	return tables[args[0]](root)
 }
 
 // sentence generates the first sentences of README: the accuracy of training on a condensed Cora and on the full graph,
 // and the time to condense the largest graph.
-func sentence(root string) (string, error) {
-	all, err := measure(root, []string{"cora"})
-	if err != nil {
-		return "", err
-	}
+func sentence(root string) string {
+	all := measure(root, []string{"cora"})
 	at := slices.IndexFunc(all, func(c measured) bool { return c.nodes == 70 })
 	if at < 0 {
-		return "", errors.New("cora was not condensed to 70 nodes")
+		check(fmt.Errorf("cora was not condensed to 70 nodes"))
 	}
-	_, pairs, err := readLines[pair](root, "speed")
-	if err != nil {
-		return "", err
-	}
+	pairs := readLines[pair](root, "speed")
 	largest := slices.MaxFunc(pairs, func(a, b pair) int { return cmp.Compare(a.Nodes, b.Nodes) })
 	var seconds []float64
 	for _, p := range pairs {
@@ -239,15 +224,12 @@ func sentence(root string) (string, error) {
 		"trained on the full graph, it reaches %s%%. The paper's method condenses a graph with %.1f million nodes and\n"+
 		"%.0f million edges in %s s on two CPU cores.**", c.nodes, report.Count(c.of), c.test("auto").Text,
 		c.test(experiment.Whole).Text,
-		float64(largest.Nodes)/1e6, float64(largest.Edges)/1e6, report.Significant(bench.Median(seconds), 2).Text), nil
+		float64(largest.Nodes)/1e6, float64(largest.Edges)/1e6, report.Significant(bench.Median(seconds), 2).Text)
 }
 
 // accuracyFigure plots the accuracy on Cora against the number of nodes of the training graph.
-func accuracyFigure(root string) (string, error) {
-	all, err := measure(root, []string{"cora"})
-	if err != nil {
-		return "", err
-	}
+func accuracyFigure(root string) string {
+	all := measure(root, []string{"cora"})
 	lines := &report.Lines{X: "nodes it was trained on", Y: "test accuracy, %"}
 	for style, method := range []string{"auto", "cgc", "herding", "k-center", "random", experiment.Whole} {
 		series := report.Series{Name: method, Style: style, Joined: true}
@@ -263,16 +245,13 @@ func accuracyFigure(root string) (string, error) {
 	}
 	var b bytes.Buffer
 	title := "Test accuracy of a GCN on Cora (2,708 nodes), 20 seeds"
-	err = chart.SVG(&b, &report.Plot{Title: title, Data: lines})
-	return b.String(), err
+	check(chart.SVG(&b, &report.Plot{Title: title, Data: lines}))
+	return b.String()
 }
 
 // headline generates README's table, with the middle size of each public graph.
-func headline(root string) (string, error) {
-	all, err := measure(root, accuracyFiles)
-	if err != nil {
-		return "", err
-	}
+func headline(root string) string {
+	all := measure(root, accuracyFiles)
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("nodes"), right("condensed to"), right("auto"), right("cgc"), right("full graph"),
 	}}
@@ -288,11 +267,8 @@ func headline(root string) (string, error) {
 
 // accuracy generates the table of all sizes and methods, with their paired differences from cgc and the paper's
 // numbers.
-func accuracy(root string) (string, error) {
-	all, err := measure(root, accuracyFiles)
-	if err != nil {
-		return "", err
-	}
+func accuracy(root string) string {
+	all := measure(root, accuracyFiles)
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("N′"), right("seeds"), right("auto"), right("cgc"), right("cgc-x"), right("cgc-d"),
 		right("auto − cgc"), right("cgc-x − cgc"), right("cgc-d − cgc"), right("full graph"), right("paper, CGC"),
@@ -308,11 +284,8 @@ func accuracy(root string) (string, error) {
 
 // baselines generates the table that compares methods that select nodes of the graph with methods that synthesise
 // nodes.
-func baselines(root string) (string, error) {
-	all, err := measure(root, []string{"cora"})
-	if err != nil {
-		return "", err
-	}
+func baselines(root string) string {
+	all := measure(root, []string{"cora"})
 	methods := []string{"auto", "cgc", "cgc-d", "herding", "k-center", "random", experiment.Whole}
 	t := &report.Table{Columns: []report.Column{{Name: "graph"}, right("N′"), right("seeds")}}
 	for _, method := range methods {
@@ -350,11 +323,8 @@ type side struct {
 
 // speed generates the table that compares time and memory of cgc and the Python program, with medians over the pairs of
 // each graph.
-func speed(root string) (string, error) {
-	_, pairs, err := readLines[pair](root, "speed")
-	if err != nil {
-		return "", err
-	}
+func speed(root string) string {
+	pairs := readLines[pair](root, "speed")
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("nodes"), right("edges"), right("features"), right("condensed to"), right("cgc, s"),
 		right("Python, s"), right("ratio"), right("cgc, GB"), right("Python, GB"),

@@ -37,18 +37,15 @@ type sourcePackage struct {
 func newSource(root string) *source { return &source{root, map[string]*sourcePackage{}} }
 
 // load parses the package of an import path.
-func (s *source) load(path string) (*sourcePackage, error) {
+func (s *source) load(path string) *sourcePackage {
 	if p := s.packages[path]; p != nil {
-		return p, nil
+		return p
 	}
 	below, ours := strings.CutPrefix(path, module)
 	if !ours {
-		return nil, fmt.Errorf("package %s: not of this repository", path)
+		check(fmt.Errorf("package %s: not of this repository", path))
 	}
-	files, err := filepath.Glob(filepath.Join(s.root, below, "*.go"))
-	if err != nil {
-		return nil, err
-	}
+	files := must(filepath.Glob(filepath.Join(s.root, below, "*.go")))
 	p := &sourcePackage{
 		map[string]*ast.TypeSpec{}, map[string]*ast.CommentGroup{}, map[string]*ast.CommentGroup{},
 		map[string]map[string]string{},
@@ -57,23 +54,17 @@ func (s *source) load(path string) (*sourcePackage, error) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
+		parsed := must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution))
 		p.add(parsed)
 	}
 	s.packages[path] = p
-	return p, nil
+	return p
 }
 
 func (p *sourcePackage) add(file *ast.File) {
 	imports := map[string]string{}
 	for _, i := range file.Imports {
-		path, err := strconv.Unquote(i.Path.Value)
-		if err != nil {
-			continue // ParseFile does not accept such imports
-		}
+		path := must(strconv.Unquote(i.Path.Value))
 		name := path[strings.LastIndex(path, "/")+1:]
 		if i.Name != nil {
 			name = i.Name.Name
@@ -127,23 +118,20 @@ type scope struct {
 
 // fields returns the fields of a struct as they appear in JSON. Embedded structs are replaced by their fields. It
 // returns nil for a type that is not a struct.
-func (s *source) fields(path, name string) ([]field, error) {
-	p, err := s.load(path)
-	if err != nil {
-		return nil, err
-	}
+func (s *source) fields(path, name string) []field {
+	p := s.load(path)
 	spec := p.types[name]
 	if spec == nil {
-		return nil, fmt.Errorf("package %s has no type %s", path, name)
+		check(fmt.Errorf("package %s has no type %s", path, name))
 	}
 	structure, is := spec.Type.(*ast.StructType)
 	if !is {
-		return nil, nil
+		return nil
 	}
 	return s.fieldsIn(structure, scope{p, path, p.imports[name]})
 }
 
-func (s *source) fieldsIn(structure *ast.StructType, in scope) ([]field, error) {
+func (s *source) fieldsIn(structure *ast.StructType, in scope) []field {
 	var all []field
 	for _, f := range structure.Fields.List {
 		one := field{doc: paragraph(f.Doc), scope: in}
@@ -153,27 +141,21 @@ func (s *source) fieldsIn(structure *ast.StructType, in scope) ([]field, error) 
 		one.resolve(f.Type)
 		tag := ""
 		if f.Tag != nil {
-			text, err := strconv.Unquote(f.Tag.Value)
-			if err != nil {
-				return nil, err
-			}
+			text := must(strconv.Unquote(f.Tag.Value))
 			tag = reflect.StructTag(text).Get("json")
 		}
 		key, options, _ := strings.Cut(tag, ",")
 		switch {
 		case key == "-" || key == "" && len(f.Names) > 0:
 		case key == "": // embedded
-			inner, err := s.fields(one.path, one.of)
-			if err != nil {
-				return nil, err
-			}
+			inner := s.fields(one.path, one.of)
 			all = append(all, inner...)
 		default:
 			one.name, one.key, one.optional = f.Names[0].Name, key, strings.Contains(options, "omit")
 			all = append(all, one)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // resolve sets the type of f from a type expression.
@@ -198,12 +180,12 @@ func (f *field) resolve(e ast.Expr) {
 }
 
 // below returns the fields of the struct that a field contains, or nil if it contains no struct of this repository.
-func (s *source) below(f field) ([]field, error) {
+func (s *source) below(f field) []field {
 	switch {
 	case f.inner != nil:
 		return s.fieldsIn(f.inner, f.scope)
 	case f.of == "" || !strings.HasPrefix(f.path, module):
-		return nil, nil
+		return nil
 	}
 	return s.fields(f.path, f.of)
 }
@@ -229,24 +211,18 @@ func words(text string) []string {
 }
 
 // typeDoc returns the first paragraph of the comment of a type.
-func (s *source) typeDoc(path, name string) (string, error) {
-	p, err := s.load(path)
-	if err != nil {
-		return "", err
-	}
+func (s *source) typeDoc(path, name string) string {
+	p := s.load(path)
 	if p.docs[name] == nil {
-		return "", fmt.Errorf("package %s: type %s has no comment", path, name)
+		check(fmt.Errorf("package %s: type %s has no comment", path, name))
 	}
-	return paragraph(p.docs[name]), nil
+	return paragraph(p.docs[name])
 }
 
 // valueDoc returns the first paragraph of the comment of the constant with a string value, or "".
-func (s *source) valueDoc(path, value string) (string, error) {
-	p, err := s.load(path)
-	if err != nil {
-		return "", err
-	}
-	return paragraph(p.values[value]), nil
+func (s *source) valueDoc(path, value string) string {
+	p := s.load(path)
+	return paragraph(p.values[value])
 }
 
 // paragraph returns the first paragraph of a comment as one line.
@@ -259,14 +235,14 @@ func paragraph(c *ast.CommentGroup) string {
 }
 
 // beside returns the text of a file in the folder of a package, or "" if there is no such file.
-func (s *source) beside(path, file string) (string, error) {
+func (s *source) beside(path, file string) string {
 	below, ours := strings.CutPrefix(path, module)
 	if !ours {
-		return "", fmt.Errorf("package %s: not of this repository", path)
+		check(fmt.Errorf("package %s: not of this repository", path))
 	}
 	text, err := os.ReadFile(filepath.Join(s.root, below, file))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		check(err)
 	}
-	return string(text), err
+	return string(text)
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // prefix matches the name of one of this module's packages, or json, at the beginning of an error. A test compares the
@@ -106,4 +107,26 @@ func value(e *json.UnmarshalTypeError) string {
 // once removes each part of a sentence that repeats the previous part, such as the path of a file.
 func once(text string) string {
 	return strings.Join(slices.Compact(strings.Split(text, ": ")), ": ")
+}
+
+// Wrap breaks a text between words into lines of at most width columns. Lines after the first are indented. A word that
+// is too long gets its own line. A width of 0 means no limit.
+func Wrap(text string, width int, indent string) string {
+	var lines strings.Builder
+	used := 0
+	for i, word := range strings.Split(text, " ") {
+		letters := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case width > len(indent) && used+1+letters > width:
+			lines.WriteString("\n" + indent)
+			used = len(indent)
+		default:
+			lines.WriteByte(' ')
+			used++
+		}
+		lines.WriteString(word)
+		used += letters
+	}
+	return lines.String()
 }

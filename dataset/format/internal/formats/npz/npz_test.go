@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -79,6 +80,7 @@ func TestReadFileOfNumpy(t *testing.T) {
 }
 
 func TestReadFileOfTorch(t *testing.T) {
+	slow.Test(t, "Python imports torch")
 	dir := t.TempDir()
 	fixture.Python(t, "numpy, torch", `
 import sys, numpy as np, torch

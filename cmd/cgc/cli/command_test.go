@@ -1,0 +1,179 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/confine"
+)
+
+// check ends the test unless err is nil.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a command line in this process.
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, said bytes.Buffer
+	code = cli.Run(t.Context(), args, &out, &said)
+	return code, out.String(), said.String()
+}
+
+// ok runs a command line, which must succeed.
+func ok(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := run(t, args...)
+	if code != 0 {
+		t.Fatalf("%q ends with %d: %s", args, code, stderr)
+	}
+	return stdout, stderr
+}
+
+// confined runs a program in a control group with a limit of memory. It skips the test if there can be no such group.
+func confined(t *testing.T, limit int64, environment []string, words ...string) (confine.Usage, error) {
+	t.Helper()
+	u, err := confine.Run(t.Context(), limit, environment, words...)
+	if errors.Is(err, confine.ErrNone) {
+		t.Skip(err)
+	}
+	return u, err
+}
+
+// onDisk writes a graph to a file of which the system keeps no pages.
+func onDisk(t *testing.T, file string, g *graph.Graph) {
+	t.Helper()
+	check(t, dataset.Write(t.Context(), file, g))
+	check(t, confine.Forget(file))
+}
+
+// TestSameBytes checks that the file of a condensed graph depends only on the graph and the configuration, in each
+// format: two runs write the same bytes with any number of threads. --timings adds only the seconds.
+func TestSameBytes(t *testing.T) {
+	folder, again := t.TempDir(), t.TempDir()
+	condensed := func(file string, more ...string) {
+		t.Helper()
+		ok(t, append([]string{"condense", "demo", "--method", "cgc", "--nodes", "70", "-o", file}, more...)...)
+	}
+	for _, extension := range []string{"safetensors", "pt", "npz", "graphml", "graphml.gz", "dgl"} {
+		condensed(filepath.Join(folder, "small."+extension), "--threads", "1")
+		condensed(filepath.Join(again, "small."+extension), "--threads", "3")
+	}
+	ok(t, "condense", "demo", "--nodes", "70", "-o", filepath.Join(folder, "auto.safetensors"), "--threads", "1")
+	ok(t, "condense", "demo", "--nodes", "70", "-o", filepath.Join(again, "auto.safetensors"), "--threads", "3")
+	first, second := filepath.Join(folder, "run.safetensors"), filepath.Join(again, "run.safetensors")
+	condensed(first)
+	ok(t, "run", "demo", "--method", "cgc", "--nodes", "70", "-o", second, "--seeds", "2", "--models", "sgc", "--epochs",
+		"1", "--whole", "0")
+	timed := filepath.Join(again, "timed.safetensors")
+	condensed(timed, "--timings")
+	small, err := condense.Load(timed)
+	check(t, err)
+	if !small.Timed || small.Seconds.Total <= 0 || small.Seconds.Of("propagate") <= 0 {
+		t.Errorf("--timings writes the seconds %+v", small.Seconds)
+	}
+	small.Timed = false
+	check(t, small.Save(t.Context(), timed))
+	condensed(filepath.Join(folder, "timed.safetensors"))
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	check(t, err)
+	inside, err := filepath.Glob(filepath.Join(folder, "*", "*"))
+	check(t, err)
+	for _, file := range append(files, inside...) {
+		other := again + file[len(folder):]
+		if info, err := os.Stat(file); err == nil && !info.IsDir() && !sameContents(t, file, other) {
+			t.Errorf("%s and %s differ", file, other)
+		}
+	}
+}
+
+// TestOldFile checks that a file of an older version, which does not record its source, causes a note. Its members
+// still tell a split in which they are test nodes.
+func TestOldFile(t *testing.T) {
+	dir := t.TempDir()
+	swapped, small := filepath.Join(dir, "swapped.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := *synth.Demo()
+	g.Split.Train, g.Split.Test = g.Split.Test, g.Split.Train
+	check(t, dataset.Write(t.Context(), swapped, &g))
+	ok(t, "condense", "demo", "--method", "cgc", "-o", small)
+	old, err := condense.Load(small)
+	check(t, err)
+	old.Source = nil
+	check(t, old.Save(t.Context(), small))
+	_, said := ok(t, "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "2", "--hidden", "4")
+	if !strings.Contains(said, "does not say which graph it was made from") {
+		t.Errorf("no note for an old file: %q", said)
+	}
+	code, _, said := run(t, "evaluate", small, "--on", swapped)
+	if code != 1 || !strings.Contains(said, "are test nodes of demo") {
+		t.Errorf("an old file on another split: %d: %s", code, said)
+	}
+}
+
+// TestConvertSurvivesItsEnd checks that a killed or interrupted conversion writes nothing to its target, and that the
+// next conversion removes the temporary files it left.
+func TestConvertSurvivesItsEnd(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGINT to send")
+	}
+	dir := t.TempDir()
+	g := wide(60_000, 8, 20)
+	from, to := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors")
+	want := filepath.Join(dir, "want.safetensors")
+	check(t, os.Mkdir(from, 0o755))
+	writeText(t, g, from)
+	convert := func(to string) *exec.Cmd { return exec.Command("cgc", "convert", from, to, "--memory", "80MiB") }
+	if out, err := convert(want).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	partial := filepath.Join(dir, ".to.safetensors.partial")
+	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		cmd := convert(to)
+		check(t, cmd.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for waiting := true; waiting; {
+			select {
+			case err := <-ended:
+				t.Fatalf("it ended (%v) before its temporary files were seen: make the graph larger", err)
+			case <-time.After(time.Millisecond):
+				buckets, _ := filepath.Glob(filepath.Join(partial, "bucket*"))
+				waiting = len(buckets) == 0
+			}
+		}
+		check(t, cmd.Process.Signal(signal))
+		if err := <-ended; err == nil {
+			t.Fatal("it ended before its time: make the graph larger")
+		}
+		if _, err := os.Stat(to); err == nil {
+			t.Errorf("%v leaves %s", signal, to)
+		}
+		if _, err := os.Stat(partial); (err == nil) != (signal == os.Kill) {
+			t.Errorf("after %v: temporary files: %v", signal, err)
+		}
+	}
+	if out, err := convert(to).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !sameContents(t, to, want) {
+		t.Error("another file than that of an undisturbed run")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// TestExamples checks that the help of every command has examples, and that the parser accepts each: the command, its
+// flags with their values, and the number of arguments.
+func TestExamples(t *testing.T) {
+	for _, cmd := range tree(commandTree()) {
+		if cmd.IsAvailableCommand() && cmd.Example == "" && !strings.HasPrefix(cmd.CommandPath(), "cgc completion") {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			if err := parse(strings.Fields(line), cmd); err != nil {
+				t.Errorf("%s: example %q: %v", cmd.CommandPath(), strings.TrimSpace(line), err)
+			}
+		}
+	}
+	if err := parse(strings.Fields("cgc run cora --node 70"), commandTree()); err == nil {
+		t.Error("a wrong flag parses")
+	}
+}
+
+// TestPages checks that every command line in a code block of README or docs parses, except in the notes, and the flags
+// of those within a sentence.
+func TestPages(t *testing.T) {
+	pages := []string{"../../../README.md"}
+	for _, pattern := range []string{"*.md", "*/*.md"} {
+		found, err := filepath.Glob("../../../docs/" + pattern)
+		check(t, err)
+		pages = append(pages, found...)
+	}
+	pages = slices.DeleteFunc(pages, func(page string) bool { return strings.Contains(page, "/notes/") }) // dated
+	count := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		check(t, err)
+		for _, found := range inline.FindAllStringSubmatch(string(text), -1) {
+			command := placeholder.ReplaceAllString(strings.Trim(quoted.ReplaceAllString(found[1], "x"), "[]"), "1")
+			cmd, rest, err := commandTree().Find(strings.Fields(command))
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil && !errors.Is(err, pflag.ErrHelp) {
+				t.Errorf("%s: `cgc %s`: %v", page, command, err)
+			}
+		}
+		block, whole := false, ""
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(line, "```") {
+				block = !block
+			}
+			command, is := strings.CutPrefix(line, "$ cgc ")
+			if !is && block {
+				command, is = strings.CutPrefix(line, "cgc ")
+			}
+			if !is && !block {
+				command, is = strings.CutPrefix(line, "    cgc ")
+			}
+			if is {
+				whole = "cgc " + command
+			} else if whole != "" {
+				whole += " " + strings.TrimSpace(line)
+			}
+			if whole == "" || strings.HasSuffix(whole, "\\") {
+				whole = strings.TrimSuffix(whole, "\\")
+				continue
+			}
+			command, _, _ = strings.Cut(whole, " #")
+			whole = ""
+			command = expanded.ReplaceAllString(quoted.ReplaceAllString(command, "x"), "1")
+			if err := parse(strings.Fields(command), commandTree()); err != nil {
+				t.Errorf("%s:%d: %q: %v", page, i+1, command, err)
+			}
+			count++
+		}
+	}
+	t.Logf("%d command lines parse", count)
+	if count < 20 {
+		t.Errorf("%d command lines were found, want more", count)
+	}
+}
+
+// quoted matches a quoted word, expanded a word that the shell expands, inline a command line within a sentence, and
+// placeholder a word that stands for another.
+var (
+	quoted      = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	expanded    = regexp.MustCompile(`\$\(\(.*?\)\)|\$\w+`)
+	inline      = regexp.MustCompile("`cgc ([^`…]*)`")
+	placeholder = regexp.MustCompile(`\b[A-Z]+\b`)
+)
+
+// commandTree returns all commands.
+func commandTree() *cobra.Command {
+	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
+	root.InitDefaultHelpCmd()
+	return root
+}
+
+// parse returns an error unless words is a valid command line of about or one of its subcommands.
+func parse(words []string, about *cobra.Command) error {
+	root := commandTree() // flags keep their values
+	cmd, rest, err := root.Find(words[1:])
+	if err != nil {
+		return err
+	}
+	if about.HasParent() && !strings.HasPrefix(cmd.CommandPath(), about.CommandPath()) {
+		return usagef("is of %s", cmd.CommandPath())
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	if !cmd.HasSubCommands() {
+		return cmd.ValidateArgs(cmd.Flags().Args())
+	}
+	return nil
+}
+
+// TestFlagGroups checks that each flag is assigned to a group where it is defined, and that the help lists it exactly
+// once, under the title of its group.
+func TestFlagGroups(t *testing.T) {
+	titled, listed := regexp.MustCompile(`^([A-Z]\w+):$`), regexp.MustCompile(`^ {2,6}(?:-\w, )?--([a-z-]+)`)
+	for _, cmd := range tree(commandTree()) {
+		if strings.HasPrefix(cmd.CommandPath(), "cgc completion") {
+			continue // cobra defines it
+		}
+		shown, title := map[string]string{}, ""
+		for line := range strings.Lines(cmd.UsageString()) {
+			line = strings.TrimRight(line, "\n")
+			if found := titled.FindStringSubmatch(line); found != nil {
+				title = found[1]
+			}
+			if found := listed.FindStringSubmatch(line); found != nil {
+				if shown[found[1]] != "" {
+					t.Errorf("the help of %s shows --%s twice", cmd.CommandPath(), found[1])
+				}
+				shown[found[1]] = title
+				if len(line) > helpWidth+20 { // a list without spaces
+					t.Errorf("the help of %s has a line of %d columns: %s", cmd.CommandPath(), len(line), line)
+				}
+			}
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			group := groupOf(flag)
+			if flag.Name == "help" {
+				group = generalGroup
+			}
+			if !slices.Contains(flagGroups, group) {
+				t.Errorf("--%s of %s is in no group (%q)", flag.Name, cmd.CommandPath(), group)
+			}
+			if !flag.Hidden && shown[flag.Name] != group {
+				t.Errorf("--%s of %s is shown below %q, want %q", flag.Name, cmd.CommandPath(), shown[flag.Name], group)
+			}
+		})
+	}
+}
+
+// TestReferenceIsComplete checks that each command in the help has a list item, and that each of its flags has exactly
+// one row, which names the command.
+func TestReferenceIsComplete(t *testing.T) {
+	points, tables, _ := strings.Cut(Reference(), "\n## Flags\n")
+	rows := map[string]string{} // the cell that lists the commands, by flag
+	for _, line := range strings.Split(tables, "\n") {
+		cells := strings.Split(line, " | ")
+		if !strings.HasPrefix(line, "| `") || len(cells) < 4 {
+			continue
+		}
+		_, flag, _ := strings.Cut(strings.Trim(cells[0], "|` "), "--")
+		flag, _, _ = strings.Cut(flag, " ")
+		if rows[flag] != "" {
+			t.Errorf("--%s has two rows", flag)
+		}
+		rows[flag] = strings.Trim(cells[3], "| ")
+	}
+	all := visible((&command{stdout: io.Discard, stderr: io.Discard}).root())[1:]
+	for _, cmd := range all {
+		if !strings.Contains(points, "* `"+cmd.CommandPath()) {
+			t.Errorf("no point for %s", cmd.CommandPath())
+		}
+		if cmd.HasAvailableSubCommands() || synonym(cmd, all) != nil {
+			continue
+		}
+		flagsOf(cmd, func(flag *pflag.Flag) {
+			name := strings.TrimPrefix(cmd.CommandPath(), "cgc ")
+			if !slices.Contains(strings.Split(rows[flag.Name], ", "), name) {
+				t.Errorf("the row of --%s names %q, and not %s", flag.Name, rows[flag.Name], name)
+			}
+		})
+	}
+	for _, flag := range []string{"threads", "json", "quiet"} {
+		if rows[flag] != "all" {
+			t.Errorf("--%s is of %q", flag, rows[flag])
+		}
+	}
+}
