@@ -432,8 +432,8 @@ func (p *prepared) classes(labels *mat.Dense, all bool) (rows, y []int32) {
 	return rows, y
 }
 
-// sample returns some of rows and their classes y: of each class, perNode for each condensed node in its budget, at even
-// distances, or all if it has no more.
+// sample returns some of rows and their classes y: of each class, perNode for each condensed node in its budget, at
+// even distances, or all if it has no more.
 func sample(rows, y []int32, budget []int, perNode int) (some, classes []int32) {
 	counts, seen := make([]int, len(budget)), make([]int, len(budget))
 	for _, c := range y {

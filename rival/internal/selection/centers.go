@@ -107,7 +107,9 @@ func (m centers) propagate(ctx context.Context, task *rival.Task) (map[int32][]f
 	defer task.Clock.Step(propagateStep)()
 	g := task.Graph
 	h, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: m.Hops},
-		propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train, Classes: g.Labels(g.Split.Train), Mapped: g.Mapped})
+		propagate.Input{
+			Adj: g.Adj, X: g.X, Rows: g.Split.Train, Classes: g.Labels(g.Split.Train), Last: true, Mapped: g.Mapped,
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -136,6 +136,7 @@ func (s Subject) propagation() (p propagate.Propagation, weights []float64, know
 // embed returns the embeddings of the rows of in.
 func embed(ctx context.Context, engine propagate.Engine, p propagate.Propagation, weights []float64,
 	in propagate.Input) (*mat.Dense, error) {
+	in.Last = weights == nil
 	h, err := propagate.Run(ctx, engine, p, in)
 	if err != nil {
 		return nil, err

@@ -63,7 +63,8 @@ func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	var packed bytes.Buffer                                    // without a name or a time, so that equal programs give equal bytes
+	// The archive has no name and no time, so that equal programs give equal bytes.
+	var packed bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level exists
 	_, err = z.Write(text)
 	if err := errors.Join(err, z.Close()); err != nil {
