@@ -74,6 +74,9 @@ type Account struct {
 	// for the choice, because the graph has no validation nodes.
 	Validation int  `json:"validation_nodes"`
 	HeldOut    bool `json:"held_out,omitempty"`
+	// Weighted says that validation nodes were weighted by the shares of their classes among all nodes, which the teacher
+	// of package distill estimates. The validation nodes do not show them if they were drawn class by class.
+	Weighted bool `json:"weighted,omitempty"`
 	// Candidates lists all candidates, cgc first.
 	Candidates []Candidate `json:"candidates"`
 	// Account is that of the chosen method.

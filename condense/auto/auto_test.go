@@ -2,6 +2,7 @@ package auto_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,19 @@ func TestStaysWithCGC(t *testing.T) {
 		if small.X.Data[i] != v {
 			t.Fatalf("entry %d of X′ is %v, that of cgc %v", i, small.X.Data[i], v)
 		}
+	}
+}
+
+// TestWeighsClasses: validation nodes that were drawn class by class are weighted, others are not.
+func TestWeighsClasses(t *testing.T) {
+	g := blocks(t, 0.85, 0.5)
+	if _, a := choice(t, auto.New(), g, 0); a.Weighted {
+		t.Errorf("%v validation nodes of the classes get weights", g.Counts(g.Split.Val))
+	}
+	seen := make([]int, g.Classes)
+	g.Split.Val = slices.DeleteFunc(g.Split.Val, func(v int32) bool { seen[g.Y[v]]++; return seen[g.Y[v]] > 30 })
+	if _, a := choice(t, auto.New(), g, 0); !a.Weighted {
+		t.Errorf("%v validation nodes of the classes do not get weights", g.Counts(g.Split.Val))
 	}
 }
 

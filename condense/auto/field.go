@@ -2,6 +2,7 @@ package auto
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -36,6 +37,7 @@ const (
 
 // field is where candidates compete: a graph to condense and a judge of the results.
 type field struct {
+	graph   *graph.Graph // whose validation nodes decide
 	shared  *shared
 	judge   *judge.Judge // nil if there is nothing to choose
 	why     string       // the reason for that
@@ -45,7 +47,7 @@ type field struct {
 // newField returns the field of g in the setting of m. view holds the preparations of the graph to condense. Without
 // validation nodes, half of the training nodes of each class are held out, and the rest are condensed.
 func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*field, error) {
-	f := &field{shared: view}
+	f := &field{graph: g, shared: view}
 	if m.Memory > 0 && m.room(view.graph) < 0 {
 		f.why = "the memory limit leaves no room for a choice"
 		return f, nil
@@ -60,7 +62,7 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 		if err != nil {
 			return nil, err
 		}
-		f.heldOut, f.shared = true, &shared{graph: seen.Graph}
+		f.graph, f.heldOut, f.shared = g, true, &shared{graph: seen.Graph}
 	}
 	features, _, err := m.Setting().Features(ctx, g)
 	if err != nil {
@@ -107,10 +109,8 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	}
 	quiet := progress.With(ctx, nil) // the steps of a trial are not reported
 	counter := progress.NewCounter(0, len(candidates))
-	var base []judge.Verdict
-	best := 0
-	for i := range candidates {
-		c := &candidates[i]
+	made := make([][]*condense.Condensed, len(candidates))
+	for i, c := range candidates {
 		counter.Add(ctx, "candidates")
 		if c.LeftOut != "" {
 			continue
@@ -120,13 +120,29 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			soft.Sample = clustered
 			method = soft
 		}
-		verdicts := make([]judge.Verdict, count)
-		for t := range verdicts {
-			small, err := f.shared.condense(quiet, method, nodes, trialSeeds+uint64(t))
+		for t := range uint64(count) {
+			small, err := f.shared.condense(quiet, method, nodes, trialSeeds+t)
 			if err != nil {
 				return nil, nil, err
 			}
-			if verdicts[t], err = f.judge.Of(quiet, small, true); err != nil {
+			made[i] = append(made[i], small)
+		}
+	}
+	shares, err := f.shares(made)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Weighted = shares != nil
+	var base []judge.Verdict
+	best := 0
+	for i := range candidates {
+		c := &candidates[i]
+		if c.LeftOut != "" {
+			continue
+		}
+		verdicts := make([]judge.Verdict, count)
+		for t, small := range made[i] {
+			if verdicts[t], err = f.judge.Of(quiet, small, true, shares); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -152,6 +168,37 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			won.Gain, won.Error, candidates[0].Name)
 	}
 	return a, won.method, ctx.Err()
+}
+
+// shares returns the share of each class among all nodes, by the labels that the teacher of cgc-d gives them, or nil if
+// the validation nodes show the shares themselves. They do not where they were drawn class by class: more than half of
+// the classes then have the same number of validation nodes, the largest. made has the trials of each candidate.
+func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
+	counts := f.graph.Counts(f.graph.Split.Val)
+	largest, as := slices.Max(counts), 0
+	for _, n := range counts {
+		if n == largest {
+			as++
+		}
+	}
+	if 2*as <= len(counts) {
+		return nil, nil
+	}
+	for _, trials := range made {
+		if len(trials) == 0 || trials[0].Soft == nil {
+			continue
+		}
+		var account distill.Account
+		if err := json.Unmarshal(trials[0].Account, &account); err != nil {
+			return nil, fmt.Errorf("auto: account of cgc-d: %w", err)
+		}
+		shares := make([]float64, len(counts))
+		for c, n := range account.Classes {
+			shares[c] = float64(n + 1) // not 0, even if the teacher gives a class to no node
+		}
+		return shares, nil
+	}
+	return nil, nil
 }
 
 // compared returns the mean over trials and nodes of the difference between the scores of two candidates, and its

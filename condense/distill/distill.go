@@ -91,6 +91,9 @@ type Account struct {
 	Validation [2]float64 `json:"validation"`
 	// Pool is the number of source nodes.
 	Pool int `json:"pool"`
+	// Classes is the number of nodes of each class among those that may be source nodes: training nodes count for their
+	// class, others for their most likely one.
+	Classes []int `json:"classes"`
 }
 
 // The names of the steps in Seconds.
@@ -294,6 +297,10 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 		return nil, err
 	}
 	rows, y := p.classes(labels, all)
+	account.Classes = make([]int, p.Graph.Classes)
+	for _, c := range y {
+		account.Classes[c]++
+	}
 	if m.Sample > 0 {
 		rows, y = sample(rows, y, task.Budget, m.Sample)
 	}

@@ -166,7 +166,7 @@ func meanVerdict(
 		if err != nil {
 			return mean, err
 		}
-		if verdicts[i], err = j.Of(ctx, small, c.Weighted); err != nil {
+		if verdicts[i], err = j.Of(ctx, small, c.Weighted, nil); err != nil {
 			return mean, err
 		}
 		c.Config.Seed++

@@ -130,8 +130,10 @@ func sampleField(a *mat.CSR, rows []int32, limit int, src rand.Source) (sample, 
 }
 
 // Of returns the verdict on a condensed graph. weighted weights condensed nodes by the number of their source nodes, as
-// trainings do by default. The cost is that of products with N′ columns and of six systems of N′ equations.
-func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool) (Verdict, error) {
+// trainings do by default. shares, if it is not nil, has the share of each class among all nodes of the original graph:
+// validation nodes of a class then count as much in total as the class has nodes. The cost is that of products with N′
+// columns and of six systems of N′ equations.
+func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool, shares []float64) (Verdict, error) {
 	operator := small.Operator()
 	var m, inner, cross mat.Dense
 	if err := operator.Apply(ctx, &m, small.X); err != nil {
@@ -139,18 +141,41 @@ func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool
 	}
 	mat.MulTB(&inner, &m, &m)
 	mat.MulTB(&cross, j.features, &m)
-	first, err := j.fit(ctx, small, operator, &inner, &cross, weighted)
+	weights := j.weights(shares)
+	first, err := j.fit(ctx, small, operator, &inner, &cross, weighted, weights)
 	if err != nil || j.linear {
 		return first, err
 	}
 	sizes := kernelridge.Norms(&m)
 	kernelridge.Wide(&inner, sizes, sizes)
 	kernelridge.Wide(&cross, j.norms, sizes)
-	second, err := j.fit(ctx, small, operator, &inner, &cross, weighted)
+	second, err := j.fit(ctx, small, operator, &inner, &cross, weighted, weights)
 	if err != nil {
 		return Verdict{}, err
 	}
 	return Mean(first, second), nil
+}
+
+// weights returns the weight of each validation node, whose mean is 1.
+func (j *Judge) weights(shares []float64) []float64 {
+	counts := make([]float64, len(shares))
+	if shares != nil {
+		for _, y := range j.labels {
+			counts[y]++
+		}
+	}
+	weights, sum := make([]float64, len(j.labels)), 0.0
+	for i, y := range j.labels {
+		weights[i] = 1
+		if shares != nil {
+			weights[i] = shares[y] / counts[y]
+		}
+		sum += weights[i]
+	}
+	for i := range weights {
+		weights[i] *= float64(len(weights)) / sum
+	}
+	return weights
 }
 
 // ridges are the candidates for λ.
@@ -160,6 +185,7 @@ var ridges = []float64{0.03, 0.3, 3}
 // is N′×N′; cross has a row for each of j.features. fit changes neither.
 func (j *Judge) fit(
 	ctx context.Context, small *condense.Condensed, operator graph.Operator, inner, cross *mat.Dense, weighted bool,
+	weights []float64,
 ) (best Verdict, err error) {
 	var half, own, asked, other mat.Dense
 	if err := operator.Apply(ctx, &half, inner); err != nil {
@@ -194,12 +220,12 @@ func (j *Judge) fit(
 			return best, err
 		}
 		mat.MulTA(logits, &other, solution)
-		if v := verdict(logits, j.labels); !fitted || v.Score() > best.Score() {
+		if v := verdict(logits, j.labels, weights); !fitted || v.Score() > best.Score() {
 			best, fitted = v, true
 		}
 	}
 	if !fitted {
-		best = verdict(mat.NewDense(len(j.labels), small.Classes), j.labels)
+		best = verdict(mat.NewDense(len(j.labels), small.Classes), j.labels, weights)
 	}
 	return best, ctx.Err()
 }
@@ -216,24 +242,32 @@ func targets(small *condense.Condensed) *mat.Dense {
 // too small without a factor.
 var scales = []float64{1, 2, 4, 8, 16, 32}
 
-// verdict compares logits with the labels of their rows.
-func verdict(logits *mat.Dense, labels []int32) Verdict {
-	v := Verdict{Accuracy: gnn.Accuracy(logits, labels), Entropy: math.Inf(1)}
-	best := scales[0]
+// verdict compares logits with the labels of their rows, which have the given weights.
+func verdict(logits *mat.Dense, labels []int32, weights []float64) Verdict {
+	n := float64(len(labels))
+	entropies := func(scale float64) (mean float64, each []float64) {
+		each = make([]float64, len(labels))
+		for i := range labels {
+			one := mat.Dense{Rows: 1, Cols: logits.Cols, Data: logits.Row(i)}
+			each[i] = gnn.CrossEntropy(&one, labels[i:i+1], scale)
+			mean += weights[i] * each[i] / n
+		}
+		return mean, each
+	}
+	var v Verdict
+	var entropy []float64
 	for _, scale := range scales {
-		if e := gnn.CrossEntropy(logits, labels, scale); e < v.Entropy {
-			v.Entropy, best = e, scale
+		if mean, each := entropies(scale); entropy == nil || mean < v.Entropy {
+			v.Entropy, entropy = mean, each
 		}
 	}
 	v.Each = make([]float64, len(labels))
 	likely := math.Exp(-v.Entropy)
 	for i, y := range labels {
-		row := logits.Row(i)
-		one := mat.Dense{Rows: 1, Cols: logits.Cols, Data: row}
-		entropy := gnn.CrossEntropy(&one, labels[i:i+1], best)
-		v.Each[i] = 50 * likely * (1 - (entropy - v.Entropy)) // exp(−h) to first order around the mean entropy
-		if kernel.ArgMax(row) == int(y) {
-			v.Each[i] += 50
+		v.Each[i] = weights[i] * 50 * likely * (1 - (entropy[i] - v.Entropy)) // exp(−h) to first order around the mean
+		if kernel.ArgMax(logits.Row(i)) == int(y) {
+			v.Each[i] += weights[i] * 50
+			v.Accuracy += 100 * weights[i] / n
 		}
 	}
 	return v

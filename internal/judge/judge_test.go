@@ -90,7 +90,7 @@ func TestJudgeIsItsFormula(t *testing.T) {
 	for _, linear := range []bool{true, false} {
 		for _, weighted := range []bool{false, true} {
 			j := mattest.Must(New(t.Context(), g, false, linear, rand.NewPCG(1, 1)))
-			got := mattest.Must(j.Of(t.Context(), small, weighted))
+			got := mattest.Must(j.Of(t.Context(), small, weighted, nil))
 			want := plainly(g, small, weighted, false)
 			if !linear {
 				w := plainly(g, small, weighted, true)
@@ -152,11 +152,42 @@ func plainly(g *graph.Graph, small *condense.Condensed, weighted, wide bool) Ver
 		for v, node := range g.Split.Val {
 			logits.Row(v)[0], logits.Row(v)[1] = float32(all.At(int(node), 0)), float32(all.At(int(node), 1))
 		}
-		if v := verdict(logits, g.Labels(g.Split.Val)); best.Accuracy < 0 || v.Score() > best.Score() {
+		if v := verdict(logits, g.Labels(g.Split.Val), slices.Repeat([]float64{1}, logits.Rows)); best.Accuracy < 0 || v.Score() > best.Score() {
 			best = v
 		}
 	}
 	return best
+}
+
+// TestWeights: weights that are whole numbers are those of rows that stand so often, and the shares of classes that
+// validation nodes have already give weights of 1.
+func TestWeights(t *testing.T) {
+	rows := [][]float32{{1, 0}, {0.2, 0.5}, {0.3, 0.1}}
+	repeats := []int{3, 1, 2}
+	labels, weights := []int32{0, 0, 1}, []float64{1.5, 0.5, 1}
+	once, often := mat.NewDense(3, 2), new(mat.Dense)
+	var expanded []int32
+	for i, row := range rows {
+		copy(once.Row(i), row)
+		for range repeats[i] {
+			often.Data = append(often.Data, row...)
+			expanded = append(expanded, labels[i])
+		}
+	}
+	often.Rows, often.Cols = 6, 2
+	got, want := verdict(once, labels, weights), verdict(often, expanded, slices.Repeat([]float64{1}, 6))
+	if math.Abs(got.Accuracy-want.Accuracy) > 1e-9 || math.Abs(got.Entropy-want.Entropy) > 1e-9 {
+		t.Errorf("%v, with repeated rows %v", got, want)
+	}
+	j := Judge{labels: []int32{1, 0, 1, 1}}
+	for i, w := range j.weights([]float64{2, 6}) {
+		if math.Abs(w-1) > 1e-12 {
+			t.Errorf("validation node %d has weight %v, want 1", i, w)
+		}
+	}
+	if w := j.weights([]float64{3, 1}); math.Abs(w[1]-3) > 1e-12 || math.Abs(w[0]-1./3) > 1e-12 {
+		t.Errorf("weights %v, want 3 for the class with 3 in 4 nodes and 1 in 4 validation nodes", w)
+	}
 }
 
 // TestSampleFieldKeepsItsBound checks the sample with and without an effective limit.
