@@ -6,6 +6,7 @@ package all
 import (
 	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/rival/internal/bonsai"
 	"github.com/graph-condensation/cgc/rival/internal/coarsening"
 	"github.com/graph-condensation/cgc/rival/internal/distribution"
 	"github.com/graph-condensation/cgc/rival/internal/gradient"
@@ -18,7 +19,7 @@ import (
 func init() {
 	for _, methods := range [][]condense.Method{
 		selection.Methods(), coarsening.Methods(), kernel.Methods(), gradient.Methods(), distribution.Methods(),
-		trajectory.Methods(),
+		trajectory.Methods(), {bonsai.NewBonsai()},
 	} {
 		for _, m := range methods {
 			condense.Register(m)
