@@ -45,8 +45,8 @@ func TestRepresent(t *testing.T) {
 	}
 }
 
-// TestOrder checks the nearest rows and the order of coverage on a line, worked out by hand. Rows 1 and 2 have the votes
-// of rows 0 to 2, row 3 those of 3 and 4, and then rows 0 and 4 cover nobody new.
+// TestOrder checks the nearest rows and the order of coverage on a line, worked out by hand. Rows 1 and 2 have the
+// votes of rows 0 to 2, row 3 those of 3 and 4, and then rows 0 and 4 cover nobody new.
 func TestOrder(t *testing.T) {
 	x := &mat.Dense{Rows: 5, Cols: 1, Data: []float32{0, 1, 2, 10, 11.5}}
 	votes, err := nearest(t.Context(), x, 2)
@@ -67,8 +67,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSplits checks which columns a decision tree uses. Column 1 separates class 0. Column 3 and, equally well, the later
-// column 4 separate classes 1 and 2. Column 0 is constant, and column 2 separates nothing.
+// TestSplits checks which columns a decision tree uses. Column 1 separates class 0. Column 3 and, equally well, the
+// later column 4 separate classes 1 and 2. Column 0 is constant, and column 2 separates nothing.
 func TestSplits(t *testing.T) {
 	x := &mat.Dense{Rows: 6, Cols: 5, Data: []float32{
 		7, 1, 0, 5, 0,
@@ -164,8 +164,8 @@ func TestCover(t *testing.T) {
 }
 
 // TestPageRank compares the ranks with the solution of π = α(πD⁻¹A + δp) + (1 − α)p on a path of three nodes and an
-// isolated node, of which nodes 0 and 3 are exemplars. With r = αδ + 0.15 and p = ½ for both: node 1 gives half of what it
-// has to either side, but 2 belongs to no tree.
+// isolated node, of which nodes 0 and 3 are exemplars. With r = αδ + 0.15 and p = ½ for both: node 1 gives half of what
+// it has to either side, but 2 belongs to no tree.
 func TestPageRank(t *testing.T) {
 	g := path(t, make([]int32, 3), 0, 0, 0)
 	adj := &mat.CSR{Rows: 4, Cols: 4, Indptr: append(g.Adj.Indptr, g.Adj.Indptr[3]), Indices: g.Adj.Indices}

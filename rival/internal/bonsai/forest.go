@@ -95,8 +95,8 @@ func (f *forest) prune(ctx context.Context, nodes int) error {
 //
 //	π = α(πD⁻¹A + δp) + (1 − α)p,
 //
-// where p is uniform over the exemplars, and δ is the sum of π over nodes without edges. α, the number of iterations and
-// the tolerance are those of the authors' library, NetworkX.
+// where p is uniform over the exemplars, and δ is the sum of π over nodes without edges. α, the number of iterations
+// and the tolerance are those of the authors' library, NetworkX.
 func (f *forest) pageRank(ctx context.Context) ([]float64, error) {
 	const alpha, iterations, tolerance = 0.85, 100, 1e-6
 	n := f.adj.Rows

@@ -100,8 +100,8 @@ func (t tree) best(ctx context.Context, rows []int32) (split, error) {
 	return best, err
 }
 
-// at returns the best split by a column: the maximum of Σ_c l_c²/l + Σ_c r_c²/r, where l_c of l rows on the left and r_c
-// of r on the right have class c. left and right are scratch space.
+// at returns the best split by a column: the maximum of Σ_c l_c²/l + Σ_c r_c²/r, where l_c of l rows on the left and
+// r_c of r on the right have class c. left and right are scratch space.
 func (t tree) at(rows []int32, column int, left, right []float64) (best split) {
 	clear(left)
 	clear(right)

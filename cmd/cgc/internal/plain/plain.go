@@ -20,9 +20,9 @@ import (
 var prefix = regexp.MustCompile(`(^|: |; )(` + strings.Join(packages, "|") + `): `)
 
 var packages = strings.Fields(`
-	assess augment auto bench bonsai cgc chart checkpoint chromium cluster coarsening condense confine dataset dgl
-	distill experiment factor generate gnn gradient graph graphml html json kernel kernelridge learn mat memory offline
-	overview paneled paper parquet partition propagate report rival safetensors selection selftrain stored synth
+	assess augment auto bench bonsai cgc chart checkpoint chromium cluster clustgdd coarsening condense confine dataset
+	dgl distill experiment factor generate gnn gradient graph graphml html json kernel kernelridge learn mat memory
+	offline overview paneled paper parquet partition propagate report rival safetensors selection selftrain stored synth
 	trajectory tune web`)
 
 // Sentence returns err as one line, without the names of packages. It rewords errors of the system about files and
