@@ -95,6 +95,9 @@ func (m ClustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 			w1, b1, w2, b2 := t.Var(c.w1), t.Var(c.b1), t.Var(c.w2), t.Var(c.b2)
 			hidden := t.Dropout(t.AddRow(t.MatMul(t.Var(&train), w1), b1), m.Dropout, src)
 			loss := t.CrossEntropy(t.AddRow(t.MatMul(hidden, w2), b2), t.Var(targets))
+			if err := finite(pretrainStep, epoch+1, float64(loss.Value.Data[0])); err != nil {
+				return err
+			}
 			grad := t.Grad(loss, w1, b1, w2, b2)
 			steps.Step(grad[0].Value, grad[1].Value, grad[2].Value, grad[3].Value)
 			return nil

@@ -333,6 +333,24 @@ func TestRefinement(t *testing.T) {
 	}
 }
 
+// TestDiverges checks that a loss that is not finite causes an error that contains the epoch.
+func TestDiverges(t *testing.T) {
+	m := NewClustGDD()
+	m.Hidden, m.Rate = 4, 1e30
+	_, err := m.Condense(t.Context(), learntest.Begin(t).Graph, 9, 1)
+	const words = "clustgdd: the loss of epoch 2 of step pretrain is "
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("error %v, want one with %q", err, words)
+	}
+	one := []int32{0}
+	r := refinement{ClustGDD: m, h: mat.NewDense(1, 2), labels: one, x: mat.NewDense(1, 2), y: one, classes: 1}
+	r.h.Data[0] = float32(math.Inf(1))
+	err = r.run(t.Context(), rand.NewPCG(1, 1))
+	if err == nil || !strings.Contains(err.Error(), "epoch 1 of step refine is NaN") {
+		t.Errorf("error %v, want one about epoch 1 of step refine", err)
+	}
+}
+
 // TestRefusals checks that a parameter out of range causes an error that contains its value.
 func TestRefusals(t *testing.T) {
 	g := learntest.Begin(t).Graph

@@ -2,6 +2,7 @@ package clustgdd
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -37,7 +38,10 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 			model.Rate, features.Rate = r.Rate/10, r.FeatureRate/10
 		}
 		err := t.Within(ctx, func() error {
-			_, grad := r.gradient(t, c)
+			loss, grad := r.gradient(t, c)
+			if err := finite(refineStep, epoch+1, loss); err != nil {
+				return err
+			}
 			model.Step(grad[0], grad[1], grad[2], grad[3])
 			kernel.Scale(grad[4].Data, float32(r.Scale), grad[4].Data)
 			features.Step(grad[4])
@@ -50,6 +54,15 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 	}
 	kernel.Axpy(float32(r.Scale), delta.Data, r.x.Data)
 	return ctx.Err()
+}
+
+// finite returns an error if the loss of an epoch of a step is not finite.
+func finite(step string, epoch int, loss float64) error {
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return fmt.Errorf("clustgdd: the loss of epoch %d of step %s is %v, must be a finite number; "+
+			"lower the learning rates, or scale the features", epoch, step, loss)
+	}
+	return nil
 }
 
 // gradient returns the objective and its gradients with respect to W₁, b₁, W₂, b₂ and F. They are valid until the next
