@@ -7,12 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
-
-func TestContract(t *testing.T) { condensetest.Test(t, NewBonsai(), condensetest.Proportional) }
 
 // path returns a path whose nodes all train. The only feature of node v is x[v].
 func path(t *testing.T, y []int32, x ...float32) *graph.Graph {

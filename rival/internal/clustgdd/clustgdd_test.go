@@ -7,18 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
-
-func TestContract(t *testing.T) {
-	m := NewClustGDD()
-	m.PretrainEpochs, m.Epochs, m.Hidden = 4, 3, 8
-	condensetest.Test(t, m, condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation)
-}
 
 // dense returns Â of g, by its definition.
 func dense(g *graph.Graph) *mat.Dense {
