@@ -21,9 +21,9 @@ import (
 var prefix = regexp.MustCompile(`(^|: |; )(` + strings.Join(packages, "|") + `): `)
 
 var packages = strings.Fields(`
-	assess augment auto bench cgc checkpoint chromium cluster coarsening condense confine dataset dgl distill
-	experiment factor generate gnn gradient graph graphml html json kernel kernelridge learn mat memory offline overview
-	paneled paper parquet partition propagate rival safetensors selection selftrain stored synth trajectory tune
+	assess augment auto bench bonsai cgc checkpoint chromium cluster clustgdd coarsening condense confine dataset dgl
+	distill experiment factor generate gnn gradient graph graphml html json kernel kernelridge learn mat memory offline
+	overview paneled paper parquet partition propagate rival safetensors selection selftrain stored synth trajectory tune
 	web`)
 
 // Sentence returns err as one line, without the names of packages. It rewords errors of the system about files and

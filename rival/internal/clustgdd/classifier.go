@@ -1,0 +1,133 @@
+package clustgdd
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+)
+
+// smooth returns H = (1−α) Σ_{t<T} αᵗÂᵗX/unit of all nodes.
+func (m ClustGDD) smooth(ctx context.Context, g *graph.Graph, unit float32) (*mat.Dense, error) {
+	h := new(mat.Dense)
+	all := make([]int32, g.Nodes())
+	for v := range all {
+		all[v] = int32(v)
+	}
+	if err := mat.Rows(h, g.X, all); err != nil {
+		return nil, err
+	}
+	kernel.Scale(h.Data, float32(1-m.Alpha)/unit, h.Data)
+	hop, next := h.Clone(), new(mat.Dense)
+	operator := graph.Symmetric(g.Adj)
+	for range m.Terms - 1 {
+		if err := operator.Apply(ctx, next, hop); err != nil {
+			return nil, err
+		}
+		kernel.Scale(next.Data, float32(m.Alpha), next.Data)
+		kernel.Axpy(1, next.Data, h.Data)
+		hop, next = next, hop
+	}
+	return h, ctx.Err()
+}
+
+// classifier computes the logits (xW₁ + b₁)W₂ + b₂.
+type classifier struct{ w1, b1, w2, b2 *mat.Dense }
+
+func newClassifier(inputs, hidden, classes int, src rand.Source) classifier {
+	return classifier{
+		learn.Uniform(mat.NewDense(inputs, hidden), inputs, src), learn.Uniform(mat.NewDense(1, hidden), inputs, src),
+		learn.Uniform(mat.NewDense(hidden, classes), hidden, src), learn.Uniform(mat.NewDense(1, classes), hidden, src),
+	}
+}
+
+// parameters returns W₁, b₁, W₂ and b₂.
+func (c classifier) parameters() []*mat.Dense { return []*mat.Dense{c.w1, c.b1, c.w2, c.b2} }
+
+// clone returns a copy of c.
+func (c classifier) clone() classifier {
+	return classifier{c.w1.Clone(), c.b1.Clone(), c.w2.Clone(), c.b2.Clone()}
+}
+
+// logits returns the logits of the rows of x. It multiplies the matrices first, since there is no activation.
+func (c classifier) logits(x *mat.Dense) *mat.Dense {
+	var w, b mat.Dense
+	mat.Mul(&w, c.w1, c.w2)
+	mat.Mul(&b, c.b1, c.w2)
+	z := new(mat.Dense)
+	mat.Mul(z, x, &w)
+	for i := range z.Rows {
+		for j := range z.Row(i) {
+			z.Row(i)[j] += b.Data[j] + c.b2.Data[j]
+		}
+	}
+	return z
+}
+
+// pretrain returns H and the logits Z of the first classifier at all nodes.
+func (m ClustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, src rand.Source) (
+	h, z *mat.Dense, err error,
+) {
+	if h, err = m.smooth(ctx, g, unit); err != nil {
+		return nil, nil, err
+	}
+	var train, val mat.Dense
+	h.Gather(&train, g.Split.Train)
+	h.Gather(&val, g.Split.Val)
+	c := newClassifier(h.Cols, m.Hidden, g.Classes, src)
+	best, most := c.clone(), 0
+	targets := autodiff.OneHot(g.Labels(g.Split.Train), g.Classes)
+	steps := adam.New(m.Rate, c.parameters()...)
+	t, count := autodiff.NewTape(), progress.NewCounter(0, m.PretrainEpochs)
+	for epoch := range m.PretrainEpochs {
+		if epoch == m.PretrainEpochs/2 {
+			steps.Restart()
+			steps.Rate = m.Rate / 10
+		}
+		err := t.Within(ctx, func() error {
+			t.Reset()
+			w1, b1, w2, b2 := t.Var(c.w1), t.Var(c.b1), t.Var(c.w2), t.Var(c.b2)
+			hidden := t.Dropout(t.AddRow(t.MatMul(t.Var(&train), w1), b1), m.Dropout, src)
+			loss := t.CrossEntropy(t.AddRow(t.MatMul(hidden, w2), b2), t.Var(targets))
+			if err := finite(pretrainStep, epoch+1, float64(loss.Value.Data[0])); err != nil {
+				return err
+			}
+			grad := t.Grad(loss, w1, b1, w2, b2)
+			steps.Step(grad[0].Value, grad[1].Value, grad[2].Value, grad[3].Value)
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if right := correct(c.logits(&val), g.Labels(g.Split.Val)); right > most {
+			best, most = c.clone(), right
+		}
+		count.Add(ctx, pretrainStep)
+	}
+	if len(g.Split.Val) == 0 {
+		best = c
+	}
+	return h, best.logits(h), ctx.Err()
+}
+
+// correct returns how many rows have their largest logit at their label.
+func correct(z *mat.Dense, y []int32) (right int) {
+	for i, c := range y {
+		best := 0
+		for j, v := range z.Row(i) {
+			if v > z.Row(i)[best] {
+				best = j
+			}
+		}
+		if best == int(c) {
+			right++
+		}
+	}
+	return right
+}

@@ -1,0 +1,369 @@
+package clustgdd
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
+)
+
+// dense returns Â of g, by its definition.
+func dense(g *graph.Graph) *mat.Dense {
+	n := g.Nodes()
+	a, degree := mat.NewDense(n, n), make([]float64, n)
+	for u := range n {
+		a.Row(u)[u] = 1
+		for v, w := range g.Adj.Row(u) {
+			a.Row(u)[v] = w
+		}
+		for _, w := range a.Row(u) {
+			degree[u] += float64(w)
+		}
+	}
+	for u := range n {
+		for v := range n {
+			a.Row(u)[v] = float32(float64(a.Row(u)[v]) / math.Sqrt(degree[u]*degree[v]))
+		}
+	}
+	return a
+}
+
+// rounding is a tolerance for sums of some dozen float32 products.
+const rounding = 1e-5
+
+// TestSmooth compares H with the sum of powers of a dense Â.
+func TestSmooth(t *testing.T) {
+	g := learntest.Begin(t).Graph
+	m := ClustGDD{Terms: 4, Alpha: 0.7}
+	got, err := m.smooth(t.Context(), g, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, power := dense(g), g.X.(*mat.Dense).Clone()
+	want := mat.NewDense(power.Dims())
+	for term := range 4 {
+		for i, v := range power.Data {
+			want.Data[i] += float32(0.3 * math.Pow(0.7, float64(term)) * float64(v) / 2)
+		}
+		next := new(mat.Dense)
+		mat.Mul(next, a, power)
+		power = next
+	}
+	learntest.Close(t, "H", got, want, rounding)
+}
+
+// clustered returns a graph of 48 nodes, ten clusters of it and random logits for three classes.
+func clustered(t *testing.T) (g *graph.Graph, members *mat.CSR, z *mat.Dense) {
+	g = learntest.Begin(t).Graph
+	c := mat.NewDense(10, g.Nodes())
+	for v := range g.Nodes() {
+		c.Row(v * v % 10)[v] = 1 // clusters of different sizes, some of them empty
+	}
+	kept := &mat.Dense{Cols: g.Nodes()}
+	for a := range 10 {
+		if slices.Max(c.Row(a)) > 0 {
+			kept.Rows++
+			kept.Data = append(kept.Data, c.Row(a)...)
+		}
+	}
+	random := rand.New(rand.NewPCG(7, 7))
+	z = mat.NewDense(g.Nodes(), 3)
+	for i := range z.Data {
+		z.Data[i] = 1 + random.Float32()
+	}
+	return g, kept.Sparse(), z
+}
+
+// compressed returns CᵀWC without its diagonal, where the columns of C are the means over the clusters.
+func compressed(members *mat.CSR, w *mat.Dense) *mat.Dense {
+	c := members.Dense()
+	for a := range c.Rows {
+		size := 0
+		for _, v := range c.Row(a) {
+			size += int(v)
+		}
+		for v := range c.Row(a) {
+			c.Row(a)[v] /= float32(size)
+		}
+	}
+	var half, all mat.Dense
+	mat.Mul(&half, c, w)
+	mat.MulTB(&all, &half, c)
+	for a := range all.Rows {
+		all.Row(a)[a] = 0
+	}
+	return &all
+}
+
+// TestAdjacency compares A′ with products of dense matrices.
+func TestAdjacency(t *testing.T) {
+	g, members, _ := clustered(t)
+	learntest.Close(t, "A′", newQuotient(g, members).adjacency(), compressed(members, dense(g)), rounding)
+}
+
+// TestClassGraphs compares the graphs of the classes with dense matrices whose entries are sorted by their scores. The
+// scores of (u, v) and (v, u) are equal, so the share is one that takes both or none of them.
+func TestClassGraphs(t *testing.T) {
+	g, members, z := clustered(t)
+	n := g.Nodes()
+	w, p, degree := dense(g), softmax(z), make([]float64, n)
+	entries := 0
+	for u := range n {
+		for v := range n {
+			if w.Row(u)[v] == 0 {
+				continue
+			}
+			entries++
+			zu, zv := z.Row(u), z.Row(v)
+			w.Row(u)[v] *= float32(dot(zu, zv) / math.Sqrt(dot(zu, zu)*dot(zv, zv)))
+			degree[u] += float64(w.Row(u)[v])
+		}
+	}
+	for _, want := range []int{entries, entries / 3} {
+		graphs := newQuotient(g, members).classGraphs(z, (float64(want)+0.5)/float64(entries))
+		for c, got := range graphs {
+			type scored struct {
+				u, v  int
+				score float64
+			}
+			var list []scored
+			for u := range n {
+				for v, x := range w.Row(u) {
+					if x != 0 {
+						r := float64(x)/degree[u] + float64(x)/degree[v]
+						list = append(list, scored{min(u, v), max(u, v), float64(p.Row(u)[c]) * float64(p.Row(v)[c]) * r})
+					}
+				}
+			}
+			slices.SortFunc(list, func(a, b scored) int {
+				switch {
+				case math.Abs(a.score-b.score) > 1e-9 && a.score > b.score:
+					return -1
+				case math.Abs(a.score-b.score) > 1e-9:
+					return 1
+				case a.u != b.u:
+					return a.u - b.u
+				}
+				return a.v - b.v
+			})
+			sparse := mat.NewDense(n, n)
+			for i := 0; i < want; i++ {
+				e := list[i]
+				if i+1 == want && e.u != e.v && (i == 0 || list[i-1] != e) {
+					break // the second of the two entries is beyond the share
+				}
+				sparse.Row(e.u)[e.v], sparse.Row(e.v)[e.u] = w.Row(e.u)[e.v], w.Row(e.v)[e.u]
+			}
+			learntest.Close(t, "class graph", got, compressed(members, sparse), rounding)
+		}
+	}
+}
+
+// TestSeries checks that many terms solve (I − αS)P = (1 − α)I.
+func TestSeries(t *testing.T) {
+	s := learntest.Symmetric(5, rand.New(rand.NewPCG(1, 1)))
+	for i := range s.Data {
+		s.Data[i] /= 5 // so that the eigenvalues are below 1
+	}
+	m := ClustGDD{CondensedTerms: 100, Alpha: 0.8}
+	p := m.series(s)
+	var sp mat.Dense
+	mat.Mul(&sp, s, p)
+	want := mat.NewDense(5, 5)
+	for i := range 5 {
+		want.Row(i)[i] = 0.2
+	}
+	for i := range p.Data {
+		p.Data[i] -= 0.8 * sp.Data[i]
+	}
+	learntest.Close(t, "(I − αS)P", p, want, rounding)
+	m.CondensedTerms = 1
+	learntest.Close(t, "one term", m.series(s), want, 0)
+}
+
+// TestGradient compares gradients with central differences, and the loss with plain loops over the definition.
+func TestGradient(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 3))
+	matrix := func(rows, cols int) *mat.Dense {
+		m := mat.NewDense(rows, cols)
+		for i := range m.Data {
+			m.Data[i] = random.Float32() - 0.5
+		}
+		return m
+	}
+	m := NewClustGDD()
+	m.Consistency, m.Temperature, m.LabelWeight = 0, 0.5, 0.7
+	r := refinement{
+		ClustGDD: m, h: matrix(5, 4), labels: []int32{0, 1, 2, 0, 1}, x: matrix(4, 4), y: []int32{0, 1, 2, 2}, classes: 3,
+		maps: []*mat.Dense{matrix(4, 4), matrix(4, 4), matrix(4, 4)},
+	}
+	c := newClassifier(4, 6, 3, rand.NewPCG(4, 4))
+	tape := autodiff.NewTape()
+	_, grad := r.gradient(tape, c)
+	for k, p := range append(c.parameters(), r.x) {
+		own := grad[k].Clone()
+		for _, i := range []int{0, len(p.Data) - 1} {
+			const h = 1.0 / 64
+			v := p.Data[i]
+			p.Data[i] = v + h
+			up, _ := r.gradient(autodiff.NewTape(), c)
+			p.Data[i] = v - h
+			down, _ := r.gradient(autodiff.NewTape(), c)
+			p.Data[i] = v
+			// h² times the third derivative, and the rounding of float32 losses divided by h
+			if d := (up - down) / (2 * h); math.Abs(d-float64(own.Data[i])) > 1e-3 {
+				t.Errorf("parameter %d, entry %d: gradient %v, difference %v", k, i, own.Data[i], d)
+			}
+		}
+	}
+	without, _ := r.gradient(tape, c)
+	plain, own := crossEntropy(c.logits(r.h), r.labels), 0.0
+	for _, s := range r.maps {
+		f := new(mat.Dense)
+		mat.Mul(f, s, r.x)
+		own += crossEntropy(c.logits(f), r.y)
+	}
+	if math.Abs(without-plain-0.7*own) > 1e-5 {
+		t.Errorf("the loss is %v, want %v + 0.7·%v", without, plain, own)
+	}
+	r.Consistency = 0.3
+	with, _ := r.gradient(tape, c)
+	var p []*mat.Dense
+	for _, s := range r.maps {
+		f := new(mat.Dense)
+		mat.Mul(f, s, r.x)
+		p = append(p, softmax(c.logits(f)))
+	}
+	want := 0.0
+	for i := range 4 {
+		var squares [3]float64
+		total := 0.0
+		for j := range squares {
+			mean := (float64(p[0].Row(i)[j]) + float64(p[1].Row(i)[j]) + float64(p[2].Row(i)[j])) / 3
+			squares[j] = mean * mean // 1/Temperature is 2
+			total += squares[j]
+		}
+		for j, q := range squares {
+			for class := range p {
+				want += 0.3 * 0.5 / 3 * math.Pow(float64(p[class].Row(i)[j])-q/total, 2)
+			}
+		}
+	}
+	if math.Abs(with-without-want) > 1e-5 {
+		t.Errorf("the consistency adds %v, want %v", with-without, want)
+	}
+}
+
+// crossEntropy returns the mean of −log p of the labels.
+func crossEntropy(z *mat.Dense, y []int32) (mean float64) {
+	p := softmax(z)
+	for i, c := range y {
+		mean -= math.Log(float64(p.Row(i)[c])) / float64(len(y))
+	}
+	return mean
+}
+
+// TestPretrain checks that the kept epoch predicts at least as many validation nodes correctly as the last one, and
+// more than the initial weights.
+func TestPretrain(t *testing.T) {
+	g := learntest.Begin(t).Graph
+	blind := *g
+	blind.Split.Val = nil // the last epoch counts
+	m := NewClustGDD()
+	right := func(g *graph.Graph, epochs int, rate float64) int {
+		m.PretrainEpochs, m.Rate = epochs, rate
+		_, z, err := m.pretrain(t.Context(), g, 1, rand.NewPCG(3, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return correct(&mat.Dense{Rows: 18, Cols: 3, Data: z.Data[30*3:]}, g.Y[30:])
+	}
+	kept, last, first := right(g, 30, 0.01), right(&blind, 30, 0.01), right(&blind, 1, 1e-9)
+	if kept < last || kept <= first {
+		t.Errorf("%d of 18 validation nodes are correct, %d in the last epoch and %d at first", kept, last, first)
+	}
+}
+
+// TestRefinement checks that Δ is bounded by the step sizes of Adam, and that no epochs leave F as it is.
+func TestRefinement(t *testing.T) {
+	g := learntest.Begin(t).Graph
+	m := NewClustGDD()
+	m.Hidden, m.PretrainEpochs, m.Scale, m.FeatureRate = 8, 5, 1, 0.01
+	m.Epochs = 0
+	none, err := m.Condense(t.Context(), g, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Epochs = 4
+	some, err := m.Condense(t.Context(), g, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := m.smooth(t.Context(), g, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f mat.Dense
+	mat.MulSparse(&f, none.Members, h)
+	learntest.Close(t, "F", none.X, &f, rounding)
+	var unit, largest float64 // the features are learnt in units of their mean row sum
+	for _, v := range g.Split.Train {
+		for _, x := range g.X.(*mat.Dense).Row(int(v)) {
+			unit += float64(x) / float64(len(g.Split.Train))
+		}
+	}
+	for i, x := range some.X.Data {
+		largest = max(largest, math.Abs(float64(x-none.X.Data[i]))/unit)
+	}
+	if !(largest > 0.01 && largest < 0.0235) { // Adam's first steps are 0.01 each, and 0.001 from half of the epochs on
+		t.Errorf("Δ is at most %v, want about 0.022", largest)
+	}
+}
+
+// TestDiverges checks that a loss that is not finite causes an error that contains the epoch.
+func TestDiverges(t *testing.T) {
+	m := NewClustGDD()
+	m.Hidden, m.Rate = 4, 1e30
+	_, err := m.Condense(t.Context(), learntest.Begin(t).Graph, 9, 1)
+	const words = "clustgdd: the loss of epoch 2 of step pretrain is "
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("error %v, want one with %q", err, words)
+	}
+	one := []int32{0}
+	r := refinement{ClustGDD: m, h: mat.NewDense(1, 2), labels: one, x: mat.NewDense(1, 2), y: one, classes: 1}
+	r.h.Data[0] = float32(math.Inf(1))
+	err = r.run(t.Context(), rand.NewPCG(1, 1))
+	if err == nil || !strings.Contains(err.Error(), "epoch 1 of step refine is NaN") {
+		t.Errorf("error %v, want one about epoch 1 of step refine", err)
+	}
+}
+
+// TestRefusals checks that a parameter out of range causes an error that contains its value.
+func TestRefusals(t *testing.T) {
+	g := learntest.Begin(t).Graph
+	for words, change := range map[string]func(*ClustGDD){
+		"clustgdd: terms 0, must be at least 1":                     func(m *ClustGDD) { m.Terms = 0 },
+		"condensed terms -1, must be at least 1":                    func(m *ClustGDD) { m.CondensedTerms = -1 },
+		"alpha 1, must be at least 0 and below 1":                   func(m *ClustGDD) { m.Alpha = 1 },
+		"dropout NaN, must be at least 0 and below 1":               func(m *ClustGDD) { m.Dropout = math.NaN() },
+		"temperature 0, must be above 0":                            func(m *ClustGDD) { m.Temperature = 0 },
+		"edge share 1.5, must be from 0 to 1":                       func(m *ClustGDD) { m.EdgeShare = 1.5 },
+		"lr feat +Inf, must be above 0":                             func(m *ClustGDD) { m.FeatureRate = math.Inf(1) },
+		"clustgdd on 48 nodes with 6 features and 3 classes needs":  func(m *ClustGDD) { m.Memory = 8 },
+		"hidden 0, must be at least 1\nclustgdd: pretrain epochs 0": func(m *ClustGDD) { m.Hidden, m.PretrainEpochs = 0, 0 },
+	} {
+		m := NewClustGDD()
+		change(&m)
+		_, err := m.Condense(t.Context(), g, 9, 0)
+		checked := m.Check(g, 9)
+		if err == nil || checked == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("errors %v and %v, want %q", err, checked, words)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package clustgdd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// refinement is step 4.
+type refinement struct {
+	ClustGDD
+	h       *mat.Dense // H at the training nodes
+	labels  []int32    // of the training nodes
+	x       *mat.Dense // F, and X′ after run
+	y       []int32    // y′
+	classes int
+	maps    []*mat.Dense // M_c of each class c: F_c = M_c·F
+}
+
+// run trains the second classifier and Δ together, and adds Scale·Δ to x.
+func (r *refinement) run(ctx context.Context, src rand.Source) error {
+	c := newClassifier(r.x.Cols, r.Hidden, r.classes, src)
+	delta := mat.NewDense(r.x.Dims())
+	model, features := adam.New(r.Rate, c.parameters()...), adam.New(r.FeatureRate, delta)
+	model.Decay, features.Decay = r.Decay, r.Decay
+	t, count := autodiff.NewTape(), progress.NewCounter(0, r.Epochs)
+	for epoch := range r.Epochs {
+		if epoch == r.Epochs/2 {
+			model.Restart()
+			features.Restart()
+			model.Rate, features.Rate = r.Rate/10, r.FeatureRate/10
+		}
+		err := t.Within(ctx, func() error {
+			loss, grad := r.gradient(t, c)
+			if err := finite(refineStep, epoch+1, loss); err != nil {
+				return err
+			}
+			model.Step(grad[0], grad[1], grad[2], grad[3])
+			kernel.Scale(grad[4].Data, float32(r.Scale), grad[4].Data)
+			features.Step(grad[4])
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		count.Add(ctx, refineStep)
+	}
+	kernel.Axpy(float32(r.Scale), delta.Data, r.x.Data)
+	return ctx.Err()
+}
+
+// finite returns an error if the loss of an epoch of a step is not finite.
+func finite(step string, epoch int, loss float64) error {
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return fmt.Errorf("clustgdd: the loss of epoch %d of step %s is %v, must be a finite number; "+
+			"lower the learning rates, or scale the features", epoch, step, loss)
+	}
+	return nil
+}
+
+// gradient returns the objective and its gradients with respect to W₁, b₁, W₂, b₂ and F. They are valid until the next
+// use of t. With P_c the prediction for F_c and C classes, the objective is
+//
+//	CE(H, y) + LabelWeight·Σ_c CE(F_c, y′) + Consistency·Temperature/C·Σ_c ‖P_c − Q‖²,
+//
+// where Q is the mean of P_c, raised to the power 1/Temperature and normalised. Q is constant for the gradient.
+func (r *refinement) gradient(t *autodiff.Tape, c classifier) (loss float64, grad []*mat.Dense) {
+	t.Reset()
+	w1, b1, w2, b2, x := t.Var(c.w1), t.Var(c.b1), t.Var(c.w2), t.Var(c.b2), t.Var(r.x)
+	bias := t.Add(t.MatMul(b1, w2), b2)
+	linear := func(x *autodiff.Var) *autodiff.Var { return t.MatMul(t.MatMul(x, w1), w2) }
+	total := t.CrossEntropy(t.AddRow(linear(t.Var(r.h)), bias), t.Var(autodiff.OneHot(r.labels, r.classes)))
+	targets := t.Var(autodiff.OneHot(r.y, r.classes))
+	synthetic := linear(x) // M_c·(F·W₁·W₂) costs less than (M_c·F)·W₁·W₂ for each class
+	predictions := make([]*autodiff.Var, len(r.maps))
+	mean := mat.NewDense(synthetic.Value.Dims())
+	for i, m := range r.maps {
+		z := t.AddRow(t.MatMul(t.Var(m), synthetic), bias)
+		total = t.Add(total, t.Scale(float32(r.LabelWeight), t.CrossEntropy(z, targets)))
+		predictions[i] = t.Exp(t.LogSoftmax(z))
+		kernel.Axpy(1/float32(len(r.maps)), predictions[i].Value.Data, mean.Data)
+	}
+	sharp := t.Var(sharpened(mean, r.Temperature))
+	weight := float32(r.Consistency * r.Temperature / float64(len(r.maps)))
+	for _, p := range predictions {
+		d := t.Sub(p, sharp)
+		total = t.Add(total, t.Scale(weight, t.Sum(t.Mul(d, d))))
+	}
+	for _, v := range t.Grad(total, w1, b1, w2, b2, x) {
+		grad = append(grad, v.Value)
+	}
+	return float64(total.Value.Data[0]), grad
+}
+
+// sharpened returns each row of p, a distribution, raised to the power 1/temperature and divided by its sum.
+func sharpened(p *mat.Dense, temperature float64) *mat.Dense {
+	logs := mat.NewDense(p.Rows, p.Cols)
+	for i, v := range p.Data {
+		logs.Data[i] = float32(math.Log(max(float64(v), math.SmallestNonzeroFloat32)) / temperature)
+	}
+	return softmax(logs)
+}
