@@ -152,15 +152,16 @@ func plainly(g *graph.Graph, small *condense.Condensed, weighted, wide bool) Ver
 		for v, node := range g.Split.Val {
 			logits.Row(v)[0], logits.Row(v)[1] = float32(all.At(int(node), 0)), float32(all.At(int(node), 1))
 		}
-		if v := verdict(logits, g.Labels(g.Split.Val), slices.Repeat([]float64{1}, logits.Rows)); best.Accuracy < 0 || v.Score() > best.Score() {
+		equal := slices.Repeat([]float64{1}, logits.Rows)
+		if v := verdict(logits, g.Labels(g.Split.Val), equal); best.Accuracy < 0 || v.Score() > best.Score() {
 			best = v
 		}
 	}
 	return best
 }
 
-// TestWeights: weights that are whole numbers are those of rows that stand so often, and the shares of classes that
-// validation nodes have already give weights of 1.
+// TestWeights checks that a row with three times the weight counts like three equal rows, and that weights are 1 where
+// the validation nodes have the given shares.
 func TestWeights(t *testing.T) {
 	rows := [][]float32{{1, 0}, {0.2, 0.5}, {0.3, 0.1}}
 	repeats := []int{3, 1, 2}
