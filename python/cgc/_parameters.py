@@ -142,8 +142,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("method", "auto", "Method",
          "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
          "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "
-         "gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, gcpa-p, "
-         "gecc"),
+         "gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

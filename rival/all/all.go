@@ -6,7 +6,6 @@ package all
 import (
 	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/rival/internal/averages"
 	"github.com/graph-condensation/cgc/rival/internal/bonsai"
 	"github.com/graph-condensation/cgc/rival/internal/clustgdd"
 	"github.com/graph-condensation/cgc/rival/internal/coarsening"
@@ -22,7 +21,7 @@ import (
 func init() {
 	for _, methods := range [][]condense.Method{
 		selection.Methods(), coarsening.Methods(), kernel.Methods(), gradient.Methods(), distribution.Methods(),
-		trajectory.Methods(), {bonsai.NewBonsai(), clustgdd.NewClustGDD()}, averages.Methods(), fuzzy.Methods(),
+		trajectory.Methods(), {bonsai.NewBonsai(), clustgdd.NewClustGDD()}, fuzzy.Methods(),
 	} {
 		for _, m := range methods {
 			condense.Register(m)
