@@ -120,8 +120,8 @@ type scope struct {
 // returns nil for a type that is not a struct.
 func (s *source) fields(path, name string) []field {
 	p := s.load(path)
-	spec := p.types[name]
-	if spec == nil {
+	spec, found := p.types[name]
+	if !found {
 		check(fmt.Errorf("package %s has no type %s", path, name))
 	}
 	structure, is := spec.Type.(*ast.StructType)
