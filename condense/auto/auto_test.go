@@ -89,13 +89,13 @@ func TestStaysWithCGC(t *testing.T) {
 // TestWeighsClasses: validation nodes that were drawn class by class are weighted, others are not.
 func TestWeighsClasses(t *testing.T) {
 	g := blocks(t, 0.85, 0.5)
-	if _, a := choice(t, auto.New(), g, 0); a.Weighted {
-		t.Errorf("%v validation nodes of the classes get weights", g.Counts(g.Split.Val))
+	if _, a := choice(t, auto.New(), g, 0); a.Weighted || strings.Contains(a.Why, "weighted") {
+		t.Errorf("%v validation nodes of the classes get weights: %s", g.Counts(g.Split.Val), a.Why)
 	}
 	seen := make([]int, g.Classes)
 	g.Split.Val = slices.DeleteFunc(g.Split.Val, func(v int32) bool { seen[g.Y[v]]++; return seen[g.Y[v]] > 30 })
-	if _, a := choice(t, auto.New(), g, 0); !a.Weighted {
-		t.Errorf("%v validation nodes of the classes do not get weights", g.Counts(g.Split.Val))
+	if _, a := choice(t, auto.New(), g, 0); !a.Weighted || !strings.Contains(a.Why, "weighted") {
+		t.Errorf("%v validation nodes of the classes get no weights: %s", g.Counts(g.Split.Val), a.Why)
 	}
 }
 

@@ -161,11 +161,15 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	if f.heldOut {
 		kind = "held-out training"
 	}
+	judges := fmt.Sprintf("%d %s nodes", a.Validation, kind)
+	if a.Weighted {
+		judges += " (weighted by the shares of their classes)"
+	}
 	if best == 0 {
-		a.Why = fmt.Sprintf("no candidate was clearly better on %d %s nodes", a.Validation, kind)
+		a.Why = "no candidate was clearly better on " + judges
 	} else {
-		a.Why = fmt.Sprintf("on %d %s nodes, it scores %.1f ± %.1f points more than %s in closed form", a.Validation, kind,
-			won.Gain, won.Error, candidates[0].Name)
+		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, won.Gain, won.Error,
+			candidates[0].Name)
 	}
 	return a, won.method, ctx.Err()
 }
