@@ -101,32 +101,9 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		a.Why = f.why
 		return a, candidates[0].method, nil
 	}
-	g := f.shared.graph
-	nodes = min(nodes, mostJudged, len(g.Split.Train))
-	count := trials
-	if g.Nodes() >= manyNodes {
-		count = fewTrials
-	}
-	quiet := progress.With(ctx, nil) // the steps of a trial are not reported
-	counter := progress.NewCounter(0, len(candidates))
-	made := make([][]*condense.Condensed, len(candidates))
-	for i, c := range candidates {
-		counter.Add(ctx, "candidates")
-		if c.LeftOut != "" {
-			continue
-		}
-		method := c.method
-		if soft, is := method.(distill.Method); is && count == fewTrials {
-			soft.Sample = clustered
-			method = soft
-		}
-		for t := range uint64(count) {
-			small, err := f.shared.condense(quiet, method, nodes, trialSeeds+t)
-			if err != nil {
-				return nil, nil, err
-			}
-			made[i] = append(made[i], small)
-		}
+	made, err := f.trials(ctx, candidates, min(nodes, mostJudged, len(f.shared.graph.Split.Train)))
+	if err != nil {
+		return nil, nil, err
 	}
 	shares, err := f.shares(made)
 	if err != nil {
@@ -140,9 +117,9 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		if c.LeftOut != "" {
 			continue
 		}
-		verdicts := make([]judge.Verdict, count)
+		verdicts := make([]judge.Verdict, len(made[i]))
 		for t, small := range made[i] {
-			if verdicts[t], err = f.judge.Of(quiet, small, true, shares); err != nil {
+			if verdicts[t], err = f.judge.Of(ctx, small, true, shares); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -172,6 +149,37 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			candidates[0].Name)
 	}
 	return a, won.method, ctx.Err()
+}
+
+// trials condenses by each candidate that is not left out, once for each seed of the trials.
+func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) ([][]*condense.Condensed, error) {
+	large := f.shared.graph.Nodes() >= manyNodes
+	count := uint64(trials)
+	if large {
+		count = fewTrials
+	}
+	quiet := progress.With(ctx, nil) // the steps of a trial are not reported
+	counter := progress.NewCounter(0, len(candidates))
+	made := make([][]*condense.Condensed, len(candidates))
+	for i, c := range candidates {
+		counter.Add(ctx, "candidates")
+		if c.LeftOut != "" {
+			continue
+		}
+		method := c.method
+		if soft, is := method.(distill.Method); is && large {
+			soft.Sample = clustered
+			method = soft
+		}
+		for t := range count {
+			small, err := f.shared.condense(quiet, method, nodes, trialSeeds+t)
+			if err != nil {
+				return nil, err
+			}
+			made[i] = append(made[i], small)
+		}
+	}
+	return made, nil
 }
 
 // shares returns the share of each class among all nodes, by the labels that the teacher of cgc-d gives them, or nil if
