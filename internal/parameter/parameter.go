@@ -16,6 +16,17 @@ type Error struct {
 	Want string
 }
 
+// Checks returns a function for the parameters of a package. It returns nil if ok, and otherwise the error for a
+// parameter that is out of its range.
+func Checks(pkg string) func(ok bool, field string, value any, want string) error {
+	return func(ok bool, field string, value any, want string) error {
+		if ok {
+			return nil
+		}
+		return &Error{Package: pkg, Field: field, Value: value, Want: want}
+	}
+}
+
 // Error returns "PACKAGE: FIELD VALUE, must be RANGE".
 func (e *Error) Error() string {
 	if e.Package == "" {

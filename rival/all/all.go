@@ -21,7 +21,7 @@ import (
 func init() {
 	for _, methods := range [][]condense.Method{
 		selection.Methods(), coarsening.Methods(), kernel.Methods(), gradient.Methods(), distribution.Methods(),
-		trajectory.Methods(), {bonsai.NewBonsai(), clustgdd.NewClustGDD()}, fuzzy.Methods(),
+		trajectory.Methods(), bonsai.Methods(), clustgdd.Methods(), fuzzy.Methods(),
 	} {
 		for _, m := range methods {
 			condense.Register(m)

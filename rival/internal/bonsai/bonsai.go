@@ -32,16 +32,20 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Bonsai chooses training nodes whose neighbourhoods are among the nearest of many others, adds their neighbours, and
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method { return []condense.Method{newBonsai()} }
+
+// bonsai chooses training nodes whose neighbourhoods are among the nearest of many others, adds their neighbours, and
 // keeps the nodes with the highest personalised PageRank. Nothing is trained. Source: Gupta et al., Bonsai:
 // Gradient-free graph condensation for node classification (ICLR 2025).
 //
-// Bonsai is deterministic: all seeds give the same graph. It costs n² distances between the n training nodes.
-type Bonsai struct {
+// It is deterministic: all seeds give the same graph. It costs n² distances between the n training nodes.
+type bonsai struct {
 	// Neighbours is k, the number of nearest rows for which a node votes, itself included, at least 1.
 	Neighbours int `json:"neighbours"`
 	// Depth limits the depth of the decision tree that selects columns, at least 0. With 0, distances use all columns.
@@ -52,25 +56,20 @@ type Bonsai struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewBonsai returns Bonsai with the parameters of the authors' program.
-func NewBonsai() Bonsai {
-	return Bonsai{Neighbours: 5, Depth: 50, Prune: 0.9, Memory: rival.DefaultMemory}
+// newBonsai returns bonsai with the parameters of the authors' program.
+func newBonsai() bonsai {
+	return bonsai{Neighbours: 5, Depth: 50, Prune: 0.9, Memory: rival.DefaultMemory}
 }
 
 // Name returns "bonsai".
-func (Bonsai) Name() string { return "bonsai" }
+func (bonsai) Name() string { return "bonsai" }
 
 // Check validates the parameters, g, nodes and the memory limit.
-func (b Bonsai) Check(g *graph.Graph, nodes int) error {
+func (b bonsai) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
-	want := func(ok bool, field string, value any, bound string) error {
-		if ok {
-			return nil
-		}
-		return &condense.FieldError{Package: "bonsai", Field: field, Value: value, Want: bound}
-	}
+	want := parameter.Checks("bonsai")
 	err := errors.Join(
 		want(b.Neighbours >= 1, "neighbours", b.Neighbours, "at least 1"),
 		want(b.Depth >= 0, "depth", b.Depth, "at least 0"),
@@ -94,12 +93,12 @@ const (
 )
 
 // Condense chooses nodes. The seed has no effect.
-func (b Bonsai) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (b bonsai) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, b, g, nodes, seed, b.choose, representStep, orderStep, pruneStep)
 }
 
 // choose returns the condensed graph.
-func (b Bonsai) choose(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+func (b bonsai) choose(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 	g := task.Graph
 	done := task.Clock.Step(representStep)
 	r, err := represent(ctx, g)

@@ -227,14 +227,14 @@ func TestTreeEdges(t *testing.T) {
 // TestRefusals checks that a parameter out of range causes an error that contains its value.
 func TestRefusals(t *testing.T) {
 	g := path(t, make([]int32, 3), 1, 2, 3)
-	for words, change := range map[string]func(*Bonsai){
-		"bonsai: neighbours 0, must be at least 1":      func(b *Bonsai) { b.Neighbours = 0 },
-		"bonsai: depth -1, must be at least 0":          func(b *Bonsai) { b.Depth = -1 },
-		"prune 1, must be at least 0 and below 1":       func(b *Bonsai) { b.Prune = 1 },
-		"bonsai on 3 training nodes with 1 features":    func(b *Bonsai) { b.Memory = 8 },
-		"bonsai: neighbours -2, must be at least 1\nbo": func(b *Bonsai) { b.Neighbours, b.Depth = -2, -2 },
+	for words, change := range map[string]func(*bonsai){
+		"bonsai: neighbours 0, must be at least 1":      func(b *bonsai) { b.Neighbours = 0 },
+		"bonsai: depth -1, must be at least 0":          func(b *bonsai) { b.Depth = -1 },
+		"prune 1, must be at least 0 and below 1":       func(b *bonsai) { b.Prune = 1 },
+		"bonsai on 3 training nodes with 1 features":    func(b *bonsai) { b.Memory = 8 },
+		"bonsai: neighbours -2, must be at least 1\nbo": func(b *bonsai) { b.Neighbours, b.Depth = -2, -2 },
 	} {
-		b := NewBonsai()
+		b := newBonsai()
 		change(&b)
 		_, err := b.Condense(t.Context(), g, 2, 0)
 		checked := b.Check(g, 2)

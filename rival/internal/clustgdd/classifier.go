@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
@@ -14,13 +15,9 @@ import (
 )
 
 // smooth returns H = (1−α) Σ_{t<T} αᵗÂᵗX/unit of all nodes.
-func (m ClustGDD) smooth(ctx context.Context, g *graph.Graph, unit float32) (*mat.Dense, error) {
+func (m clustGDD) smooth(ctx context.Context, g *graph.Graph, unit float32) (*mat.Dense, error) {
 	h := new(mat.Dense)
-	all := make([]int32, g.Nodes())
-	for v := range all {
-		all[v] = int32(v)
-	}
-	if err := mat.Rows(h, g.X, all); err != nil {
+	if err := mat.ReadColumns(ctx, h, g.X, nil, 0, g.Features()); err != nil {
 		return nil, err
 	}
 	kernel.Scale(h.Data, float32(1-m.Alpha)/unit, h.Data)
@@ -71,7 +68,7 @@ func (c classifier) logits(x *mat.Dense) *mat.Dense {
 }
 
 // pretrain returns H and the logits Z of the first classifier at all nodes.
-func (m ClustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, src rand.Source) (
+func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, src rand.Source) (
 	h, z *mat.Dense, err error,
 ) {
 	if h, err = m.smooth(ctx, g, unit); err != nil {
@@ -81,7 +78,7 @@ func (m ClustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 	h.Gather(&train, g.Split.Train)
 	h.Gather(&val, g.Split.Val)
 	c := newClassifier(h.Cols, m.Hidden, g.Classes, src)
-	best, most := c.clone(), 0
+	best, most := c.clone(), 0.0
 	targets := autodiff.OneHot(g.Labels(g.Split.Train), g.Classes)
 	steps := adam.New(m.Rate, c.parameters()...)
 	t, count := autodiff.NewTape(), progress.NewCounter(0, m.PretrainEpochs)
@@ -105,8 +102,8 @@ func (m ClustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 		if err != nil {
 			return nil, nil, err
 		}
-		if right := correct(c.logits(&val), g.Labels(g.Split.Val)); right > most {
-			best, most = c.clone(), right
+		if accuracy := gnn.Accuracy(c.logits(&val), g.Labels(g.Split.Val)); accuracy > most {
+			best, most = c.clone(), accuracy
 		}
 		count.Add(ctx, pretrainStep)
 	}
@@ -114,20 +111,4 @@ func (m ClustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 		best = c
 	}
 	return h, best.logits(h), ctx.Err()
-}
-
-// correct returns how many rows have their largest logit at their label.
-func correct(z *mat.Dense, y []int32) (right int) {
-	for i, c := range y {
-		best := 0
-		for j, v := range z.Row(i) {
-			if v > z.Row(i)[best] {
-				best = j
-			}
-		}
-		if best == int(c) {
-			right++
-		}
-	}
-	return right
 }

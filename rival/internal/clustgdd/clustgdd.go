@@ -38,16 +38,20 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// ClustGDD clusters all nodes by the logits of a linear classifier of smoothed features, and adds a small augmentation
+// Methods returns the methods of the package with their default parameters.
+func Methods() []condense.Method { return []condense.Method{newClustGDD()} }
+
+// clustGDD clusters all nodes by the logits of a linear classifier of smoothed features, and adds a small augmentation
 // to the mean features of each cluster. It learns the augmentation from sparse graphs, one for each class. Source: Lai
 // et al., Simple yet effective graph distillation via clustering (KDD 2025).
-type ClustGDD struct {
+type clustGDD struct {
 	// Terms is T, the number of terms of H, at least 1. CondensedTerms is T′, the number of terms of the synthetic
 	// features, at least 1.
 	Terms          int `json:"terms"`
@@ -80,9 +84,9 @@ type ClustGDD struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// NewClustGDD returns ClustGDD with the parameters of the authors' program for Cora with 70 nodes.
-func NewClustGDD() ClustGDD {
-	return ClustGDD{
+// newClustGDD returns clustGDD with the parameters of the authors' program for Cora with 70 nodes.
+func newClustGDD() clustGDD {
+	return clustGDD{
 		Terms: 5, CondensedTerms: 2, Alpha: 0.8, Hidden: 256, Rate: 0.01, PretrainEpochs: 80, Dropout: 0.6, EdgeShare: 0.4,
 		Epochs: 2000, FeatureRate: 1e-4, Decay: 5e-4, Scale: 0.01, LabelWeight: 1, Consistency: 0.1, Temperature: 0.5,
 		Memory: rival.DefaultMemory,
@@ -90,19 +94,14 @@ func NewClustGDD() ClustGDD {
 }
 
 // Name returns "clustgdd".
-func (ClustGDD) Name() string { return "clustgdd" }
+func (clustGDD) Name() string { return "clustgdd" }
 
 // Check validates the parameters, g, nodes and the memory limit.
-func (m ClustGDD) Check(g *graph.Graph, nodes int) error {
+func (m clustGDD) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
-	want := func(ok bool, field string, value any, bound string) error {
-		if ok {
-			return nil
-		}
-		return &condense.FieldError{Package: "clustgdd", Field: field, Value: value, Want: bound}
-	}
+	want := parameter.Checks("clustgdd")
 	number := func(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
 	err := errors.Join(
 		want(m.Terms >= 1, "terms", m.Terms, "at least 1"),
@@ -141,7 +140,7 @@ const (
 )
 
 // Condense clusters the nodes and refines their features.
-func (m ClustGDD) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m clustGDD) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, m, g, nodes, seed, m.work, pretrainStep, clusterStep, refineStep)
 }
 
@@ -153,7 +152,7 @@ const (
 )
 
 // work returns the condensed graph.
-func (m ClustGDD) work(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+func (m clustGDD) work(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 	g, seed := task.Graph, task.Seed
 	start, err := learn.Begin(ctx, g, task.Nodes, seed)
 	if err != nil {
@@ -181,7 +180,7 @@ func (m ClustGDD) work(ctx context.Context, task *rival.Task) (*condense.Condens
 	mat.MulSparse(x, found.Members, h)
 	q := newQuotient(g, found.Members)
 	if m.Epochs > 0 && m.Scale > 0 {
-		r := refinement{ClustGDD: m, x: x, y: found.Y, labels: g.Labels(g.Split.Train), classes: g.Classes}
+		r := refinement{clustGDD: m, x: x, y: found.Y, labels: g.Labels(g.Split.Train), classes: g.Classes}
 		r.h = new(mat.Dense)
 		h.Gather(r.h, g.Split.Train)
 		for _, s := range q.classGraphs(z, m.EdgeShare) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -40,7 +41,7 @@ const rounding = 1e-5
 // TestSmooth compares H with the sum of powers of a dense Â.
 func TestSmooth(t *testing.T) {
 	g := learntest.Begin(t).Graph
-	m := ClustGDD{Terms: 4, Alpha: 0.7}
+	m := clustGDD{Terms: 4, Alpha: 0.7}
 	got, err := m.smooth(t.Context(), g, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestSeries(t *testing.T) {
 	for i := range s.Data {
 		s.Data[i] /= 5 // so that the eigenvalues are below 1
 	}
-	m := ClustGDD{CondensedTerms: 100, Alpha: 0.8}
+	m := clustGDD{CondensedTerms: 100, Alpha: 0.8}
 	p := m.series(s)
 	var sp mat.Dense
 	mat.Mul(&sp, s, p)
@@ -197,10 +198,10 @@ func TestGradient(t *testing.T) {
 		}
 		return m
 	}
-	m := NewClustGDD()
+	m := newClustGDD()
 	m.Consistency, m.Temperature, m.LabelWeight = 0, 0.5, 0.7
 	r := refinement{
-		ClustGDD: m, h: matrix(5, 4), labels: []int32{0, 1, 2, 0, 1}, x: matrix(4, 4), y: []int32{0, 1, 2, 2}, classes: 3,
+		clustGDD: m, h: matrix(5, 4), labels: []int32{0, 1, 2, 0, 1}, x: matrix(4, 4), y: []int32{0, 1, 2, 2}, classes: 3,
 		maps: []*mat.Dense{matrix(4, 4), matrix(4, 4), matrix(4, 4)},
 	}
 	c := newClassifier(4, 6, 3, rand.NewPCG(4, 4))
@@ -275,25 +276,25 @@ func TestPretrain(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	blind := *g
 	blind.Split.Val = nil // the last epoch counts
-	m := NewClustGDD()
-	right := func(g *graph.Graph, epochs int, rate float64) int {
+	m := newClustGDD()
+	accuracy := func(g *graph.Graph, epochs int, rate float64) float64 {
 		m.PretrainEpochs, m.Rate = epochs, rate
 		_, z, err := m.pretrain(t.Context(), g, 1, rand.NewPCG(3, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return correct(&mat.Dense{Rows: 18, Cols: 3, Data: z.Data[30*3:]}, g.Y[30:])
+		return gnn.Accuracy(&mat.Dense{Rows: 18, Cols: 3, Data: z.Data[30*3:]}, g.Y[30:])
 	}
-	kept, last, first := right(g, 30, 0.01), right(&blind, 30, 0.01), right(&blind, 1, 1e-9)
+	kept, last, first := accuracy(g, 30, 0.01), accuracy(&blind, 30, 0.01), accuracy(&blind, 1, 1e-9)
 	if kept < last || kept <= first {
-		t.Errorf("%d of 18 validation nodes are correct, %d in the last epoch and %d at first", kept, last, first)
+		t.Errorf("%v%% of the validation nodes are correct, %v%% in the last epoch and %v%% at first", kept, last, first)
 	}
 }
 
 // TestRefinement checks that Δ is bounded by the step sizes of Adam, and that no epochs leave F as it is.
 func TestRefinement(t *testing.T) {
 	g := learntest.Begin(t).Graph
-	m := NewClustGDD()
+	m := newClustGDD()
 	m.Hidden, m.PretrainEpochs, m.Scale, m.FeatureRate = 8, 5, 1, 0.01
 	m.Epochs = 0
 	none, err := m.Condense(t.Context(), g, 9, 1)
@@ -328,7 +329,7 @@ func TestRefinement(t *testing.T) {
 
 // TestDiverges checks that a loss that is not finite causes an error that contains the epoch.
 func TestDiverges(t *testing.T) {
-	m := NewClustGDD()
+	m := newClustGDD()
 	m.Hidden, m.Rate = 4, 1e30
 	_, err := m.Condense(t.Context(), learntest.Begin(t).Graph, 9, 1)
 	const words = "clustgdd: the loss of epoch 2 of step pretrain is "
@@ -336,7 +337,7 @@ func TestDiverges(t *testing.T) {
 		t.Errorf("error %v, want one with %q", err, words)
 	}
 	one := []int32{0}
-	r := refinement{ClustGDD: m, h: mat.NewDense(1, 2), labels: one, x: mat.NewDense(1, 2), y: one, classes: 1}
+	r := refinement{clustGDD: m, h: mat.NewDense(1, 2), labels: one, x: mat.NewDense(1, 2), y: one, classes: 1}
 	r.h.Data[0] = float32(math.Inf(1))
 	err = r.run(t.Context(), rand.NewPCG(1, 1))
 	if err == nil || !strings.Contains(err.Error(), "epoch 1 of step refine is NaN") {
@@ -347,18 +348,18 @@ func TestDiverges(t *testing.T) {
 // TestRefusals checks that a parameter out of range causes an error that contains its value.
 func TestRefusals(t *testing.T) {
 	g := learntest.Begin(t).Graph
-	for words, change := range map[string]func(*ClustGDD){
-		"clustgdd: terms 0, must be at least 1":                     func(m *ClustGDD) { m.Terms = 0 },
-		"condensed terms -1, must be at least 1":                    func(m *ClustGDD) { m.CondensedTerms = -1 },
-		"alpha 1, must be at least 0 and below 1":                   func(m *ClustGDD) { m.Alpha = 1 },
-		"dropout NaN, must be at least 0 and below 1":               func(m *ClustGDD) { m.Dropout = math.NaN() },
-		"temperature 0, must be above 0":                            func(m *ClustGDD) { m.Temperature = 0 },
-		"edge share 1.5, must be from 0 to 1":                       func(m *ClustGDD) { m.EdgeShare = 1.5 },
-		"lr feat +Inf, must be above 0":                             func(m *ClustGDD) { m.FeatureRate = math.Inf(1) },
-		"clustgdd on 48 nodes with 6 features and 3 classes needs":  func(m *ClustGDD) { m.Memory = 8 },
-		"hidden 0, must be at least 1\nclustgdd: pretrain epochs 0": func(m *ClustGDD) { m.Hidden, m.PretrainEpochs = 0, 0 },
+	for words, change := range map[string]func(*clustGDD){
+		"clustgdd: terms 0, must be at least 1":                     func(m *clustGDD) { m.Terms = 0 },
+		"condensed terms -1, must be at least 1":                    func(m *clustGDD) { m.CondensedTerms = -1 },
+		"alpha 1, must be at least 0 and below 1":                   func(m *clustGDD) { m.Alpha = 1 },
+		"dropout NaN, must be at least 0 and below 1":               func(m *clustGDD) { m.Dropout = math.NaN() },
+		"temperature 0, must be above 0":                            func(m *clustGDD) { m.Temperature = 0 },
+		"edge share 1.5, must be from 0 to 1":                       func(m *clustGDD) { m.EdgeShare = 1.5 },
+		"lr feat +Inf, must be above 0":                             func(m *clustGDD) { m.FeatureRate = math.Inf(1) },
+		"clustgdd on 48 nodes with 6 features and 3 classes needs":  func(m *clustGDD) { m.Memory = 8 },
+		"hidden 0, must be at least 1\nclustgdd: pretrain epochs 0": func(m *clustGDD) { m.Hidden, m.PretrainEpochs = 0, 0 },
 	} {
-		m := NewClustGDD()
+		m := newClustGDD()
 		change(&m)
 		_, err := m.Condense(t.Context(), g, 9, 0)
 		checked := m.Check(g, 9)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -118,7 +119,7 @@ func (q *quotient) classGraphs(z *mat.Dense, share float64) []*mat.Dense {
 }
 
 // series returns (1−α) Σ_{t<T′} αᵗSᵗ.
-func (m ClustGDD) series(s *mat.Dense) *mat.Dense {
+func (m clustGDD) series(s *mat.Dense) *mat.Dense {
 	identity := func(p *mat.Dense) *mat.Dense {
 		for a := range p.Rows {
 			p.Row(a)[a] += float32(1 - m.Alpha)
@@ -129,9 +130,7 @@ func (m ClustGDD) series(s *mat.Dense) *mat.Dense {
 	for range m.CondensedTerms - 1 {
 		next := new(mat.Dense)
 		mat.Mul(next, s, p)
-		for i := range next.Data {
-			next.Data[i] *= float32(m.Alpha)
-		}
+		kernel.Scale(next.Data, float32(m.Alpha), next.Data)
 		p = identity(next)
 	}
 	return p

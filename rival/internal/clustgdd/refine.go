@@ -15,7 +15,7 @@ import (
 
 // refinement is step 4.
 type refinement struct {
-	ClustGDD
+	clustGDD
 	h       *mat.Dense // H at the training nodes
 	labels  []int32    // of the training nodes
 	x       *mat.Dense // F, and X′ after run

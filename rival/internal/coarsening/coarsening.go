@@ -43,8 +43,10 @@ type vn struct {
 	Memory rival.Memory `json:"memory"`
 }
 
+// Name returns "vn".
 func (vn) Name() string { return "vn" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m vn) Check(g *graph.Graph, nodes int) error {
 	if m.Eigenpairs < 1 || m.Eigenpairs > 100 {
 		return outOfRange("eigenpairs", m.Eigenpairs, "from 1 to 100")
@@ -132,8 +134,10 @@ type acm struct {
 	Memory rival.Memory `json:"memory"`
 }
 
+// Name returns "a-cm".
 func (acm) Name() string { return "a-cm" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m acm) Check(g *graph.Graph, nodes int) error {
 	if m.PairsPerLevel < 0 {
 		return outOfRange("pairs per level", m.PairsPerLevel, "at least 0")

@@ -51,8 +51,10 @@ func newSimGC() simGC {
 	}
 }
 
+// Name returns "simgc".
 func (simGC) Name() string { return "simgc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m simGC) Check(g *graph.Graph, nodes int) error {
 	bytes := func() float64 { // embeddings of the training nodes, the teacher's weights and X′, each with gradients
 		d, hops := float64(g.Features()), float64(m.Hops+1)
@@ -71,6 +73,7 @@ func (m simGC) Check(g *graph.Graph, nodes int) error {
 	)
 }
 
+// Condense condenses g to the given number of nodes.
 func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,

@@ -64,8 +64,10 @@ func newGECC() gecc {
 	}
 }
 
+// Name returns "gecc".
 func (gecc) Name() string { return "gecc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gecc) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err

@@ -111,22 +111,28 @@ func newDosCond() gcond {
 	return m
 }
 
+// Name returns the name of the method.
 func (m gcond) Name() string { return m.name }
 
+// Name returns "gcond-x".
 func (gcondX) Name() string { return "gcond-x" }
 
+// Condense condenses g to the given number of nodes.
 func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
+// Condense condenses g to the given number of nodes.
 func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcond) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run

@@ -38,8 +38,10 @@ func newMSGC() msgc {
 	return m
 }
 
+// Name returns "msgc".
 func (msgc) Name() string { return "msgc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m msgc) Check(g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		m.check(g, m, &m.Structure, m.Memory, nodes),
@@ -57,6 +59,7 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 
+// Condense condenses g to the given number of nodes.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
@@ -122,6 +125,7 @@ func (l *sparseLearner) Result() learn.Iterate {
 	return learn.Iterate{X: l.mean, A: l.patterns.average(l.Maker.Forward(l.mean))}
 }
 
+// State implements learn.Learner.
 func (l *sparseLearner) State() []*mat.Dense {
 	return append(append(l.matcher.State(), l.count), l.last...)
 }

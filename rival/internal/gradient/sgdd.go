@@ -42,8 +42,10 @@ func newSGDD() sgdd {
 	}
 }
 
+// Name returns "sgdd".
 func (sgdd) Name() string { return "sgdd" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	both := m.Structure
 	both.PairHidden = max(m.PairHidden, 2*m.PairHidden) // two networks; a negative value is reported unchanged
@@ -61,6 +63,7 @@ const (
 	sampleStream  = 1<<40 + 4
 )
 
+// Condense condenses g to the given number of nodes.
 func (m sgdd) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
@@ -106,6 +109,7 @@ func (o *graphon) Forward(x *mat.Dense) *mat.Dense {
 	return &o.a
 }
 
+// Backward implements learn.Maker.
 func (o *graphon) Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense) {
 	o.first.Reshape(da.Dims())
 	o.second.Reshape(da.Dims())

@@ -102,12 +102,7 @@ func (s Structure) Pairs(start *Start, seed uint64) *Pairs {
 const structureStream = 1 << 40
 
 // Want returns nil if ok, and otherwise an error for a parameter that is out of range.
-func Want(ok bool, field string, value any, bound string) error {
-	if ok {
-		return nil
-	}
-	return &parameter.Error{Package: "learn", Field: field, Value: value, Want: bound}
-}
+var Want = parameter.Checks("learn")
 
 // Maker computes A′ from X′. Pairs implements it.
 type Maker interface {
@@ -189,6 +184,7 @@ func (p *Pair) Step(epoch int, dx, da *mat.Dense) {
 // Result returns the current X′ and A′.
 func (p *Pair) Result() Iterate { return Iterate{X: p.X, A: p.A()} }
 
+// State returns the matrices that a checkpoint stores.
 func (p *Pair) State() []*mat.Dense {
 	state := p.features.State()
 	if p.Maker != nil {

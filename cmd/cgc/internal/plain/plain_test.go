@@ -63,7 +63,7 @@ func TestSentence(t *testing.T) {
 }
 
 // TestPackages compares the names that Sentence knows with those that errors in the sources begin with: strings, and
-// the Package of a parameter.Error.
+// the Package of a parameter.Error or of parameter.Checks.
 func TestPackages(t *testing.T) {
 	clause := regexp.MustCompile(`(?m)^package (\w+)`)
 	found := []string{"json"} // json is in the standard library
@@ -77,7 +77,8 @@ func TestPackages(t *testing.T) {
 		}
 		name := string(clause.FindSubmatch(text)[1])
 		for line := range strings.Lines(string(text)) {
-			begins := strings.Contains(line, `"`+name+`: `) || strings.Contains(line, `Package: "`)
+			begins := strings.Contains(line, `"`+name+`: `) || strings.Contains(line, `Package: "`) ||
+				strings.Contains(line, `parameter.Checks("`+name+`"`)
 			if begins && name != "cli" && !strings.Contains(line, "panic(") {
 				found = append(found, name)
 			}
