@@ -223,7 +223,7 @@ func TestSearchStopsWithTheBestSoFar(t *testing.T) {
 		}), g)
 		cancel()
 		if err != context.Canceled || result == nil {
-			t.Fatalf("%s: %v, error %v, want the best so far and context.Canceled", during, result, err)
+			t.Fatalf("%s: result %t, error %v, want the best so far and context.Canceled", during, result != nil, err)
 		}
 		if len(result.Ranked) < 20 || result.Best.Config.Nodes != 6 {
 			t.Errorf("%s: %d ranked, best %+v", during, len(result.Ranked), result.Best)

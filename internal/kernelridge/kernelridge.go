@@ -11,6 +11,7 @@ package kernelridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -54,8 +55,10 @@ func (r Regression) Solve(ctx context.Context, ridge float64) (*mat.Dense, error
 		shifted.Data[i*n+i] += ridge * diagonal * total / (float64(n) * weight(i))
 	}
 	cholesky, err := shifted.Cholesky(ctx)
-	if err != nil {
+	if notPositive := (factor.NotPositive{}); errors.As(err, &notPositive) {
 		return nil, fmt.Errorf("kernelridge: ridge %v: %w", ridge, err)
+	} else if err != nil {
+		return nil, err
 	}
 	y := memory.Make[float64](len(r.Y.Data))
 	for i, v := range r.Y.Data {

@@ -1,6 +1,7 @@
 package kernelridge_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -63,6 +64,20 @@ func TestSolveRefusesAZeroKernel(t *testing.T) {
 	var not factor.NotPositive
 	if !errors.As(err, &not) {
 		t.Errorf("error %v, want a factor.NotPositive", err)
+	}
+}
+
+// TestSolveStops checks that the error of a cancelled context is returned as it is.
+func TestSolveStops(t *testing.T) {
+	kernel, err := factor.GramRows(t.Context(), random(3, 5, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = kernelridge.Regression{Kernel: kernel, Y: random(3, 2, 2)}.Solve(ctx, 1)
+	if err != context.Canceled {
+		t.Errorf("error %v, want context.Canceled", err)
 	}
 }
 
