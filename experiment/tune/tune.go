@@ -134,10 +134,13 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 	for _, t := range w.targets {
 		t.Close()
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() != nil {
+		return w.result(), ctx.Err() // err may name the step that was interrupted
+	}
+	if err != nil {
 		return nil, err
 	}
-	return w.result(), err
+	return w.result(), nil
 }
 
 const (
