@@ -43,6 +43,10 @@ type Method struct {
 	Inductive         bool `json:"inductive"`
 	// Margin is the number of standard errors, at least 0, by which a candidate must beat cgc.
 	Margin float64 `json:"margin"`
+	// Lossless, if it is above 0, makes the number of condensed nodes a maximum: the graph is condensed to the smallest of
+	// some sizes whose judged loss is at most this many points, at most 100. The loss is that of validation accuracy, in
+	// closed form, against each training node as a condensed node of its own. If no size is good enough, that is an error.
+	Lossless float64 `json:"lossless,omitempty"`
 	// Memory limits the memory of the propagation, in bytes, as in cgc.Config; 0 is no limit. Candidates that need more
 	// are left out.
 	Memory int64 `json:"memory,omitempty"`
@@ -79,6 +83,11 @@ type Account struct {
 	Weighted bool `json:"weighted,omitempty"`
 	// Candidates lists all candidates, cgc first.
 	Candidates []Candidate `json:"candidates"`
+	// Whole is the accuracy of the closed forms with each training node as a condensed node of its own, in percent; if
+	// there are more than 2,048, with 2,048 condensed nodes. Sizes are those that were judged against it, ascending. Both
+	// are empty without Lossless.
+	Whole float64 `json:"whole,omitempty"`
+	Sizes []Size  `json:"sizes,omitempty"`
 	// Account is that of the chosen method.
 	Account json.RawMessage `json:"account,omitempty"`
 }
@@ -175,6 +184,9 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 	if !(m.Margin >= 0 && m.Margin <= math.MaxFloat64) {
 		return &condense.FieldError{Package: "auto", Field: "margin", Value: m.Margin, Want: "a finite number of at least 0"}
 	}
+	if !(m.Lossless >= 0 && m.Lossless <= 100) {
+		return &condense.FieldError{Package: "auto", Field: "lossless", Value: m.Lossless, Want: "from 0 to 100 points"}
+	}
 	return m.Base().Check(g, nodes)
 }
 
@@ -223,11 +235,15 @@ type prepared struct {
 	choices map[int]choice // by the number of condensed nodes
 }
 
-// choice is the method that was chosen, and the seconds that took, without those of the method's preparation.
+// choice is the method that was chosen for a number of condensed nodes.
 type choice struct {
 	account *Account
 	method  condense.Method
-	seconds float64
+	nodes   int
+	seconds float64 // that the choice took, without those of the method's preparation
+	// verdicts are on the trials of the method, none if there was nothing to choose, and shares are those of the classes.
+	verdicts []judge.Verdict
+	shares   []float64
 }
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
@@ -261,6 +277,8 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	if err != nil {
 		return nil, err
 	}
+	nodes, plain := made.nodes, p.method
+	plain.Lossless = 0 // the size is known now
 	small, err := p.shared.condense(ctx, made.method, nodes, seed)
 	if err != nil {
 		return nil, err
@@ -270,7 +288,7 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	if small.Account, err = json.Marshal(account); err != nil {
 		return nil, fmt.Errorf("auto: account: %w", err)
 	}
-	if small.Config, err = condense.Configuration(p.method, nodes, seed); err != nil {
+	if small.Config, err = condense.Configuration(plain, nodes, seed); err != nil {
 		return nil, err
 	}
 	small.Method = p.method.Name()
@@ -285,24 +303,34 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 // chooseStep is the name of the step in Seconds.
 const chooseStep = "choose"
 
-// choose returns the choice for a number of condensed nodes.
-func (p *prepared) choose(ctx context.Context, nodes int) (made choice, err error) {
+// choose returns the choice for a number of condensed nodes, or for the smallest that is good enough with Lossless.
+func (p *prepared) choose(ctx context.Context, nodes int) (choice, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if made, known := p.choices[nodes]; known {
 		return made, nil
 	}
-	candidates, err := p.method.candidates(p.view.Graph, nodes)
-	if err != nil {
-		return made, err
-	}
 	clock := condense.StartClock(ctx, chooseStep)
 	done := clock.Step(chooseStep)
-	if made.account, made.method, err = p.field.choose(ctx, candidates, nodes, p.method.Margin); err != nil {
+	find := p.chooseAt
+	if p.method.Lossless > 0 {
+		find = p.smallest
+	}
+	made, err := find(ctx, nodes)
+	if err != nil {
 		return made, err
 	}
 	done()
 	made.seconds = max(0, clock.Stop().Total-p.shared.spent(made.method))
 	p.choices[nodes] = made
 	return made, nil
+}
+
+// chooseAt returns the choice for a number of condensed nodes.
+func (p *prepared) chooseAt(ctx context.Context, nodes int) (choice, error) {
+	candidates, err := p.method.candidates(p.view.Graph, nodes)
+	if err != nil {
+		return choice{}, err
+	}
+	return p.field.choose(ctx, candidates, nodes, p.method.Margin)
 }

@@ -1,6 +1,8 @@
 package auto_test
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -143,11 +145,64 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestLossless checks that sizes are tried in ascending order until one meets the bound, that the result is the graph
+// that the same method condenses to this size, and that it is an error if no size meets the bound.
+func TestLossless(t *testing.T) {
+	g := blocks(t, 0.2, 0.5) // 4 and 6 nodes lose accuracy
+	m := auto.New()
+	m.Lossless = 0.5
+	small, err := m.Condense(t.Context(), g, 20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := auto.AccountOf(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for i, s := range a.Sizes {
+		sizes = append(sizes, s.Nodes)
+		if met := s.Loss <= m.Lossless; met != (i == len(a.Sizes)-1) {
+			t.Errorf("%d of %d sizes: %d nodes lose %v", i, len(a.Sizes), s.Nodes, s.Loss)
+		}
+		if math.Abs(a.Whole-s.Accuracy-s.Loss) > 1e-9 || !(s.Error > 0) {
+			t.Errorf("accuracy %v of %v, loss %v ± %v", s.Accuracy, a.Whole, s.Loss, s.Error)
+		}
+	}
+	if !slices.Equal(sizes, []int{4, 6, 8}) || small.Nodes() != 8 {
+		t.Errorf("tried %v, condensed to %d nodes, want 8", sizes, small.Nodes())
+	}
+	plain, err := auto.New().Condense(t.Context(), g, 8, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(small.X.Data, plain.X.Data) || string(small.Config) != string(plain.Config) {
+		t.Errorf("X′ or the configuration %s is not that of 8 nodes, %s", small.Config, plain.Config)
+	}
+
+	_, err = m.Condense(t.Context(), g, 6, 1)
+	want := fmt.Sprintf("no size from 4 to 6 condensed nodes has a judged loss of at most 0.5 points: "+
+		"the smallest loss is %.1f ± %.1f, with 4 nodes", a.Sizes[0].Loss, a.Sizes[0].Error)
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	m.Memory = 24 << 20 // an idle process
+	if _, err = m.Condense(t.Context(), g, 20, 1); err == nil || !strings.Contains(err.Error(), "memory limit") {
+		t.Errorf("error %v, want one about the memory", err)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	m := auto.New()
 	m.Margin = -1
 	if _, err := m.Condense(t.Context(), blocks(t, 0.5, 1), 8, 0); err == nil || !strings.Contains(err.Error(), "margin") {
 		t.Errorf("error %v, want one about the margin", err)
+	}
+	m = auto.New()
+	m.Lossless = 101
+	_, err := m.Condense(t.Context(), blocks(t, 0.5, 1), 8, 0)
+	if err == nil || !strings.Contains(err.Error(), "lossless") {
+		t.Errorf("error %v, want one about lossless", err)
 	}
 	if _, err := auto.New().Condense(t.Context(), blocks(t, 0.5, 1), 3, 0); err == nil {
 		t.Error("3 nodes for 4 classes are accepted")

@@ -28,8 +28,6 @@ const (
 	clustered = 50
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
-	// mostJudged bounds the condensed nodes of a trial, because the judge solves systems of this size.
-	mostJudged = 2048
 	// judgeStream is the stream of random numbers that samples the validation nodes of a large graph, holdOutStream that
 	// of the training nodes that are held out.
 	judgeStream, holdOutStream = 1, 2
@@ -93,25 +91,23 @@ func heldOut(g *graph.Graph) *graph.Graph {
 }
 
 // choose judges the candidates, of which the first stays unless another wins by margin standard errors.
-func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (
-	*Account, condense.Method, error,
-) {
+func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (choice, error) {
 	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
+	won := choice{account: a, method: candidates[0].method, nodes: nodes}
 	if f.judge == nil {
 		a.Why = f.why
-		return a, candidates[0].method, nil
+		return won, nil
 	}
-	made, err := f.trials(ctx, candidates, min(nodes, mostJudged, len(f.shared.graph.Split.Train)))
+	made, err := f.trials(ctx, candidates, min(nodes, judge.MostNodes, len(f.shared.graph.Split.Train)))
 	if err != nil {
-		return nil, nil, err
+		return won, err
 	}
-	shares, err := f.shares(made)
-	if err != nil {
-		return nil, nil, err
+	if won.shares, err = f.shares(made); err != nil {
+		return won, err
 	}
-	a.Weighted = shares != nil
+	a.Weighted = won.shares != nil
 	var base []judge.Verdict
-	best := 0
+	best := &candidates[0]
 	for i := range candidates {
 		c := &candidates[i]
 		if c.LeftOut != "" {
@@ -119,21 +115,20 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		}
 		verdicts := make([]judge.Verdict, len(made[i]))
 		for t, small := range made[i] {
-			if verdicts[t], err = f.judge.Of(ctx, small, true, shares); err != nil {
-				return nil, nil, err
+			if verdicts[t], err = f.judge.Of(ctx, small, true, won.shares); err != nil {
+				return won, err
 			}
 		}
 		if i == 0 {
-			base, a.Validation = verdicts, len(verdicts[0].Each)
+			base, won.verdicts, a.Validation = verdicts, verdicts, len(verdicts[0].Each)
 		}
 		c.Accuracy = judge.Mean(verdicts...).Accuracy
-		c.Gain, c.Error = compared(verdicts, base)
-		if c.Gain > margin*c.Error && c.Gain > candidates[best].Gain {
-			best = i
+		c.Gain, c.Error = compared(verdicts, base, func(v judge.Verdict) []float64 { return v.Each })
+		if c.Gain > margin*c.Error && c.Gain > best.Gain {
+			best, won.verdicts = c, verdicts
 		}
 	}
-	won := candidates[best]
-	a.Chosen = won.Name
+	won.method, a.Chosen = best.method, best.Name
 	kind := "validation"
 	if f.heldOut {
 		kind = "held-out training"
@@ -142,13 +137,13 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	if a.Weighted {
 		judges += " (weighted by the shares of their classes)"
 	}
-	if best == 0 {
+	if best == &candidates[0] {
 		a.Why = "no candidate was clearly better on " + judges
 	} else {
-		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, won.Gain, won.Error,
+		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, best.Gain, best.Error,
 			candidates[0].Name)
 	}
-	return a, won.method, ctx.Err()
+	return won, ctx.Err()
 }
 
 // trials condenses by each candidate that is not left out, once for each seed of the trials.
@@ -213,15 +208,16 @@ func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	return nil, nil
 }
 
-// compared returns the mean over trials and nodes of the difference between the scores of two candidates, and its
-// standard error: that of the mean over the nodes, and that of the mean over the trials.
-func compared(verdicts, base []judge.Verdict) (mean, deviation float64) {
+// compared returns the mean over trials and nodes of the difference between two candidates in a part of their verdicts,
+// and its standard error: that of the mean over the nodes, and that of the mean over the trials.
+func compared(verdicts, base []judge.Verdict, part func(judge.Verdict) []float64) (mean, deviation float64) {
 	means := make([]float64, len(verdicts)) // of the trials
-	differences := make([]float64, len(verdicts[0].Each))
+	differences := make([]float64, len(part(verdicts[0])))
 	for t, v := range verdicts {
-		for i, part := range v.Each {
-			difference := part - base[t].Each[i]
-			means[t] += difference / float64(len(v.Each))
+		other := part(base[t])
+		for i, value := range part(v) {
+			difference := value - other[i]
+			means[t] += difference / float64(len(other))
 			differences[i] += difference / float64(len(verdicts))
 		}
 	}

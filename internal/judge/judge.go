@@ -25,6 +25,9 @@ type Verdict struct {
 	Accuracy float64 `json:"accuracy"`
 	// Entropy is the mean cross entropy on the validation nodes, in nats, of a softmax with the best of a few scales.
 	Entropy float64 `json:"entropy"`
+	// Hits is 100 for each validation node that is used and predicted correctly, times its weight, and 0 for the others.
+	// Their mean is Accuracy.
+	Hits []float64 `json:"-"`
 	// Each holds a part of the score for each validation node that is used. Their mean is the score of one GNN, or the
 	// mean of the scores; their deviation is that of the score to first order in the entropy.
 	Each []float64 `json:"-"`
@@ -37,12 +40,13 @@ func (v Verdict) Score() float64 { return (v.Accuracy + 100*math.Exp(-v.Entropy)
 // Mean returns the mean of verdicts on graphs that were condensed from the same graph, at least one.
 func Mean(verdicts ...Verdict) (mean Verdict) {
 	share := 1 / float64(len(verdicts))
-	mean.Each = make([]float64, len(verdicts[0].Each))
+	mean.Each, mean.Hits = make([]float64, len(verdicts[0].Each)), make([]float64, len(verdicts[0].Hits))
 	for _, v := range verdicts {
 		mean.Accuracy += share * v.Accuracy
 		mean.Entropy += share * v.Entropy
 		for i, part := range v.Each {
 			mean.Each[i] += share * part
+			mean.Hits[i] += share * v.Hits[i]
 		}
 	}
 	return mean
@@ -74,6 +78,9 @@ type Judge struct {
 // MostNear bounds the number of validation nodes and neighbours for which features are kept and kernels computed. If
 // there are more, only a sample of the validation nodes is used.
 const MostNear = 20_000
+
+// MostNodes bounds the condensed nodes of graphs to judge: the judge solves systems of this size.
+const MostNodes = 2048
 
 // New returns the judge for g. Only labels of validation nodes are read. If inductive is set, g is first reduced to its
 // validation nodes. linear leaves the wide GCN out. If the validation nodes and their neighbours are more than 20,000
@@ -261,13 +268,14 @@ func verdict(logits *mat.Dense, labels []int32, weights []float64) Verdict {
 			v.Entropy, entropy = mean, each
 		}
 	}
-	v.Each = make([]float64, len(labels))
+	v.Each, v.Hits = make([]float64, len(labels)), make([]float64, len(labels))
 	likely := math.Exp(-v.Entropy)
 	for i, y := range labels {
 		v.Each[i] = weights[i] * 50 * likely * (1 - (entropy[i] - v.Entropy)) // exp(−h) to first order around the mean
 		if kernel.ArgMax(logits.Row(i)) == int(y) {
-			v.Each[i] += weights[i] * 50
-			v.Accuracy += 100 * weights[i] / n
+			v.Hits[i] = 100 * weights[i]
+			v.Each[i] += v.Hits[i] / 2
+			v.Accuracy += v.Hits[i] / n
 		}
 	}
 	return v

@@ -98,7 +98,7 @@ func TestJudgeIsItsFormula(t *testing.T) {
 			}
 			const rounding = 1e-3 // the kernels are float32, and the ridge bounds the condition number of the system
 			if math.Abs(got.Accuracy-want.Accuracy) > 1e-9 || math.Abs(got.Entropy-want.Entropy) > rounding ||
-				math.Abs(mean(got.Each)-mean(want.Each)) > 100*rounding ||
+				math.Abs(mean(got.Each)-mean(want.Each)) > 100*rounding || math.Abs(mean(got.Hits)-got.Accuracy) > 1e-9 ||
 				linear && math.Abs(mean(got.Each)-got.Score()) > 1e-9 {
 				t.Errorf("linear %v, weighted %v: %+v, want %+v", linear, weighted, got, want)
 			}

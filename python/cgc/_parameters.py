@@ -14,6 +14,7 @@ class CondenseOptions(TypedDict, total=False):
     nodes: Optional[int]
     ratio: Optional[Union[float, str]]
     label_ratio: Optional[Union[float, str]]
+    lossless: float
     method: str
     seed: int
     partition: str
@@ -139,6 +140,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "2.6% or 0.026"),
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
+        ("lossless", 0.0, "Size",
+         "condense to the smallest size that is expected to lose at most POINTS of accuracy, judged on the "
+         "validation nodes; nodes, ratio or label_ratio is then the largest size"),
         ("method", "auto", "Method",
          "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
          "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "

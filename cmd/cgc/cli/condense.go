@@ -25,6 +25,7 @@ func (c *command) condenseCommand() *cobra.Command {
 		Use: "condense GRAPH -o FILE",
 		Example: examples(
 			"cgc condense my-graph/ --nodes 200 -o small.safetensors",
+			"cgc condense my-graph/ --lossless 1 -o small.safetensors",
 			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.pt",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB --dry-run",
@@ -45,6 +46,7 @@ func (c *command) condenseCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	job.config = newMethodFlags(cmd)
+	job.config.addLossless()
 	flags.StringVarP(&job.out, "output", "o", "", "write the condensed graph to `FILE`")
 	flags.StringVar(&job.format, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the file extension)")

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
 )
@@ -28,6 +29,8 @@ type configFlags struct {
 	config cgc.Config
 	// names are the chosen methods; if empty, config determines the method.
 	names []string
+	// lossless is the parameter of auto, or 0.
+	lossless float64
 	// params are parameters of other packages' methods.
 	params params
 	// file is the configuration file to start from, and fileMethod the method that it names; both may be "".
@@ -74,6 +77,14 @@ func (f *configFlags) addSize() {
 	flags.Var(share(&c.LabelRatio), "label-ratio",
 		"number of condensed nodes as a fraction of the training nodes: 50% or 0.5")
 	into(sizeGroup, flags)
+}
+
+// addLossless adds the flag that searches for a size.
+func (f *configFlags) addLossless() {
+	f.flags.Float64Var(&f.lossless, "lossless", 0,
+		"condense to the smallest size that is expected to lose at most `POINTS` of accuracy, judged on the validation "+
+			"nodes; --nodes, --ratio or --label-ratio is then the largest size")
+	into(sizeGroup, f.flags)
 }
 
 // addParams adds the flags for the parameters of other packages' methods.
@@ -196,7 +207,15 @@ func (f *configFlags) read() error {
 	if !f.reads(f.fileMethod) {
 		return usagef("--config %s is of method %s, must be for --method too", f.file, f.fileMethod)
 	}
-	_, err := f.methods()
+	methods, err := f.methods()
+	if err == nil && f.flags.Changed("lossless") {
+		switch _, chooses := methods[0].(auto.Method); {
+		case !chooses:
+			return usagef("--lossless with method %s, must be with auto", methods[0].Name())
+		case !(f.lossless > 0 && f.lossless <= 100):
+			return usagef("--lossless %v, must be above 0 and at most 100 points", f.lossless)
+		}
+	}
 	return err
 }
 
@@ -272,6 +291,10 @@ func (f *configFlags) sizeless() bool { return f.config.Size.IsZero() }
 // defaultsFor sets a missing size to the default for g, and returns the reasons.
 func (f *configFlags) defaultsFor(g *graph.Graph) (reasons []string) {
 	if !f.sizeless() {
+		return nil
+	}
+	if f.lossless > 0 {
+		f.config.Nodes = min(len(g.Split.Train), judge.MostNodes)
 		return nil
 	}
 	defaults, why := cgc.DefaultsFor(g)

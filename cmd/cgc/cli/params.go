@@ -190,7 +190,7 @@ func (f *configFlags) method(name string) (condense.Method, error) {
 	}
 	if a, is := m.(auto.Method); is {
 		a.NormalizeFeatures, a.Standardize, a.Inductive = f.config.NormalizeFeatures, f.config.Standardize, f.config.Inductive
-		a.Memory, a.Precision = f.config.Memory, f.config.Precision
+		a.Memory, a.Precision, a.Lossless = f.config.Memory, f.config.Precision, f.lossless
 		if engine, is := f.config.Engine.(blocked.Engine); is { // a limit of the system
 			a.Memory = engine.Memory
 		}

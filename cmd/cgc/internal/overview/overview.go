@@ -157,7 +157,17 @@ func (s Subject) choice() []report.Block {
 		}
 		t.Row(append([]report.Cell{report.Word(name)}, row...)...)
 	}
-	return []report.Block{t}
+	if len(a.Sizes) == 0 {
+		return []report.Block{t}
+	}
+	tried := &report.Table{
+		Columns: report.Columns("condensed nodes", "method", "validation accuracy, %", "loss", "standard error"),
+	}
+	for _, z := range a.Sizes {
+		tried.Row(report.Integer(z.Nodes), report.Word(z.Chosen), report.Decimal(z.Accuracy, 1), report.Decimal(z.Loss, 1),
+			report.Decimal(z.Error, 1))
+	}
+	return []report.Block{t, tried}
 }
 
 // parts plots the condensed graph and its number of nodes per class, under a heading. It omits the graph if there are

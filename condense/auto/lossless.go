@@ -1,0 +1,106 @@
+package auto
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/internal/judge"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Size is a number of condensed nodes that was judged for Method.Lossless.
+type Size struct {
+	Nodes int `json:"nodes"`
+	// Chosen is the candidate that was chosen, and Accuracy that of the closed forms on the validation nodes, in percent.
+	Chosen   string  `json:"chosen"`
+	Accuracy float64 `json:"accuracy"`
+	// Loss is Account.Whole less Accuracy, in points, and Error its standard error.
+	Loss  float64 `json:"loss"`
+	Error float64 `json:"error"`
+}
+
+// smallest returns the choice for the first of some sizes whose judged loss is at most that of the method. most is the
+// largest size.
+func (p *prepared) smallest(ctx context.Context, most int) (made choice, err error) {
+	g := p.field.shared.graph
+	train := g.Split.Train
+	most = min(most, judge.MostNodes, len(train))
+	if p.field.judge == nil {
+		return made, fmt.Errorf("no loss can be judged: %s", p.field.why)
+	}
+	present := len(slices.DeleteFunc(g.Counts(train), func(n int) bool { return n == 0 }))
+	list := sizes(present, most)
+	quiet := progress.With(ctx, nil)
+	counter := progress.NewCounter(0, len(list))
+	var judged []Size
+	var whole judge.Verdict
+	for _, nodes := range list {
+		counter.Add(ctx, "sizes")
+		if made, err = p.chooseAt(quiet, nodes); err != nil {
+			return made, err
+		}
+		if judged == nil {
+			if whole, err = p.field.whole(quiet, made); err != nil {
+				return made, err
+			}
+		}
+		each := slices.Repeat([]judge.Verdict{whole}, len(made.verdicts))
+		gain, deviation := compared(made.verdicts, each, func(v judge.Verdict) []float64 { return v.Hits })
+		judged = append(judged, Size{
+			Nodes: nodes, Chosen: made.account.Chosen, Accuracy: judge.Mean(made.verdicts...).Accuracy,
+			Loss: -gain, Error: deviation,
+		})
+		if -gain <= p.method.Lossless {
+			a := made.account
+			a.Whole, a.Sizes = whole.Accuracy, judged
+			a.Why += p.method.sizeReason(a)
+			return made, nil
+		}
+	}
+	best := slices.MinFunc(judged, func(a, b Size) int { return cmp.Compare(a.Loss, b.Loss) })
+	return made, fmt.Errorf("no size from %d to %d condensed nodes has a judged loss of at most %g points: the smallest "+
+		"loss is %.1f ± %.1f, with %d nodes", present, most, p.method.Lossless, best.Loss, best.Error, best.Nodes)
+}
+
+// sizeReason says why the last of the judged sizes was taken.
+func (m Method) sizeReason(a *Account) string {
+	size := a.Sizes[len(a.Sizes)-1]
+	side := "below"
+	if size.Loss < 0 {
+		side = "above"
+	}
+	reason := fmt.Sprintf("; with %d nodes, the judged accuracy is %.1f ± %.1f points %s the %.1f%% of all training nodes",
+		size.Nodes, math.Abs(size.Loss), size.Error, side, a.Whole)
+	if len(a.Sizes) > 1 {
+		reason += fmt.Sprintf(", and the next smaller size tried loses more than %g", m.Lossless)
+	}
+	return reason
+}
+
+// sizes returns c, 1.5c, 2c, 3c, 4c, 6c and so on below most, and then most.
+func sizes(c, most int) (list []int) {
+	for step := 2; c*step/2 < most; step *= 2 {
+		list = append(list, c*step/2)
+		if next := c * step * 3 / 4; next > c*step/2 && next < most {
+			list = append(list, next)
+		}
+	}
+	return append(list, most)
+}
+
+// whole returns the verdict on the graph whose condensed nodes are the training nodes, each with its propagated
+// features: that of cgc-x with as many nodes. If they are more than the judge can take, they are condensed to as many
+// as it can. made is a choice among the same candidates.
+func (f *field) whole(ctx context.Context, made choice) (judge.Verdict, error) {
+	candidates := made.account.Candidates
+	alone := candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return c.Method == "cgc-x" })]
+	nodes := min(len(f.shared.graph.Split.Train), judge.MostNodes)
+	small, err := f.shared.condense(ctx, alone.method, nodes, trialSeeds)
+	if err != nil {
+		return judge.Verdict{}, err
+	}
+	return f.judge.Of(ctx, small, true, made.shares)
+}
