@@ -100,7 +100,7 @@ func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, s
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("cgc: graph %s is not valid: %w", g.Name, err)
+		return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
 	}
 	if _, err := check(g, config); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	clock := condense.StartClock(ctx, propagateStep, assessStep)
 	p := &Prepared{config: config, given: g}
 	if p.digest, err = graph.DigestOf(g); err != nil {
-		return nil, fmt.Errorf("cgc: %w", err)
+		return nil, err
 	}
 
 	// Feature propagation: H⁽ˡ⁾ = ÂH⁽ˡ⁻¹⁾ at the training nodes (eq. 12).
@@ -161,7 +161,7 @@ func (p *Prepared) collect() {
 func (p *Prepared) Condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (*Condensed, error) {
 	c, is := m.(Config)
 	if !is {
-		return nil, fmt.Errorf("cgc: method %s (%T) cannot condense from what Config prepared", m.Name(), m)
+		return nil, fmt.Errorf("method %s (%T) cannot condense from what Config prepared", m.Name(), m)
 	}
 	return p.With(ctx, c.with(p.given, nodes, seed))
 }
@@ -175,7 +175,7 @@ func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err e
 		return nil, err
 	}
 	if !p.config.SharesPreparation(config) {
-		return nil, fmt.Errorf("cgc: graph %s was prepared for %+v, the configuration wants %+v",
+		return nil, fmt.Errorf("graph %s was prepared for %+v, the configuration wants %+v",
 			p.given.Name, p.config.preparation(), config.preparation())
 	}
 	clock := condense.StartClock(ctx, propagateStep, assessStep, augmentStep, partitionStep, generateStep)

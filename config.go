@@ -184,7 +184,7 @@ func (t *Temperature) UnmarshalJSON(text []byte) error {
 func ParseTemperature(text string) (Temperature, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0) {
-		return 0, fmt.Errorf("cgc: temperature %q, must be a number above 0 or inf", text)
+		return 0, fmt.Errorf("temperature %q, must be a number above 0 or inf", text)
 	}
 	return Temperature(v), nil
 }
@@ -259,7 +259,7 @@ func (c Config) Validate() error {
 	check := func(ok bool, field string, value any, want string, args ...any) {
 		if !ok {
 			errs = append(errs, &condense.FieldError{
-				Package: "cgc", Field: field, Value: value, Want: fmt.Sprintf(want, args...),
+				Field: field, Value: value, Want: fmt.Sprintf(want, args...),
 			})
 		}
 	}

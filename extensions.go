@@ -104,5 +104,5 @@ func (p *Prepared) edges(ctx context.Context, config Config, small *Condensed) (
 	case RealEdges:
 		return generate.Aggregated(ctx, small.Members, p.view.Adj, config.Degree)
 	}
-	return nil, 0, fmt.Errorf("cgc: edges %q, must be one of %v", config.Edges, EdgeKinds())
+	return nil, 0, fmt.Errorf("edges %q, must be one of %v", config.Edges, EdgeKinds())
 }

@@ -139,7 +139,7 @@ type Assessed struct {
 // AccountOf returns the account of a graph that this package condensed.
 func AccountOf(small *Condensed) (a Account, err error) {
 	if err := json.Unmarshal(small.Account, &a); err != nil {
-		return a, fmt.Errorf("cgc: account of a graph condensed by %q: %w", small.Method, err)
+		return a, fmt.Errorf("account of a graph condensed by %q: %w", small.Method, err)
 	}
 	return a, nil
 }
@@ -149,10 +149,10 @@ func AccountOf(small *Condensed) (a Account, err error) {
 func ConfigOf(small *Condensed) (Config, error) {
 	c := Defaults()
 	if err := json.Unmarshal(small.Config, &c); err != nil {
-		return c, fmt.Errorf("cgc: configuration of a graph condensed by %q: %w", small.Method, err)
+		return c, fmt.Errorf("configuration of a graph condensed by %q: %w", small.Method, err)
 	}
 	if c.Variant.index() < 0 {
-		return c, fmt.Errorf("cgc: the graph was condensed by %q, must be one of %v", small.Method, Variants())
+		return c, fmt.Errorf("the graph was condensed by %q, must be one of %v", small.Method, Variants())
 	}
 	return c, nil
 }
@@ -163,7 +163,7 @@ func describe(small *Condensed, config Config, account Account) error {
 	small.Config, errConfig = json.Marshal(config)
 	small.Account, errAccount = json.Marshal(account)
 	if err := errors.Join(errConfig, errAccount); err != nil {
-		return fmt.Errorf("cgc: account of the condensation: %w", err)
+		return fmt.Errorf("account of the condensation: %w", err)
 	}
 	return nil
 }

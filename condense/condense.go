@@ -84,14 +84,14 @@ type UnknownMethod = registry.Unknown
 func New(name string, parameters json.RawMessage) (Method, error) {
 	prototype, err := methods.Find(name)
 	if err != nil {
-		return nil, fmt.Errorf("condense: %w", err)
+		return nil, err
 	}
 	if len(parameters) == 0 {
 		return prototype, nil
 	}
 	method, err := decode(prototype, parameters)
 	if err != nil {
-		return nil, fmt.Errorf("condense: parameters of %s: %w", name, err)
+		return nil, fmt.Errorf("parameters of %s: %w", name, err)
 	}
 	return method, nil
 }
@@ -124,7 +124,7 @@ func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 func Configuration(m Method, nodes int, seed uint64) (json.RawMessage, error) {
 	parameters, err := object.Of(m)
 	if err != nil {
-		return nil, fmt.Errorf("condense: parameters of %s: %w", m.Name(), err)
+		return nil, fmt.Errorf("parameters of %s: %w", m.Name(), err)
 	}
 	parameters = parameters.Without("method", "nodes", "ratio", "label_ratio")
 	own := object.Object{

@@ -76,7 +76,7 @@ func (c *Condensed) Setting() Setting {
 func (c *Condensed) Seen(ctx context.Context, g *graph.Graph) (_ *graph.Graph, err error) {
 	if c.NormalizedFeatures {
 		if g, err = g.NormalizedFeatures(ctx); err != nil {
-			return nil, fmt.Errorf("condense: %w", err)
+			return nil, err
 		}
 	}
 	if c.Scaling != nil {
@@ -145,7 +145,7 @@ func CountBudget(y []int32, classes int) []int {
 // Validate returns every violation of the comments of c's fields, joined, or nil.
 func (c *Condensed) Validate() error {
 	var errs []error
-	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("condense: "+format, args...)) }
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(""+format, args...)) }
 	if c.X == nil || len(c.Y) == 0 || c.X.Rows != len(c.Y) || c.X.Cols == 0 {
 		rows, cols := 0, 0
 		if c.X != nil {
@@ -175,7 +175,7 @@ func (c *Condensed) Validate() error {
 		if m.Rows != n || m.Cols != c.GraphNodes {
 			add("members are %d×%d, expected %d condensed nodes × %d nodes of the graph", m.Rows, m.Cols, n, c.GraphNodes)
 		} else if err := m.Validate(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("condense: members: %w", err))
+			errs = append(errs, fmt.Errorf("members: %w", err))
 		}
 	}
 	if c.MemberIDs != nil && (c.Members == nil || len(c.MemberIDs) != c.Members.NNZ()) {
@@ -196,7 +196,7 @@ func (c *Condensed) validateSoft() error {
 		return nil
 	}
 	if c.Soft.Rows != len(c.Y) || c.Soft.Cols != c.Classes {
-		return fmt.Errorf("condense: y_soft is %d×%d, expected %d labels × %d classes",
+		return fmt.Errorf("y_soft is %d×%d, expected %d labels × %d classes",
 			c.Soft.Rows, c.Soft.Cols, len(c.Y), c.Classes)
 	}
 	const rounding = 1e-3 // far above the rounding of float32 sums
@@ -204,12 +204,12 @@ func (c *Condensed) validateSoft() error {
 		var sum float64
 		for j, v := range c.Soft.Row(i) {
 			if !(v >= 0) {
-				return fmt.Errorf("condense: y_soft[%d][%d] is %v, must be at least 0", i, j, v)
+				return fmt.Errorf("y_soft[%d][%d] is %v, must be at least 0", i, j, v)
 			}
 			sum += float64(v)
 		}
 		if !(math.Abs(sum-1) < rounding) {
-			return fmt.Errorf("condense: row %d of y_soft has the sum %v, must be 1", i, sum)
+			return fmt.Errorf("row %d of y_soft has the sum %v, must be 1", i, sum)
 		}
 	}
 	return nil

@@ -58,11 +58,11 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 		return withoutDataset(err, format.Stores())
 	}
 	if err := c.Validate(); err != nil {
-		return fmt.Errorf("condense: writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	meta, err := c.metadata()
 	if err != nil {
-		return fmt.Errorf("condense: writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if s, is := store.(format.ArrayStore); is {
 		return s.WriteArrays(ctx, path, c.arrays(meta))
@@ -84,9 +84,9 @@ func Load(path string) (*Condensed, error) {
 		}
 		var system *os.PathError
 		if errors.As(err, &system) && system.Path == path {
-			return nil, fmt.Errorf("condense: reading a condensed graph: %w", err)
+			return nil, fmt.Errorf("reading a condensed graph: %w", err)
 		}
-		return nil, fmt.Errorf("condense: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }

@@ -67,7 +67,7 @@ func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *g
 	if s.NormalizeFeatures {
 		var err error
 		if g, err = g.NormalizedFeatures(ctx); err != nil {
-			return nil, nil, fmt.Errorf("condense: %w", err)
+			return nil, nil, err
 		}
 	}
 	if !s.Standardize {
@@ -75,7 +75,7 @@ func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *g
 	}
 	scaling, err := graph.FitScaling(g.X, g.Split.Train)
 	if err != nil {
-		return nil, nil, fmt.Errorf("condense: %w", err)
+		return nil, nil, err
 	}
 	g, err = g.Scaled(ctx, scaling)
 	return g, &scaling, err
@@ -116,7 +116,7 @@ func (u under) Setting() Setting { return u.setting }
 // Condense condenses the view.
 func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error) {
 	if own := SettingOf(u.Method); own != (Setting{}) {
-		return nil, fmt.Errorf("condense: method %s under %+v has a setting of its own, %+v", u.Name(), u.setting, own)
+		return nil, fmt.Errorf("method %s under %+v has a setting of its own, %+v", u.Name(), u.setting, own)
 	}
 	view, err := u.setting.View(ctx, g)
 	if err != nil {

@@ -33,7 +33,7 @@ func (s Size) Validate() error {
 		}
 	}
 	if given != 1 {
-		errs = append(errs, fmt.Errorf("condense: %d of nodes, ratio and label ratio given, must be exactly one", given))
+		errs = append(errs, fmt.Errorf("%d of nodes, ratio and label ratio given, must be exactly one", given))
 	}
 	if s.Nodes < 0 {
 		errs = append(errs, outOfRange("nodes", s.Nodes, "at least 1"))
@@ -78,13 +78,13 @@ func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 // nodes. Of the labels of validation and test nodes, it reads only which classes occur.
 func Trainable(g *graph.Graph) error {
 	if len(g.Split.Train) == 0 {
-		return fmt.Errorf("condense: graph %s has 0 training nodes, must have at least 1", g.Name)
+		return fmt.Errorf("graph %s has 0 training nodes, must have at least 1", g.Name)
 	}
 	train, val, test := g.Counts(g.Split.Train), g.Counts(g.Split.Val), g.Counts(g.Split.Test)
 	var errs []error
 	for c, n := range train {
 		if rest := val[c] + test[c]; n == 0 && rest > 0 {
-			errs = append(errs, fmt.Errorf("condense: class %d of graph %s has 0 training nodes and "+
+			errs = append(errs, fmt.Errorf("class %d of graph %s has 0 training nodes and "+
 				"%d for validation and test, must be at least 1 for training", c, g.Name, rest))
 		}
 	}
@@ -97,5 +97,5 @@ type FieldError = parameter.Error
 
 // outOfRange returns a FieldError of this package.
 func outOfRange(name string, value any, want string) error {
-	return &FieldError{Package: "condense", Field: name, Value: value, Want: want}
+	return &FieldError{Field: name, Value: value, Want: want}
 }

@@ -22,7 +22,7 @@ type Source struct {
 func (c *Condensed) TakeSource(g *graph.Graph) error {
 	d, err := graph.DigestOf(g)
 	if err != nil {
-		return fmt.Errorf("condense: %w", err)
+		return err
 	}
 	c.SetSource(d, g)
 	return nil
@@ -80,7 +80,7 @@ type Target struct {
 type TargetError struct{ Target Target }
 
 // Error returns the reason of the target, with a prefix.
-func (e *TargetError) Error() string { return "condense: " + e.Target.Reason() }
+func (e *TargetError) Error() string { return e.Target.Reason() }
 
 // CheckTarget compares g and its split with the graph that c was made from. Names, formats and the storage of features
 // do not matter. Validation or test nodes are compared only if both splits have some: without a test split, a method
@@ -110,7 +110,7 @@ func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 	was := c.Source.Digest
 	is, err := graph.DigestOf(g)
 	if err != nil {
-		return Target{}, fmt.Errorf("condense: %w", err)
+		return Target{}, err
 	}
 	sized := len(t.Differs) > 0
 	differ("edges", was.Edges, is.Edges)

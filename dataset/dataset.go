@@ -205,7 +205,7 @@ func located(ctx context.Context, found format.Place, err error) error {
 	case errors.As(err, &place):
 		return err
 	case !errors.As(err, &system):
-		return fmt.Errorf("dataset: reading %s: %w", format.Shown(found.Path), err)
+		return fmt.Errorf("reading %s: %w", format.Shown(found.Path), err)
 	case errors.Is(err, fs.ErrNotExist):
 		return &ReadError{File: system.Path, Err: missingFile{found.Format.Describe().Title}}
 	}

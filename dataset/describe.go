@@ -121,7 +121,7 @@ func Describe(g *graph.Graph) (Facts, error) {
 	_, f.Sparse = g.X.(*mat.CSR)
 	x, err := readFeatures(g.X)
 	if err != nil {
-		return f, fmt.Errorf("dataset: reading the features of %s: %w", g.Name, err)
+		return f, fmt.Errorf("reading the features of %s: %w", g.Name, err)
 	}
 	f.Density = float64(x.filled) / (float64(max(1, f.Nodes)) * float64(max(1, f.Features)))
 	f.Odd = f.oddities(g, &x, f.components(g))

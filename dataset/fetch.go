@@ -62,11 +62,11 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 		return "", o.missing(name)
 	}
 	if o.Cache == "" {
-		return "", fmt.Errorf("dataset: no cache folder to fetch %s into: set CGC_DATA, or HOME", name)
+		return "", fmt.Errorf("no cache folder to fetch %s into: set CGC_DATA, or HOME", name)
 	}
 	dir = filepath.Join(o.Cache, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("dataset: fetching %s: %w", name, err)
+		return "", fmt.Errorf("fetching %s: %w", name, err)
 	}
 	origin := o.Origin
 	if origin == "" {
@@ -77,7 +77,7 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 			continue
 		}
 		if err := fetchFile(ctx, origin+p.file, filepath.Join(dir, p.file), p.checksum); err != nil {
-			return "", fmt.Errorf("dataset: fetching %s%s: %w (to use files of your own, put them into a folder "+
+			return "", fmt.Errorf("fetching %s%s: %w (to use files of your own, put them into a folder "+
 				"and set CGC_DATA to it)", origin, p.file, err)
 		}
 	}

@@ -24,7 +24,7 @@ type NotFoundError struct {
 }
 
 // Error says which graph was looked for, and where.
-func (e *NotFoundError) Error() string { return "dataset: " + e.text }
+func (e *NotFoundError) Error() string { return e.text }
 
 // Is reports whether target is fs.ErrNotExist.
 func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }

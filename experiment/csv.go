@@ -32,7 +32,7 @@ func WriteCSV(w io.Writer, records []Record) error {
 	for _, r := range records {
 		training, err := json.Marshal(r.Training)
 		if err != nil {
-			return fmt.Errorf("experiment: writing CSV: %w", err)
+			return fmt.Errorf("writing CSV: %w", err)
 		}
 		row := []any{
 			r.Graph.Name, r.Graph.Fingerprint, r.Arm, r.Method(), r.Nodes, r.Edges, r.Model,
@@ -106,7 +106,7 @@ func writeTable(w io.Writer, header []string, rows [][]any) error {
 	}
 	out.Flush()
 	if err = cmp.Or(err, out.Error()); err != nil {
-		return fmt.Errorf("experiment: writing CSV: %w", err)
+		return fmt.Errorf("writing CSV: %w", err)
 	}
 	return nil
 }

@@ -67,11 +67,11 @@ func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph
 // target returns the target for g, after checking that everything fits together.
 func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *graph.Graph) (*gnn.Target, error) {
 	if e.Trainings < 1 || len(e.Models) == 0 {
-		return nil, fmt.Errorf("experiment: %d trainings of %d models, must be at least 1 of each", e.Trainings,
+		return nil, fmt.Errorf("%d trainings of %d models, must be at least 1 of each", e.Trainings,
 			len(e.Models))
 	}
 	if small.X.Cols != g.Features() || small.Classes != g.Classes {
-		return nil, fmt.Errorf("experiment: the condensed graph has %d features and %d classes, "+
+		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
 			"graph %s has %d and %d: it was condensed from another (%s)",
 			small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
 	}
@@ -83,7 +83,7 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 		return nil, err
 	}
 	if err := compared.Err(); err != nil && !e.OtherGraph {
-		return nil, fmt.Errorf("experiment: %w", err)
+		return nil, err
 	}
 	g, err = small.Seen(ctx, g)
 	if err != nil {
@@ -112,13 +112,13 @@ func Fits(target *gnn.Target, models []gnn.Model, hidden int, planned func(*gnn.
 		switch {
 		case err == nil:
 		case !errors.As(err, &large):
-			return fmt.Errorf("experiment: %w", err)
+			return err
 		case largest == nil || large.Need > largest.Need:
 			largest = large
 		}
 	}
 	if largest != nil {
-		return fmt.Errorf("experiment: %w", largest)
+		return largest
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.T
 // testable returns an error if g has no test nodes.
 func testable(g *graph.Graph) error {
 	if len(g.Split.Test) == 0 {
-		return fmt.Errorf("experiment: graph %s has no test nodes (0), must have at least 1", g.Name)
+		return fmt.Errorf("graph %s has no test nodes (0), must have at least 1", g.Name)
 	}
 	return nil
 }

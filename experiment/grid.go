@@ -71,7 +71,7 @@ const step = 1_000_000
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
 	if p.Blind {
 		if err := g.Check(ctx); err != nil {
-			return nil, fmt.Errorf("experiment: graph %s is not valid: %w", g.Name, err)
+			return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
 		}
 		g = g.WithoutTest()
 	}
@@ -124,7 +124,7 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("experiment: "+format, args...))
+			errs = append(errs, fmt.Errorf(""+format, args...))
 		}
 	}
 	check(len(p.Arms) > 0, "0 arms, must be at least 1")
@@ -138,7 +138,7 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	models := map[string]bool{}
 	for _, m := range p.Models {
 		if models[m.Name()] {
-			return nil, fmt.Errorf("experiment: model %s is there twice, must be once", m.Name())
+			return nil, fmt.Errorf("model %s is there twice, must be once", m.Name())
 		}
 		models[m.Name()] = true
 	}
@@ -154,7 +154,7 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 		}
 		l := label{a.Name, n}
 		if known[l] {
-			return nil, fmt.Errorf("experiment: two arms are called %q and have %d nodes, must have another name for one",
+			return nil, fmt.Errorf("two arms are called %q and have %d nodes, must have another name for one",
 				a.Name, n)
 		}
 		known[l] = true
@@ -166,7 +166,7 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 // check validates the arm and returns N′ on g.
 func (a Arm) check(g *graph.Graph) (nodes int, err error) {
 	if a.Method == nil {
-		return 0, errors.New("experiment: no method (nil)")
+		return 0, errors.New("no method (nil)")
 	}
 	if err := errors.Join(a.Size.Validate(), a.Training.Validate()); err != nil {
 		return 0, err
@@ -185,7 +185,7 @@ func (p Grid) in(a Arm, err error) error {
 	if len(p.Arms) == 1 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fmt.Errorf("experiment: arm %s: %w", a.Name, err)
+	return fmt.Errorf("arm %s: %w", a.Name, err)
 }
 
 // cell is a planned training. Its record lacks only the outcome.

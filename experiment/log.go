@@ -36,7 +36,7 @@ var start = fmt.Sprintf(`{"record":%d,`, RecordVersion)
 func OpenLog(path string) (l *Log, err error) {
 	l = &Log{byKey: map[string]int{}}
 	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666); err != nil {
-		return nil, fmt.Errorf("experiment: opening the log: %w", err)
+		return nil, fmt.Errorf("opening the log: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -45,11 +45,11 @@ func OpenLog(path string) (l *Log, err error) {
 		}
 	}()
 	if err := atomicfile.Lock(l.file); err != nil { // before reading: another process may be adding lines
-		return l, fmt.Errorf("experiment: opening the log: %w", err)
+		return l, fmt.Errorf("opening the log: %w", err)
 	}
 	text, err := io.ReadAll(l.file)
 	if err != nil {
-		return l, fmt.Errorf("experiment: reading the log: %w", err)
+		return l, fmt.Errorf("reading the log: %w", err)
 	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
 	number := 0
@@ -57,19 +57,19 @@ func OpenLog(path string) (l *Log, err error) {
 		number++
 		var r Record
 		if err := decode(line, &r); err != nil {
-			return l, fmt.Errorf("experiment: %s line %d: %w", path, number, err)
+			return l, fmt.Errorf("%s line %d: %w", path, number, err)
 		}
 		l.keep(r)
 	}
 	if last := text[whole:]; len(last) > 0 {
 		if n := min(len(last), len(start)); string(last[:n]) != start[:n] {
-			return l, fmt.Errorf("experiment: %s line %d: %w", path, number+1, errNotRecord)
+			return l, fmt.Errorf("%s line %d: %w", path, number+1, errNotRecord)
 		}
 		l.torn = len(last)
 	}
 	if l.torn > 0 {
 		if err := l.file.Truncate(int64(whole)); err != nil {
-			return l, fmt.Errorf("experiment: removing the torn last line of the log: %w", err)
+			return l, fmt.Errorf("removing the torn last line of the log: %w", err)
 		}
 	}
 	return l, nil
@@ -113,16 +113,16 @@ func (l *Log) Records() []Record {
 func (l *Log) Add(r Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("experiment: writing a record: %w", err)
+		return fmt.Errorf("writing a record: %w", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// In one piece, so that only a power cut or a full disk can cut a line short.
 	if _, err := l.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("experiment: writing to the log: %w", err)
+		return fmt.Errorf("writing to the log: %w", err)
 	}
 	if err := l.file.Sync(); err != nil {
-		return fmt.Errorf("experiment: writing to the log: %w", err)
+		return fmt.Errorf("writing to the log: %w", err)
 	}
 	l.keep(r)
 	return nil

@@ -173,7 +173,7 @@ func (w *work) condense(
 	}
 	is := small.Setting()
 	if want := a.setting(); small.Nodes() != nodes || is != want {
-		return nil, fmt.Errorf("experiment: method %s returned %d nodes in the setting %+v, expected %d in %+v",
+		return nil, fmt.Errorf("method %s returned %d nodes in the setting %+v, expected %d in %+v",
 			a.Method.Name(), small.Nodes(), is, nodes, want)
 	}
 	return small, nil

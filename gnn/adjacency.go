@@ -155,21 +155,21 @@ func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 	switch x := x.(type) {
 	case *mat.Dense:
 		if len(x.Data) != n*d {
-			return fmt.Errorf("gnn: %d numbers for %d×%d features", len(x.Data), n, d)
+			return fmt.Errorf("%d numbers for %d×%d features", len(x.Data), n, d)
 		}
 	case *mat.CSR:
 		if err := x.Validate(ctx); err != nil {
-			return fmt.Errorf("gnn: features: %w", err)
+			return fmt.Errorf("features: %w", err)
 		}
 	}
 	if adj == nil {
 		return nil
 	}
 	if adj.Rows != n || adj.Cols != n {
-		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes", adj.Rows, adj.Cols, n)
+		return fmt.Errorf("adjacency %d×%d for %d nodes", adj.Rows, adj.Cols, n)
 	}
 	if err := graph.ValidateAdjacency(ctx, adj); err != nil {
-		return fmt.Errorf("gnn: %w", err)
+		return err
 	}
 	return nil
 }

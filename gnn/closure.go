@@ -1,8 +1,6 @@
 package gnn
 
 import (
-	"fmt"
-
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -139,7 +137,7 @@ type files struct {
 func scratch[T int32 | float32](f *files, n int) ([]T, error) {
 	s, err := memory.Scratch[T](n)
 	if err != nil {
-		return nil, fmt.Errorf("gnn: %w", err)
+		return nil, err
 	}
 	f.free = append(f.free, func() { memory.Free(s) })
 	return s, nil

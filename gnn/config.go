@@ -57,7 +57,7 @@ func (c Config) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any, want string) {
 		if !ok {
-			errs = append(errs, &FieldError{Package: "gnn", Field: field, Value: value, Want: want})
+			errs = append(errs, &FieldError{Field: field, Value: value, Want: want})
 		}
 	}
 	check(c.Hidden >= 1, "hidden", c.Hidden, "at least 1")

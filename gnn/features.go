@@ -122,7 +122,7 @@ func readBlock(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows []int32, 
 		return err
 	}
 	if err := mat.Read(dst, x, rows, 0, columns); err != nil {
-		return fmt.Errorf("gnn: reading features: %w", err)
+		return fmt.Errorf("reading features: %w", err)
 	}
 	return nil
 }

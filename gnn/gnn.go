@@ -18,7 +18,6 @@ package gnn
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -76,7 +75,7 @@ func Names() []string { return models.Names() }
 func Parse(name string) (Model, error) {
 	m, err := models.Find(name)
 	if err != nil {
-		return nil, fmt.Errorf("gnn: %w", err)
+		return nil, err
 	}
 	return m, nil
 }

@@ -358,7 +358,7 @@ func (v *View) read(ctx context.Context, dst *mat.Dense, s source, lo, hi int) (
 	case s.px != nil:
 		v.work.index = span(v.work.index, lo, hi)
 		if err := mat.Rows(dst, s.px, v.work.index); err != nil {
-			return *dst, fmt.Errorf("gnn: reading features: %w", err)
+			return *dst, fmt.Errorf("reading features: %w", err)
 		}
 		return *dst, ctx.Err()
 	case s.filter.degree() > 0:

@@ -62,7 +62,7 @@ func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 	default:
 		dense := new(mat.Dense)
 		if err := mat.Rows(dense, x, span(nil, 0, n)); err != nil {
-			return nil, fmt.Errorf("gnn: reading features: %w", err)
+			return nil, fmt.Errorf("reading features: %w", err)
 		}
 		x = dense
 	}

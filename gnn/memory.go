@@ -16,7 +16,7 @@ type MemoryError struct {
 
 // Error states the limit and the memory that testing needs.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("gnn: the memory limit is %d bytes, must be at least %d to test %s", e.Bound, e.Need, e.Model)
+	return fmt.Sprintf("the memory limit is %d bytes, must be at least %d to test %s", e.Bound, e.Need, e.Model)
 }
 
 // streaming is a Model with known memory needs that a stream can run.

@@ -31,18 +31,18 @@ type Sample struct {
 
 func (s *Sample) validate() error {
 	if s.X == nil {
-		return fmt.Errorf("gnn: sample has no features (nil)")
+		return fmt.Errorf("sample has no features (nil)")
 	}
 	n, d := s.X.Dims()
 	switch {
 	case n == 0 || d == 0:
-		return fmt.Errorf("gnn: sample of %d nodes with %d features, must be at least 1 of each", n, d)
+		return fmt.Errorf("sample of %d nodes with %d features, must be at least 1 of each", n, d)
 	case len(s.Y) != n:
-		return fmt.Errorf("gnn: %d labels for %d nodes of the sample", len(s.Y), n)
+		return fmt.Errorf("%d labels for %d nodes of the sample", len(s.Y), n)
 	case s.Adj != nil && (s.Adj.Rows != n || s.Adj.Cols != n):
-		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes of the sample", s.Adj.Rows, s.Adj.Cols, n)
+		return fmt.Errorf("adjacency %d×%d for %d nodes of the sample", s.Adj.Rows, s.Adj.Cols, n)
 	case s.Rows != nil && len(s.Rows) == 0:
-		return fmt.Errorf("gnn: no node of the sample to learn from (0 rows), must be at least 1")
+		return fmt.Errorf("no node of the sample to learn from (0 rows), must be at least 1")
 	}
 	rows := s.Rows
 	if rows == nil {
@@ -50,10 +50,10 @@ func (s *Sample) validate() error {
 	}
 	for _, i := range rows {
 		if i < 0 || int(i) >= n {
-			return fmt.Errorf("gnn: row %d of the sample, must be 0 to %d", i, n-1)
+			return fmt.Errorf("row %d of the sample, must be 0 to %d", i, n-1)
 		}
 		if y := s.Y[i]; y < 0 || int(y) >= s.Classes {
-			return fmt.Errorf("gnn: label %d of node %d of the sample, must be 0 to %d", y, i, s.Classes-1)
+			return fmt.Errorf("label %d of node %d of the sample, must be 0 to %d", y, i, s.Classes-1)
 		}
 	}
 	if err := s.validateSoft(); err != nil {
@@ -67,7 +67,7 @@ func (s *Sample) validateSoft() error {
 		return nil
 	}
 	if n := len(s.labels()); s.Soft.Rows != n || s.Soft.Cols != s.Classes {
-		return fmt.Errorf("gnn: soft labels are %d×%d, expected %d nodes to learn from × %d classes",
+		return fmt.Errorf("soft labels are %d×%d, expected %d nodes to learn from × %d classes",
 			s.Soft.Rows, s.Soft.Cols, n, s.Classes)
 	}
 	const rounding = 1e-3
@@ -75,12 +75,12 @@ func (s *Sample) validateSoft() error {
 		var sum float64
 		for c, p := range s.Soft.Row(i) {
 			if !(p >= 0) || math.IsInf(float64(p), 1) {
-				return fmt.Errorf("gnn: soft label %d of class %d is %v, must be a finite number of at least 0", i, c, p)
+				return fmt.Errorf("soft label %d of class %d is %v, must be a finite number of at least 0", i, c, p)
 			}
 			sum += float64(p)
 		}
 		if math.Abs(sum-1) > rounding {
-			return fmt.Errorf("gnn: soft label %d has the sum %v, must be 1", i, sum)
+			return fmt.Errorf("soft label %d has the sum %v, must be 1", i, sum)
 		}
 	}
 	return nil
@@ -91,17 +91,17 @@ func (s *Sample) validateWeights() error {
 		return nil
 	}
 	if want := len(s.labels()); len(s.Weights) != want {
-		return fmt.Errorf("gnn: %d weights for %d nodes to learn from", len(s.Weights), want)
+		return fmt.Errorf("%d weights for %d nodes to learn from", len(s.Weights), want)
 	}
 	var sum float64
 	for i, w := range s.Weights {
 		if !(w >= 0) || math.IsInf(float64(w), 1) {
-			return fmt.Errorf("gnn: weight %d is %v, must be a finite number of at least 0", i, w)
+			return fmt.Errorf("weight %d is %v, must be a finite number of at least 0", i, w)
 		}
 		sum += float64(w)
 	}
 	if sum == 0 {
-		return fmt.Errorf("gnn: all %d weights are 0, expected one above", len(s.Weights))
+		return fmt.Errorf("all %d weights are 0, expected one above", len(s.Weights))
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (s *stream) propagate(ctx context.Context, part *scope, r *region) error {
 	for k := range r.passes() {
 		lo := k * r.columns
 		if err := mat.ReadColumns(ctx, block, part.x, nil, lo, min(lo+r.columns, d)); err != nil {
-			return fmt.Errorf("gnn: reading features: %w", err)
+			return fmt.Errorf("reading features: %w", err)
 		}
 		for _, c := range copies {
 			v.work.reset()

@@ -51,7 +51,7 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (_ *Target, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("gnn: target: %w", err)
+		return nil, fmt.Errorf("target: %w", err)
 	}
 	var input int64 // the size of a mapped graph
 	if g.Mapped {
@@ -61,14 +61,14 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	if x, dense := g.X.(*mat.Dense); beyond && dense {
 		inOrder, err := paneled.OfFloats(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
 		if err != nil {
-			return nil, fmt.Errorf("gnn: target: %w", err)
+			return nil, fmt.Errorf("target: %w", err)
 		}
 		view := *g // so that parts of it are read and not copied
 		view.X, g = inOrder, &view
 	}
 	s := g.Split
 	if len(s.Val) == 0 {
-		return nil, fmt.Errorf("gnn: graph %s has no validation nodes (0), must have at least 1", g.Name)
+		return nil, fmt.Errorf("graph %s has no validation nodes (0), must have at least 1", g.Name)
 	}
 	t := &Target{
 		name: g.Name, nodes: g.Nodes(), features: g.Features(), classes: g.Classes,
@@ -140,10 +140,10 @@ func (t *Target) accept(s *Sample) error {
 		return err
 	}
 	if _, d := s.X.Dims(); d != t.features {
-		return fmt.Errorf("gnn: sample has %d features, graph %s has %d", d, t.name, t.features)
+		return fmt.Errorf("sample has %d features, graph %s has %d", d, t.name, t.features)
 	}
 	if s.Classes != t.classes {
-		return fmt.Errorf("gnn: sample has %d classes, graph %s has %d", s.Classes, t.name, t.classes)
+		return fmt.Errorf("sample has %d classes, graph %s has %d", s.Classes, t.name, t.classes)
 	}
 	return nil
 }
@@ -162,11 +162,11 @@ type Trained struct {
 func (m *Trained) validate() error {
 	shapes := m.Model.Shapes(m.Features, m.Hidden, m.Classes)
 	if len(shapes) != len(m.Parameters) {
-		return fmt.Errorf("gnn: %d parameters for model %s, expected %d", len(m.Parameters), m.Model.Name(), len(shapes))
+		return fmt.Errorf("%d parameters for model %s, expected %d", len(m.Parameters), m.Model.Name(), len(shapes))
 	}
 	for i, s := range shapes {
 		if p := m.Parameters[i]; p.Rows != s.Rows || p.Cols != s.Cols {
-			return fmt.Errorf("gnn: parameter %d of model %s is %d×%d, expected %d×%d",
+			return fmt.Errorf("parameter %d of model %s is %d×%d, expected %d×%d",
 				i, m.Model.Name(), p.Rows, p.Cols, s.Rows, s.Cols)
 		}
 	}
@@ -180,7 +180,7 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (_ *ma
 	defer memory.Recover(&err)
 	n, d := x.Dims()
 	if d != m.Features {
-		return nil, fmt.Errorf("gnn: features are %d×%d, must be the %d features of training", n, d, m.Features)
+		return nil, fmt.Errorf("features are %d×%d, must be the %d features of training", n, d, m.Features)
 	}
 	if err := m.validate(); err != nil {
 		return nil, err

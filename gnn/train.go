@@ -140,7 +140,7 @@ func (r *training) step(ctx context.Context, epoch int) error {
 		return err
 	}
 	if !finite(float64(r.loss)) {
-		return fmt.Errorf("gnn: %s diverged: its loss is %v in epoch %d, must be a finite number: scale the features, "+
+		return fmt.Errorf("%s diverged: its loss is %v in epoch %d, must be a finite number: scale the features, "+
 			"or lower the learning rate", r.model.Name(), r.loss, epoch)
 	}
 	if epoch == r.config.Epochs/2+1 {
@@ -159,7 +159,7 @@ func (r *training) differentiate() error {
 	}
 	logits := r.model.Forward(r.tape, r.in, r.vars)
 	if n, z := r.in.Nodes(), logits.Value; z.Rows != n || z.Cols != r.sample.Classes {
-		return fmt.Errorf("gnn: model %s returns logits %d×%d, expected %d×%d", r.model.Name(), z.Rows, z.Cols, n,
+		return fmt.Errorf("model %s returns logits %d×%d, expected %d×%d", r.model.Name(), z.Rows, z.Cols, n,
 			r.sample.Classes)
 	}
 	if r.sample.Rows != nil {
@@ -181,7 +181,7 @@ func (r *training) validate(ctx context.Context, epoch int) error {
 	}
 	accuracy, entropy := Accuracy(logits, r.target.labels), CrossEntropy(logits, r.target.labels, 1)
 	if !finite(entropy) {
-		return fmt.Errorf("gnn: %s diverged: its cross entropy on the validation nodes is %v after epoch %d, "+
+		return fmt.Errorf("%s diverged: its cross entropy on the validation nodes is %v after epoch %d, "+
 			"must be a finite number: scale the features or the weights of edges", r.model.Name(), entropy, epoch)
 	}
 	r.result.Accuracies = append(r.result.Accuracies, accuracy)
@@ -200,7 +200,7 @@ func (r *training) validate(ctx context.Context, epoch int) error {
 func (r *training) test(ctx context.Context) error {
 	for k, p := range r.best { // ReLU turns NaN into 0, which hides it from the loss
 		if i, j, found, _ := mat.FirstNotFinite(ctx, p); found {
-			return fmt.Errorf("gnn: %s diverged: weight (%d, %d) of parameter %d is %v after epoch %d, must be a finite "+
+			return fmt.Errorf("%s diverged: weight (%d, %d) of parameter %d is %v after epoch %d, must be a finite "+
 				"number: scale the features or the weights of edges", r.model.Name(), i, j, k, p.Row(i)[j], r.result.Epoch)
 		}
 	}

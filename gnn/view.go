@@ -51,7 +51,7 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 		return nil, err
 	}
 	if z.Rows != v.adj.Rows {
-		return nil, fmt.Errorf("gnn: model %s returns logits of %d nodes, expected %d", m.Name(), z.Rows, v.adj.Rows)
+		return nil, fmt.Errorf("model %s returns logits of %d nodes, expected %d", m.Name(), z.Rows, v.adj.Rows)
 	}
 	if v.rows == nil {
 		return z, nil

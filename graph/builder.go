@@ -52,8 +52,8 @@ type PartError struct {
 	Err error
 }
 
-// Error returns Err with the prefix "graph: ".
-func (e *PartError) Error() string { return "graph: " + e.Err.Error() }
+// Error returns the text of Err.
+func (e *PartError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *PartError) Unwrap() error { return e.Err }

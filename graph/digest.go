@@ -56,7 +56,7 @@ func DigestOf(g *Graph) (Digest, error) {
 	d.Adjacency = digestAdjacency(g.Adj, sample)
 	var err error
 	if d.X, err = digestNonzeros(g.X, sample); err != nil {
-		return Digest{}, fmt.Errorf("graph: reading the features of %s: %w", g.Name, err)
+		return Digest{}, fmt.Errorf("reading the features of %s: %w", g.Name, err)
 	}
 	d.Labels = digestList(g.Labels(g.Split.Train))
 	d.Train, d.Val, d.Test = digestList(g.Split.Train), digestList(g.Split.Val), digestList(g.Split.Test)

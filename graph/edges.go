@@ -101,7 +101,7 @@ func Adjacency(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Changes, 
 		adj = b.matrix(w)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, changes, fmt.Errorf("graph: building the adjacency: %w", err)
+		return nil, changes, fmt.Errorf("building the adjacency: %w", err)
 	}
 	changes.Loops, changes.Merged = seen.loops, edges.Len()-seen.loops-adj.NNZ()/2
 	return adj, changes, nil

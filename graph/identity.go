@@ -46,7 +46,7 @@ func Identify(g *Graph) (Identity, error) {
 	h := newHashing()
 	h.sparse(g.Adj)
 	if err := h.features(g.X); err != nil {
-		return Identity{}, fmt.Errorf("graph: reading the features of %s: %w", g.Name, err)
+		return Identity{}, fmt.Errorf("reading the features of %s: %w", g.Name, err)
 	}
 	hashList(h, []int64{int64(g.Classes)})
 	for _, list := range [][]int32{g.Y, g.Split.Train, g.Split.Val, g.Split.Test} {

@@ -24,12 +24,12 @@ func (g *Graph) Validate(ctx context.Context) error {
 
 func (g *Graph) validate(ctx context.Context) error {
 	var errs []error
-	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("graph: "+format, args...)) }
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(""+format, args...)) }
 	switch {
 	case g.Adj == nil:
-		return errors.New("graph: there is no adjacency (nil)")
+		return errors.New("there is no adjacency (nil)")
 	case g.X == nil:
-		return errors.New("graph: there are no features (nil)")
+		return errors.New("there are no features (nil)")
 	}
 	mirrored, err := validatePattern(ctx, g.Adj)
 	if err != nil {
@@ -88,13 +88,13 @@ func ValidateAdjacency(ctx context.Context, a *mat.CSR) error {
 func validatePattern(ctx context.Context, a *mat.CSR) (mirrored bool, err error) {
 	switch n := a.Rows; {
 	case a.Cols != n:
-		return false, fmt.Errorf("graph: adjacency is %d×%d, must be square", n, a.Cols)
+		return false, fmt.Errorf("adjacency is %d×%d, must be square", n, a.Cols)
 	case n > math.MaxInt32:
-		return false, fmt.Errorf("graph: %d nodes, must be at most %d", n, math.MaxInt32)
+		return false, fmt.Errorf("%d nodes, must be at most %d", n, math.MaxInt32)
 	}
 	var m mirror
 	if err := a.ValidateRows(ctx, func(lo, hi int) { m.add(a, lo, hi) }); err != nil {
-		return false, fmt.Errorf("graph: adjacency: %w", err)
+		return false, fmt.Errorf("adjacency: %w", err)
 	}
 	return m.same(), nil
 }
@@ -104,15 +104,15 @@ func validateEntries(ctx context.Context, a *mat.CSR, mirrored bool) error {
 	var errs []error
 	if !mirrored {
 		if i, j, why := asymmetry(ctx, a); why != "" {
-			errs = append(errs, fmt.Errorf("graph: adjacency entry (%d, %d) %s", i, j, why))
+			errs = append(errs, fmt.Errorf("adjacency entry (%d, %d) %s", i, j, why))
 		}
 	}
 	if i, j, found, _ := mat.FirstNotFinite(ctx, a); found {
-		errs = append(errs, fmt.Errorf("graph: weight of edge (%d, %d) is not a finite number", i, j))
+		errs = append(errs, fmt.Errorf("weight of edge (%d, %d) is not a finite number", i, j))
 	}
 	for e, w := range a.Data {
 		if w <= 0 {
-			errs = append(errs, fmt.Errorf("graph: weight %v of an edge to node %d, must be positive", w, a.Indices[e]))
+			errs = append(errs, fmt.Errorf("weight %v of an edge to node %d, must be positive", w, a.Indices[e]))
 			break
 		}
 	}
@@ -124,21 +124,21 @@ func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	rows, cols := x.Dims()
 	switch {
 	case rows != n:
-		return fmt.Errorf("graph: features have %d rows for %d nodes", rows, n)
+		return fmt.Errorf("features have %d rows for %d nodes", rows, n)
 	case cols == 0:
-		return errors.New("graph: there are no features (0 columns), expected at least 1")
+		return errors.New("there are no features (0 columns), expected at least 1")
 	}
 	switch x := x.(type) {
 	case *mat.Dense:
 		if len(x.Data) != rows*cols {
-			return fmt.Errorf("graph: %d numbers for %d×%d features", len(x.Data), rows, cols)
+			return fmt.Errorf("%d numbers for %d×%d features", len(x.Data), rows, cols)
 		}
 	case *paneled.Matrix:
 		return nil // reading them rejects values that are not finite, and they may be larger than memory
 	}
 	fault, err := faultOf(ctx, x)
 	if fault != nil {
-		return fmt.Errorf("graph: %w", fault)
+		return fault
 	}
 	return err
 }
@@ -153,7 +153,7 @@ func faultOf(ctx context.Context, x mat.Matrix) (fault, err error) {
 	i, j, found, err := mat.FirstNotFinite(ctx, x)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("graph: reading features: %w", err)
+		return nil, fmt.Errorf("reading features: %w", err)
 	case found:
 		return fmt.Errorf("feature %d of node %d is not a finite number", j, i), nil
 	}
@@ -178,7 +178,7 @@ func (s Split) validate(g *Graph) (errs []error) {
 				why = "it has no label"
 			}
 			if why != "" {
-				errs = append(errs, fmt.Errorf("graph: node %d of split %s: %s", v, names[k], why))
+				errs = append(errs, fmt.Errorf("node %d of split %s: %s", v, names[k], why))
 				break
 			}
 			part[v], last = byte(k), v

@@ -69,14 +69,14 @@ func (m *CSR) Validate(ctx context.Context) error {
 // read just before the call, so that a matrix that is mapped from a file is read once for both.
 func (m *CSR) ValidateRows(ctx context.Context, use func(lo, hi int)) error {
 	if len(m.Indptr) != m.Rows+1 {
-		return fmt.Errorf("mat: %d row pointers for %d rows, expected %d", len(m.Indptr), m.Rows, m.Rows+1)
+		return fmt.Errorf("%d row pointers for %d rows, expected %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
 	if m.Indptr[0] != 0 || m.Indptr[m.Rows] != int64(len(m.Indices)) {
-		return fmt.Errorf("mat: row pointers run from %d to %d, must be 0 to the number of entries %d", m.Indptr[0],
+		return fmt.Errorf("row pointers run from %d to %d, must be 0 to the number of entries %d", m.Indptr[0],
 			m.Indptr[m.Rows], len(m.Indices))
 	}
 	if m.Data != nil && len(m.Data) != len(m.Indices) {
-		return fmt.Errorf("mat: %d values for %d entries", len(m.Data), len(m.Indices))
+		return fmt.Errorf("%d values for %d entries", len(m.Data), len(m.Indices))
 	}
 	const chunk = 1 << 12
 	return parallel.Try(ctx, m.Rows, chunk, func(lo, hi int) error {
@@ -93,15 +93,15 @@ func (m *CSR) validateRows(first, end int) error {
 	for i := first; i < end; i++ {
 		lo, hi := m.Indptr[i], m.Indptr[i+1]
 		if lo < 0 || lo > hi || hi > int64(len(m.Indices)) {
-			return fmt.Errorf("mat: row %d runs from entry %d to %d of %d", i, lo, hi, len(m.Indices))
+			return fmt.Errorf("row %d runs from entry %d to %d of %d", i, lo, hi, len(m.Indices))
 		}
 		last := int32(-1)
 		for _, j := range m.Indices[lo:hi] {
 			if j < 0 || int(j) >= m.Cols {
-				return fmt.Errorf("mat: column %d in row %d, must be 0 to %d", j, i, m.Cols-1)
+				return fmt.Errorf("column %d in row %d, must be 0 to %d", j, i, m.Cols-1)
 			}
 			if j <= last {
-				return fmt.Errorf("mat: columns %d, %d in row %d do not ascend", last, j, i)
+				return fmt.Errorf("columns %d, %d in row %d do not ascend", last, j, i)
 			}
 			last = j
 		}

@@ -139,7 +139,7 @@ func Read(dst *Dense, x Matrix, rows []int32, lo, hi int) error {
 		return err
 	}
 	if dst.Rows != len(rows) || dst.Cols != hi-lo || len(dst.Data) != dst.Rows*dst.Cols {
-		return fmt.Errorf("mat: %T delivered %d×%d (%d numbers) for a block of %d×%d",
+		return fmt.Errorf("%T delivered %d×%d (%d numbers) for a block of %d×%d",
 			x, dst.Rows, dst.Cols, len(dst.Data), len(rows), hi-lo)
 	}
 	return nil

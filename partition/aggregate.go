@@ -72,7 +72,7 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]
 	for c, budget := range p.Budgets {
 		if has := start[c+1] - start[c]; budget < min(1, has) || budget > has {
-			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, must be %d to %d", c, budget, has,
+			return nil, fmt.Errorf("class %d: %d condensed nodes for %d rows, must be %d to %d", c, budget, has,
 				min(1, has), has)
 		}
 		first[c+1] = first[c] + budget
@@ -172,28 +172,28 @@ func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []fl
 // check returns what is wrong with the arguments. Aggregate itself compares the budgets with the sizes of the classes.
 func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 	if p.Partitioner == nil {
-		return fmt.Errorf("partition: no partitioner")
+		return fmt.Errorf("no partitioner")
 	}
 	if p.Partitions < 0 {
-		return fmt.Errorf("partition: %d partitions of each class, must be at least 1 (0 for the default, 1)", p.Partitions)
+		return fmt.Errorf("%d partitions of each class, must be at least 1 (0 for the default, 1)", p.Partitions)
 	}
 	if !(p.Temperature > 0) {
-		return fmt.Errorf("partition: temperature %v, must be positive", p.Temperature)
+		return fmt.Errorf("temperature %v, must be positive", p.Temperature)
 	}
 	if len(y) != len(x) || confidence != nil && len(confidence) != len(x) {
-		return fmt.Errorf("partition: %d rows with %d labels and %d confidences", len(x), len(y), len(confidence))
+		return fmt.Errorf("%d rows with %d labels and %d confidences", len(x), len(y), len(confidence))
 	}
 	if err := checkLengths(x); err != nil {
 		return err
 	}
 	for i, c := range y {
 		if c < 0 || int(c) >= len(p.Budgets) {
-			return fmt.Errorf("partition: row %d has class %d, must be 0 to %d", i, c, len(p.Budgets)-1)
+			return fmt.Errorf("row %d has class %d, must be 0 to %d", i, c, len(p.Budgets)-1)
 		}
 	}
 	for i, r := range confidence {
 		if math.IsNaN(float64(r)) || math.IsInf(float64(r), 0) {
-			return fmt.Errorf("partition: row %d has confidence %v, must be a finite number", i, r)
+			return fmt.Errorf("row %d has confidence %v, must be a finite number", i, r)
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ func Budgets(counts []int, total int) ([]int, error) {
 	present, nodes, largest := 0, 0, 0
 	for c, n := range counts {
 		if n < 0 {
-			return nil, fmt.Errorf("partition: class %d has %d training nodes, must have 0 or more", c, n)
+			return nil, fmt.Errorf("class %d has %d training nodes, must have 0 or more", c, n)
 		}
 		if n > 0 {
 			present++
@@ -26,10 +26,10 @@ func Budgets(counts []int, total int) ([]int, error) {
 		nodes += n
 	}
 	if nodes == 0 {
-		return nil, fmt.Errorf("partition: no class has a training node")
+		return nil, fmt.Errorf("no class has a training node")
 	}
 	if total < present || total > nodes {
-		return nil, fmt.Errorf("partition: %d condensed nodes, "+
+		return nil, fmt.Errorf("%d condensed nodes, "+
 			"must be %d (the classes with training nodes) to %d (the training nodes)", total, present, nodes)
 	}
 	share := func(c int) float64 { return float64(counts[c]) * float64(total) / float64(nodes) }

@@ -141,14 +141,14 @@ func (m KMeans) iterations() int {
 func (m KMeans) check() error {
 	var errs []error
 	if m.Iterations < 0 {
-		errs = append(errs, fmt.Errorf("partition: %d iterations of k-means, must be 0 (for %d) or more", m.Iterations,
+		errs = append(errs, fmt.Errorf("%d iterations of k-means, must be 0 (for %d) or more", m.Iterations,
 			defaultIterations))
 	}
 	if !(m.Tolerance >= 0) {
-		errs = append(errs, fmt.Errorf("partition: tolerance %v of k-means, must be 0 (none) or more", m.Tolerance))
+		errs = append(errs, fmt.Errorf("tolerance %v of k-means, must be 0 (none) or more", m.Tolerance))
 	}
 	if m.Restarts < 0 {
-		errs = append(errs, fmt.Errorf("partition: %d restarts of k-means, must be 0 (for a number by size) or more",
+		errs = append(errs, fmt.Errorf("%d restarts of k-means, must be 0 (for a number by size) or more",
 			m.Restarts))
 	}
 	return errors.Join(errs...)
@@ -161,7 +161,7 @@ const (
 )
 
 // errUnlike says that the rows need another scale than the sample.
-var errUnlike = errors.New("partition: the rows are unlike the sample")
+var errUnlike = errors.New("the rows are unlike the sample")
 
 // sampleSize returns the number of rows in a sample for k groups. It is used only if there are at least twice as many
 // rows.

@@ -91,7 +91,7 @@ func sorted(of []int32, k int) (start []int, rows []int32) {
 // check returns what is wrong with k or the lengths of the rows. finite checks their values.
 func check(x [][]float32, k int) error {
 	if n := len(x); k < 1 || k > n {
-		return fmt.Errorf("partition: %d groups of %d rows, must be 1 to %d", k, n, n)
+		return fmt.Errorf("%d groups of %d rows, must be 1 to %d", k, n, n)
 	}
 	return checkLengths(x)
 }
@@ -100,7 +100,7 @@ func check(x [][]float32, k int) error {
 func checkLengths(x [][]float32) error {
 	for i, row := range x {
 		if len(row) != len(x[0]) {
-			return fmt.Errorf("partition: row %d has %d columns, expected %d", i, len(row), len(x[0]))
+			return fmt.Errorf("row %d has %d columns, expected %d", i, len(row), len(x[0]))
 		}
 	}
 	return nil
@@ -114,7 +114,7 @@ func finite(x [][]float32) error {
 		}
 		for j, v := range row { // values are large, or at least one is not finite
 			if math.Float32bits(v)&0x7f800000 == 0x7f800000 { // all ones in the exponent
-				return fmt.Errorf("partition: row %d column %d is %v, must be a finite number", i, j, v)
+				return fmt.Errorf("row %d column %d is %v, must be a finite number", i, j, v)
 			}
 		}
 	}

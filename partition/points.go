@@ -151,7 +151,7 @@ func (p *points) rescale() error {
 	}
 	largest := float64(math.Float32frombits(top))
 	if !(largest <= math.MaxFloat32) {
-		return fmt.Errorf("partition: the rows differ from their mean by more than the largest float32, %g", math.MaxFloat32)
+		return fmt.Errorf("the rows differ from their mean by more than the largest float32, %g", math.MaxFloat32)
 	}
 	if top == 0 {
 		return nil

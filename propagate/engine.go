@@ -41,7 +41,7 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 		return nil, err
 	}
 	if len(h) != p.Hops+1 {
-		return nil, fmt.Errorf("propagate: engine %T delivered %d embeddings, expected %d (hops + 1)", engine, len(h),
+		return nil, fmt.Errorf("engine %T delivered %d embeddings, expected %d (hops + 1)", engine, len(h),
 			p.Hops+1)
 	}
 	_, d := in.X.Dims()
@@ -51,12 +51,12 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 			continue
 		}
 		if rows != len(in.Rows) || columns != d && rows > 0 {
-			return nil, fmt.Errorf("propagate: engine %T delivered %d×%d for hop %d, expected %d×%d",
+			return nil, fmt.Errorf("engine %T delivered %d×%d for hop %d, expected %d×%d",
 				engine, rows, columns, l, len(in.Rows), d)
 		}
 	}
 	if i, j, found := h[p.Hops].FirstNotFinite(); found {
-		return nil, fmt.Errorf("propagate: feature %d of node %d is %v in hop %d, must be a finite number: "+
+		return nil, fmt.Errorf("feature %d of node %d is %v in hop %d, must be a finite number: "+
 			"scale the features or the weights of edges", j, in.Rows[i], h[p.Hops].Row(i)[j], p.Hops)
 	}
 	return h, ctx.Err()
@@ -76,7 +76,7 @@ func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.Vie
 	_, d := in.X.Dims()
 	x := new(mat.Dense)
 	if err := mat.ReadColumns(ctx, x, in.X, nil, 0, d); err != nil {
-		return nil, fmt.Errorf("propagate: reading features: %w", err)
+		return nil, fmt.Errorf("reading features: %w", err)
 	}
 	hop, views := in.X, []mat.View{rowsOf(x, in.Rows)} // H⁽⁰⁾ = X
 	for range p.Hops {

@@ -62,13 +62,13 @@ type Propagation struct {
 func (p Propagation) Validate() error {
 	if !slices.Contains(Rules(), p.Rule) {
 		_, err := rules.Find(string(p.Rule))
-		return fmt.Errorf("propagate: %w", err)
+		return err
 	}
 	if p.Hops < 0 {
-		return fmt.Errorf("propagate: hops %d, must be at least 0", p.Hops)
+		return fmt.Errorf("hops %d, must be at least 0", p.Hops)
 	}
 	if p.Rule == PPR && !(p.Teleport > 0 && p.Teleport <= 1) {
-		return fmt.Errorf("propagate: teleport %v, must be above 0 and at most 1", p.Teleport)
+		return fmt.Errorf("teleport %v, must be above 0 and at most 1", p.Teleport)
 	}
 	return nil
 }
@@ -130,25 +130,25 @@ func (in Input) ByClass() []int32 {
 func (in Input) Validate() error {
 	n, _ := in.X.Dims()
 	if in.Adj.Rows != n || in.Adj.Cols != n {
-		return fmt.Errorf("propagate: adjacency is %d×%d for features of %d nodes", in.Adj.Rows, in.Adj.Cols, n)
+		return fmt.Errorf("adjacency is %d×%d for features of %d nodes", in.Adj.Rows, in.Adj.Cols, n)
 	}
 	for i, v := range in.Rows {
 		if v < 0 || int(v) >= n {
-			return fmt.Errorf("propagate: row %d is node %d, must be 0 to %d", i, v, n-1)
+			return fmt.Errorf("row %d is node %d, must be 0 to %d", i, v, n-1)
 		}
 	}
 	if in.Degrees != nil && len(in.Degrees) != n {
-		return fmt.Errorf("propagate: %d degrees for %d nodes", len(in.Degrees), n)
+		return fmt.Errorf("%d degrees for %d nodes", len(in.Degrees), n)
 	}
 	if in.Classes == nil {
 		return nil
 	}
 	if len(in.Classes) != len(in.Rows) {
-		return fmt.Errorf("propagate: %d classes for %d rows", len(in.Classes), len(in.Rows))
+		return fmt.Errorf("%d classes for %d rows", len(in.Classes), len(in.Rows))
 	}
 	for i, c := range in.Classes {
 		if c < 0 || c == math.MaxInt32 {
-			return fmt.Errorf("propagate: class %d of row %d, must be 0 to %d", c, i, math.MaxInt32-1)
+			return fmt.Errorf("class %d of row %d, must be 0 to %d", c, i, math.MaxInt32-1)
 		}
 	}
 	return nil

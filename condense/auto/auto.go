@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/graph-condensation/cgc"
@@ -115,7 +114,7 @@ type Candidate struct {
 // AccountOf returns the account of a graph that this method condensed.
 func AccountOf(small *condense.Condensed) (a Account, err error) {
 	if err := json.Unmarshal(small.Account, &a); err != nil || a.Chosen == "" {
-		return a, fmt.Errorf("auto: account of a graph condensed by %q: %w", small.Method,
+		return a, fmt.Errorf("account of a graph condensed by %q: %w", small.Method,
 			cmp.Or(err, errors.New("no method was chosen")))
 	}
 	return a, nil
@@ -165,7 +164,7 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 			if i == 0 {
 				return nil, err
 			}
-			c.LeftOut = strings.TrimPrefix(err.Error(), "rival: ")
+			c.LeftOut = err.Error()
 		}
 	}
 	return list, nil
@@ -182,7 +181,7 @@ func (m Method) room(g *graph.Graph) int64 {
 // Check returns what is wrong with the parameters, or with g or nodes for these parameters.
 func (m Method) Check(g *graph.Graph, nodes int) error {
 	if !(m.Margin >= 0 && m.Margin <= math.MaxFloat64) {
-		return &condense.FieldError{Package: "auto", Field: "margin", Value: m.Margin, Want: "a finite number of at least 0"}
+		return &condense.FieldError{Field: "margin", Value: m.Margin, Want: "a finite number of at least 0"}
 	}
 	if !(m.Lossless >= 0 && m.Lossless <= 100) {
 		return &condense.FieldError{Package: "auto", Field: "lossless", Value: m.Lossless, Want: "from 0 to 100 points"}
@@ -250,7 +249,7 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	defer memory.Recover(&err)
 	p := &prepared{method: m, given: g, choices: map[int]choice{}}
 	if p.digest, err = graph.DigestOf(g); err != nil {
-		return nil, fmt.Errorf("auto: %w", err)
+		return nil, err
 	}
 	if p.view, err = m.Setting().View(ctx, g); err != nil {
 		return nil, err
@@ -268,7 +267,7 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 ) {
 	defer memory.Recover(&err)
 	if !p.method.SharesPreparation(m) {
-		return nil, fmt.Errorf("auto: the graph was prepared for %+v, not for %+v", p.method, m)
+		return nil, fmt.Errorf("the graph was prepared for %+v, not for %+v", p.method, m)
 	}
 	if err := p.method.Check(p.given, nodes); err != nil {
 		return nil, err
@@ -286,7 +285,7 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	account := *made.account
 	account.Account = small.Account
 	if small.Account, err = json.Marshal(account); err != nil {
-		return nil, fmt.Errorf("auto: account: %w", err)
+		return nil, fmt.Errorf("account: %w", err)
 	}
 	if small.Config, err = condense.Configuration(plain, nodes, seed); err != nil {
 		return nil, err

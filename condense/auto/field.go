@@ -197,7 +197,7 @@ func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 		}
 		var account distill.Account
 		if err := json.Unmarshal(trials[0].Account, &account); err != nil {
-			return nil, fmt.Errorf("auto: account of cgc-d: %w", err)
+			return nil, fmt.Errorf("account of cgc-d: %w", err)
 		}
 		shares := make([]float64, len(counts))
 		for c, n := range account.Classes {

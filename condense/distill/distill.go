@@ -153,7 +153,7 @@ const (
 )
 
 func outOfRange(field string, value any, want string) error {
-	return &condense.FieldError{Package: "distill", Field: field, Value: value, Want: want}
+	return &condense.FieldError{Field: field, Value: value, Want: want}
 }
 
 // bytes estimates the memory of a condensation, in bytes: the embeddings of the pool and as much for the blocks of
@@ -228,7 +228,7 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	p := &prepared{Preparation: rival.Preparation{Graph: g}, method: m, known: map[labelling]*mat.Dense{}}
 	p.embedder = embedder{blocked.Engine{Memory: m.Within}, g}
 	if p.Digest, err = graph.DigestOf(g); err != nil {
-		return nil, fmt.Errorf("distill: %w", err)
+		return nil, err
 	}
 	clock := condense.StartClock(ctx, propagateStep, teachStep)
 	done := clock.Step(propagateStep)
@@ -280,7 +280,7 @@ func (p *prepared) Condense(ctx context.Context, other condense.Method, nodes in
 ) {
 	m, is := other.(Method)
 	if !is || !p.method.SharesPreparation(m) {
-		return nil, fmt.Errorf("distill: the graph was prepared for %+v, not for %+v", p.method, other)
+		return nil, fmt.Errorf("the graph was prepared for %+v, not for %+v", p.method, other)
 	}
 	work := func(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
 		return p.condense(ctx, m, task)

@@ -27,7 +27,7 @@ func (e embedder) embed(ctx context.Context, x mat.Matrix, d Depth, nodes []int3
 	in := propagate.Input{Adj: e.g.Adj, X: x, Rows: nodes, Last: true, Mapped: e.g.Mapped && x == e.g.X}
 	h, err := propagate.Run(ctx, e.engine, p, in)
 	if err != nil {
-		return nil, fmt.Errorf("distill: %w", err)
+		return nil, err
 	}
 	return h[d.Hops].Dense(), nil
 }
@@ -76,7 +76,7 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 		}
 		ridge, err := selftrain.FitRidge(ctx, z, y, e.g.Classes)
 		if err != nil {
-			return nil, nil, fmt.Errorf("distill: teacher of %d hops: %w", d.Hops, err)
+			return nil, nil, fmt.Errorf("teacher of %d hops: %w", d.Hops, err)
 		}
 		accuracies = append(accuracies, 100*ridge.Accuracy)
 		outputs := new(mat.Dense)

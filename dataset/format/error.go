@@ -23,12 +23,12 @@ type ReadError struct {
 	Err error
 }
 
-// Error returns "dataset: FILE:LINE: what is wrong".
+// Error returns "FILE:LINE: what is wrong".
 func (e *ReadError) Error() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("dataset: %s:%d: %v", e.File, e.Line, e.Err)
+		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 	}
-	return fmt.Sprintf("dataset: %s: %v", e.File, e.Err)
+	return fmt.Sprintf("%s: %v", e.File, e.Err)
 }
 
 // Wrong returns a *ReadError about a file. text and args are as in fmt.Errorf.
@@ -83,10 +83,10 @@ func (e *UnrecognisedError) Error() string {
 		}
 	})
 	if e.Folder {
-		return fmt.Sprintf("dataset: folder %s holds no graph: expected %s, or the file of one graph: %s",
+		return fmt.Sprintf("folder %s holds no graph: expected %s, or the file of one graph: %s",
 			e.Path, strings.Join(folders, ", "), strings.Join(files, ", "))
 	}
-	return fmt.Sprintf("dataset: the format of %s is not recognised: expected %s, or a folder",
+	return fmt.Sprintf("the format of %s is not recognised: expected %s, or a folder",
 		e.Path, strings.Join(files, ", "))
 }
 
@@ -99,7 +99,7 @@ type AmbiguousError struct {
 
 // Error names the formats.
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("dataset: %s may be of the formats %s, expected files of one of them",
+	return fmt.Sprintf("%s may be of the formats %s, expected files of one of them",
 		e.Path, strings.Join(e.Formats, " and "))
 }
 
@@ -115,7 +115,7 @@ func (e *SeveralError) Error() string {
 	for i, g := range e.Graphs {
 		names[i] = g.Name
 	}
-	return fmt.Sprintf("dataset: folder %s holds the graphs %s: name the file of the one you want, as %s",
+	return fmt.Sprintf("folder %s holds the graphs %s: name the file of the one you want, as %s",
 		e.Folder, strings.Join(names, ", "), filepath.Join(e.Folder, filepath.Base(e.Graphs[0].Path)))
 }
 
@@ -128,6 +128,6 @@ type ReadOnlyError struct {
 
 // Error names the formats that can be written.
 func (e *ReadOnlyError) Error() string {
-	return fmt.Sprintf("dataset: the format %s can only be read, expected one of %s", e.Name, strings.Join(e.Writers,
+	return fmt.Sprintf("the format %s can only be read, expected one of %s", e.Name, strings.Join(e.Writers,
 		", "))
 }

@@ -40,7 +40,7 @@ func (e *NoQueriesError) Error() string {
 	if names := namesOf(is[Querier]); len(names) > 0 {
 		want = "only those of " + strings.Join(names, " and ") + " do"
 	}
-	return fmt.Sprintf("dataset: graphs of the format %s take no queries, %s (%s)", e.Name, want, Shown(e.Path))
+	return fmt.Sprintf("graphs of the format %s take no queries, %s (%s)", e.Name, want, Shown(e.Path))
 }
 
 // mark separates the scheme of an address from the rest.
@@ -75,9 +75,9 @@ func unknownAddress(address string) error {
 		}
 	})
 	if len(schemes) == 0 {
-		return fmt.Errorf("dataset: no format here reads addresses such as %s", Shown(address))
+		return fmt.Errorf("no format here reads addresses such as %s", Shown(address))
 	}
-	return fmt.Errorf("dataset: no format reads %s, must be an address that begins with %s",
+	return fmt.Errorf("no format reads %s, must be an address that begins with %s",
 		Shown(address), strings.Join(schemes, " or "))
 }
 

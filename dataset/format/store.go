@@ -54,7 +54,7 @@ func StoreFor(path, name string) (store Format, err error) {
 			return nil, err
 		}
 		if !isStore(f) {
-			return nil, fmt.Errorf("dataset: the format %s keeps no condensed graphs, must be one of %s",
+			return nil, fmt.Errorf("the format %s keeps no condensed graphs, must be one of %s",
 				name, strings.Join(Stores(), ", "))
 		}
 		return f, nil
@@ -107,6 +107,6 @@ type UnknownExtensionError struct {
 
 // Error lists the extensions.
 func (e *UnknownExtensionError) Error() string {
-	return fmt.Sprintf("dataset: the name of %s does not tell its format, expected one that ends in %s",
+	return fmt.Sprintf("the name of %s does not tell its format, expected one that ends in %s",
 		e.Path, strings.Join(e.Extensions, ", "))
 }

@@ -74,7 +74,7 @@ func Names() []string { return shapes.Names() }
 func Like(name string) (Shape, error) {
 	s, err := shapes.Find(name)
 	if err != nil {
-		return Shape{}, fmt.Errorf("synth: %w", err)
+		return Shape{}, err
 	}
 	s.Name, s.Groups, s.Homophily = Prefix+strings.ToLower(name), 4, 0.7
 	return s, nil
@@ -97,7 +97,7 @@ func (s Shape) Validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("synth: shape: "+format, args...))
+			errs = append(errs, fmt.Errorf("shape: "+format, args...))
 		}
 	}
 	groups := max(1, s.Groups)

@@ -17,7 +17,7 @@ import (
 func Stream(ctx context.Context, s Shape, src rand.Source) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
 	if s.Words > 0 {
-		return nil, errors.New("synth: a shape with words has sparse features, must have a dense one to stream")
+		return nil, errors.New("a shape with words has sparse features, must have a dense one to stream")
 	}
 	m, err := newMaker(ctx, s, src)
 	if err != nil {

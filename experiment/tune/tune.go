@@ -99,15 +99,15 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 	defer memory.Recover(&err)
 	begun := time.Now()
 	if len(s.Models) == 0 || s.Trials < 0 || !(s.Seconds >= 0) || s.Trials == 0 && s.Seconds == 0 {
-		return nil, fmt.Errorf("tune: %d models, %d trials, %v seconds, must be at least 1 model, and trials or seconds "+
+		return nil, fmt.Errorf("%d models, %d trials, %v seconds, must be at least 1 model, and trials or seconds "+
 			"above 0",
 			len(s.Models), s.Trials, s.Seconds)
 	}
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("tune: graph %s is not valid: %w", g.Name, err)
+		return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
 	}
 	if len(g.Split.Val) == 0 {
-		return nil, fmt.Errorf("tune: graph %s has 0 validation nodes, must have at least 1", g.Name)
+		return nil, fmt.Errorf("graph %s has 0 validation nodes, must have at least 1", g.Name)
 	}
 	if len(s.Space) == 0 {
 		s.Space = Space(s.Base.Config.Variant)

@@ -67,7 +67,7 @@ func LeastSquares(ctx context.Context, t *mat.Dense, y []int32, classes int) (Cl
 func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Classifier, error) {
 	n, d := h[0].Dims()
 	if len(y) == 0 {
-		return Classifier{}, fmt.Errorf("assess: 0 training nodes, must be at least 1")
+		return Classifier{}, fmt.Errorf("0 training nodes, must be at least 1")
 	}
 	if len(y) != n {
 		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), n))
@@ -102,14 +102,14 @@ func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Cl
 	w := fitted.W
 	kernel.Scale(w.Data, float32(len(h)), w.Data)
 	if i, c, found, _ := mat.FirstNotFinite(ctx, w); found {
-		return Classifier{}, fmt.Errorf("assess: the weight of feature %d for class %d is %v in float32, "+
+		return Classifier{}, fmt.Errorf("the weight of feature %d for class %d is %v in float32, "+
 			"must be a finite number: scale the features", i, c, w.Row(i)[c])
 	}
 	return fitted, nil
 }
 
 // errUnscaled means that the columns of S must be scaled before S⁺Y can be computed.
-var errUnscaled = errors.New("assess: the columns need scaling")
+var errUnscaled = errors.New("the columns need scaling")
 
 // solvePrimal computes the classifier W = (SD)⁺Y from the Gram matrix of the columns. Without D, the error may be
 // errUnscaled.
@@ -273,7 +273,7 @@ func (s hops) norms() ([]float64, error) {
 		for l, hop := range s.views {
 			for j, v := range hop.Row(i) {
 				if row[j] += float64(v); math.IsNaN(row[j]) || math.IsInf(row[j], 0) {
-					return nil, fmt.Errorf("assess: feature %d of training node %d is %v in hop %d, must be a finite number",
+					return nil, fmt.Errorf("feature %d of training node %d is %v in hop %d, must be a finite number",
 						j, i, v, l)
 				}
 			}

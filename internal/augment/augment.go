@@ -22,11 +22,11 @@ type Pick struct {
 // arguments. It is an error if size is negative, or if a class error is negative or not finite.
 func Sample(y []int32, classError []float64, hops, size int, src rand.Source) ([]Pick, error) {
 	if size < 0 {
-		return nil, fmt.Errorf("augment: size %d, must be at least 0", size)
+		return nil, fmt.Errorf("size %d, must be at least 0", size)
 	}
 	for c, e := range classError {
 		if !(e >= 0) || math.IsInf(e, 1) {
-			return nil, fmt.Errorf("augment: error %v of class %d, must be a finite number of at least 0", e, c)
+			return nil, fmt.Errorf("error %v of class %d, must be a finite number of at least 0", e, c)
 		}
 	}
 	if hops == 0 || size == 0 || len(y) == 0 {

@@ -71,24 +71,24 @@ func (k *Keeper) Resume(identity string, state []*mat.Dense) (step int, err erro
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("checkpoint: %w", err)
+		return 0, err
 	}
 	defer file.Close()
 	if file.Metadata[identityKey] != identity {
-		return 0, fmt.Errorf("checkpoint: %s is of other work; remove the file to begin anew", k.path)
+		return 0, fmt.Errorf("%s is of other work; remove the file to begin anew", k.path)
 	}
 	step, err = strconv.Atoi(file.Metadata[stepKey])
 	if err != nil || step < 1 {
-		return 0, fmt.Errorf("checkpoint: %s has %s %q, must have a number of at least 1", k.path, stepKey,
+		return 0, fmt.Errorf("%s has %s %q, must have a number of at least 1", k.path, stepKey,
 			file.Metadata[stepKey])
 	}
 	for i, m := range state {
 		values, err := safetensors.Slice[float32](file, name(i))
 		if err != nil {
-			return 0, fmt.Errorf("checkpoint: %w", err)
+			return 0, err
 		}
 		if len(values) != len(m.Data) {
-			return 0, fmt.Errorf("checkpoint: %s has %d numbers in %s, expected %d", k.path, len(values), name(i), len(m.Data))
+			return 0, fmt.Errorf("%s has %d numbers in %s, expected %d", k.path, len(values), name(i), len(m.Data))
 		}
 		copy(m.Data, values)
 	}
@@ -108,7 +108,7 @@ func (k *Keeper) Save(ctx context.Context, identity string, step int, state []*m
 	meta := map[string]string{identityKey: identity, stepKey: strconv.Itoa(step)}
 	quiet := progress.With(context.WithoutCancel(ctx), nil)
 	if err := safetensors.Write(quiet, k.path, meta, tensors); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return err
 	}
 	k.saved = time.Now()
 	return nil
@@ -123,7 +123,7 @@ func Remove(ctx context.Context) error {
 	}
 	atomicfile.Clean(k.path)
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("checkpoint: %w", err)
+		return err
 	}
 	return nil
 }

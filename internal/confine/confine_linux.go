@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNone means that no control group can be created: the system has none for memory, or this user lacks permission.
-var ErrNone = errors.New("confine: no control group for memory can be made here")
+var ErrNone = errors.New("no control group for memory can be made here")
 
 // group is a control group: its folder, and the names of its files in version 1 or 2 of control groups.
 type group struct{ folder, limit, peak string }
@@ -126,7 +126,7 @@ func Run(ctx context.Context, limit int64, env []string, command ...string) (u U
 		u.Peak, _ = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	}
 	if failed != nil {
-		return u, fmt.Errorf("confine: within %d bytes: %w: %s", limit, failed, last)
+		return u, fmt.Errorf("within %d bytes: %w: %s", limit, failed, last)
 	}
 	return u, nil
 }

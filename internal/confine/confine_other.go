@@ -16,4 +16,4 @@ func Run(context.Context, int64, []string, ...string) (Usage, error) {
 func Forget(string) error { return nil }
 
 // ErrNone means that no control group can be created on this system.
-var ErrNone = errors.New("confine: this system has no control groups for memory")
+var ErrNone = errors.New("this system has no control groups for memory")

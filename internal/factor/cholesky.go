@@ -22,7 +22,7 @@ type NotPositive struct {
 
 // Error says that the matrix is not positive definite.
 func (e NotPositive) Error() string {
-	return fmt.Sprintf("factor: the %d×%d matrix is not positive definite", e.N, e.N)
+	return fmt.Sprintf("the %d×%d matrix is not positive definite", e.N, e.N)
 }
 
 // Cholesky is the factorisation s = UᵀU of a positive definite matrix, U upper triangular.

@@ -27,7 +27,7 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 	}
 	for i, v := range s.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, fmt.Errorf("factor: eigen-decomposition of a matrix with %v in row %d, must be finite numbers",
+			return nil, nil, fmt.Errorf("eigen-decomposition of a matrix with %v in row %d, must be finite numbers",
 				v, i/n)
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 			return nil, nil, err
 		}
 		if e == nil {
-			return nil, nil, fmt.Errorf("factor: the eigen-decomposition of a %d×%d matrix did not converge", n, n)
+			return nil, nil, fmt.Errorf("the eigen-decomposition of a %d×%d matrix did not converge", n, n)
 		}
 		values, vectors = ordered(e, n)
 		return values, vectors, nil

@@ -85,7 +85,7 @@ func (s *Symmetric) pseudoSolve(
 func (s *Symmetric) finite() error {
 	for i, v := range s.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("factor: a symmetric matrix has %v in row %d, must have finite numbers", v, i/s.N)
+			return fmt.Errorf("a symmetric matrix has %v in row %d, must have finite numbers", v, i/s.N)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type Tall interface {
 
 // ErrRange says that values are too large or too small for products in float32: squares overflow or underflow. Scaling
 // all values by a power of two helps.
-var ErrRange = errors.New("factor: numbers out of the range of products in float32")
+var ErrRange = errors.New("numbers out of the range of products in float32")
 
 const (
 	// If squared norms of rows are between these limits, squared distances neither overflow nor lose much to underflow.

@@ -52,15 +52,15 @@ func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alp
 	sum := 0.0
 	for l, w := range weights {
 		if !(w >= 0) {
-			return nil, nil, fmt.Errorf("generate: weight %v of hop %d, must be at least 0", w, l)
+			return nil, nil, fmt.Errorf("weight %v of hop %d, must be at least 0", w, l)
 		}
 		sum += w
 	}
 	if !(math.Abs(sum-1) <= 1e-6) {
-		return nil, nil, fmt.Errorf("generate: the weights of hops sum to %v, must be 1", sum)
+		return nil, nil, fmt.Errorf("the weights of hops sum to %v, must be 1", sum)
 	}
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
-		return nil, nil, fmt.Errorf("generate: alpha %v, must be a finite number of at least 0", alpha)
+		return nil, nil, fmt.Errorf("alpha %v, must be a finite number of at least 0", alpha)
 	}
 	if a.Rows != h.Rows || a.Cols != h.Rows {
 		panic(fmt.Sprintf("generate: a %d×%d adjacency for %d embeddings", a.Rows, a.Cols, h.Rows))
@@ -80,7 +80,7 @@ func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alp
 		}
 		solution, direct, err := solve(ctx, x, h, operator, nodes, weights, alpha)
 		if err != nil {
-			return nil, nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w",
+			return nil, nil, fmt.Errorf("component of node %d with %d nodes, alpha %v: %w",
 				nodes[0], len(nodes), alpha, err)
 		}
 		if direct || solution.Rank == len(nodes) {

@@ -24,7 +24,7 @@ import (
 // not finite. Otherwise the only error is ctx.Err().
 func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a *mat.CSR, used float64, err error) {
 	if math.IsNaN(threshold) {
-		return nil, 0, fmt.Errorf("generate: threshold %v, must be a number", threshold)
+		return nil, 0, fmt.Errorf("threshold %v, must be a number", threshold)
 	}
 	if err := checkDegree(degree); err != nil {
 		return nil, 0, err
@@ -97,7 +97,7 @@ func scale(row []float32, norm float64) {
 // checkDegree returns an error if degree is not a valid limit on the mean degree.
 func checkDegree(degree float64) error {
 	if !(degree >= 0) || math.IsInf(degree, 1) {
-		return fmt.Errorf("generate: degree %v, must be a finite number of at least 0", degree)
+		return fmt.Errorf("degree %v, must be a finite number of at least 0", degree)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func checkDegree(degree float64) error {
 func checkFinite(ctx context.Context, name string, m *mat.Dense) error {
 	i, j, found, err := mat.FirstNotFinite(ctx, m)
 	if found {
-		return fmt.Errorf("generate: row %d column %d of %s is %v, must be a finite number", i, j, name, m.Row(i)[j])
+		return fmt.Errorf("row %d column %d of %s is %v, must be a finite number", i, j, name, m.Row(i)[j])
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (r Regression) Solve(ctx context.Context, ridge float64) (*mat.Dense, error
 	}
 	cholesky, err := shifted.Cholesky(ctx)
 	if notPositive := (factor.NotPositive{}); errors.As(err, &notPositive) {
-		return nil, fmt.Errorf("kernelridge: ridge %v: %w", ridge, err)
+		return nil, fmt.Errorf("ridge %v: %w", ridge, err)
 	} else if err != nil {
 		return nil, err
 	}

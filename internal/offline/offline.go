@@ -24,7 +24,7 @@ type guard struct{ http.RoundTripper }
 // RoundTrip returns an error for a request to another machine.
 func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ip := net.ParseIP(r.URL.Hostname()); ip == nil || !ip.IsLoopback() {
-		return nil, fmt.Errorf("offline: a test asks for %s, and no test uses the network", r.URL)
+		return nil, fmt.Errorf("a test asks for %s, and no test uses the network", r.URL)
 	}
 	return g.RoundTripper.RoundTrip(r)
 }

@@ -61,7 +61,7 @@ func OfFloats(rows, cols, width int, panels [][]float32) (*Matrix, error) {
 // OfHalves is OfFloats for mat.F16 and mat.BF16.
 func OfHalves(rows, cols, width int, s mat.Storage, panels [][]uint16) (*Matrix, error) {
 	if s == mat.F32 {
-		return nil, fmt.Errorf("paneled: panels of 16 bits with the storage %s", s)
+		return nil, fmt.Errorf("panels of 16 bits with the storage %s", s)
 	}
 	p := &Matrix{rows: rows, cols: cols, width: width, storage: s, halves: panels}
 	return p, p.checkLengths(len(panels), func(k int) int { return len(panels[k]) })
@@ -72,7 +72,7 @@ func (p *Matrix) checkShape() error {
 		return err
 	}
 	if p.rows < 0 || p.cols < 1 || p.width < 1 || p.width > p.cols {
-		return fmt.Errorf("paneled: %d×%d in panels of %d columns, must be at least 1 column and panels of 1 to %d",
+		return fmt.Errorf("%d×%d in panels of %d columns, must be at least 1 column and panels of 1 to %d",
 			p.rows, p.cols, p.width, max(1, p.cols))
 	}
 	return nil
@@ -83,11 +83,11 @@ func (p *Matrix) checkLengths(count int, length func(k int) int) error {
 		return err
 	}
 	if count != p.Count() {
-		return fmt.Errorf("paneled: %d panels for %d columns, expected %d of %d columns", count, p.cols, p.Count(), p.width)
+		return fmt.Errorf("%d panels for %d columns, expected %d of %d columns", count, p.cols, p.Count(), p.width)
 	}
 	for k := range count {
 		if length(k) != p.rows*p.columns(k) {
-			return fmt.Errorf("paneled: panel %d holds %d numbers, expected %d×%d", k, length(k), p.rows, p.columns(k))
+			return fmt.Errorf("panel %d holds %d numbers, expected %d×%d", k, length(k), p.rows, p.columns(k))
 		}
 	}
 	return nil
@@ -245,7 +245,7 @@ func InOrder(x mat.Matrix) (done func()) {
 // check returns an error unless s is one of Storages.
 func check(s mat.Storage) error {
 	if s != mat.F32 && s != mat.F16 && s != mat.BF16 {
-		return fmt.Errorf("paneled: storage %q, must be one of %q", string(s), mat.Storages())
+		return fmt.Errorf("storage %q, must be one of %q", string(s), mat.Storages())
 	}
 	return nil
 }

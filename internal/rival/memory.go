@@ -44,7 +44,7 @@ func (m *Memory) UnmarshalJSON(text []byte) error {
 		*m = Memory(v)
 		return nil
 	}
-	return fmt.Errorf("rival: memory %s, must be a size as 8GiB or 500MB", text)
+	return fmt.Errorf("memory %s, must be a size as 8GiB or 500MB", text)
 }
 
 // String returns the limit with a unit, such as "8.6 GB".
@@ -62,7 +62,7 @@ func (m Memory) FitsAs(parameter, what string, bytes float64) error {
 	if bytes <= float64(m) {
 		return nil
 	}
-	return fmt.Errorf("rival: %s needs %s, bound %s (parameter %s)", what, words(bytes), m, parameter)
+	return fmt.Errorf("%s needs %s, bound %s (parameter %s)", what, words(bytes), m, parameter)
 }
 
 // words returns a number of bytes with a unit, and with one decimal if the number is below 10.

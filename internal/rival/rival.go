@@ -107,7 +107,7 @@ func run(ctx context.Context, t *Task, work Work) (small *condense.Condensed, er
 		return nil, err
 	}
 	if found {
-		return nil, fmt.Errorf("rival: %s diverged: feature %d of condensed node %d is %v, must be a finite number",
+		return nil, fmt.Errorf("%s diverged: feature %d of condensed node %d is %v, must be a finite number",
 			t.method.Name(), col, row, small.X.Row(row)[col])
 	}
 	if small.Config, err = condense.Configuration(t.method, t.Nodes, t.Seed); err != nil {
@@ -141,7 +141,7 @@ func ByClass(g *graph.Graph) [][]int32 {
 // calls it first.
 func Check(g *graph.Graph, nodes int) error {
 	if err := g.Check(context.Background()); err != nil {
-		return fmt.Errorf("rival: graph %s is not valid: %w", g.Name, err)
+		return fmt.Errorf("graph %s is not valid: %w", g.Name, err)
 	}
 	if err := condense.Trainable(g); err != nil {
 		return err
@@ -152,7 +152,7 @@ func Check(g *graph.Graph, nodes int) error {
 // checkNodes returns an error if g cannot be condensed to the given number of nodes.
 func checkNodes(g *graph.Graph, nodes int) error {
 	if nodes < 1 {
-		return &condense.FieldError{Package: "rival", Field: "nodes", Value: nodes, Want: "at least 1"}
+		return &condense.FieldError{Field: "nodes", Value: nodes, Want: "at least 1"}
 	}
 	_, err := condense.Size{Nodes: nodes}.Of(g, false)
 	return err

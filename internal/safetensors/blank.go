@@ -23,10 +23,10 @@ func NewBlank(file *os.File, meta map[string]string, tensors []Tensor) (*Blank, 
 	}
 	b := &Blank{file: file, start: int64(len(l.header)), infos: l.infos}
 	if _, err := file.WriteAt(l.header, 0); err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err)
+		return nil, err
 	}
 	if err := file.Truncate(b.start + l.size); err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err)
+		return nil, err
 	}
 	return b, nil
 }
@@ -46,7 +46,7 @@ func Fill[E Element](b *Blank, name string, at int64, s []E) error {
 	t, ok := b.infos[name]
 	size := int64(t.DType.Size())
 	if !ok || !slices.Contains(dtypes[E](), t.DType) || at < 0 || at+int64(len(s)) > (t.End-t.Begin)/max(1, size) {
-		return fmt.Errorf("safetensors: elements %d to %d of type %s for tensor %q, %s of shape %v",
+		return fmt.Errorf("elements %d to %d of type %s for tensor %q, %s of shape %v",
 			at, at+int64(len(s)), dtypes[E]()[0], name, t.DType, t.Shape)
 	}
 	raw := bytesOf(s)
@@ -55,7 +55,7 @@ func Fill[E Element](b *Blank, name string, at int64, s []E) error {
 		swap(raw, int(size))
 	}
 	if _, err := b.file.WriteAt(raw, b.start+t.Begin+at*size); err != nil {
-		return fmt.Errorf("safetensors: %w", err)
+		return err
 	}
 	return nil
 }

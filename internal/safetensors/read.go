@@ -31,7 +31,7 @@ func Open(path string) (*File, error) {
 	f := &File{file: file}
 	if err := f.readHeader(); err != nil {
 		file.Close()
-		return nil, fmt.Errorf("safetensors: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
 }
@@ -97,10 +97,10 @@ func (f *File) Reader(t Info) io.Reader {
 func Slice[E Element](f *File, name string) ([]E, error) {
 	t, ok := f.Find(name)
 	if !ok {
-		return nil, fmt.Errorf("safetensors: %s: no tensor %q", f.file.Name(), name)
+		return nil, fmt.Errorf("%s: no tensor %q", f.file.Name(), name)
 	}
 	if types := dtypes[E](); !slices.Contains(types, t.DType) {
-		return nil, fmt.Errorf("safetensors: %s: tensor %q is %s, expected %s", f.file.Name(), name, t.DType, types[0])
+		return nil, fmt.Errorf("%s: tensor %q is %s, expected %s", f.file.Name(), name, t.DType, types[0])
 	}
 	n := t.Len()
 	if n == 0 {
@@ -115,7 +115,7 @@ func Slice[E Element](f *File, name string) ([]E, error) {
 	s := memory.Make[E](n)
 	raw := bytesOf(s)
 	if _, err := f.file.ReadAt(raw, f.start+t.Begin); err != nil {
-		return nil, fmt.Errorf("safetensors: %s: reading tensor %q: %w", f.file.Name(), name, err)
+		return nil, fmt.Errorf("%s: reading tensor %q: %w", f.file.Name(), name, err)
 	}
 	if !littleEndian() {
 		swap(raw, t.DType.Size())

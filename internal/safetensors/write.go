@@ -46,12 +46,12 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 		t := &tensors[i]
 		d, b, err := rawData(t.Data)
 		if err != nil {
-			return fmt.Errorf("safetensors: tensor %q: %w", t.Name, err)
+			return fmt.Errorf("tensor %q: %w", t.Name, err)
 		}
 		if t.DType == "" {
 			t.DType = d[0]
 		} else if !slices.Contains(d, t.DType) {
-			return fmt.Errorf("safetensors: tensor %q: type %s from a %T", t.Name, t.DType, t.Data)
+			return fmt.Errorf("tensor %q: type %s from a %T", t.Name, t.DType, t.Data)
 		}
 		if t.Shape == nil {
 			t.Shape = []int{len(b) / d[0].Size()}
@@ -66,7 +66,7 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 		info, b := l.infos[t.Name], raw[t.Name]
 		_, late := t.Data.(Stream) // its length is checked at its end
 		if !late && info.End-info.Begin != int64(len(b)) {
-			return fmt.Errorf("safetensors: tensor %q: shape %v of %s takes %d bytes, and its data has %d",
+			return fmt.Errorf("tensor %q: shape %v of %s takes %d bytes, and its data has %d",
 				t.Name, t.Shape, t.DType, info.End-info.Begin, len(b))
 		}
 	}
@@ -83,7 +83,7 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 		return w.err
 	})
 	if err != nil {
-		return fmt.Errorf("safetensors: %w", err)
+		return err
 	}
 	return nil
 }
@@ -112,11 +112,11 @@ func arrange(meta map[string]string, tensors []Tensor) (l layout, err error) {
 	slices.SortStableFunc(l.order, func(a, b Tensor) int { return cmp.Compare(b.DType.Size(), a.DType.Size()) })
 	for _, t := range l.order {
 		if _, twice := l.infos[t.Name]; twice || t.Name == metadata {
-			return l, fmt.Errorf("safetensors: tensor name %q is taken", t.Name)
+			return l, fmt.Errorf("tensor name %q is taken", t.Name)
 		}
 		n, err := sizeOf(t.DType, t.Shape)
 		if err != nil || t.DType.Size() == 0 {
-			return l, fmt.Errorf("safetensors: tensor %q: type %q of shape %v cannot be stored", t.Name, t.DType, t.Shape)
+			return l, fmt.Errorf("tensor %q: type %q of shape %v cannot be stored", t.Name, t.DType, t.Shape)
 		}
 		l.infos[t.Name] = Info{Name: t.Name, DType: t.DType, Shape: t.Shape, Begin: l.size, End: l.size + n}
 		entries[t.Name] = entry{t.DType, t.Shape, [2]int64{l.size, l.size + n}}
@@ -124,11 +124,11 @@ func arrange(meta map[string]string, tensors []Tensor) (l layout, err error) {
 	}
 	text, err := json.Marshal(entries) // keys sorted
 	if err != nil {
-		return l, fmt.Errorf("safetensors: header: %w", err)
+		return l, fmt.Errorf("header: %w", err)
 	}
 	text = append(text, bytes.Repeat([]byte(" "), (align-(8+len(text))%align)%align)...)
 	if len(text) > maxHeader {
-		return l, fmt.Errorf("safetensors: header of %d bytes, must be at most %d", len(text), maxHeader)
+		return l, fmt.Errorf("header of %d bytes, must be at most %d", len(text), maxHeader)
 	}
 	l.header = append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
 	return l, nil

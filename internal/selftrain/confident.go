@@ -25,7 +25,7 @@ func Confident(outputs *mat.Dense, counts []int, multiple float64) (rows, y []in
 		panic(fmt.Sprintf("selftrain: %d counts for %d classes", len(counts), outputs.Cols))
 	}
 	if !(multiple >= 0) || math.IsInf(multiple, 1) {
-		return nil, nil, fmt.Errorf("selftrain: multiple %v of the training nodes, must be finite and at least 0", multiple)
+		return nil, nil, fmt.Errorf("multiple %v of the training nodes, must be finite and at least 0", multiple)
 	}
 	found, margin := make([]int32, outputs.Rows), make([]float32, outputs.Rows)
 	parallel.For(outputs.Rows, rowChunk, func(lo, hi int) {

@@ -62,7 +62,7 @@ const rowChunk = 1024
 // number that is not finite. Otherwise the only error is ctx.Err().
 func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge, error) {
 	if len(y) == 0 {
-		return nil, fmt.Errorf("selftrain: 0 training nodes, must be at least 1")
+		return nil, fmt.Errorf("0 training nodes, must be at least 1")
 	}
 	n := h.Rows
 	if len(y) != n {

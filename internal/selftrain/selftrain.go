@@ -152,7 +152,7 @@ func Times(ctx context.Context, x mat.Matrix, w *mat.Dense) (*mat.Dense, error) 
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("selftrain: reading features: %w", err)
+			return nil, fmt.Errorf("reading features: %w", err)
 		}
 		mat.Mul(&part, block, w)
 		at += copy(product.Data[at:], part.Data)

@@ -110,7 +110,7 @@ func (r *run) scale(v int32) float32 {
 
 // errDirected is the error for an adjacency that graph.Graph.Validate rejects: a row reads a node that is more than one
 // hop farther.
-var errDirected = errors.New("propagate: the adjacency is not symmetric")
+var errDirected = errors.New("the adjacency is not symmetric")
 
 // store builds the entries of the first places once for all blocks.
 func (r *run) store(ctx context.Context) error {
@@ -128,7 +128,7 @@ func (r *run) store(ctx context.Context) error {
 	}
 	if held < count {
 		if err := r.file.scratch(int(r.keeps(count)-(r.plan.held-left)), r.adj.Data != nil); err != nil {
-			return fmt.Errorf("propagate: %w", err)
+			return err
 		}
 		r.entries = append(r.entries, &r.file)
 		r.pointers(&r.file, r.adj, held, count)
@@ -315,7 +315,7 @@ func (r *run) visit(ctx context.Context, first, d int, use func(nodes []int32, b
 			return nil
 		}
 		if err := mat.Read(&b.block, r.x, b.nodes, first, first+d); err != nil {
-			return fmt.Errorf("propagate: reading features: %w", err)
+			return fmt.Errorf("reading features: %w", err)
 		}
 		use(b.nodes, &b.block)
 		return nil

@@ -64,7 +64,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	}
 	if r.plan.beyond {
 		if need := r.need(r.plan) + r.overhead(e.Memory); need > e.Memory {
-			return nil, fmt.Errorf("propagate: the bound on memory is %d bytes, must be at least %d for this graph", e.Memory,
+			return nil, fmt.Errorf("the bound on memory is %d bytes, must be at least %d for this graph", e.Memory,
 				r.least(need))
 		}
 		defer inOrder(in)()
@@ -107,7 +107,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 // check returns what is wrong with e, p or in.
 func (e Engine) check(p propagate.Propagation, in propagate.Input) error {
 	if e.Memory < 0 {
-		return fmt.Errorf("propagate: memory %d bytes, must be at least 0 (0 for no bound)", e.Memory)
+		return fmt.Errorf("memory %d bytes, must be at least 0 (0 for no bound)", e.Memory)
 	}
 	return cmp.Or(e.Precision.validate(), p.Validate(), in.Validate())
 }
@@ -137,7 +137,7 @@ func first(views []mat.View, in propagate.Input) ([]mat.View, error) {
 	}
 	rows := new(mat.Dense)
 	if err := mat.Rows(rows, in.X, in.Rows); err != nil {
-		return nil, fmt.Errorf("propagate: reading features: %w", err)
+		return nil, fmt.Errorf("reading features: %w", err)
 	}
 	views[0] = rows.View()
 	return views, nil

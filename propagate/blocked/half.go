@@ -56,7 +56,7 @@ func (p Precision) MarshalText() ([]byte, error) { return []byte(p.String()), p.
 func (p *Precision) UnmarshalText(text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return fmt.Errorf("propagate: precision %q, must be one of %v", text, names)
+		return fmt.Errorf("precision %q, must be one of %v", text, names)
 	}
 	*p = Precision(i)
 	return nil
@@ -65,7 +65,7 @@ func (p *Precision) UnmarshalText(text []byte) error {
 // validate returns an error unless p is one of Precisions.
 func (p Precision) validate() error {
 	if !p.Known() {
-		return fmt.Errorf("propagate: precision %v, must be one of %v", p, names)
+		return fmt.Errorf("precision %v, must be one of %v", p, names)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (r *run) checkDegrees(left []float32) error {
 	}
 	for _, v := range r.nodes[:r.computed()] {
 		if mean := float64(left[v]) * float64(r.scale(v)); !(mean*largestDegree >= 1) {
-			return fmt.Errorf("propagate: weights of edges give node %d the degree %.3g, must be at most %.3g with "+
+			return fmt.Errorf("weights of edges give node %d the degree %.3g, must be at most %.3g with "+
 				"precision half",
 				v, 1/mean, float64(largestDegree))
 		}

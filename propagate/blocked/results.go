@@ -1,7 +1,6 @@
 package blocked
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -29,7 +28,7 @@ func newResults(rows []int32, classes []int32, cols, from, hops int, spill bool)
 	if spill {
 		var err error
 		if s.file, err = memory.Scratch[float32]((hops + 1 - from) * s.rows * cols); err != nil {
-			return nil, fmt.Errorf("propagate: %w", err)
+			return nil, err
 		}
 		s.place = propagate.Input{Classes: classes}.ByClass()
 		return s, nil
@@ -68,7 +67,7 @@ func (s *results) views(room int64, blocks iter.Seq2[int, int]) ([]mat.View, err
 		} else {
 			var err error
 			if h.Data, err = memory.Scratch[float32](s.rows * s.cols); err != nil {
-				return nil, fmt.Errorf("propagate: %w", err)
+				return nil, err
 			}
 		}
 		s.assemble(h, l, blocks)

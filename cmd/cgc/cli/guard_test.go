@@ -90,8 +90,8 @@ func TestPeakText(t *testing.T) {
 // TestOutOfRange checks that every mistake is reported, even inside a wrapped joined error, and that other errors are
 // returned unchanged.
 func TestOutOfRange(t *testing.T) {
-	hops := &condense.FieldError{Package: "cgc", Field: "hops", Value: -1, Want: "at least 0"}
-	alpha := &condense.FieldError{Package: "cgc", Field: "soft labels", Value: 7, Want: "true or false"}
+	hops := &condense.FieldError{Field: "hops", Value: -1, Want: "at least 0"}
+	alpha := &condense.FieldError{Field: "soft labels", Value: 7, Want: "true or false"}
 	other := errors.New("graph: too small")
 	name := func(field string) string { return "--" + strings.ReplaceAll(field, " ", "-") }
 	for _, c := range []struct {

@@ -30,7 +30,7 @@ func (native) WriteStream(
 	}
 	w := &streamed{Stream: s, Storing: o, path: path}
 	if w.Classes, err = graph.CheckLabels(s.Nodes, &w.Y, s.Classes, &w.Split); err != nil {
-		return changes, fmt.Errorf("dataset: %w", err)
+		return changes, err
 	}
 	err = atomicfile.Scratch(path, func(folder string, file *os.File) error {
 		w.file = file
@@ -50,7 +50,7 @@ func (native) WriteStream(
 	case errors.As(err, &place):
 		return changes, place // the error is about an input file, not the output
 	case err != nil:
-		return changes, fmt.Errorf("dataset: %w", err)
+		return changes, err
 	}
 	return changes, nil
 }

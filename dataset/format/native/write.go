@@ -18,7 +18,7 @@ import (
 func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 	meta, err := metadata(g.Name, g.Classes, g.Features(), g.ClassNames)
 	if err != nil {
-		return fmt.Errorf("dataset: %w", err)
+		return err
 	}
 	tensors := []safetensors.Tensor{{Name: "adj.indptr", Data: g.Adj.Indptr}, {Name: "adj.indices", Data: g.Adj.Indices}}
 	if g.Adj.Data != nil {
@@ -49,7 +49,7 @@ func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 		tensors = append(tensors, safetensors.Strings("ids", g.IDs)...)
 	}
 	if err := safetensors.Write(ctx, path, meta, tensors); err != nil {
-		return fmt.Errorf("dataset: %w", err)
+		return err
 	}
 	return nil
 }

@@ -69,11 +69,10 @@ func (b bonsai) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
-	want := parameter.Checks("bonsai")
 	err := errors.Join(
-		want(b.Neighbours >= 1, "neighbours", b.Neighbours, "at least 1"),
-		want(b.Depth >= 0, "depth", b.Depth, "at least 0"),
-		want(b.Prune >= 0 && b.Prune < 1, "prune", b.Prune, "at least 0 and below 1"),
+		parameter.Check(b.Neighbours >= 1, "neighbours", b.Neighbours, "at least 1"),
+		parameter.Check(b.Depth >= 0, "depth", b.Depth, "at least 0"),
+		parameter.Check(b.Prune >= 0 && b.Prune < 1, "prune", b.Prune, "at least 0 and below 1"),
 	)
 	if err != nil {
 		return err

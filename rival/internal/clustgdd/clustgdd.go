@@ -101,24 +101,23 @@ func (m clustGDD) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
-	want := parameter.Checks("clustgdd")
 	number := func(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
 	err := errors.Join(
-		want(m.Terms >= 1, "terms", m.Terms, "at least 1"),
-		want(m.CondensedTerms >= 1, "condensed terms", m.CondensedTerms, "at least 1"),
-		want(m.Alpha >= 0 && m.Alpha < 1, "alpha", m.Alpha, "at least 0 and below 1"),
-		want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
-		want(m.Rate > 0 && number(m.Rate), "lr model", m.Rate, "above 0"),
-		want(m.PretrainEpochs >= 1, "pretrain epochs", m.PretrainEpochs, "at least 1"),
-		want(m.Dropout >= 0 && m.Dropout < 1, "dropout", m.Dropout, "at least 0 and below 1"),
-		want(m.EdgeShare >= 0 && m.EdgeShare <= 1, "edge share", m.EdgeShare, "from 0 to 1"),
-		want(m.Epochs >= 0, "epochs", m.Epochs, "at least 0"),
-		want(m.FeatureRate > 0 && number(m.FeatureRate), "lr feat", m.FeatureRate, "above 0"),
-		want(number(m.Decay), "weight decay", m.Decay, "at least 0"),
-		want(number(m.Scale), "scale", m.Scale, "at least 0"),
-		want(number(m.LabelWeight), "label weight", m.LabelWeight, "at least 0"),
-		want(number(m.Consistency), "consistency", m.Consistency, "at least 0"),
-		want(m.Temperature > 0 && number(m.Temperature), "temperature", m.Temperature, "above 0"),
+		parameter.Check(m.Terms >= 1, "terms", m.Terms, "at least 1"),
+		parameter.Check(m.CondensedTerms >= 1, "condensed terms", m.CondensedTerms, "at least 1"),
+		parameter.Check(m.Alpha >= 0 && m.Alpha < 1, "alpha", m.Alpha, "at least 0 and below 1"),
+		parameter.Check(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		parameter.Check(m.Rate > 0 && number(m.Rate), "lr model", m.Rate, "above 0"),
+		parameter.Check(m.PretrainEpochs >= 1, "pretrain epochs", m.PretrainEpochs, "at least 1"),
+		parameter.Check(m.Dropout >= 0 && m.Dropout < 1, "dropout", m.Dropout, "at least 0 and below 1"),
+		parameter.Check(m.EdgeShare >= 0 && m.EdgeShare <= 1, "edge share", m.EdgeShare, "from 0 to 1"),
+		parameter.Check(m.Epochs >= 0, "epochs", m.Epochs, "at least 0"),
+		parameter.Check(m.FeatureRate > 0 && number(m.FeatureRate), "lr feat", m.FeatureRate, "above 0"),
+		parameter.Check(number(m.Decay), "weight decay", m.Decay, "at least 0"),
+		parameter.Check(number(m.Scale), "scale", m.Scale, "at least 0"),
+		parameter.Check(number(m.LabelWeight), "label weight", m.LabelWeight, "at least 0"),
+		parameter.Check(number(m.Consistency), "consistency", m.Consistency, "at least 0"),
+		parameter.Check(m.Temperature > 0 && number(m.Temperature), "temperature", m.Temperature, "above 0"),
 	)
 	if err != nil {
 		return err

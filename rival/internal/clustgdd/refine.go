@@ -59,7 +59,7 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 // finite returns an error if the loss of an epoch of a step is not finite.
 func finite(step string, epoch int, loss float64) error {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return fmt.Errorf("clustgdd: the loss of epoch %d of step %s is %v, must be a finite number; "+
+		return fmt.Errorf("the loss of epoch %d of step %s is %v, must be a finite number; "+
 			"lower the learning rates, or scale the features", epoch, step, loss)
 	}
 	return nil

@@ -207,5 +207,5 @@ func (c *coarse) mergedScores(scores [][]float64, place []int32, next *coarse) [
 }
 
 func outOfRange(field string, value any, want string) error {
-	return &condense.FieldError{Package: "coarsening", Field: field, Value: value, Want: want}
+	return &condense.FieldError{Field: field, Value: value, Want: want}
 }

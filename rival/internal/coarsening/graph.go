@@ -175,7 +175,7 @@ func (c *coarse) condensed(ctx context.Context, g *graph.Graph, own bool) (*cond
 			if f := float32(w); f > 0 && !math.IsInf(float64(f), 0) {
 				small.Adj.Indices, small.Adj.Data = append(small.Adj.Indices, e.to), append(small.Adj.Data, f)
 			} else if f != 0 {
-				return nil, fmt.Errorf("coarsening: an edge of super-node %d has the weight %v, must have at most %v", i, w,
+				return nil, fmt.Errorf("an edge of super-node %d has the weight %v, must have at most %v", i, w,
 					float32(math.MaxFloat32))
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -102,11 +103,11 @@ func (m Means) bytes(g *graph.Graph, nodes int) float64 {
 // needs. A nil structure means A′ = I.
 func (m Means) check(g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int) error {
 	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) },
-		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
-		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
-		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
-		learn.Want(m.Relay == SGC || m.Relay == GCN, "relay", m.Relay, "sgc or gcn"),
-		learn.Want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		parameter.Check(m.Outer >= 1, "outer", m.Outer, "at least 1"),
+		parameter.Check(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		parameter.Check(m.Relay == SGC || m.Relay == GCN, "relay", m.Relay, "sgc or gcn"),
+		parameter.Check(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
 		m.Choice.Check(),
 	)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -62,13 +63,13 @@ func (m simGC) Check(g *graph.Graph, nodes int) error {
 			40*float64(nodes)*d*hops
 	}
 	return learn.Check(m, g, nodes, &m.Structure, m.Memory, bytes,
-		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
-		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
-		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
-		learn.Want(m.FeatureWeight >= 0, "feature weight", m.FeatureWeight, "at least 0"),
-		learn.Want(m.Smoothness >= 0, "smoothness", m.Smoothness, "at least 0"),
-		learn.Want(m.TeacherEpochs >= 1, "teacher epochs", m.TeacherEpochs, "at least 1"),
-		learn.Want(m.TeacherRate > 0, "lr teacher", m.TeacherRate, "above 0"),
+		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		parameter.Check(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		parameter.Check(m.Hops >= 0, "hops", m.Hops, "at least 0"),
+		parameter.Check(m.FeatureWeight >= 0, "feature weight", m.FeatureWeight, "at least 0"),
+		parameter.Check(m.Smoothness >= 0, "smoothness", m.Smoothness, "at least 0"),
+		parameter.Check(m.TeacherEpochs >= 1, "teacher epochs", m.TeacherEpochs, "at least 1"),
+		parameter.Check(m.TeacherRate > 0, "lr teacher", m.TeacherRate, "above 0"),
 		m.Choice.Check(),
 	)
 }

@@ -25,12 +25,12 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
-	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
 // propagateStep and clusterStep are the names of the steps in Seconds.
@@ -78,10 +78,10 @@ func (m gecc) Check(g *graph.Graph, nodes int) error {
 		ok = ok && math.Abs(a) <= math.MaxFloat32
 	}
 	err := errors.Join(
-		learn.Want(ok, "hop weights", m.HopWeights, fmt.Sprintf("1 to %d finite numbers", most)),
-		learn.Want(m.Fuzziness >= 1 && m.Fuzziness <= 10, "fuzziness", m.Fuzziness, "from 1 to 10"),
-		learn.Want(m.Restarts >= 1, "restarts", m.Restarts, "at least 1"),
-		learn.Want(m.Balance >= 0 && m.Balance <= math.MaxFloat32, "balance", m.Balance, "at least 0 and finite"),
+		parameter.Check(ok, "hop weights", m.HopWeights, fmt.Sprintf("1 to %d finite numbers", most)),
+		parameter.Check(m.Fuzziness >= 1 && m.Fuzziness <= 10, "fuzziness", m.Fuzziness, "from 1 to 10"),
+		parameter.Check(m.Restarts >= 1, "restarts", m.Restarts, "at least 1"),
+		parameter.Check(m.Balance >= 0 && m.Balance <= math.MaxFloat32, "balance", m.Balance, "at least 0 and finite"),
 	)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -141,16 +142,16 @@ func (m Matching) check(
 	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int,
 ) error {
 	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) },
-		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
-		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
-		learn.Want(m.Inner >= 0, "inner", m.Inner, "at least 0"),
-		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
-		learn.Want(m.RelayRate > 0, "lr model", m.RelayRate, "above 0"),
-		learn.Want(m.Relay == SGC || m.Relay == GCN, "relay", m.Relay, "sgc or gcn"),
-		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
-		learn.Want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
-		learn.Want(m.Distance == Cosine || m.Distance == MSE, "distance", m.Distance, "cosine or mse"),
-		learn.Want(m.Batch >= 0, "batch", m.Batch, "at least 0"),
+		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		parameter.Check(m.Outer >= 1, "outer", m.Outer, "at least 1"),
+		parameter.Check(m.Inner >= 0, "inner", m.Inner, "at least 0"),
+		parameter.Check(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		parameter.Check(m.RelayRate > 0, "lr model", m.RelayRate, "above 0"),
+		parameter.Check(m.Relay == SGC || m.Relay == GCN, "relay", m.Relay, "sgc or gcn"),
+		parameter.Check(m.Hops >= 0, "hops", m.Hops, "at least 0"),
+		parameter.Check(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		parameter.Check(m.Distance == Cosine || m.Distance == MSE, "distance", m.Distance, "cosine or mse"),
+		parameter.Check(m.Batch >= 0, "batch", m.Batch, "at least 0"),
 		m.Choice.Check(),
 	)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -45,10 +46,10 @@ func (msgc) Name() string { return "msgc" }
 func (m msgc) Check(g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		m.check(g, m, &m.Structure, m.Memory, nodes),
-		learn.Want(m.Relay == SGC, "relay", m.Relay, "sgc"),
-		learn.Want(m.Patterns >= 1, "patterns", m.Patterns, "at least 1"),
-		learn.Want(m.Links >= 1, "links", m.Links, "at least 1"),
-		learn.Want(m.Window >= 1, "window", m.Window, "at least 1"),
+		parameter.Check(m.Relay == SGC, "relay", m.Relay, "sgc"),
+		parameter.Check(m.Patterns >= 1, "patterns", m.Patterns, "at least 1"),
+		parameter.Check(m.Links >= 1, "links", m.Links, "at least 1"),
+		parameter.Check(m.Window >= 1, "window", m.Window, "at least 1"),
 	)
 	if err != nil {
 		return err

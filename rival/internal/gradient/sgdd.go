@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -51,9 +52,9 @@ func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	both.PairHidden = max(m.PairHidden, 2*m.PairHidden) // two networks; a negative value is reported unchanged
 	return errors.Join(
 		m.check(g, m, &both, m.Memory, nodes),
-		learn.Want(m.Graphon >= 0 && m.Graphon <= 1, "graphon", m.Graphon, "0 to 1"),
-		learn.Want(m.Spectrum >= 0, "spectrum", m.Spectrum, "at least 0"),
-		learn.Want(m.Sample >= 2, "sample", m.Sample, "at least 2"),
+		parameter.Check(m.Graphon >= 0 && m.Graphon <= 1, "graphon", m.Graphon, "0 to 1"),
+		parameter.Check(m.Spectrum >= 0, "spectrum", m.Spectrum, "at least 0"),
+		parameter.Check(m.Sample >= 2, "sample", m.Sample, "at least 2"),
 	)
 }
 
@@ -185,7 +186,7 @@ func spectrum(ctx context.Context, a *mat.Dense) (values []float64, vectors []fl
 		l.Row(i)[i]++
 	}
 	if values, vectors, err = l.Eigen(ctx); err != nil {
-		return nil, nil, fmt.Errorf("gradient: spectrum of A′ of sgdd: %w", err)
+		return nil, nil, fmt.Errorf("spectrum of A′ of sgdd: %w", err)
 	}
 	return values, vectors, nil
 }

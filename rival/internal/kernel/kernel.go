@@ -21,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -91,7 +92,7 @@ func (sntkX) Name() string { return "sntk-x" }
 func (m sntk) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(
 		m.check(m.Name(), g, nodes),
-		learn.Want(m.Degree >= 0 && m.Degree <= math.MaxInt32, "degree", m.Degree, "at least 0"),
+		parameter.Check(m.Degree >= 0 && m.Degree <= math.MaxInt32, "degree", m.Degree, "at least 0"),
 	)
 }
 
@@ -114,12 +115,12 @@ func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
 		return err
 	}
 	err := errors.Join(
-		learn.Want(p.Hops == 1 || p.Hops == 2, "hops", p.Hops, "1 or 2"),
-		learn.Want(p.Layers >= 1 && p.Layers <= 10, "layers", p.Layers, "from 1 to 10"),
-		learn.Want(p.Ridge > 0 && p.Ridge <= 1e6, "ridge", p.Ridge, "above 0 and at most 1e+06"),
-		learn.Want(p.Epochs >= 1, "epochs", p.Epochs, "at least 1"),
-		learn.Want(p.FeatureRate > 0, "lr feat", p.FeatureRate, "above 0"),
-		learn.Want(p.InitHops >= 0, "init hops", p.InitHops, "at least 0"),
+		parameter.Check(p.Hops == 1 || p.Hops == 2, "hops", p.Hops, "1 or 2"),
+		parameter.Check(p.Layers >= 1 && p.Layers <= 10, "layers", p.Layers, "from 1 to 10"),
+		parameter.Check(p.Ridge > 0 && p.Ridge <= 1e6, "ridge", p.Ridge, "above 0 and at most 1e+06"),
+		parameter.Check(p.Epochs >= 1, "epochs", p.Epochs, "at least 1"),
+		parameter.Check(p.FeatureRate > 0, "lr feat", p.FeatureRate, "above 0"),
+		parameter.Check(p.InitHops >= 0, "init hops", p.InitHops, "at least 0"),
 		p.Choice.Check(),
 	)
 	if err != nil {

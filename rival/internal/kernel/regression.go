@@ -126,7 +126,7 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	regression := kernelridge.Regression{Kernel: symmetric(own.Value), Y: r.labels}
 	alpha, err := regression.Solve(ctx, r.Ridge)
 	if err != nil {
-		return 0, nil, nil, fmt.Errorf("kernel: the kernel of the condensed nodes: %w", err)
+		return 0, nil, nil, fmt.Errorf("the kernel of the condensed nodes: %w", err)
 	}
 	var residual mat.Dense
 	mat.Mul(&residual, cross.Value, alpha)

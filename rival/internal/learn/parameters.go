@@ -33,8 +33,8 @@ func (c Choice) looks(epoch int) bool {
 // Check returns an error for each parameter that is out of range.
 func (c Choice) Check() error {
 	return errors.Join(
-		Want(c.JudgeEvery >= 1, "judge every", c.JudgeEvery, "at least 1"),
-		Want(c.JudgeEpochs >= 1, "judge epochs", c.JudgeEpochs, "at least 1"),
+		parameter.Check(c.JudgeEvery >= 1, "judge every", c.JudgeEvery, "at least 1"),
+		parameter.Check(c.JudgeEpochs >= 1, "judge epochs", c.JudgeEpochs, "at least 1"),
 	)
 }
 
@@ -60,12 +60,12 @@ type Structure struct {
 // Check returns an error for each parameter that is out of range, or if N′ nodes need too much memory.
 func (s Structure) Check(method string, nodes int) error {
 	return errors.Join(
-		Want(s.AdjacencyRate > 0, "lr adj", s.AdjacencyRate, "above 0"),
-		Want(s.PairHidden >= 1, "pair hidden", s.PairHidden, "at least 1"),
-		Want(s.Threshold >= 0 && s.Threshold <= 1, "threshold", s.Threshold, "0 to 1"),
-		Want(s.StartWeight > 0 && s.StartWeight < 1, "start weight", s.StartWeight, "above 0 and below 1"),
-		Want(s.StructureEpochs >= 0, "structure epochs", s.StructureEpochs, "at least 0"),
-		Want(s.FeatureEpochs >= 0, "feature epochs", s.FeatureEpochs, "at least 0"),
+		parameter.Check(s.AdjacencyRate > 0, "lr adj", s.AdjacencyRate, "above 0"),
+		parameter.Check(s.PairHidden >= 1, "pair hidden", s.PairHidden, "at least 1"),
+		parameter.Check(s.Threshold >= 0 && s.Threshold <= 1, "threshold", s.Threshold, "0 to 1"),
+		parameter.Check(s.StartWeight > 0 && s.StartWeight < 1, "start weight", s.StartWeight, "above 0 and below 1"),
+		parameter.Check(s.StructureEpochs >= 0, "structure epochs", s.StructureEpochs, "at least 0"),
+		parameter.Check(s.FeatureEpochs >= 0, "feature epochs", s.FeatureEpochs, "at least 0"),
 		s.Memory.Fits(fmt.Sprintf("%s on %s pairs of condensed nodes", method, digits.Group(nodes*nodes)),
 			PairBytes(nodes, s.PairHidden)),
 	)
@@ -100,9 +100,6 @@ func (s Structure) Pairs(start *Start, seed uint64) *Pairs {
 
 // structureStream is the random stream for the pair network's weights. Epoch e uses stream e.
 const structureStream = 1 << 40
-
-// Want returns nil if ok, and otherwise an error for a parameter that is out of range.
-var Want = parameter.Checks("learn")
 
 // Maker computes A′ from X′. Pairs implements it.
 type Maker interface {

@@ -198,7 +198,7 @@ func (r *run) epoch(ctx context.Context, epoch int) error {
 
 // diverged returns the error of a run that has produced non-finite numbers.
 func (r *run) diverged(format string, args ...any) error {
-	return fmt.Errorf("learn: %s diverged: %s, must be a finite number; lower its learning rates, or scale the features",
+	return fmt.Errorf("%s diverged: %s, must be a finite number; lower its learning rates, or scale the features",
 		r.Method.Name(), fmt.Sprintf(format, args...))
 }
 

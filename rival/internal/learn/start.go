@@ -64,7 +64,7 @@ func Begin(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Start,
 		s.First = append(s.First, len(s.Y))
 	}
 	if err := mat.Rows(s.X, g.X, picked); err != nil {
-		return nil, fmt.Errorf("learn: reading features: %w", err)
+		return nil, fmt.Errorf("reading features: %w", err)
 	}
 	if s.Unit, err = unit(g); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func unit(g *graph.Graph) (float32, error) {
 	var sum float64
 	for block, err := range mat.Blocks(mat.RowsOf(g.X, g.Split.Train)) {
 		if err != nil {
-			return 0, fmt.Errorf("learn: reading features: %w", err)
+			return 0, fmt.Errorf("reading features: %w", err)
 		}
 		for _, x := range block.Data {
 			if x < 0 {

@@ -70,7 +70,7 @@ func (m centers) Check(g *graph.Graph, nodes int) error {
 	const most = 20
 	if m.Hops < 0 || m.Hops > most {
 		return &condense.FieldError{
-			Package: "selection", Field: "hops", Value: m.Hops, Want: fmt.Sprintf("from 0 to %d", most),
+			Field: "hops", Value: m.Hops, Want: fmt.Sprintf("from 0 to %d", most),
 		}
 	}
 	n, d := len(g.Split.Train), g.Features()

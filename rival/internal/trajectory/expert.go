@@ -135,7 +135,7 @@ func (e Experts) keep(to *store, expert, epoch int, w weights) error {
 	}
 	for _, m := range w.all() {
 		if !kernel.Finite(m.Data) {
-			return fmt.Errorf("trajectory: expert %d of %d diverged: its weights are not finite after epoch %d of %d; "+
+			return fmt.Errorf("expert %d of %d diverged: its weights are not finite after epoch %d of %d; "+
 				"lower lr_expert", expert+1, e.Experts, epoch, e.last())
 		}
 	}

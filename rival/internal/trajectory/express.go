@@ -42,7 +42,7 @@ func (e *express) forward(ctx context.Context, x, p, q *mat.Dense) (*mat.Dense, 
 	}
 	var err error
 	if e.factor, err = system.Cholesky(ctx); err != nil {
-		return nil, fmt.Errorf("trajectory: gcsr diverged: the system of A′: %w; lower lr_feat", err)
+		return nil, fmt.Errorf("gcsr diverged: the system of A′: %w; lower lr_feat", err)
 	}
 	if e.b, err = e.factor.Solve(ctx, right, n); err != nil {
 		return nil, err

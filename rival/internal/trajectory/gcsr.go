@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -57,13 +58,13 @@ func (gcsr) Name() string { return "gcsr" }
 func (m gcsr) Check(g *graph.Graph, nodes int) error {
 	what := m.Name() + " on " + digits.Group(nodes*nodes) + " pairs of condensed nodes"
 	return errors.Join(m.check(m.Name(), g, nodes),
-		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
-		learn.Want(m.InitHops >= 0, "init hops", m.InitHops, "at least 0"),
-		learn.Want(m.Alpha > 0, "alpha", m.Alpha, "above 0"),
-		learn.Want(m.Beta > 0, "beta", m.Beta, "above 0"),
-		learn.Want(m.Tau >= 0 && m.Tau <= 1, "tau", m.Tau, "0 to 1"),
-		learn.Want(m.Gamma >= 0 && m.Gamma <= 1, "gamma", m.Gamma, "0 to 1"),
-		learn.Want(m.Threshold >= 0, "threshold", m.Threshold, "at least 0"),
+		parameter.Check(m.Hops >= 0, "hops", m.Hops, "at least 0"),
+		parameter.Check(m.InitHops >= 0, "init hops", m.InitHops, "at least 0"),
+		parameter.Check(m.Alpha > 0, "alpha", m.Alpha, "above 0"),
+		parameter.Check(m.Beta > 0, "beta", m.Beta, "above 0"),
+		parameter.Check(m.Tau >= 0 && m.Tau <= 1, "tau", m.Tau, "0 to 1"),
+		parameter.Check(m.Gamma >= 0 && m.Gamma <= 1, "gamma", m.Gamma, "0 to 1"),
+		parameter.Check(m.Threshold >= 0, "threshold", m.Threshold, "at least 0"),
 		m.Memory.Fits(what, 100*float64(nodes)*float64(nodes)))
 }
 

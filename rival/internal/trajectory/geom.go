@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -59,12 +60,12 @@ func (geom) Name() string { return "geom" }
 // Check validates the parameters, g, nodes and the memory limit.
 func (m geom) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
-		learn.Want(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"),
-		learn.Want(m.LabelRate >= 0, "lr y", m.LabelRate, "at least 0"),
-		learn.Want(m.Beta >= 0, "beta", m.Beta, "at least 0"),
-		learn.Want(m.Lambda > 0 && m.Lambda <= 1, "lambda", m.Lambda, "above 0 and at most 1"),
-		learn.Want(m.Span >= 1, "span", m.Span, "at least 1"),
-		learn.Want(m.Window >= 1, "window", m.Window, "at least 1"),
+		parameter.Check(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"),
+		parameter.Check(m.LabelRate >= 0, "lr y", m.LabelRate, "at least 0"),
+		parameter.Check(m.Beta >= 0, "beta", m.Beta, "at least 0"),
+		parameter.Check(m.Lambda > 0 && m.Lambda <= 1, "lambda", m.Lambda, "above 0 and at most 1"),
+		parameter.Check(m.Span >= 1, "span", m.Span, "at least 1"),
+		parameter.Check(m.Window >= 1, "window", m.Window, "at least 1"),
 		checkInit(m.Init))
 }
 

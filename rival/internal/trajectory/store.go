@@ -1,8 +1,6 @@
 package trajectory
 
 import (
-	"fmt"
-
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -21,7 +19,7 @@ func newStore(n, size int, onDisk bool) (*store, error) {
 	}
 	values, err := memory.Scratch[float32](n * size)
 	if err != nil {
-		return nil, fmt.Errorf("trajectory: %w", err)
+		return nil, err
 	}
 	return &store{size, values, true}, nil
 }

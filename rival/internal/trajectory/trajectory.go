@@ -21,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/selection"
@@ -60,18 +61,18 @@ func (m Matching) check(name string, g *graph.Graph, nodes int) error {
 		return err
 	}
 	err := errors.Join(
-		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
-		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
-		learn.Want(m.Steps >= 1, "steps", m.Steps, "at least 1"),
-		learn.Want(m.StudentRate > 0, "lr student", m.StudentRate, "above 0"),
-		learn.Want(m.Experts.Experts >= 1, "experts", m.Experts.Experts, "at least 1"),
-		learn.Want(m.Optimizer == SGD || m.Optimizer == Adam, "expert optimizer", m.Optimizer, "sgd or adam"),
-		learn.Want(m.ExpertRate > 0, "lr expert", m.ExpertRate, "above 0"),
-		learn.Want(m.ExpertDecay >= 0, "expert decay", m.ExpertDecay, "at least 0"),
-		learn.Want(m.ExpertEpochs >= 1, "expert epochs", m.ExpertEpochs, "at least 1"),
-		learn.Want(m.MaxStart >= 0, "max start", m.MaxStart, "at least 0"),
-		learn.Want(m.Interval >= 1, "interval", m.Interval, "at least 1"),
-		learn.Want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		parameter.Check(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		parameter.Check(m.Steps >= 1, "steps", m.Steps, "at least 1"),
+		parameter.Check(m.StudentRate > 0, "lr student", m.StudentRate, "above 0"),
+		parameter.Check(m.Experts.Experts >= 1, "experts", m.Experts.Experts, "at least 1"),
+		parameter.Check(m.Optimizer == SGD || m.Optimizer == Adam, "expert optimizer", m.Optimizer, "sgd or adam"),
+		parameter.Check(m.ExpertRate > 0, "lr expert", m.ExpertRate, "above 0"),
+		parameter.Check(m.ExpertDecay >= 0, "expert decay", m.ExpertDecay, "at least 0"),
+		parameter.Check(m.ExpertEpochs >= 1, "expert epochs", m.ExpertEpochs, "at least 1"),
+		parameter.Check(m.MaxStart >= 0, "max start", m.MaxStart, "at least 0"),
+		parameter.Check(m.Interval >= 1, "interval", m.Interval, "at least 1"),
+		parameter.Check(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
 		m.Choice.Check(),
 	)
 	if err != nil {
@@ -146,11 +147,11 @@ func (sfgc) Name() string { return "sfgc" }
 // Check validates the parameters, g, nodes and the memory limit.
 func (m sfgc) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
-		learn.Want(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"), checkInit(m.Init))
+		parameter.Check(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"), checkInit(m.Init))
 }
 
 func checkInit(init string) error {
-	return learn.Want(init == KCenter || init == Random, "init", init, "k-center or random")
+	return parameter.Check(init == KCenter || init == Random, "init", init, "k-center or random")
 }
 
 // Condense condenses g to the given number of nodes.

@@ -52,7 +52,7 @@ func replaceable(path string) error {
 	}
 	for _, e := range entries {
 		if e.IsDir() || e.Name() != nodesFile && e.Name() != edgesFile {
-			return fmt.Errorf("parquet: the folder holds %s, and only one with the files %s and %s alone is replaced",
+			return fmt.Errorf("the folder holds %s, and only one with the files %s and %s alone is replaced",
 				e.Name(), nodesFile, edgesFile)
 		}
 	}

@@ -71,7 +71,7 @@ func (p Plan) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any, want string, args ...any) bool {
 		if !ok {
-			errs = append(errs, &FieldError{Package: "bench", Field: field, Value: value, Want: fmt.Sprintf(want, args...)})
+			errs = append(errs, &FieldError{Field: field, Value: value, Want: fmt.Sprintf(want, args...)})
 		}
 		return ok
 	}

@@ -19,7 +19,7 @@ func addNames(named map[int32]string, p *payload) error {
 	}
 	for i, v := range nodes {
 		if offsets[i] < 0 || offsets[i] > offsets[i+1] || int(offsets[i+1]) > len(text) {
-			return fmt.Errorf("cluster: name of node %d runs from byte %d to %d of %d", v, offsets[i], offsets[i+1], len(text))
+			return fmt.Errorf("name of node %d runs from byte %d to %d of %d", v, offsets[i], offsets[i+1], len(text))
 		}
 		named[v] = string(text[offsets[i]:offsets[i+1]])
 	}
@@ -79,13 +79,13 @@ func (g *gathered) sort(t Task) (p *part, counts []int32, err error) {
 	for v, number := range p.numbers {
 		switch c := p.class[v]; {
 		case number < 0 || int(number) >= t.Nodes:
-			return nil, nil, fmt.Errorf("cluster: node %d, must be 0 to %d", number, t.Nodes-1)
+			return nil, nil, fmt.Errorf("node %d, must be 0 to %d", number, t.Nodes-1)
 		case v > 0 && number == p.numbers[v-1]:
-			return nil, nil, fmt.Errorf("cluster: node %d came twice", number)
+			return nil, nil, fmt.Errorf("node %d came twice", number)
 		case counts[v] < 0:
-			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, must be at least 0", number, counts[v])
+			return nil, nil, fmt.Errorf("node %d has the count %d, must be at least 0", number, counts[v])
 		case c < -1 || int(c) >= t.Classes:
-			return nil, nil, fmt.Errorf("cluster: node %d has the class %d, must be -1 to %d", number, c, t.Classes-1)
+			return nil, nil, fmt.Errorf("node %d has the class %d, must be -1 to %d", number, c, t.Classes-1)
 		case c >= 0:
 			p.train = append(p.train, int32(v))
 		}
@@ -101,11 +101,11 @@ func (g *gathered) sortFeatures(p *part) error {
 		return nil
 	}
 	if len(g.owners) != n {
-		return fmt.Errorf("cluster: features of %d nodes came, must be those of %d", len(g.owners), n)
+		return fmt.Errorf("features of %d nodes came, must be those of %d", len(g.owners), n)
 	}
 	for v, i := range ascending(g.owners) {
 		if g.owners[i] != p.numbers[v] {
-			return fmt.Errorf("cluster: features of node %d came, must be those of node %d", g.owners[i], p.numbers[v])
+			return fmt.Errorf("features of node %d came, must be those of node %d", g.owners[i], p.numbers[v])
 		}
 		c, is := slices.BinarySearch(g.first, int(i))
 		if !is {
@@ -117,7 +117,7 @@ func (g *gathered) sortFeatures(p *part) error {
 		p.x.chunk[v], p.x.row[v] = int32(c), i-int32(g.first[c])
 		if g.sized {
 			if !(g.sizes[i] > 0) {
-				return fmt.Errorf("cluster: features of node %d have the sum %v, must be above 0", p.numbers[v], g.sizes[i])
+				return fmt.Errorf("features of node %d have the sum %v, must be above 0", p.numbers[v], g.sizes[i])
 			}
 			p.sizes = append(p.sizes, g.sizes[i])
 		}

@@ -54,7 +54,7 @@ const (
 const maxFrame = 1 << 30
 
 // errCut is the error for an input that ends before its EndFrame.
-var errCut = errors.New("cluster: the input ends before its last frame: what feeds the worker was stopped")
+var errCut = errors.New("the input ends before its last frame: what feeds the worker was stopped")
 
 // readFrame returns the next frame.
 func readFrame(r io.Reader) (Kind, []byte, error) {
@@ -67,7 +67,7 @@ func readFrame(r io.Reader) (Kind, []byte, error) {
 	}
 	n := binary.LittleEndian.Uint64(head[1:])
 	if n > maxFrame {
-		return 0, nil, fmt.Errorf("cluster: a frame of %d bytes, must be at most %d", n, maxFrame)
+		return 0, nil, fmt.Errorf("a frame of %d bytes, must be at most %d", n, maxFrame)
 	}
 	var payload bytes.Buffer // it grows with the bytes that arrive, not with the claimed length
 	payload.Grow(int(min(n, 1<<22)))
@@ -103,7 +103,7 @@ type payload struct {
 // take returns the next n elements of size bytes each.
 func (p *payload) take(n, size int) []byte {
 	if p.err == nil && (n < 0 || n > len(p.rest)/size) {
-		p.err = fmt.Errorf("cluster: a frame of kind %c has %d bytes left, expected %d elements of %d", p.kind, len(p.rest),
+		p.err = fmt.Errorf("a frame of kind %c has %d bytes left, expected %d elements of %d", p.kind, len(p.rest),
 			n, size)
 	}
 	if p.err != nil {
@@ -117,7 +117,7 @@ func (p *payload) take(n, size int) []byte {
 // end returns the error, or an error if bytes are left over.
 func (p *payload) end() error {
 	if p.err == nil && len(p.rest) > 0 {
-		p.err = fmt.Errorf("cluster: a frame of kind %c has %d bytes too many", p.kind, len(p.rest))
+		p.err = fmt.Errorf("a frame of kind %c has %d bytes too many", p.kind, len(p.rest))
 	}
 	return p.err
 }
@@ -155,7 +155,7 @@ func (p *payload) lists() (l lists, err error) {
 	entries := 0
 	for i, length := range l.lengths {
 		if length < 0 {
-			return l, fmt.Errorf("cluster: a list of node %d has the length %d, must be at least 0", l.nodes[i], length)
+			return l, fmt.Errorf("a list of node %d has the length %d, must be at least 0", l.nodes[i], length)
 		}
 		entries += int(length)
 	}

@@ -75,7 +75,7 @@ func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
 		if p.kind == NodeFrame || p.kind == FeatureFrame {
 			switch {
 			case b != nil:
-				return fmt.Errorf("cluster: a node comes after a frame of kind %q", byte(last))
+				return fmt.Errorf("a node comes after a frame of kind %q", byte(last))
 			case p.kind == NodeFrame:
 				return nodes.add(p)
 			}
@@ -95,7 +95,7 @@ func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
 		case EntryFrame:
 			return b.addEntries(p)
 		}
-		return fmt.Errorf("cluster: a frame of kind %q, expected nodes, names, rows, sums or entries", byte(p.kind))
+		return fmt.Errorf("a frame of kind %q, expected nodes, names, rows, sums or entries", byte(p.kind))
 	})
 	if err == nil {
 		err = settled()
@@ -117,10 +117,10 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 	quotients := make([]int32, n)
 	for i, v := range p.numbers {
 		if int(v)%t.Blocks != t.Block {
-			return nil, fmt.Errorf("cluster: node %d is of block %d, expected %d", v, int(v)%t.Blocks, t.Block)
+			return nil, fmt.Errorf("node %d is of block %d, expected %d", v, int(v)%t.Blocks, t.Block)
 		}
 		if int(hops[i]) > t.Hops-t.Step || hops[i] > 0 == (p.class[i] >= 0) {
-			return nil, fmt.Errorf("cluster: node %d of class %d is %d hops from training nodes, must be at most %d, and 0 "+
+			return nil, fmt.Errorf("node %d of class %d is %d hops from training nodes, must be at most %d, and 0 "+
 				"for a training node alone", v, p.class[i], hops[i], t.Hops-t.Step)
 		}
 		quotients[i] = v / int32(t.Blocks)
@@ -192,7 +192,7 @@ func (b *block) place(v int32) (int, error) {
 			return int(i), nil
 		}
 	}
-	return 0, fmt.Errorf("cluster: node %d did not come, or is not of block %d", v, b.task.Block)
+	return 0, fmt.Errorf("node %d did not come, or is not of block %d", v, b.task.Block)
 }
 
 // each reads rows of nodes, and calls use with the number and the position of each node, and its row.
@@ -218,12 +218,12 @@ func (b *block) each(p *payload, use func(v int32, at int, row []float32) error)
 func (b *block) addPast(p *payload) error {
 	l := p.count()
 	if l >= b.task.Step {
-		return fmt.Errorf("cluster: rows of hop %d come in step %d, must be earlier ones", l, b.task.Step)
+		return fmt.Errorf("rows of hop %d come in step %d, must be earlier ones", l, b.task.Step)
 	}
 	return b.each(p, func(v int32, at int, row []float32) error {
 		i, is := slices.BinarySearch(b.train, int32(at))
 		if !is {
-			return fmt.Errorf("cluster: a row of hop %d is of node %d, must be training nodes", l, v)
+			return fmt.Errorf("a row of hop %d is of node %d, must be training nodes", l, v)
 		}
 		copy(b.past[l].Row(i), row)
 		return nil
@@ -274,7 +274,7 @@ func fit(_ context.Context, t Task, in io.Reader, frames io.Writer, _ string) er
 		return err
 	}
 	if len(p.train) != len(p.numbers) || len(p.train) == 0 {
-		return errors.New("cluster: a scaling is over training nodes, at least 1")
+		return errors.New("a scaling is over training nodes, at least 1")
 	}
 	scaling, err := graph.FitScaling(p.features(), p.train)
 	if err != nil {

@@ -33,7 +33,7 @@ func (b *block) addEntries(p *payload) error {
 	if b.weighted == nil {
 		b.weighted = &weighted
 	} else if *b.weighted != weighted {
-		return errors.New("cluster: some entries have weights and others have none")
+		return errors.New("some entries have weights and others have none")
 	}
 	blocks := int32(b.task.Blocks)
 	k := 0
@@ -45,7 +45,7 @@ func (b *block) addEntries(p *payload) error {
 		for end := k + int(l.lengths[i]); k < end; k++ {
 			row := l.neighbours[k]
 			if row < 0 || int(row) >= b.task.Nodes {
-				return fmt.Errorf("cluster: entry (%d, %d), must be rows 0 to %d", row, column, b.task.Nodes-1)
+				return fmt.Errorf("entry (%d, %d), must be rows 0 to %d", row, column, b.task.Nodes-1)
 			}
 			t := &b.tiles[row%blocks]
 			t.keys = append(t.keys, uint64(row/blocks)<<32|uint64(c))
@@ -163,7 +163,7 @@ func (b *block) sendSums(ctx context.Context, s *sender, q int) error {
 		for ; end < len(t.keys); end++ {
 			key := t.keys[end]
 			if end > first && key == t.keys[end-1] {
-				return errors.New("cluster: an entry came twice")
+				return errors.New("an entry came twice")
 			}
 			if end == first || key>>32 != t.keys[end-1]>>32 {
 				if len(numbers) == limit {

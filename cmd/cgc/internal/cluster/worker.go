@@ -48,18 +48,18 @@ func (t Task) validate() error {
 		return err
 	}
 	if t.Lo < 0 || t.Lo >= t.Hi || t.Hi > t.Features || t.Memory < 0 || t.Nodes < 1 || t.Nodes > 1<<31-1 {
-		return fmt.Errorf("cluster: task of columns %d:%d of %d, %d nodes and %d bytes, must be ranges that exist",
+		return fmt.Errorf("task of columns %d:%d of %d, %d nodes and %d bytes, must be ranges that exist",
 			t.Lo, t.Hi, t.Features, t.Nodes, t.Memory)
 	}
 	if t.Do == "rows" && t.Blocks > maxBlocks {
-		return fmt.Errorf("cluster: %d blocks, must be at most %d", t.Blocks, maxBlocks)
+		return fmt.Errorf("%d blocks, must be at most %d", t.Blocks, maxBlocks)
 	}
 	if t.Do == "rows" && (t.Step < 0 || t.Step > t.Hops || t.Block < 0 || t.Block >= t.Blocks || t.Blocks > t.Nodes) {
-		return fmt.Errorf("cluster: step %d of %d hops, block %d of %d, %d nodes, must be ranges that exist",
+		return fmt.Errorf("step %d of %d hops, block %d of %d, %d nodes, must be ranges that exist",
 			t.Step, t.Hops, t.Block, t.Blocks, t.Nodes)
 	}
 	if len(t.Mean) != len(t.Std) || t.Mean != nil && len(t.Mean) != t.Hi-t.Lo {
-		return fmt.Errorf("cluster: %d means and %d deviations of %d columns", len(t.Mean), len(t.Std), t.Hi-t.Lo)
+		return fmt.Errorf("%d means and %d deviations of %d columns", len(t.Mean), len(t.Std), t.Hi-t.Lo)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (t Task) fits(what string, bytes float64) error {
 		limit, _ = memory.Limit()
 	}
 	if limit > 0 && bytes > float64(limit) {
-		return fmt.Errorf("cluster: %s of %.0f bytes, must be at most %d", what, bytes, limit)
+		return fmt.Errorf("%s of %.0f bytes, must be at most %d", what, bytes, limit)
 	}
 	return nil
 }
@@ -96,14 +96,14 @@ func Run(ctx context.Context, in io.Reader, frames io.Writer, out string) error 
 	}
 	var t Task
 	if kind != TaskFrame {
-		return fmt.Errorf("cluster: the first frame has the kind %q, expected %q", byte(kind), byte(TaskFrame))
+		return fmt.Errorf("the first frame has the kind %q, expected %q", byte(kind), byte(TaskFrame))
 	}
 	if err := json.Unmarshal(text, &t); err != nil {
-		return fmt.Errorf("cluster: task: %w", err)
+		return fmt.Errorf("task: %w", err)
 	}
 	do, is := tasks[t.Do]
 	if !is {
-		return fmt.Errorf("cluster: task %q, expected columns, rows or scaling", t.Do)
+		return fmt.Errorf("task %q, expected columns, rows or scaling", t.Do)
 	}
 	if err := t.validate(); err != nil {
 		return err

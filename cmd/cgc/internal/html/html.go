@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -62,7 +61,7 @@ func Render(d *report.Document) ([]byte, error) {
 		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 	var w writer
 	if err := w.page(d, policy); err != nil {
-		return nil, fmt.Errorf("html: %w", err)
+		return nil, err
 	}
 	return w.Bytes(), nil
 }

@@ -43,14 +43,14 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 		Adj: g.Adj, X: g.X, Rows: drawn, Classes: labels, Mapped: g.Mapped,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("overview: embeddings of the training nodes: %w", err)
+		return nil, fmt.Errorf("embeddings of the training nodes: %w", err)
 	}
 	shown := s.largest()
 	small, err := embed(ctx, propagate.Plain{}, p, weights, propagate.Input{
 		Adj: adjacency(s.Condensed), X: s.Condensed.X, Rows: shown,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("overview: embeddings of the condensed nodes: %w", err)
+		return nil, fmt.Errorf("embeddings of the condensed nodes: %w", err)
 	}
 	views, err := project(ctx, h, small, labels, g.Classes)
 	if err != nil {
@@ -272,7 +272,7 @@ func project(ctx context.Context, h, small *mat.Dense, labels []int32, classes i
 	}{{"by class", "class means", means}, {"by spread", "training nodes", h}} {
 		axes, shares, err := principal(ctx, v.fit)
 		if err != nil {
-			return nil, fmt.Errorf("overview: projection of the embeddings: %w", err)
+			return nil, fmt.Errorf("projection of the embeddings: %w", err)
 		}
 		var at, smallAt mat.Dense
 		mat.Mul(&at, h, axes)

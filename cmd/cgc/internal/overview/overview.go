@@ -56,7 +56,7 @@ type Subject struct {
 func (s Subject) Check() error {
 	g, small := s.Graph, s.Condensed
 	if small.X.Cols != g.Features() || small.Classes != g.Classes || small.GraphNodes != g.Nodes() {
-		return fmt.Errorf("overview: the condensed graph is of %d nodes, %d features and %d classes, "+
+		return fmt.Errorf("the condensed graph is of %d nodes, %d features and %d classes, "+
 			"graph %s has %d, %d and %d: it was condensed from another (%s)", small.GraphNodes, small.X.Cols, small.Classes,
 			g.Name, g.Nodes(), g.Features(), g.Classes, small.Graph)
 	}
@@ -75,7 +75,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 		return nil, err
 	}
 	if err := compared.Err(); err != nil && !s.OtherGraph {
-		return nil, fmt.Errorf("overview: %w", err)
+		return nil, err
 	}
 	names := classNames(g, small)
 	d := &report.Document{Title: fmt.Sprintf("%s, condensed to %s", g.Name, report.Plural(small.Nodes(), "node"))}
@@ -337,7 +337,7 @@ func (s Subject) configuration() (*report.Table, error) {
 	t.Row(report.Word("this report by"), report.Word(program))
 	id, err := graph.Identify(s.Graph)
 	if err != nil {
-		return nil, fmt.Errorf("overview: %w", err)
+		return nil, err
 	}
 	t.Row(report.Word("graph and its split"), report.Word(id.Name+", fingerprint "+id.Fingerprint))
 	return t, nil

@@ -156,7 +156,7 @@ func Find(words []string) ([]*Study, error) {
 	}
 	for _, word := range words {
 		if !called[word] {
-			return nil, fmt.Errorf("paper: %w", &UnknownError{Kind: "table or figure", Name: word, Names: names})
+			return nil, &UnknownError{Kind: "table or figure", Name: word, Names: names}
 		}
 	}
 	return found, nil

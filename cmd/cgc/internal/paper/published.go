@@ -111,7 +111,7 @@ func (v *Value) UnmarshalJSON(text []byte) (err error) {
 		v.Std, err = strconv.ParseFloat(std, 64)
 	}
 	if err != nil {
-		return fmt.Errorf("paper: cell %q, must be a number, a number ± a number, or OOM", v.Text)
+		return fmt.Errorf("cell %q, must be a number, a number ± a number, or OOM", v.Text)
 	}
 	return nil
 }

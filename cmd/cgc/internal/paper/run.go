@@ -62,14 +62,14 @@ const smallWhole = 20_000
 // progress), separately for each graph.
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
-		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the full graph, %d graphs, must be at least 1, -1 and 1",
+		return nil, fmt.Errorf("%d seeds, %d trainings on the full graph, %d graphs, must be at least 1, -1 and 1",
 			j.Seeds, j.Whole, len(j.Sources))
 	}
 	if j.Search != nil && j.Search.Trials < 1 {
-		return nil, fmt.Errorf("paper: %d trials, must be at least 1", j.Search.Trials)
+		return nil, fmt.Errorf("%d trials, must be at least 1", j.Search.Trials)
 	}
 	if len(j.Methods) > 0 && !j.Study.beside {
-		return nil, fmt.Errorf("paper: %d methods beside those of %s, must be 0", len(j.Methods), j.Study.Name)
+		return nil, fmt.Errorf("%d methods beside those of %s, must be 0", len(j.Methods), j.Study.Name)
 	}
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",

@@ -24,9 +24,9 @@ func Compute(
 	f := &File{Origin: o, Lo: lo, Hi: hi, Train: g.Split.Train, Y: g.Labels(g.Split.Train), X: new(mat.Dense)}
 	switch {
 	case lo < 0 || lo >= hi || hi > o.Features:
-		return nil, fmt.Errorf("stored: columns %d:%d of %d features, must be an ascending range of them", lo, hi, o.Features)
+		return nil, fmt.Errorf("columns %d:%d of %d features, must be an ascending range of them", lo, hi, o.Features)
 	case len(f.Train) == 0:
-		return nil, fmt.Errorf("stored: graph %s has 0 training nodes, must have at least 1", g.Name)
+		return nil, fmt.Errorf("graph %s has 0 training nodes, must have at least 1", g.Name)
 	}
 	if g.IDs != nil {
 		for _, v := range f.Train {
@@ -35,11 +35,11 @@ func Compute(
 	}
 	source, err := graph.DigestOf(g)
 	if err != nil {
-		return nil, fmt.Errorf("stored: %w", err)
+		return nil, err
 	}
 	f.Source = &source
 	if err := mat.Read(f.X, g.X, f.Train, lo, hi); err != nil {
-		return nil, fmt.Errorf("stored: reading features: %w", err)
+		return nil, fmt.Errorf("reading features: %w", err)
 	}
 	// Normalisation needs whole rows, so it comes first.
 	normalized, _, err := condense.Setting{NormalizeFeatures: o.NormalizeFeatures}.Features(ctx, g)

@@ -26,7 +26,7 @@ type Engine struct {
 var _ propagate.Engine = Engine{}
 
 // errNoGraph is the error for embeddings that are not in the file.
-var errNoGraph = errors.New("stored: the file of embeddings holds those of training nodes alone: pseudo labels and " +
+var errNoGraph = errors.New("the file of embeddings holds those of training nodes alone: pseudo labels and " +
 	"soft labels need the graph too")
 
 // Embeddings implements propagate.Engine. H⁽⁰⁾ consists of rows of in.X, which may be standardised. If the file was
@@ -45,7 +45,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		p.Teleport = 0
 	}
 	if have := f.Propagation(); p != have {
-		return nil, fmt.Errorf("stored: the embeddings were computed with propagation %s, hops %d, teleport %v, and "+
+		return nil, fmt.Errorf("the embeddings were computed with propagation %s, hops %d, teleport %v, and "+
 			"propagation %s, hops %d, teleport %v are wanted",
 			have.Rule, have.Hops, have.Teleport, p.Rule, p.Hops, p.Teleport)
 	}
@@ -54,7 +54,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	}
 	x := new(mat.Dense)
 	if err := mat.Rows(x, in.X, in.Rows); err != nil {
-		return nil, fmt.Errorf("stored: reading features: %w", err)
+		return nil, fmt.Errorf("reading features: %w", err)
 	}
 	views := []mat.View{x.View()}
 	for _, h := range f.H {
@@ -68,7 +68,7 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 	f, rows := e.File, in.Rows
 	_, width := in.X.Dims()
 	if f.Lo != 0 || f.Hi != f.Features {
-		return false, fmt.Errorf("stored: the file has columns %d:%d of %d, must have all (cgc propagate --merge)",
+		return false, fmt.Errorf("the file has columns %d:%d of %d, must have all (cgc propagate --merge)",
 			f.Lo, f.Hi, f.Features)
 	}
 	if len(rows) != len(f.Train) || width != f.Features {
@@ -97,7 +97,7 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 			return err
 		}
 		if err := mat.Read(have, in.X, rows[lo:hi], 0, width); err != nil {
-			return fmt.Errorf("stored: reading features: %w", err)
+			return fmt.Errorf("reading features: %w", err)
 		}
 		same = same && slices.Equal(have.Data, want.Data)
 		return nil
@@ -116,21 +116,21 @@ func (f *File) Check(g *graph.Graph) error {
 		{"training nodes", int64(len(f.Train)), int64(len(g.Split.Train))},
 	} {
 		if size.have != size.own {
-			return fmt.Errorf("stored: the embeddings are of a graph with %d %s, and graph %s has %d",
+			return fmt.Errorf("the embeddings are of a graph with %d %s, and graph %s has %d",
 				size.have, size.name, g.Name, size.own)
 		}
 	}
 	if !slices.Equal(f.Train, g.Split.Train) || !slices.Equal(f.Y, g.Labels(g.Split.Train)) {
-		return fmt.Errorf("stored: the embeddings are of other training nodes or labels than those of graph %s", g.Name)
+		return fmt.Errorf("the embeddings are of other training nodes or labels than those of graph %s", g.Name)
 	}
 	x := new(mat.Dense)
 	if err := mat.Read(x, g.X, g.Split.Train, f.Lo, f.Hi); err != nil {
-		return fmt.Errorf("stored: reading features: %w", err)
+		return fmt.Errorf("reading features: %w", err)
 	}
 	for k, v := range x.Data {
 		if v != f.X.Data[k] {
 			i, j := k/x.Cols, k%x.Cols
-			return fmt.Errorf("stored: feature %d of training node %d is %v for the embeddings, and %v in graph %s",
+			return fmt.Errorf("feature %d of training node %d is %v for the embeddings, and %v in graph %s",
 				f.Lo+j, f.Train[i], f.X.Data[k], v, g.Name)
 		}
 	}

@@ -93,35 +93,35 @@ func (f *File) Validate() error {
 	n, width := len(f.Train), f.Hi-f.Lo
 	switch {
 	case f.Nodes < 1 || f.Nodes > math.MaxInt32:
-		return fmt.Errorf("stored: %d nodes, must be 1 to %d", f.Nodes, math.MaxInt32)
+		return fmt.Errorf("%d nodes, must be 1 to %d", f.Nodes, math.MaxInt32)
 	case f.Lo < 0 || f.Lo >= f.Hi || f.Hi > f.Features:
-		return fmt.Errorf("stored: columns %d:%d of %d features, must be an ascending range of them", f.Lo, f.Hi, f.Features)
+		return fmt.Errorf("columns %d:%d of %d features, must be an ascending range of them", f.Lo, f.Hi, f.Features)
 	case n == 0:
-		return errors.New("stored: there are 0 training nodes, expected at least 1")
+		return errors.New("there are 0 training nodes, expected at least 1")
 	case len(f.Y) != n || f.IDs != nil && len(f.IDs) != n:
-		return fmt.Errorf("stored: %d labels and %d names for %d training nodes", len(f.Y), len(f.IDs), n)
+		return fmt.Errorf("%d labels and %d names for %d training nodes", len(f.Y), len(f.IDs), n)
 	case len(f.H) != f.Hops:
-		return fmt.Errorf("stored: %d embeddings for %d hops", len(f.H), f.Hops)
+		return fmt.Errorf("%d embeddings for %d hops", len(f.H), f.Hops)
 	case f.ClassNames != nil && len(f.ClassNames) != f.Classes:
-		return fmt.Errorf("stored: %d names for %d classes", len(f.ClassNames), f.Classes)
+		return fmt.Errorf("%d names for %d classes", len(f.ClassNames), f.Classes)
 	}
 	if err := f.Propagation().Validate(); err != nil {
-		return fmt.Errorf("stored: %w", err)
+		return err
 	}
 	for i, v := range f.Train {
 		if v < 0 || int(v) >= f.Nodes || i > 0 && v <= f.Train[i-1] {
-			return fmt.Errorf("stored: training node %d is node %d, must be nodes 0 to %d, ascending", i, v, f.Nodes-1)
+			return fmt.Errorf("training node %d is node %d, must be nodes 0 to %d, ascending", i, v, f.Nodes-1)
 		}
 		if y := f.Y[i]; y < 0 || int(y) >= f.Classes {
-			return fmt.Errorf("stored: label %d of node %d, must be 0 to %d", y, v, f.Classes-1)
+			return fmt.Errorf("label %d of node %d, must be 0 to %d", y, v, f.Classes-1)
 		}
 	}
 	for l, h := range append([]*mat.Dense{f.X}, f.H...) {
 		if h.Rows != n || h.Cols != width || len(h.Data) != n*width {
-			return fmt.Errorf("stored: H%d is %d×%d, expected %d training nodes × %d columns", l, h.Rows, h.Cols, n, width)
+			return fmt.Errorf("H%d is %d×%d, expected %d training nodes × %d columns", l, h.Rows, h.Cols, n, width)
 		}
 		if i, j, found, _ := mat.FirstNotFinite(context.Background(), h); found {
-			return fmt.Errorf("stored: H%d of node %d in column %d is not a finite number", l, f.Train[i], f.Lo+j)
+			return fmt.Errorf("H%d of node %d in column %d is not a finite number", l, f.Train[i], f.Lo+j)
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (f *File) hop(l int) *mat.Dense {
 func write(ctx context.Context, path string, f *File, data func(l int) any) error {
 	origin, err := json.Marshal(f.Origin)
 	if err != nil {
-		return fmt.Errorf("stored: origin: %w", err)
+		return fmt.Errorf("origin: %w", err)
 	}
 	meta := map[string]string{
 		"format": Kind, "format_version": Version, "origin": string(origin),
@@ -184,7 +184,7 @@ func Read(path string) (*File, error) {
 		err = f.Validate()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("stored: %s: %w", path, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), s.Close())
 	}
 	return f, nil
 }

@@ -14,7 +14,7 @@ import (
 // twice, or if the files come from different runs. Merge holds one block of rows in memory.
 func Merge(ctx context.Context, path string, paths []string) error {
 	if len(paths) == 0 {
-		return errors.New("stored: no files to merge, must be at least 1")
+		return errors.New("no files to merge, must be at least 1")
 	}
 	parts := make([]part, len(paths))
 	for i, name := range paths {
@@ -43,16 +43,16 @@ func stacked(parts []part) (stacks []*stack, err error) {
 		p, end := parts[i], i+1
 		switch {
 		case p.Lo > at:
-			return nil, fmt.Errorf("stored: no file has columns %d:%d of %d", at, p.Lo, p.Features)
+			return nil, fmt.Errorf("no file has columns %d:%d of %d", at, p.Lo, p.Features)
 		case p.Lo < at:
-			return nil, fmt.Errorf("stored: %s and %s both have column %d", parts[i-1].path, p.path, p.Lo)
+			return nil, fmt.Errorf("%s and %s both have column %d", parts[i-1].path, p.path, p.Lo)
 		}
 		for end < len(parts) && parts[end].Lo == p.Lo {
 			end++
 		}
 		for _, q := range parts[i:end] {
 			if why := first.differs(q.Origin); why != "" {
-				return nil, fmt.Errorf("stored: %s and %s are not parts of one run: %s", first.path, q.path, why)
+				return nil, fmt.Errorf("%s and %s are not parts of one run: %s", first.path, q.path, why)
 			}
 		}
 		s, err := newStack(parts[i:end])
@@ -60,13 +60,13 @@ func stacked(parts []part) (stacks []*stack, err error) {
 			return nil, err
 		}
 		if stacks = append(stacks, s); !slices.Equal(stacks[0].train, s.train) || !slices.Equal(stacks[0].y, s.y) {
-			return nil, fmt.Errorf("stored: %s and %s are not parts of one run: other training nodes or labels",
+			return nil, fmt.Errorf("%s and %s are not parts of one run: other training nodes or labels",
 				first.path, p.path)
 		}
 		i, at = end, p.Hi
 	}
 	if at != first.Features {
-		return nil, fmt.Errorf("stored: no file has columns %d:%d of %d", at, first.Features, first.Features)
+		return nil, fmt.Errorf("no file has columns %d:%d of %d", at, first.Features, first.Features)
 	}
 	return stacks, nil
 }
@@ -114,7 +114,7 @@ func newStack(parts []part) (*stack, error) {
 	s := &stack{parts: parts}
 	for i, p := range parts {
 		if p.Hi != first.Hi || (p.IDs == nil) != (first.IDs == nil) {
-			return nil, fmt.Errorf("stored: %s and %s both have column %d", first.path, p.path, p.Lo)
+			return nil, fmt.Errorf("%s and %s both have column %d", first.path, p.path, p.Lo)
 		}
 		for r := range p.Train {
 			s.from = append(s.from, place{int32(i), int32(r)})
@@ -125,7 +125,7 @@ func newStack(parts []part) (*stack, error) {
 	for i, at := range s.from {
 		p := parts[at.part]
 		if i > 0 && s.train[i-1] == node(at) {
-			return nil, fmt.Errorf("stored: %s and %s both have column %d of node %d",
+			return nil, fmt.Errorf("%s and %s both have column %d of node %d",
 				parts[s.from[i-1].part].path, p.path, p.Lo, node(at))
 		}
 		s.train, s.y = append(s.train, node(at)), append(s.y, p.Y[at.row])

@@ -55,7 +55,7 @@ func (f *File) placed(ctx context.Context, in propagate.Input, l int, place []in
 	h := &mat.Dense{Rows: len(in.Rows), Cols: f.Features}
 	var err error
 	if h.Data, err = memory.Scratch[float32](h.Rows * h.Cols); err != nil {
-		return nil, fmt.Errorf("stored: %w", err)
+		return nil, err
 	}
 	from, block := f.hop(l), new(mat.Dense)
 	defer memory.InOrder(from.Data)()
@@ -63,7 +63,7 @@ func (f *File) placed(ctx context.Context, in propagate.Input, l int, place []in
 		rows := from.Data[lo*h.Cols : hi*h.Cols]
 		if l == 0 { // preprocessed as in the setting
 			if err := mat.Read(block, in.X, in.Rows[lo:hi], 0, h.Cols); err != nil {
-				return fmt.Errorf("stored: reading features: %w", err)
+				return fmt.Errorf("reading features: %w", err)
 			}
 			rows = block.Data
 		}

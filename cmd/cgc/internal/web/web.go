@@ -35,7 +35,7 @@ var dist embed.FS
 var programs = []string{"cgc.wasm.gz", "wasm_exec.js"}
 
 // ErrNoProgram is the error of a build that does not contain the WebAssembly program.
-var ErrNoProgram = errors.New("web: this cgc was built without the page; in a checkout with Go, " +
+var ErrNoProgram = errors.New("this cgc was built without the page; in a checkout with Go, " +
 	"build it with the page: go generate ./cmd/cgc/internal/web && go install ./cmd/cgc")
 
 // policy is the content security policy that allows the page to load only its own files. The frame of the report has
@@ -80,7 +80,7 @@ func With(program map[string][]byte) (map[string][]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
+		return nil, err
 	}
 	for _, name := range programs {
 		if all[name] = program[name]; len(all[name]) == 0 {
@@ -130,7 +130,7 @@ func Handler(all map[string][]byte) http.Handler {
 // replaces files with these names, and keeps other files.
 func Export(all map[string][]byte, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("web: %w", err)
+		return err
 	}
 	for name, content := range all {
 		err := atomicfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
@@ -138,7 +138,7 @@ func Export(all map[string][]byte, folder string) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("web: %w", err)
+			return err
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func Write(ctx context.Context, path string, a *format.Arrays) error {
 	const name = "archive" // torch's name for a file without a name, so that the bytes do not depend on the path
 	meta, err := json.Marshal(a.Metadata)
 	if err != nil {
-		return fmt.Errorf("dataset: metadata: %w", err)
+		return fmt.Errorf("metadata: %w", err)
 	}
 	p := pickler{text: []byte("\x80\x02}(")} // protocol 2, an empty dictionary, a mark before its entries
 	members := make([]archive.Member, 1, len(a.List)+3)
@@ -34,7 +34,7 @@ func Write(ctx context.Context, path string, a *format.Arrays) error {
 		}
 		d, blocks, err := numpy.Encode(array)
 		if err != nil {
-			return fmt.Errorf("dataset: %w", err)
+			return err
 		}
 		key := strconv.Itoa(len(members) - 1)
 		n := p.tensor(key, d, array.Sides())
@@ -49,7 +49,7 @@ func Write(ctx context.Context, path string, a *format.Arrays) error {
 		archive.Text(name+"/version", []byte("3\n")), archive.Text(name+"/byteorder", []byte("little")))
 	const align = 64 // the alignment lets torch map the file
 	if err := archive.Write(ctx, path, members, align, total+int64(len(p.text))); err != nil {
-		return fmt.Errorf("dataset: %w", err)
+		return err
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func Find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("chromium: found none of " + strings.Join(names, ", ") +
+	return "", errors.New("found none of " + strings.Join(names, ", ") +
 		"; install Debian's package chromium, or name the program in CHROMIUM")
 }
 
@@ -153,7 +153,7 @@ func evalFrame(ctx context.Context, expression string, out any) error {
 		return err
 	}
 	if len(tree.ChildFrames) == 0 {
-		return errors.New("chromium: the page has no frame, or one of another process")
+		return errors.New("the page has no frame, or one of another process")
 	}
 	world, err := page.CreateIsolatedWorld(tree.ChildFrames[0].Frame.ID).Do(ctx)
 	if err != nil {

@@ -80,7 +80,7 @@ func replaceable(path string) error {
 	own := []string{metaFile, nodesFile, edgesFile, membersFile}
 	for _, e := range entries {
 		if !slices.Contains(own, e.Name()) && !(e.IsDir() && isCache(filepath.Join(path, e.Name()))) {
-			return fmt.Errorf("dgl: the folder holds %s, and only one with %s alone is replaced",
+			return fmt.Errorf("the folder holds %s, and only one with %s alone is replaced",
 				e.Name(), strings.Join(own, ", "))
 		}
 	}

@@ -61,10 +61,10 @@ func identities(c *format.Column) ([]string, error) {
 	seen := make(map[string]int, len(ids))
 	for i, id := range ids {
 		if first, repeated := seen[id]; repeated {
-			return nil, fmt.Errorf("graphml: nodes %d and %d have the same name %.50q, must have distinct names", first, i, id)
+			return nil, fmt.Errorf("nodes %d and %d have the same name %.50q, must have distinct names", first, i, id)
 		}
 		if seen[id] = i; id == "" || !legal(id) {
-			return nil, fmt.Errorf("graphml: the name %.50q of node %d is empty or has characters that XML cannot hold", id, i)
+			return nil, fmt.Errorf("the name %.50q of node %d is empty or has characters that XML cannot hold", id, i)
 		}
 	}
 	return ids, nil
@@ -104,7 +104,7 @@ func (w *writer) all(file io.Writer, t *format.Tables) error {
 	w.WriteString(`<graph edgedefault="undirected">` + "\n")
 	for k, name := range meta {
 		if !legal(t.Metadata[name]) {
-			return fmt.Errorf("graphml: %s has characters that XML cannot hold", name)
+			return fmt.Errorf("%s has characters that XML cannot hold", name)
 		}
 		w.data(k, t.Metadata[name])
 		w.WriteByte('\n')
@@ -245,7 +245,7 @@ func (w *writer) cell(c *format.Column, i, key int, sparse bool) error {
 		return nil
 	}
 	if !legal(text) {
-		return fmt.Errorf("graphml: %s %.50q of row %d has characters that XML cannot hold", c.Name, text, i)
+		return fmt.Errorf("%s %.50q of row %d has characters that XML cannot hold", c.Name, text, i)
 	}
 	w.data(key, text)
 	return nil

@@ -22,7 +22,7 @@ func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) error {
 	text, err := json.Marshal(a.Metadata)
 	if err != nil {
-		return fmt.Errorf("dataset: metadata: %w", err)
+		return fmt.Errorf("metadata: %w", err)
 	}
 	list := append([]format.Array{}, a.List...)
 	list = append(list, format.Array{Name: metadata, Shape: []int{}, Data: []string{string(text)}})
@@ -31,7 +31,7 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 	for _, array := range list {
 		d, blocks, err := numpy.Encode(array)
 		if err != nil {
-			return fmt.Errorf("dataset: %w", err)
+			return err
 		}
 		shape := array.Sides()
 		size := int64(d.Size)
@@ -54,7 +54,7 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 		})
 	}
 	if err := archive.Write(ctx, path, members, 1, total); err != nil {
-		return fmt.Errorf("dataset: %w", err)
+		return err
 	}
 	return nil
 }

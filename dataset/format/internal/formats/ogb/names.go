@@ -30,7 +30,7 @@ func mappings(dir, prefix string) (files []string) {
 
 // leftOut is the note about a file of names that cannot be read.
 func leftOut(err error) string {
-	return fmt.Sprintf("%s; its names are left out", strings.TrimPrefix(err.Error(), "dataset: "))
+	return fmt.Sprintf("%v; its names are left out", err)
 }
 
 // readClassNames sets the names of classes.
