@@ -70,6 +70,53 @@ func TestComments(t *testing.T) {
 	}
 }
 
+// TestErrors lists the errors that begin with the name of their package or of a folder above it.
+func TestErrors(t *testing.T) {
+	for _, file := range goFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range prefixed(file, string(text)) {
+			t.Errorf("%s: an error begins with %q", file, found)
+		}
+	}
+}
+
+var (
+	packageClause = regexp.MustCompile(`(?m)^package (\w+?)(_test)?$`)
+	errorLiteral  = regexp.MustCompile("(?:fmt\\.Errorf\\(|errors\\.New\\(|return (?:fmt\\.Sprintf\\()?)\\s*[\"`]((\\w+): )")
+)
+
+// prefixed returns the prefixes of the errors in the text of file that name its package or a folder above it. Texts of
+// errors are the literals in fmt.Errorf and errors.New, and those that a function such as Error returns.
+func prefixed(file, text string) (found []string) {
+	names := strings.Split(filepath.ToSlash(filepath.Dir(file)), "/")
+	if clause := packageClause.FindStringSubmatch(text); clause != nil {
+		names = append(names, clause[1])
+	}
+	for _, literal := range errorLiteral.FindAllStringSubmatch(text, -1) {
+		if slices.Contains(names, literal[2]) {
+			found = append(found, literal[1])
+		}
+	}
+	return found
+}
+
+// TestErrorsCatches shows that prefixes are found in each form of an error, and that other words and panics are not.
+func TestErrorsCatches(t *testing.T) {
+	const text = "package b_test\n" +
+		"var e = errors.New(`b: x`)\n" +
+		"return fmt.Errorf(\n\"a: %w\", err)\n" +
+		"func (e *E) Error() string { return \"b: \" + e.text }\n" +
+		"func (f *F) Error() string { return fmt.Sprintf(\"b: %d\", f.n) }\n" +
+		"return fmt.Errorf(\"c: %w\", err)\n" +
+		"panic(\"b: x\"); panic(fmt.Sprintf(\"b: %d\", 1)); t.Errorf(\"b: %d\", 1)\n"
+	if got := prefixed("a/b/c_test.go", text); !slices.Equal(got, []string{"b: ", "a: ", "b: ", "b: "}) {
+		t.Errorf("prefixes %q, want b, a, b and b", got)
+	}
+}
+
 // TestColumnsCatches shows that a line of 121 characters is found, and one of 120 is not.
 func TestColumnsCatches(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")

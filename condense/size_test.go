@@ -61,7 +61,7 @@ func TestSize(t *testing.T) {
 	} {
 		got, err := c.size.Of(g, c.inductive)
 		var field *condense.FieldError
-		if c.err != "" && (!errors.As(err, &field) || !strings.HasPrefix(err.Error(), "condense: "+c.err)) {
+		if c.err != "" && (!errors.As(err, &field) || !strings.HasPrefix(err.Error(), c.err)) {
 			t.Errorf("%+v: error %v, want a *FieldError with %q", c.size, err, c.err)
 		}
 		if got != c.want || c.err == "" && err != nil {

@@ -79,7 +79,7 @@ type Target struct {
 // nodes may then include source nodes of the condensed graph.
 type TargetError struct{ Target Target }
 
-// Error returns the reason of the target, with a prefix.
+// Error returns the reason of the target.
 func (e *TargetError) Error() string { return e.Target.Reason() }
 
 // CheckTarget compares g and its split with the graph that c was made from. Names, formats and the storage of features

@@ -151,7 +151,7 @@ func TestCheckTarget(t *testing.T) {
 				t.Errorf("note %q, want %q", note, c.note)
 			}
 			var other *condense.TargetError
-			if err := got.Err(); errors.As(err, &other) != (c.want != "") || err != nil && err.Error() != "condense: "+reason {
+			if err := got.Err(); errors.As(err, &other) != (c.want != "") || err != nil && err.Error() != reason {
 				t.Errorf("error %v, reason %q", err, reason)
 			}
 		})

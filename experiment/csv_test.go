@@ -125,7 +125,7 @@ var errFull = errors.New("no space left")
 
 func TestCSVTellsOfErrors(t *testing.T) {
 	err := experiment.WriteCSV(full{}, example())
-	if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "experiment: ") {
+	if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "writing CSV: ") {
 		t.Errorf("error %v, want %v", err, errFull)
 	}
 	if err := experiment.WriteSummaryCSV(full{}, experiment.Summarize(example())); !errors.Is(err, errFull) {

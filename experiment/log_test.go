@@ -151,7 +151,7 @@ func TestLogIsTakenOnce(t *testing.T) {
 	}
 	path := logOf(t, "")
 	log := mustOpen(t, path)
-	want := "experiment: opening the log: another process is writing " + path
+	want := "opening the log: another process is writing " + path
 	if _, err := experiment.OpenLog(path); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -168,8 +168,5 @@ func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 	if adj.Rows != n || adj.Cols != n {
 		return fmt.Errorf("adjacency %d×%d for %d nodes", adj.Rows, adj.Cols, n)
 	}
-	if err := graph.ValidateAdjacency(ctx, adj); err != nil {
-		return err
-	}
-	return nil
+	return graph.ValidateAdjacency(ctx, adj)
 }

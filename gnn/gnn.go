@@ -72,13 +72,7 @@ func Register(m Model) { models.Register(m.Name(), m) }
 func Names() []string { return models.Names() }
 
 // Parse returns the model with the given name, ignoring case. The error for another name lists the names.
-func Parse(name string) (Model, error) {
-	m, err := models.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
-}
+func Parse(name string) (Model, error) { return models.Find(name) }
 
 // All returns a new slice of all models, in the order of Names.
 func All() []Model {

@@ -97,7 +97,7 @@ func TestReadingFails(t *testing.T) {
 		target := newTarget(t, &read, false)
 		x.readable.Store(2)
 		_, err := gnn.Train(t.Context(), m, sample, target, quick(), rand.NewPCG(1, 1))
-		if !errors.Is(err, errGone) || !strings.HasPrefix(err.Error(), "gnn: reading features: ") {
+		if !errors.Is(err, errGone) || !strings.HasPrefix(err.Error(), "reading features: ") {
 			t.Errorf("reading the target fails within the training: %v, want that it says so", err)
 		}
 		x.readable.Store(0)
@@ -133,10 +133,10 @@ func TestInvalidGraphs(t *testing.T) {
 		bad := *g
 		bad.Adj = &mat.CSR{Rows: 90, Cols: 90, Indptr: slices.Clone(g.Adj.Indptr), Indices: slices.Clone(g.Adj.Indices)}
 		change(bad.Adj)
-		mattest.Fails(t, "gnn: ", want)(gnn.NewTarget(&bad, false))
+		mattest.Fails(t, want)(gnn.NewTarget(&bad, false))
 		s := &gnn.Sample{Adj: bad.Adj, X: g.X, Y: g.Y, Classes: 2}
-		mattest.Fails(t, "gnn: ", want)(gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1)))
+		mattest.Fails(t, want)(gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1)))
 		trained := train(t, gnn.GCN(), good.Sample(), good, quick()).Trained
-		mattest.Fails(t, "gnn: ", want)(trained.Logits(t.Context(), bad.Adj, g.X))
+		mattest.Fails(t, want)(trained.Logits(t.Context(), bad.Adj, g.X))
 	}
 }

@@ -286,7 +286,7 @@ func TestBadInput(t *testing.T) {
 	h.Split.Val = nil
 	mattest.Fails(t, "no validation nodes")(gnn.NewTarget(&h, false))
 	_, err := gnn.Parse("mlp")
-	mattest.WantError(t, err, `gnn: model "mlp"`, "gcn, sage")
+	mattest.WantError(t, err, `model "mlp"`, "gcn, sage")
 	if unknown := (*registry.Unknown)(nil); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, gnn.Names()) {
 		t.Errorf("parsing mlp: %#v, want an Unknown with all names", err)
 	}

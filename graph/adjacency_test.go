@@ -191,7 +191,7 @@ func TestAdjacencyOfManyEdges(t *testing.T) {
 	}
 	from[m-1] = n // in the last chunk
 	from[m-7] = -1
-	want := fmt.Sprintf("graph: edge %d (-1–%d): node -1, must be 0 to 4999", m-7, to[m-7])
+	want := fmt.Sprintf("edge %d (-1–%d): node -1, must be 0 to 4999", m-7, to[m-7])
 	if _, _, err := graph.Adjacency(t.Context(), n, graph.Edges{From: from, To: to}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -73,8 +73,8 @@ func ExampleGraph_Validate() {
 	g.Split.Val = []int32{2}
 	fmt.Println(g.Validate(context.Background()))
 	// Output:
-	// graph: label 5 of node 3, must be 0 to 1
-	// graph: node 2 of split val: it is in train too
+	// label 5 of node 3, must be 0 to 1
+	// node 2 of split val: it is in train too
 }
 
 // Over the training nodes, the scaled feature has mean 0 and variance 1.

@@ -114,7 +114,7 @@ func TestValidateFindsTheFirstAsymmetry(t *testing.T) {
 		for _, at := range ordered(edges) {
 			i, j := at[0], at[1]
 			if w, ok := edges[[2]int32{j, i}]; want == "" && (!ok || w != edges[at] || i == j) {
-				want = fmt.Sprintf("graph: adjacency entry (%d, %d) ", i, j)
+				want = fmt.Sprintf("adjacency entry (%d, %d) ", i, j)
 			}
 		}
 		for _, threads := range []int{1, 7} {

@@ -199,7 +199,7 @@ func TestAggregateRefuses(t *testing.T) {
 		{ok, x, []int32{0, 0, -1, 1}, r, "row 2 has class -1"},
 		{ok, x, y, []float32{0, nan, 0, 0}, "row 1 has confidence NaN"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1} }), bad, y, r,
-			"partitioning class 1: partition: row 0 column 1 is NaN"},
+			"partitioning class 1: row 0 column 1 is NaN"},
 	} {
 		if _, err := c.plan.Aggregate(t.Context(), c.x.View().Rows(), c.y, c.r, rand.NewPCG(1, 2)); err == nil ||
 			!strings.Contains(err.Error(), c.says) {

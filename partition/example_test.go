@@ -21,7 +21,7 @@ func ExampleBudgets() {
 	fmt.Println(err)
 	// Output:
 	// [1 1 4]
-	// partition: 2 condensed nodes, must be 3 (the classes with training nodes) to 100 (the training nodes)
+	// 2 condensed nodes, must be 3 (the classes with training nodes) to 100 (the training nodes)
 }
 
 // Split the rows of one class into two groups.

@@ -55,7 +55,7 @@ func TestRunRejectsNaN(t *testing.T) {
 		return &condense.Condensed{X: x, Y: []int32{0, 0}}, nil
 	}
 	small, err := rival.Run(t.Context(), plain{}, g, 2, 0, work)
-	const want = "rival: plain diverged: feature 2 of condensed node 1 is NaN, must be a finite number"
+	const want = "plain diverged: feature 2 of condensed node 1 is NaN, must be a finite number"
 	if small != nil || err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -189,13 +189,13 @@ func TestHalfRefusesWeights(t *testing.T) {
 		rule   propagate.Rule
 		want   string
 	}{
-		{1 << 33, propagate.SGC, "propagate: weights of edges give node 1 the degree 8.59e+09, must be at most 4.29e+09 " +
+		{1 << 33, propagate.SGC, "weights of edges give node 1 the degree 8.59e+09, must be at most 4.29e+09 " +
 			"with"},
-		{1 << 33, propagate.SAGE, "propagate: weights of edges give node 1 the degree 8.59e+09, must be at most 4.29e+09 " +
+		{1 << 33, propagate.SAGE, "weights of edges give node 1 the degree 8.59e+09, must be at most 4.29e+09 " +
 			"with"},
-		{1e38, propagate.PPR, "propagate: weights of edges give node 1 the degree 1e+38, must"},
+		{1e38, propagate.PPR, "weights of edges give node 1 the degree 1e+38, must"},
 		{-0.9999, propagate.SAGE, "must be a finite number"},
-		{-5, propagate.SGC, "propagate: weights of edges give node 1 the degree"},
+		{-5, propagate.SGC, "weights of edges give node 1 the degree"},
 	} {
 		a := edges(4, [][2]int32{{1, 2}, {2, 3}})
 		a.Data = []float32{c.weight, c.weight, 1, 1}
@@ -213,7 +213,7 @@ func TestHalfRefusesWeights(t *testing.T) {
 func TestPrecision(t *testing.T) {
 	in := propagate.Input{Adj: ring(9, 2), X: mat.NewDense(9, 3), Rows: nodes(9)}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
-	want := "propagate: precision 7, must be one of [float32 half]"
+	want := "precision 7, must be one of [float32 half]"
 	if _, err := (blocked.Engine{Precision: 7}).Embeddings(t.Context(), p, in); err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}

@@ -92,7 +92,7 @@ func TestPeakText(t *testing.T) {
 func TestOutOfRange(t *testing.T) {
 	hops := &condense.FieldError{Field: "hops", Value: -1, Want: "at least 0"}
 	alpha := &condense.FieldError{Field: "soft labels", Value: 7, Want: "true or false"}
-	other := errors.New("graph: too small")
+	other := errors.New("too small")
 	name := func(field string) string { return "--" + strings.ReplaceAll(field, " ", "-") }
 	for _, c := range []struct {
 		err  error
@@ -133,7 +133,7 @@ func TestFault(t *testing.T) {
 // TestNothingIsLeft checks the error when testing a model exceeds the memory that the graph leaves free: it states how
 // much memory is needed and how much is available.
 func TestNothingIsLeft(t *testing.T) {
-	large := fmt.Errorf("experiment: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
+	large := fmt.Errorf("arm cgc: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
 	rest := remainder{by: memory.ByMachine, limit: 2e9, taken: 3e9}
 	const want = "testing gcn takes about 5.00 GB of memory beside 3.00 GB for the program, the graph and the training, " +
 		"and the machine has 2.00 GB"

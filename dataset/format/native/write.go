@@ -48,10 +48,7 @@ func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 	if g.IDs != nil {
 		tensors = append(tensors, safetensors.Strings("ids", g.IDs)...)
 	}
-	if err := safetensors.Write(ctx, path, meta, tensors); err != nil {
-		return err
-	}
-	return nil
+	return safetensors.Write(ctx, path, meta, tensors)
 }
 
 // metadata returns the strings that describe a graph without panels.

@@ -228,11 +228,11 @@ func TestTreeEdges(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	g := path(t, make([]int32, 3), 1, 2, 3)
 	for words, change := range map[string]func(*bonsai){
-		"bonsai: neighbours 0, must be at least 1":      func(b *bonsai) { b.Neighbours = 0 },
-		"bonsai: depth -1, must be at least 0":          func(b *bonsai) { b.Depth = -1 },
-		"prune 1, must be at least 0 and below 1":       func(b *bonsai) { b.Prune = 1 },
-		"bonsai on 3 training nodes with 1 features":    func(b *bonsai) { b.Memory = 8 },
-		"bonsai: neighbours -2, must be at least 1\nbo": func(b *bonsai) { b.Neighbours, b.Depth = -2, -2 },
+		"neighbours 0, must be at least 1":            func(b *bonsai) { b.Neighbours = 0 },
+		"depth -1, must be at least 0":                func(b *bonsai) { b.Depth = -1 },
+		"prune 1, must be at least 0 and below 1":     func(b *bonsai) { b.Prune = 1 },
+		"bonsai on 3 training nodes with 1 features":  func(b *bonsai) { b.Memory = 8 },
+		"neighbours -2, must be at least 1\ndepth -2": func(b *bonsai) { b.Neighbours, b.Depth = -2, -2 },
 	} {
 		b := newBonsai()
 		change(&b)

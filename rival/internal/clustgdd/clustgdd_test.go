@@ -332,7 +332,7 @@ func TestDiverges(t *testing.T) {
 	m := newClustGDD()
 	m.Hidden, m.Rate = 4, 1e30
 	_, err := m.Condense(t.Context(), learntest.Begin(t).Graph, 9, 1)
-	const words = "clustgdd: the loss of epoch 2 of step pretrain is "
+	const words = "the loss of epoch 2 of step pretrain is "
 	if err == nil || !strings.Contains(err.Error(), words) {
 		t.Errorf("error %v, want one with %q", err, words)
 	}
@@ -349,15 +349,15 @@ func TestDiverges(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	for words, change := range map[string]func(*clustGDD){
-		"clustgdd: terms 0, must be at least 1":                     func(m *clustGDD) { m.Terms = 0 },
-		"condensed terms -1, must be at least 1":                    func(m *clustGDD) { m.CondensedTerms = -1 },
-		"alpha 1, must be at least 0 and below 1":                   func(m *clustGDD) { m.Alpha = 1 },
-		"dropout NaN, must be at least 0 and below 1":               func(m *clustGDD) { m.Dropout = math.NaN() },
-		"temperature 0, must be above 0":                            func(m *clustGDD) { m.Temperature = 0 },
-		"edge share 1.5, must be from 0 to 1":                       func(m *clustGDD) { m.EdgeShare = 1.5 },
-		"lr feat +Inf, must be above 0":                             func(m *clustGDD) { m.FeatureRate = math.Inf(1) },
-		"clustgdd on 48 nodes with 6 features and 3 classes needs":  func(m *clustGDD) { m.Memory = 8 },
-		"hidden 0, must be at least 1\nclustgdd: pretrain epochs 0": func(m *clustGDD) { m.Hidden, m.PretrainEpochs = 0, 0 },
+		"terms 0, must be at least 1":                              func(m *clustGDD) { m.Terms = 0 },
+		"condensed terms -1, must be at least 1":                   func(m *clustGDD) { m.CondensedTerms = -1 },
+		"alpha 1, must be at least 0 and below 1":                  func(m *clustGDD) { m.Alpha = 1 },
+		"dropout NaN, must be at least 0 and below 1":              func(m *clustGDD) { m.Dropout = math.NaN() },
+		"temperature 0, must be above 0":                           func(m *clustGDD) { m.Temperature = 0 },
+		"edge share 1.5, must be from 0 to 1":                      func(m *clustGDD) { m.EdgeShare = 1.5 },
+		"lr feat +Inf, must be above 0":                            func(m *clustGDD) { m.FeatureRate = math.Inf(1) },
+		"clustgdd on 48 nodes with 6 features and 3 classes needs": func(m *clustGDD) { m.Memory = 8 },
+		"hidden 0, must be at least 1\npretrain epochs 0":          func(m *clustGDD) { m.Hidden, m.PretrainEpochs = 0, 0 },
 	} {
 		m := newClustGDD()
 		change(&m)

@@ -152,7 +152,7 @@ func TestDamaged(t *testing.T) {
 			if err != nil {
 				t.Errorf("byte %d: %v", at, err)
 			}
-		} else if wrong++; !strings.HasPrefix(err.Error(), "dataset: "+dir) {
+		} else if wrong++; !strings.HasPrefix(err.Error(), dir) {
 			t.Errorf("byte %d: error without the file: %v", at, err)
 		}
 	}

@@ -130,7 +130,7 @@ func testArrays(t *testing.T, s *server) {
 }
 
 func testRefuses(t *testing.T, s *server) {
-	shown := fmt.Sprintf("dataset: postgres://127.0.0.1:%d/postgres", s.port)
+	shown := fmt.Sprintf("postgres://127.0.0.1:%d/postgres", s.port)
 	node := "select 'a' as id, 'l' as label, 1 as x "
 	for _, c := range []struct{ nodes, edges, want string }{
 		{"table missing", "", `, the query for nodes: PostgreSQL says: relation "missing" does not exist`},
@@ -216,10 +216,10 @@ func TestNoServer(t *testing.T) {
 	closed := l.Addr().String()
 	l.Close()
 	for address, want := range map[string]string{
-		"postgres://ann:hushword@" + closed + "/people": "dataset: postgres://" + closed + "/people: no connection: ",
-		"postgresql://ann:hushword@host:port/people":    "dataset: postgresql://host:port/people: the address is not",
-		"postgres://ann:hush%word@host/people":          "dataset: postgres://host/people: the address is not understood",
-		"mysql://ann:hushword@host/people": "dataset: no format reads mysql://host/people, must be an address that begins " +
+		"postgres://ann:hushword@" + closed + "/people": "postgres://" + closed + "/people: no connection: ",
+		"postgresql://ann:hushword@host:port/people":    "postgresql://host:port/people: the address is not",
+		"postgres://ann:hush%word@host/people":          "postgres://host/people: the address is not understood",
+		"mysql://ann:hushword@host/people": "no format reads mysql://host/people, must be an address that begins " +
 			"with postgres:// or postgresql://",
 	} {
 		_, err := open(t.Context(), address, "", "")

@@ -170,7 +170,7 @@ func TestRefuses(t *testing.T) {
 	if _, err := open(t.Context(), "testdata", "select 1", ""); err == nil {
 		t.Error("a folder is read as a database")
 	}
-	want := "dataset: graphs of the format demo take no queries, only those of sqlite and postgres do (demo)"
+	want := "graphs of the format demo take no queries, only those of sqlite and postgres do (demo)"
 	if _, err := open(t.Context(), "demo", "select 1", ""); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

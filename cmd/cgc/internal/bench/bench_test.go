@@ -115,17 +115,17 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*bench.Plan){
-		"bench: sizes 0, must be at least 1":       func(p *bench.Plan) { p.Sizes = nil },
-		"bench: scale 0, must be at least 1":       func(p *bench.Plan) { p.Scales = nil },
-		"bench: partition 0, must be at least 1":   func(p *bench.Plan) { p.Partitions = nil },
-		"bench: precision 0, must be at least 1":   func(p *bench.Plan) { p.Precisions = nil },
-		"bench: runs 0, must be at least 1":        func(p *bench.Plan) { p.Runs = 0 },
-		`bench: sizes "pubmed", must be some of`:   func(p *bench.Plan) { p.Sizes = []string{"pubmed"} },
-		`bench: partition "other", must be one of`: func(p *bench.Plan) { p.Partitions = []string{"other"} },
-		"bench: scale -1, must be above 0":         func(p *bench.Plan) { p.Scales = []float64{-1} },
-		"bench: scale NaN, must be above 0":        func(p *bench.Plan) { p.Scales = []float64{math.NaN()} },
-		"bench: scale 0.001 of cora, must be a":    func(p *bench.Plan) { p.Scales = []float64{0.001} },
-		"bench: scale 0.4 of cora: 56 training nodes, must be at least the 70 condensed ones": func(p *bench.Plan) {
+		"sizes 0, must be at least 1":       func(p *bench.Plan) { p.Sizes = nil },
+		"scale 0, must be at least 1":       func(p *bench.Plan) { p.Scales = nil },
+		"partition 0, must be at least 1":   func(p *bench.Plan) { p.Partitions = nil },
+		"precision 0, must be at least 1":   func(p *bench.Plan) { p.Precisions = nil },
+		"runs 0, must be at least 1":        func(p *bench.Plan) { p.Runs = 0 },
+		`sizes "pubmed", must be some of`:   func(p *bench.Plan) { p.Sizes = []string{"pubmed"} },
+		`partition "other", must be one of`: func(p *bench.Plan) { p.Partitions = []string{"other"} },
+		"scale -1, must be above 0":         func(p *bench.Plan) { p.Scales = []float64{-1} },
+		"scale NaN, must be above 0":        func(p *bench.Plan) { p.Scales = []float64{math.NaN()} },
+		"scale 0.001 of cora, must be a":    func(p *bench.Plan) { p.Scales = []float64{0.001} },
+		"scale 0.4 of cora: 56 training nodes, must be at least the 70 condensed ones": func(p *bench.Plan) {
 			p.Scales = []float64{0.4}
 		},
 	} {

@@ -9,32 +9,20 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 )
 
-// prefix matches the name of one of this module's packages, or json, at the beginning of an error. A test compares the
-// list with the sources. A pattern without the names would mistake a user's folder, or a key of a file, for a package.
-var prefix = regexp.MustCompile(`(^|: |; )(` + strings.Join(packages, "|") + `): `)
-
-var packages = strings.Fields(`
-	assess augment auto bench bonsai cgc checkpoint chromium cluster clustgdd coarsening condense confine dataset dgl
-	distill experiment factor generate gnn gradient graph graphml html json kernel kernelridge learn mat memory offline
-	overview paneled paper parquet partition propagate rival safetensors selection selftrain stored synth trajectory tune
-	web`)
-
-// Sentence returns err as one line, without the names of packages. It rewords errors of the system about files and
-// errors of the JSON decoder. A cancelled context becomes "interrupted".
+// Sentence returns err as one line. It rewords errors of the system about files and errors of the JSON decoder. A
+// cancelled context becomes "interrupted".
 func Sentence(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
 	text := strings.ReplaceAll(reworded(err, err.Error()), "json: unknown field", "unknown field")
-	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
-	return once(prefix.ReplaceAllString(text, "$1"))
+	return once(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 }
 
 // reworded replaces the messages of the system and of the JSON decoder in text, if err is or wraps their errors.

@@ -48,10 +48,7 @@ func Write(ctx context.Context, path string, a *format.Arrays) error {
 	members = append(members,
 		archive.Text(name+"/version", []byte("3\n")), archive.Text(name+"/byteorder", []byte("little")))
 	const align = 64 // the alignment lets torch map the file
-	if err := archive.Write(ctx, path, members, align, total+int64(len(p.text))); err != nil {
-		return err
-	}
-	return nil
+	return archive.Write(ctx, path, members, align, total+int64(len(p.text)))
 }
 
 // pickler writes a pickle of protocol 2.

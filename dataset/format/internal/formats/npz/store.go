@@ -53,10 +53,7 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 			},
 		})
 	}
-	if err := archive.Write(ctx, path, members, 1, total); err != nil {
-		return err
-	}
-	return nil
+	return archive.Write(ctx, path, members, 1, total)
 }
 
 // ReadMetadata reads the array of the metadata.
