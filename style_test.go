@@ -85,7 +85,8 @@ func TestErrors(t *testing.T) {
 
 var (
 	packageClause = regexp.MustCompile(`(?m)^package (\w+?)(_test)?$`)
-	errorLiteral  = regexp.MustCompile("(?:fmt\\.Errorf\\(|errors\\.New\\(|return (?:fmt\\.Sprintf\\()?)\\s*[\"`]((\\w+): )")
+	errorLiteral  = regexp.MustCompile(
+		"(?:fmt\\.Errorf\\(|errors\\.New\\(|return fmt\\.Sprintf\\(|return )\\s*[\"`]((\\w+): )")
 )
 
 // prefixed returns the prefixes of the errors in the text of file that name its package or a folder above it. Texts of
