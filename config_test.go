@@ -47,10 +47,10 @@ func TestMistakesAreAllNamed(t *testing.T) {
 			c.Precision, c.Engine = blocked.Half, blocked.Engine{}
 		},
 		// two mistakes at once
-		"hops -1, must be at least 0\ncgc: temperature 0, must be above 0": func(c *cgc.Config) {
+		"hops -1, must be at least 0\ntemperature 0, must be above 0": func(c *cgc.Config) {
 			c.Hops, c.Temperature = -1, 0
 		},
-		"threshold NaN, must be -1 to 1\ncgc: alpha NaN": func(c *cgc.Config) {
+		"threshold NaN, must be -1 to 1\nalpha NaN": func(c *cgc.Config) {
 			c.Alpha, c.Threshold = math.NaN(), math.NaN()
 		},
 	} {

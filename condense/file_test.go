@@ -130,7 +130,7 @@ func TestLoadNamesTheFault(t *testing.T) {
 		`must be nodes 0 to 11`:               func(_ map[string]string, t tensors) { t["edge_index"].Data.([]int64)[0]-- },
 		`must be 2×17`:                        func(_ map[string]string, t tensors) { shorten(t["edge_weight"]) },
 		`scaling of 7 and 8 features`:         func(_ map[string]string, t tensors) { shorten(t["scaling.mean"]) },
-		`members: mat: `: func(_ map[string]string, t tensors) {
+		`members: row 2 runs from entry 2 to 999`: func(_ map[string]string, t tensors) {
 			t["members.indptr"].Data.([]int64)[3] = 999
 		},
 		`members.indices[0] is -4`: func(_ map[string]string, t tensors) {

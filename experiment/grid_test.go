@@ -378,15 +378,15 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 	blind := *tiny(t)
 	blind.Split.Val = nil
 	for want, change := range map[string]func(*experiment.Grid){
-		"0 arms":                   func(p *experiment.Grid) { p.Arms = nil },
-		"0 seeds":                  func(p *experiment.Grid) { p.Seeds = 0 },
-		"0 trainings, must be 1":   func(p *experiment.Grid) { p.Trainings = 0 },
-		"0 models":                 func(p *experiment.Grid) { p.Models = nil },
-		"model gcn is there twice": func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
-		"-1 trainings on the full": func(p *experiment.Grid) { p.Whole = -1 },
-		"arm cgc-x standardized: condense: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Size.Nodes = 9999 },
-		"arm cgc: gnn: epochs 0":                       func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
-		"arm cgc-x: cgc: hops -1": func(p *experiment.Grid) {
+		"0 arms":                             func(p *experiment.Grid) { p.Arms = nil },
+		"0 seeds":                            func(p *experiment.Grid) { p.Seeds = 0 },
+		"0 trainings, must be 1":             func(p *experiment.Grid) { p.Trainings = 0 },
+		"0 models":                           func(p *experiment.Grid) { p.Models = nil },
+		"model gcn is there twice":           func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
+		"-1 trainings on the full":           func(p *experiment.Grid) { p.Whole = -1 },
+		"arm cgc-x standardized: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Size.Nodes = 9999 },
+		"arm cgc: epochs 0":                  func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
+		"arm cgc-x: hops -1": func(p *experiment.Grid) {
 			amend(&p.Arms[1], func(c *cgc.Config) { c.Hops = -1 })
 		},
 		`two arms are called "cgc" and have 12`: func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },

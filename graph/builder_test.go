@@ -95,7 +95,7 @@ func TestBuilderNamesTheFault(t *testing.T) {
 			d := dense(b)
 			d.Data[6], b.X = inf, &reader{of: d}
 		}},
-		{"features: features: mat: 3 row pointers for 4 rows", func(b *graph.Builder) {
+		{"features: features: 3 row pointers for 4 rows", func(b *graph.Builder) {
 			b.X = &mat.CSR{Rows: 4, Cols: 1, Indptr: []int64{0, 0, 0}}
 		}},
 		{"labels: 3 labels for 4 nodes", func(b *graph.Builder) { b.Y = b.Y[:3] }},
