@@ -118,10 +118,10 @@ func (f *File) Validate() error {
 	}
 	for l, h := range append([]*mat.Dense{f.X}, f.H...) {
 		if h.Rows != n || h.Cols != width || len(h.Data) != n*width {
-			return fmt.Errorf("H%d is %d×%d, expected %d training nodes × %d columns", l, h.Rows, h.Cols, n, width)
+			return fmt.Errorf("matrix H%d is %d×%d, expected %d training nodes × %d columns", l, h.Rows, h.Cols, n, width)
 		}
 		if i, j, found, _ := mat.FirstNotFinite(context.Background(), h); found {
-			return fmt.Errorf("H%d of node %d in column %d is not a finite number", l, f.Train[i], f.Lo+j)
+			return fmt.Errorf("embedding H%d of node %d in column %d is not a finite number", l, f.Train[i], f.Lo+j)
 		}
 	}
 	return nil
