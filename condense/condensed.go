@@ -145,7 +145,7 @@ func CountBudget(y []int32, classes int) []int {
 // Validate returns every violation of the comments of c's fields, joined, or nil.
 func (c *Condensed) Validate() error {
 	var errs []error
-	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(""+format, args...)) }
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if c.X == nil || len(c.Y) == 0 || c.X.Rows != len(c.Y) || c.X.Cols == 0 {
 		rows, cols := 0, 0
 		if c.X != nil {

@@ -124,7 +124,7 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			errs = append(errs, fmt.Errorf(""+format, args...))
+			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
 	check(len(p.Arms) > 0, "0 arms, must be at least 1")

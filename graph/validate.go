@@ -24,7 +24,7 @@ func (g *Graph) Validate(ctx context.Context) error {
 
 func (g *Graph) validate(ctx context.Context) error {
 	var errs []error
-	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(""+format, args...)) }
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	switch {
 	case g.Adj == nil:
 		return errors.New("there is no adjacency (nil)")
