@@ -15,11 +15,15 @@ def command(*line: str) -> None:
     subprocess.run([_run.binary(), *line, "--quiet"], check=True, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("options", [{"nodes": 35}, {"nodes": 70, "soft_labels": True, "standardize": True}])
+@pytest.mark.parametrize("options", [
+    {"nodes": 35},
+    {"nodes": 70, "soft_labels": True, "standardize": True, "threshold": 0.5},
+    {"lossless": 1.0},
+])
 def test_bytes_are_those_of_the_command(demo, tmp_path, options):
     ours, theirs = tmp_path / "ours.safetensors", tmp_path / "theirs.safetensors"
-    cgc.save(cgc.condense(demo, threshold=0.5, **options), ours)
-    command("condense", "demo", "-o", str(theirs), *_options.flags("condense", options), "--threshold=0.5")
+    cgc.save(cgc.condense(demo, **options), ours)
+    command("condense", "demo", "-o", str(theirs), *_options.flags("condense", options))
     assert ours.read_bytes() == theirs.read_bytes()
     cgc.save(cgc.load(theirs), ours)
     assert ours.read_bytes() == theirs.read_bytes()

@@ -82,8 +82,8 @@ func (f *configFlags) addSize() {
 // addLossless adds the flag that searches for a size.
 func (f *configFlags) addLossless() {
 	f.flags.Float64Var(&f.lossless, "lossless", 0,
-		"condense to the smallest size that is expected to lose at most `POINTS` of accuracy, judged on the validation "+
-			"nodes; --nodes, --ratio or --label-ratio is then the largest size")
+		"condense to the smallest size that is expected to lose at most so many `POINTS` of accuracy, judged on the "+
+			"validation nodes; --nodes, --ratio or --label-ratio is then the largest size")
 	into(sizeGroup, f.flags)
 }
 

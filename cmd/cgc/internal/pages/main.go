@@ -78,6 +78,7 @@ var generators = map[string]generator{
 // files maps the paths, relative to root, of completely generated files to the functions that generate them.
 var files = map[string]func(root string) string{
 	"docs/figures/accuracy.svg": accuracyFigure,
+	"docs/figures/sizes.svg":    sizesFigure,
 	"docs/reference/api.txt":    publicNames,
 	"python/cgc/_parameters.py": func(string) string { return must(cli.PythonParameters()) },
 }

@@ -191,6 +191,7 @@ var tables = map[string]func(root string) string{
 	"accuracy":  accuracy,
 	"baselines": baselines,
 	"headline":  headline,
+	"lossless":  lossless,
 	"sentence":  sentence,
 	"speed":     speed,
 }

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/experiment"
+)
+
+// sizedGraphs lists the graphs that were condensed to many sizes. The records are in
+// sizes-NAME.jsonl.
+var sizedGraphs = []string{"cora", "citeseer", "amazon-photo", "arxiv", "dblp", "blogcatalog", "acm", "demo"}
+
+// sized returns the results of auto on a graph at all sizes, ascending, with those of the full graph.
+func sized(root, name string) []measured {
+	all := measure(root, []string{name})
+	for _, s := range experiment.Summarize(readLines[experiment.Record](root, "sizes-"+name)) {
+		all = append(all, measured{
+			graph: s.Graph.Name, nodes: s.Nodes, of: s.Graph.Nodes,
+			methods: map[string]experiment.Summary{"auto": s, experiment.Whole: all[0].methods[experiment.Whole]},
+		})
+	}
+	slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.nodes, b.nodes) })
+	return all
+}
+
+// gain returns the test accuracy of auto less that of the full graph, in points.
+func (c measured) gain() float64 {
+	return c.methods["auto"].Test.Mean - c.methods[experiment.Whole].Test.Mean
+}
+
+// sizesFigure plots by how much the accuracy differs from that of the full graph over the number of condensed nodes.
+func sizesFigure(root string) string {
+	lines := &report.Lines{X: "condensed nodes per class", Y: "test accuracy − that of the full graph, points", LogX: true}
+	for style, name := range sizedGraphs[:6] { // the figure has six styles
+		series := report.Series{Name: name, Style: style, Joined: true}
+		for _, c := range sized(root, name) {
+			s := c.methods["auto"]
+			series.Add(float64(c.nodes)/float64(s.Graph.Classes), c.gain(), s.Test.Std)
+		}
+		lines.Series = append(lines.Series, series)
+	}
+	var b bytes.Buffer
+	check(chart.SVG(&b, &report.Plot{Title: "Accuracy of a GCN trained on the condensed graph", Data: lines}))
+	return b.String()
+}
+
+// lossless generates the table of the sizes that cgc condense --lossless 1 finds, with the accuracy after training
+// there. Each line of its file is what the command prints with --json.
+func lossless(root string) string {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("training nodes"), right("size found"), right("judged loss"), right("auto, trained"),
+		right("full graph"), right("loss after training"),
+	}}
+	type found struct {
+		Graph     string       `json:"graph"`
+		Train     int          `json:"train"`
+		Choice    auto.Account `json:"choice"`
+		Condensed struct {
+			Nodes int `json:"nodes"`
+		} `json:"condensed"`
+	}
+	records := readLines[found](root, "lossless")
+	for _, name := range sizedGraphs {
+		all := sized(root, name)
+		r := records[slices.IndexFunc(records, func(f found) bool { return f.Graph == all[0].graph })]
+		c := all[slices.IndexFunc(all, func(c measured) bool { return c.nodes == r.Condensed.Nodes })]
+		judged := r.Choice.Sizes[len(r.Choice.Sizes)-1]
+		t.Row(report.Word(c.name()), report.Integer(r.Train), report.Integer(c.nodes),
+			report.Word(report.PlusMinus(judged.Loss, judged.Error, 1).Text), c.test("auto"), c.test(experiment.Whole),
+			report.Signed(-c.gain(), 1))
+	}
+	return markdown(t)
+}
