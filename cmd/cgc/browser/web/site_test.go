@@ -189,9 +189,17 @@ func (s *site) arrived(name string) string {
 	return ""
 }
 
-// sameAsPortable saves the condensed graph, runs the command line that the page shows in folder, with the portable code
-// path, and compares the bytes of both files.
+// sameAsPortable compares the bytes of the condensed graph of the page with those of the command.
 func (s *site) sameAsPortable(name, folder string) {
+	s.t.Helper()
+	if page, command := s.andPortable(name, folder); !bytes.Equal(contents(s.t, page), contents(s.t, command)) {
+		s.t.Errorf("the page and the command make different files %s", name)
+	}
+}
+
+// andPortable saves the condensed graph, and runs the command line that the page shows in folder, with the portable code
+// path. It returns the paths of both files.
+func (s *site) andPortable(name, folder string) (page, command string) {
 	s.t.Helper()
 	words := strings.Fields(s.text("#command"))
 	if words[0] != "cgc" {
@@ -202,9 +210,7 @@ func (s *site) sameAsPortable(name, folder string) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("%q: %v\n%s", words, err, text)
 	}
-	if !bytes.Equal(contents(s.t, s.saved(name)), contents(s.t, filepath.Join(folder, name))) {
-		s.t.Errorf("the page and %q make different files", words)
-	}
+	return s.saved(name), filepath.Join(folder, name)
 }
 
 // contents returns the bytes of a file.

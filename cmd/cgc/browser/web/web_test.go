@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -105,6 +106,42 @@ func TestDropFolder(t *testing.T) {
 	s.sameAsPortable("shop-"+nodes+".safetensors", work)
 	s.click("#train-run")
 	s.visible("#accuracies")
+}
+
+// TestAuto checks that the page chooses the method by auto, says which one and why, and makes the same graph as the
+// command that it shows, up to rounding: systems of equations are solved by other code in the browser.
+func TestAuto(t *testing.T) {
+	s := open(t, chromium.View{})
+	s.demo()
+	s.Run(chromedp.SetValue("#nodes", "14", chromedp.ByQuery), chromedp.SetValue("#method", "auto", chromedp.ByQuery))
+	var disabled bool
+	s.Eval(`const field = (name) => document.getElementById(name);
+		field("method").dispatchEvent(new Event("change"));
+		field("hops").disabled`, &disabled)
+	if !disabled {
+		t.Error("the number of hops, which auto chooses, can be changed")
+	}
+	s.condense()
+	if chosen := s.text("#warnings"); !strings.Contains(chosen, "chosen by auto: ") {
+		t.Errorf("the page does not say what was chosen: %q", chosen)
+	}
+	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense demo --nodes 14 ") {
+		t.Errorf("the command is %q", command)
+	}
+	page, command := s.andPortable("demo-14.safetensors", t.TempDir())
+	got, err := condense.Load(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := condense.Load(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range want.X.Data {
+		if difference := float64(x - got.X.Data[i]); !(math.Abs(difference) < 1e-4) {
+			t.Fatalf("entry %d of X′ is %v, that of the command %v", i, got.X.Data[i], x)
+		}
+	}
 }
 
 func value(s *site, selector string) (value string) {

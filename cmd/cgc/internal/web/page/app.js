@@ -163,19 +163,26 @@ function configure(g) {
     `${count(g.least)} to ${count(g.most)}. ${g.why.map((why) => `Suggested: ${why}.`).join(" ")}`;
   for (const name of ["method", "partition", "propagation", "hops", "seed"]) byId(name).value = config[name];
   for (const name of ["standardize", "inductive"]) byId(name).checked = config[name];
+  limit();
   problem(byId("condense-problem"));
   byId("condense").hidden = false;
+}
+
+/** Disables the fields that auto does not read, because it chooses them. */
+function limit() {
+  for (const name of ["partition", "propagation", "hops"]) byId(name).disabled = byId("method").value === "auto";
 }
 
 /** Returns the values of the form as a configuration for the program. */
 function configuration() {
   const config = {};
-  for (const name of ["nodes", "hops", "seed"]) {
+  const alone = byId("method").value === "auto"; // it chooses the rest
+  for (const name of alone ? ["nodes", "seed"] : ["nodes", "hops", "seed"]) {
     const text = byId(name).value.trim();
     if (!/^\d+$/.test(text)) throw new Error(`${name} must be an integer of at least 0`);
     config[name] = Number(text);
   }
-  for (const name of ["method", "partition", "propagation"]) config[name] = byId(name).value;
+  for (const name of alone ? ["method"] : ["method", "partition", "propagation"]) config[name] = byId(name).value;
   for (const name of ["standardize", "inductive"]) config[name] = byId(name).checked;
   return config;
 }
@@ -205,7 +212,7 @@ function show(r) {
       state.bytes > 0 ? percent(file.bytes, state.bytes) : "–"],
   ];
   fill(byId("sizes"), [`In ${time(r.total)}`, "nodes", "edges", "training nodes", "size of files"], rows);
-  list(byId("warnings"), r.warnings.map(sentence));
+  list(byId("warnings"), [r.chosen && `method: ${r.chosen}`, ...r.warnings].filter(Boolean).map(sentence));
   offer(r);
   byId("formats-of-result").replaceChildren(...r.formats.map(({ name, title, extension }) => {
     const button = element("button", { type: "button", class: "button small", "data-format": name }, extension,
@@ -319,6 +326,7 @@ function connect() {
   });
   byId("nodes-slider").addEventListener("input", () => { byId("nodes").value = byId("nodes-slider").value; });
   byId("nodes").addEventListener("input", () => { byId("nodes-slider").value = byId("nodes").value; });
+  byId("method").addEventListener("change", limit);
   byId("options").addEventListener("submit", (event) => {
     event.preventDefault();
     condense();

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/buildinfo"
@@ -16,7 +17,7 @@ type About struct {
 	Revision string `json:"revision"`
 	Go       string `json:"go"`
 	// Methods, Partitions, Propagations and Models list the choices. The default, if any, comes first.
-	Methods      []cgc.Variant    `json:"methods"`
+	Methods      []string         `json:"methods"`
 	Partitions   []string         `json:"partitions"`
 	Propagations []propagate.Rule `json:"propagations"`
 	Models       []string         `json:"models"`
@@ -34,9 +35,13 @@ type Format struct {
 func about() About {
 	build := buildinfo.This()
 	a := About{
-		Version: build.Version, Revision: build.Revision, Go: build.Go, Methods: cgc.Variants(),
+		Version: build.Version, Revision: build.Revision, Go: build.Go,
 		Partitions: partition.Names(), Propagations: propagate.Rules(), Models: gnn.Names(),
 	}
+	for _, v := range cgc.Variants() {
+		a.Methods = append(a.Methods, string(v))
+	}
+	a.Methods = append(a.Methods, auto.New().Name())
 	for _, name := range format.Names() {
 		if f, err := format.Find(name); err == nil {
 			d := f.Describe()

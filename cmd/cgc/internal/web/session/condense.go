@@ -11,7 +11,10 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -38,6 +41,8 @@ type Condensed struct {
 	// Seconds lists the time of each step, in order, and Total is the total time.
 	Seconds []Step  `json:"seconds"`
 	Total   float64 `json:"total"`
+	// Chosen says which method auto chose, and why. It is empty for other methods.
+	Chosen string `json:"chosen"`
 	// Warnings lists properties of the graph that harm the result, with remedies.
 	Warnings []string `json:"warnings"`
 	// Config is the complete configuration.
@@ -62,16 +67,8 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	config, _ := cgc.DefaultsFor(g)
-	if len(changes) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(changes))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&config); err != nil {
-			return nil, fmt.Errorf("the parameters: %w", err)
-		}
-	}
 	s.small, s.onSmall, s.onWhole = nil, nil, nil
-	small, err := cgc.Condense(ctx, g, config)
+	small, err := condensed(ctx, g, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +84,9 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 		Warnings: append([]string{}, small.Warnings...), Config: small.Config,
 		Command: commandline.Condense(s.argument(path), name, small), Formats: stores(),
 	}
+	if account, err := auto.AccountOf(small); err == nil {
+		c.Chosen = account.String()
+	}
 	for _, step := range small.Seconds.Steps {
 		c.Seconds = append(c.Seconds, Step{step.Name, step.Seconds})
 	}
@@ -100,6 +100,29 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	}
 	c.Files = []File{file, page}
 	return c, nil
+}
+
+// condensed condenses g with its default configuration and the given changes. The method auto reads only the size, the
+// seed and the setting.
+func condensed(ctx context.Context, g *graph.Graph, changes json.RawMessage) (*condense.Condensed, error) {
+	config, _ := cgc.DefaultsFor(g)
+	if len(changes) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(changes))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&config); err != nil {
+			return nil, fmt.Errorf("the parameters: %w", err)
+		}
+	}
+	m := auto.New()
+	if string(config.Variant) != m.Name() {
+		return cgc.Condense(ctx, g, config)
+	}
+	m.NormalizeFeatures, m.Standardize, m.Inductive = config.NormalizeFeatures, config.Standardize, config.Inductive
+	nodes, err := config.Size.Of(g, config.Inductive)
+	if err != nil {
+		return nil, err
+	}
+	return m.Condense(ctx, g, nodes, config.Seed)
 }
 
 // argument returns the graph as an argument of the command. It is ./NAME, because NAME alone could be the name of a
