@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
@@ -157,23 +159,50 @@ func (c measured) published(column string) report.Cell {
 	return report.Missing()
 }
 
-// difference formats by how much a method exceeds cgc on the same seeds, with the 95% interval of the mean difference.
-// It is bold if the interval excludes 0.
-func (c measured) difference(method string) report.Cell {
+// compared returns by how much a method exceeds cgc on the same seeds, and whether there are at least two of them.
+func (c measured) compared(method string) (d experiment.Comparison, is bool) {
 	s, is := c.methods[method]
+	if is {
+		d = experiment.Compare(s, c.methods["cgc"])
+	}
+	return d, d.Seeds >= 2
+}
+
+// difference formats by how much a method exceeds cgc, with the 95% interval of the mean difference. It is bold if the
+// p-value is at most the given one.
+func (c measured) difference(method string, significant float64) report.Cell {
+	d, is := c.compared(method)
 	if !is {
 		return report.Missing()
 	}
-	d := experiment.Compare(s, c.methods["cgc"])
-	if d.Seeds < 2 {
-		return report.Missing()
-	}
 	mean := report.Signed(d.Difference.Mean, 1).Text
-	if d.Verdict != "" {
+	if pValue(d) <= significant {
 		mean = "**" + mean + "**"
 	}
 	lo, hi := d.Difference.Mean-d.Difference.CI95, d.Difference.Mean+d.Difference.CI95
 	return report.Word(fmt.Sprintf("%s (%s to %s)", mean, report.Signed(lo, 1).Text, report.Signed(hi, 1).Text))
+}
+
+// pValue returns the p-value of a difference by the two-sided paired t-test.
+func pValue(d experiment.Comparison) float64 {
+	if d.Difference.Mean == 0 {
+		return 1
+	}
+	t := math.Abs(d.Difference.Mean) * math.Sqrt(float64(d.Seeds)) / d.Difference.Std
+	return 2 * distuv.StudentsT{Sigma: 1, Nu: float64(d.Seeds - 1)}.Survival(t)
+}
+
+// holm returns the largest p-value that is significant by Holm's step-down procedure: the probability that any of the
+// tests is significant by chance is at most 5%. It is −1 if none is significant.
+func holm(pValues []float64) (significant float64) {
+	significant = -1
+	for i, p := range slices.Sorted(slices.Values(pValues)) {
+		if p > 0.05/float64(len(pValues)-i) {
+			break
+		}
+		significant = p
+	}
+	return significant
 }
 
 // right returns a right-aligned column, for numbers.
@@ -275,10 +304,23 @@ func accuracy(root string) string {
 		right("auto − cgc"), right("cgc-x − cgc"), right("cgc-d − cgc"), right("full graph"), right("paper, CGC"),
 		right("paper, CGC-X"),
 	}}
+	methods := []string{"auto", "cgc-x", "cgc-d"}
+	var pValues []float64 // of all differences in the table
 	for _, c := range all {
-		t.Row(report.Word(c.name()), report.Integer(c.nodes), c.seeds(), c.test("auto"), c.test("cgc"), c.test("cgc-x"),
-			c.test("cgc-d"), c.difference("auto"), c.difference("cgc-x"), c.difference("cgc-d"),
-			c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))
+		for _, method := range methods {
+			if d, is := c.compared(method); is {
+				pValues = append(pValues, pValue(d))
+			}
+		}
+	}
+	significant := holm(pValues)
+	for _, c := range all {
+		row := []report.Cell{report.Word(c.name()), report.Integer(c.nodes), c.seeds(), c.test("auto"), c.test("cgc"),
+			c.test("cgc-x"), c.test("cgc-d")}
+		for _, method := range methods {
+			row = append(row, c.difference(method, significant))
+		}
+		t.Row(append(row, c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))...)
 	}
 	return markdown(t)
 }
