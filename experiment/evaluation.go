@@ -1,9 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
@@ -39,6 +41,19 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })
 }
 
+// Best trains as Run does, and returns the training with the best validation accuracy; of equally good ones, the first.
+// g needs no test nodes.
+func (e Evaluation) Best(ctx context.Context, small *condense.Condensed, g *graph.Graph) (best *gnn.Result, err error) {
+	_, err = e.on(ctx, small, g, func(target *gnn.Target) ([]Score, error) {
+		results, err := e.results(ctx, Sample(small), target)
+		if err == nil {
+			best = slices.MaxFunc(results, func(a, b *gnn.Result) int { return cmp.Compare(a.Validation, b.Validation) })
+		}
+		return nil, err
+	})
+	return best, err
+}
+
 // Plan performs the checks of Run and calls Planned, but trains nothing.
 func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) error {
 	_, err := e.run(ctx, small, g, func(*gnn.Target) ([]Score, error) { return nil, nil })
@@ -52,8 +67,17 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, target.Sample(), target) })
 }
 
-// run calls train with the target for g.
+// run calls train with the target for g, which must have test nodes.
 func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
+	train func(*gnn.Target) ([]Score, error)) ([]Score, error) {
+	if err := testable(g); err != nil {
+		return nil, err
+	}
+	return e.on(ctx, small, g, train)
+}
+
+// on calls train with the target for g.
+func (e Evaluation) on(ctx context.Context, small *condense.Condensed, g *graph.Graph,
 	train func(*gnn.Target) ([]Score, error)) (_ []Score, err error) {
 	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
@@ -74,9 +98,6 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
 			"graph %s has %d and %d: it was condensed from another (%s)",
 			small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
-	}
-	if err := testable(g); err != nil {
-		return nil, err
 	}
 	compared, err := small.CheckTarget(g)
 	if err != nil {
@@ -125,6 +146,22 @@ func Fits(target *gnn.Target, models []gnn.Model, hidden int, planned func(*gnn.
 
 // train trains each model on sample, and returns its scores.
 func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.Target) ([]Score, error) {
+	results, err := e.results(ctx, sample, target)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]Record, len(results))
+	for i, r := range results {
+		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
+		if i%e.Trainings == 0 {
+			records[i].predicted = r.Predicted
+		}
+	}
+	return scores(records, e.Trainings), nil
+}
+
+// results trains each model on sample, and returns the results of all trainings, model after model.
+func (e Evaluation) results(ctx context.Context, sample *gnn.Sample, target *gnn.Target) ([]*gnn.Result, error) {
 	var jobs []training.Job
 	for _, m := range e.Models {
 		for i := range uint64(e.Trainings) {
@@ -133,24 +170,18 @@ func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.T
 			})
 		}
 	}
-	records := make([]Record, len(jobs))
+	results := make([]*gnn.Result, len(jobs))
 	stages := stages{}
 	for _, j := range jobs {
 		stages.plan("training "+j.Model.Name(), 1)
 	}
 	stages.announce(ctx)
 	err := training.Run(ctx, jobs, 0, func(i int, r *gnn.Result) error {
-		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
-		if i%e.Trainings == 0 {
-			records[i].predicted = r.Predicted
-		}
+		results[i] = r
 		stages.end(ctx, "training "+r.Model)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return scores(records, e.Trainings), nil
+	return results, err
 }
 
 // testable returns an error if g has no test nodes.

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/model"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+func (c *command) trainCommand() *cobra.Command {
+	job := &trainJob{command: c}
+	cmd := &cobra.Command{
+		Use: "train FILE --on GRAPH -o MODEL",
+		Example: examples(
+			"cgc train small.safetensors --on my-graph/ -o model.safetensors",
+			"cgc train cora-70.safetensors --on cora --models gcn,appnp --seeds 10 -o model.safetensors",
+		),
+		Short: "Train on a condensed graph and write the best model to a file",
+		Long: `Train models on the condensed graph in FILE. Of all trainings, keep the one with the best accuracy on the
+validation nodes of the graph that FILE was made from, and write its weights to MODEL. cgc predict reads it, and
+PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
+		Args:              arguments(1, "FILE"),
+		ValidArgsFunction: files("safetensors"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return job.run(cmd.Context(), args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&job.on, "on", "", "original `GRAPH`, whose validation nodes choose the epoch and the training")
+	addOtherGraph(flags, &job.other)
+	into(graphGroup, flags)
+	job.training = newTrainingFlags(cmd, "number of trainings of each model, of which the best is kept")
+	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
+	into(trainingGroup, flags)
+	flags.StringVarP(&job.out, "output", "o", "", "write the model to `MODEL`, a .safetensors file")
+	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
+	into(outputGroup, flags)
+	return cmd
+}
+
+// trainJob is one run of cgc train.
+type trainJob struct {
+	*command
+	training *trainingFlags
+	on, out  string
+	seed     uint64
+	other    bool
+	force    bool
+}
+
+// trainedModel is what --json prints.
+type trainedModel struct {
+	// Model is the architecture, and Seed the seed of the training that was kept, of Trainings.
+	Model     string `json:"model"`
+	Trainings int    `json:"trainings"`
+	// Epoch is the epoch of the weights. Validation and Test are their accuracies in percent; Test is 0 without test
+	// nodes.
+	Epoch      int     `json:"epoch"`
+	Validation float64 `json:"validation"`
+	Test       float64 `json:"test"`
+	File       string  `json:"file"`
+}
+
+func (j *trainJob) run(ctx context.Context, file string) error {
+	switch {
+	case j.on == "":
+		return usagef("train needs --on GRAPH: the graph that FILE was condensed from")
+	case j.out == "":
+		return usagef("train needs -o MODEL: the file to write")
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	if err := writable("-o", j.out, extension, j.force, isModel); err != nil {
+		return err
+	}
+	defer memory.Bounded(collected(0))()
+	small, err := cgc.Load(file)
+	if err != nil {
+		return err
+	}
+	g, _, err := j.read(ctx, j.on)
+	if err != nil {
+		return err
+	}
+	if _, err := j.target(small, g, j.other); err != nil {
+		return err
+	}
+	bound, rest := testingBound(0, g, small.Nodes(), j.training.config.Hidden)
+	e := experiment.Evaluation{
+		Models: j.training.models, Training: j.training.config, Trainings: j.training.seeds, Seed: j.seed, Memory: bound,
+		OtherGraph: j.other,
+	}
+	j.progress.step("training")
+	best, err := e.Best(ctx, small, g)
+	if err != nil {
+		return rest.limited(err, g)
+	}
+	if err := j.save(j.out, func() error { return model.Of(small, best).Save(ctx, j.out) }); err != nil {
+		return err
+	}
+	r := trainedModel{best.Model, len(e.Models) * e.Trainings, best.Epoch, best.Validation, best.Test, j.out}
+	text := fmt.Sprintf("%s, the best of %s: %.1f%% on the validation nodes after epoch %d", r.Model,
+		report.Plural(r.Trainings, "training"), r.Validation, r.Epoch)
+	if len(g.Split.Test) > 0 {
+		text += fmt.Sprintf(", %.1f%% on the test nodes", r.Test)
+	}
+	d := new(report.Document)
+	d.Add(report.Paragraph(text), report.Paragraph("model: "+j.out))
+	return j.print(r, d)
+}
+
+// isModel reports whether the file at path is a trained model, which may be replaced without asking.
+func isModel(path string) bool {
+	_, err := model.Load(path)
+	return err == nil
+}

@@ -1,0 +1,174 @@
+// Package model stores trained GNNs in files, and predicts the classes of nodes with them.
+//
+// A file has the format safetensors. Its tensors have the names and shapes of PyTorch Geometric's layers, so a module
+// of these layers loads them with load_state_dict. The metadata says how the features of a graph must be prepared.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Model is a trained GNN with what it needs to predict the nodes of a graph.
+type Model struct {
+	*gnn.Trained
+	// NormalizedFeatures and Scaling say how features are prepared, as in condense.Condensed.
+	NormalizedFeatures bool
+	Scaling            *graph.Scaling
+	// ClassNames holds the name of each class; nil means that classes are numbered.
+	ClassNames []string
+	// Graph is the name of the graph that the model was trained for, and Validation the accuracy on its validation nodes,
+	// in percent.
+	Graph      string
+	Validation float64
+}
+
+// Of returns the model of a training on a condensed graph.
+func Of(small *condense.Condensed, r *gnn.Result) *Model {
+	return &Model{
+		Trained: r.Trained, NormalizedFeatures: small.NormalizedFeatures, Scaling: small.Scaling,
+		ClassNames: small.ClassNames, Graph: small.Graph, Validation: r.Validation,
+	}
+}
+
+// Probabilities returns the probability of each class for each node of g, N×c, the softmax of the logits. A row sums to
+// 1 up to rounding. g must have the features of training, in the same order; its labels are not read. The same model
+// and graph give the same bytes for any number of threads.
+func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, error) {
+	if g.Features() != m.Features {
+		return nil, fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",
+			g.Name, g.Features(), m.Features, m.Graph)
+	}
+	prepared := condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling}
+	g, err := prepared.Seen(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.Logits(ctx, g.Adj, g.X)
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Rows {
+		row := p.Row(i)
+		largest, sum := slices.Max(row), 0.0
+		for _, v := range row {
+			sum += math.Exp(float64(v - largest))
+		}
+		for c, v := range row {
+			row[c] = float32(math.Exp(float64(v-largest)) / sum)
+		}
+	}
+	return p, nil
+}
+
+// kindKey is the key in the metadata whose value identifies a file with a model.
+const (
+	kindKey = "format"
+	kindOf  = "cgc-model"
+)
+
+// description is the metadata of a file, as the value of the key "model".
+type description struct {
+	Model      string    `json:"model"`
+	Features   int       `json:"features"`
+	Hidden     int       `json:"hidden"`
+	Classes    int       `json:"classes"`
+	ClassNames []string  `json:"class_names,omitempty"`
+	Normalized bool      `json:"normalize_features,omitempty"`
+	Mean       []float32 `json:"scaling_mean,omitempty"`
+	Std        []float32 `json:"scaling_std,omitempty"`
+	Graph      string    `json:"graph"`
+	Validation float64   `json:"validation"`
+}
+
+// Save writes the model to a file, completely or not at all.
+func (m *Model) Save(ctx context.Context, path string) error {
+	d := description{
+		Model: m.Model.Name(), Features: m.Features, Hidden: m.Hidden, Classes: m.Classes, ClassNames: m.ClassNames,
+		Normalized: m.NormalizedFeatures, Graph: m.Graph, Validation: m.Validation,
+	}
+	if m.Scaling != nil {
+		d.Mean, d.Std = m.Scaling.Mean, m.Scaling.Std
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	var tensors []safetensors.Tensor
+	for i, p := range m.Parameters {
+		tensors = append(tensors, storedOf(m.Model, i).tensor(p))
+	}
+	meta := map[string]string{kindKey: kindOf, "format_version": strconv.Itoa(1), "model": string(text)}
+	return safetensors.Write(ctx, path, meta, tensors)
+}
+
+// Load reads a file that Save wrote. Whatever is wrong with the file is an error that names it.
+func Load(path string) (*Model, error) {
+	f, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+func read(f *safetensors.File) (*Model, error) {
+	if kind := f.Metadata[kindKey]; kind != kindOf {
+		return nil, fmt.Errorf("format %q in the metadata, must be %q: not a trained model", kind, kindOf)
+	}
+	var d description
+	if err := json.Unmarshal([]byte(f.Metadata["model"]), &d); err != nil {
+		return nil, fmt.Errorf("the description in the metadata: %w", err)
+	}
+	kind, err := gnn.Parse(d.Model)
+	if err != nil {
+		return nil, err
+	}
+	const most = 1 << 24 // so that products of two of them do not overflow
+	for _, n := range []int{d.Features, d.Hidden, d.Classes} {
+		if n < 1 || n > most {
+			return nil, fmt.Errorf("%d features, %d hidden units and %d classes, must be 1 to %d each", d.Features, d.Hidden,
+				d.Classes, most)
+		}
+	}
+	if n := len(d.ClassNames); n > 0 && n != d.Classes {
+		return nil, fmt.Errorf("%d names of classes, must be %d", n, d.Classes)
+	}
+	m := &Model{
+		Trained:            &gnn.Trained{Model: kind, Features: d.Features, Hidden: d.Hidden, Classes: d.Classes},
+		NormalizedFeatures: d.Normalized, ClassNames: d.ClassNames, Graph: d.Graph, Validation: d.Validation,
+	}
+	if d.Mean != nil || d.Std != nil {
+		if len(d.Mean) != d.Features || len(d.Std) != d.Features {
+			return nil, fmt.Errorf("scaling of %d and %d features, must be %d", len(d.Mean), len(d.Std), d.Features)
+		}
+		m.Scaling = &graph.Scaling{Mean: d.Mean, Std: d.Std}
+	}
+	for i, shape := range kind.Shapes(d.Features, d.Hidden, d.Classes) {
+		s := storedOf(kind, i)
+		info, _ := f.Find(s.name)
+		if want := s.shape(shape); !slices.Equal(info.Shape, want) {
+			return nil, fmt.Errorf("tensor %q has the shape %v, must have %v", s.name, info.Shape, want)
+		}
+		data, err := safetensors.Slice[float32](f, s.name)
+		if err != nil {
+			return nil, err
+		}
+		m.Parameters = append(m.Parameters, s.parameter(shape, data))
+	}
+	return m, nil
+}
