@@ -59,8 +59,9 @@ var substitutes = []substitute{
 // quick maps commands that train to flags that shorten them. The flags are added if the page does not show the output.
 var quick = map[string]string{
 	"run": " --seeds 1 --epochs 10 --whole 0", "experiment": " --seeds 1 --epochs 10 --whole 0",
-	"evaluate": " --seeds 1 --epochs 10", "report": " --seeds 1 --epochs 10 --whole 0 --ceilings=false",
-	"tune": " --seconds 2 --seeds 1 --epochs 10", "paper": " --seeds 1 --epochs 2 --whole 0",
+	"evaluate": " --seeds 1 --epochs 10", "train": " --seeds 1 --epochs 10",
+	"report": " --seeds 1 --epochs 10 --whole 0 --ceilings=false",
+	"tune":   " --seconds 2 --seeds 1 --epochs 10", "paper": " --seeds 1 --epochs 2 --whole 0",
 }
 
 // elsewhere maps pages whose commands another test runs to that test.

@@ -9,13 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
-from . import _condensed, _options
+from . import _condensed, _options, _safetensors
 from ._condensed import Condensed
 from ._error import Error
 from ._frames import Tables
 from ._graph import Graph, read_graph
+from ._model import Model, Predictions, load_model
 from ._options import described
-from ._parameters import CondenseOptions, EvaluateOptions, ReportOptions, TuneOptions
+from ._parameters import (
+    CondenseOptions,
+    EvaluateOptions,
+    PredictOptions,
+    ReportOptions,
+    TrainOptions,
+    TuneOptions,
+)
 from ._run import run
 from ._scratch import folder
 from ._table import Table
@@ -24,7 +32,7 @@ from ._take import is_from, parts_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["condense", "evaluate", "load_dataset", "report", "tune"]
+__all__ = ["condense", "evaluate", "load_dataset", "predict", "report", "train", "tune"]
 
 Path_ = Union[str, os.PathLike[str]]
 _Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
@@ -257,6 +265,73 @@ def report(
         text = page.read_text(encoding="utf-8").replace(f"{home}{os.sep}", "")  # the temporary folder will be deleted
         with _condensed.whole(path) as fresh:
             fresh.write_text(text, encoding="utf-8")
+
+
+@described(TrainOptions)
+def train(
+    small: Any, on: Any, models: Union[str, Sequence[str], None] = None, **options: "Unpack[TrainOptions]"
+) -> Model:
+    """Train models on a condensed graph, and return the best on the validation nodes of the original graph.
+
+    Args:
+        small: What condense returned, or the path of its file.
+        on: The original graph, as data of condense.
+        models: Some of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        **options: The flags of `cgc train`. help(cgc.train) lists them.
+
+    Returns:
+        The Model of the best of all trainings, at its best epoch. Its method to_pyg makes a torch.nn.Module.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> small = cgc.condense("demo", nodes=70)
+        >>> cgc.train(small, "demo", seeds=2, epochs=50).description["validation"] > 80
+        True
+    """
+    line = _options.flags("train", {**options, "models": models}, ["small", "on"])
+    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+        file, out = _file(small, home, spoken), home / "model.safetensors"
+        run(["train", file, f"--on={graph}", f"--output={out}", *line], spoken)
+        return load_model(out)
+
+
+@described(PredictOptions)
+def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptions]") -> Predictions:
+    """Predict the classes of the nodes of a graph.
+
+    Args:
+        model: What train returned, or the path of a file of `cgc train`.
+        on: A graph with the features of training, as data of condense. Its labels are not read.
+        **options: The flags of `cgc predict`. help(cgc.predict) lists them.
+
+    Returns:
+        The Predictions: nodes, y and probabilities.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> model = cgc.train(cgc.condense("demo", nodes=70), "demo", seeds=1, epochs=50)
+        >>> nodes, y, probabilities = cgc.predict(model, "demo", part="test")
+        >>> probabilities.shape[1]
+        7
+    """
+    line = _options.flags("predict", options, ["model", "on"])
+    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+        out = home / "predictions.safetensors"
+        if isinstance(model, Model):
+            file = str(home / "model.safetensors")
+            spoken[file] = "model"
+            model.save(file)
+        else:
+            file = os.fspath(model)
+        run(["predict", file, f"--on={graph}", f"--output={out}", *line], spoken)
+        tensors, _metadata = _safetensors.read(out)
+    return Predictions(tensors["nodes"], tensors["class"], tensors["probabilities"])
 
 
 def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:

@@ -5,7 +5,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, TypedDict, Union
 
-__all__ = ["FLAGS", "CondenseOptions", "EvaluateOptions", "ReportOptions", "TuneOptions"]
+__all__ = [
+    "FLAGS",
+    "CondenseOptions",
+    "EvaluateOptions",
+    "PredictOptions",
+    "ReportOptions",
+    "TrainOptions",
+    "TuneOptions",
+]
 
 
 class CondenseOptions(TypedDict, total=False):
@@ -108,6 +116,35 @@ class EvaluateOptions(TypedDict, total=False):
     threads: Optional[int]
 
 
+class TrainOptions(TypedDict, total=False):
+    """The flags of `cgc train`."""
+
+    other_graph: bool
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    split: int
+    seeds: int
+    epochs: int
+    hidden: int
+    dropout: float
+    lr: float
+    weight_decay: float
+    weighted: bool
+    validate_every: int
+    seed: int
+    threads: Optional[int]
+
+
+class PredictOptions(TypedDict, total=False):
+    """The flags of `cgc predict`."""
+
+    part: str
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    split: int
+    threads: Optional[int]
+
+
 class ReportOptions(TypedDict, total=False):
     """The flags of `cgc report`."""
 
@@ -141,8 +178,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("lossless", 0.0, "Size",
-         "condense to the smallest size that is expected to lose at most POINTS of accuracy, judged on the "
-         "validation nodes; nodes, ratio or label_ratio is then the largest size"),
+         "condense to the smallest size that is expected to lose at most so many POINTS of accuracy, "
+         "judged on the validation nodes; nodes, ratio or label_ratio is then the largest size"),
         ("method", "auto", "Method",
          "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
          "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "
@@ -320,6 +357,51 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "random seed"),
         ("memory", None, "Advanced",
          "memory limit for testing, as 2GiB or 500MB; models that need more are an error (default none)"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "train": [
+        ("other_graph", False, "Graph",
+         "allow a graph or a split other than the one FILE was condensed from; the output then says so"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
+        ("models", "gcn", "Training",
+         "models to train: sgc, gcn, sage, appnp, cheby, gat"),
+        ("seeds", 5, "Training",
+         "number of trainings of each model, of which the best is kept"),
+        ("epochs", 1000, "Training",
+         "number of training epochs"),
+        ("hidden", 256, "Training",
+         "number of hidden units"),
+        ("dropout", 0.5, "Training",
+         "dropout probability"),
+        ("lr", 0.01, "Training",
+         "learning rate"),
+        ("weight_decay", 0.0005, "Training",
+         "weight decay"),
+        ("weighted", True, "Training",
+         "weight each condensed node by the number of its source nodes; False weights all equally, as in "
+         "the paper"),
+        ("validate_every", 0, "Training",
+         "number of epochs between validations; 0 chooses it by the size of the graph"),
+        ("seed", 0, "Training",
+         "random seed"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "predict": [
+        ("part", "all", "Graph",
+         "nodes to predict, of the split or without a label: all, train, val, test, unlabelled"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],

@@ -15,11 +15,14 @@ def command(*line: str) -> None:
     subprocess.run([_run.binary(), *line, "--quiet"], check=True, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("options", [
-    {"nodes": 35},
-    {"nodes": 70, "soft_labels": True, "standardize": True, "threshold": 0.5},
-    {"lossless": 1.0},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"nodes": 35},
+        {"nodes": 70, "soft_labels": True, "standardize": True, "threshold": 0.5},
+        {"lossless": 1.0},
+    ],
+)
 def test_bytes_are_those_of_the_command(demo, tmp_path, options):
     ours, theirs = tmp_path / "ours.safetensors", tmp_path / "theirs.safetensors"
     cgc.save(cgc.condense(demo, **options), ours)

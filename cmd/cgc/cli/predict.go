@@ -30,8 +30,8 @@ func (c *command) predictCommand() *cobra.Command {
 			"cgc predict model.safetensors --on cora --part test -o predictions.safetensors",
 		),
 		Short: "Predict the classes of the nodes of a graph with a model of cgc train",
-		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH has the
-same features in the same order; it may be the original graph after it has grown. Its labels are not read.
+		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH has
+the same features in the same order; it may be the original graph after it has grown. Its labels are not read.
 
 The table has the columns id, class and, for each class, its probability. Without -o, it is printed. A file FILE.csv
 contains the table; FILE.safetensors contains the tensors nodes, class and probabilities.`,

@@ -14,7 +14,7 @@ import (
 )
 
 // pythonFunctions lists the functions of the Python package that accept the flags of the command with the same name.
-var pythonFunctions = []string{"condense", "tune", "evaluate", "report"}
+var pythonFunctions = []string{"condense", "tune", "evaluate", "train", "predict", "report"}
 
 // notInPython lists the flags that are not keyword arguments, because the functions have other ways to express them.
 var notInPython = []string{
@@ -38,7 +38,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, TypedDict, Union
 
-__all__ = [%s]
+__all__ = [
+%s]
 `
 
 // PythonParameters returns the source of the Python module that defines the flags of the command as keyword arguments.
@@ -81,7 +82,7 @@ func PythonParameters() (string, error) {
 	}
 	slices.Sort(names[1:])
 	const about = "\n# By function: the name, default (None if the help says it), group and help of each argument.\n"
-	return fmt.Sprintf(pythonHead, strings.Join(names, ", ")) + classes.String() + "\n" + about +
+	return fmt.Sprintf(pythonHead, "    "+strings.Join(names, ",\n    ")+",\n") + classes.String() + "\n" + about +
 		"FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {\n" + tables.String() + "}\n", nil
 }
 

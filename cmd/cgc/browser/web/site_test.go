@@ -197,8 +197,8 @@ func (s *site) sameAsPortable(name, folder string) {
 	}
 }
 
-// andPortable saves the condensed graph, and runs the command line that the page shows in folder, with the portable code
-// path. It returns the paths of both files.
+// andPortable saves the condensed graph of the page, and runs the command line that the page shows in folder, with the
+// portable code path. It returns the paths of both files.
 func (s *site) andPortable(name, folder string) (page, command string) {
 	s.t.Helper()
 	words := strings.Fields(s.text("#command"))

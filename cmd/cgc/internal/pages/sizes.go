@@ -13,7 +13,7 @@ import (
 
 // sizedGraphs lists the graphs that were condensed to many sizes. The records are in
 // sizes-NAME.jsonl.
-var sizedGraphs = []string{"cora", "citeseer", "amazon-photo", "arxiv", "dblp", "blogcatalog", "acm", "demo"}
+var sizedGraphs = []string{"cora", "citeseer", "dblp", "acm"}
 
 // sized returns the results of auto on a graph at all sizes, ascending, with those of the full graph.
 func sized(root, name string) []measured {
@@ -36,7 +36,7 @@ func (c measured) gain() float64 {
 // sizesFigure plots by how much the accuracy differs from that of the full graph over the number of condensed nodes.
 func sizesFigure(root string) string {
 	lines := &report.Lines{X: "condensed nodes per class", Y: "test accuracy − that of the full graph, points", LogX: true}
-	for style, name := range sizedGraphs[:6] { // the figure has six styles
+	for style, name := range sizedGraphs[:4] { // the figure has six styles
 		series := report.Series{Name: name, Style: style, Joined: true}
 		for _, c := range sized(root, name) {
 			s := c.methods["auto"]
