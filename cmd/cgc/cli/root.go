@@ -121,8 +121,8 @@ a folder, a file or a database URL.
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.trainCommand(), c.predictCommand(), c.reportCommand(),
-		c.tuneCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(), c.versionCommand(),
-		c.manualCommand(), c.propagateCommand(), c.workerCommand())
+		c.tuneCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"),
+		c.dataCommand(), c.webCommand(), c.versionCommand(), c.manualCommand(), c.propagateCommand(), c.workerCommand())
 	c.addGraphFlags(root)
 	group(root)
 	complete(root)
