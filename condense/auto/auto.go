@@ -184,7 +184,7 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 		return &condense.FieldError{Field: "margin", Value: m.Margin, Want: "a finite number of at least 0"}
 	}
 	if !(m.Lossless >= 0 && m.Lossless <= 100) {
-		return &condense.FieldError{Package: "auto", Field: "lossless", Value: m.Lossless, Want: "from 0 to 100 points"}
+		return &condense.FieldError{Field: "lossless", Value: m.Lossless, Want: "from 0 to 100 points"}
 	}
 	return m.Base().Check(g, nodes)
 }
