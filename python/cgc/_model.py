@@ -22,6 +22,12 @@ class Predictions(NamedTuple):
         nodes: The nodes, n integers, ascending.
         y: The class of each node, n integers.
         probabilities: The probability of each class, n × classes, float32.
+
+    Example:
+        >>> model = cgc.train(cgc.condense("demo", nodes=70), "demo", seeds=1, epochs=50)
+        >>> found = cgc.predict(model, "demo", part="val")
+        >>> len(found.nodes), found.y[0] == found.probabilities[0].argmax()
+        (500, True)
     """
 
     nodes: Array

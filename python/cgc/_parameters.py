@@ -179,7 +179,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("lossless", 0.0, "Size",
          "condense to the smallest size that is expected to lose at most so many POINTS of accuracy, "
-         "judged on the validation nodes; nodes, ratio or label_ratio is then the largest size"),
+         "judged on the validation nodes; nodes, ratio or label_ratio is then the largest size; 0 does not "
+         "search"),
         ("method", "auto", "Method",
          "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
          "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "

@@ -83,7 +83,7 @@ func (f *configFlags) addSize() {
 func (f *configFlags) addLossless() {
 	f.flags.Float64Var(&f.lossless, "lossless", 0,
 		"condense to the smallest size that is expected to lose at most so many `POINTS` of accuracy, judged on the "+
-			"validation nodes; --nodes, --ratio or --label-ratio is then the largest size")
+			"validation nodes; --nodes, --ratio or --label-ratio is then the largest size; 0 does not search")
 	into(sizeGroup, f.flags)
 }
 
@@ -210,10 +210,10 @@ func (f *configFlags) read() error {
 	methods, err := f.methods()
 	if err == nil && f.flags.Changed("lossless") {
 		switch _, chooses := methods[0].(auto.Method); {
-		case !chooses:
+		case !(f.lossless >= 0 && f.lossless <= 100):
+			return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
+		case f.lossless > 0 && !chooses:
 			return usagef("--lossless with method %s, must be with auto", methods[0].Name())
-		case !(f.lossless > 0 && f.lossless <= 100):
-			return usagef("--lossless %v, must be above 0 and at most 100 points", f.lossless)
 		}
 	}
 	return err
