@@ -57,7 +57,7 @@ type trainJob struct {
 
 // trainedModel is what --json prints.
 type trainedModel struct {
-	// Model is the architecture, and Seed the seed of the training that was kept, of Trainings.
+	// Model is the architecture of the training that was kept, and Trainings the number of all.
 	Model     string `json:"model"`
 	Trainings int    `json:"trainings"`
 	// Epoch is the epoch of the weights. Validation and Test are their accuracies in percent; Test is 0 without test
