@@ -48,7 +48,7 @@ func planted(t *testing.T) *graph.Graph {
 // a third of their nodes are misleading. It also checks that the loss decreases.
 func TestPlanted(t *testing.T) {
 	edges, none := newSNTK(), newSNTKX()
-	edges.Epochs, none.Epochs, none.InitHops = 100, 100, 1
+	edges.Epochs, none.Epochs = 100, 100
 	for _, m := range []condense.Method{edges, none} {
 		if a := learntest.Account(t, m, planted(t), 4, 3); a.Validation != 100 {
 			t.Errorf("%s: validation accuracy %v%%, want 100", m.Name(), a.Validation)

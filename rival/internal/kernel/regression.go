@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -20,39 +21,56 @@ import (
 // regression is the Learner of both methods.
 type regression struct {
 	Parameters
-	structure structure
 	train     *side
-	targets   *mat.Dense // Y, one-hot
-	unit      float32    // Start.Unit: the kernel uses features multiplied by it
-	x, labels *mat.Dense // X′ and Y′
-	a, mean   *mat.Dense // A′ and M′; nil for I
+	targets   *mat.Dense    // Y, one-hot
+	scaling   graph.Scaling // of the features of the graph
+	x, labels *mat.Dense    // X′, standardised, and Y′
+	a, mean   *mat.Dense    // A′ and M′; nil for I
 
-	adam *adam.Optimizer // for X′, and for Y′ if it is learnt
+	adam *adam.Optimizer // for X′ and Y′
 	tape *autodiff.Tape
 }
 
-func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree float64) (*regression, error) {
+// newRegression replaces the graph of start by one with standardised features, and its unit by 1. X′ is initially uniform
+// random numbers below 1. Y′ is such numbers, plus 1 in the class of the condensed node.
+func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree float64, random *rand.Rand) (
+	_ *regression, err error,
+) {
 	g := start.Graph
 	r := &regression{
-		Parameters: p, structure: structure{p.Hops, p.Layers}, unit: start.Unit, x: start.X,
-		labels: autodiff.OneHot(start.Y, g.Classes), targets: autodiff.OneHot(g.Labels(g.Split.Train), g.Classes),
-		tape: autodiff.NewTape(),
+		Parameters: p, x: mat.NewDense(start.X.Dims()), labels: autodiff.OneHot(start.Y, g.Classes),
+		targets: autodiff.OneHot(g.Labels(g.Split.Train), g.Classes), tape: autodiff.NewTape(),
 	}
-	learnt := []*mat.Dense{r.x}
-	if p.LearnLabels {
-		learnt = append(learnt, r.labels)
+	for _, m := range []*mat.Dense{r.x, r.labels} {
+		for i := range m.Data {
+			m.Data[i] += random.Float32()
+		}
 	}
-	r.adam = adam.New(p.FeatureRate, learnt...)
-	var err error
-	if r.train, err = r.structure.of(ctx, g, g.Split.Train); err != nil {
+	start.Unit = 1
+	all := make([]int32, g.Nodes())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	if r.scaling, err = graph.FitScaling(g.X, all); err != nil {
+		return nil, err
+	}
+	if start.Graph, err = g.Scaled(ctx, r.scaling); err != nil {
+		return nil, err
+	}
+	h, err := start.Embeddings(ctx, p.Filter, g.Split.Train)
+	if err != nil {
+		return nil, err
+	}
+	if r.train, err = r.of(ctx, h[p.Filter], g.Induced(g.Split.Train).Adj); err != nil {
 		return nil, err
 	}
 	if degree > 0 {
 		r.a, r.mean = nearest(r.x, degree), new(mat.Dense)
-		if err := graph.Mean(r.a.Sparse()).Apply(ctx, r.mean, learn.Identity(r.x.Rows)); err != nil {
+		if err := r.operator(r.a.Sparse()).Apply(ctx, r.mean, learn.Identity(r.x.Rows)); err != nil {
 			return nil, err
 		}
 	}
+	r.adam = adam.New(p.FeatureRate, r.x, r.labels)
 	return r, nil
 }
 
@@ -66,11 +84,14 @@ func (r *regression) Epoch(ctx context.Context, _ int, _ rand.Source) (loss floa
 	return loss, ctx.Err()
 }
 
-// Result returns X′, A′, and Y′ as distributions if it is learnt.
+// Result returns X′ in the units of the graph, A′, and the softmax of Y′, which are the class probabilities that the
+// loss assigns to a prediction of Y′.
 func (r *regression) Result() learn.Iterate {
-	now := learn.Iterate{X: r.x, A: r.a}
-	if r.LearnLabels {
-		now.Soft = distributions(r.labels)
+	now := learn.Iterate{X: r.x.Clone(), A: r.a, Soft: softmax(r.labels)}
+	for i := range now.X.Rows {
+		for j, v := range now.X.Row(i) {
+			now.X.Row(i)[j] = v*r.scaling.Std[j] + r.scaling.Mean[j]
+		}
 	}
 	return now
 }
@@ -118,33 +139,28 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	t := r.tape
 	t.Reset()
 	x := t.Var(r.x)
-	c := condensed{x: t.Scale(r.unit, x)}
+	c := condensed{x: x}
 	if r.mean != nil {
 		c.m = t.Var(r.mean)
 	}
-	cross, own := r.structure.between(t, r.train, c)
+	cross, own := r.between(t, r.train, c)
 	regression := kernelridge.Regression{Kernel: symmetric(own.Value), Y: r.labels}
 	alpha, err := regression.Solve(ctx, r.Ridge)
 	if err != nil {
 		return 0, nil, nil, fmt.Errorf("the kernel of the condensed nodes: %w", err)
 	}
-	var residual mat.Dense
-	mat.Mul(&residual, cross.Value, alpha)
-	scale := 1 / float64(len(residual.Data))
-	for i, v := range residual.Data {
-		d := float64(v) - float64(r.targets.Data[i])
-		loss += d * d * scale
-		residual.Data[i] = float32(2 * d * scale)
-	}
+	var logits mat.Dense
+	mat.Mul(&logits, cross.Value, alpha)
+	loss, residual := squares(softmax(&logits), r.targets)
 	var pull mat.Dense
-	mat.MulTA(&pull, cross.Value, &residual)
+	mat.MulTA(&pull, cross.Value, residual)
 	regression.Y = &pull
 	beta, err := regression.Solve(ctx, r.Ridge)
 	if err != nil {
 		return 0, nil, nil, err
 	}
 	toCross, toOwn := new(mat.Dense), new(mat.Dense)
-	mat.MulTB(toCross, &residual, alpha)
+	mat.MulTB(toCross, residual, alpha)
 	mat.MulTB(toOwn, beta, alpha)
 	trace := 0.0
 	for i := range toOwn.Rows {
@@ -161,23 +177,39 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	return loss, t.Grad(along, x)[0].Value, beta, nil
 }
 
-// distributions returns y with negative numbers set to 0 and each row divided by its sum. A row without positive
-// numbers becomes uniform.
-func distributions(y *mat.Dense) *mat.Dense {
-	d := mat.NewDense(y.Rows, y.Cols)
-	for i := range y.Rows {
-		sum := float32(0)
-		for _, v := range y.Row(i) {
-			sum += max(0, v)
+// squares returns the mean of (p − y)² over all entries, where p is the softmax of logits, and turns p into the gradient
+// with respect to the logits.
+func squares(p, y *mat.Dense) (loss float64, gradient *mat.Dense) {
+	scale := 1 / float64(len(p.Data))
+	for i := range p.Rows {
+		row, target := p.Row(i), y.Row(i)
+		along := 0.0
+		for j, v := range row {
+			d := float64(v) - float64(target[j])
+			loss += d * d * scale
+			along += float64(v) * 2 * d * scale
 		}
-		for j, v := range y.Row(i) {
-			d.Row(i)[j] = 1 / float32(y.Cols)
-			if sum > 0 {
-				d.Row(i)[j] = max(0, v) / sum
-			}
+		for j, v := range row {
+			row[j] = v * float32(2*(float64(v)-float64(target[j]))*scale-along)
 		}
 	}
-	return d
+	return loss, p
+}
+
+// softmax returns the softmax of each row.
+func softmax(x *mat.Dense) *mat.Dense {
+	p := x.Clone()
+	for i := range p.Rows {
+		row := p.Row(i)
+		top, sum := slices.Max(row), 0.0
+		for j, v := range row {
+			e := math.Exp(float64(v - top))
+			row[j] = float32(e)
+			sum += e
+		}
+		kernel.Scale(row, float32(1/sum), row)
+	}
+	return p
 }
 
 // symmetric returns (k + kᵀ)/2 in float64.

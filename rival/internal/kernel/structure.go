@@ -12,11 +12,12 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// structure is the structure-based neural tangent kernel (SNTK) of Wang et al. (2023, "Fast Graph Condensation with
+// structure is the structure-based neural tangent kernel (SNTK) of Wang et al. (2024, "Fast Graph Condensation with
 // Structure-based Neural Tangent Kernel"): the kernel of a GNN of infinite width whose K propagations are each followed
 // by L layers with ReLU.
 //
-// Let M = D̃⁻¹(A+I) on each of the two graphs. Σ and Θ are initially the inner products XX′ᵀ. Each propagation computes
+// Let M be D̃⁻¹(A+I), or A+I, on each of the two graphs. Σ and Θ are initially the inner products XX′ᵀ. Each propagation
+// computes
 //
 //	Σ ← MΣM′ᵀ,  Θ ← MΘM′ᵀ,
 //
@@ -27,49 +28,60 @@ import (
 // κ₀ and κ₁ are the arc-cosine kernels of degree 0 and 1 (Cho and Saul 2009). κ₁(1) = 1, so layers preserve the
 // diagonal of Σ. Θ is the kernel. For K = L = 1 it equals kernelridge.Wide.
 type structure struct {
-	// Hops is K, 1 or 2. Layers is L, at least 1.
-	Hops, Layers int
+	// Hops is K, the number of propagations of the kernel: 1 or 2.
+	Hops int `json:"hops"`
+	// Layers is L, the number of layers after each propagation, from 1 to 10.
+	Layers int `json:"layers"`
+	// Scale is what a propagation makes of the neighbours and the node itself: their average or their sum (add).
+	Scale string `json:"scale"`
 }
+
+// Average and Add are the values of structure.Scale.
+const (
+	Average = "average"
+	Add     = "add"
+)
 
 // side holds the real nodes for the kernel between real and condensed nodes.
 type side struct {
-	// features holds the rows of MX at the nodes within Hops−1 hops (near).
+	// features holds the rows of MX.
 	features *mat.Dense
-	// gather is M from near to the nodes of the side. It is nil for one hop, because both are then the same.
+	// gather is M.
 	gather *learn.Sparse
 	// length[k] and inverse[k] are √Σ_ii after propagation k+1 and its inverse, as columns.
 	length, inverse []*mat.Dense
 }
 
-// reached returns the nodes whose features the kernel needs, in ascending order, and the index of each. These are rows
-// and, with two hops, their neighbours. With one hop, place is nil.
-func (s structure) reached(a *mat.CSR, rows []int32) (near []int32, place map[int32]int32) {
-	if s.Hops == 1 {
-		return rows, nil
+// of returns the side of nodes with features x and adjacency matrix a. After the second propagation, the diagonal of Σ
+// needs the products of all pairs of neighbours of a node, which are deg²·d operations.
+func (s structure) of(ctx context.Context, x *mat.Dense, a *mat.CSR) (*side, error) {
+	nodes := make([]int32, a.Rows)
+	for i := range nodes {
+		nodes[i] = int32(i)
 	}
-	return learn.Near(a, rows)
-}
-
-// of returns the side of the given nodes of g, which must be in ascending order. It computes the features of the nodes
-// within K−1 hops and the diagonal of Σ. After the second propagation, the diagonal needs the products of all pairs of
-// neighbours of a node, which are deg²·d operations.
-func (s structure) of(ctx context.Context, g *graph.Graph, rows []int32) (*side, error) {
-	near, place := s.reached(g.Adj, rows)
-	mean := graph.Mean(g.Adj)
-	side := &side{features: new(mat.Dense)}
-	if err := mean.ApplyRows(ctx, side.features, g.X, near, nil); err != nil {
-		return nil, err
-	}
+	_, place := learn.Near(a, nodes)
+	m := learn.Between(s.operator(a), nodes, place)
+	side := &side{features: new(mat.Dense), gather: &learn.Sparse{Matrix: m}}
+	mat.MulSparse(side.features, m, x)
 	norms := kernelridge.Norms(side.features)
 	side.add(norms)
 	if s.Hops == 1 {
 		return side, nil
 	}
-	m := learn.Between(mean, rows, place)
-	side.gather = &learn.Sparse{Matrix: m}
 	lengths, err := s.second(ctx, side.features, norms, m)
 	side.add(lengths)
 	return side, err
+}
+
+// operator returns M for an adjacency matrix.
+func (s structure) operator(a *mat.CSR) graph.Operator {
+	m := graph.Mean(a)
+	if s.Scale == Add {
+		for i := range m.Left {
+			m.Left[i] = 1
+		}
+	}
+	return m
 }
 
 // add appends the lengths after a propagation, and their inverses.

@@ -32,13 +32,11 @@ func weighted(t *testing.T) *graph.Graph {
 	return g
 }
 
-var every = []int32{0, 1, 2, 3, 4, 5, 6}
-
-// written returns M = D̃⁻¹(A+I) of g.
-func written(t *testing.T, g *graph.Graph) *mat.Dense {
+// written returns an operator of g as a matrix.
+func written(t *testing.T, g *graph.Graph, of func(*mat.CSR) graph.Operator) *mat.Dense {
 	t.Helper()
 	m := new(mat.Dense)
-	if err := graph.Mean(g.Adj).Apply(t.Context(), m, learn.Identity(g.Nodes())); err != nil {
+	if err := of(g.Adj).Apply(t.Context(), m, learn.Identity(g.Nodes())); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -48,29 +46,18 @@ func written(t *testing.T, g *graph.Graph) *mat.Dense {
 // sparse rows and neighbourhoods, the other dense products.
 func TestBothSidesAgree(t *testing.T) {
 	g := weighted(t)
-	for _, s := range []structure{{1, 1}, {1, 3}, {2, 1}, {2, 2}} {
-		side, err := s.of(t.Context(), g, every)
+	for _, s := range []structure{{1, 1, Average}, {1, 3, Average}, {2, 1, Average}, {2, 2, Average}, {2, 2, Add}} {
+		side, err := s.of(t.Context(), g.X.(*mat.Dense), g.Adj)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tape := autodiff.NewTape()
-		cross, own := s.between(tape, side, condensed{x: tape.Var(g.X.(*mat.Dense)), m: tape.Var(written(t, g))})
+		m := tape.Var(written(t, g, s.operator))
+		cross, own := s.between(tape, side, condensed{x: tape.Var(g.X.(*mat.Dense)), m: m})
 		for i, v := range cross.Value.Data {
 			// κ₀ is steep near a cosine of 1, so that float32 causes an error of 10⁻⁴.
 			if want := own.Value.Data[i]; !(math.Abs(float64(v-want)) <= 1e-3*math.Abs(float64(want))) {
 				t.Errorf("%+v: entry %d is %v from the graph's side and %v from the condensed one", s, i, v, want)
-			}
-		}
-		some, err := s.of(t.Context(), g, []int32{1, 4, 6})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, _ := s.between(tape, some, condensed{x: tape.Var(g.X.(*mat.Dense)), m: tape.Var(written(t, g))})
-		for r, v := range []int{1, 4, 6} {
-			for j, got := range rows.Value.Row(r) {
-				if want := cross.Value.Row(v)[j]; !(math.Abs(float64(got-want)) <= 1e-5) {
-					t.Errorf("%+v: row of node %d alone is %v at %d, among all %v", s, v, got, j, want)
-				}
 			}
 		}
 	}
@@ -79,8 +66,8 @@ func TestBothSidesAgree(t *testing.T) {
 // TestOneHopIsWide checks that with one hop and one layer the kernel equals kernelridge.Wide.
 func TestOneHopIsWide(t *testing.T) {
 	g := weighted(t)
-	s := structure{1, 1}
-	side, err := s.of(t.Context(), g, every)
+	s := structure{1, 1, Average}
+	side, err := s.of(t.Context(), g.X.(*mat.Dense), g.Adj)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +75,7 @@ func TestOneHopIsWide(t *testing.T) {
 	x := mattest.Normal(3, 4, rand.New(rand.NewPCG(1, 1)))
 	got, _ := s.between(tape, side, condensed{x: tape.Var(x)})
 	want, h := new(mat.Dense), new(mat.Dense)
-	mat.Mul(h, written(t, g), g.X.(*mat.Dense))
+	mat.Mul(h, written(t, g, graph.Mean), g.X.(*mat.Dense))
 	mat.MulTB(want, h, x)
 	kernelridge.Wide(want, kernelridge.Norms(h), kernelridge.Norms(x))
 	for i, v := range want.Data {
@@ -106,9 +93,9 @@ func TestOneHopIsWide(t *testing.T) {
 func TestWideNetwork(t *testing.T) {
 	const units, networks = 100, 24
 	g := weighted(t)
-	m := written(t, g)
+	m := written(t, g, graph.Mean)
 	random := rand.New(rand.NewPCG(11, 3))
-	for _, s := range []structure{{1, 2}, {2, 1}, {2, 2}} {
+	for _, s := range []structure{{1, 2, Average}, {2, 1, Average}, {2, 2, Average}} {
 		var dots [7][7]float64
 		for range networks {
 			gradients := network(g, m, s, units, random)
@@ -121,7 +108,8 @@ func TestWideNetwork(t *testing.T) {
 			}
 		}
 		tape := autodiff.NewTape()
-		_, own := s.between(tape, must(s.of(t.Context(), g, every)), condensed{x: tape.Var(g.X.(*mat.Dense)), m: tape.Var(m)})
+		x := g.X.(*mat.Dense)
+		_, own := s.between(tape, must(s.of(t.Context(), x, g.Adj)), condensed{x: tape.Var(x), m: tape.Var(m)})
 		for i := range dots {
 			for j, dot := range dots[i] {
 				got := float64(own.Value.Row(i)[j])
@@ -164,37 +152,36 @@ func network(g *graph.Graph, m *mat.Dense, s structure, units int, random *rand.
 	return gradients
 }
 
-func must(s *side, err error) *side {
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return s
+	return v
+}
+
+// begin returns a regression for 4 condensed nodes of g.
+func begin(t *testing.T, g *graph.Graph, degree float64) *regression {
+	t.Helper()
+	start, err := learn.Begin(t.Context(), g, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRegression(t.Context(), start, defaults(), degree, rand.New(rand.NewPCG(2, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // TestGradient compares the gradients of the loss with differences. It covers X′ and Y′, with and without edges.
 func TestGradient(t *testing.T) {
-	g := weighted(t)
 	for _, degree := range []float64{0, 2} {
-		start, err := learn.Begin(t.Context(), g, 4, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		start.Unit = 2 // so that a gradient that ignores the unit is detected
-		s, err := newRegression(t.Context(), start, defaults(), degree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		random := rand.New(rand.NewPCG(2, 2))
-		for _, m := range []*mat.Dense{s.x, s.labels} {
-			for i := range m.Data {
-				m.Data[i] += 0.3 * float32(random.NormFloat64()) // away from the rows of the graph, where κ₀ is not differentiable
-			}
-		}
-		for which, m := range []*mat.Dense{s.x, s.labels} {
+		r := begin(t, weighted(t), degree)
+		for which, m := range []*mat.Dense{r.x, r.labels} {
 			// float32 kernels cause an error of 10⁻⁶ of the loss, divided by a step of 2·10⁻².
 			what := fmt.Sprintf("degree %v, matrix %d", degree, which)
 			learntest.Differences(t, what, m, nil, 1e-2, 3e-2, func() (float64, *mat.Dense, *mat.Dense) {
-				loss, dx, dy, err := s.gradient(t.Context())
+				loss, dx, dy, err := r.gradient(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -204,29 +191,79 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// TestUnit checks that the loss does not depend on the unit of X′.
-func TestUnit(t *testing.T) {
-	start, err := learn.Begin(t.Context(), weighted(t), 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var losses []float64
-	for range 2 {
-		r, err := newRegression(t.Context(), start, defaults(), 2)
-		if err != nil {
-			t.Fatal(err)
+// TestFilter checks the features of the kernel against a dense computation: columns are standardised over all nodes and
+// then propagated three times over the whole graph. The average of the kernel is over training nodes alone.
+func TestFilter(t *testing.T) {
+	g := weighted(t)
+	x := g.X.(*mat.Dense).Clone()
+	for j := range x.Cols {
+		mean, square := 0.0, 0.0
+		for i := range x.Rows {
+			mean += float64(x.Row(i)[j]) / 7
 		}
-		loss, _, _, err := r.gradient(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		for i := range x.Rows {
+			square += math.Pow(float64(x.Row(i)[j])-mean, 2) / 7
 		}
-		losses = append(losses, loss)
-		start.Unit *= 4 // multiplying by a power of two is exact
-		for i := range start.X.Data {
-			start.X.Data[i] /= 4
+		for i := range x.Rows {
+			x.Row(i)[j] = float32((float64(x.Row(i)[j]) - mean) / math.Sqrt(square))
 		}
 	}
-	if losses[0] != losses[1] {
-		t.Errorf("losses %v in two units, want the same", losses)
+	for range 3 {
+		next := new(mat.Dense)
+		mat.Mul(next, written(t, g, graph.Symmetric), x)
+		x = next
 	}
+	f, w := func(v int) []float32 { return x.Row(v) }, func(u, v int) float32 {
+		for n, w := range g.Adj.Row(u) {
+			if n == v {
+				return w
+			}
+		}
+		return 0
+	}
+	want := mat.NewDense(5, 4) // the training nodes 0, 1, 3, 4 and 6, of which 0 and 1, and 3 and 4 are neighbours
+	for j := range 4 {
+		for i, pair := range [][2]int{{0, 1}, {1, 0}, {3, 4}, {4, 3}, {6, 6}} {
+			weight := w(pair[0], pair[1])
+			want.Row(i)[j] = (f(pair[0])[j] + weight*f(pair[1])[j]) / (1 + weight)
+		}
+	}
+	learntest.Close(t, "features", begin(t, g, 0).train.features, want, 1e-5)
+}
+
+// TestUnits checks that other units and origins of the features change neither the loss nor, apart from the units, X′.
+func TestUnits(t *testing.T) {
+	g := weighted(t)
+	other := *g
+	x := g.X.(*mat.Dense).Clone()
+	for i := range x.Rows {
+		for j := range x.Row(i) {
+			x.Row(i)[j] = x.Row(i)[j]*float32(j+2) + 3
+		}
+	}
+	other.X = x
+	a, b := begin(t, g, 2), begin(t, &other, 2)
+	before, after := must(a.Epoch(t.Context(), 1, nil)), must(b.Epoch(t.Context(), 1, nil))
+	if !(math.Abs(before-after) <= 1e-5) {
+		t.Errorf("losses %v and %v, want the same", before, after)
+	}
+	want := a.Result().X
+	for i := range want.Rows {
+		for j := range want.Row(i) {
+			want.Row(i)[j] = want.Row(i)[j]*float32(j+2) + 3
+		}
+	}
+	learntest.Close(t, "X′", b.Result().X, want, 1e-3)
+}
+
+// TestSquares compares the loss and its gradient with their values for the probabilities ¼ and ¾.
+func TestSquares(t *testing.T) {
+	logits := &mat.Dense{Rows: 1, Cols: 2, Data: []float32{0, float32(math.Log(3))}}
+	loss, gradient := squares(softmax(logits), &mat.Dense{Rows: 1, Cols: 2, Data: []float32{1, 0}})
+	if math.Abs(loss-9.0/16) > 1e-6 { // ½(¾² + ¾²)
+		t.Errorf("loss %v, want 9/16", loss)
+	}
+	// p = ¾ of the second class has the loss p², so that the slope is 2p·p(1−p).
+	want := &mat.Dense{Rows: 1, Cols: 2, Data: []float32{-9.0 / 32, 9.0 / 32}}
+	learntest.Close(t, "gradient", gradient, want, 1e-6)
 }
