@@ -198,7 +198,7 @@ type cell struct {
 
 // newCell returns the cell of a record.
 func newCell(r Record, id graph.Identity, arm int, m gnn.Model) cell {
-	r.Version, r.Graph, r.Model = RecordVersion, id, m.Name()
+	r.Version, r.Graph, r.Model = recordVersion, id, m.Name()
 	return cell{record: r, key: r.key(), arm: arm, model: m}
 }
 

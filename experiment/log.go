@@ -26,7 +26,7 @@ type Log struct {
 }
 
 // start is the beginning of each line.
-var start = fmt.Sprintf(`{"record":%d,`, RecordVersion)
+var start = fmt.Sprintf(`{"record":%d,`, recordVersion)
 
 // OpenLog opens the log at path and creates the file if it does not exist.
 //
@@ -85,8 +85,8 @@ func decode(line []byte, r *Record) error {
 	if err := json.Unmarshal(line, &known); err != nil || known.Record < 1 {
 		return errNotRecord
 	}
-	if known.Record > RecordVersion {
-		return fmt.Errorf("record of version %d, must be 1 to %d", known.Record, RecordVersion)
+	if known.Record > recordVersion {
+		return fmt.Errorf("record of version %d, must be 1 to %d", known.Record, recordVersion)
 	}
 	r.Training = gnn.Defaults()
 	err := json.Unmarshal(line, r)

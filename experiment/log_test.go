@@ -55,7 +55,7 @@ func example() []experiment.Record {
 	config := cgc.Defaults()
 	config.Temperature = cgc.Infinite
 	r := experiment.Record{
-		Version: experiment.RecordVersion, Arm: "cgc", Config: written(config, 10, seed), Model: "gcn",
+		Version: 1, Arm: "cgc", Config: written(config, 10, seed), Model: "gcn",
 		Graph: graph.Identity{
 			Name: "a graph, \"quoted\"\n", Fingerprint: "f1", Nodes: 100, Edges: 7, Features: 3, Classes: 2,
 			Train: 20, Val: 30, Test: 40,

@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// RecordVersion is the version of the JSON format of a Record. Version 1 is the first.
-const RecordVersion = 1
+// recordVersion is the version of the JSON format of a Record. Version 1 is the first.
+const recordVersion = 1
 
 // Record is one training: its parameters, its outcome, and everything needed to repeat it. Its JSON keys are a contract
 // (docs/reference/json.md).

@@ -40,11 +40,11 @@ func Build(
 	if err != nil {
 		return nil, nil, Locate(err, file, files)
 	}
-	return g, content.Notes(g, changes), CheckTraining(cmp.Or(files["split"], file), g)
+	return g, content.Notes(g, changes), checkTraining(cmp.Or(files["split"], file), g)
 }
 
-// CheckTraining returns a *ReadError about file if g has a split without training nodes.
-func CheckTraining(file string, g *graph.Graph) error {
+// checkTraining returns a *ReadError about file if g has a split without training nodes.
+func checkTraining(file string, g *graph.Graph) error {
 	if s := g.Split; len(s.Train) > 0 || len(s.Val)+len(s.Test) == 0 {
 		return nil
 	}

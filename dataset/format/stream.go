@@ -159,7 +159,7 @@ func (s *Stream) Check() (err error) {
 	if s.Classes, err = graph.CheckLabels(s.Nodes, &s.Y, s.Classes, &s.Split); err != nil {
 		return s.Locate(err)
 	}
-	return CheckTraining(cmp.Or(s.Files["split"], s.Path), &graph.Graph{Split: s.Split})
+	return checkTraining(cmp.Or(s.Files["split"], s.Path), &graph.Graph{Split: s.Split})
 }
 
 // Locate adds the file to an error about a part of the graph. It returns other errors unchanged, and all errors if Path
