@@ -30,7 +30,8 @@ import (
 
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method {
-	return []condense.Method{newGCond(), gcondX{Matching: newGCond().Matching}, newDosCond(), newMSGC(), newSGDD()}
+	x := gcondX{Matching: newGCond().Matching, Choice: newGCond().Choice}
+	return []condense.Method{newGCond(), x, newDosCond(), newMSGC(), newSGDD()}
 }
 
 // SGC and GCN are the names of the relays, Cosine and MSE those of the distances.
@@ -61,13 +62,13 @@ type Matching struct {
 	Distance string `json:"distance"`
 	// Batch is the number of training nodes of a class in each step of sgc, drawn anew each time; 0 uses all.
 	Batch int `json:"batch"`
-	learn.Choice
 }
 
 // gcond is a method that learns X′ and A′ by matching gradients: gcond or doscond.
 type gcond struct {
 	name string
 	Matching
+	learn.Choice
 	learn.Structure
 }
 
@@ -84,6 +85,7 @@ const (
 // gcondX matches gradients as gcond does, without edges: A′ = I. Source: as gcond.
 type gcondX struct {
 	Matching
+	learn.Choice
 	// Memory limits the memory that is needed for the training nodes.
 	Memory rival.Memory `json:"memory"`
 }
@@ -94,8 +96,9 @@ func newGCond() gcond {
 		name: nameGCond,
 		Matching: Matching{
 			Epochs: 600, Outer: 20, Inner: 15, FeatureRate: 1e-4, RelayRate: 0.01, Relay: SGC, Hops: 2, Hidden: 256,
-			Distance: Cosine, Batch: 256, Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
+			Distance: Cosine, Batch: 256,
 		},
+		Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
 		Structure: learn.Structure{
 			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StartWeight: 0.5, StructureEpochs: 10, FeatureEpochs: 40,
 		},
@@ -120,28 +123,30 @@ func (gcondX) Name() string { return "gcond-x" }
 
 // Condense condenses g to the given number of nodes.
 func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, &m.Structure, nodes, seed)
+	return m.run(ctx, g, m, m.Choice, &m.Structure, nodes, seed)
 }
 
 // Condense condenses g to the given number of nodes.
 func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nil, nodes, seed)
+	return m.run(ctx, g, m, m.Choice, nil, nodes, seed)
 }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m gcond) Check(g *graph.Graph, nodes int) error {
-	return m.check(g, m, &m.Structure, m.Memory, nodes)
+	return m.check(g, m, &m.Structure, m.Memory, nodes, m.Choice.Check())
 }
 
 // Check validates the parameters, g, nodes and the memory limit.
-func (m gcondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
+func (m gcondX) Check(g *graph.Graph, nodes int) error {
+	return m.check(g, m, nil, m.Memory, nodes, m.Choice.Check())
+}
 
-// check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run
-// needs. A nil structure means A′ = I.
+// check returns an error for each parameter that is out of range, and errs. If there is none, it checks the memory that
+// a run needs. A nil structure means A′ = I.
 func (m Matching) check(
-	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int,
+	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int, errs ...error,
 ) error {
-	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) },
+	return learn.Check(method, g, nodes, s, memory, func() float64 { return m.bytes(g, nodes) }, append(errs,
 		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		parameter.Check(m.Outer >= 1, "outer", m.Outer, "at least 1"),
 		parameter.Check(m.Inner >= 0, "inner", m.Inner, "at least 0"),
@@ -152,8 +157,7 @@ func (m Matching) check(
 		parameter.Check(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
 		parameter.Check(m.Distance == Cosine || m.Distance == MSE, "distance", m.Distance, "cosine or mse"),
 		parameter.Check(m.Batch >= 0, "batch", m.Batch, "at least 0"),
-		m.Choice.Check(),
-	)
+	)...)
 }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
@@ -175,9 +179,10 @@ func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
 
 // run condenses g by gradient matching. A nil structure means A′ = I.
 func (m Matching) run(
-	ctx context.Context, g *graph.Graph, method condense.Checker, s *learn.Structure, nodes int, seed uint64,
+	ctx context.Context, g *graph.Graph, method condense.Checker, choice learn.Choice, s *learn.Structure, nodes int,
+	seed uint64,
 ) (*condense.Condensed, error) {
-	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
+	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: choice}
 	if s != nil {
 		plan.Threshold = s.Threshold
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
@@ -15,26 +16,37 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// msgc learns one X′ for several sparse graphs with fixed random patterns, by matching gradients of a linear GNN on all
-// of them. Source: Gao et al., Multiple sparse graphs condensation (2023).
+// msgc learns one X′ for several sparse graphs, in each of which a node has neighbours of every class. It matches
+// gradients of a linear GNN on all of them. Source: Gao et al., Multiple sparse graphs condensation (2023).
 //
 // On pattern b, A′⁽ᵇ⁾ consists of the entries of PGE(X′) on the pattern. The relay's gradient over all patterns
-// together is matched. The result is the mean of the graphs, and the mean of X′ over the last epochs.
+// together is matched. The result is the mean of the graphs and of X′ over Window epochs, the ones with the smallest
+// mean loss. Learning ends after Patience epochs without a smaller one.
+//
+// Departures from the authors' program (jianjianGJ/MSGC, main.py and graphsyn.py):
+//   - A condensed graph has one A′, the mean of the patterns before normalisation. The authors train GNNs on the 16
+//     normalised patterns at once.
+//   - PGE is that of GCond: its batch normalisation is over all pairs of nodes, not those of the patterns, and A′ is
+//     symmetrised before the sigmoid, not after it.
+//   - X′ starts from class means on every graph, as theirs does on Cora; theirs starts from clusters or samples on others.
+//   - Real gradients are of full neighbourhoods, not of 10 and 5 sampled neighbours.
 type msgc struct {
 	// Matching has the relay SGC, the only one that MSGC supports.
 	Matching
-	// Patterns is the number of sparse graphs, at least 1. Links is the number of nodes that each node draws in a pattern,
-	// at least 1.
+	// Patterns is the number of sparse graphs, at least 1.
 	Patterns int `json:"patterns"`
-	Links    int `json:"links"`
-	// Window is the number of final epochs over which X′ is averaged, at least 1.
-	Window int `json:"window"`
+	// Window is the number of epochs over whose loss the result is chosen, and over which it is averaged, at least 1.
+	// Patience is the number of epochs without a smaller loss after which learning ends, at least 1.
+	Window   int `json:"window"`
+	Patience int `json:"patience"`
 	learn.Structure
 }
 
-// newMSGC returns MSGC with the settings of GCond and 16 graphs.
+// newMSGC returns MSGC with the settings of its authors' program for Cora, which are those of GCond, and 16 graphs.
 func newMSGC() msgc {
-	m := msgc{Matching: newGCond().Matching, Structure: newGCond().Structure, Patterns: 16, Links: 2, Window: 20}
+	m := msgc{
+		Matching: newGCond().Matching, Structure: newGCond().Structure, Patterns: 16, Window: 20, Patience: 20,
+	}
 	m.Threshold = 0
 	return m
 }
@@ -48,13 +60,13 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 		m.check(g, m, &m.Structure, m.Memory, nodes),
 		parameter.Check(m.Relay == SGC, "relay", m.Relay, "sgc"),
 		parameter.Check(m.Patterns >= 1, "patterns", m.Patterns, "at least 1"),
-		parameter.Check(m.Links >= 1, "links", m.Links, "at least 1"),
 		parameter.Check(m.Window >= 1, "window", m.Window, "at least 1"),
+		parameter.Check(m.Patience >= 1, "patience", m.Patience, "at least 1"),
 	)
 	if err != nil {
 		return err
 	}
-	// X′ and its propagations on each pattern, their gradients, and X′ of the last epochs.
+	// X′ and its propagations on each pattern, their gradients, and X′ of the last epochs. A′ has fewer entries.
 	rows := float64(nodes) * (float64(m.Patterns)*float64(2*m.Hops+5) + float64(m.Window))
 	return m.Memory.Fits(learn.Training(m.Name(), g),
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
@@ -63,72 +75,143 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 // Condense condenses g to the given number of nodes.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
-		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
+		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Threshold: m.Threshold,
 	}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
-		means, err := start.ClassMeans(ctx, 0)
-		if err != nil {
-			return nil, err
-		}
-		means.Gather(start.X, start.Y) // each row of X′ starts as the mean of its class
-		rows, first := start.Labelled()
-		h, err := start.Embeddings(ctx, m.Hops, rows)
-		if err != nil {
-			return nil, err
-		}
-		relay, patterns, err := newSparse(ctx, start, m, h[m.Hops], first, rand.NewPCG(seed, patternStream))
-		if err != nil {
-			return nil, err
-		}
-		l := &sparseLearner{
-			matcher:  matcher{m.Matching, m.Pair(start, m.FeatureRate, seed), relay},
-			patterns: patterns, count: mat.NewDense(1, 1), mean: mat.NewDense(start.X.Dims()),
-		}
-		for range m.Window {
-			l.last = append(l.last, mat.NewDense(start.X.Dims()))
-		}
-		return l, nil
+		return m.begin(ctx, start, seed)
 	})
+}
+
+// begin returns the learner.
+func (m msgc) begin(ctx context.Context, start *learn.Start, seed uint64) (*sparseLearner, error) {
+	means, err := start.ClassMeans(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	means.Gather(start.X, start.Y) // each row of X′ starts as the mean of its class
+	rows, first := start.Labelled()
+	h, err := start.Embeddings(ctx, m.Hops, rows)
+	if err != nil {
+		return nil, err
+	}
+	drawn := make([][]bool, m.Patterns)
+	random := rand.New(rand.NewPCG(seed, patternStream))
+	for b := range drawn {
+		drawn[b] = pattern(start, random)
+	}
+	relay, patterns, err := newSparse(ctx, start, m, h[m.Hops], first, drawn)
+	if err != nil {
+		return nil, err
+	}
+	l := &sparseLearner{
+		matcher:  matcher{m.Matching, m.Pair(start, m.FeatureRate, seed), relay},
+		patterns: patterns, patience: m.Patience, losses: mat.NewDense(1, m.Window),
+		x: make([]*mat.Dense, m.Window+1), a: make([]*mat.Dense, m.Window+1), record: mat.NewDense(1, records),
+	}
+	for i := range l.x {
+		l.x[i], l.a[i] = l.X.Clone(), patterns.average(l.A()).Clone()
+	}
+	return l, nil
 }
 
 // patternStream is the random stream of the patterns.
 const patternStream = 1<<40 + 2
 
-// sparseLearner is the Learner of MSGC.
+// pattern returns whether nodes i and j are linked, at i·N′ + j, in a random sparse graph. Each node in turn takes a
+// neighbour of each class of which it has fewer than two, with replacement: one of those that have the fewest
+// neighbours of its own class.
+func pattern(s *learn.Start, random *rand.Rand) []bool {
+	n := len(s.Y)
+	linked, count := memory.Make[bool](n*n), mat.NewDense(n, len(s.Budget))
+	for i, own := range s.Y {
+		linked[i*n+i] = true
+		for c := range s.Budget {
+			var least []int
+			for j := s.First[c]; j < s.First[c+1]; j++ {
+				switch have := count.Row(j)[own]; {
+				case j == i:
+				case len(least) == 0 || have < count.Row(least[0])[own]:
+					least = []int{j}
+				case have == count.Row(least[0])[own]:
+					least = append(least, j)
+				}
+			}
+			if len(least) == 0 || count.Row(i)[c] > 1 {
+				continue
+			}
+			j := least[random.IntN(len(least))]
+			count.Row(i)[c]++
+			count.Row(j)[own]++
+			linked[i*n+j], linked[j*n+i] = true, true
+		}
+	}
+	return linked
+}
+
+// sparseLearner is the Learner of MSGC. It implements learn.Chooser.
 type sparseLearner struct {
 	matcher
 	patterns *patterns
-	last     []*mat.Dense // the X′ of the last epochs, in a ring buffer
-	count    *mat.Dense   // 1×1: the number of epochs so far
-	mean     *mat.Dense
+	patience int
+	losses   *mat.Dense   // of the last epochs, in a ring buffer
+	x, a     []*mat.Dense // X′ and A′ of the same epochs, and the choice as the last element
+	record   *mat.Dense   // 1×records; a matrix, so that a checkpoint can store it
 }
 
-// Epoch runs an epoch of gradient matching and stores X′.
+// These are the columns of sparseLearner.record.
+const (
+	epochs      = iota // so far
+	chosenEpoch        // the last epoch of the chosen window
+	chosenLoss         // its mean loss
+	records
+)
+
+// Epoch runs an epoch of gradient matching and chooses the window that ends with it if its loss is the smallest so far.
 func (l *sparseLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
 	if loss, err = l.matcher.Epoch(ctx, epoch, src); err != nil {
 		return 0, err
 	}
-	copy(l.last[epoch%len(l.last)].Data, l.X.Data)
-	l.count.Data[0]++
+	window, record := len(l.losses.Data), l.record.Data
+	at := epoch % window
+	l.losses.Data[at] = float32(loss)
+	copy(l.x[at].Data, l.X.Data)
+	copy(l.a[at].Data, l.patterns.average(l.A()).Data)
+	record[epochs]++
+	var last []int
+	mean := float32(0)
+	for e := max(1, epoch-window+1); e <= epoch; e++ {
+		last = append(last, e%window)
+	}
+	for _, i := range last {
+		mean += l.losses.Data[i] / float32(len(last))
+	}
+	if epoch == 1 || mean < record[chosenLoss] {
+		record[chosenEpoch], record[chosenLoss] = float32(epoch), mean
+		for _, parts := range [][]*mat.Dense{l.x, l.a} {
+			clear(parts[window].Data)
+			for _, i := range last {
+				kernel.Axpy(1/float32(len(last)), parts[i].Data, parts[window].Data)
+			}
+		}
+	}
 	return loss, nil
 }
 
-// Result returns the mean of X′ over the last epochs, and the mean of the graphs for it.
+// Chosen implements learn.Chooser.
+func (l *sparseLearner) Chosen() (epoch int, done bool) {
+	epoch = int(l.record.Data[chosenEpoch])
+	return epoch, int(l.record.Data[epochs])-epoch >= l.patience
+}
+
+// Result returns the means of X′ and of A′ over the chosen window.
 func (l *sparseLearner) Result() learn.Iterate {
-	n := min(len(l.last), int(l.count.Data[0]))
-	if n == 0 {
-		return learn.Iterate{X: l.X, A: l.patterns.average(l.A())}
-	}
-	clear(l.mean.Data)
-	for _, x := range l.last { // entries for later epochs are still 0
-		kernel.Axpy(1/float32(n), x.Data, l.mean.Data)
-	}
-	return learn.Iterate{X: l.mean, A: l.patterns.average(l.Maker.Forward(l.mean))}
+	window := len(l.losses.Data)
+	return learn.Iterate{X: l.x[window], A: l.a[window]}
 }
 
 // State implements learn.Learner.
 func (l *sparseLearner) State() []*mat.Dense {
-	return append(append(l.matcher.State(), l.count), l.last...)
+	return slices.Concat(l.matcher.State(), []*mat.Dense{l.losses, l.record}, l.x, l.a)
 }
 
 // patterns is the propagation on several sparse graphs that share one X′. On the tape they are one graph of
@@ -146,48 +229,36 @@ type patterns struct {
 	x, a, z *autodiff.Var
 }
 
-// newSparse returns the linear relay on patterns: in each, a node draws m.Links others, and an edge has both
-// directions.
-func newSparse(ctx context.Context, s *learn.Start, m msgc, real *mat.Dense, first []int, src rand.Source) (
+// newSparse returns the linear relay on the given patterns, in which every node is linked to itself.
+func newSparse(ctx context.Context, s *learn.Start, m msgc, real *mat.Dense, first []int, drawn [][]bool) (
 	*linear, *patterns, error,
 ) {
-	n, random := len(s.Y), rand.New(src)
+	n, count := len(s.Y), len(drawn)
 	o := &patterns{hops: m.Hops, share: mat.NewDense(n, n), tape: autodiff.NewTape()}
-	joined := make([][]bool, m.Patterns)
-	for b := range joined {
-		joined[b] = memory.Make[bool](n * n)
-		for i := range n {
-			joined[b][i*n+i] = true
-			for range m.Links {
-				j := (i + 1 + random.IntN(max(1, n-1))) % n // never i, if there are other nodes
-				joined[b][i*n+j], joined[b][j*n+i] = true, true
-			}
-		}
-	}
 	repeated := &learn.Start{X: s.X, First: []int{0}}
-	graphs := &mat.CSR{Rows: n * m.Patterns, Cols: n * m.Patterns, Indptr: []int64{0}}
+	graphs := &mat.CSR{Rows: n * count, Cols: n * count, Indptr: []int64{0}}
 	var loops []float32
 	for c, k := range s.Budget {
-		for b, pattern := range joined {
+		for b, pattern := range drawn {
 			for i := s.First[c]; i < s.First[c+1]; i++ {
 				o.nodes, repeated.Y = append(o.nodes, int32(i)), append(repeated.Y, int32(c))
 				for j, y := range s.Y {
 					if !pattern[i*n+j] {
 						continue
 					}
-					row := s.First[y]*m.Patterns + b*s.Budget[y] + j - s.First[y] // of node j in pattern b
+					row := s.First[y]*count + b*s.Budget[y] + j - s.First[y] // of node j in pattern b
 					graphs.Indices, o.entries = append(graphs.Indices, int32(row)), append(o.entries, int32(i*n+j))
 					if i == j {
 						loops = append(loops, 1)
 					} else {
 						loops = append(loops, 0)
-						o.share.Row(i)[j] += 1 / float32(m.Patterns)
+						o.share.Row(i)[j] += 1 / float32(count)
 					}
 				}
 				graphs.Indptr = append(graphs.Indptr, int64(len(graphs.Indices)))
 			}
 		}
-		repeated.Budget = append(repeated.Budget, k*m.Patterns)
+		repeated.Budget = append(repeated.Budget, k*count)
 		repeated.First = append(repeated.First, len(repeated.Y))
 	}
 	o.loops = &mat.Dense{Rows: len(loops), Cols: 1, Data: loops}

@@ -27,6 +27,7 @@ import (
 //	spectrum · W₂²(eigenvalues of L′, eigenvalues of L),  L = I − D^-½AD^-½ on a sample of nodes.
 type sgdd struct {
 	Matching
+	learn.Choice
 	learn.Structure
 	// Graphon is ε, the share of the graphon in A′, from 0 to 1.
 	Graphon float64 `json:"graphon"`
@@ -39,7 +40,8 @@ type sgdd struct {
 // newSGDD returns SGDD with the settings of GCond, a graphon share of 0.5 and a sample of 200 nodes.
 func newSGDD() sgdd {
 	return sgdd{
-		Matching: newGCond().Matching, Structure: newGCond().Structure, Graphon: 0.5, Spectrum: 0.1, Sample: 200,
+		Matching: newGCond().Matching, Choice: newGCond().Choice, Structure: newGCond().Structure,
+		Graphon: 0.5, Spectrum: 0.1, Sample: 200,
 	}
 }
 
@@ -51,7 +53,7 @@ func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	both := m.Structure
 	both.PairHidden = max(m.PairHidden, 2*m.PairHidden) // two networks; a negative value is reported unchanged
 	return errors.Join(
-		m.check(g, m, &both, m.Memory, nodes),
+		m.check(g, m, &both, m.Memory, nodes, m.Choice.Check()),
 		parameter.Check(m.Graphon >= 0 && m.Graphon <= 1, "graphon", m.Graphon, "0 to 1"),
 		parameter.Check(m.Spectrum >= 0, "spectrum", m.Spectrum, "at least 0"),
 		parameter.Check(m.Sample >= 2, "sample", m.Sample, "at least 2"),

@@ -3,6 +3,7 @@ package gradient
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
@@ -18,13 +19,9 @@ func TestSparseIsDense(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	s, real, first := small(random)
 	m := newMSGC()
-	m.Patterns, m.Links = 1, 200
-	o, p, err := newSparse(t.Context(), s, m, real, first, random)
+	o, _, err := newSparse(t.Context(), s, m, real, first, [][]bool{slices.Repeat([]bool{true}, 49)})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if edges := len(p.entries); edges != 49 {
-		t.Fatalf("%d entries of 7 nodes that drew 200 others each, want 49", edges)
 	}
 	l := linearOn(s, m.Matching, real, first, &learn.Propagation{Hops: m.Hops})
 	l.Restart(rand.NewPCG(1, 1))
@@ -53,9 +50,7 @@ func TestSparseIsDense(t *testing.T) {
 func TestSparseDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	s, real, first := small(random)
-	m := newMSGC()
-	m.Patterns, m.Links = 3, 1
-	o, p, err := newSparse(t.Context(), s, m, real, first, random)
+	o, p, err := newSparse(t.Context(), s, newMSGC(), real, first, [][]bool{pattern(s, random), pattern(s, random)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +72,86 @@ func TestSparseDifferences(t *testing.T) {
 	}
 	if outside <= 7 {
 		t.Errorf("%d entries outside of all patterns, want more than the diagonal", outside)
+	}
+}
+
+// TestPattern checks that each node has a neighbour of every class, itself left out, and that with classes of equal size
+// nodes of a class have one or two of each other class. Patterns must differ.
+func TestPattern(t *testing.T) {
+	s := &learn.Start{Budget: []int{10, 10, 0, 10, 1}, First: []int{0, 10, 20, 20, 30, 31}}
+	for c, n := range s.Budget {
+		s.Y = append(s.Y, slices.Repeat([]int32{int32(c)}, n)...)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	one, another := pattern(s, random), pattern(s, random)
+	if slices.Equal(one, another) {
+		t.Error("two patterns are the same")
+	}
+	for i := range s.Y {
+		if !one[i*31+i] {
+			t.Errorf("node %d is not linked to itself", i)
+		}
+		for c, n := range s.Budget {
+			links := 0
+			for j := s.First[c]; j < s.First[c+1]; j++ {
+				if j != i && one[i*31+j] {
+					links++
+				}
+				if one[i*31+j] != one[j*31+i] {
+					t.Errorf("nodes %d and %d are linked in one direction", i, j)
+				}
+			}
+			switch {
+			case n == 10 && i < 30 && (links < 1 || links > 2), i < 30 && n == 1 && links != 1, i == 30 && links != n-n%10:
+				t.Errorf("node %d has %d links to the %d nodes of class %d", i, links, n, c)
+			}
+		}
+	}
+}
+
+// TestWindow checks that the result is the mean over the epochs of the window with the smallest mean loss, and that
+// learning ends after as many epochs without a smaller one as the patience.
+func TestWindow(t *testing.T) {
+	m := newMSGC()
+	m.Window, m.Patience, m.Outer, m.Inner, m.Patterns, m.Epochs = 2, 3, 1, 0, 2, 200
+	m.FeatureRate, m.StructureEpochs, m.FeatureEpochs = 0.02, 0, 0
+	g := learntest.Graph(t, false)
+	learner := func() *sparseLearner {
+		l, err := m.begin(t.Context(), learntest.BeginOn(t, g), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := learner()
+	var losses []float64
+	var x []*mat.Dense
+	done := false
+	for epoch := 1; !done; epoch++ {
+		loss, err := l.Epoch(t.Context(), epoch, learn.Source(1, epoch))
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses, x = append(losses, loss), append(x, l.X.Clone())
+		var at int
+		at, done = l.Chosen()
+		least, best := math.Inf(1), 0
+		for e := range losses {
+			if mean := (losses[max(0, e-1)] + losses[e]) / 2; mean < least-1e-6 {
+				least, best = mean, e
+			}
+		}
+		if at != best+1 || done != (epoch-at == 3) {
+			t.Fatalf("epoch %d of %v: chose %d, done %v, want %d", epoch, losses, at, done, best+1)
+		}
+		want := x[max(0, best-1)].Clone()
+		for i, v := range x[best].Data {
+			want.Data[i] = (want.Data[i] + v) / 2
+		}
+		learntest.Close(t, "X′", l.Result().X, want, 1e-6)
+	}
+	if len(losses) < 6 {
+		t.Errorf("ended after %d epochs, want a loss that falls at first", len(losses))
 	}
 }
 

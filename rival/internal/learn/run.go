@@ -27,6 +27,13 @@ type Learner interface {
 	State() []*mat.Dense
 }
 
+// Chooser is a Learner that chooses its result itself, without validation nodes. Result returns its choice so far.
+type Chooser interface {
+	Learner
+	// Chosen returns the epoch of the choice, and whether no more epochs are needed.
+	Chosen() (epoch int, done bool)
+}
+
 // Iterate is a condensed graph in the course of learning.
 type Iterate struct {
 	// X is X′ divided by Start.Unit.
@@ -58,6 +65,7 @@ type Plan struct {
 	Seed   uint64
 	// Epochs is the number of epochs.
 	Epochs int
+	// Choice is not used if the learner is a Chooser.
 	Choice
 	// Threshold is the minimum weight of an edge of A′; smaller weights become 0.
 	Threshold float64
@@ -100,7 +108,7 @@ func Run(
 		if err != nil {
 			return nil, err
 		}
-		for epoch := done + 1; epoch <= plan.Epochs; epoch++ {
+		for epoch := done + 1; epoch <= plan.Epochs && !r.ended(); epoch++ {
 			if err := r.epoch(ctx, epoch); err != nil {
 				return nil, err
 			}
@@ -122,7 +130,8 @@ type run struct {
 	clock   *condense.Clock
 	start   *Start
 	learner Learner
-	judge   *judge     // nil if there are no validation nodes
+	chooser Chooser    // the learner, or nil if it is none
+	judge   *judge     // nil if there are no validation nodes, or a chooser
 	best    Iterate    // the best iterate so far
 	record  *mat.Dense // what is known of it and of the progress, 1×records; a matrix, so that a checkpoint can store it
 
@@ -150,8 +159,10 @@ func (r *run) prepare(ctx context.Context, g *graph.Graph, begin func(*Start) (L
 	if r.learner, err = begin(r.start); err != nil {
 		return err
 	}
-	if r.judge, err = newJudge(g, r.JudgeEpochs); err != nil {
-		return err
+	if r.chooser, _ = r.learner.(Chooser); r.chooser == nil {
+		if r.judge, err = newJudge(g, r.JudgeEpochs); err != nil {
+			return err
+		}
 	}
 	config, err := condense.Configuration(r.Method, r.Nodes, r.Seed)
 	if err != nil {
@@ -189,11 +200,20 @@ func (r *run) epoch(ctx context.Context, epoch int) error {
 		return r.diverged("the loss of epoch %d of %d is %v", epoch, r.Epochs, loss)
 	}
 	r.record.Data[lastLoss] = float32(loss)
-	if epoch < r.Epochs && (r.judge == nil || !r.looks(epoch)) {
+	if epoch < r.Epochs && !r.ended() && (r.judge == nil || !r.looks(epoch)) {
 		return nil
 	}
 	defer r.clock.Step(judgeStep)()
 	return r.consider(ctx, epoch)
+}
+
+// ended reports whether a chooser needs no more epochs.
+func (r *run) ended() bool {
+	if r.chooser == nil {
+		return false
+	}
+	_, done := r.chooser.Chosen()
+	return done
 }
 
 // diverged returns the error of a run that has produced non-finite numbers.
@@ -231,6 +251,9 @@ func (r *run) consider(ctx context.Context, epoch int) error {
 			return nil
 		}
 		record[bestAccuracy], record[bestError] = a, e
+	}
+	if r.chooser != nil {
+		epoch, _ = r.chooser.Chosen()
 	}
 	record[bestEpoch] = float32(epoch)
 	best := r.best.parts()
