@@ -28,7 +28,8 @@ import (
 //     normalised patterns at once.
 //   - PGE is that of GCond: its batch normalisation is over all pairs of nodes, not those of the patterns, and A′ is
 //     symmetrised before the sigmoid, not after it.
-//   - X′ starts from class means on every graph, as theirs does on Cora; theirs starts from clusters or samples on others.
+//   - X′ starts from class means on every graph, as theirs does on Cora; theirs starts from clusters or samples on
+//     others.
 //   - Real gradients are of full neighbourhoods, not of 10 and 5 sampled neighbours.
 type msgc struct {
 	// Matching has the relay SGC, the only one that MSGC supports.

@@ -75,8 +75,8 @@ func TestSparseDifferences(t *testing.T) {
 	}
 }
 
-// TestPattern checks that each node has a neighbour of every class, itself left out, and that with classes of equal size
-// nodes of a class have one or two of each other class. Patterns must differ.
+// TestPattern checks that each node has a neighbour of every class, itself left out, and that with classes of equal
+// size nodes of a class have one or two of each other class. Patterns must differ.
 func TestPattern(t *testing.T) {
 	s := &learn.Start{Budget: []int{10, 10, 0, 10, 1}, First: []int{0, 10, 20, 20, 30, 31}}
 	for c, n := range s.Budget {

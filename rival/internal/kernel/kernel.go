@@ -12,13 +12,14 @@
 // Departures from the authors' program (WANGLin0126/GCSNTK, main.py):
 //   - Y′ starts from uniform random numbers plus 1 in a class that is given to each condensed node, so that each class
 //     keeps its share of N′; theirs are uniform.
-//   - The result is for GNNs, which the authors train on X′ and Y′ as they are, with a squared error: here the scaling of
-//     X′ is undone, because GNNs are tested on the features of the graph, and labels are the softmax of Y′. The last
+//   - The result is for GNNs, which the authors train on X′ and Y′ as they are, with a squared error: here the scaling
+//     of X′ is undone, because GNNs are tested on the features of the graph, and labels are the softmax of Y′. The last
 //     iterate is not the result but the best one on the validation nodes.
-//   - κ₀ takes the cosine before a layer, as in the paper, not the one after it. Cosines are not clipped at ±0.9999, and
-//     the diagonal of Σ is exact.
+//   - κ₀ takes the cosine before a layer, as in the paper, not the one after it. Cosines are not clipped at ±0.9999,
+//     and the diagonal of Σ is exact.
 //   - Edges have weights.
-//   - K is 1 or 2. All training nodes are in one batch, while the programs for large graphs have batches of 2,000 to 5,000.
+//   - K is 1 or 2. All training nodes are in one batch, while the programs for large graphs have batches of 2,000 to
+//     5,000.
 package kernel
 
 import (

@@ -31,8 +31,8 @@ type regression struct {
 	tape *autodiff.Tape
 }
 
-// newRegression replaces the graph of start by one with standardised features, and its unit by 1. X′ is initially uniform
-// random numbers below 1. Y′ is such numbers, plus 1 in the class of the condensed node.
+// newRegression replaces the graph of start by one with standardised features, and its unit by 1. X′ is initially
+// uniform random numbers below 1. Y′ is such numbers, plus 1 in the class of the condensed node.
 func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree float64, random *rand.Rand) (
 	_ *regression, err error,
 ) {
@@ -177,8 +177,8 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	return loss, t.Grad(along, x)[0].Value, beta, nil
 }
 
-// squares returns the mean of (p − y)² over all entries, where p is the softmax of logits, and turns p into the gradient
-// with respect to the logits.
+// squares returns the mean of (p − y)² over all entries, where p is the softmax of logits, and turns p into the
+// gradient with respect to the logits.
 func squares(p, y *mat.Dense) (loss float64, gradient *mat.Dense) {
 	scale := 1 / float64(len(p.Data))
 	for i := range p.Rows {

@@ -16,8 +16,8 @@ import (
 // Structure-based Neural Tangent Kernel"): the kernel of a GNN of infinite width whose K propagations are each followed
 // by L layers with ReLU.
 //
-// Let M be D̃⁻¹(A+I), or A+I, on each of the two graphs. Σ and Θ are initially the inner products XX′ᵀ. Each propagation
-// computes
+// Let M be D̃⁻¹(A+I), or A+I, on each of the two graphs. Σ and Θ are initially the inner products XX′ᵀ. Each
+// propagation computes
 //
 //	Σ ← MΣM′ᵀ,  Θ ← MΘM′ᵀ,
 //

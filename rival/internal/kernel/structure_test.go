@@ -192,7 +192,7 @@ func TestGradient(t *testing.T) {
 }
 
 // TestFilter checks the features of the kernel against a dense computation: columns are standardised over all nodes and
-// then propagated three times over the whole graph. The average of the kernel is over training nodes alone.
+// then propagated three times over the full graph. The average of the kernel is over training nodes alone.
 func TestFilter(t *testing.T) {
 	g := weighted(t)
 	x := g.X.(*mat.Dense).Clone()
