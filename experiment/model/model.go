@@ -8,13 +8,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -59,19 +58,12 @@ func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, 
 		return nil, err
 	}
 	for i := range p.Rows {
-		row := p.Row(i)
-		largest, sum := slices.Max(row), 0.0
-		for _, v := range row {
-			sum += math.Exp(float64(v - largest))
-		}
-		for c, v := range row {
-			row[c] = float32(math.Exp(float64(v-largest)) / sum)
-		}
+		kernel.Softmax(p.Row(i))
 	}
 	return p, nil
 }
 
-// kindKey is the key in the metadata whose value identifies a file with a model.
+// The metadata of a file with a model has the value kindOf at the key kindKey.
 const (
 	kindKey = "format"
 	kindOf  = "cgc-model"
@@ -108,7 +100,7 @@ func (m *Model) Save(ctx context.Context, path string) error {
 	for i, p := range m.Parameters {
 		tensors = append(tensors, storedOf(m.Model, i).tensor(p))
 	}
-	meta := map[string]string{kindKey: kindOf, "format_version": strconv.Itoa(1), "model": string(text)}
+	meta := map[string]string{kindKey: kindOf, "format_version": "1", "model": string(text)}
 	return safetensors.Write(ctx, path, meta, tensors)
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/safetensors"
@@ -94,5 +95,5 @@ func (s stored) parameter(p gnn.Shape, data []float32) *mat.Dense {
 	if s.kind == weight {
 		return (&mat.Dense{Rows: p.Cols, Cols: p.Rows, Data: data}).T()
 	}
-	return &mat.Dense{Rows: p.Rows, Cols: p.Cols, Data: append([]float32(nil), data...)} // data is in the mapped file
+	return &mat.Dense{Rows: p.Rows, Cols: p.Cols, Data: slices.Clone(data)} // data is in the mapped file
 }

@@ -24,6 +24,7 @@ from torch_geometric.nn import APPNP, ChebConv, GATConv, GCNConv, SAGEConv, SGCo
 from torch_geometric.utils import add_self_loops, to_torch_csr_tensor
 
 import cgc
+from cgc._layers import LoopedCheb
 
 # Maps names of condensed graphs to the original graph and the arguments of condense.
 GRAPHS = {
@@ -52,16 +53,8 @@ class Cheb(ChebConv):
         return to_torch_csr_tensor(edge_index, norm, (len(x), len(x))) @ x
 
 
-class LoopedCheb(Cheb):
-    """ChebConv on the graph with self-loops, as in cgc: L = −D^-½(A + I)D^-½."""
-
-    def __norm__(self, edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, *_: object, **__: object):
-        if edge_weight is None:
-            edge_weight = torch.ones(edge_index.size(1))
-        edge_index, edge_weight = add_self_loops(edge_index, edge_weight, 1.0, num_nodes)
-        degree = torch.zeros(num_nodes).scatter_add_(0, edge_index[0], edge_weight)
-        root = degree.rsqrt()
-        return edge_index, -root[edge_index[0]] * edge_weight * root[edge_index[1]]
+class FastLoopedCheb(Cheb, LoopedCheb):
+    """The same on the graph with self-loops, as in cgc."""
 
 
 class Layers(nn.Module):
@@ -107,7 +100,7 @@ def build(model: str, d: int, hidden: int, c: int) -> nn.Module:
     if model == "appnp":
         return Predict(d, hidden, c)
     if model.startswith("cheby"):
-        kind = LoopedCheb if model == "cheby" else Cheb
+        kind = FastLoopedCheb if model == "cheby" else Cheb
         return Layers(kind(d, hidden, K=3), kind(hidden, c, K=3))
     width = hidden // 8
     first, last = GATConv(d, width, heads=8, dropout=0.6), GATConv(hidden, c, heads=1, dropout=0.6)

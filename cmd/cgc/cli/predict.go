@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -155,8 +154,7 @@ type predictions struct {
 
 // class returns the class that is predicted for a node.
 func (s predictions) class(node int32) int {
-	row := s.probabilities.Row(int(node))
-	return slices.Index(row, slices.Max(row))
+	return kernel.ArgMax(s.probabilities.Row(int(node)))
 }
 
 // summary counts the predictions.
@@ -181,8 +179,7 @@ func (s predictions) summary() predicted {
 
 // write writes the predictions as a CSV table.
 func (s predictions) write(to io.Writer) error {
-	buffered := bufio.NewWriter(to)
-	w := csv.NewWriter(buffered)
+	w := csv.NewWriter(to)
 	name := strconv.Itoa
 	if s.model.ClassNames != nil {
 		name = func(c int) string { return s.model.ClassNames[c] }
@@ -208,10 +205,7 @@ func (s predictions) write(to io.Writer) error {
 		}
 	}
 	w.Flush()
-	if err := w.Error(); err != nil {
-		return err
-	}
-	return buffered.Flush()
+	return w.Error()
 }
 
 // save writes the predictions as tensors: nodes, class, and a row of probabilities for each of the nodes.

@@ -200,14 +200,7 @@ func squares(p, y *mat.Dense) (loss float64, gradient *mat.Dense) {
 func softmax(x *mat.Dense) *mat.Dense {
 	p := x.Clone()
 	for i := range p.Rows {
-		row := p.Row(i)
-		top, sum := slices.Max(row), 0.0
-		for j, v := range row {
-			e := math.Exp(float64(v - top))
-			row[j] = float32(e)
-			sum += e
-		}
-		kernel.Scale(row, float32(1/sum), row)
+		kernel.Softmax(p.Row(i))
 	}
 	return p
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 )
 
-// sizedGraphs lists the graphs that were condensed to many sizes. The records are in
-// sizes-NAME.jsonl.
+// sizedGraphs lists the graphs that were condensed to many sizes. The records are in sizes-NAME.jsonl.
 var sizedGraphs = []string{"cora", "citeseer", "dblp", "acm"}
 
 // sized returns the results of auto on a graph at all sizes, ascending, with those of the full graph.
@@ -36,7 +35,7 @@ func (c measured) gain() float64 {
 // sizesFigure plots by how much the accuracy differs from that of the full graph over the number of condensed nodes.
 func sizesFigure(root string) string {
 	lines := &report.Lines{X: "condensed nodes per class", Y: "test accuracy − that of the full graph, points", LogX: true}
-	for style, name := range sizedGraphs[:4] { // the figure has six styles
+	for style, name := range sizedGraphs {
 		series := report.Series{Name: name, Style: style, Joined: true}
 		for _, c := range sized(root, name) {
 			s := c.methods["auto"]
