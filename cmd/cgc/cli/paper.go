@@ -99,6 +99,7 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 	flags.StringVarP(&job.folder, "output", "o", "",
 		"write records, tables and figures to `FOLDER`, which is created if needed")
 	addReport(cmd, &job.page)
+	cmd.AddCommand(c.boardCommand())
 	return cmd
 }
 

@@ -165,16 +165,3 @@ sub/c: var C
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
-
-// TestHolm compares the procedure with an example that is computed by hand.
-func TestHolm(t *testing.T) {
-	for want, pValues := range map[float64][]float64{
-		0.01: {0.04, 0.01, 0.02, 0.9, 0.001}, // the bounds are 0.01, 0.0125, 0.0167, 0.025 and 0.05
-		-1:   {0.03, 0.04},
-		0.05: {0.05},
-	} {
-		if got := holm(pValues); got != want {
-			t.Errorf("%v: %v, want %v", pValues, got, want)
-		}
-	}
-}

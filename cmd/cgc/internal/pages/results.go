@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
@@ -176,33 +174,11 @@ func (c measured) difference(method string, significant float64) report.Cell {
 		return report.Missing()
 	}
 	mean := report.Signed(d.Difference.Mean, 1).Text
-	if pValue(d) <= significant {
+	if paper.PValue(d) <= significant {
 		mean = "**" + mean + "**"
 	}
 	lo, hi := d.Difference.Mean-d.Difference.CI95, d.Difference.Mean+d.Difference.CI95
 	return report.Word(fmt.Sprintf("%s (%s to %s)", mean, report.Signed(lo, 1).Text, report.Signed(hi, 1).Text))
-}
-
-// pValue returns the p-value of a difference by the two-sided paired t-test.
-func pValue(d experiment.Comparison) float64 {
-	if d.Difference.Mean == 0 {
-		return 1
-	}
-	t := math.Abs(d.Difference.Mean) * math.Sqrt(float64(d.Seeds)) / d.Difference.Std
-	return 2 * distuv.StudentsT{Sigma: 1, Nu: float64(d.Seeds - 1)}.Survival(t)
-}
-
-// holm returns the largest p-value that is significant by Holm's step-down procedure: the probability that any of the
-// tests is significant by chance is at most 5%. It is −1 if none is significant.
-func holm(pValues []float64) (significant float64) {
-	significant = -1
-	for i, p := range slices.Sorted(slices.Values(pValues)) {
-		if p > 0.05/float64(len(pValues)-i) {
-			break
-		}
-		significant = p
-	}
-	return significant
 }
 
 // right returns a right-aligned column, for numbers.
@@ -309,11 +285,11 @@ func accuracy(root string) string {
 	for _, c := range all {
 		for _, method := range methods {
 			if d, is := c.compared(method); is {
-				pValues = append(pValues, pValue(d))
+				pValues = append(pValues, paper.PValue(d))
 			}
 		}
 	}
-	significant := holm(pValues)
+	significant := paper.Holm(pValues)
 	for _, c := range all {
 		row := []report.Cell{report.Word(c.name()), report.Integer(c.nodes), c.seeds(), c.test("auto"), c.test("cgc"),
 			c.test("cgc-x"), c.test("cgc-d")}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+func (c *command) boardCommand() *cobra.Command {
+	job := &boardJob{command: c, names: condense.Names(), models: []gnn.Model{gnn.GCN(), gnn.SGC(), gnn.GAT()}}
+	cmd := &cobra.Command{
+		Use: "board [GRAPH…] -o FOLDER",
+		Example: examples(
+			"cgc paper board -o board",
+			"cgc paper board cora own.npz --methods auto,gcond,bonsai --limit 5m -o board",
+		),
+		Short: "Compare all methods under one protocol; an interrupted comparison can be resumed",
+		Long: `Condense each graph by every method on one core, at three sizes and with several seeds, and train models on the
+results. With two seeds, each model is trained with four configurations; the one with the best mean validation accuracy
+is used with the other seeds and counts. A method that takes more than a minute to condense to the middle size is measured there only, with the first model and
+at most three seeds. Without GRAPH, the graphs are the data sets that cgc data list finds.
+
+The tables list first where another method is better than auto by more than chance: significant at 5% by Holm's
+procedure over all differences, paired by seed.
+
+Each finished training is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
+--normalize-features to let validation choose between plain and row-normalised features as well.`,
+		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
+		RunE:              func(cmd *cobra.Command, args []string) error { return job.run(cmd.Context(), args) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
+	flags.Lookup("methods").DefValue = ""
+	flags.DurationVar(&job.limit, "limit", 20*time.Minute, "longest time of one condensation")
+	into(methodGroup, flags)
+	addNormalize(flags, &job.normalize)
+	into(graphGroup, flags)
+	flags.Var(models(&job.models), "models", "models to train; slow methods are measured with the first")
+	flags.IntVar(&job.seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
+	flags.IntVar(&job.whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
+	into(trainingGroup, flags)
+	flags.StringVarP(&job.folder, "output", "o", "", "write records to `FOLDER`, which is created if needed")
+	return cmd
+}
+
+// boardJob is one run of cgc paper board.
+type boardJob struct {
+	*command
+	names        []string
+	limit        time.Duration
+	normalize    bool
+	models       []gnn.Model
+	seeds, whole int
+	folder       string
+}
+
+func (j *boardJob) run(ctx context.Context, graphs []string) error {
+	switch {
+	case j.folder == "":
+		return usagef("paper board needs -o FOLDER: the folder for the records")
+	case j.seeds < 1:
+		return usagef("--seeds %d, must be at least 1", j.seeds)
+	case j.whole < 0:
+		return usagef("--whole %d, must be at least 0", j.whole)
+	case j.limit <= 0:
+		return usagef("--limit %v, must be above 0", j.limit)
+	}
+	if len(graphs) == 0 {
+		for _, s := range dataset.Environment().List() {
+			if s.Path != "" {
+				graphs = append(graphs, s.Name)
+			}
+		}
+	}
+	if len(graphs) == 0 {
+		return usagef("paper board found no data sets, must have a GRAPH")
+	}
+	if err := makeFolder("-o", j.folder); err != nil {
+		return err
+	}
+	un, err := paper.OpenUnmeasured(filepath.Join(j.folder, "unmeasured.jsonl"))
+	if err != nil {
+		return err
+	}
+	var records []experiment.Record
+	for _, name := range graphs {
+		more, err := j.on(ctx, name, un)
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				j.progress.note("run the same command again to resume")
+			}
+			return err
+		}
+		records = append(records, more...)
+	}
+	s := paper.NewStandings(records, un.All(), nil)
+	return j.print(s, s.Document())
+}
+
+// on measures all methods on one graph, and returns the graph's records.
+func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog) (_ []experiment.Record, err error) {
+	g, _, err := j.read(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	flags := configFlags{config: cgc.Defaults(), names: j.names}
+	flags.config.NormalizeFeatures = j.normalize
+	methods, err := flags.methods()
+	if err != nil {
+		return nil, err
+	}
+	log, err := j.openLog(filepath.Join(j.folder, g.Name+".jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	b := paper.Board{
+		Name: g.Name, Graph: g, Methods: methods, NormalizeFeatures: j.normalize, Models: j.models, Seeds: j.seeds,
+		Whole: j.whole, Limit: j.limit, Log: log, Unmeasured: un, ResetPeak: resetPeak, Peak: peakRSS,
+		Note: func(sentence string) { j.progress.note("%s", sentence) },
+	}
+	j.progress.step("measuring on " + g.Name)
+	if err := b.Run(progress.With(ctx, func(e progress.Event) {
+		j.progress.count(g.Name+": "+e.Stage, e.Done, e.Total)
+	})); err != nil {
+		return nil, err
+	}
+	return log.Records(), nil
+}

@@ -1,0 +1,364 @@
+package paper
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Board compares all methods on one graph under one protocol:
+//
+//   - Every condensation runs on one core and may take at most Limit.
+//   - With two seeds, models are trained with each of Trainings. The one with the highest mean validation accuracy is
+//     used with the other seeds and counts, separately for each method, size and model.
+//   - A method that condenses to the middle size in at most a minute is measured at all sizes, with all models and
+//     seeds; a slower one at the middle size only, with the first model and at most three seeds.
+type Board struct {
+	// Name is the name of the graph in tables and in the paper.
+	Name  string
+	Graph *graph.Graph
+	// Methods lists the methods to compare.
+	Methods []condense.Method
+	// NormalizeFeatures first row-normalises the features, for all methods and for the full graph.
+	NormalizeFeatures bool
+	Models            []gnn.Model
+	// Seeds is the number of condensations, at least 1, each with one training of each model and configuration.
+	Seeds int
+	// Whole is the number of trainings of each model and configuration on the full graph.
+	Whole int
+	Limit time.Duration
+	// Log has the records. Trainings that it has are not repeated.
+	Log *experiment.Log
+	// Unmeasured has the condensations that did not end, which are not repeated either.
+	Unmeasured *UnmeasuredLog
+	// ResetPeak and Peak measure memory: Peak returns the largest resident set of the process since ResetPeak.
+	ResetPeak func()
+	Peak      func() int64
+	// Note is called with sentences for the user.
+	Note func(sentence string)
+}
+
+// PublishedName is the name on the board of CGC with the paper's parameters: see Job.Ours.
+const PublishedName = "cgc-paper"
+
+// Fast methods condense in at most a minute. Slow ones are measured with slowSeeds seeds. The configuration of training
+// is chosen with choosingSeeds seeds.
+const (
+	fast          = time.Minute
+	slowSeeds     = 3
+	choosingSeeds = 2
+)
+
+// Trainings returns the configurations of training that are tried for every method: the defaults of cgc, and the same
+// without dropout, with a tenth of the learning rate, and with ten times the weight decay. Each has 600 epochs with a
+// validation every ten.
+func Trainings() []gnn.Config {
+	base := gnn.Defaults()
+	base.Weighted, base.Epochs, base.ValidateEvery = true, 600, 10
+	noDropout, slower, decayed := base, base, base
+	noDropout.Dropout, slower.LearningRate, decayed.WeightDecay = 0, base.LearningRate/10, base.WeightDecay*10
+	return []gnn.Config{base, noDropout, slower, decayed}
+}
+
+// competitor is a method on the board.
+type competitor struct {
+	name   string
+	method condense.Method
+	equal  bool // whether condensed nodes have equal weights in training
+}
+
+// competitors returns the methods of the board at a size. The first is CGC as the paper has it.
+func (b *Board) competitors(s size) []competitor {
+	of, _ := Published().Of(b.Name)
+	published := Job{NormalizeFeatures: b.NormalizeFeatures}.settings(of.Task == "inductive", s)
+	all := []competitor{{PublishedName, published, true}}
+	for _, m := range b.Methods {
+		all = append(all, competitor{m.Name(), under(published.Setting(), m), false})
+	}
+	return all
+}
+
+// Run measures what is missing.
+func (b *Board) Run(ctx context.Context) error {
+	all := sizes(b.Name, b.Graph, true)
+	middle := len(all) / 2
+	all[0], all[middle] = all[middle], all[0]
+	b.announce(len(all))
+	for i := range b.competitors(all[0]) {
+		slow := false
+		for j, s := range all {
+			c := b.competitors(s)[i]
+			first, err := b.measure(ctx, c, s, b.Models[:1], 1)
+			if j == 0 {
+				slow = len(first) > 0 && first[0].Seconds.Total > fast.Seconds()
+			}
+			switch {
+			case err != nil:
+			case slow:
+				_, err = b.measure(ctx, c, s, b.Models[:1], min(slowSeeds, b.Seeds))
+			default:
+				_, err = b.measure(ctx, c, s, b.Models, b.Seeds)
+			}
+			var un *Unmeasured
+			if errors.As(err, &un) {
+				b.Note(fmt.Sprintf("%s, %d nodes: %s", c.name, s.nodes, un.Error()))
+				break // larger sizes take longer
+			}
+			if err != nil {
+				return err
+			}
+			if slow {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// announce says how much work is left at most, and how long it takes if trainings take as long as those in the log.
+func (b *Board) announce(sizes int) {
+	records := slices.DeleteFunc(b.Log.Records(), func(r experiment.Record) bool { return r.IsWhole() })
+	each := b.Seeds + (len(Trainings())-1)*min(b.Seeds, choosingSeeds)
+	trainings := each * len(b.Models) * sizes * (len(b.Methods) + 1)
+	text := fmt.Sprintf("%s: at most %d trainings are missing", b.Name, max(trainings-len(records), 0))
+	if len(records) > 0 {
+		var seconds float64
+		for _, r := range records {
+			seconds += r.TrainingSeconds / float64(len(records))
+		}
+		minutes := seconds * float64(trainings-len(records)) / 60 / float64(runtime.GOMAXPROCS(0))
+		text += fmt.Sprintf(", about %.0f minutes", max(math.Ceil(minutes), 0))
+	}
+	b.Note(fmt.Sprintf("%s; each of at most %d condensations may take up to %v", text,
+		b.Seeds*sizes*(len(b.Methods)+1), b.Limit))
+}
+
+// measure chooses a configuration of training for each model, and trains the models on the condensed graphs of a method
+// at a size. The error is an *Unmeasured if the method does not end or refuses the graph.
+func (b *Board) measure(
+	ctx context.Context, c competitor, s size, models []gnn.Model, seeds int,
+) (records []experiment.Record, err error) {
+	config, err := condense.Configuration(c.method, s.nodes, 0)
+	if err != nil {
+		return nil, err
+	}
+	id, err := graph.Identify(b.Graph)
+	if err != nil {
+		return nil, err
+	}
+	un := Unmeasured{Graph: id, Arm: c.name, Nodes: s.nodes, Config: config}
+	if known := b.Unmeasured.find(un); known != nil {
+		return nil, known
+	}
+	m := &bounded{
+		Method: c.method, limit: b.Limit, reset: b.ResetPeak, peak: b.Peak, done: map[uint64]*condense.Condensed{},
+	}
+	run := func(training gnn.Config, models []gnn.Model, seeds int) ([]experiment.Record, error) {
+		training.Weighted = training.Weighted && !c.equal
+		records, err := experiment.Grid{
+			Arms:   []experiment.Arm{{Name: c.name, Method: m, Size: condense.Size{Nodes: s.nodes}, Training: training}},
+			Models: models, Seeds: seeds, Trainings: 1, Whole: b.Whole, Peak: func() int64 { return m.most },
+		}.Run(ctx, b.Graph, b.Log)
+		if err == nil || ctx.Err() != nil || !m.failed && !refused(c.method, b.Graph, s.nodes) {
+			return records, err
+		}
+		un.Reason, un.Seconds, un.Needs = err.Error(), m.seconds, m.needs
+		return nil, cmp.Or[error](b.Unmeasured.add(un), &un)
+	}
+	best := map[string]int{} // index of the best configuration of each model
+	highest := map[string]float64{}
+	for i, training := range Trainings() {
+		if records, err = run(training, models, min(seeds, choosingSeeds)); err != nil {
+			return nil, err
+		}
+		for _, sum := range experiment.Summarize(records) {
+			if !sum.IsWhole() && (i == 0 || sum.Val.Mean > highest[sum.Model]) {
+				best[sum.Model], highest[sum.Model] = i, sum.Val.Mean
+			}
+		}
+	}
+	if seeds <= choosingSeeds {
+		return records, nil
+	}
+	for i, training := range Trainings() {
+		chosen := slices.DeleteFunc(slices.Clone(models), func(m gnn.Model) bool { return best[m.Name()] != i })
+		if len(chosen) == 0 {
+			continue
+		}
+		if records, err = run(training, chosen, seeds); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// refused reports whether a method rejects a graph before it begins.
+func refused(m condense.Method, g *graph.Graph, nodes int) bool {
+	c, is := m.(condense.Checker)
+	return is && c.Check(g, nodes) != nil
+}
+
+// bounded is a method on one core with a limit on its time. It keeps its condensed graphs for further trainings.
+type bounded struct {
+	condense.Method
+	limit time.Duration
+	reset func()
+	peak  func() int64
+	done  map[uint64]*condense.Condensed // by seed
+
+	most    int64   // the largest resident set of the process during a condensation
+	failed  bool    // whether a condensation ended with an error
+	seconds float64 // until then
+	needs   float64 // the seconds that it would have taken, if known
+}
+
+// Setting returns the method's setting.
+func (b *bounded) Setting() condense.Setting { return condense.SettingOf(b.Method) }
+
+// MarshalJSON writes the method's parameters.
+func (b *bounded) MarshalJSON() ([]byte, error) { return json.Marshal(b.Method) }
+
+// Check calls the method's Check, if it has one.
+func (b *bounded) Check(g *graph.Graph, nodes int) error {
+	if c, is := b.Method.(condense.Checker); is {
+		return c.Check(g, nodes)
+	}
+	return nil
+}
+
+// errLimit is the cause of the end of a condensation that takes too long.
+var errLimit = errors.New("takes longer than the limit")
+
+// Condense condenses with one thread. If the progress after a tenth of the limit means that the method would take more
+// than twice the limit, Condense stops it then.
+func (b *bounded) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	if small := b.done[seed]; small != nil {
+		return small, nil
+	}
+	debug.FreeOSMemory()
+	b.reset()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begin, needs := time.Now(), 0.0
+	defer time.AfterFunc(b.limit, func() { cancel(errLimit) }).Stop()
+	small, err := b.Method.Condense(progress.With(limited, func(e progress.Event) {
+		if e.Total == 0 || e.Done == 0 {
+			return
+		}
+		elapsed := time.Since(begin)
+		needs = elapsed.Seconds() * float64(e.Total) / float64(e.Done)
+		if elapsed > b.limit/10 && needs > 2*b.limit.Seconds() {
+			cancel(errLimit)
+		}
+	}), g, nodes, seed)
+	b.most = max(b.most, b.peak())
+	if err == nil {
+		b.done[seed] = small
+		return small, nil
+	}
+	if b.failed = ctx.Err() == nil; b.failed {
+		b.seconds = time.Since(begin).Seconds()
+	}
+	if b.failed && context.Cause(limited) == errLimit {
+		b.needs = needs
+		return nil, fmt.Errorf("takes more than %v on one core", b.limit)
+	}
+	return nil, err
+}
+
+var (
+	_ condense.InSetting = &bounded{}
+	_ condense.Checker   = &bounded{}
+)
+
+// Unmeasured is a condensation that failed or exceeded the limit.
+type Unmeasured struct {
+	Graph  graph.Identity  `json:"graph"`
+	Arm    string          `json:"arm"`
+	Nodes  int             `json:"nodes"`
+	Config json.RawMessage `json:"config"`
+	Reason string          `json:"reason"`
+	// Seconds is the time after which it ended. Needs is the time that it would have taken by its own progress, in
+	// seconds; 0 if it was not stopped or reported no progress.
+	Seconds float64 `json:"seconds"`
+	Needs   float64 `json:"needs_seconds"`
+}
+
+// Error returns the reason and the time that the condensation would have taken.
+func (u *Unmeasured) Error() string {
+	if u.Needs == 0 {
+		return u.Reason
+	}
+	return fmt.Sprintf("%s: about %.0f minutes", u.Reason, u.Needs/60)
+}
+
+// UnmeasuredLog keeps a list of Unmeasured in a file of JSON lines.
+type UnmeasuredLog struct {
+	path string
+	all  []Unmeasured
+}
+
+// OpenUnmeasured reads the file at path, if it exists. A last line that was cut short is an error.
+func OpenUnmeasured(path string) (*UnmeasuredLog, error) {
+	l := &UnmeasuredLog{path: path}
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	for decoder := json.NewDecoder(file); decoder.More(); {
+		var u Unmeasured
+		if err := decoder.Decode(&u); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		l.all = append(l.all, u)
+	}
+	return l, nil
+}
+
+// All returns the list.
+func (l *UnmeasuredLog) All() []Unmeasured { return slices.Clone(l.all) }
+
+// find returns the entry for the same graph, method, size and configuration, or nil.
+func (l *UnmeasuredLog) find(u Unmeasured) *Unmeasured {
+	for i, o := range l.all {
+		if o.Graph.Fingerprint == u.Graph.Fingerprint && o.Arm == u.Arm && o.Nodes == u.Nodes &&
+			string(o.Config) == string(u.Config) {
+			return &l.all[i]
+		}
+	}
+	return nil
+}
+
+// add appends u to the file.
+func (l *UnmeasuredLog) add(u Unmeasured) error {
+	line, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	l.all = append(l.all, u)
+	return errors.Join(err, file.Close())
+}

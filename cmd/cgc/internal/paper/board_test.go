@@ -1,0 +1,197 @@
+package paper_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// scripted is a method that calls condense.
+type scripted struct {
+	cgc.Config
+	name     string
+	condense func(context.Context, *graph.Graph, int, uint64) (*condense.Condensed, error)
+}
+
+func (s scripted) Name() string { return s.name }
+
+func (s scripted) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return s.condense(ctx, g, nodes, seed)
+}
+
+// board returns a board with cgc, which appends its numbers of threads to threads, a method that does not end and a
+// method that fails.
+func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
+	t.Helper()
+	un, err := paper.OpenUnmeasured(unmeasured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := cgc.Defaults()
+	return &paper.Board{
+		Name: "tiny", Graph: tiny(t, "tiny"), Models: []gnn.Model{gnn.SGC()}, Seeds: 3, Whole: 1, Limit: time.Hour,
+		Methods: []condense.Method{
+			scripted{config, paper.Ours,
+				func(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+					*threads = append(*threads, runtime.GOMAXPROCS(0))
+					return config.Condense(ctx, g, nodes, seed)
+				}},
+			scripted{config, "endless",
+				func(ctx context.Context, _ *graph.Graph, _ int, _ uint64) (*condense.Condensed, error) {
+					for ctx.Err() == nil {
+						progress.Report(ctx, progress.Event{Stage: "learning", Done: 1, Total: 1 << 40})
+					}
+					return nil, ctx.Err()
+				}},
+			scripted{config, "failing",
+				func(context.Context, *graph.Graph, int, uint64) (*condense.Condensed, error) {
+					return nil, errors.New("too many classes")
+				}},
+		},
+		Log: newLog(t), Unmeasured: un, ResetPeak: func() {}, Peak: func() int64 { return 7 }, Note: func(string) {},
+	}
+}
+
+func TestBoard(t *testing.T) {
+	var threads []int
+	unmeasured := filepath.Join(t.TempDir(), "unmeasured.jsonl")
+	b := board(t, unmeasured, &threads)
+	b.Limit = 20 * time.Millisecond // a tenth of it shows that the second method will not end
+	b.Methods = b.Methods[1:]
+	if err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Limit = time.Hour
+	b.Methods = board(t, unmeasured, &threads).Methods
+	if err := b.Run(t.Context()); err != nil { // does not try again what did not end
+		t.Fatal(err)
+	}
+	if len(threads) == 0 {
+		t.Fatal("nothing was condensed")
+	}
+	for _, n := range threads {
+		if n != 1 {
+			t.Errorf("a condensation had %d threads, must be 1", n)
+		}
+	}
+	records := b.Log.Records()
+	trainings := map[string]int{}
+	for _, r := range records {
+		trainings[r.Arm]++
+		if !r.IsWhole() && r.Peak != 7 {
+			t.Errorf("peak %d, must be that of the condensation", r.Peak)
+		}
+	}
+	// At each of three sizes, four configurations with two seeds, and the best with a third.
+	want := map[string]int{paper.PublishedName: 27, paper.Ours: 27, experiment.Whole: 4}
+	for arm, n := range want {
+		if trainings[arm] != n {
+			t.Errorf("%s: %d trainings, must be %d", arm, trainings[arm], n)
+		}
+	}
+	if len(trainings) != len(want) {
+		t.Errorf("trainings of %v", trainings)
+	}
+	reasons := map[string]string{}
+	for _, u := range b.Unmeasured.All() {
+		reasons[u.Arm] += u.Error()
+	}
+	if !strings.HasPrefix(reasons["endless"], "takes more than 20ms on one core: about ") ||
+		reasons["failing"] != "too many classes" {
+		t.Errorf("reasons: %q", reasons)
+	}
+	reopened, err := paper.OpenUnmeasured(unmeasured)
+	if err != nil || len(reopened.All()) != 2 {
+		t.Errorf("reopened: %v, %v", reopened.All(), err)
+	}
+	before := len(threads)
+	if err := b.Run(t.Context()); err != nil || len(threads) != before || len(b.Log.Records()) != len(records) {
+		t.Errorf("a second run condensed or trained again: %v", err)
+	}
+}
+
+func TestBoardStops(t *testing.T) {
+	var threads []int
+	b := board(t, filepath.Join(t.TempDir(), "unmeasured.jsonl"), &threads)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Run(ctx); !errors.Is(err, context.Canceled) || len(b.Unmeasured.All()) > 0 {
+		t.Errorf("%v, unmeasured: %v", err, b.Unmeasured.All())
+	}
+}
+
+// record returns a record of a method with the given accuracies.
+func record(arm string, seed uint64, dropout, val, test float64) experiment.Record {
+	training := gnn.Defaults()
+	training.Dropout = dropout
+	return experiment.Record{
+		Arm: arm, Config: []byte(`{"method":"` + arm + `"}`), Model: "gcn", Training: training, Seed: seed,
+		TrainingSeed: seed, Nodes: 10, Val: val, Test: test,
+		Graph: graph.Identity{Name: "tiny", Fingerprint: "1", Features: 3},
+	}
+}
+
+func TestStandings(t *testing.T) {
+	var records []experiment.Record
+	for seed := range uint64(3) {
+		shift := float64(seed) / 10
+		records = append(records,
+			record(paper.Ours, seed, 0.5, 80+shift, 70+shift),
+			record(paper.Ours, seed, 0, 79, 90), // the better test accuracy must not count
+			record("above", seed, 0, 50, 72+1.01*shift), record("below", seed, 0, 50, 60+0.99*shift),
+			record("alike", seed, 0, 50, 70+shift*shift*20))
+	}
+	s := paper.NewStandings(records, []paper.Unmeasured{{Arm: "endless"}}, nil)
+	verdicts := map[string]string{}
+	for _, p := range s.Places {
+		switch {
+		case p.Arm == paper.Ours && p.Test.Mean > 80:
+			t.Errorf("%s has a test accuracy of %g: chosen by test nodes", p.Arm, p.Test.Mean)
+		case !p.Significant:
+			verdicts[p.Arm] = "equal"
+		case p.Against.Difference.Mean > 0:
+			verdicts[p.Arm] = "better"
+		default:
+			verdicts[p.Arm] = "worse"
+		}
+		if want := 4.0 * 10 * 4; p.Bytes() != want {
+			t.Errorf("%g bytes, must be %g", p.Bytes(), want)
+		}
+	}
+	for arm, want := range map[string]string{"above": "better", "below": "worse", "alike": "equal"} {
+		if verdicts[arm] != want {
+			t.Errorf("%s is %s, must be %s", arm, verdicts[arm], want)
+		}
+	}
+	if rows := s.Losses().Rows; len(rows) != 1 || rows[0][3].Text != "above" {
+		t.Errorf("losses: %v", rows)
+	}
+	if rows := s.Counts().Rows; len(rows) != 4 {
+		t.Errorf("counts: %v", rows)
+	}
+}
+
+// TestHolm compares the procedure with an example that is computed by hand.
+func TestHolm(t *testing.T) {
+	for want, pValues := range map[float64][]float64{
+		0.01: {0.04, 0.01, 0.02, 0.9, 0.001}, // the bounds are 0.01, 0.0125, 0.0167, 0.025 and 0.05
+		-1:   {0.03, 0.04},
+		0.05: {0.05},
+	} {
+		if got := paper.Holm(pValues); got != want {
+			t.Errorf("%v: %v, want %v", pValues, got, want)
+		}
+	}
+}

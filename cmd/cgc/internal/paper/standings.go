@@ -1,0 +1,390 @@
+package paper
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment"
+)
+
+// Ours is the method with which a board compares all others: the default of the command.
+const Ours = "auto"
+
+// Standings is what a Board measured, on any number of graphs.
+type Standings struct {
+	Places     []Place
+	Unmeasured []Unmeasured
+	// ChosenOn names the graphs on which defaults of cgc were chosen.
+	ChosenOn []string
+}
+
+// Place is the outcome of a method on a graph at a size with a model.
+type Place struct {
+	experiment.Summary
+	// Peak is the largest resident set during a condensation, in bytes.
+	Peak int64
+	// Against is the paired difference to Ours. It has no seeds if there is nothing to compare.
+	Against experiment.Comparison
+	// Significant reports whether the difference is significant at 5% by Holm's procedure over all places.
+	Significant bool
+}
+
+// NewStandings returns the standings of records. For each method, graph, size and model, it keeps the configuration of
+// training with the most seeds; of several, the one with the highest mean validation accuracy.
+func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []string) *Standings {
+	s := &Standings{Unmeasured: un, ChosenOn: chosenOn}
+	peaks := map[string]int64{}
+	for _, r := range records {
+		key := fmt.Sprint(r.Graph.Fingerprint, r.Arm, r.Nodes)
+		peaks[key] = max(peaks[key], r.Peak)
+	}
+	at := map[string]int{}
+	for _, sum := range experiment.Summarize(records) {
+		place := Place{Summary: sum, Peak: peaks[fmt.Sprint(sum.Graph.Fingerprint, sum.Arm, sum.Nodes)]}
+		key := fmt.Sprint(sum.Graph.Fingerprint, sum.Arm, sum.Nodes, sum.Model)
+		i, is := at[key]
+		switch {
+		case !is:
+			at[key] = len(s.Places)
+			s.Places = append(s.Places, place)
+		case len(sum.Seeds) > len(s.Places[i].Seeds),
+			len(sum.Seeds) == len(s.Places[i].Seeds) && sum.Val.Mean > s.Places[i].Val.Mean:
+			s.Places[i] = place
+		}
+	}
+	var pValues []float64
+	for i := range s.Places {
+		p := &s.Places[i]
+		if ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model); ours != nil && p.Arm != Ours {
+			p.Against = experiment.Compare(p.Summary, ours.Summary)
+		}
+		if p.Against.Seeds >= 2 {
+			pValues = append(pValues, PValue(p.Against))
+		}
+	}
+	bound := Holm(pValues)
+	for i := range s.Places {
+		p := &s.Places[i]
+		p.Significant = p.Against.Seeds >= 2 && PValue(p.Against) <= bound
+	}
+	return s
+}
+
+// place returns a place, or nil.
+func (s *Standings) place(fingerprint, arm string, nodes int, model string) *Place {
+	i := slices.IndexFunc(s.Places, func(p Place) bool {
+		return p.Graph.Fingerprint == fingerprint && p.Arm == arm && p.Model == model &&
+			(p.Nodes == nodes || arm == experiment.Whole)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &s.Places[i]
+}
+
+// PValue returns the p-value of a difference by the two-sided paired t-test.
+func PValue(d experiment.Comparison) float64 {
+	if d.Difference.Mean == 0 {
+		return 1
+	}
+	t := math.Abs(d.Difference.Mean) * math.Sqrt(float64(d.Seeds)) / d.Difference.Std
+	return 2 * distuv.StudentsT{Sigma: 1, Nu: float64(d.Seeds - 1)}.Survival(t)
+}
+
+// Holm returns the largest p-value that is significant by Holm's step-down procedure: the probability that any of the
+// tests is significant by chance is at most 5%. It is −1 if none is significant.
+func Holm(pValues []float64) (significant float64) {
+	significant = -1
+	for i, p := range slices.Sorted(slices.Values(pValues)) {
+		if p > 0.05/float64(len(pValues)-i) {
+			break
+		}
+		significant = p
+	}
+	return significant
+}
+
+// Bytes returns the size of the condensed graph: X′ as float32, each direction of an edge as two int32 and a float32,
+// and an int32 label per node.
+func (p Place) Bytes() float64 {
+	return 4*float64(p.Nodes)*float64(p.Graph.Features+1) + 2*12*p.Edges
+}
+
+// graphName returns the name of a graph, marked if defaults were chosen on it.
+func (s *Standings) graphName(p Place) string {
+	name := strings.ReplaceAll(p.Graph.Name, "_", "-")
+	if slices.Contains(s.ChosenOn, name) {
+		name += " ᵃ"
+	}
+	return name
+}
+
+// test formats the test accuracy and its standard deviation as one cell.
+func (p Place) test() report.Cell {
+	return report.Word(report.Mean(p.Test.Mean, p.Test.Std, len(p.Seeds), 1).Text)
+}
+
+// accuracy formats an accuracy, and marks one that differs from that of Ours by more than chance.
+func (p *Place) accuracy() report.Cell {
+	if p == nil {
+		return report.Missing()
+	}
+	text := p.test().Text
+	switch {
+	case p.Significant && p.Against.Difference.Mean > 0:
+		text += " ▲"
+	case p.Significant:
+		text += " ▽"
+	}
+	return report.Word(text)
+}
+
+func rightColumns(names ...string) (columns []report.Column) {
+	for _, name := range names {
+		columns = append(columns, report.Column{Name: name, Side: report.Right})
+	}
+	return columns
+}
+
+// Losses lists the places where a method is better than Ours by more than chance, largest difference first.
+func (s *Standings) Losses() *report.Table {
+	t := &report.Table{Columns: append(append(report.Columns("graph"), rightColumns("N′")...),
+		append(report.Columns("model", "method"), rightColumns("its accuracy", Ours, "difference, 95% interval")...)...)}
+	var lost []Place
+	for _, p := range s.Places {
+		if p.Significant && p.Against.Difference.Mean > 0 {
+			lost = append(lost, p)
+		}
+	}
+	slices.SortStableFunc(lost, func(a, b Place) int {
+		return cmp.Compare(b.Against.Difference.Mean, a.Against.Difference.Mean)
+	})
+	for _, p := range lost {
+		d, ours := p.Against.Difference, s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
+		t.Row(report.Word(s.graphName(p)), report.Integer(p.Nodes), report.Word(p.Model), report.Word(p.Arm),
+			p.test(), ours.accuracy(), report.Word(fmt.Sprintf("%s (%s to %s)",
+				report.Signed(d.Mean, 1).Text, report.Signed(d.Mean-d.CI95, 1).Text, report.Signed(d.Mean+d.CI95, 1).Text)))
+	}
+	return t
+}
+
+// arms returns the names of the methods, in the order in which they were measured.
+func (s *Standings) arms() (names []string) {
+	for _, p := range s.Places {
+		if !p.IsWhole() && !slices.Contains(names, p.Arm) {
+			names = append(names, p.Arm)
+		}
+	}
+	for _, u := range s.Unmeasured {
+		if !slices.Contains(names, u.Arm) {
+			names = append(names, u.Arm)
+		}
+	}
+	return names
+}
+
+// Counts has a row for each method: in how many places it is better or worse than Ours, by more than chance and
+// otherwise, and its mean difference.
+func (s *Standings) Counts() *report.Table {
+	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("places", "better", "better, by chance",
+		"equal or worse, by chance", "worse", "mean difference", "not measured")...)}
+	type row struct {
+		cells []report.Cell
+		mean  float64
+	}
+	var rows []row
+	for _, arm := range s.arms() {
+		if arm == Ours {
+			continue
+		}
+		var better, above, below, worse, missing, sum = 0, 0, 0, 0, 0, 0.0
+		for _, p := range s.Places {
+			if p.Arm != arm || p.Against.Seeds == 0 {
+				continue
+			}
+			up := p.Against.Difference.Mean > 0
+			sum += p.Against.Difference.Mean
+			switch {
+			case p.Significant && up:
+				better++
+			case p.Significant:
+				worse++
+			case up:
+				above++
+			default:
+				below++
+			}
+		}
+		for _, u := range s.Unmeasured {
+			if u.Arm == arm {
+				missing++
+			}
+		}
+		n := better + above + below + worse
+		mean := report.Missing()
+		if n > 0 {
+			mean = report.Signed(sum/float64(n), 1)
+		}
+		rows = append(rows, row{[]report.Cell{report.Word(arm), report.Integer(n), report.Integer(better),
+			report.Integer(above), report.Integer(below), report.Integer(worse), mean, report.Integer(missing)},
+			sum / float64(max(n, 1))})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.mean, a.mean) })
+	for _, r := range rows {
+		t.Row(r.cells...)
+	}
+	return t
+}
+
+// Graph has a row for each method: its accuracies on a graph at all sizes, and what condensing to the middle size
+// costs. The table has the first model at all sizes, and the other models at the middle size.
+func (s *Standings) Graph(name string) *report.Table {
+	var of []Place
+	var nodes []int
+	var models []string
+	for _, p := range s.Places {
+		if p.Graph.Name != name {
+			continue
+		}
+		of = append(of, p)
+		if !p.IsWhole() && !slices.Contains(nodes, p.Nodes) {
+			nodes = append(nodes, p.Nodes)
+		}
+		if !slices.Contains(models, p.Model) {
+			models = append(models, p.Model)
+		}
+	}
+	if len(nodes) == 0 {
+		return &report.Table{}
+	}
+	slices.Sort(nodes)
+	middle, fingerprint := nodes[len(nodes)/2], of[0].Graph.Fingerprint
+	t := &report.Table{Columns: report.Columns("method")}
+	type column struct {
+		nodes int
+		model string
+	}
+	var columns []column
+	for _, n := range nodes {
+		columns = append(columns, column{n, models[0]})
+	}
+	for _, m := range models[1:] {
+		columns = append(columns, column{middle, m})
+	}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, rightColumns(fmt.Sprintf("%s, %d", c.model, c.nodes))...)
+	}
+	t.Columns = append(t.Columns, rightColumns("seconds", "peak, MB", "size, kB", "break-even")...)
+	whole := s.place(fingerprint, experiment.Whole, 0, models[0])
+	rank := func(arm string) float64 {
+		if p := s.place(fingerprint, arm, middle, models[0]); p != nil {
+			return p.Test.Mean
+		}
+		return -1
+	}
+	arms := slices.DeleteFunc(s.arms(), func(arm string) bool {
+		return rank(arm) < 0 && s.unmeasured(fingerprint, arm) == nil
+	})
+	slices.SortStableFunc(arms, func(a, b string) int { return cmp.Compare(rank(b), rank(a)) })
+	for _, arm := range append(arms, experiment.Whole) {
+		title := arm
+		if arm == experiment.Whole {
+			title = "full graph"
+		}
+		row := []report.Cell{report.Word(title)}
+		for _, c := range columns {
+			row = append(row, s.place(fingerprint, arm, c.nodes, c.model).accuracy())
+		}
+		if p := s.place(fingerprint, arm, middle, models[0]); p != nil && arm != experiment.Whole {
+			row = append(row, report.Significant(p.Condense, 2), report.Decimal(float64(p.Peak)/1e6, 0),
+				report.Decimal(p.Bytes()/1e3, 0), breakEven(p, whole))
+		} else if u := s.unmeasured(fingerprint, arm); u != nil {
+			row[1] = report.Word(u.Error())
+		}
+		t.Row(row...)
+	}
+	return t
+}
+
+// unmeasured returns the first entry for a method on a graph, or nil.
+func (s *Standings) unmeasured(fingerprint, arm string) *Unmeasured {
+	i := slices.IndexFunc(s.Unmeasured, func(u Unmeasured) bool {
+		return u.Graph.Fingerprint == fingerprint && u.Arm == arm
+	})
+	if i < 0 {
+		return nil
+	}
+	return &s.Unmeasured[i]
+}
+
+// breakEven returns the number of trainings from which condensing saves time: the smallest n with
+// condense + n·train ≤ n·train on the full graph.
+func breakEven(p, whole *Place) report.Cell {
+	if whole == nil {
+		return report.Missing()
+	}
+	saved := whole.Train - p.Train
+	if saved <= 0 {
+		return report.Word("never")
+	}
+	return report.Integer(int(math.Ceil(p.Condense / saved)))
+}
+
+// Authors compares the first model's accuracy with that of table 3 of the paper, where it has the method and the graph
+// is the public one.
+func (s *Standings) Authors() *report.Table {
+	t := &report.Table{Columns: append(report.Columns("method", "graph"),
+		rightColumns("N′", "here", "printed in the paper", "difference")...)}
+	for _, arm := range s.arms() {
+		for _, p := range s.Places {
+			v := s.printed(p)
+			if p.Arm != arm || p.Model != s.Places[0].Model || v == nil || v.OutOfMemory {
+				continue
+			}
+			t.Row(report.Word(arm), report.Word(s.graphName(p)), report.Integer(p.Nodes),
+				p.test(), report.Word(v.String()),
+				report.Signed(p.Test.Mean-v.Mean, 1))
+		}
+	}
+	return t
+}
+
+// printed returns the number in table 3 of the paper, or nil.
+func (s *Standings) printed(p Place) *Value {
+	of, is := Published().SizesOf(p.Graph.Name)
+	stats, _ := Published().Of(p.Graph.Name)
+	if !is || stats.Features != p.Graph.Features {
+		return nil
+	}
+	for i, ratio := range of.Ratios {
+		if int(math.Floor(share(of.OfTrain[i])*float64(p.Graph.Train)+1e-9)) == p.Nodes {
+			column := strings.Replace(p.Arm, PublishedName, "CGC", 1)
+			return printed(p.Graph.Name, ratio, "", printedMethod(column), "table3")
+		}
+	}
+	return nil
+}
+
+// Document returns all tables.
+func (s *Standings) Document() *report.Document {
+	d := &report.Document{Title: "Board"}
+	d.Add(report.Heading("Where a method beats "+Ours+" by more than chance"), s.Losses(),
+		report.Heading("Each method against "+Ours), s.Counts())
+	var names []string
+	for _, p := range s.Places {
+		if !slices.Contains(names, p.Graph.Name) {
+			names = append(names, p.Graph.Name)
+			d.Add(report.Heading(p.Graph.Name), s.Graph(p.Graph.Name))
+		}
+	}
+	if t := s.Authors(); len(t.Rows) > 0 {
+		d.Add(report.Heading("Against the paper's numbers"), t)
+	}
+	return d
+}
