@@ -26,13 +26,14 @@ func (c *command) boardCommand() *cobra.Command {
 			"cgc paper board cora own.npz --methods auto,gcond,bonsai --limit 5m -o board",
 		),
 		Short: "Compare all methods under one protocol; an interrupted comparison can be resumed",
-		Long: `Condense each graph by every method on one core, at three sizes and with several seeds, and train models on the
-results. With two seeds, each model is trained with four configurations; the one with the best mean validation accuracy
-is used with the other seeds and counts. A method that takes more than a minute to condense to the middle size is measured there only, with the first model and
-at most three seeds. Without GRAPH, the graphs are the data sets that cgc data list finds.
+		Long: `Condense each graph by every method on one core, at three sizes and with several seeds, and train models on
+the results. With two seeds, each model is trained with four configurations; the one with the best mean validation
+accuracy is used with the other seeds and counts. A method that takes more than a minute to condense to the middle size
+is measured there only, with the first model and at most three seeds. Without GRAPH, the graphs are the data sets that
+cgc data list finds.
 
-The tables list first where another method is better than auto by more than chance: significant at 5% by Holm's
-procedure over all differences, paired by seed.
+The tables list first where another method is significantly better than auto: at 5%, by Holm's procedure over all
+differences, paired by seed.
 
 Each finished training is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
 --normalize-features to let validation choose between plain and row-normalised features as well.`,
@@ -52,6 +53,7 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 	flags.IntVar(&job.whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
 	into(trainingGroup, flags)
 	flags.StringVarP(&job.folder, "output", "o", "", "write records to `FOLDER`, which is created if needed")
+	into(outputGroup, flags)
 	return cmd
 }
 
@@ -116,7 +118,7 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 		return nil, err
 	}
 	flags := configFlags{config: cgc.Defaults(), names: j.names}
-	flags.config.NormalizeFeatures = j.normalize
+	flags.config.NormalizeFeatures, flags.config.Inductive = j.normalize, paper.Inductive(g.Name)
 	methods, err := flags.methods()
 	if err != nil {
 		return nil, err

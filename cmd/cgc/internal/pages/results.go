@@ -195,10 +195,26 @@ func markdown(t *report.Table) string {
 var tables = map[string]func(root string) string{
 	"accuracy":  accuracy,
 	"baselines": baselines,
+	"board":     board,
 	"headline":  headline,
 	"lossless":  lossless,
 	"sentence":  sentence,
 	"speed":     speed,
+}
+
+// boardGraphs lists the graphs of the board. The records are in board-NAME.jsonl.
+var boardGraphs = []string{"cora", "citeseer", "amazon-photo", "dblp", "acm", "blogcatalog"}
+
+// board generates the tables of all methods.
+func board(root string) string {
+	var records []experiment.Record
+	for _, name := range boardGraphs {
+		records = append(records, readLines[experiment.Record](root, "board-"+name)...)
+	}
+	un := readLines[paper.Unmeasured](root, "board-unmeasured")
+	var b bytes.Buffer
+	check(report.Markdown(&b, &report.Document{Blocks: paper.NewStandings(records, un, chosenOn).Document().Blocks}))
+	return b.String()
 }
 
 // results generates one entry of tables.

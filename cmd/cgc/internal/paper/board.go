@@ -31,9 +31,8 @@ type Board struct {
 	// Name is the name of the graph in tables and in the paper.
 	Name  string
 	Graph *graph.Graph
-	// Methods lists the methods to compare.
-	Methods []condense.Method
-	// NormalizeFeatures first row-normalises the features, for all methods and for the full graph.
+	// Methods lists the methods to compare, in the same setting: Inductive(Name), and NormalizeFeatures.
+	Methods           []condense.Method
 	NormalizeFeatures bool
 	Models            []gnn.Model
 	// Seeds is the number of condensations, at least 1, each with one training of each model and configuration.
@@ -74,6 +73,12 @@ func Trainings() []gnn.Config {
 	return []gnn.Config{base, noDropout, slower, decayed}
 }
 
+// Inductive reports whether the paper measures inductively on the data set with the given name.
+func Inductive(name string) bool {
+	of, _ := Published().Of(name)
+	return of.Task == "inductive"
+}
+
 // competitor is a method on the board.
 type competitor struct {
 	name   string
@@ -83,11 +88,9 @@ type competitor struct {
 
 // competitors returns the methods of the board at a size. The first is CGC as the paper has it.
 func (b *Board) competitors(s size) []competitor {
-	of, _ := Published().Of(b.Name)
-	published := Job{NormalizeFeatures: b.NormalizeFeatures}.settings(of.Task == "inductive", s)
-	all := []competitor{{PublishedName, published, true}}
+	all := []competitor{{PublishedName, Job{NormalizeFeatures: b.NormalizeFeatures}.settings(Inductive(b.Name), s), true}}
 	for _, m := range b.Methods {
-		all = append(all, competitor{m.Name(), under(published.Setting(), m), false})
+		all = append(all, competitor{m.Name(), m, false})
 	}
 	return all
 }

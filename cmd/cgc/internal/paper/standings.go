@@ -130,7 +130,7 @@ func (p Place) test() report.Cell {
 	return report.Word(report.Mean(p.Test.Mean, p.Test.Std, len(p.Seeds), 1).Text)
 }
 
-// accuracy formats an accuracy, and marks one that differs from that of Ours by more than chance.
+// accuracy formats an accuracy, and marks one that differs significantly from that of Ours.
 func (p *Place) accuracy() report.Cell {
 	if p == nil {
 		return report.Missing()
@@ -152,7 +152,7 @@ func rightColumns(names ...string) (columns []report.Column) {
 	return columns
 }
 
-// Losses lists the places where a method is better than Ours by more than chance, largest difference first.
+// Losses lists the places where a method is significantly better than Ours, largest difference first.
 func (s *Standings) Losses() *report.Table {
 	t := &report.Table{Columns: append(append(report.Columns("graph"), rightColumns("N′")...),
 		append(report.Columns("model", "method"), rightColumns("its accuracy", Ours, "difference, 95% interval")...)...)}
@@ -189,11 +189,11 @@ func (s *Standings) arms() (names []string) {
 	return names
 }
 
-// Counts has a row for each method: in how many places it is better or worse than Ours, by more than chance and
-// otherwise, and its mean difference.
+// Counts has a row for each method: in how many places it is better or worse than Ours, significantly and otherwise,
+// and its mean difference.
 func (s *Standings) Counts() *report.Table {
-	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("places", "better", "better, by chance",
-		"equal or worse, by chance", "worse", "mean difference", "not measured")...)}
+	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("compared", "significantly better",
+		"better", "equal or worse", "significantly worse", "mean difference", "not measured")...)}
 	type row struct {
 		cells []report.Cell
 		mean  float64
@@ -374,7 +374,7 @@ func (s *Standings) printed(p Place) *Value {
 // Document returns all tables.
 func (s *Standings) Document() *report.Document {
 	d := &report.Document{Title: "Board"}
-	d.Add(report.Heading("Where a method beats "+Ours+" by more than chance"), s.Losses(),
+	d.Add(report.Heading("Where a method is significantly better than "+Ours), s.Losses(),
 		report.Heading("Each method against "+Ours), s.Counts())
 	var names []string
 	for _, p := range s.Places {
