@@ -27,7 +27,7 @@ var layers = []string{
 	"propagate internal/assess internal/augment partition internal/generate internal/selftrain dataset/format gnn",
 	"dataset condense internal/training",
 	". experiment internal/judge internal/rival",
-	"condense/distill dataset/format/formattest experiment/model experiment/tune rival " +
+	"condense/distill dataset/format/formattest experiment/model experiment/search experiment/tune rival " +
 		"tables",
 	"condense/auto",
 	"cmd/cgc/internal",

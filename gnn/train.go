@@ -2,6 +2,7 @@ package gnn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -38,6 +39,9 @@ type Result struct {
 	Predicted []int32 `json:"-"`
 	Validated []int32 `json:"-"`
 }
+
+// ErrDiverged is wrapped by the error of a training whose loss or weights are not finite.
+var ErrDiverged = errors.New("diverged")
 
 // Train trains a model on s with Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
 // cross entropy of the sample's nodes, weighted if config.Weighted is set. The result belongs to the epoch with the
@@ -140,8 +144,8 @@ func (r *training) step(ctx context.Context, epoch int) error {
 		return err
 	}
 	if !finite(float64(r.loss)) {
-		return fmt.Errorf("%s diverged: its loss is %v in epoch %d, must be a finite number: scale the features, "+
-			"or lower the learning rate", r.model.Name(), r.loss, epoch)
+		return fmt.Errorf("%s %w: its loss is %v in epoch %d, must be a finite number: scale the features, "+
+			"or lower the learning rate", r.model.Name(), ErrDiverged, r.loss, epoch)
 	}
 	if epoch == r.config.Epochs/2+1 {
 		r.optimizer.Rate *= r.config.Drop
@@ -181,8 +185,8 @@ func (r *training) validate(ctx context.Context, epoch int) error {
 	}
 	accuracy, entropy := Accuracy(logits, r.target.labels), CrossEntropy(logits, r.target.labels, 1)
 	if !finite(entropy) {
-		return fmt.Errorf("%s diverged: its cross entropy on the validation nodes is %v after epoch %d, "+
-			"must be a finite number: scale the features or the weights of edges", r.model.Name(), entropy, epoch)
+		return fmt.Errorf("%s %w: its cross entropy on the validation nodes is %v after epoch %d, must be a finite number: "+
+			"scale the features or the weights of edges", r.model.Name(), ErrDiverged, entropy, epoch)
 	}
 	r.result.Accuracies = append(r.result.Accuracies, accuracy)
 	if accuracy < r.result.Validation || accuracy == r.result.Validation && entropy >= r.entropy {
@@ -200,8 +204,8 @@ func (r *training) validate(ctx context.Context, epoch int) error {
 func (r *training) test(ctx context.Context) error {
 	for k, p := range r.best { // ReLU turns NaN into 0, which hides it from the loss
 		if i, j, found, _ := mat.FirstNotFinite(ctx, p); found {
-			return fmt.Errorf("%s diverged: weight (%d, %d) of parameter %d is %v after epoch %d, must be a finite "+
-				"number: scale the features or the weights of edges", r.model.Name(), i, j, k, p.Row(i)[j], r.result.Epoch)
+			return fmt.Errorf("%s %w: weight (%d, %d) of parameter %d is %v after epoch %d, must be a finite number: "+
+				"scale the features or the weights of edges", r.model.Name(), ErrDiverged, i, j, k, p.Row(i)[j], r.result.Epoch)
 		}
 	}
 	if labels := r.target.testLabels(); len(labels) > 0 {

@@ -78,6 +78,7 @@ class TuneOptions(TypedDict, total=False):
     epochs: int
     hidden: int
     dropout: float
+    input_dropout: float
     lr: float
     weight_decay: float
     weighted: bool
@@ -107,6 +108,7 @@ class EvaluateOptions(TypedDict, total=False):
     epochs: int
     hidden: int
     dropout: float
+    input_dropout: float
     lr: float
     weight_decay: float
     weighted: bool
@@ -127,6 +129,7 @@ class TrainOptions(TypedDict, total=False):
     epochs: int
     hidden: int
     dropout: float
+    input_dropout: float
     lr: float
     weight_decay: float
     weighted: bool
@@ -156,6 +159,7 @@ class ReportOptions(TypedDict, total=False):
     epochs: int
     hidden: int
     dropout: float
+    input_dropout: float
     lr: float
     weight_decay: float
     weighted: bool
@@ -290,6 +294,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of hidden units"),
         ("dropout", 0.5, "Training",
          "dropout probability"),
+        ("input_dropout", 0.0, "Training",
+         "probability of dropping a feature"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",
@@ -345,6 +351,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of hidden units"),
         ("dropout", 0.5, "Training",
          "dropout probability"),
+        ("input_dropout", 0.0, "Training",
+         "probability of dropping a feature"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",
@@ -380,6 +388,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of hidden units"),
         ("dropout", 0.5, "Training",
          "dropout probability"),
+        ("input_dropout", 0.0, "Training",
+         "probability of dropping a feature"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",
@@ -425,6 +435,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of hidden units"),
         ("dropout", 0.5, "Training",
          "dropout probability"),
+        ("input_dropout", 0.0, "Training",
+         "probability of dropping a feature"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",

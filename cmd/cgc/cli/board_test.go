@@ -31,7 +31,8 @@ func TestBoard(t *testing.T) {
 		}
 	}
 	ok(t, append(args, "--normalize-features")...)
-	if more := records(); !bytes.HasPrefix(more, first) || bytes.Count(more, []byte("\n")) != 2*bytes.Count(first, []byte("\n")) {
+	lines := func(text []byte) int { return bytes.Count(text, []byte("\n")) }
+	if more := records(); !bytes.HasPrefix(more, first) || lines(more) != 2*lines(first) {
 		t.Errorf("row-normalised features: %d bytes of records after %d", len(more), len(first))
 	}
 }

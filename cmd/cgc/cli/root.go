@@ -121,7 +121,8 @@ a folder, a file or a database URL.
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.trainCommand(), c.predictCommand(), c.reportCommand(),
-		c.tuneCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"),
+		c.tuneCommand(), c.searchCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(),
+		c.convertCommand("cgc"),
 		c.dataCommand(), c.webCommand(), c.versionCommand(), c.manualCommand(), c.propagateCommand(), c.workerCommand())
 	c.addGraphFlags(root)
 	group(root)
@@ -142,7 +143,7 @@ func tree(cmd *cobra.Command) []*cobra.Command {
 func group(root *cobra.Command) {
 	for _, g := range []struct{ title, names string }{
 		{"Condense and train:", "run condense propagate evaluate train predict report web"},
-		{"Search and compare:", "tune experiment paper bench"},
+		{"Search and compare:", "tune search experiment paper bench"},
 		{"Graphs:", "data convert"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.names, Title: g.title})

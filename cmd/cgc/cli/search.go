@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/search"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+func (c *command) searchCommand() *cobra.Command {
+	job := &searchJob{command: c}
+	cmd := &cobra.Command{
+		Use: "search GRAPH",
+		Example: examples(
+			"cgc search cora --nodes 70 --trials 1000",
+			"cgc search my-graph/ --condensed small.safetensors --models gcn,sage --seconds 60",
+			"cgc search cora --nodes 70 --compare 64 -o searched",
+		),
+		Short: "Choose a GNN and its training: search on the condensed graph, confirm on the full graph",
+		Long: `Train many candidates (a model with its training) on a condensed graph and validate them on the original graph.
+Poor candidates are stopped early. Train the best few on the original graph, and choose the one with the best
+validation accuracy. Labels of test nodes are read only for the accuracy that is printed.
+
+The default space has ` + report.Count(search.DefaultSpace().Size()) + ` candidates. --space reads a JSON object
+with lists of values, of which each may be missing: models, hidden, dropout, input_dropout, learning_rate,
+weight_decay, weighted.
+
+--compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which
+takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the same command resumes.`,
+		Args:              arguments(1, "GRAPH"),
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job.finalistsSaid, job.modelsSaid = job.said(cmd, "finalists"), job.said(cmd, "models")
+			return job.run(cmd.Context(), args[0])
+		},
+	}
+	job.config = newMethodFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
+	into(graphGroup, flags)
+	flags.Var(models(&job.models), "models", "models to choose from (default all)")
+	flags.Lookup("models").DefValue = ""
+	flags.StringVar(&job.space, "space", "", "read the values to choose from from the JSON `FILE`")
+	flags.IntVar(&job.trials, "trials", 1000, "number of candidates")
+	flags.Float64Var(&job.seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
+	flags.IntVar(&job.epochs, "epochs", 300, "number of epochs of complete trainings")
+	flags.IntVar(&job.finalists, "finalists", 0,
+		"number of candidates to train on the full graph (default 4 up to 20,000 nodes, else 0)")
+	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")
+	into(trainingGroup, flags)
+	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its trainings to `FOLDER`")
+	into(outputGroup, flags)
+	return cmd
+}
+
+// searchJob is one run of cgc search.
+type searchJob struct {
+	*command
+	config        *configFlags
+	small, space  string
+	models        []gnn.Model
+	modelsSaid    bool
+	trials        int
+	seconds       float64
+	epochs        int
+	finalists     int
+	finalistsSaid bool
+	compare       int
+	folder        string
+}
+
+// searched is what --json prints, and what FOLDER/result.json has.
+type searched struct {
+	Graph graph.Identity `json:"graph"`
+	// Condensed is N′, and CondenseSeconds the time of the condensation.
+	Condensed       int     `json:"condensed"`
+	CondenseSeconds float64 `json:"condense_seconds"`
+	// Space is the number of candidates of the space.
+	Space int `json:"space"`
+	search.Result
+	// Agreement compares candidates on both graphs; absent without --compare. Regret has the points of validation and test
+	// accuracy that the best of the compared candidates is ahead of the choice. Random has what a random search on the
+	// full graph reaches in the same time.
+	Agreement *search.Agreement `json:"agreement,omitempty"`
+	Regret    *regret           `json:"regret,omitempty"`
+	Random    *randomSearch     `json:"random,omitempty"`
+}
+
+// regret is the difference between the best compared candidate and the choice, in points.
+type regret struct {
+	Val  float64 `json:"val"`
+	Test float64 `json:"test"`
+}
+
+// randomSearch is the expected outcome of a random search on the full graph.
+type randomSearch struct {
+	Candidates int     `json:"candidates"`
+	Val        float64 `json:"val"`
+	Test       float64 `json:"test"`
+}
+
+func (j *searchJob) run(ctx context.Context, name string) (err error) {
+	space, err := j.check()
+	if err != nil {
+		return err
+	}
+	defer memory.Bounded(collected(j.config.config.Memory))()
+	g, _, err := j.read(ctx, name)
+	if err != nil {
+		return err
+	}
+	small, err := j.condensed(ctx, g)
+	if err != nil {
+		return err
+	}
+	if !j.finalistsSaid && g.Nodes() <= smallWhole {
+		j.finalists = 4
+	}
+	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), 256)
+	s := search.Search{
+		Space: space, Trials: j.trials, Seconds: j.seconds, Epochs: j.epochs, Finalists: j.finalists,
+		Seed: j.config.config.Seed, Memory: bound,
+	}
+	j.progress.step("searching on " + g.Name)
+	counted := progress.With(ctx, func(e progress.Event) { j.progress.count(e.Stage, e.Done, e.Total) })
+	begun := time.Now()
+	result, err := s.Run(counted, small, g)
+	if err != nil {
+		return rest.limited(err, g)
+	}
+	id, err := graph.Identify(g)
+	if err != nil {
+		return err
+	}
+	r := searched{
+		Graph: id, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total, Space: space.Size(), Result: *result,
+	}
+	if j.compare > 0 {
+		if err := j.agree(counted, s, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
+			return rest.limited(err, g)
+		}
+	}
+	if j.folder != "" {
+		write := func(w io.Writer) error { return writeJSON(w, r) }
+		if err := j.replace(filepath.Join(j.folder, "result.json"), write); err != nil {
+			return err
+		}
+	}
+	return j.print(r, r.document())
+}
+
+// condensed reads or makes the condensed graph.
+func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Condensed, error) {
+	if j.small != "" {
+		small, err := cgc.Load(j.small)
+		if err != nil {
+			return nil, err
+		}
+		_, err = j.target(small, g, false)
+		return small, err
+	}
+	for _, why := range j.config.defaultsFor(g) {
+		j.progress.note("%s", why)
+	}
+	nodes, err := j.config.config.NodesFor(g)
+	if err != nil {
+		return nil, j.config.mistake(err)
+	}
+	if _, err := j.fit(g, j.config); err != nil {
+		return nil, err
+	}
+	methods, err := j.config.methods()
+	if err != nil {
+		return nil, err
+	}
+	j.progress.step("condensing")
+	small, err := methods[0].Condense(ctx, g, nodes, j.config.config.Seed)
+	if err != nil {
+		return nil, j.config.mistake(err)
+	}
+	j.warn(small.Warnings)
+	return small, nil
+}
+
+// agree fills in the fields for --compare. seconds is the time of condensing and searching.
+func (j *searchJob) agree(
+	ctx context.Context, s search.Search, small *condense.Condensed, g *graph.Graph, r *searched, seconds float64,
+) (err error) {
+	var log *experiment.Log
+	if j.folder != "" {
+		if log, err = j.openLog(filepath.Join(j.folder, "whole.jsonl")); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, log.Close()) }()
+	}
+	j.progress.step("comparing on " + g.Name)
+	if r.Agreement, err = s.Agree(ctx, small, g, j.compare, log); err != nil {
+		return err
+	}
+	r.Random = new(randomSearch)
+	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, s.Seed)
+	if len(r.Finalists) > 0 {
+		r.Regret = new(regret)
+		r.Regret.Val, r.Regret.Test = r.Agreement.Regret(r.Finalists[0])
+	}
+	return nil
+}
+
+// check checks the command line, and returns the space.
+func (j *searchJob) check() (space search.Space, err error) {
+	space = search.DefaultSpace()
+	if err := j.config.read(); err != nil {
+		return space, err
+	}
+	switch {
+	case j.trials < 1:
+		return space, usagef("--trials %d, must be at least 1", j.trials)
+	case !(j.seconds >= 0):
+		return space, usagef("--seconds %g, must be at least 0", j.seconds)
+	case j.epochs < 1:
+		return space, usagef("--epochs %d, must be at least 1", j.epochs)
+	case j.finalists < 0:
+		return space, usagef("--finalists %d, must be at least 0", j.finalists)
+	case j.compare != 0 && j.compare < 3:
+		return space, usagef("--compare %d, must be 0 or at least 3", j.compare)
+	}
+	if j.space != "" {
+		text, err := os.ReadFile(j.space)
+		if err != nil {
+			return space, fmt.Errorf("--space %s: %w", j.space, reason(err))
+		}
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&space); err != nil {
+			return space, usagef("--space %s: %s", j.space, sentence(err))
+		}
+	}
+	if j.modelsSaid {
+		space.Models = modelNames(j.models)
+	}
+	if j.compare > space.Size() {
+		return space, usagef("--compare %d, must be at most %d, the size of the space", j.compare, space.Size())
+	}
+	if j.folder == "" {
+		return space, nil
+	}
+	return space, makeFolder("-o", j.folder)
+}
+
+// trusted is the rank correlation below which a search on the condensed graph says little about the full graph.
+const trusted = 0.5
+
+func (r searched) document() *report.Document {
+	d := &report.Document{Title: "search on " + r.Graph.Name}
+	d.Add(report.Paragraph(fmt.Sprintf("best: %s", describeCandidate(r.Best))))
+	t := &report.Table{Columns: report.Columns("model", "hidden", "dropout", "input dropout", "lr", "weight decay",
+		"weighted", "epochs", "val, condensed", "val, full", "test, full", "s")}
+	row := func(trial search.Trial, rest ...report.Cell) {
+		c := trial.Training
+		t.Row(append([]report.Cell{report.Word(trial.Model), report.Integer(c.Hidden), report.Full(c.Dropout),
+			report.Full(c.InputDropout), report.Full(c.LearningRate), report.Full(c.WeightDecay),
+			report.Word(map[bool]string{true: "yes", false: "no"}[c.Weighted]), report.Integer(trial.Epochs),
+			report.Decimal(trial.Val, 1)}, rest...)...)
+	}
+	for _, f := range r.Finalists {
+		row(f.Trial, report.Decimal(f.WholeVal, 1), report.Decimal(f.WholeTest, 1), report.Significant(f.Seconds, 2))
+	}
+	if len(r.Finalists) == 0 {
+		for _, trial := range r.Trials[:min(5, len(r.Trials))] {
+			row(trial, report.Missing(), report.Missing(), report.Missing())
+		}
+	}
+	d.Add(t)
+	d.Add(report.Notes{fmt.Sprintf("%s of %s candidates in %.1f s on %d condensed nodes, after %.1f s of condensing",
+		report.Count(len(r.Trials)), report.Count(r.Space), r.Seconds, r.Condensed, r.CondenseSeconds)})
+	if a := r.Agreement; a != nil {
+		notes := report.Notes{fmt.Sprintf("rank correlation over %d candidates: Spearman %.2f (95%% %.2f to %.2f), "+
+			"Kendall %.2f (%.2f to %.2f)", len(a.Compared), a.Spearman.Value, a.Spearman.Low, a.Spearman.High,
+			a.Kendall.Value, a.Kendall.Low, a.Kendall.High)}
+		if r.Regret != nil {
+			notes = append(notes, fmt.Sprintf("the best of them on the full graph is ahead of the choice by %.1f points "+
+				"on validation nodes and %.1f on test nodes", r.Regret.Val, r.Regret.Test))
+		}
+		notes = append(notes, fmt.Sprintf("in the same time, random search on the full graph trains %s and reaches "+
+			"%.1f%% on validation nodes and %.1f%% on test nodes", report.Plural(r.Random.Candidates, "candidate"), r.Random.Val,
+			r.Random.Test))
+		d.Add(notes)
+		if a.Spearman.Low < trusted {
+			d.Add(report.Warning(fmt.Sprintf("the rank correlation may be below %g, too low to trust: a larger condensed graph "+
+				"may rank better (--nodes %d)", trusted, 2*r.Condensed)))
+		}
+	}
+	return d
+}
+
+// describeCandidate returns the flags with which other commands train a candidate.
+func describeCandidate(c search.Candidate) string {
+	t := c.Training
+	text := fmt.Sprintf("--models %s --hidden %d --dropout %g --lr %g --weight-decay %g --epochs %d", c.Model, t.Hidden,
+		t.Dropout, t.LearningRate, t.WeightDecay, t.Epochs)
+	if t.InputDropout > 0 {
+		text += fmt.Sprintf(" --input-dropout %g", t.InputDropout)
+	}
+	if !t.Weighted {
+		text += " --weighted=false"
+	}
+	return text
+}

@@ -1,0 +1,323 @@
+// Package search chooses a GNN and its training on a condensed graph, where a training takes a fraction of a second.
+//
+// A Search trains many candidates on the condensed graph and validates them on the original graph. It stops the poor
+// ones early (successive halving; Jamieson and Talwalkar, AISTATS 2016), trains the best few on the original graph, and
+// chooses one of these by validation accuracy. An Agreement measures how far the choice can be trusted: it compares the
+// ranks of candidates trained on the condensed graph with their ranks after training on the original graph.
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/training"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Candidate is a model with the configuration of its training.
+type Candidate struct {
+	Model    string     `json:"model"`
+	Training gnn.Config `json:"training"`
+}
+
+// Space lists the values of each parameter that a search varies. Each list has at least one value.
+type Space struct {
+	Models       []string  `json:"models"`
+	Hidden       []int     `json:"hidden"`
+	Dropout      []float64 `json:"dropout"`
+	InputDropout []float64 `json:"input_dropout"`
+	LearningRate []float64 `json:"learning_rate"`
+	WeightDecay  []float64 `json:"weight_decay"`
+	Weighted     []bool    `json:"weighted"`
+}
+
+// DefaultSpace returns a space of 5,760 candidates around gnn.Defaults.
+func DefaultSpace() Space {
+	return Space{
+		Models: gnn.Names(), Hidden: []int{16, 32, 64, 128, 256}, Dropout: []float64{0, 0.25, 0.5, 0.75},
+		InputDropout: []float64{0, 0.5}, LearningRate: []float64{0.002, 0.01, 0.05},
+		WeightDecay: []float64{0, 5e-5, 5e-4, 5e-3}, Weighted: []bool{false, true},
+	}
+}
+
+// Size returns the number of candidates.
+func (s Space) Size() int {
+	return len(s.Models) * len(s.Hidden) * len(s.Dropout) * len(s.InputDropout) * len(s.LearningRate) *
+		len(s.WeightDecay) * len(s.Weighted)
+}
+
+// at returns candidate i, for i from 0 to Size−1.
+func (s Space) at(i, epochs int) Candidate {
+	c := Candidate{Training: gnn.Defaults()}
+	c.Training.Epochs = epochs
+	c.Model = pick(&i, s.Models)
+	c.Training.Hidden = pick(&i, s.Hidden)
+	c.Training.Dropout = pick(&i, s.Dropout)
+	c.Training.InputDropout = pick(&i, s.InputDropout)
+	c.Training.LearningRate = pick(&i, s.LearningRate)
+	c.Training.WeightDecay = pick(&i, s.WeightDecay)
+	c.Training.Weighted = pick(&i, s.Weighted)
+	return c
+}
+
+// pick returns the value of a list at the last digit of i, in a number system with the list's length as base, and
+// removes the digit.
+func pick[T any](i *int, values []T) T {
+	v := values[*i%len(values)]
+	*i /= len(values)
+	return v
+}
+
+// Search is a search for a candidate.
+type Search struct {
+	Space Space
+	// Trials is the number of candidates, at least 1. A smaller space is searched completely.
+	Trials int
+	// Seconds, if above 0, ends the search on the condensed graph after this time. Without it, the result does not depend
+	// on the time or on the number of threads.
+	Seconds float64
+	// Epochs is the number of epochs of complete trainings, at least 1.
+	Epochs int
+	// Finalists is the number of candidates that are trained on the original graph too. With 0, the choice is the
+	// candidate with the best validation accuracy after training on the condensed graph.
+	Finalists int
+	// Seed is the random seed of candidates and trainings.
+	Seed uint64
+	// Memory limits the memory of testing, as in experiment.Evaluation.
+	Memory int64
+}
+
+// Trial is a candidate that was trained on the condensed graph.
+type Trial struct {
+	Candidate
+	// Epochs is the number of epochs of its longest training. Val is the validation accuracy after it, in percent; 0 if
+	// the training diverged.
+	Epochs int     `json:"epochs"`
+	Val    float64 `json:"val"`
+}
+
+// Finalist is a candidate that was trained on the original graph.
+type Finalist struct {
+	Trial
+	// WholeVal and WholeTest are the validation and test accuracies after training on the original graph, in percent;
+	// 0 if that training diverged.
+	WholeVal  float64 `json:"whole_val"`
+	WholeTest float64 `json:"whole_test"`
+	// Seconds is the time of that training.
+	Seconds float64 `json:"seconds"`
+}
+
+// Result is the outcome of a search. No choice in it depends on test nodes.
+type Result struct {
+	// Best is the choice: the first of Finalists, or of Trials if there are none.
+	Best Candidate `json:"best"`
+	// Trials holds all candidates, the best first: by the epochs they reached, then by validation accuracy.
+	Trials []Trial `json:"trials"`
+	// Finalists holds the candidates that were trained on the original graph, the best first.
+	Finalists []Finalist `json:"finalists"`
+	// Seconds is the time of the search on the condensed graph.
+	Seconds float64 `json:"seconds"`
+}
+
+// bracket is the largest number of candidates that compete for more epochs. keep is the inverse of the share that gets
+// keep times as many, in each of rounds.
+const (
+	bracket = 250
+	keep    = 3
+	rounds  = 4
+)
+
+// searchStream is the random stream of a search.
+const searchStream = 1 << 35
+
+// Run searches on a condensed graph of g. It reports candidates and finalists to ctx (package progress). The labels of
+// test nodes are read only for Finalist.WholeTest.
+func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ *Result, err error) {
+	defer memory.Recover(&err)
+	begun := time.Now()
+	if err := s.check(small, g); err != nil {
+		return nil, err
+	}
+	t, err := s.newTrainer(ctx, small, g)
+	if err != nil {
+		return nil, err
+	}
+	defer t.target.Close()
+	r := &Result{Finalists: []Finalist{}}
+	order := rand.New(rand.NewPCG(s.Seed, searchStream)).Perm(s.Space.Size())
+	order = order[:min(s.Trials, len(order))]
+	t.count = progress.NewCounter(0, len(order))
+	for len(order) > 0 && (s.Seconds == 0 || len(r.Trials) == 0 || time.Since(begun).Seconds() < s.Seconds) {
+		n := min(bracket, len(order))
+		var trials []Trial
+		for _, i := range order[:n] {
+			trials = append(trials, Trial{Candidate: s.Space.at(i, s.Epochs)})
+		}
+		if err := t.halve(ctx, trials); err != nil {
+			return nil, err
+		}
+		r.Trials, order = append(r.Trials, trials...), order[n:]
+	}
+	slices.SortStableFunc(r.Trials, better)
+	r.Best, r.Seconds = r.Trials[0].Candidate, time.Since(begun).Seconds()
+	count := progress.NewCounter(0, min(s.Finalists, len(r.Trials)))
+	for _, trial := range r.Trials[:min(s.Finalists, len(r.Trials))] {
+		f := Finalist{Trial: trial}
+		if err := s.whole(ctx, &f, small, g); err != nil {
+			return nil, err
+		}
+		r.Finalists = append(r.Finalists, f)
+		count.Add(ctx, "trained on the full graph")
+	}
+	slices.SortStableFunc(r.Finalists, func(a, b Finalist) int { return cmp.Compare(b.WholeVal, a.WholeVal) })
+	if len(r.Finalists) > 0 {
+		r.Best = r.Finalists[0].Candidate
+	}
+	return r, nil
+}
+
+// better orders trials by the epochs that they reached, and then by validation accuracy.
+func better(a, b Trial) int {
+	return cmp.Or(cmp.Compare(b.Epochs, a.Epochs), cmp.Compare(b.Val, a.Val))
+}
+
+// check validates the search.
+func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
+	if s.Trials < 1 || s.Epochs < 1 || s.Finalists < 0 || !(s.Seconds >= 0) {
+		return fmt.Errorf("%d trials, %d epochs, %d finalists, %v seconds, must be at least 1, 1, 0 and 0", s.Trials,
+			s.Epochs, s.Finalists, s.Seconds)
+	}
+	if s.Space.Size() == 0 {
+		return errors.New("the space has a parameter without values, must have at least 1 each")
+	}
+	for i := range s.Space.Size() { // a value appears in many candidates, but checking is cheap
+		c := s.Space.at(i, s.Epochs)
+		if _, err := gnn.Parse(c.Model); err != nil {
+			return err
+		}
+		if err := c.Training.Validate(); err != nil {
+			return err
+		}
+	}
+	if len(g.Split.Val) == 0 {
+		return fmt.Errorf("graph %s has 0 validation nodes, must have at least 1", g.Name)
+	}
+	compared, err := small.CheckTarget(g)
+	if err != nil {
+		return err
+	}
+	return compared.Err()
+}
+
+// whole trains a finalist on the original graph. If the training diverges, its accuracies are 0.
+func (s Search) whole(ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph) error {
+	m, err := gnn.Parse(f.Model)
+	if err != nil {
+		return err
+	}
+	scores, err := experiment.Evaluation{
+		Models: []gnn.Model{m}, Training: f.Training, Trainings: 1, Seed: s.Seed, Memory: s.Memory,
+	}.Whole(progress.With(ctx, nil), small, g)
+	if errors.Is(err, gnn.ErrDiverged) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.WholeVal, f.WholeTest, f.Seconds = scores[0].Val[0], scores[0].Test[0], scores[0].Seconds
+	return nil
+}
+
+// trainer trains candidates on a condensed graph.
+type trainer struct {
+	sample *gnn.Sample
+	target *gnn.Target
+	seed   uint64
+	count  *progress.Counter
+}
+
+func (s Search) newTrainer(ctx context.Context, small *condense.Condensed, g *graph.Graph) (*trainer, error) {
+	seen, err := small.Seen(ctx, g.WithoutTest())
+	if err != nil {
+		return nil, err
+	}
+	target, err := gnn.TargetWithin(ctx, seen, small.Inductive, s.Memory)
+	if err != nil {
+		return nil, err
+	}
+	var models []gnn.Model
+	for _, name := range s.Space.Models {
+		m, err := gnn.Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, m)
+	}
+	if err := experiment.Fits(target, models, slices.Max(s.Space.Hidden), nil); err != nil {
+		return nil, err
+	}
+	return &trainer{sample: experiment.Sample(small), target: target, seed: s.Seed}, nil
+}
+
+// halve trains the trials in rounds, each with fewer trials and more epochs, and sorts them.
+func (t *trainer) halve(ctx context.Context, trials []Trial) error {
+	left, epochs := len(trials), make([]int, rounds)
+	for round := range epochs {
+		epochs[rounds-1-round] = max(trials[0].Training.Epochs/power(keep, round), 1)
+	}
+	for round, e := range epochs {
+		if err := t.train(ctx, trials[:left], e, round == 0); err != nil {
+			return err
+		}
+		slices.SortStableFunc(trials[:left], better)
+		left = (left + keep - 1) / keep
+	}
+	return nil
+}
+
+func power(base, exponent int) int {
+	p := 1
+	for range exponent {
+		p *= base
+	}
+	return p
+}
+
+// train trains each trial anew for the given number of epochs, as a complete training with that many would. counted
+// says whether to report them.
+func (t *trainer) train(ctx context.Context, trials []Trial, epochs int, counted bool) error {
+	quiet := progress.With(ctx, nil)
+	return parallel.Try(ctx, len(trials), 1, func(lo, _ int) error {
+		trial := &trials[lo]
+		m, err := gnn.Parse(trial.Model)
+		if err != nil {
+			return err
+		}
+		config := trial.Training
+		config.Epochs = epochs
+		config.ValidateEvery = max(epochs/5, 1) // validating takes longer than an epoch
+		r, err := gnn.Train(quiet, m, t.sample, t.target, config, training.Source(m, t.seed))
+		trial.Epochs, trial.Val = epochs, 0 // a training that diverges is the worst
+		switch {
+		case err == nil:
+			trial.Val = r.Validation
+		case ctx.Err() != nil || !errors.Is(err, gnn.ErrDiverged):
+			return cmp.Or(ctx.Err(), err)
+		}
+		if counted {
+			t.count.Add(ctx, "searching")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,195 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/search"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// subject returns a small graph and its condensed graph.
+func subject(t *testing.T) (*graph.Graph, *condense.Condensed) {
+	t.Helper()
+	g, err := synth.Make(t.Context(), synth.Shape{
+		Name: "tiny", Nodes: 160, Edges: 480, Features: 12, Classes: 3, Train: 36, Val: 40, Test: 60, Groups: 2,
+		Homophily: 0.7, Signal: 2,
+	}, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := cgc.Defaults()
+	config.Nodes = 9
+	small, err := cgc.Condense(t.Context(), g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, small
+}
+
+func space() search.Space {
+	return search.Space{
+		Models: []string{"gcn", "sgc"}, Hidden: []int{4, 8}, Dropout: []float64{0, 0.5}, InputDropout: []float64{0},
+		LearningRate: []float64{0.01, 1e30}, WeightDecay: []float64{0}, Weighted: []bool{false, true},
+	}
+}
+
+// outcome returns a result without times.
+func outcome(t *testing.T, s search.Search, g *graph.Graph, small *condense.Condensed) *search.Result {
+	t.Helper()
+	r, err := s.Run(t.Context(), small, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Seconds = 0
+	for i := range r.Finalists {
+		r.Finalists[i].Seconds = 0
+	}
+	return r
+}
+
+// TestSearch checks the order of trials and finalists, that a training that diverges is the worst of its round, and
+// that the result does not depend on the number of threads or on labels of test nodes.
+func TestSearch(t *testing.T) {
+	g, small := subject(t)
+	s := search.Search{Space: space(), Trials: 100, Epochs: 27, Finalists: 20}
+	r := outcome(t, s, g, small)
+	if len(r.Trials) != s.Space.Size() || s.Space.Size() != 32 {
+		t.Fatalf("%d trials of a space of %d", len(r.Trials), s.Space.Size())
+	}
+	seen := map[search.Candidate]bool{}
+	epochs := map[int]int{}
+	for i, trial := range r.Trials {
+		seen[trial.Candidate] = true
+		epochs[trial.Epochs]++
+		if i > 0 && trial.Epochs == r.Trials[i-1].Epochs && trial.Val > r.Trials[i-1].Val || i > 0 &&
+			trial.Epochs > r.Trials[i-1].Epochs {
+			t.Errorf("trial %d is better than the one before it", i)
+		}
+		if trial.Training.LearningRate == 1e30 && trial.Val > 0 && trial.Model == "gcn" {
+			t.Errorf("a training that diverges has an accuracy of %g", trial.Val)
+		}
+	}
+	if want := map[int]int{27: 2, 9: 2, 3: 7, 1: 21}; len(seen) != 32 || !reflect.DeepEqual(epochs, want) {
+		t.Errorf("%d different candidates, ended after epochs %v, want %v", len(seen), epochs, want)
+	}
+	for i, f := range r.Finalists {
+		if i > 0 && f.WholeVal > r.Finalists[i-1].WholeVal {
+			t.Errorf("finalist %d is better than the one before it", i)
+		}
+	}
+	if len(r.Finalists) != 20 || r.Best != r.Finalists[0].Candidate {
+		t.Errorf("best %+v of %+v", r.Best, r.Finalists)
+	}
+
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if again := outcome(t, s, g, small); !reflect.DeepEqual(r, again) {
+		t.Errorf("one thread gives %+v", again)
+	}
+	other := *g
+	other.Y = slices.Clone(g.Y)
+	for _, i := range g.Split.Test {
+		other.Y[i] = (g.Y[i] + 1) % 3
+	}
+	small.Source = nil // its fingerprint covers labels of test nodes
+	again := outcome(t, s, &other, small)
+	if !reflect.DeepEqual(r.Best, again.Best) || !reflect.DeepEqual(r.Trials, again.Trials) {
+		t.Errorf("with other labels of test nodes, the best is %+v", again.Best)
+	}
+}
+
+func TestSearchWithoutFinalists(t *testing.T) {
+	g, small := subject(t)
+	r := outcome(t, search.Search{Space: space(), Trials: 5, Epochs: 3}, g, small)
+	if len(r.Trials) != 5 || len(r.Finalists) != 0 || r.Best != r.Trials[0].Candidate {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSearchErrors(t *testing.T) {
+	g, small := subject(t)
+	empty, unknown := space(), space()
+	empty.Hidden, unknown.Models = nil, []string{"gcnn"}
+	for _, c := range []struct {
+		s    search.Search
+		want string
+	}{
+		{search.Search{Space: space(), Epochs: 1}, "0 trials"},
+		{search.Search{Space: empty, Trials: 1, Epochs: 1}, "parameter without values"},
+		{search.Search{Space: unknown, Trials: 1, Epochs: 1}, "gcnn"},
+	} {
+		if _, err := c.s.Run(t.Context(), small, g); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.s, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := search.Search{Space: space(), Trials: 3, Epochs: 1}
+	if _, err := s.Run(ctx, small, g); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := s.Agree(t.Context(), small, g, 33, nil); err == nil || !strings.Contains(err.Error(), "33 candidates") {
+		t.Errorf("too many candidates to compare: %v", err)
+	}
+}
+
+// TestAgree checks that a second comparison takes the trainings on the full graph from the log, and gives the same.
+func TestAgree(t *testing.T) {
+	g, small := subject(t)
+	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "whole.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s := search.Search{Space: space(), Trials: 1, Epochs: 9}
+	a, err := s.Agree(t.Context(), small, g, 12, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := len(log.Records())
+	again, err := s.Agree(t.Context(), small, g, 12, log)
+	if err != nil || !reflect.DeepEqual(a, again) || len(log.Records()) != records {
+		t.Errorf("the second comparison differs, or trains again: %v", err)
+	}
+	for _, f := range a.Compared {
+		if f.WholeVal > a.Best.WholeVal {
+			t.Errorf("%g is better than the best, %g", f.WholeVal, a.Best.WholeVal)
+		}
+	}
+	for _, c := range []search.Correlation{a.Spearman, a.Kendall} {
+		if !(c.Low <= c.Value && c.Value <= c.High) || c.Value > 1 {
+			t.Errorf("correlation %+v", c)
+		}
+	}
+	if val, test := a.Regret(a.Best); val != 0 || test != 0 {
+		t.Errorf("the best has a regret of %g and %g", val, test)
+	}
+}
+
+// TestRandom checks the expected best of a random search against values by hand.
+func TestRandom(t *testing.T) {
+	a := search.Agreement{Compared: []search.Finalist{
+		{WholeVal: 60, WholeTest: 50, Seconds: 1}, {WholeVal: 80, WholeTest: 70, Seconds: 2},
+		{WholeVal: 70, WholeTest: 90, Seconds: 3},
+	}}
+	for seconds, want := range map[float64][3]float64{100: {3, 80, 70}, 0: {1, 70, 70}, 4: {2, 230. / 3, 230. / 3}} {
+		n, val, test := a.Random(seconds, 1)
+		if float64(n) != want[0] || !near(val, want[1]) || !near(test, want[2]) {
+			t.Errorf("%g seconds: %d, %g, %g, want %v", seconds, n, val, test, want)
+		}
+	}
+}
+
+// near allows for the chance of 1000 draws.
+func near(a, b float64) bool { return a-b < 2 && b-a < 2 }
