@@ -21,18 +21,20 @@ from ._parameters import (
     EvaluateOptions,
     PredictOptions,
     ReportOptions,
+    SearchOptions,
     TrainOptions,
     TuneOptions,
 )
 from ._run import run
 from ._scratch import folder
+from ._search import SearchResult
 from ._table import Table
 from ._take import is_from, parts_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["condense", "evaluate", "load_dataset", "predict", "report", "train", "tune"]
+__all__ = ["condense", "evaluate", "load_dataset", "predict", "report", "search", "train", "tune"]
 
 Path_ = Union[str, os.PathLike[str]]
 _Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
@@ -199,6 +201,48 @@ def tune(
         line += _config(config, home, spoken)
         run(["tune", graph, f"--output={out}", *line], spoken)
         return dict(json.loads(out.read_text(encoding="utf-8")))
+
+
+@described(SearchOptions)
+def search(
+    data: Any,
+    condensed: Union[Condensed, Path_, None] = None,
+    space: Optional[Mapping[str, Sequence[Any]]] = None,
+    **options: "Unpack[SearchOptions]",
+) -> SearchResult:
+    """Choose a GNN and its training: search on a condensed graph, confirm on the original graph.
+
+    Labels of test nodes are read only for the accuracy of the finalists.
+
+    Args:
+        data: The graph, as for condense.
+        condensed: What condense returned for this graph, or the path of its file. Without it, the graph is condensed.
+        space: Lists of values to choose from, by name: models, hidden, dropout, input_dropout, learning_rate,
+            weight_decay, weighted. A name that is missing has its default values.
+        **options: The flags of `cgc search`. help(cgc.search) lists them.
+
+    Returns:
+        A SearchResult. Its best are keyword arguments of train and evaluate.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> found = cgc.search("demo", nodes=35, space={"hidden": [16]}, trials=20, epochs=30, finalists=1)
+        >>> found.best["hidden"], found.finalists[0]["whole_test"] > 80
+        (16, True)
+    """
+    line = _options.flags("search", options, ["data", "condensed", "space"])
+    with _handed_over("data", data, {}) as (graph, home, spoken, _):
+        if condensed is not None:
+            line.append(f"--condensed={_file(condensed, home, spoken)}")
+        if space is not None:
+            path = home / "space.json"
+            spoken[str(path)] = "space"
+            path.write_text(json.dumps(space), encoding="utf-8")
+            line.append(f"--space={path}")
+        return SearchResult(run(["search", graph, *line], spoken))
 
 
 @described(EvaluateOptions)

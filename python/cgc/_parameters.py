@@ -11,6 +11,7 @@ __all__ = [
     "EvaluateOptions",
     "PredictOptions",
     "ReportOptions",
+    "SearchOptions",
     "TrainOptions",
     "TuneOptions",
 ]
@@ -83,6 +84,43 @@ class TuneOptions(TypedDict, total=False):
     weight_decay: float
     weighted: bool
     validate_every: int
+    partitions: int
+    hop_weights: Optional[Sequence[float]]
+    teleport: float
+    pseudo_labels: float
+    soft_labels: bool
+    temperature: float
+    threshold: float
+    degree: float
+    alpha: float
+    memory: Optional[Union[int, str]]
+    precision: str
+    threads: Optional[int]
+
+
+class SearchOptions(TypedDict, total=False):
+    """The flags of `cgc search`."""
+
+    nodes: Optional[int]
+    ratio: Optional[Union[float, str]]
+    label_ratio: Optional[Union[float, str]]
+    method: str
+    seed: int
+    partition: str
+    propagation: str
+    hops: int
+    augment: float
+    edges: str
+    normalize_features: bool
+    standardize: bool
+    inductive: bool
+    models: Optional[Union[str, Sequence[str]]]
+    trials: int
+    seconds: Optional[float]
+    epochs: int
+    finalists: Optional[int]
+    compare: int
+    params: Optional[Mapping[str, Any]]
     partitions: int
     hop_weights: Optional[Sequence[float]]
     teleport: float
@@ -305,6 +343,78 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "the paper"),
         ("validate_every", 0, "Training",
          "number of epochs between validations; 0 chooses it by the size of the graph"),
+        ("partitions", 1, "Advanced",
+         "number of clusterings of each class, of which the best is kept"),
+        ("hop_weights", None, "Advanced",
+         "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
+        ("teleport", 0.1, "Advanced",
+         "teleport probability of propagation ppr"),
+        ("pseudo_labels", 0.0, "Advanced",
+         "add nodes with a class predicted by a linear model: this many per training node; 0 adds none"),
+        ("soft_labels", False, "Advanced",
+         "give each condensed node a distribution over the classes instead of one class"),
+        ("temperature", 1.0, "Advanced",
+         "softmax temperature of the confidence weights within a group; inf gives uniform weights"),
+        ("threshold", 0.85, "Advanced",
+         "cosine similarity above which two condensed nodes are connected, -1 to 1"),
+        ("degree", 1.0, "Advanced",
+         "maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no "
+         "maximum"),
+        ("alpha", 1.0, "Advanced",
+         "weight of the smoothness of the condensed features over the condensed edges"),
+        ("memory", None, "Advanced",
+         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+        ("precision", "float32", "Advanced",
+         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "half"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "search": [
+        ("nodes", None, "Size",
+         "number of condensed nodes (default 10 per class)"),
+        ("ratio", None, "Size",
+         "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
+         "2.6% or 0.026"),
+        ("label_ratio", None, "Size",
+         "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
+        ("method", "auto", "Method",
+         "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
+         "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "
+         "gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc"),
+        ("seed", 0, "Method",
+         "random seed"),
+        ("partition", "kmeans", "Method",
+         "how the training nodes of a class are clustered: kmeans, spectral, random"),
+        ("propagation", "sgc", "Method",
+         "how features are propagated over the graph: sgc, ppr, sage"),
+        ("hops", 2, "Method",
+         "number of propagation steps"),
+        ("augment", 0.0, "Method",
+         "add embeddings of fewer hops: this many per training node; 0 adds none"),
+        ("edges", "similarity", "Method",
+         "edges of the condensed graph: by cosine similarity, or aggregated from the original edges: "
+         "similarity, real"),
+        ("normalize_features", False, "Graph",
+         "row-normalise the features: divide those of each node by the sum of their absolute values"),
+        ("standardize", False, "Graph",
+         "scale each feature to mean 0 and variance 1"),
+        ("inductive", False, "Graph",
+         "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes"),
+        ("models", None, "Training",
+         "models to choose from (default all)"),
+        ("trials", 1000, "Training",
+         "number of candidates"),
+        ("seconds", None, "Training",
+         "time limit of the search on the condensed graph (default none)"),
+        ("epochs", 300, "Training",
+         "number of epochs of complete trainings"),
+        ("finalists", None, "Training",
+         "number of candidates to train on the full graph (default 4 up to 20,000 nodes, else 0)"),
+        ("compare", 0, "Training",
+         "number of random candidates to train on both graphs, at least 3"),
+        ("params", None, "Advanced",
+         "parameters of a method that is not cgc's own, by name"),
         ("partitions", 1, "Advanced",
          "number of clusterings of each class, of which the best is kept"),
         ("hop_weights", None, "Advanced",

@@ -14,11 +14,12 @@ import (
 )
 
 // pythonFunctions lists the functions of the Python package that accept the flags of the command with the same name.
-var pythonFunctions = []string{"condense", "tune", "evaluate", "train", "predict", "report"}
+var pythonFunctions = []string{"condense", "tune", "search", "evaluate", "train", "predict", "report"}
 
 // notInPython lists the flags that are not keyword arguments, because the functions have other ways to express them.
 var notInPython = []string{
-	"config", "dry-run", "force", "format", "help", "json", "on", "output", "params", "quiet", "report",
+	"condensed", "config", "dry-run", "force", "format", "help", "json", "on", "output", "params", "quiet", "report",
+	"space",
 }
 
 // pythonTypes maps types of flags to types of keyword arguments.
@@ -73,7 +74,7 @@ func PythonParameters() (string, error) {
 			if err != nil {
 				return "", fmt.Errorf("cgc %s: %w", function, err)
 			}
-			if p.name != "models" || function == "tune" { // other functions accept models as a positional argument
+			if p.name != "models" || slices.Contains([]string{"search", "tune"}, function) { // other functions accept models as a positional argument
 				fmt.Fprintf(&classes, "    %s: %s\n", p.name, p.kind)
 			}
 			fmt.Fprintf(&tables, "        (%q, %s, %q,\n%s),\n", p.name, p.value, groupOf(flag), pythonText(p.help))

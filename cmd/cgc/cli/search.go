@@ -249,7 +249,7 @@ func (j *searchJob) check() (space search.Space, err error) {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&space); err != nil {
-			return space, usagef("--space %s: %s", j.space, sentence(err))
+			return space, usagef("--space %s, must be a JSON object with lists of values: %s", j.space, sentence(err))
 		}
 	}
 	if j.modelsSaid {

@@ -1,0 +1,59 @@
+"""The result of a search for a GNN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["SearchResult"]
+
+
+class SearchResult:
+    """What search found.
+
+    Attributes:
+        best: The chosen model and its training, by the names of the arguments of evaluate and train.
+        trials: A dictionary for each candidate, the best first: its arguments, the epochs it reached and its validation
+            accuracy in percent.
+        finalists: The same for the candidates that were trained on the original graph, with whole_val, whole_test and
+            seconds.
+        result: All that `cgc search --json` prints.
+
+    Example:
+        >>> found = cgc.search("demo", nodes=35, models=["sgc", "gcn"], trials=20, epochs=30, finalists=2)
+        >>> len(found.trials), len(found.finalists)
+        (20, 2)
+        >>> model = cgc.train(cgc.condense("demo", nodes=35), "demo", seeds=1, **found.best)
+    """
+
+    def __init__(self, result: Mapping[str, Any]) -> None:
+        """Store the result of the command."""
+        self.result = dict(result)
+        self.best = _arguments(result["best"])
+        self.trials = [_row(t) for t in result["trials"]]
+        self.finalists = [_row(f) for f in result["finalists"]]
+
+    def to_pandas(self) -> Any:
+        """Return the trials as a pandas.DataFrame with a row for each."""
+        import pandas
+
+        return pandas.DataFrame(self.trials)
+
+    def __repr__(self) -> str:
+        """Show the choice and the number of candidates."""
+        return f"SearchResult(best={self.best}, {len(self.trials)} candidates)"
+
+
+def _arguments(candidate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a candidate as keyword arguments."""
+    training = candidate["training"]
+    return {
+        "models": candidate["model"],
+        "lr": training["learning_rate"],
+        **{k: training[k] for k in ("hidden", "dropout", "input_dropout", "weight_decay", "epochs", "weighted")},
+    }
+
+
+def _row(trial: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a trial as a flat dictionary. Its epochs are those that it reached."""
+    return {**_arguments(trial), **{k: v for k, v in trial.items() if k not in ("model", "training")}}
