@@ -48,8 +48,8 @@ type Grid struct {
 	// Memory, trainings run one after another.
 	Memory  int64
 	Planned func(*gnn.Plan)
-	// Peak, if set, returns the largest resident set of the process in bytes, for Record.Peak.
-	Peak func() int64
+	// Measure, if set, sets Record.Peak and Record.Processor of each new record.
+	Measure func(*Record)
 	// Warn, if set, is called with each warning of each condensed graph (condense.Condensed.Warnings).
 	Warn func(sentence string)
 }

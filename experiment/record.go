@@ -53,6 +53,8 @@ type Record struct {
 	TrainingSeconds float64 `json:"training_seconds"`
 	// Peak is the largest resident set of the process so far, in bytes; 0 if it is not known.
 	Peak int64 `json:"peak_rss_bytes"`
+	// Processor is the processor time of the condensation in seconds; absent if it was not measured.
+	Processor float64 `json:"processor_seconds,omitempty"`
 	// Build is the program that made the record.
 	Build Build `json:"build"`
 

@@ -257,8 +257,8 @@ func (w *work) flush(ctx context.Context, atOnce int) error {
 		if w.keep != nil && r.TrainingSeed == w.Seed {
 			r.predicted = result.Predicted
 		}
-		if w.Peak != nil {
-			r.Peak = w.Peak()
+		if w.Measure != nil {
+			w.Measure(&r)
 		}
 		if w.log != nil {
 			if err := w.log.Add(r); err != nil {

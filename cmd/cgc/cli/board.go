@@ -44,7 +44,7 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 	flags.SortFlags = false
 	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
 	flags.Lookup("methods").DefValue = ""
-	flags.DurationVar(&job.limit, "limit", 20*time.Minute, "longest time of one condensation")
+	flags.DurationVar(&job.limit, "limit", 20*time.Minute, "longest processor time of one condensation")
 	into(methodGroup, flags)
 	addNormalize(flags, &job.normalize)
 	into(graphGroup, flags)
@@ -131,7 +131,8 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 	b := paper.Board{
 		Name: g.Name, Graph: g, Methods: methods, NormalizeFeatures: j.normalize, Models: j.models, Seeds: j.seeds,
 		Whole: j.whole, Limit: j.limit, Log: log, Unmeasured: un, ResetPeak: resetPeak, Peak: peakRSS,
-		Note: func(sentence string) { j.progress.note("%s", sentence) },
+		Processor: processorSeconds,
+		Note:      func(sentence string) { j.progress.note("%s", sentence) },
 	}
 	j.progress.step("measuring on " + g.Name)
 	if err := b.Run(progress.With(ctx, func(e progress.Event) {

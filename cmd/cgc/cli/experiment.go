@@ -158,8 +158,9 @@ func (j *experimentJob) one(
 	before := len(j.log.Records())
 	grid := experiment.Grid{
 		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
-		Models: j.training.models, Whole: j.training.wholeOf(g, j.wholeSaid), Peak: peakRSS, Memory: bound,
-		Warn: func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
+		Models: j.training.models, Whole: j.training.wholeOf(g, j.wholeSaid), Memory: bound,
+		Measure: func(r *experiment.Record) { r.Peak = peakRSS() },
+		Warn:    func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
 	}
 	j.progress.step("condensing and training on " + g.Name)
 	records, err = grid.Run(ctx, g, j.log)

@@ -33,6 +33,15 @@ func peakRSS() int64 {
 	return int64(usage.Maxrss) << 10 // kilobytes elsewhere
 }
 
+// processorSeconds returns the processor time of this process so far.
+func processorSeconds() float64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
+}
+
 // resetPeak makes peakRSS start anew from the current resident set. It has no effect where the system cannot do that.
 func resetPeak() {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // only Linux has this file

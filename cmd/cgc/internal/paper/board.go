@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -22,7 +23,8 @@ import (
 
 // Board compares all methods on one graph under one protocol:
 //
-//   - Every condensation runs on one core and may take at most Limit.
+//   - Every condensation runs on one core and may take at most Limit of processor time, which, unlike elapsed time, does
+//     not depend on other work on the machine.
 //   - With two seeds, models are trained with each of Trainings. The one with the highest mean validation accuracy is
 //     used with the other seeds and counts, separately for each method, size and model.
 //   - A method that condenses to the middle size in at most a minute is measured at all sizes, with all models and
@@ -44,9 +46,11 @@ type Board struct {
 	Log *experiment.Log
 	// Unmeasured has the condensations that did not end, which are not repeated either.
 	Unmeasured *UnmeasuredLog
-	// ResetPeak and Peak measure memory: Peak returns the largest resident set of the process since ResetPeak.
+	// Peak returns the largest resident set of the process since ResetPeak. Processor returns the processor time of the
+	// process in seconds.
 	ResetPeak func()
 	Peak      func() int64
+	Processor func() float64
 	// Note is called with sentences for the user.
 	Note func(sentence string)
 }
@@ -107,7 +111,7 @@ func (b *Board) Run(ctx context.Context) error {
 			c := b.competitors(s)[i]
 			first, err := b.measure(ctx, c, s, b.Models[:1], 1)
 			if j == 0 {
-				slow = len(first) > 0 && first[0].Seconds.Total > fast.Seconds()
+				slow = len(first) > 0 && first[0].Processor > fast.Seconds()
 			}
 			switch {
 			case err != nil:
@@ -167,14 +171,16 @@ func (b *Board) measure(
 	if known := b.Unmeasured.find(un); known != nil {
 		return nil, known
 	}
-	m := &bounded{
-		Method: c.method, limit: b.Limit, reset: b.ResetPeak, peak: b.Peak, done: map[uint64]*condense.Condensed{},
-	}
+	m := &bounded{Method: c.method, board: b, done: map[uint64]*condense.Condensed{}, costs: map[uint64]float64{}}
 	run := func(training gnn.Config, models []gnn.Model, seeds int) ([]experiment.Record, error) {
 		training.Weighted = training.Weighted && !c.equal
 		records, err := experiment.Grid{
 			Arms:   []experiment.Arm{{Name: c.name, Method: m, Size: condense.Size{Nodes: s.nodes}, Training: training}},
-			Models: models, Seeds: seeds, Trainings: 1, Whole: b.Whole, Peak: func() int64 { return m.most },
+			Models: models, Seeds: seeds, Trainings: 1, Whole: b.Whole, Measure: func(r *experiment.Record) {
+				if !r.IsWhole() {
+					r.Peak, r.Processor = m.most, m.costs[r.Seed]
+				}
+			},
 		}.Run(ctx, b.Graph, b.Log)
 		if err == nil || ctx.Err() != nil || !m.failed && !refused(c.method, b.Graph, s.nodes) {
 			return records, err
@@ -218,14 +224,13 @@ func refused(m condense.Method, g *graph.Graph, nodes int) bool {
 // bounded is a method on one core with a limit on its time. It keeps its condensed graphs for further trainings.
 type bounded struct {
 	condense.Method
-	limit time.Duration
-	reset func()
-	peak  func() int64
+	board *Board
 	done  map[uint64]*condense.Condensed // by seed
+	costs map[uint64]float64             // their processor seconds
 
 	most    int64   // the largest resident set of the process during a condensation
 	failed  bool    // whether a condensation ended with an error
-	seconds float64 // until then
+	seconds float64 // the processor time until then
 	needs   float64 // the seconds that it would have taken, if known
 }
 
@@ -253,33 +258,47 @@ func (b *bounded) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 		return small, nil
 	}
 	debug.FreeOSMemory()
-	b.reset()
+	b.board.ResetPeak()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	limited, cancel := context.WithCancelCause(ctx)
+	begin, limit, needs := b.board.Processor(), b.board.Limit.Seconds(), 0.0
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(max(b.board.Limit/1000, time.Millisecond))
+		defer tick.Stop()
+		for limited.Err() == nil {
+			select {
+			case <-limited.Done():
+			case <-tick.C:
+				if b.board.Processor()-begin > limit {
+					cancel(errLimit)
+				}
+			}
+		}
+	})
+	defer watch.Wait()
 	defer cancel(nil)
-	begin, needs := time.Now(), 0.0
-	defer time.AfterFunc(b.limit, func() { cancel(errLimit) }).Stop()
 	small, err := b.Method.Condense(progress.With(limited, func(e progress.Event) {
 		if e.Total == 0 || e.Done == 0 {
 			return
 		}
-		elapsed := time.Since(begin)
-		needs = elapsed.Seconds() * float64(e.Total) / float64(e.Done)
-		if elapsed > b.limit/10 && needs > 2*b.limit.Seconds() {
+		elapsed := b.board.Processor() - begin
+		needs = elapsed * float64(e.Total) / float64(e.Done)
+		if elapsed > limit/10 && needs > 2*limit {
 			cancel(errLimit)
 		}
 	}), g, nodes, seed)
-	b.most = max(b.most, b.peak())
+	b.most = max(b.most, b.board.Peak())
 	if err == nil {
-		b.done[seed] = small
+		b.done[seed], b.costs[seed] = small, b.board.Processor()-begin
 		return small, nil
 	}
 	if b.failed = ctx.Err() == nil; b.failed {
-		b.seconds = time.Since(begin).Seconds()
+		b.seconds = b.board.Processor() - begin
 	}
 	if b.failed && context.Cause(limited) == errLimit {
 		b.needs = needs
-		return nil, fmt.Errorf("takes more than %v on one core", b.limit)
+		return nil, fmt.Errorf("takes more than %v on one core", b.board.Limit)
 	}
 	return nil, err
 }
@@ -296,7 +315,7 @@ type Unmeasured struct {
 	Nodes  int             `json:"nodes"`
 	Config json.RawMessage `json:"config"`
 	Reason string          `json:"reason"`
-	// Seconds is the time after which it ended. Needs is the time that it would have taken by its own progress, in
+	// Seconds is the processor time after which it ended. Needs is the time that it would have taken by its own progress, in
 	// seconds; 0 if it was not stopped or reported no progress.
 	Seconds float64 `json:"seconds"`
 	Needs   float64 `json:"needs_seconds"`

@@ -27,8 +27,10 @@ type Standings struct {
 // Place is the outcome of a method on a graph at a size with a model.
 type Place struct {
 	experiment.Summary
-	// Peak is the largest resident set during a condensation, in bytes.
-	Peak int64
+	// Peak is the largest resident set during a condensation, in bytes, and Processor the mean processor time of a
+	// condensation, in seconds.
+	Peak      int64
+	Processor float64
 	// Against is the paired difference to Ours. It has no seeds if there is nothing to compare.
 	Against experiment.Comparison
 	// Significant reports whether the difference is significant at 5% by Holm's procedure over all places.
@@ -39,15 +41,17 @@ type Place struct {
 // training with the most seeds; of several, the one with the highest mean validation accuracy.
 func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []string) *Standings {
 	s := &Standings{Unmeasured: un, ChosenOn: chosenOn}
-	peaks := map[string]int64{}
+	peaks, processor := map[string]int64{}, map[string][]float64{}
 	for _, r := range records {
 		key := fmt.Sprint(r.Graph.Fingerprint, r.Arm, r.Nodes)
 		peaks[key] = max(peaks[key], r.Peak)
+		processor[key] = append(processor[key], r.Processor)
 	}
 	at := map[string]int{}
 	for _, sum := range experiment.Summarize(records) {
-		place := Place{Summary: sum, Peak: peaks[fmt.Sprint(sum.Graph.Fingerprint, sum.Arm, sum.Nodes)]}
-		key := fmt.Sprint(sum.Graph.Fingerprint, sum.Arm, sum.Nodes, sum.Model)
+		key := fmt.Sprint(sum.Graph.Fingerprint, sum.Arm, sum.Nodes)
+		place := Place{Summary: sum, Peak: peaks[key], Processor: experiment.EstimateOf(processor[key]).Mean}
+		key += " " + sum.Model
 		i, is := at[key]
 		switch {
 		case !is:
@@ -302,7 +306,7 @@ func (s *Standings) Graph(name string) *report.Table {
 			row = append(row, s.place(fingerprint, arm, c.nodes, c.model).accuracy())
 		}
 		if p := s.place(fingerprint, arm, middle, models[0]); p != nil && arm != experiment.Whole {
-			row = append(row, report.Significant(p.Condense, 2), report.Decimal(float64(p.Peak)/1e6, 0),
+			row = append(row, report.Significant(p.Processor, 2), report.Decimal(float64(p.Peak)/1e6, 0),
 				report.Decimal(p.Bytes()/1e3, 0), breakEven(p, whole))
 		} else if u := s.unmeasured(fingerprint, arm); u != nil {
 			row[1] = report.Word(u.Error())
@@ -333,7 +337,7 @@ func breakEven(p, whole *Place) report.Cell {
 	if saved <= 0 {
 		return report.Word("never")
 	}
-	return report.Integer(int(math.Ceil(p.Condense / saved)))
+	return report.Integer(int(math.Ceil(p.Processor / saved)))
 }
 
 // Authors compares the first model's accuracy with that of table 3 of the paper, where it has the method and the graph
