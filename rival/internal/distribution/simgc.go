@@ -25,14 +25,15 @@ import (
 //	CE(teacher(Z_K), y′) + α·Σ_c n′_c/N′·(MSE of means + MSE of deviations of [Z_0, …, Z_K] over the nodes of class c)
 //	− β·Σ_ij A′_ij·s_ij/Σ_ij A′_ij,  s_ij = mean over the features f of exp(−½(x′_if − x′_jf)²).
 //
-// Deviations are left out for a class with a single condensed node. X′ starts from standard normal numbers, about a
-// hundred times as large as the features. So the second term is large at first, although its weight is only 10 and the
-// features, whose rows sum to 1, differ little in means.
+// Deviations are left out for a class with a single condensed node. X′ starts from standard normal numbers. The features
+// are not divided by Start.Unit, because the program does not scale them: it sets a transformation that divides rows by
+// their sums, but reads the data without it. α = 10 is for such features. On Cora, where rows sum to 18, α would have to
+// be 18² times as large for rows that sum to 1.
 //
 // Departures from the authors' program (BangHonor/SimGC, SimGC_transductive.py):
 //   - The teacher is the one that the program uses for Cora and Citeseer, on every graph. On others, theirs has three
 //     layers of 256 units with batch normalisation and dropout of ½, or it is an SGC without ReLU (arxiv).
-//   - The features are divided by the mean row sum of the training nodes, while the program divides each row by its sum.
+//   - Features of arxiv are standardised by the program; here this is left to the user.
 //   - The edges of A′ start at StartWeight, not at about ½.
 //   - A GCN with ReLU and 256 units chooses the iterate. On Cora and Citeseer, theirs has 2048 units and no ReLU. It
 //     validates every 100 steps, and the student of 3000 steps that is best on validation nodes is the one reported.
@@ -100,6 +101,7 @@ func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
 	}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
+		start.Unit = 1
 		o, err := newMoments(ctx, start, m, rand.NewPCG(seed, teacherStream))
 		if err != nil {
 			return nil, err
