@@ -34,7 +34,6 @@ import (
 //   - The teacher is the one that the program uses for Cora and Citeseer, on every graph. On others, theirs has three
 //     layers of 256 units with batch normalisation and dropout of ½, or it is an SGC without ReLU (arxiv).
 //   - Features of arxiv are standardised by the program; here this is left to the user.
-//   - The edges of A′ start at StartWeight, not at about ½.
 //   - A GCN with ReLU and 256 units chooses the iterate. On Cora and Citeseer, theirs has 2048 units and no ReLU. It
 //     validates every 100 steps, and the student of 3000 steps that is best on validation nodes is the one reported.
 type simGC struct {
@@ -64,7 +63,7 @@ func newSimGC() simGC {
 		TeacherHidden: 2048, TeacherEpochs: 1000, TeacherRate: 0.001,
 		Choice: learn.Choice{JudgeEvery: 50, JudgeEpochs: 200},
 		Structure: learn.Structure{
-			AdjacencyRate: 0.001, PairHidden: 128, Threshold: 0.01, StartWeight: 0.02, StructureEpochs: 10, FeatureEpochs: 40,
+			AdjacencyRate: 0.001, PairHidden: 128, Threshold: 0.01, StartWeight: 0.5, StructureEpochs: 10, FeatureEpochs: 40,
 		},
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// sgdd matches gradients as gcond does. A network of positions, guided layer by layer by that of pairs of rows of X′,
-// generates A′, and an additional term is the transport distance to the original graph. Source: Yang et al., Does graph
-// distillation see like vision dataset counterpart? (NeurIPS 2023).
+// sgdd matches gradients as gcond does. A′ is a learnt graphon, a network of positions, guided layer by layer by a
+// network of pairs of rows of X′. An additional term is the transport distance to the original graph. Source: Yang et
+// al., Does graph distillation see like vision dataset counterpart? (NeurIPS 2023).
 //
 // Smoothness·tr(Yᵀ·L′·Y) is added to the matching loss, with one-hot labels Y and L′ = I − D^-½A′D^-½, and in the epochs
 // that train A′ also Transport times the distance of plan.
