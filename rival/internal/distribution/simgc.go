@@ -73,13 +73,13 @@ func (simGC) Name() string { return "simgc" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m simGC) Check(g *graph.Graph, nodes int) error {
-	// Embeddings of the labelled nodes, the teacher's weights with their moments and the best ones, hidden units, and X′
-	// with its propagations and gradients.
+	// Embeddings of the labelled nodes, those of the teacher as sparse matrices, its weights with their moments and the
+	// best ones, hidden units, and X′ with its propagations and gradients.
 	bytes := func() float64 {
 		d, hidden := float64(g.Features()), float64(m.TeacherHidden)
 		labelled := len(g.Split.Train) + len(g.Split.Val)
 		return learn.EmbeddingBytes(labelled, g.Features(), m.Hops) + 20*hidden*(d+float64(g.Classes)) +
-			16*hidden*float64(labelled+nodes) + 40*float64(nodes)*d*float64(m.Hops+1)
+			16*float64(labelled)*d + 16*hidden*float64(labelled+nodes) + 40*float64(nodes)*d*float64(m.Hops+1)
 	}
 	return learn.Check(m, g, nodes, &m.Structure, m.Memory, bytes,
 		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),

@@ -182,6 +182,35 @@ func TestTermsDifferences(t *testing.T) {
 	})
 }
 
+// TestSmoothnessIsItsFormula compares the terms of an epoch that does not train A′ with β·tr(YᵀL′Y), which is half the
+// sum of the squared differences of the rows of D^-½Y over the edges.
+func TestSmoothnessIsItsFormula(t *testing.T) {
+	a, o := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26))), structuralOf(smallPlan(t, 6))
+	o.learning = false
+	got, _, err := o.terms(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	degrees, y := make([]float64, 6), autodiff.OneHot([]int32{0, 0, 1, 1, 1, 1}, 2)
+	for i := range degrees {
+		for _, w := range a.Row(i) {
+			degrees[i] += float64(w)
+		}
+	}
+	var want float64
+	for i, d := range degrees {
+		for j, e := range degrees {
+			for c := range 2 {
+				diff := float64(y.Row(i)[c])/math.Sqrt(d) - float64(y.Row(j)[c])/math.Sqrt(e)
+				want += 0.5 / 2 * float64(a.Row(i)[j]) * diff * diff
+			}
+		}
+	}
+	if !(math.Abs(got-want) <= 1e-5*want) {
+		t.Errorf("smoothness %v, want %v", got, want)
+	}
+}
+
 // TestDistanceOfOneDirection compares the distance with its closed form when M and K are multiples of I and Q has equal
 // columns: tr C^½ = √(k/m)·‖q‖·√N′, because C has rank 1.
 func TestDistanceOfOneDirection(t *testing.T) {
