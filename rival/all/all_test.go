@@ -57,9 +57,10 @@ var baselines = []struct {
 			`"structure_epochs":10,"feature_epochs":20`},
 	{name: "gcdm-x", brief: means + `"relay":"sgc"`, nodes: 4,
 		longer: `"relay":"gcn","epochs":64,"lr_feat":0.02,"hidden":32,"judge_every":64,"judge_epochs":50`},
-	{name: "simgc", brief: `"epochs":2,"teacher_hidden":8,"teacher_epochs":5,"judge_every":2,"judge_epochs":2,"pair_hidden":8,` + turns,
-		longer: `"epochs":64,"teacher_hidden":32,"teacher_epochs":200,"lr_teacher":0.01,"lr_feat":0.1,"lr_adj":0.01,"judge_every":64,"judge_epochs":50,` +
-			`"structure_epochs":10,"feature_epochs":40`, nodes: 4},
+	{name: "simgc", nodes: 4,
+		brief: `"epochs":2,"teacher_hidden":8,"teacher_epochs":5,"judge_every":2,"judge_epochs":2,"pair_hidden":8,` + turns,
+		longer: `"epochs":64,"teacher_hidden":32,"teacher_epochs":200,"lr_teacher":0.01,"lr_feat":0.1,"lr_adj":0.01,` +
+			`"start_weight":0.02,"judge_every":64,"judge_epochs":50`},
 	{name: "sfgc", brief: trajectories, longer: students + `,"expert_epochs":40`, nodes: 2},
 	{name: "geom", brief: trajectories + `,"window":2,"span":4`, longer: students + `,"expert_epochs":40`, nodes: 2},
 	{name: "gcsr", brief: trajectories + `,"expert_epochs":2`, longer: students + `,"lr_expert":0.01`, nodes: 2},

@@ -17,18 +17,19 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// simGC matches the means and deviations of the propagated features of each class. A teacher with two layers, trained on
-// the original graph, must classify the condensed nodes correctly. Source: Xiao et al., Simple graph condensation (2024).
+// simGC matches the means and deviations of the propagated features of each class. A teacher with two layers, trained
+// on the original graph, must classify the condensed nodes correctly. Source: Xiao et al., Simple graph condensation
+// (2024).
 //
 // With A′ = PGE(X′) without weights below Threshold, and Z_k = Â′ᵏX′, it minimises
 //
 //	CE(teacher(Z_K), y′) + α·Σ_c n′_c/N′·(MSE of means + MSE of deviations of [Z_0, …, Z_K] over the nodes of class c)
 //	− β·Σ_ij A′_ij·s_ij/Σ_ij A′_ij,  s_ij = mean over the features f of exp(−½(x′_if − x′_jf)²).
 //
-// Deviations are left out for a class with a single condensed node. X′ starts from standard normal numbers. The features
-// are not divided by Start.Unit, because the program does not scale them: it sets a transformation that divides rows by
-// their sums, but reads the data without it. α = 10 is for such features. On Cora, where rows sum to 18, α would have to
-// be 18² times as large for rows that sum to 1.
+// Deviations are left out for a class with a single condensed node. X′ starts from standard normal numbers. The
+// features are not divided by Start.Unit, because the program does not scale them: it sets a transformation that
+// divides rows by their sums, but reads the data without it (utils.py in an earlier commit). α = 10 is for such
+// features. On Cora, where rows sum to 18, α would have to be 18² times as large for rows that sum to 1.
 //
 // Departures from the authors' program (BangHonor/SimGC, SimGC_transductive.py):
 //   - The teacher is the one that the program uses for Cora and Citeseer, on every graph. On others, theirs has three

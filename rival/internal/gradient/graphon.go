@@ -58,8 +58,8 @@ func newStream(parameters []*mat.Dense) *stream {
 	return s
 }
 
-// newGraphon returns a graphon for N′ nodes with the parameters of two learn.Pairs. Those of points have one feature, the
-// position.
+// newGraphon returns a graphon for N′ nodes with the parameters of two learn.Pairs. Those of points have one feature,
+// the position.
 func newGraphon(nodes int, share float64, edges, points []*mat.Dense) *graphon {
 	o := &graphon{share: float32(1 - share), edges: newStream(edges), points: newStream(points)}
 	o.points.x = mat.NewDense(nodes, 1)

@@ -19,17 +19,17 @@ import (
 // network of pairs of rows of X′. An additional term is the transport distance to the original graph. Source: Yang et
 // al., Does graph distillation see like vision dataset counterpart? (NeurIPS 2023).
 //
-// Smoothness·tr(Yᵀ·L′·Y) is added to the matching loss, with one-hot labels Y and L′ = I − D^-½A′D^-½, and in the epochs
-// that train A′ also Transport times the distance of plan.
+// Smoothness·tr(Yᵀ·L′·Y) is added to the matching loss, with one-hot labels Y and L′ = I − D^-½A′D^-½, and in the
+// epochs that train A′ also Transport times the distance of plan.
 //
 // Departures from the authors' program (RingBDStack/SGDD, SGDD_agent.py and models/IGNR.py):
 //   - Their distance has A′ and Â in the place of Laplacians, and drops their smallest singular value if it is below
-//     0.009. Here it has Laplacians, as in their paper, so that roots are real.
+//     0.009. Here it has Laplacians, as in the program of COPT that theirs includes, so that roots are real.
 //   - They compute the plan after the steps of Sinkhorn, and then use the one before. Here the former is used.
-//   - Their distance is to the whole graph, or to the subgraph of 5000 random nodes; here it is to that of Sample nodes.
-//     At their weight of 10⁻¹⁰, which is the default here too, the distance hardly matters.
-//   - Their result comes from batch normalisation with running means; here it is with those of A′ itself, as in
-//     training.
+//   - Their distance is to the graph itself, or to the subgraph of 5000 random nodes; here it is to that of Sample
+//     nodes. At their weight of 10⁻¹⁰, which is the default here too, the distance hardly matters.
+//   - Their result, and the A′ on which they train the relay, come from batch normalisation with running means; here it
+//     is with those of A′ itself, as in the steps that learn it.
 //   - Epochs is that of GCond, 600. The program runs 2000, on every graph.
 //   - Real gradients are of full neighbourhoods, not of sampled neighbours, as in gcond.
 type sgdd struct {
@@ -61,7 +61,7 @@ func (sgdd) Name() string { return "sgdd" }
 // Check validates the parameters, g, nodes and the memory limit.
 func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	both := m.Structure
-	both.PairHidden = max(m.PairHidden, 4*m.PairHidden) // 14 matrices instead of 4; a negative value is reported unchanged
+	both.PairHidden = max(m.PairHidden, 4*m.PairHidden) // 14 matrices, not 4; a negative value is reported unchanged
 	err := errors.Join(
 		m.check(g, m, &both, m.Memory, nodes, m.Choice.Check()),
 		parameter.Check(m.Graphon >= 0 && m.Graphon <= 1, "graphon", m.Graphon, "0 to 1"),

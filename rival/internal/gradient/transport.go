@@ -15,8 +15,9 @@ import (
 )
 
 // plan measures how far A′ is from a sample of the original graph by optimal transport (Dong and Sawin, COPT:
-// Coordinated optimal transport on graphs, NeurIPS 2020). A plan P, samples × N′, which is learnt too, assigns the nodes
-// of the sample to condensed nodes. With M = L(A′) + ρI, K = (L + ρI)⁻¹ of the sample and L = I − D^-½AD^-½, it is
+// Coordinated optimal transport on graphs, NeurIPS 2020). A plan P, samples × N′, which is learnt too, assigns the
+// nodes of the sample to condensed nodes. With M = L(A′) + ρI, K = (L + ρI)⁻¹ of the sample and L = I − D^-½AD^-½, it
+// is
 //
 //	|N′·tr M⁻¹ − 2·tr (M^-½·QᵀKQ·M^-½)^½|.
 //
@@ -111,8 +112,9 @@ func laplacian(s *mat.Dense) *factor.Symmetric {
 	return l
 }
 
-// distance returns the distance for M = L + ρI and its gradient with respect to M, and sets the gradient with respect to
-// P, multiplied by weight. With S = M^-½, B = QᵀKQ and C = SBS, the gradients of tr C^½ are those of the Bures distance,
+// distance returns the distance for M = L + ρI and its gradient with respect to M, and sets the gradient with respect
+// to P, multiplied by weight. With S = M^-½, B = QᵀKQ and C = SBS, the gradients of tr C^½ are those of the Bures
+// distance,
 //
 //	∂/∂B = ½·S·C^-½·S,  ∂/∂M = −½·S·C^½·S,
 //
