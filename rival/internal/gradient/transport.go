@@ -44,7 +44,7 @@ func newPlan(ctx context.Context, g *graph.Graph, sample, nodes int, src rand.So
 	l := laplacian(normalise(autodiff.NewTape().Var(g.Induced(chosen).Adj.Dense())).Value)
 	cholesky, err := l.Cholesky(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("Laplacian of %d nodes: %w", n, err)
+		return nil, fmt.Errorf("inverse of the Laplacian of %d nodes: %w", n, err)
 	}
 	identity := factor.NewSymmetric(n)
 	for i := range n {
@@ -124,7 +124,7 @@ func (p *plan) distance(ctx context.Context, m *factor.Symmetric, weight float64
 ) {
 	values, vectors, err := m.Eigen(ctx)
 	if err != nil {
-		return 0, nil, fmt.Errorf("Laplacian of A′: %w", err)
+		return 0, nil, fmt.Errorf("spectrum of A′ of sgdd: %w", err)
 	}
 	n := float64(m.N)
 	root := power(values, vectors, m.N, -0.5)
@@ -142,7 +142,7 @@ func (p *plan) distance(ctx context.Context, m *factor.Symmetric, weight float64
 	}
 	own, directions, err := inner.Eigen(ctx)
 	if err != nil {
-		return 0, nil, fmt.Errorf("transport to A′: %w", err)
+		return 0, nil, fmt.Errorf("transport to A′ of sgdd: %w", err)
 	}
 	own = own[:factor.Rank(own, len(own))] // the square root has no derivative at 0
 	for _, v := range values {
