@@ -57,9 +57,10 @@ var baselines = []struct {
 			`"structure_epochs":10,"feature_epochs":20`},
 	{name: "gcdm-x", brief: means + `"relay":"sgc"`, nodes: 4,
 		longer: `"relay":"gcn","epochs":64,"lr_feat":0.02,"hidden":32,"judge_every":64,"judge_epochs":50`},
-	{name: "simgc", brief: `"epochs":2,"teacher_epochs":5,"judge_every":2,"judge_epochs":2,"pair_hidden":8,` + turns,
-		longer: `"epochs":64,"teacher_epochs":200,"lr_feat":0.02,"lr_adj":0.01,"judge_every":64,"judge_epochs":50,` +
-			`"structure_epochs":10,"feature_epochs":40`, nodes: 4},
+	{name: "simgc", nodes: 4,
+		brief: `"epochs":2,"teacher_hidden":8,"teacher_epochs":5,"judge_every":2,"judge_epochs":2,"pair_hidden":8,` + turns,
+		longer: `"epochs":64,"teacher_hidden":32,"teacher_epochs":200,"lr_teacher":0.01,"lr_feat":0.1,"lr_adj":0.01,` +
+			`"start_weight":0.02,"judge_every":64,"judge_epochs":50`},
 	{name: "sfgc", brief: trajectories, longer: students + `,"expert_epochs":40`, nodes: 2},
 	{name: "geom", brief: trajectories + `,"window":2,"span":4`, longer: students + `,"expert_epochs":40`, nodes: 2},
 	{name: "gcsr", brief: trajectories + `,"expert_epochs":2`, longer: students + `,"lr_expert":0.01`, nodes: 2},
@@ -237,9 +238,9 @@ func TestRefuses(t *testing.T) {
 		{"gcond", `"start_weight":0`, "start weight 0, must be above 0 and below 1"},
 		{"gcond", `"memory":9000`, "gcond on 81 pairs of condensed nodes needs 10 kB, bound 9.0 kB"},
 		{"gcond", `"memory":11000`, "gcond on 30 training nodes with "},
-		// Both pair networks count, and an invalid number of units is reported unchanged.
+		// Both networks count, and an invalid number of units is reported unchanged.
 		{"sgdd", `"pair_hidden":-3`, "pair hidden -3, must be at least 1"},
-		{"sgdd", `"memory":20000`, "sgdd on 81 pairs of condensed nodes needs 21 kB, bound 20 kB"},
+		{"sgdd", `"memory":40000`, "sgdd on 81 pairs of condensed nodes needs 41 kB, bound 40 kB"},
 		{"msgc", `"relay":"gcn"`, "relay gcn, must be sgc"},
 		{"sfgc", `"init":"first"`, "init first, must be k-center or random"},
 		{"sfgc", `"memory":1024`, "(parameter memory)"},

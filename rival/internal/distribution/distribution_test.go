@@ -82,30 +82,29 @@ func TestRealMeans(t *testing.T) {
 	}
 }
 
-func TestMomentsDifferences(t *testing.T) {
-	s := learntest.Begin(t)
-	m := newSimGC()
-	m.TeacherEpochs = 20
+// begun returns the objective of SimGC with a small teacher and a threshold that removes edges, and X′ and A′ for it.
+func begun(t *testing.T, hops int) (*learn.Start, *moments, *mat.Dense) {
+	t.Helper()
+	s, m := learntest.Begin(t), newSimGC()
+	m.Hops, m.TeacherHidden, m.TeacherEpochs, m.Threshold = hops, 7, 20, 0.3
 	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6)))
-	learntest.Differences(t, "simgc", s.X, a, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
+	return s, o, learntest.Symmetric(9, rand.New(rand.NewPCG(6, 9)))
+}
+
+func TestMomentsDifferences(t *testing.T) {
+	s, o, a := begun(t, 2)
+	o.Smoothness = 5 // so that the gradient by A′ is well above the rounding errors of the objective
+	learntest.Differences(t, "simgc", s.X, a, 4e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
 		return o.match(s.X, a)
 	})
 }
 
 // TestMomentsAreTheirFormula compares the objective with its formula, computed in plain loops.
 func TestMomentsAreTheirFormula(t *testing.T) {
-	s := learntest.Begin(t)
-	m := newSimGC()
-	m.Hops = 0
-	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6)))
+	s, o, a := begun(t, 0)
 	got, _, _ := o.match(s.X, a)
 	rowsOf := func(c int) (real, own [][]float32) {
 		all := s.Graph.X.(*mat.Dense)
@@ -133,37 +132,72 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		return mean, math.Sqrt(deviation)
 	}
 	var want float64
-	for c := range s.Budget {
+	for c, n := range s.Budget {
 		real, own := rowsOf(c)
 		for j := range s.X.Cols {
 			m1, d1 := moments(real, j)
 			m2, d2 := moments(own, j)
-			want += newSimGC().FeatureWeight * 10.0 / 30 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
+			want += 10 * float64(n) / 9 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
 		}
+	}
+	layer := func(x []float32, w, b *mat.Dense) []float32 {
+		y := append([]float32(nil), b.Data...)
+		for j, v := range x {
+			for k := range y {
+				y[k] += v * w.Row(j)[k]
+			}
+		}
+		return y
 	}
 	var near, weight float64
 	for i := range s.Y {
-		logits, sum := make([]float64, 3), 0.0
-		for c := range logits {
-			logits[c] = float64(o.teacher.B.Data[c])
-			for j, v := range s.X.Row(i) {
-				logits[c] += float64(v) * float64(o.teacher.W.Row(j)[c])
-			}
-			sum += math.Exp(logits[c])
+		hidden, sum := layer(s.X.Row(i), o.teacher[0], o.teacher[1]), 0.0
+		for k, v := range hidden {
+			hidden[k] = max(0, v)
 		}
-		want += (math.Log(sum) - logits[s.Y[i]]) / 9
-		for k := range s.Y {
-			var square float64
+		logits := layer(hidden, o.teacher[2], o.teacher[3])
+		for _, v := range logits {
+			sum += math.Exp(float64(v))
+		}
+		want += (math.Log(sum) - float64(logits[s.Y[i]])) / 9
+		for k, w := range a.Row(i) {
+			if w < 0.3 {
+				continue
+			}
 			for j, v := range s.X.Row(i) {
 				diff := float64(v - s.X.Row(k)[j])
-				square += diff * diff
+				near += float64(w) * math.Exp(-diff*diff/2) / float64(s.X.Cols)
 			}
-			near += float64(a.Row(i)[k]) * math.Exp(-square/2)
-			weight += float64(a.Row(i)[k])
+			weight += float64(w)
 		}
 	}
 	want -= 0.1 * near / weight
-	if !(math.Abs(got-want) <= 1e-4*math.Abs(want)) {
+	if !(math.Abs(got-want) <= 1e-5*math.Abs(want)) {
 		t.Errorf("objective %v, want %v", got, want)
+	}
+}
+
+// TestOneNodeHasNoDeviation checks that the deviations of a class with one condensed node do not count.
+func TestOneNodeHasNoDeviation(t *testing.T) {
+	g := learntest.Graph(t, false)
+	s, err := learn.Begin(t.Context(), g, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newSimGC()
+	m.Hops, m.TeacherHidden, m.TeacherEpochs, m.Smoothness = 0, 7, 1, 0
+	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	means, err := s.ClassMeans(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := mat.NewDense(3, 3)
+	all, _, _ := o.match(means, a)
+	o.FeatureWeight = 0
+	if without, _, _ := o.match(means, a); !(math.Abs(all-without) <= 1e-6) {
+		t.Errorf("class means have the objective %v, and %v without the features", all, without)
 	}
 }

@@ -1,7 +1,7 @@
 // Package gradient condenses a graph by matching gradients: GCond, GCond-X, DosCond, MSGC and SGDD.
 //
-// These methods learn X′ and A′ = PGE(X′) so that a relay model has similar parameter gradients on the condensed and on
-// the original graph:
+// These methods learn X′ and A′, which is PGE(X′) or a graphon (SGDD), so that a relay model has similar parameter
+// gradients on the condensed and on the original graph:
 //
 //	min Σ_θ Σ_c n′_c/max n′ · D(∇_θ ℓ_c(A, X), ∇_θ ℓ_c(A′, X′)),
 //

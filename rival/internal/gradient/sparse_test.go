@@ -6,9 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/internal/adam"
-	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -152,100 +149,5 @@ func TestWindow(t *testing.T) {
 	}
 	if len(losses) < 6 {
 		t.Errorf("ended after %d epochs, want a loss that falls at first", len(losses))
-	}
-}
-
-// term returns the spectral term of a.
-func term(t *testing.T, o *spectral, a *mat.Dense) (float64, *mat.Dense) {
-	t.Helper()
-	loss, da, err := o.term(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loss, da.Clone()
-}
-
-func TestSpectrumDifferences(t *testing.T) {
-	a := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26)))
-	o := &spectral{weight: 1, want: []float64{1.6, 1.5, 1, 0.8, 0.3, 0}, tape: autodiff.NewTape()}
-	learntest.Differences(t, "spectrum", nil, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
-		loss, da := term(t, o, a)
-		return loss, nil, da
-	})
-}
-
-// TestSpectrumOfRepeatedEigenvalues checks that gradients are finite on a complete graph and on a graph without edges,
-// although their eigenvalues repeat.
-func TestSpectrumOfRepeatedEigenvalues(t *testing.T) {
-	for _, w := range []float32{1, 0} {
-		a := mat.NewDense(6, 6)
-		for i := range 6 {
-			for j := range 6 {
-				if i != j {
-					a.Row(i)[j] = w
-				}
-			}
-		}
-		o := &spectral{weight: 1, want: []float64{1.6, 1.5, 1, 0.8, 0.3, 0}, tape: autodiff.NewTape()}
-		loss, da := term(t, o, a)
-		row, col, is, err := mat.FirstNotFinite(t.Context(), da)
-		if err != nil || is || math.IsNaN(loss) {
-			t.Errorf("weight %v: term %v, gradient not finite at (%d, %d): %v", w, loss, row, col, err)
-		}
-	}
-}
-
-// TestSpectrumFalls checks that gradient descent decreases the spectral term.
-func TestSpectrumFalls(t *testing.T) {
-	a := learntest.Symmetric(6, rand.New(rand.NewPCG(27, 28)))
-	o := &spectral{weight: 1, want: []float64{1.9, 1.5, 1.4, 0.8, 0.3, 0}, tape: autodiff.NewTape()}
-	begun, _ := term(t, o, a)
-	steps := adam.New(0.01, a)
-	for range 100 {
-		_, da := term(t, o, a)
-		sum := both(da)
-		for i := range 6 {
-			sum.Row(i)[i] = 0
-		}
-		steps.Step(sum)
-		for i, w := range a.Data {
-			a.Data[i] = max(0, w)
-		}
-	}
-	if ended, _ := term(t, o, a); !(ended < begun/2) {
-		t.Errorf("the term went from %v to %v, want less than half", begun, ended)
-	}
-}
-
-// TestGraphon checks that A′ is the mixture of both networks, and that both receive gradients.
-func TestGraphon(t *testing.T) {
-	random := rand.New(rand.NewPCG(29, 30))
-	x, grid := mattest.Normal(5, 4, random), mattest.Normal(5, 2, random)
-	o := &graphon{share: 0.25, pairs: learn.NewPairs(5, 4, 3, random), points: learn.NewPairs(5, 2, 3, random), grid: grid}
-	a := o.Forward(x).Clone()
-	one, two := o.pairs.Forward(x).Clone(), o.points.Forward(grid).Clone()
-	for i, v := range a.Data {
-		if want := 0.75*one.Data[i] + 0.25*two.Data[i]; !(math.Abs(float64(v-want)) <= 1e-6) {
-			t.Fatalf("entry %d is %v, want %v", i, v, want)
-		}
-	}
-	c := mattest.Normal(5, 5, random)
-	gradients, dx := o.Backward(c, true, true)
-	if len(gradients) != len(o.Parameters()) || dx == nil {
-		t.Fatalf("%d gradients for %d parameters", len(gradients), len(o.Parameters()))
-	}
-	last := gradients[len(gradients)-1].Data[0] // with respect to the bias of the second network
-	bias := o.Parameters()[len(gradients)-1]
-	value := func() (sum float64) {
-		for i, v := range o.Forward(x).Data {
-			sum += float64(v) * float64(c.Data[i])
-		}
-		return sum
-	}
-	bias.Data[0] += 0.05
-	above := value()
-	bias.Data[0] -= 0.1
-	if want := (above - value()) / 0.1; !(math.Abs(float64(last)-want) <= 1e-3) {
-		t.Errorf("gradient %v, difference %v", last, want)
 	}
 }

@@ -36,7 +36,7 @@ var listed = strings.Fields("cgc cgc-x simdm random herding k-center vn a-cm snt
 var few = map[string]any{
 	"epochs": 3, "outer": 2, "inner": 1, "hidden": 8, "batch": 12, "judge_every": 2, "judge_epochs": 3,
 	"pair_hidden": 8, "patterns": 3, "window": 2, "structure_epochs": 1, "feature_epochs": 1, "sample": 20,
-	"teacher_epochs": 5, "steps": 6, "every": 3, "experts": 2, "expert_epochs": 10, "max_start": 10,
+	"teacher_hidden": 8, "teacher_epochs": 5, "steps": 6, "every": 3, "experts": 2, "expert_epochs": 10, "max_start": 10,
 	"restarts": 2,
 }
 

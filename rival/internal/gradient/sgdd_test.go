@@ -1,0 +1,287 @@
+package gradient
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
+)
+
+// smallGraphon returns a graphon for five nodes with four features whose parameters are all random.
+func smallGraphon(random *rand.Rand) *graphon {
+	edges, points := learn.NewPairs(5, 4, 3, random), learn.NewPairs(5, 1, 3, random)
+	o := newGraphon(5, 0.75, edges.Parameters(), points.Parameters())
+	for _, m := range o.Parameters() {
+		for i := range m.Data {
+			m.Data[i] += 0.3 * float32(random.NormFloat64())
+		}
+	}
+	return o
+}
+
+// TestGraphonIsItsFormula compares A′ with its formula, computed pair by pair.
+func TestGraphonIsItsFormula(t *testing.T) {
+	random := rand.New(rand.NewPCG(29, 30))
+	x, o := mattest.Normal(5, 4, random), smallGraphon(random)
+	a := o.Forward(x).Clone()
+	const n, h = 5, 3
+	positions := [][]float32{{-1}, {-0.5}, {0}, {0.5}, {1}}
+	// norm applies ReLU(BN(u)) to rows of all pairs.
+	norm := func(rows [][]float64, gain, shift []float32) {
+		for k := range h {
+			var mean, variance float64
+			for _, row := range rows {
+				mean += row[k] / (n * n)
+			}
+			for _, row := range rows {
+				variance += (row[k] - mean) * (row[k] - mean) / (n * n)
+			}
+			for _, row := range rows {
+				row[k] = max(0, (row[k]-mean)/math.Sqrt(variance+1e-5)*float64(gain[k])+float64(shift[k]))
+			}
+		}
+	}
+	first := func(p []*mat.Dense, x func(i int) []float32) (rows [][]float64) {
+		for i := range n {
+			for j := range n {
+				row := make([]float64, h)
+				for k := range row {
+					for f := range x(i) {
+						row[k] += float64(p[0].Row(f)[k]*x(i)[f]) + float64(p[0].Row(f)[h+k]*x(j)[f])
+					}
+				}
+				rows = append(rows, row)
+			}
+		}
+		norm(rows, p[1].Data, p[2].Data)
+		return rows
+	}
+	second := func(p []*mat.Dense, from [][]float64) (rows [][]float64) {
+		for _, in := range from {
+			row := make([]float64, h)
+			for k := range row {
+				for f, v := range in {
+					row[k] += v * float64(p[3].Row(f)[k])
+				}
+			}
+			rows = append(rows, row)
+		}
+		norm(rows, p[4].Data, p[5].Data)
+		return rows
+	}
+	times := func(g, c [][]float64) {
+		for r, row := range g {
+			for k := range row {
+				row[k] *= c[r][k]
+			}
+		}
+	}
+	edges, points := o.edges.parameters, o.points.parameters
+	c := first(edges, x.Row)
+	g := first(points, func(i int) []float32 { return positions[i] })
+	times(g, c)
+	c = second(edges, c)
+	g = second(points, g)
+	times(g, c)
+	z := make([]float64, n*n)
+	for r := range z {
+		along, direct := float64(points[7].Data[0]), float64(edges[7].Data[0])
+		for k := range h {
+			along += g[r][k] * float64(points[6].Data[k])
+			direct += c[r][k] * float64(edges[6].Data[k])
+		}
+		z[r] = 0.75*along + 0.25*direct
+	}
+	for i := range n {
+		for j := range n {
+			want := 1 / (1 + math.Exp(-(z[i*n+j]+z[j*n+i])/2))
+			if i == j {
+				want = 0
+			}
+			if got := float64(a.Row(i)[j]); !(math.Abs(got-want) <= 1e-5) {
+				t.Errorf("A′ at (%d, %d) is %v, want %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+// TestGraphonDifferences compares the gradients with respect to X′ and to each parameter with differences.
+func TestGraphonDifferences(t *testing.T) {
+	random := rand.New(rand.NewPCG(31, 32))
+	x, o := mattest.Normal(5, 4, random), smallGraphon(random)
+	c := mattest.Normal(5, 5, random)
+	value := func() (sum float64) {
+		for i, v := range o.Forward(x).Data {
+			sum += float64(v) * float64(c.Data[i])
+		}
+		return sum
+	}
+	learntest.Differences(t, "X′", x, nil, 1e-3, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		loss := value()
+		_, dx := o.Backward(c, false, true)
+		return loss, dx, nil
+	})
+	for i, m := range o.Parameters() {
+		learntest.Differences(t, "parameter", m, nil, 1e-3, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
+			loss := value()
+			gradients, _ := o.Backward(c, true, false)
+			return loss, gradients[i], nil
+		})
+	}
+}
+
+// smallPlan returns a plan from a sample of twelve nodes to the given number of nodes.
+func smallPlan(t *testing.T, nodes int) *plan {
+	t.Helper()
+	p, err := newPlan(t.Context(), learntest.Graph(t, false), 12, nodes, rand.NewPCG(25, 26))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// structuralOf returns the terms for nodes of two classes.
+func structuralOf(p *plan) *structural {
+	s := &learn.Start{Y: []int32{0, 0, 1, 1, 1, 1}, First: []int{0, 2, 6}}
+	o := newStructural(s, nil, sgdd{Smoothness: 0.5, Transport: 0.01}, p)
+	o.learning = true
+	return o
+}
+
+// TestTermsDifferences compares the gradients with respect to A′ and to the plan with differences.
+func TestTermsDifferences(t *testing.T) {
+	a, p := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26))), smallPlan(t, 6)
+	for i := range p.weights.Rows {
+		for j := range 6 {
+			p.weights.Row(i)[j] += 0.2 // so that no |P| has its kink within a step
+		}
+		p.weights.Row(i)[i%6] += 3 // so that QᵀKQ is far from singular, and its root accurate
+	}
+	o := structuralOf(p)
+	terms := func() (float64, *mat.Dense) {
+		loss, da, err := o.terms(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loss, da
+	}
+	learntest.Differences(t, "A′", nil, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		loss, da := terms()
+		return loss, nil, da
+	})
+	learntest.Differences(t, "plan", p.weights, nil, 0.1, 5e-2, func() (float64, *mat.Dense, *mat.Dense) {
+		loss, _ := terms()
+		return loss, p.gradient, nil
+	})
+}
+
+// TestSmoothnessIsItsFormula compares the terms of an epoch that does not train A′ with β·tr(YᵀL′Y), which is half the
+// sum of the squared differences of the rows of D^-½Y over the edges.
+func TestSmoothnessIsItsFormula(t *testing.T) {
+	a, o := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26))), structuralOf(smallPlan(t, 6))
+	o.learning = false
+	got, _, err := o.terms(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	degrees, y := make([]float64, 6), autodiff.OneHot([]int32{0, 0, 1, 1, 1, 1}, 2)
+	for i := range degrees {
+		for _, w := range a.Row(i) {
+			degrees[i] += float64(w)
+		}
+	}
+	var want float64
+	for i, d := range degrees {
+		for j, e := range degrees {
+			for c := range 2 {
+				diff := float64(y.Row(i)[c])/math.Sqrt(d) - float64(y.Row(j)[c])/math.Sqrt(e)
+				want += 0.5 / 2 * float64(a.Row(i)[j]) * diff * diff
+			}
+		}
+	}
+	if !(math.Abs(got-want) <= 1e-5*want) {
+		t.Errorf("smoothness %v, want %v", got, want)
+	}
+}
+
+// TestDistanceOfOneDirection compares the distance with its closed form when M and K are multiples of I and Q has equal
+// columns: tr C^½ = √(k/m)·‖q‖·√N′, because C has rank 1.
+func TestDistanceOfOneDirection(t *testing.T) {
+	const n, samples, m, k = 4, 8, 0.25, 3.0
+	p := &plan{
+		weights: learn.Filled(samples, n, 0.7), gradient: mat.NewDense(samples, n), inverse: learn.Identity(samples),
+		tape: autodiff.NewTape(), first: make([]int32, samples),
+	}
+	for i := range p.inverse.Data {
+		p.inverse.Data[i] *= k
+	}
+	l := factor.NewSymmetric(n)
+	for i := range n {
+		l.Row(i)[i] = m
+	}
+	got, _, err := p.distance(t.Context(), l, 1)
+	q := 1 / math.Sqrt(samples) // its entries are 1/samples
+	want := n*n/m - 2*math.Sqrt(k/m*n)*q
+	if err != nil || !(math.Abs(got-want) <= 1e-5*want) {
+		t.Errorf("distance %v, want %v: %v", got, want, err)
+	}
+}
+
+// TestTermsOfRepeatedEigenvalues checks that gradients are finite on a complete graph and on a graph without edges,
+// although their eigenvalues repeat, and for a plan from fewer nodes than there are condensed ones.
+func TestTermsOfRepeatedEigenvalues(t *testing.T) {
+	for _, w := range []float32{1, 0} {
+		a := learn.Filled(6, 6, w)
+		for i := range 6 {
+			a.Row(i)[i] = 0
+		}
+		p := smallPlan(t, 6)
+		p.weights.Rows, p.weights.Data = 4, p.weights.Data[:24]
+		p.gradient.Rows, p.gradient.Data = 4, p.gradient.Data[:24]
+		p.inverse, p.first = learn.Identity(4), p.first[:4]
+		loss, da, err := structuralOf(p).terms(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*mat.Dense{da, p.gradient} {
+			row, col, is, err := mat.FirstNotFinite(t.Context(), m)
+			if err != nil || is || math.IsNaN(loss) {
+				t.Errorf("weight %v: terms %v, gradient not finite at (%d, %d): %v", w, loss, row, col, err)
+			}
+		}
+	}
+}
+
+// TestTermsFall checks that gradient descent on A′ decreases the terms.
+func TestTermsFall(t *testing.T) {
+	a, o := learntest.Symmetric(6, rand.New(rand.NewPCG(27, 28))), structuralOf(smallPlan(t, 6))
+	steps := adam.New(0.01, a)
+	var begun, ended float64
+	for step := range 100 {
+		loss, da, err := o.terms(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended = loss; step == 0 {
+			begun = loss
+		}
+		sum := both(da)
+		for i := range 6 {
+			sum.Row(i)[i] = 0
+		}
+		steps.Step(sum)
+		for i, w := range a.Data {
+			a.Data[i] = max(0, w)
+		}
+	}
+	if !(ended < begun-0.1) {
+		t.Errorf("the terms went from %v to %v, want less", begun, ended)
+	}
+}
