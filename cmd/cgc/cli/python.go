@@ -74,7 +74,8 @@ func PythonParameters() (string, error) {
 			if err != nil {
 				return "", fmt.Errorf("cgc %s: %w", function, err)
 			}
-			if p.name != "models" || slices.Contains([]string{"search", "tune"}, function) { // other functions accept models as a positional argument
+			// Other functions accept models as a positional argument.
+			if p.name != "models" || function == "search" || function == "tune" {
 				fmt.Fprintf(&classes, "    %s: %s\n", p.name, p.kind)
 			}
 			fmt.Fprintf(&tables, "        (%q, %s, %q,\n%s),\n", p.name, p.value, groupOf(flag), pythonText(p.help))

@@ -23,7 +23,7 @@ import (
 
 // Board compares all methods on one graph under one protocol:
 //
-//   - Every condensation runs on one core and may take at most Limit of processor time, which, unlike elapsed time, does
+//   - Every condensation runs on one core and may take at most Limit of processor time. Unlike elapsed time, this does
 //     not depend on other work on the machine.
 //   - With two seeds, models are trained with each of Trainings. The one with the highest mean validation accuracy is
 //     used with the other seeds and counts, separately for each method, size and model.
@@ -315,8 +315,8 @@ type Unmeasured struct {
 	Nodes  int             `json:"nodes"`
 	Config json.RawMessage `json:"config"`
 	Reason string          `json:"reason"`
-	// Seconds is the processor time after which it ended. Needs is the time that it would have taken by its own progress, in
-	// seconds; 0 if it was not stopped or reported no progress.
+	// Seconds is the processor time after which it ended. Needs is the time that it would have taken by its own progress,
+	// in seconds; 0 if it was not stopped or reported no progress.
 	Seconds float64 `json:"seconds"`
 	Needs   float64 `json:"needs_seconds"`
 }
