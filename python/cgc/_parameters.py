@@ -225,8 +225,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "search"),
         ("method", "auto", "Method",
          "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
-         "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "
-         "gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc"),
+         "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcgp, "
+         "gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, "
+         "gecc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -380,8 +381,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("method", "auto", "Method",
          "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
-         "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "
-         "gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc"),
+         "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcgp, "
+         "gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, "
+         "gecc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

@@ -1,15 +1,18 @@
-// Package kernel condenses a graph by kernel ridge regression with the structure-based neural tangent kernel. It
-// implements GC-SNTK of Wang et al. (2024, "Fast Graph Condensation with Structure-based Neural Tangent Kernel") as the
-// methods SNTK and SNTK-X.
+// Package kernel condenses a graph by kernel ridge regression. It implements GC-SNTK of Wang et al. (2024, "Fast Graph
+// Condensation with Structure-based Neural Tangent Kernel") as the methods SNTK and SNTK-X, and GCGP of Wang and Li
+// (2025, "Efficient Graph Condensation via Gaussian Process").
 //
 // The condensed graph is the training set of a regression that predicts the training nodes. No GNN is trained. The
-// features are standardised by column and propagated by Âᵏ. X′ and Y′ are learnt in that space by gradient descent on
+// features, which SNTK standardises by column, are propagated by Âᵏ. X′ and Y′ are learnt in that space by gradient
+// descent on
 //
 //	min_{X′,Y′} (1/nC)·‖Y − softmax(K_ts(K_ss + ridge·tr(K_ss)/N′·I)⁻¹Y′)‖²,
 //
-// where K is the kernel on the n training nodes (t) with the edges between them, and the condensed nodes (s).
+// where K is the kernel on the n training nodes (t) and the condensed nodes (s). The structure-based neural tangent
+// kernel of SNTK has the edges between training nodes. GCGP takes the regression as the mean of the posterior of a
+// Gaussian process. Its kernel is that of a wide network, and sees the graph through Âᵏ alone.
 //
-// Departures from the authors' program (WANGLin0126/GCSNTK, main.py):
+// Departures of SNTK from the authors' program (WANGLin0126/GCSNTK, main.py):
 //   - Y′ starts from uniform random numbers plus 1 in a class that is given to each condensed node, so that each class
 //     keeps its share of N′; theirs are uniform.
 //   - The result is for GNNs, which the authors train on X′ and Y′ as they are, with a squared error: here the scaling
@@ -20,6 +23,10 @@
 //   - Edges have weights.
 //   - K is 1 or 2. All training nodes are in one batch, while the programs for large graphs have batches of 2,000 to
 //     5,000.
+//
+// The first two and the batches apply to GCGP too (WANGLin0126/GCGP, gcgp/main.py with the kernel SGNK), except that
+// its features are not scaled. Further, A′ = I: the A′ that the program can learn does not enter this kernel. The
+// program reports the epoch with the best test accuracy of the regression itself.
 package kernel
 
 import (
@@ -39,14 +46,19 @@ import (
 
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method {
-	return []condense.Method{newSNTK(), newSNTKX()}
+	return []condense.Method{newSNTK(), newSNTKX(), newGCGP()}
 }
 
-// Parameters holds the parameters of both methods.
+// Parameters holds the parameters of sntk and sntk-x.
 type Parameters struct {
 	// Filter is the number of times that Â propagates the standardised features before the kernel, from 0 to 20.
 	Filter int `json:"filter"`
 	structure
+	Descent
+}
+
+// Descent holds the parameters of all methods: those of the regression and of its gradient descent.
+type Descent struct {
 	// Ridge is the ridge relative to the mean of the diagonal of K_ss, above 0.
 	Ridge float64 `json:"ridge"`
 	// Epochs is the number of steps of Adam, at least 1. FeatureRate is the step size for X′ and Y′, above 0.
@@ -75,7 +87,14 @@ type sntkX struct{ Parameters }
 // defaults returns the parameters of the authors' program for Cora.
 func defaults() Parameters {
 	return Parameters{
-		Filter: 3, structure: structure{2, 2, Average}, Ridge: 1, Epochs: 200, FeatureRate: 0.01, Memory: rival.DefaultMemory,
+		Filter: 3, structure: structure{2, 2, Average}, Descent: descent(1),
+	}
+}
+
+// descent returns the default parameters of gradient descent with a ridge.
+func descent(ridge float64) Descent {
+	return Descent{
+		Ridge: ridge, Epochs: 200, FeatureRate: 0.01, Memory: rival.DefaultMemory,
 		Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
 	}
 }
@@ -121,12 +140,9 @@ func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		parameter.Check(p.Hops == 1 || p.Hops == 2, "hops", p.Hops, "1 or 2"),
 		parameter.Check(p.Layers >= 1 && p.Layers <= 10, "layers", p.Layers, "from 1 to 10"),
-		parameter.Check(p.Ridge > 0 && p.Ridge <= 1e6, "ridge", p.Ridge, "above 0 and at most 1e+06"),
-		parameter.Check(p.Epochs >= 1, "epochs", p.Epochs, "at least 1"),
-		parameter.Check(p.FeatureRate > 0, "lr feat", p.FeatureRate, "above 0"),
 		parameter.Check(p.Filter >= 0 && p.Filter <= 20, "filter", p.Filter, "from 0 to 20"),
 		parameter.Check(p.Scale == Average || p.Scale == Add, "scale", p.Scale, "average or add"),
-		p.Choice.Check(),
+		p.Descent.check(),
 	)
 	if err != nil {
 		return err
@@ -134,23 +150,53 @@ func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
 	return p.fits(name, g, nodes)
 }
 
+// check returns an error for each parameter that is out of range.
+func (d Descent) check() error {
+	return errors.Join(
+		parameter.Check(d.Ridge > 0 && d.Ridge <= 1e6, "ridge", d.Ridge, "above 0 and at most 1e+06"),
+		parameter.Check(d.Epochs >= 1, "epochs", d.Epochs, "at least 1"),
+		parameter.Check(d.FeatureRate > 0, "lr feat", d.FeatureRate, "above 0"),
+		d.Choice.Check(),
+	)
+}
+
 // fits returns an error if the standardised features and the matrices for kernel and gradient exceed the memory limit.
 func (p Parameters) fits(name string, g *graph.Graph, nodes int) error {
 	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
 	// For each layer and propagation, there are about 8 matrices in the forward pass and 16 in the backward pass.
 	matrices := float64(24*p.Layers*p.Hops + 16)
-	what := fmt.Sprintf("%s on %s training nodes with %s condensed nodes", name,
-		digits.Group(len(g.Split.Train)), digits.Group(nodes))
-	return p.Memory.Fits(what, 4*((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d+matrices*(train+n)*n))
+	bytes := 4 * ((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d + matrices*(train+n)*n)
+	return p.Memory.Fits(regressed(name, g, nodes), bytes)
+}
+
+// regressed describes the work of a method for memory errors.
+func regressed(name string, g *graph.Graph, nodes int) string {
+	return fmt.Sprintf("%s on %s training nodes with %s condensed nodes", name, digits.Group(len(g.Split.Train)),
+		digits.Group(nodes))
 }
 
 // run condenses g. degree is the mean degree of A′; 0 means A′ = I.
 func (p Parameters) run(
 	ctx context.Context, g *graph.Graph, method condense.Checker, degree float64, nodes int, seed uint64,
 ) (*condense.Condensed, error) {
-	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: p.Epochs, Choice: p.Choice}
+	begin := func(start *learn.Start, random *rand.Rand) (*regression, error) {
+		return p.regression(ctx, start, degree, random)
+	}
+	return p.learn(ctx, g, method, nodes, seed, begin)
+}
+
+// learn condenses g by the regression that begin returns.
+func (d Descent) learn(
+	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64,
+	begin func(*learn.Start, *rand.Rand) (*regression, error),
+) (*condense.Condensed, error) {
+	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: d.Epochs, Choice: d.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
-		return newRegression(ctx, start, p, degree, rand.New(rand.NewPCG(seed, beginStream)))
+		r, err := begin(start, rand.New(rand.NewPCG(seed, beginStream)))
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
 	})
 }
 

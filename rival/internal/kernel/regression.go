@@ -18,27 +18,27 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// regression is the Learner of both methods.
+// regression is the Learner of all methods.
 type regression struct {
-	Parameters
-	train     *side
-	targets   *mat.Dense    // Y, one-hot
-	scaling   graph.Scaling // of the features of the graph
-	x, labels *mat.Dense    // X′, standardised, and Y′
-	a, mean   *mat.Dense    // A′ and M′; nil for I
+	Descent
+	// kernel puts the kernel between the training nodes and the condensed nodes, and that among the condensed nodes, on
+	// the tape of X′.
+	kernel    func(x *autodiff.Var) (cross, own *autodiff.Var)
+	targets   *mat.Dense     // Y, one-hot
+	scaling   *graph.Scaling // of the features of the graph; nil if they are not scaled
+	x, labels *mat.Dense     // X′ in the space of the kernel, and Y′
+	a         *mat.Dense     // A′; nil for I
 
 	adam *adam.Optimizer // for X′ and Y′
 	tape *autodiff.Tape
 }
 
-// newRegression replaces the graph of start by one with standardised features, and its unit by 1. X′ is initially
-// uniform random numbers below 1. Y′ is such numbers, plus 1 in the class of the condensed node.
-func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree float64, random *rand.Rand) (
-	_ *regression, err error,
-) {
+// draw returns a regression without a kernel. X′ is initially uniform random numbers below 1. Y′ is such numbers,
+// plus 1 in the class of the condensed node. The unit of start becomes 1.
+func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 	g := start.Graph
 	r := &regression{
-		Parameters: p, x: mat.NewDense(start.X.Dims()), labels: autodiff.OneHot(start.Y, g.Classes),
+		Descent: d, x: mat.NewDense(start.X.Dims()), labels: autodiff.OneHot(start.Y, g.Classes),
 		targets: autodiff.OneHot(g.Labels(g.Split.Train), g.Classes), tape: autodiff.NewTape(),
 	}
 	for _, m := range []*mat.Dense{r.x, r.labels} {
@@ -46,31 +46,58 @@ func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree
 			m.Data[i] += random.Float32()
 		}
 	}
+	r.adam = adam.New(d.FeatureRate, r.x, r.labels)
 	start.Unit = 1
+	return r
+}
+
+// side replaces the graph of start by one with standardised features, and returns its training nodes with propagated
+// features.
+func (p Parameters) side(ctx context.Context, start *learn.Start) (*side, *graph.Scaling, error) {
+	g := start.Graph
 	all := make([]int32, g.Nodes())
 	for i := range all {
 		all[i] = int32(i)
 	}
-	if r.scaling, err = graph.FitScaling(g.X, all); err != nil {
-		return nil, err
+	scaling, err := graph.FitScaling(g.X, all)
+	if err != nil {
+		return nil, nil, err
 	}
-	if start.Graph, err = g.Scaled(ctx, r.scaling); err != nil {
-		return nil, err
+	if start.Graph, err = g.Scaled(ctx, scaling); err != nil {
+		return nil, nil, err
 	}
 	h, err := start.Embeddings(ctx, p.Filter, g.Split.Train)
 	if err != nil {
+		return nil, nil, err
+	}
+	train, err := p.of(ctx, h[p.Filter], g.Induced(g.Split.Train).Adj)
+	return train, &scaling, err
+}
+
+// regression returns the Learner of sntk for a mean degree of A′.
+func (p Parameters) regression(ctx context.Context, start *learn.Start, degree float64, random *rand.Rand) (
+	*regression, error,
+) {
+	r := p.draw(start, random)
+	train, scaling, err := p.side(ctx, start)
+	if err != nil {
 		return nil, err
 	}
-	if r.train, err = r.of(ctx, h[p.Filter], g.Induced(g.Split.Train).Adj); err != nil {
-		return nil, err
-	}
+	r.scaling = scaling
+	var mean *mat.Dense // M′
 	if degree > 0 {
-		r.a, r.mean = nearest(r.x, degree), new(mat.Dense)
-		if err := r.operator(r.a.Sparse()).Apply(ctx, r.mean, learn.Identity(r.x.Rows)); err != nil {
+		r.a, mean = nearest(r.x, degree), new(mat.Dense)
+		if err := p.operator(r.a.Sparse()).Apply(ctx, mean, learn.Identity(r.x.Rows)); err != nil {
 			return nil, err
 		}
 	}
-	r.adam = adam.New(p.FeatureRate, r.x, r.labels)
+	r.kernel = func(x *autodiff.Var) (cross, own *autodiff.Var) {
+		c := condensed{x: x}
+		if mean != nil {
+			c.m = x.Tape().Var(mean)
+		}
+		return p.between(x.Tape(), train, c)
+	}
 	return r, nil
 }
 
@@ -88,6 +115,9 @@ func (r *regression) Epoch(ctx context.Context, _ int, _ rand.Source) (loss floa
 // loss assigns to a prediction of Y′.
 func (r *regression) Result() learn.Iterate {
 	now := learn.Iterate{X: r.x.Clone(), A: r.a, Soft: softmax(r.labels)}
+	if r.scaling == nil {
+		return now
+	}
 	for i := range now.X.Rows {
 		for j, v := range now.X.Row(i) {
 			now.X.Row(i)[j] = v*r.scaling.Std[j] + r.scaling.Mean[j]
@@ -139,11 +169,7 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	t := r.tape
 	t.Reset()
 	x := t.Var(r.x)
-	c := condensed{x: x}
-	if r.mean != nil {
-		c.m = t.Var(r.mean)
-	}
-	cross, own := r.between(t, r.train, c)
+	cross, own := r.kernel(x)
 	regression := kernelridge.Regression{Kernel: symmetric(own.Value), Y: r.labels}
 	alpha, err := regression.Solve(ctx, r.Ridge)
 	if err != nil {

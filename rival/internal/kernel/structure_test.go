@@ -166,7 +166,7 @@ func begin(t *testing.T, g *graph.Graph, degree float64) *regression {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRegression(t.Context(), start, defaults(), degree, rand.New(rand.NewPCG(2, 2)))
+	r, err := defaults().regression(t.Context(), start, degree, rand.New(rand.NewPCG(2, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,13 @@ func TestFilter(t *testing.T) {
 			want.Row(i)[j] = (f(pair[0])[j] + weight*f(pair[1])[j]) / (1 + weight)
 		}
 	}
-	learntest.Close(t, "features", begin(t, g, 0).train.features, want, 1e-5)
+	start := must(learn.Begin(t.Context(), g, 4, 1))
+	start.Unit = 1
+	train, _, err := defaults().side(t.Context(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learntest.Close(t, "features", train.features, want, 1e-5)
 }
 
 // TestUnits checks that other units and origins of the features change neither the loss nor, apart from the units, X′.

@@ -29,7 +29,7 @@ import (
 
 // listed names the methods whose outcomes are in testdata/methods.txt. Other methods must not panic, and must return a
 // valid result or an error.
-var listed = strings.Fields("cgc cgc-x simdm random herding k-center vn a-cm sntk sntk-x " +
+var listed = strings.Fields("cgc cgc-x simdm random herding k-center vn a-cm sntk sntk-x gcgp " +
 	"gcond gcond-x doscond msgc sgdd gcdm gcdm-x simgc")
 
 // few sets the parameters of every learning method to a few small steps.
