@@ -60,6 +60,7 @@ var substitutes = []substitute{
 var quick = map[string]string{
 	"run": " --seeds 1 --epochs 10 --whole 0", "experiment": " --seeds 1 --epochs 10 --whole 0",
 	"evaluate": " --seeds 1 --epochs 10", "train": " --seeds 1 --epochs 10",
+	"search": " --trials 4 --epochs 2 --finalists 1",
 	"report": " --seeds 1 --epochs 10 --whole 0 --ceilings=false",
 	"tune":   " --seconds 2 --seeds 1 --epochs 10", "paper": " --seeds 1 --epochs 2 --whole 0",
 }
