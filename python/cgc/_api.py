@@ -20,11 +20,13 @@ from ._parameters import (
     CondenseOptions,
     EvaluateOptions,
     PredictOptions,
+    PropagateOptions,
     ReportOptions,
     SearchOptions,
     TrainOptions,
     TuneOptions,
 )
+from ._propagated import Propagated, load_propagated
 from ._run import run
 from ._scratch import folder
 from ._search import SearchResult
@@ -34,7 +36,7 @@ from ._take import is_from, parts_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["condense", "evaluate", "load_dataset", "predict", "report", "search", "train", "tune"]
+__all__ = ["condense", "evaluate", "load_dataset", "predict", "propagate", "report", "search", "train", "tune"]
 
 Path_ = Union[str, os.PathLike[str]]
 _Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
@@ -376,6 +378,35 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
         run(["predict", file, f"--on={graph}", f"--output={out}", *line], spoken)
         tensors, _metadata = _safetensors.read(out)
     return Predictions(tensors["nodes"], tensors["class"], tensors["probabilities"])
+
+
+@described(PropagateOptions)
+def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> Propagated:
+    """Propagate the features of a graph, which may be larger than memory, and write an array for each hop.
+
+    SIGN, SGC and other models without message passing train on these arrays.
+
+    Args:
+        data: The graph, as for condense.
+        path: The folder to write. A folder of an earlier call is replaced.
+        **options: The flags of `cgc propagate`. help(cgc.propagate) lists them.
+
+    Returns:
+        The Propagated features, mapped from the folder.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> found = cgc.propagate("demo", "propagated", hops=3, store="f16")
+        >>> [h.dtype.name for h in found.hops]
+        ['float16', 'float16', 'float16', 'float16']
+    """
+    line = _options.flags("propagate", options, ["data", "path"])
+    with _handed_over("data", data, {}) as (graph, _, spoken, _ids):
+        run(["propagate", graph, f"--output={os.fspath(path)}", *line], spoken)
+    return load_propagated(os.fspath(path))
 
 
 def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:

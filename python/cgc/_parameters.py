@@ -10,6 +10,7 @@ __all__ = [
     "CondenseOptions",
     "EvaluateOptions",
     "PredictOptions",
+    "PropagateOptions",
     "ReportOptions",
     "SearchOptions",
     "TrainOptions",
@@ -183,6 +184,21 @@ class PredictOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    threads: Optional[int]
+
+
+class PropagateOptions(TypedDict, total=False):
+    """The flags of `cgc propagate`."""
+
+    propagation: str
+    hops: int
+    teleport: float
+    part: str
+    normalize_features: bool
+    standardize: bool
+    inductive: bool
+    store: str
+    memory: Optional[Union[int, str]]
     threads: Optional[int]
 
 
@@ -525,6 +541,28 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "propagate": [
+        ("propagation", "sgc", "Method",
+         "how features are propagated over the graph: sgc, ppr, sage"),
+        ("hops", 2, "Method",
+         "number of propagation steps"),
+        ("teleport", 0.1, "Method",
+         "teleport probability of propagation ppr"),
+        ("part", "all", "Graph",
+         "nodes to write to a folder, of the split or without a label: all, train, val, test, unlabelled"),
+        ("normalize_features", False, "Graph",
+         "row-normalise the features: divide those of each node by the sum of their absolute values"),
+        ("standardize", False, "Graph",
+         "scale each feature to mean 0 and variance 1"),
+        ("inductive", False, "Graph",
+         "propagate over the subgraph of the training nodes"),
+        ("store", "f32", "Output",
+         "number type of the arrays in a folder: f32, f16"),
+        ("memory", None, "Advanced",
+         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],

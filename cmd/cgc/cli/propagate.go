@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
@@ -32,20 +34,29 @@ type propagateJob struct {
 	merge   bool
 	out     string
 	force   bool
+	part    string
+	store   mat.Storage
 }
 
 func (c *command) propagateCommand() *cobra.Command {
-	job := &propagateJob{command: c, config: cgc.Defaults()}
+	job := &propagateJob{command: c, config: cgc.Defaults(), part: "all", store: mat.F32}
 	cmd := &cobra.Command{
-		Use: "propagate GRAPH --columns LO:HI -o FILE",
+		Use: "propagate GRAPH -o FOLDER",
 		Example: examples(
+			"cgc propagate my-graph/ --hops 3 -o propagated",
+			"cgc propagate large.safetensors --part train --store f16 --memory 16GB -o propagated",
 			"cgc propagate large.safetensors --columns 0:16 -o part-0.safetensors",
 			"cgc propagate --merge part-0.safetensors part-1.safetensors -o embeddings.safetensors",
 		),
-		Short: "Propagate some columns of the features, to divide the work among machines",
-		Long: `Propagate some columns of the features and write the embeddings of the training nodes. Columns are
-independent, so machines without a common network can each propagate some. --merge joins the files, and cgc
-condense --embeddings condenses from the result. docs/how-to/several-machines.md has a script for Slurm.`,
+		Short: "Write propagated features as numpy arrays, for SIGN, SGC and other models; or divide the work of condensing",
+		Long: `Propagate the features, also of a graph that is larger than memory, and write a folder with an array for each
+hop: hop0.npy (the features themselves), hop1.npy, …, with a row for each node of nodes.npy. y.npy has the labels, −1
+for none; train.npy, val.npy and test.npy have the rows of each part of the split; ids.npy has the names of the nodes.
+numpy.load(FILE, mmap_mode="r") maps an array instead of reading it.
+
+With a .safetensors file as output, write the embeddings of the training nodes for cgc condense --embeddings instead.
+Columns are independent, so machines without a common network can each propagate some (--columns). --merge joins their
+files. docs/how-to/several-machines.md has a script for Slurm.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if job.merge && len(args) == 0 {
 				return usagef("propagate --merge needs files: cgc propagate --merge PART… -o FILE")
@@ -65,9 +76,12 @@ condense --embeddings condenses from the result. docs/how-to/several-machines.md
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the given files, which must have all columns together; GRAPH is not given")
-	flags.StringVarP(&job.out, "output", "o", "", "write the embeddings to `FILE`")
-	flags.BoolVar(&job.force, "force", false, "replace the file even if it contains no embeddings")
-	into(graphGroup, flags, "columns", "merge")
+	addChoice(cmd, &job.part, "part", predictable, "nodes to write to a folder, of the split or without a label")
+	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
+	flags.StringVarP(&job.out, "output", "o", "",
+		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
+	flags.BoolVar(&job.force, "force", false, "replace a file or folder even if it contains no embeddings")
+	into(graphGroup, flags, "columns", "merge", "part")
 	into(outputGroup, flags)
 	addPropagation(cmd, &job.config)
 	into(methodGroup, flags)
@@ -79,7 +93,23 @@ condense --embeddings condenses from the result. docs/how-to/several-machines.md
 
 func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
 	if j.out == "" {
-		return usagef("propagate needs -o FILE: the file to write")
+		return usagef("propagate needs -o FOLDER: the folder to write, or a .safetensors file")
+	}
+	if filepath.Ext(j.out) != extension {
+		if j.merge || flags.Changed("columns") {
+			return usagef("-o %s, must be a %s file with --columns and --merge", j.out, extension)
+		}
+		if err := j.propagation().Validate(); err != nil {
+			return usage{sentence(err)}
+		}
+		if err := j.hopsFree(); err != nil {
+			return err
+		}
+		return j.hops(ctx, args[0])
+	}
+	if flags.Changed("part") || flags.Changed("store") {
+		return usagef("--part and --store with -o %s, must be with a folder: a %s file has the training nodes in f32",
+			j.out, extension)
 	}
 	if err := writable("-o", j.out, extension, j.force, isEmbeddings); err != nil {
 		return err

@@ -1,0 +1,75 @@
+package npy_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/npy"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func matrix(rows, cols int) *mat.Dense {
+	x := mat.NewDense(rows, cols)
+	for i := range x.Data {
+		x.Data[i] = float32(i%1000) / 4
+	}
+	return x
+}
+
+// TestWrite reads back what Write wrote. float16 holds these values exactly.
+func TestWrite(t *testing.T) {
+	x := matrix(5000, 3) // several blocks
+	for _, storage := range []mat.Storage{mat.F32, mat.F16} {
+		var file bytes.Buffer
+		if err := npy.Write(&file, format.Array{Name: "x", Data: x}, storage); err != nil {
+			t.Fatal(err)
+		}
+		if file.Len() != 128+15000*storage.Bytes() {
+			t.Errorf("%s: %d bytes", storage, file.Len())
+		}
+		a, err := numpy.NewArray(&file, int64(file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := numpy.Dense(a)
+		if err != nil || read.Rows != 5000 || fmt.Sprint(read.Data) != fmt.Sprint(x.Data) {
+			t.Errorf("%s: %d rows, %v", storage, read.Rows, err)
+		}
+	}
+	var file bytes.Buffer
+	if err := npy.Write(&file, format.Array{Name: "nodes", Data: []int32{7, -1}}, mat.F16); err != nil {
+		t.Fatal(err)
+	}
+	a, err := numpy.NewArray(&file, int64(file.Len()))
+	if err != nil || a.DType.String() != "int64" {
+		t.Errorf("integers are %v, %v", a.DType, err)
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	x := matrix(2, 2)
+	x.Data[3] = 1e6
+	for storage, want := range map[mat.Storage]string{
+		mat.F16: "array x: element (1, 1) is 1e+06, must be at most 65504 in f16", mat.BF16: "bf16, must be f32 or f16",
+	} {
+		err := npy.Write(&bytes.Buffer{}, format.Array{Name: "x", Data: x}, storage)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", storage, err, want)
+		}
+	}
+}
+
+func ExampleWrite() {
+	var file bytes.Buffer
+	x := mat.NewDense(3, 2)
+	if err := npy.Write(&file, format.Array{Name: "x", Data: x}, mat.F16); err != nil {
+		panic(err)
+	}
+	fmt.Println(strings.TrimSpace(file.String()[10:128]))
+	// Output:
+	// {'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }
+}

@@ -1,0 +1,42 @@
+"""Propagated features: their arrays, and the same of PyTorch Geometric."""
+
+import numpy as np
+import pytest
+
+import cgc
+
+
+def test_arrays(tmp_path):
+    graph = cgc.load_dataset("demo")
+    found = cgc.propagate(graph, tmp_path / "out", hops=2)
+    assert isinstance(found.hops[0], np.memmap)
+    np.testing.assert_array_equal(found.hops[0], graph.x)
+    np.testing.assert_array_equal(found.y, graph.y)
+    np.testing.assert_array_equal(found.train, np.flatnonzero(graph.train_mask))
+    again = cgc.load_propagated(tmp_path / "out")
+    np.testing.assert_array_equal(again.hops[2], found.hops[2])
+
+
+def test_pyg_propagates_the_same(tmp_path):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
+    data = cgc.load_dataset("demo").to_pyg()
+    index, weight = gcn_norm(data.edge_index, None, data.num_nodes)
+    a = torch.sparse_coo_tensor(index, weight, (data.num_nodes, data.num_nodes))
+    found, x = cgc.propagate(data, tmp_path / "out", hops=3), data.x
+    for h in found.hops:
+        np.testing.assert_allclose(h, x.numpy(), atol=1e-5)
+        x = a @ x
+    half = cgc.propagate(data, tmp_path / "out", hops=1, store="f16", part="test")
+    assert half.hops[1].dtype == np.float16
+    np.testing.assert_allclose(half.hops[1], found.hops[1][half.nodes], atol=2e-3)
+
+
+def test_errors(tmp_path):
+    with pytest.raises(cgc.Error, match=r"must be a folder of cgc\.propagate"):
+        cgc.load_propagated(tmp_path)
+    (tmp_path / "own").write_text("")
+    with pytest.raises(cgc.Error, match="force"):
+        cgc.propagate("demo", tmp_path)
