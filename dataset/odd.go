@@ -30,7 +30,7 @@ const (
 	tinyClass   = 5    // training nodes of a class
 	fewJudges   = 100  // validation or test nodes: with 100, the standard error of an accuracy is at most 5 points
 	noticeable  = 0.01 // share of nodes that is reported
-	majority    = 0.8  // share of the test nodes
+	majority    = 0.7  // share of the test nodes
 	mixing      = 0.2  // homophily beyond chance, as a share of the largest possible value
 )
 
@@ -173,7 +173,7 @@ func (f *Facts) oddClasses() (odd []Oddity) {
 		odd = append(odd, Oddity{"majority", n[largest].Test,
 			fmt.Sprintf("%d of %d test nodes are of class %s", n[largest].Test, f.Test, f.class(largest)),
 			"A model that always predicts this class reaches that accuracy",
-			"Compare accuracies with this share"})
+			"Compare accuracies with this share, and look at the balanced accuracy and macro-F1"})
 	}
 	return odd
 }

@@ -152,7 +152,7 @@ func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.T
 	}
 	records := make([]Record, len(results))
 	for i, r := range results {
-		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
+		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, Metrics: r.Metrics, TrainingSeconds: r.Seconds}
 		if i%e.Trainings == 0 {
 			records[i].predicted = r.Predicted
 		}

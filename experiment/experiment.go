@@ -52,6 +52,8 @@ type Score struct {
 	Model string
 	// Val and Test are the accuracies at the epoch of best validation accuracy.
 	Val, Test []float64
+	// Metrics holds the mean of each metric over the repetitions.
+	Metrics gnn.Metrics
 	// Seconds is the mean time of one training.
 	Seconds float64
 	// Predicted holds the class that the model of repetition 0 predicts for each test node, in the order of the split.
@@ -98,6 +100,15 @@ func scores(records []Record, each int) (all []Score) {
 		s := &all[len(all)-1]
 		s.Val, s.Test = append(s.Val, r.Val), append(s.Test, r.Test)
 		s.Seconds += r.TrainingSeconds / float64(each)
+		addMetrics(&s.Metrics, r.Metrics, 1/float64(each))
 	}
 	return all
+}
+
+// addMetrics adds share·m to sum.
+func addMetrics(sum *gnn.Metrics, m gnn.Metrics, share float64) {
+	sum.Balanced += share * m.Balanced
+	sum.MacroF1 += share * m.MacroF1
+	sum.AUC += share * m.AUC
+	sum.AveragePrecision += share * m.AveragePrecision
 }

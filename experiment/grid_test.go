@@ -346,7 +346,7 @@ func TestGridIgnoresTestLabels(t *testing.T) {
 	differ := false
 	for i := range got {
 		differ = differ || got[i].Test != want[i].Test
-		got[i].Test, got[i].Graph = want[i].Test, want[i].Graph
+		got[i].Test, got[i].Metrics, got[i].Graph = want[i].Test, want[i].Metrics, want[i].Graph
 	}
 	same(t, "other test labels", got, want)
 	if !differ {

@@ -65,6 +65,8 @@ type Summary struct {
 	// Val and Test are accuracies in percent.
 	Val  Estimate `json:"val"`
 	Test Estimate `json:"test"`
+	// Metrics holds the mean of each metric; absent if the records have none.
+	Metrics gnn.Metrics `json:"metrics,omitzero"`
 	// Within is the standard deviation of the test accuracy over trainings on one condensed graph, pooled over the
 	// condensation seeds; 0 if there is one training on each.
 	Within float64 `json:"within"`
@@ -142,6 +144,7 @@ func summarize(records []Record) Summary {
 		s.Condense += first.Seconds.Total / float64(len(s.Seeds))
 		for _, r := range bySeed[m.Seed] {
 			squares += (r.Test - m.Test) * (r.Test - m.Test)
+			addMetrics(&s.Metrics, r.Metrics, 1/float64(len(s.Seeds)*m.Trainings))
 		}
 	}
 	s.Val, s.Test = EstimateOf(val), EstimateOf(test)

@@ -253,6 +253,7 @@ func (w *work) flush(ctx context.Context, atOnce int) error {
 	return training.Run(ctx, jobs, atOnce, func(i int, result *gnn.Result) error {
 		r := waiting[i].record
 		r.Val, r.Test, r.Epoch, r.TrainingSeconds = result.Validation, result.Test, result.Epoch, result.Seconds
+		r.Metrics = result.Metrics
 		r.Build = ThisBuild()
 		if w.keep != nil && r.TrainingSeed == w.Seed {
 			r.predicted = result.Predicted

@@ -24,6 +24,8 @@ type Result struct {
 	Validation float64 `json:"validation"`
 	Test       float64 `json:"test"`
 	Epoch      int     `json:"epoch"`
+	// Metrics describes the predictions of the test nodes by more than Test.
+	Metrics Metrics `json:"metrics"`
 	// ValidateEvery is the number of epochs from one validation to the next.
 	ValidateEvery int `json:"validate_every"`
 	// Losses holds the training loss, with dropout, before each step.
@@ -215,6 +217,7 @@ func (r *training) test(ctx context.Context) error {
 			return err
 		}
 		r.result.Test, r.result.Predicted = Accuracy(logits, labels), make([]int32, len(labels))
+		r.result.Metrics = MetricsOf(logits, labels)
 		predict(r.result.Predicted, logits)
 	}
 	r.result.Trained = &Trained{r.model, r.target.features, r.config.Hidden, r.sample.Classes, r.best}

@@ -6,6 +6,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -88,6 +89,9 @@ type modelScore struct {
 	TestStd  float64 `json:"test_std"`
 	// TestCI95 is half the width of the 95% interval of the mean test accuracy, by Student's t; 0 for one seed.
 	TestCI95 float64 `json:"test_ci95"`
+	// Metrics has the means of balanced accuracy and macro-F1 and, for two classes, of the ROC AUC and the average
+	// precision of the second class, in percent.
+	Metrics gnn.Metrics `json:"metrics"`
 	// Seconds is the mean time of one training with its validations and its test.
 	Seconds float64 `json:"seconds"`
 }

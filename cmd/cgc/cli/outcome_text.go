@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func (r *outcome) document() *report.Document {
 		d.Add(r.Testing.paragraph())
 	}
 	if len(r.Results) > 0 {
-		d.Add(r.accuracies(), r.notes())
+		d.Add(r.accuracies(), append(r.metrics(), r.notes()...))
 	}
 	if r.evaluated {
 		return d
@@ -263,6 +264,26 @@ func (a modelScore) test() report.Cell {
 		return report.Decimal(a.TestMean, 1)
 	}
 	return report.PlusMinus(a.TestMean, a.TestStd, 1)
+}
+
+// uneven is the difference between accuracy and balanced accuracy, in points, from which the text shows more metrics.
+const uneven = 5
+
+// metrics describes the predictions by more than their accuracy if there are two classes, or if the accuracy hides how
+// small classes are predicted.
+func (r *outcome) metrics() (notes report.Notes) {
+	for _, a := range r.Results {
+		m := a.Metrics
+		if m.Balanced == 0 || r.Classes != 2 && math.Abs(a.TestMean-m.Balanced) < uneven {
+			continue
+		}
+		text := fmt.Sprintf("%s: balanced accuracy %.1f%%, macro-F1 %.1f%%", a.Model, m.Balanced, m.MacroF1)
+		if m.AUC > 0 {
+			text += fmt.Sprintf(", ROC AUC %.1f%%, average precision %.1f%%", m.AUC, m.AveragePrecision)
+		}
+		notes = append(notes, text)
+	}
+	return notes
 }
 
 // notes explains the deviations and intervals. With one seed there are none to explain.

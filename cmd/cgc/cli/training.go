@@ -99,7 +99,7 @@ func trainingFlag(field string) string {
 func accuracies(scores []experiment.Score) []modelScore {
 	var lines []modelScore
 	for _, s := range scores {
-		a := modelScore{Model: s.Model, Seeds: len(s.Test), Seconds: s.Seconds}
+		a := modelScore{Model: s.Model, Seeds: len(s.Test), Seconds: s.Seconds, Metrics: s.Metrics}
 		a.ValMean, a.ValStd = s.ValMean()
 		a.TestMean, a.TestStd = s.TestMean()
 		a.TestCI95 = s.TestCI95()
