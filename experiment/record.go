@@ -45,8 +45,8 @@ type Record struct {
 	Val   float64 `json:"val"`
 	Test  float64 `json:"test"`
 	Epoch int     `json:"epoch"`
-	// Metrics describes the predictions of the test nodes at Epoch by more than Test; absent in records of versions without
-	// it.
+	// Metrics describes the predictions of the test nodes at Epoch by more than Test; absent in records of versions
+	// without it.
 	Metrics gnn.Metrics `json:"metrics,omitzero"`
 	// Seconds is the time of each step of the condensation. Steps that several condensations share are counted in each.
 	// The full graph has no steps.

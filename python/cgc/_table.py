@@ -26,8 +26,8 @@ class Score:
         test_std: Its sample standard deviation, 0 for one seed.
         test_ci95: Half the width of the 95% confidence interval of test_mean by Student's t, 0 for one seed.
         seconds: The mean time of one training.
-        metrics: The means of other metrics of the test nodes, in percent: balanced (balanced accuracy) and macro_f1; for
-            two classes also auc (ROC) and average_precision, of the second class.
+        metrics: The means of other metrics of the test nodes, in percent: balanced (balanced accuracy) and macro_f1;
+            for two classes also auc (ROC) and average_precision, of the second class.
 
     Example:
         >>> table = cgc.evaluate(cgc.condense("demo", nodes=70), on="demo", seeds=1, epochs=50)
