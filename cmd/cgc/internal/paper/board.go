@@ -67,11 +67,11 @@ const (
 )
 
 // Trainings returns the configurations of training that are tried for every method: the defaults of cgc, and the same
-// without dropout, with a tenth of the learning rate, and with ten times the weight decay. Each has 600 epochs with a
+// without dropout, with a tenth of the learning rate, and with ten times the weight decay. Each has 300 epochs with a
 // validation every ten.
 func Trainings() []gnn.Config {
 	base := gnn.Defaults()
-	base.Weighted, base.Epochs, base.ValidateEvery = true, 600, 10
+	base.Weighted, base.Epochs, base.ValidateEvery = true, 300, 10
 	noDropout, slower, decayed := base, base, base
 	noDropout.Dropout, slower.LearningRate, decayed.WeightDecay = 0, base.LearningRate/10, base.WeightDecay*10
 	return []gnn.Config{base, noDropout, slower, decayed}
