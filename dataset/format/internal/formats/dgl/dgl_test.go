@@ -45,10 +45,14 @@ func TestRead(t *testing.T) {
 	fixture.Same(t, fixture.Open(t, fixture.Folder(t, plain())), fixture.Open(t, fixture.Folder(t, fixture.Plain())))
 }
 
-// TestWriteRefuses checks that a folder with other files is not replaced.
-func TestWriteRefuses(t *testing.T) {
+// TestWrite checks that each edge is written in both directions, and that a folder with other files is not replaced.
+func TestWrite(t *testing.T) {
 	g, path := fixture.Open(t, filepath.Join("testdata", "made")), filepath.Join(t.TempDir(), "out.dgl")
 	fixture.OK(t, dataset.Write(t.Context(), path, g))
+	edges, _ := os.ReadFile(filepath.Join(path, "edges_0.csv"))
+	if want := "src_id,dst_id,weight\na,b,2.5\nb,c,1\nb,a,2.5\nc,b,1\n"; string(edges) != want {
+		t.Errorf("edges %q, want %q", edges, want)
+	}
 	mine := filepath.Join(path, "thesis.tex")
 	fixture.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	err := dataset.Write(t.Context(), path, g)
