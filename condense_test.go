@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -29,11 +30,7 @@ func configured(n int, change func(*cgc.Config)) cgc.Config {
 
 func mustCondense(t *testing.T, g *graph.Graph, c cgc.Config) *cgc.Condensed {
 	t.Helper()
-	small, err := cgc.Condense(t.Context(), g, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return small
+	return mattest.Must(cgc.Condense(t.Context(), g, c))
 }
 
 // groupsOf returns the condensed node of each training node. It checks that each has exactly one, unless several are
@@ -73,11 +70,7 @@ func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph, several bool) 
 // accountOf returns the account of a condensed graph.
 func accountOf(t *testing.T, c *cgc.Condensed) cgc.Account {
 	t.Helper()
-	account, err := cgc.AccountOf(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return account
+	return mattest.Must(cgc.AccountOf(c))
 }
 
 func bytesOf(t *testing.T, c *cgc.Condensed) []byte {

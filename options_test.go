@@ -171,10 +171,7 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 	for n := range 12 {
 		var tried [][]int
 		plan := partition.Plan{Budgets: []int{6}, Partitioner: canned{&tried}, Partitions: n, Temperature: 1}
-		a, err := plan.Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.Must(plan.Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5)))
 		if len(tried) != max(1, n) {
 			t.Fatalf("%d partitions, want %d", len(tried), n)
 		}

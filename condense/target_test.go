@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -139,10 +140,7 @@ func TestCheckTarget(t *testing.T) {
 			if c.graph != nil {
 				c.graph(g)
 			}
-			got, err := small.CheckTarget(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := mattest.Must(small.CheckTarget(g))
 			reason := got.Reason()
 			if !strings.Contains(reason, c.want) || (reason == "") != (c.want == "") {
 				t.Errorf("reason %q, want %q", reason, c.want)
@@ -165,10 +163,7 @@ func TestSourceInSettings(t *testing.T) {
 		{}, {Inductive: true}, {Standardize: true}, {NormalizeFeatures: true, Standardize: true, Inductive: true},
 	} {
 		g := ring(t)
-		small, err := condense.Under(s, Draw{}).Condense(t.Context(), g, 4, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := mattest.Must(condense.Under(s, Draw{}).Condense(t.Context(), g, 4, 0))
 		got, err := small.CheckTarget(g)
 		if err != nil || got.Err() != nil || !got.Known || got.SourceNodes != 4 || small.Source.Unlabelled != 0 {
 			t.Errorf("%+v: %+v, %+v, error %v", s, got, small.Source, err)

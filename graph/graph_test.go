@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -19,11 +20,7 @@ func dense(g *graph.Graph) *mat.Dense { return g.X.(*mat.Dense) }
 // scaled returns g.Scaled(s).
 func scaled(t *testing.T, g *graph.Graph, s graph.Scaling) *graph.Graph {
 	t.Helper()
-	to, err := g.Scaled(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return to
+	return mattest.Must(g.Scaled(t.Context(), s))
 }
 
 // path returns the path 0–1–2–3 with weights 1, 2, 4 and one-hot features, all nodes in the split.
@@ -253,10 +250,7 @@ func TestScaling(t *testing.T) {
 	// Over nodes 0, 1 and 3, the first feature has mean 3 and variance 8/3. The second feature is constant there.
 	copy(x.Data, []float32{1, 5, 3, 5, 100, 7, 5, 5})
 	g.X = x
-	s, err := graph.FitScaling(g.X, []int32{0, 1, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(graph.FitScaling(g.X, []int32{0, 1, 3}))
 	if s.Mean[0] != 3 || math.Abs(float64(s.Std[0])-math.Sqrt(8.0/3)) > 1e-6 || s.Mean[1] != 5 || s.Std[1] != 1 {
 		t.Errorf("scaling %+v", s)
 	}
@@ -279,10 +273,7 @@ func TestScalingDoesNotCancel(t *testing.T) {
 			0,
 		})
 	}
-	s, err := graph.FitScaling(x, nodes(n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(graph.FitScaling(x, nodes(n)))
 	for j := range x.Cols {
 		shift := float64(x.Row(0)[j]) // differences from it are integers, whose sums of squares are exact
 		sum, square := 0.0, 0.0

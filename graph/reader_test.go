@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -85,14 +86,8 @@ func TestFeaturesThatAreRead(t *testing.T) {
 	if !slices.Equal(got.Data, want.Data) {
 		t.Error("rows of the operator are other numbers")
 	}
-	s, err := graph.FitScaling(read.X, g.Split.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same, err := graph.FitScaling(g.X, g.Split.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(graph.FitScaling(read.X, g.Split.Train))
+	same := mattest.Must(graph.FitScaling(g.X, g.Split.Train))
 	if !slices.Equal(s.Mean, same.Mean) || !slices.Equal(s.Std, same.Std) {
 		t.Error("the scaling is another")
 	}
@@ -170,10 +165,7 @@ func TestNormalizedFeatures(t *testing.T) {
 		empty := &mat.CSR{Rows: rows, Cols: rows, Indptr: make([]int64, rows+1)}
 		g := &graph.Graph{Adj: empty, X: c.x, Y: make([]int32, rows), Classes: 1, Mapped: true}
 		before := written(t, g.X)
-		n, err := g.NormalizedFeatures(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := mattest.Must(g.NormalizedFeatures(t.Context()))
 		got := written(t, n.X)
 		for e, v := range got.Data {
 			if math.Abs(float64(v-c.want[e])) > 1e-7 {

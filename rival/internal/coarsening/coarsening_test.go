@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -80,10 +81,7 @@ func TestSmallest(t *testing.T) {
 // TestVariation compares the cost of a set with its definition, computed with dense matrices.
 func TestVariation(t *testing.T) {
 	c := begin(drawn(t, 12))
-	rows, err := c.spectrum(t.Context(), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := mattest.Must(c.spectrum(t.Context(), 4))
 	degree, inside := make([]float64, 12), make([]bool, 12)
 	for i := range degree {
 		degree[i] = c.degree(i)
@@ -168,10 +166,7 @@ func TestNext(t *testing.T) {
 	if rows, err = c.spectrum(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	got, err := next.next(t.Context(), rows, place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(next.next(t.Context(), rows, place))
 	group, single := (rows[0][0]+rows[1][0]+rows[2][0])/math.Sqrt(3), rows[30][0]
 	if ratio, want := got[place[0]][0]/got[place[30]][0], group/single; !(math.Abs(ratio-want) <= 1e-9*math.Abs(want)) {
 		t.Errorf("a row of three over a row of one is %v, want %v", ratio, want)
@@ -268,10 +263,7 @@ func TestNeighbours(t *testing.T) {
 		points[i] = []float64{float64(random.IntN(9)), float64(random.IntN(9)), float64(random.IntN(3))}
 	}
 	rows := consecutive(len(points))[10:]
-	found, err := neighbours(t.Context(), points, rows, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(neighbours(t.Context(), points, rows, 7))
 	for i, r := range rows {
 		var all []pair
 		for _, o := range rows {
@@ -329,10 +321,7 @@ func TestPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range Methods() {
-		small, err := m.Condense(t.Context(), g, 2, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := mattest.Must(m.Condense(t.Context(), g, 2, 0))
 		if !slices.Equal(small.Members.Indices, consecutive(20)) || small.Members.Indptr[1] != 10 {
 			t.Errorf("%s: super-nodes of %v from %v, want the cliques", m.Name(), small.Members.Indices, small.Members.Indptr)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/tables/internal/parquet"
 
@@ -35,10 +36,7 @@ func TestLibraries(t *testing.T) {
 		"fastparquet", "polars", "duckdb", "pyarrow-lists", "pyarrow-encodings", "spark",
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, err := open(t.Context(), filepath.Join("testdata", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := mattest.Must(open(t.Context(), filepath.Join("testdata", name)))
 			if g.Name != name || !slices.Equal(g.IDs, []string{"ann", "bob", "zoë", "dan", "eve"}) ||
 				!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
 				!slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled, 0}) {
@@ -63,19 +61,13 @@ func TestLibraries(t *testing.T) {
 // TestIntegers checks ids of any integer width. The ends of edges may then be floats, as pandas writes them in a column
 // with nulls.
 func TestIntegers(t *testing.T) {
-	g, err := open(t.Context(), filepath.Join("testdata", "integers"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "integers")))
 	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) || g.ClassNames != nil ||
 		!slices.Equal(g.Y, []int32{0, 1, 0}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
 		!slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 1, -1.5, 0, 2, 0.25, 1, 3, 7}) {
 		t.Errorf("ids %q, labels %v, adjacency %+v, features %+v", g.IDs, g.Y, g.Adj, g.X)
 	}
-	g, err = open(t.Context(), filepath.Join("testdata", "uuids"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g = mattest.Must(open(t.Context(), filepath.Join("testdata", "uuids")))
 	if g.Edges() != 1 || g.IDs[0] != "00000000-0000-0001-0000-000000000000" {
 		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
 	}
@@ -172,10 +164,7 @@ func TestCancelled(t *testing.T) {
 // TestWrite checks that classes of equal names, and one without a name, are read back.
 func TestWrite(t *testing.T) {
 	for _, classes := range [][]string{{"z", "", "never"}, {"7", "a", "b"}, {"a", "b", "b"}} {
-		g, err := open(t.Context(), filepath.Join("testdata", "spark"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := mattest.Must(open(t.Context(), filepath.Join("testdata", "spark")))
 		g.ClassNames, g.Classes = classes, 3
 		g.Y = []int32{2, 1, 2, graph.Unlabelled, 1} // no label is 0
 		path := filepath.Join(t.TempDir(), "out.parquet")
@@ -253,10 +242,7 @@ func TestDamagedCondensed(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodes := filepath.Join(path, "nodes.parquet")
-	whole, err := os.ReadFile(nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := mattest.Must(os.ReadFile(nodes))
 	wrong := 0
 	for at := 0; at < len(whole); at += 13 {
 		changed := slices.Clone(whole)

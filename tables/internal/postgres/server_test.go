@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -34,10 +35,7 @@ type server struct {
 // programs returns the folder of the newest installed server: in the folders that Debian uses, or else in $PATH.
 func programs(t *testing.T) string {
 	t.Helper()
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(filepath.Glob("/usr/lib/postgresql/*/bin/initdb"))
 	if path, err := exec.LookPath("initdb"); err == nil && len(found) == 0 {
 		found = []string{path}
 	}
@@ -129,10 +127,7 @@ func start(t *testing.T) *server {
 // freePort returns a port of this machine that is free.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := mattest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

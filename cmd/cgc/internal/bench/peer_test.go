@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -28,14 +29,8 @@ func TestPeer(t *testing.T) {
 	}
 	config := cgc.Defaults()
 	config.Nodes, config.Threshold, config.Degree = len(g.Split.Train), 0.4, 0
-	small, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(python, "peer/condense.py", path, "--nodes=140", "--threshold=0.4").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
+	out := mattest.Must(exec.Command(python, "peer/condense.py", path, "--nodes=140", "--threshold=0.4").Output())
 	var got struct {
 		Nodes, Edges int
 		Seconds      map[string]float64

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -119,10 +120,7 @@ func byRows(
 	if err := stored.Merge(t.Context(), merged, paths); err != nil {
 		t.Fatal(err)
 	}
-	f, err := stored.Read(merged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = mattest.Must(stored.Read(merged))
 	return f, sums[:o.Hops]
 }
 
@@ -153,14 +151,8 @@ func TestTraffic(t *testing.T) {
 // float32 terms, which is split into one partial sum per block.
 func TestRows(t *testing.T) {
 	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
-		normalized, err := g.NormalizedFeatures(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		scaling, err := graph.FitScaling(normalized.X, g.Split.Train)
-		if err != nil {
-			t.Fatal(err)
-		}
+		normalized := mattest.Must(g.NormalizedFeatures(t.Context()))
+		scaling := mattest.Must(graph.FitScaling(normalized.X, g.Split.Train))
 		for _, rule := range propagate.Rules() {
 			for _, c := range []struct {
 				hops, blocks int
@@ -173,10 +165,7 @@ func TestRows(t *testing.T) {
 				if rule == propagate.PPR {
 					o.Teleport = 0.1
 				}
-				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, g.Features())
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := mattest.Must(stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, g.Features()))
 				var s graph.Scaling
 				if c.standardize {
 					s = scaling
@@ -212,10 +201,7 @@ func TestScaling(t *testing.T) {
 	if err := cluster.Run(t.Context(), bytes.NewReader(frame(in, cluster.EndFrame)), &sent, ""); err != nil {
 		t.Fatal(err)
 	}
-	want, err := graph.FitScaling(g.X, g.Split.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.Must(graph.FitScaling(g.X, g.Split.Train))
 	if got := sent.Bytes(); !bytes.Equal(got[4:], frame(nil, cluster.ScalingFrame, want.Mean[3:20], want.Std[3:20])) {
 		t.Error("another scaling than that of the graph")
 	}
