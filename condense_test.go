@@ -37,9 +37,7 @@ func mustCondense(t *testing.T, g *graph.Graph, c cgc.Config) *cgc.Condensed {
 // allowed, and that the weights of each condensed node sum to 1.
 func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph, several bool) []int {
 	t.Helper()
-	if err := small.Members.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, small.Members.Validate(t.Context()))
 	of := make([]int, len(g.Split.Train))
 	for i := range of {
 		of[i] = -1
@@ -77,9 +75,7 @@ func bytesOf(t *testing.T, c *cgc.Condensed) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for _, v := range []any{c.X, c.Adj, c.Y, c.Soft, c.Members, c.Budget, c.Scaling, c.Account} {
-		if err := json.NewEncoder(&b).Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, json.NewEncoder(&b).Encode(v))
 	}
 	return b.Bytes()
 }
@@ -96,9 +92,7 @@ func TestIsolatedNodesDoNotMatter(t *testing.T) {
 		more.Adj.Indptr = append(more.Adj.Indptr, g.Adj.Indptr[80])
 		more.Y = append(more.Y, graph.Unlabelled)
 	}
-	if err := more.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, more.Validate(t.Context()))
 	a, b := mustCondense(t, g, configured(12, nil)), mustCondense(t, &more, configured(12, nil))
 	if !slices.Equal(a.X.Data, b.X.Data) || !slices.Equal(a.Members.Indices, b.Members.Indices) {
 		t.Error("isolated nodes change the condensed graph")

@@ -85,9 +85,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		})
 		text := mattest.Must(json.Marshal(want))
 		var got cgc.Config
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, json.Unmarshal(text, &got))
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s read back as %+v, want %+v", text, got, want)
 		}
@@ -109,9 +107,7 @@ func TestSaveAndLoad(t *testing.T) {
 		})
 		want := mustCondense(t, g, config)
 		path := filepath.Join(t.TempDir(), "small.safetensors")
-		if err := want.Save(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, want.Save(t.Context(), path))
 		got := mattest.Must(cgc.Load(path))
 		if c, err := cgc.ConfigOf(got); err != nil || !reflect.DeepEqual(c, config) {
 			t.Errorf("%s: configuration %+v, error %v, want %+v", variant, c, err, config)

@@ -55,9 +55,7 @@ func TestFeaturesLiveAnywhere(t *testing.T) {
 	}
 	panels := mattest.Must(paneled.Copy(dense, 16, mat.BF16))
 	path := filepath.Join(t.TempDir(), "features")
-	if err := os.WriteFile(path, raw, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(path, raw, 0o666))
 	file := mattest.Must(os.Open(path))
 	defer file.Close()
 	for name, change := range map[string]func(*cgc.Config){

@@ -125,9 +125,7 @@ func compareGolden(t *testing.T, name string, in func(graph string) bool) {
 		small.Seconds.Total, small.Timed = 0, true
 		small.Source = nil // the hashes are those of files without a source
 		path := filepath.Join(t.TempDir(), "small.safetensors")
-		if err := small.Save(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, small.Save(t.Context(), path))
 		bytes := mattest.Must(os.ReadFile(path))
 		sum, account := sha256.Sum256(bytes), accountOf(t, small)
 		squares := 0.0

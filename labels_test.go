@@ -103,9 +103,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and at least %d", name, n, len(rows), len(train))
 			}
 
-			if err := small.Members.Validate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, small.Members.Validate(t.Context()))
 			seen := map[int]bool{}
 			var q mat.Dense
 			mat.Mul(&q, toDense(mixture), ridge.W)

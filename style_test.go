@@ -115,9 +115,7 @@ func TestErrorsCatches(t *testing.T) {
 func TestColumnsCatches(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	text := strings.Repeat("é", columns) + "\n" + strings.Repeat("é", columns+1) + "\n\t" + strings.Repeat("a", columns-1)
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(file, []byte(text), 0o666))
 	if got := tooLong(t, file); !slices.Equal(got, []int{2}) {
 		t.Errorf("lines %v, want line 2", got)
 	}

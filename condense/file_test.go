@@ -32,10 +32,7 @@ func whole(t testing.TB) *condense.Condensed {
 	for i := range 9 {
 		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	c := &condense.Condensed{
 		X: x, Adj: g.Adj, Y: []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Soft: mat.NewDense(12, 3), Classes: 3,
 		Members: condense.FromRows([]int32{90, 3, 14, 15, 9, 26, 53, 58, 97, 93, 2, 38}, 100),
@@ -62,9 +59,7 @@ func whole(t testing.TB) *condense.Condensed {
 func save(t *testing.T, c *condense.Condensed) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "small.safetensors")
-	if err := c.Save(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, c.Save(t.Context(), path))
 	return path
 }
 
@@ -144,9 +139,7 @@ func TestLoadNamesTheFault(t *testing.T) {
 		for _, v := range parts {
 			list = append(list, *v)
 		}
-		if err := safetensors.Write(t.Context(), bad, meta, list); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, safetensors.Write(t.Context(), bad, meta, list))
 		_, err := condense.Load(bad)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), bad) {
 			t.Errorf("error %v, want one with %q and the file", err, want)

@@ -25,11 +25,7 @@ func ring(t *testing.T) *graph.Graph {
 		b.Y, all = append(b.Y, int32(i%2)), append(all, int32(i))
 	}
 	b.Split = graph.Split{Train: all[:10], Val: all[10:14], Test: all[14:]}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // fromRing returns a condensed graph of ring, with one condensed node for each given source node.
@@ -40,9 +36,7 @@ func fromRing(t *testing.T, members ...int32) *condense.Condensed {
 		X: mat.NewDense(len(members), 3), Y: g.Labels(members), Classes: 2, Graph: "ring", GraphNodes: 20,
 		Members: condense.FromRows(members, 20), Method: "herding",
 	}
-	if err := small.TakeSource(g); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, small.TakeSource(g))
 	return small
 }
 

@@ -40,9 +40,7 @@ func path() *graph.Graph {
 }
 
 func TestValidateNamesTheFault(t *testing.T) {
-	if err := path().Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, path().Validate(t.Context()))
 	for want, change := range map[string]func(*graph.Graph){
 		"(1, 2) has weight 3, and 2 the other way round": func(g *graph.Graph) { g.Adj.Data[2] = 3 },
 		"(0, 2) has no counterpart":                      func(g *graph.Graph) { g.Adj.Indices[0] = 2 },
@@ -140,9 +138,7 @@ var inf = float32(math.Inf(1))
 func apply(t *testing.T, o graph.Operator, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	var dst mat.Dense
-	if err := o.Apply(t.Context(), &dst, x); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, o.Apply(t.Context(), &dst, x))
 	return &dst
 }
 
@@ -191,9 +187,7 @@ func TestOperatorForms(t *testing.T) {
 
 	rows := []int32{599, 3, 3, 256}
 	var some mat.Dense
-	if err := o.ApplyRows(t.Context(), &some, x, rows, nil); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, o.ApplyRows(t.Context(), &some, x, rows, nil))
 	// The same rows from features in reverse order.
 	reversed, position := mat.NewDense(n, d), make([]int32, n)
 	for i := range n {
@@ -201,9 +195,7 @@ func TestOperatorForms(t *testing.T) {
 		copy(reversed.Row(n-1-i), x.Row(i))
 	}
 	var moved mat.Dense
-	if err := o.ApplyRows(t.Context(), &moved, reversed, rows, position); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, o.ApplyRows(t.Context(), &moved, reversed, rows, position))
 	for r, i := range rows {
 		if !slices.Equal(some.Row(r), want.Row(int(i))) || !slices.Equal(moved.Row(r), want.Row(int(i))) {
 			t.Errorf("row %d alone differs from the whole product", i)
@@ -216,9 +208,7 @@ func TestInduced(t *testing.T) {
 	for _, x := range []mat.Matrix{g.X, g.X.(*mat.Dense).Sparse()} {
 		g.X = x
 		sub := g.Induced([]int32{1, 2, 3})
-		if err := sub.Validate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, sub.Validate(t.Context()))
 		if sub.Nodes() != 3 || sub.Edges() != 2 {
 			t.Errorf("%d nodes, %d edges, want 3 and 2", sub.Nodes(), sub.Edges())
 		}
@@ -232,9 +222,7 @@ func TestInduced(t *testing.T) {
 			t.Errorf("split %+v, want training node 0 and test node 2", s)
 		}
 		var rows mat.Dense
-		if err := mat.Rows(&rows, sub.X, []int32{0}); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, mat.Rows(&rows, sub.X, []int32{0}))
 		if !slices.Equal(rows.Data, []float32{0, 1, 0, 0}) {
 			t.Errorf("features of the first node %v, want those of node 1", rows.Data)
 		}

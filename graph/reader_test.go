@@ -46,11 +46,7 @@ func random(t *testing.T) *graph.Graph {
 		b.X.(*mat.Dense).Data[i] = float32(source.NormFloat64())
 	}
 	b.Split.Train = []int32{3, 17, 200, 599}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // written returns x as a dense matrix.
@@ -58,9 +54,7 @@ func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	_, d := x.Dims()
 	var dst mat.Dense
-	if err := mat.ReadColumns(t.Context(), &dst, x, nil, 0, d); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, mat.ReadColumns(t.Context(), &dst, x, nil, 0, d))
 	return &dst
 }
 
@@ -69,9 +63,7 @@ func TestFeaturesThatAreRead(t *testing.T) {
 	g := random(t)
 	read := *g
 	read.X = &reader{of: g.X}
-	if err := read.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, read.Validate(t.Context()))
 	o := graph.Symmetric(g.Adj)
 	if !slices.Equal(apply(t, o, read.X).Data, apply(t, o, g.X).Data) {
 		t.Error("the operator gives other numbers")
@@ -79,9 +71,7 @@ func TestFeaturesThatAreRead(t *testing.T) {
 	rows := []int32{9, 3, 500}
 	var got, want mat.Dense
 	for x, dst := range map[mat.Matrix]*mat.Dense{read.X: &got, g.X: &want} {
-		if err := o.ApplyRows(t.Context(), dst, x, rows, nil); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, o.ApplyRows(t.Context(), dst, x, rows, nil))
 	}
 	if !slices.Equal(got.Data, want.Data) {
 		t.Error("rows of the operator are other numbers")

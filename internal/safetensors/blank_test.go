@@ -22,9 +22,7 @@ func TestBlankBecomesTheFile(t *testing.T) {
 		{Name: "none", DType: safetensors.F32, Shape: []int{0}, Data: []float32{}},
 		{Name: "text", DType: safetensors.U8, Shape: []int{3}, Data: bytesOf},
 	}
-	if err := safetensors.Write(t.Context(), filepath.Join(dir, "a"), meta, tensors); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, safetensors.Write(t.Context(), filepath.Join(dir, "a"), meta, tensors))
 	want := mattest.Must(os.ReadFile(filepath.Join(dir, "a")))
 	file := mattest.Must(os.Create(filepath.Join(dir, "b")))
 	defer file.Close()

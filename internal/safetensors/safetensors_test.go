@@ -39,9 +39,7 @@ func everyType() []safetensors.Tensor {
 func write(t *testing.T, tensors []safetensors.Tensor) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.safetensors")
-	if err := safetensors.Write(t.Context(), path, map[string]string{"made": "here"}, tensors); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, safetensors.Write(t.Context(), path, map[string]string{"made": "here"}, tensors))
 	return path
 }
 
@@ -218,9 +216,7 @@ func raw(t *testing.T, header string, data int) string {
 	t.Helper()
 	b := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
 	path := filepath.Join(t.TempDir(), "t.safetensors")
-	if err := os.WriteFile(path, append(b, make([]byte, data)...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(path, append(b, make([]byte, data)...), 0o600))
 	return path
 }
 
@@ -245,9 +241,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	long := filepath.Join(t.TempDir(), "long")
-	if err := os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600))
 	if _, err := safetensors.Open(long); err == nil || !strings.Contains(err.Error(), "header would have") {
 		t.Errorf("a length beyond the file gives %v", err)
 	}

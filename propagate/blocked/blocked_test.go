@@ -252,11 +252,7 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	for _, ends := range list {
 		e.From, e.To = append(e.From, ends[0]), append(e.To, ends[1])
 	}
-	a, _, err := graph.Adjacency(context.Background(), n, e)
-	if err != nil {
-		panic(err)
-	}
-	return a
+	return mattest.First(graph.Adjacency(context.Background(), n, e))
 }
 
 // inPanels is features in panels of a given width. It records which blocks are read.

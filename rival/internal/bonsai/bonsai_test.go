@@ -22,11 +22,7 @@ func path(t *testing.T, y []int32, x ...float32) *graph.Graph {
 			b.AddEdge(v-1, v)
 		}
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestRepresent compares R with (A + I)_ij x_j/((1 + d_i)(1 + d_j)), worked out by hand on a path of three nodes.
@@ -201,10 +197,7 @@ func TestTreeEdges(t *testing.T) {
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {4, 5}, {3, 4}} {
 		b.AddWeightedEdge(e[0], e[1], float32(1+e[0]+e[1]))
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	f := forest{adj: g.Adj, order: []int32{0, 5, 1, 2, 3, 4}}
 	f.grow(5) // nodes 0, 1, 2 and 4, 5; then 1. Nodes 2, 3 and 4 would add 3
 	kept, adj, err := f.graph(t.Context())

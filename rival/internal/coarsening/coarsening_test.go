@@ -33,11 +33,7 @@ func drawn(t *testing.T, n int) *graph.Graph {
 			}
 		}
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestSmallest compares the eigenvalues of a path with 2 − 2cos(πj/n), and the eigenpairs of a random graph with the
@@ -49,10 +45,7 @@ func TestSmallest(t *testing.T) {
 		path[i] = append(path[i], edge{int32(i + 1), 1})
 		path[i+1] = append(path[i+1], edge{int32(i), 1})
 	}
-	values, _, err := newLaplacian(path).smallest(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := mattest.First(newLaplacian(path).smallest(t.Context(), k))
 	for j, got := range values {
 		if want := 2 - 2*math.Cos(math.Pi*float64(j+1)/n); !(math.Abs(got-want) <= 1e-3*want) {
 			t.Errorf("eigenvalue %d of a path is %v, want %v", j, got, want)
@@ -63,10 +56,7 @@ func TestSmallest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := l.dense(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.First(l.dense(t.Context(), k))
 	for j, v := range vectors {
 		image := make([]float64, len(v))
 		l.apply(image, v)
@@ -208,9 +198,7 @@ func TestConvolution(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := new(mat.Dense)
-	if err := graph.Symmetric(g.Adj).Apply(t.Context(), h, x); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, graph.Symmetric(g.Adj).Apply(t.Context(), h, x))
 	before := v.apply(doubles(x))
 	for i, row := range before {
 		for j, got := range row {
@@ -316,10 +304,7 @@ func TestPlanted(t *testing.T) {
 	}
 	b.AddEdge(9, 10)
 	b.Split.Train = []int32{0, 1, 18, 19}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	for _, m := range Methods() {
 		small := mattest.Must(m.Condense(t.Context(), g, 2, 0))
 		if !slices.Equal(small.Members.Indices, consecutive(20)) || small.Members.Indptr[1] != 10 {

@@ -18,11 +18,7 @@ func line(t *testing.T, places ...float32) *graph.Graph {
 	for v := range places {
 		b.Split.Train = append(b.Split.Train, int32(v))
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestChoices compares herding and k-center on a line with choices worked out by hand.
@@ -64,10 +60,7 @@ func TestInducedEdges(t *testing.T) {
 	for v := range 4 {
 		b.AddWeightedEdge(v, v+1, float32(v+2))
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	small := mattest.Must(random{}.Condense(t.Context(), g, 4, 0))
 	if a := small.Adj; a.NNZ() != 6 || !slices.Equal(a.Data, []float32{2, 2, 3, 3, 4, 4}) {
 		t.Errorf("edges %v with weights %v, want the path of 4 nodes with 2, 3, 4", a.Indices, a.Data)

@@ -85,10 +85,7 @@ func TestPrior(t *testing.T) {
 		b.AddEdge(e[0], e[1])
 	}
 	b.Split.Train = []int32{0, 1, 4, 5, 7}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	s := mattest.Must(learn.Begin(t.Context(), g, 3, 0))
 	train, first := s.Labelled()
 	mixtures := mattest.Must(s.LabelMixtures(t.Context(), 2, train))
@@ -131,10 +128,7 @@ func TestCurriculum(t *testing.T) {
 		b.AddEdge(e[0], e[1])
 	}
 	b.Split.Train = []int32{2, 0, 1, 3, 4, 5}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	s := mattest.Must(learn.Begin(t.Context(), g, 2, 0))
 	order := mattest.Must(easyFirst(t.Context(), s))
 	if order[4]+order[5] != 5 || order[4] != 2 && order[4] != 3 {

@@ -55,9 +55,7 @@ func TestStoreOnDisk(t *testing.T) {
 	for _, onDisk := range []bool{false, true} {
 		to := mattest.Must(newStore(m.Experts*m.snapshots(), size, onDisk))
 		defer to.close()
-		if err := m.train(t.Context(), &pupil{layers, nil}, to, 5, "experts"); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, m.train(t.Context(), &pupil{layers, nil}, to, 5, "experts"))
 		stores = append(stores, to)
 	}
 	one, two, first := newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3)

@@ -78,14 +78,10 @@ func start(t *testing.T) *server {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	password := filepath.Join(dir, "password")
-	if err := os.WriteFile(password, []byte(secret), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(password, []byte(secret), 0o600))
 	if as != nil {
 		for _, path := range []string{dir, password} {
-			if err := os.Chown(path, int(as.Uid), int(as.Gid)); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, os.Chown(path, int(as.Uid), int(as.Gid)))
 		}
 	}
 	command := func(name string, args ...string) *exec.Cmd {
@@ -104,9 +100,7 @@ func start(t *testing.T) *server {
 	cmd := command("postgres", "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "fsync=off",
 		"-c", "unix_socket_directories=")
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown
 		_ = cmd.Wait()                         // with any exit code

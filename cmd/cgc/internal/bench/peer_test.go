@@ -24,9 +24,7 @@ func TestPeer(t *testing.T) {
 	}
 	g := synth.Demo()
 	path := filepath.Join(t.TempDir(), "demo.safetensors")
-	if err := native.Format.Write(t.Context(), path, g); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, native.Format.Write(t.Context(), path, g))
 	config := cgc.Defaults()
 	config.Nodes, config.Threshold, config.Degree = len(g.Split.Train), 0.4, 0
 	small := mattest.Must(cgc.Condense(t.Context(), g, config))
@@ -35,9 +33,7 @@ func TestPeer(t *testing.T) {
 		Nodes, Edges int
 		Seconds      map[string]float64
 	}
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, json.Unmarshal(out, &got))
 	if want := small.Adj.NNZ() / 2; got.Nodes != 140 || got.Edges != want || want == 0 {
 		t.Errorf("%d nodes, %d edges, want 140 and %d", got.Nodes, got.Edges, want)
 	}

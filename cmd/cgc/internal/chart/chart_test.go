@@ -159,9 +159,7 @@ func TestLines(t *testing.T) {
 	count := func(y ...float64) int {
 		data := &report.Lines{Series: []report.Series{{Name: "s", X: []float64{0, 1, 2}, Y: y}}}
 		var b bytes.Buffer
-		if err := chart.SVG(&b, &report.Plot{Title: "t", Data: data}); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, chart.SVG(&b, &report.Plot{Title: "t", Data: data}))
 		return strings.Count(b.String(), "rgb(0,114,178)") + strings.Count(b.String(), "#0072B2")
 	}
 	three, two := count(1, 2, 3), count(1, math.NaN(), 3)
@@ -178,9 +176,7 @@ func TestPlaneScale(t *testing.T) {
 		Views:   []report.View{{At: [][][2]float64{{{0, 0}, {10, 0}, {0, 10}}}}},
 	}}
 	var b bytes.Buffer
-	if err := chart.PNG(&b, p); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, chart.PNG(&b, p))
 	drawn := mattest.Must(png.Decode(&b))
 	left, right, top, bottom := math.MaxInt, 0, math.MaxInt, 0
 	for y := range drawn.Bounds().Dy() {

@@ -133,9 +133,7 @@ func head(t testing.TB, task cluster.Task) []byte {
 func written(t *testing.T, in []byte) *stored.File {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "part.safetensors")
-	if err := cluster.Run(t.Context(), open(t, in), io.Discard, out); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, cluster.Run(t.Context(), open(t, in), io.Discard, out))
 	return mattest.Must(stored.Read(out))
 }
 

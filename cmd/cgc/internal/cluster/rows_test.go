@@ -117,9 +117,7 @@ func byRows(
 	}
 	merged := filepath.Join(t.TempDir(), "merged.safetensors")
 	slices.Reverse(paths)
-	if err := stored.Merge(t.Context(), merged, paths); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, stored.Merge(t.Context(), merged, paths))
 	f = mattest.Must(stored.Read(merged))
 	return f, sums[:o.Hops]
 }
@@ -198,9 +196,7 @@ func TestScaling(t *testing.T) {
 		in = frame(in, cluster.NodeFrame, uint32(1), v, int32(0), 0.0, g.Y[v], g.X.(*mat.Dense).Row(int(v))[3:20])
 	}
 	var sent bytes.Buffer
-	if err := cluster.Run(t.Context(), bytes.NewReader(frame(in, cluster.EndFrame)), &sent, ""); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, cluster.Run(t.Context(), bytes.NewReader(frame(in, cluster.EndFrame)), &sent, ""))
 	want := mattest.Must(graph.FitScaling(g.X, g.Split.Train))
 	if got := sent.Bytes(); !bytes.Equal(got[4:], frame(nil, cluster.ScalingFrame, want.Mean[3:20], want.Std[3:20])) {
 		t.Error("another scaling than that of the graph")

@@ -65,9 +65,7 @@ func TestExperimentDocument(t *testing.T) {
 			}
 			o.Comparisons = experiment.Comparisons(o.Summaries)
 			var got bytes.Buffer
-			if err := report.Text(&got, o.Document()); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, report.Text(&got, o.Document()))
 			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
 		})
 	}

@@ -127,10 +127,7 @@ func TestEngineWithinMemory(t *testing.T) {
 		alone := mattest.Must(f.Graph(t.Context()))
 		for name, g := range map[string]*graph.Graph{"graph": whole, "file": alone} {
 			t.Run(fmt.Sprintf("features of the %s, standardize %v", name, standardize), func(t *testing.T) {
-				seen, _, err := o.Setting.Features(t.Context(), g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				seen := mattest.First(o.Setting.Features(t.Context(), g))
 				rows := seen.Split.Train
 				in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Classes: seen.Labels(rows)}
 				got := run(t, stored.Engine{File: f, Memory: 1 << 10}, o, in)

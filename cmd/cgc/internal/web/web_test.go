@@ -153,9 +153,7 @@ func TestExport(t *testing.T) {
 	all := mattest.Must(With(built()))
 	folder := filepath.Join(t.TempDir(), "new", "public")
 	for range 2 { // the second time, the files already exist
-		if err := Export(all, folder); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, Export(all, folder))
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != len(all) {

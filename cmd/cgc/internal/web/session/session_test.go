@@ -69,12 +69,8 @@ func (t *tester) demo(changes map[string]any) (c session.Condensed) {
 func (t *tester) put(name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.Inbox, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	mattest.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -258,9 +254,7 @@ func TestSeveral(t *testing.T) {
 	s := begin(t)
 	ctx := context.Background()
 	for _, name := range []string{"one", "two"} {
-		if err := dataset.Write(ctx, filepath.Join(s.Inbox, name+".safetensors"), synth.Demo()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, dataset.Write(ctx, filepath.Join(s.Inbox, name+".safetensors"), synth.Demo()))
 	}
 	request := mattest.Must(json.Marshal(map[string]any{"do": "open", "graph": s.Inbox}))
 	var failed session.Failure
