@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -29,20 +30,14 @@ func configured(n int, change func(*cgc.Config)) cgc.Config {
 
 func mustCondense(t *testing.T, g *graph.Graph, c cgc.Config) *cgc.Condensed {
 	t.Helper()
-	small, err := cgc.Condense(t.Context(), g, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return small
+	return mattest.Must(cgc.Condense(t.Context(), g, c))
 }
 
 // groupsOf returns the condensed node of each training node. It checks that each has exactly one, unless several are
 // allowed, and that the weights of each condensed node sum to 1.
 func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph, several bool) []int {
 	t.Helper()
-	if err := small.Members.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, small.Members.Validate(t.Context()))
 	of := make([]int, len(g.Split.Train))
 	for i := range of {
 		of[i] = -1
@@ -73,20 +68,14 @@ func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph, several bool) 
 // accountOf returns the account of a condensed graph.
 func accountOf(t *testing.T, c *cgc.Condensed) cgc.Account {
 	t.Helper()
-	account, err := cgc.AccountOf(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return account
+	return mattest.Must(cgc.AccountOf(c))
 }
 
 func bytesOf(t *testing.T, c *cgc.Condensed) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for _, v := range []any{c.X, c.Adj, c.Y, c.Soft, c.Members, c.Budget, c.Scaling, c.Account} {
-		if err := json.NewEncoder(&b).Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, json.NewEncoder(&b).Encode(v))
 	}
 	return b.Bytes()
 }
@@ -103,9 +92,7 @@ func TestIsolatedNodesDoNotMatter(t *testing.T) {
 		more.Adj.Indptr = append(more.Adj.Indptr, g.Adj.Indptr[80])
 		more.Y = append(more.Y, graph.Unlabelled)
 	}
-	if err := more.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, more.Validate(t.Context()))
 	a, b := mustCondense(t, g, configured(12, nil)), mustCondense(t, &more, configured(12, nil))
 	if !slices.Equal(a.X.Data, b.X.Data) || !slices.Equal(a.Members.Indices, b.Members.Indices) {
 		t.Error("isolated nodes change the condensed graph")

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
@@ -82,14 +83,9 @@ func TestConfigSurvivesJSON(t *testing.T) {
 				c.Precision = blocked.Half
 			}
 		})
-		text, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(json.Marshal(want))
 		var got cgc.Config
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, json.Unmarshal(text, &got))
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s read back as %+v, want %+v", text, got, want)
 		}
@@ -111,13 +107,8 @@ func TestSaveAndLoad(t *testing.T) {
 		})
 		want := mustCondense(t, g, config)
 		path := filepath.Join(t.TempDir(), "small.safetensors")
-		if err := want.Save(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
-		got, err := cgc.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, want.Save(t.Context(), path))
+		got := mattest.Must(cgc.Load(path))
 		if c, err := cgc.ConfigOf(got); err != nil || !reflect.DeepEqual(c, config) {
 			t.Errorf("%s: configuration %+v, error %v, want %+v", variant, c, err, config)
 		}

@@ -8,29 +8,18 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestExpect checks that the budget equals that of the condensed graph, that a memory limit lowers the expected memory,
 // and that errors about the size equal those of Condense.
 func TestExpect(t *testing.T) {
-	shape, err := synth.Like("arxiv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := synth.Make(t.Context(), shape.Scale(0.05), rand.NewPCG(1, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	shape := mattest.Must(synth.Like("arxiv"))
+	g := mattest.Must(synth.Make(t.Context(), shape.Scale(0.05), rand.NewPCG(1, 0)))
 	config := cgc.Defaults()
 	config.Nodes = 90
-	free, err := cgc.Expect(g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := mattest.Must(cgc.Expect(g, config))
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
 	if free.Nodes != small.Nodes() || !slices.Equal(free.Budget, small.Budget) {
 		t.Errorf("%d nodes, %v; Condense makes %d, %v", free.Nodes, free.Budget, small.Nodes(), small.Budget)
 	}

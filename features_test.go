@@ -16,6 +16,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -52,18 +53,10 @@ func TestFeaturesLiveAnywhere(t *testing.T) {
 		dense.Data[i] = math.Float32frombits(math.Float32bits(v) &^ 0xffff) // a bfloat16
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(dense.Data[i]))
 	}
-	panels, err := paneled.Copy(dense, 16, mat.BF16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	panels := mattest.Must(paneled.Copy(dense, 16, mat.BF16))
 	path := filepath.Join(t.TempDir(), "features")
-	if err := os.WriteFile(path, raw, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(path, raw, 0o666))
+	file := mattest.Must(os.Open(path))
 	defer file.Close()
 	for name, change := range map[string]func(*cgc.Config){
 		"defaults":     func(*cgc.Config) {},

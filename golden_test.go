@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -62,19 +63,13 @@ func goldenGraph(t *testing.T, name string) *graph.Graph {
 	if like == "cora" {
 		scale = 1
 	}
-	shape, err := synth.Like(like)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shape := mattest.Must(synth.Like(like))
 	shape = shape.Scale(scale)
 	shape.Name = name
 	if name == "weighted" {
 		shape.Features, shape.Words, shape.Signal = 50, 0, 1.5
 	}
-	g, err := synth.Make(t.Context(), shape, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.Must(synth.Make(t.Context(), shape, rand.NewPCG(1, 2)))
 	if name == "weighted" {
 		g.Adj.Data = symmetricWeights(g.Adj)
 	}
@@ -130,13 +125,8 @@ func compareGolden(t *testing.T, name string, in func(graph string) bool) {
 		small.Seconds.Total, small.Timed = 0, true
 		small.Source = nil // the hashes are those of files without a source
 		path := filepath.Join(t.TempDir(), "small.safetensors")
-		if err := small.Save(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
-		bytes, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, small.Save(t.Context(), path))
+		bytes := mattest.Must(os.ReadFile(path))
 		sum, account := sha256.Sum256(bytes), accountOf(t, small)
 		squares := 0.0
 		for _, v := range small.X.Data {

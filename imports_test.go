@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // layers is the architecture, bottom up. A folder belongs to the longest entry that contains it. Its code, tests aside,
@@ -88,10 +90,7 @@ func TestImports(t *testing.T) {
 
 // TestCondensingIsLight checks that a program that imports this package compiles the native file format and no other.
 func TestCondensingIsLight(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := mattest.Must(exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output())
 	for name := range strings.FieldsSeq(string(out)) {
 		formats := within(name, module+"/dataset") &&
 			(!strings.Contains(name, "/internal/") || strings.Contains(name, "/internal/formats/"))
@@ -181,10 +180,7 @@ func sources(t *testing.T) map[string][]string {
 	t.Helper()
 	files := map[string][]string{}
 	for _, file := range goFiles(t) {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := mattest.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))
 		var names []string
 		for _, i := range parsed.Imports {
 			names = append(names, strings.Trim(i.Path.Value, "`\""))

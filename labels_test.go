@@ -16,6 +16,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -66,10 +67,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 
 			x := g.X
 			if standardize {
-				scaled, err := g.Scaled(t.Context(), *small.Scaling)
-				if err != nil {
-					t.Fatal(err)
-				}
+				scaled := mattest.Must(g.Scaled(t.Context(), *small.Scaling))
 				x = scaled.X
 			}
 			norm, beta := refNormalize(a), 0.0
@@ -82,10 +80,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 			hops := refPropagate(norm, fromMatrix(x), 2, beta)
 			h, mixture := hops[2], refMix(hops, shares)
 			train := g.Split.Train
-			ridge, err := selftrain.FitRidge(t.Context(), toDense(pickRows(h, train)), g.Labels(train), 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ridge := mattest.Must(selftrain.FitRidge(t.Context(), toDense(pickRows(h, train)), g.Labels(train), 3))
 			var rest []int32
 			for v := range int32(g.Nodes()) {
 				if !slices.Contains(train, v) {
@@ -108,9 +103,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and at least %d", name, n, len(rows), len(train))
 			}
 
-			if err := small.Members.Validate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, small.Members.Validate(t.Context()))
 			seen := map[int]bool{}
 			var q mat.Dense
 			mat.Mul(&q, toDense(mixture), ridge.W)
@@ -180,10 +173,7 @@ func TestPreparedLabels(t *testing.T) {
 			c.Augment, c.HopWeights = multiple, cgc.HopWeights{1, 0, 0}
 		}))
 	}
-	p, err := cgc.Prepare(t.Context(), g, configs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := mattest.Must(cgc.Prepare(t.Context(), g, configs[0]))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.With(cancelled, configs[3]); err == nil {

@@ -6,16 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // THIRD_PARTY_LICENSES.md names the licence of every module that a go.mod file requires, and no other module. Each of
 // these licences allows cgc to be distributed under its own.
 func TestLicences(t *testing.T) {
 	permissive := "MIT BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense FTL CC-BY-4.0 OFL-1.1 MPL-2.0"
-	text, err := os.ReadFile("THIRD_PARTY_LICENSES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile("THIRD_PARTY_LICENSES.md"))
 	listed := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (.+) \\|$").FindAllStringSubmatch(string(text), -1) {
 		listed[row[1]] = true
@@ -27,15 +26,9 @@ func TestLicences(t *testing.T) {
 	}
 	required := map[string]bool{}
 	for _, pattern := range []string{"go.mod", "*/go.mod", "*/*/go.mod", "*/*/*/go.mod"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := mattest.Must(filepath.Glob(pattern))
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := mattest.Must(os.ReadFile(file))
 			line := regexp.MustCompile(`(?m)^(?:require |\t)(\S+) v\S+`)
 			for _, found := range line.FindAllStringSubmatch(string(text), -1) {
 				if !strings.HasPrefix(found[1], module) {

@@ -54,10 +54,7 @@ func TestAggregatedEqualsReference(t *testing.T) {
 		h := gaussian(14, 5, random)
 		for _, w := range [][]float64{last(2), {0.2, 0.3, 0.5}} {
 			for _, alpha := range []float64{0.3, 3} {
-				x, _, err := generate.Solve(t.Context(), all, toDense(h), w, alpha)
-				if err != nil {
-					t.Fatal(err)
-				}
+				x := mattest.First(generate.Solve(t.Context(), all, toDense(h), w, alpha))
 				wantClose(t, fmt.Sprintf("X′ over weighted edges, %v", w), x, refFeatures(want, h, w, alpha), 1e-4)
 			}
 		}
@@ -82,10 +79,7 @@ func TestAggregatedIgnoresThreads(t *testing.T) {
 	members := toDense(randomMembers(40, 200, random)).Sparse()
 	var first *mat.CSR
 	mattest.AtThreads(func(threads int) {
-		a, _, err := generate.Aggregated(t.Context(), members, g.Adj, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.First(generate.Aggregated(t.Context(), members, g.Adj, 5))
 		if first == nil {
 			first = a
 		} else if !slices.Equal(first.Data, a.Data) || !slices.Equal(first.Indices, a.Indices) {
@@ -171,10 +165,7 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 	for n := range 12 {
 		var tried [][]int
 		plan := partition.Plan{Budgets: []int{6}, Partitioner: canned{&tried}, Partitions: n, Temperature: 1}
-		a, err := plan.Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.Must(plan.Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5)))
 		if len(tried) != max(1, n) {
 			t.Fatalf("%d partitions, want %d", len(tried), n)
 		}

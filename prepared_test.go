@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -20,10 +21,7 @@ func TestPreparedIsCondense(t *testing.T) {
 		func(c *cgc.Config) { c.Standardize, c.Propagation, c.Teleport = true, propagate.PPR, 0.3 },
 		func(c *cgc.Config) { c.Inductive, c.Hops = true, 1 },
 	} {
-		p, err := cgc.Prepare(t.Context(), g, configured(12, shared))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := mattest.Must(cgc.Prepare(t.Context(), g, configured(12, shared)))
 		for i, change := range []func(*cgc.Config){
 			func(c *cgc.Config) { c.Augment, c.Partition = 0.7, "spectral" },
 			func(c *cgc.Config) { c.Variant, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
@@ -36,10 +34,7 @@ func TestPreparedIsCondense(t *testing.T) {
 		} {
 			config := configured(12, func(c *cgc.Config) { shared(c); change(c) })
 			want := mustCondense(t, g, config)
-			got, err := p.With(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := mattest.Must(p.With(t.Context(), config))
 			want.Seconds, got.Seconds = condense.Seconds{}, condense.Seconds{}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("configuration %d: condensing from what was prepared differs", i)
@@ -50,10 +45,7 @@ func TestPreparedIsCondense(t *testing.T) {
 
 func TestPreparedRefusesAnotherPropagation(t *testing.T) {
 	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
-	p, err := cgc.Prepare(t.Context(), g, configured(12, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := mattest.Must(cgc.Prepare(t.Context(), g, configured(12, nil)))
 	for name, change := range map[string]func(*cgc.Config){
 		"hops": func(c *cgc.Config) { c.Hops = 3 }, "method": func(c *cgc.Config) { c.Propagation = propagate.SAGE },
 		"standardize": func(c *cgc.Config) { c.Standardize = true }, "inductive": func(c *cgc.Config) { c.Inductive = true },

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/assess"
 	"github.com/graph-condensation/cgc/internal/generate"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -128,10 +129,7 @@ func TestPropagationEqualsReference(t *testing.T) {
 					rows := []int32{3, 17, 4, 39} // few rows, unordered, one isolated, to test the frontier
 					for _, rows := range [][]int32{rows, g.Split.Train} {
 						for _, engine := range []propagate.Engine{propagate.Plain{}, blocked.Engine{}} {
-							h, err := propagate.Run(t.Context(), engine, c.p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows})
-							if err != nil {
-								t.Fatal(err)
-							}
+							h := mattest.Must(propagate.Run(t.Context(), engine, c.p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows}))
 							for l := range h {
 								what := fmt.Sprintf("%s, %T: H(%d)", name, engine, l)
 								wantClose(t, what, h[l].Dense(), pickRows(want[l], rows), float32Error)
@@ -149,15 +147,9 @@ func TestAssessmentEqualsReference(t *testing.T) {
 	for _, shape := range []struct{ n, d int }{{60, 5}, {20, 33}, {16, 16}} { // more nodes than features, fewer, equal
 		g, a := smallGraph(shape.n, shape.d, 3, false, false, random)
 		p, in := propagate.Propagation{Rule: propagate.SGC, Hops: 2}, propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
-		h, err := propagate.Plain{}.Embeddings(t.Context(), p, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := mattest.Must(propagate.Plain{}.Embeddings(t.Context(), p, in))
 		y := g.Labels(g.Split.Train)
-		got, err := assess.Assess(t.Context(), h, y, g.Classes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := mattest.Must(assess.Assess(t.Context(), h, y, g.Classes))
 		var want []dense
 		for _, hop := range refPropagate(refNormalize(a), fromMatrix(g.X), 2, 0) {
 			want = append(want, pickRows(hop, g.Split.Train))
@@ -202,10 +194,7 @@ func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 		for i := range y {
 			y[i] = int32(i % 4)
 		}
-		fitted, err := assess.LeastSquares(t.Context(), m, y, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := mattest.Must(assess.LeastSquares(t.Context(), m, y, 4))
 		w, rank := fitted.W, fitted.Rank
 		if rank != shape.rank {
 			t.Errorf("rank %d of a %d×%d matrix of rank %d", rank, shape.n, shape.d, shape.rank)
@@ -237,9 +226,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Validate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, a.Validate(t.Context()))
 		if used != threshold {
 			t.Errorf("threshold %v became %v without a bound on the degree", threshold, used)
 		}
@@ -248,10 +235,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 		for hops := range 4 {
 			for _, alpha := range []float64{0.3, 1, 3} {
 				name := fmt.Sprintf("X′ at T=%v, K=%d, α=%v", threshold, hops, alpha)
-				x, _, err := generate.Solve(t.Context(), a, m, last(hops), alpha)
-				if err != nil {
-					t.Fatal(err)
-				}
+				x := mattest.First(generate.Solve(t.Context(), a, m, last(hops), alpha))
 				wantClose(t, name, x, refFeatures(reference, h, last(hops), alpha), 1e-4) // float32 in and out of a float64 solve
 			}
 		}
@@ -298,15 +282,9 @@ func last(hops int) []float64 {
 func TestFeaturesMinimiseTheLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 0))
 	h := gaussian(20, 3, random)
-	a, _, err := generate.Adjacency(t.Context(), toDense(h), 0.5, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := mattest.First(generate.Adjacency(t.Context(), toDense(h), 0.5, 0))
 	const hops, alpha = 2, 0.7
-	x, _, err := generate.Solve(t.Context(), a, toDense(h), last(hops), alpha)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := mattest.First(generate.Solve(t.Context(), a, toDense(h), last(hops), alpha))
 	reference := fromMatrix(a.Dense())
 	loss := func(x dense) float64 {
 		propagated := refPropagate(refNormalize(reference), x, hops, 0)[hops]

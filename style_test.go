@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // columns is the maximum length of a line of Go code, in characters. A tab counts as one.
@@ -27,10 +29,7 @@ func TestColumns(t *testing.T) {
 // tooLong returns the numbers of the lines of file that have more than columns characters.
 func tooLong(t *testing.T, file string) (lines []int) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := mattest.Must(os.Open(file))
 	defer f.Close()
 	scanner := bufio.NewScanner(f)
 	scanner.Buffer(nil, 1<<20)
@@ -55,10 +54,7 @@ var houseWords = regexp.MustCompile(`(?i)\b(bound on memory|whole graphs?|made g
 // TestComments lists the comments that contain house words.
 func TestComments(t *testing.T) {
 	for _, file := range goFiles(t) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(os.ReadFile(file))
 		n := 0
 		for line := range strings.Lines(string(text)) {
 			n++
@@ -73,10 +69,7 @@ func TestComments(t *testing.T) {
 // TestErrors lists the errors that begin with the name of their package or of a folder above it.
 func TestErrors(t *testing.T) {
 	for _, file := range goFiles(t) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(os.ReadFile(file))
 		for _, found := range prefixed(file, string(text)) {
 			t.Errorf("%s: an error begins with %q", file, found)
 		}
@@ -122,9 +115,7 @@ func TestErrorsCatches(t *testing.T) {
 func TestColumnsCatches(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	text := strings.Repeat("é", columns) + "\n" + strings.Repeat("é", columns+1) + "\n\t" + strings.Repeat("a", columns-1)
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(file, []byte(text), 0o666))
 	if got := tooLong(t, file); !slices.Equal(got, []int{2}) {
 		t.Errorf("lines %v, want line 2", got)
 	}

@@ -76,11 +76,8 @@ func Register(prototype Method) { methods.Register(prototype.Name(), prototype) 
 // Names returns the names of the registered methods, in the order of registration.
 func Names() []string { return methods.Names() }
 
-// UnknownMethod is the error for a name that is not registered. It lists the registered names.
-type UnknownMethod = registry.Unknown
-
-// New returns the method with the given name. parameters is a JSON object that overrides defaults; it may be empty. For
-// a name that is not registered, the error is an *UnknownMethod. A key that the method does not have is an error.
+// New returns the method with the given name. parameters is a JSON object that overrides defaults; it may be empty. The
+// error for a name that is not registered lists the names. A key that the method does not have is an error.
 func New(name string, parameters json.RawMessage) (Method, error) {
 	prototype, err := methods.Find(name)
 	if err != nil {

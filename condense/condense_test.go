@@ -66,9 +66,8 @@ func TestNew(t *testing.T) {
 		}
 	}
 	_, err := condense.New("toned", nil)
-	var unknown *condense.UnknownMethod
-	if !errors.As(err, &unknown) || unknown.Name != "toned" || !slices.Contains(unknown.Names, "tuned") {
-		t.Errorf("error %v, want an *UnknownMethod that lists the names", err)
+	if err == nil || !strings.Contains(err.Error(), "toned") || !strings.Contains(err.Error(), "tuned") {
+		t.Errorf("error %v, want one that lists the names", err)
 	}
 }
 

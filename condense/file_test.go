@@ -32,10 +32,7 @@ func whole(t testing.TB) *condense.Condensed {
 	for i := range 9 {
 		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	c := &condense.Condensed{
 		X: x, Adj: g.Adj, Y: []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Soft: mat.NewDense(12, 3), Classes: 3,
 		Members: condense.FromRows([]int32{90, 3, 14, 15, 9, 26, 53, 58, 97, 93, 2, 38}, 100),
@@ -62,9 +59,7 @@ func whole(t testing.TB) *condense.Condensed {
 func save(t *testing.T, c *condense.Condensed) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "small.safetensors")
-	if err := c.Save(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, c.Save(t.Context(), path))
 	return path
 }
 
@@ -144,9 +139,7 @@ func TestLoadNamesTheFault(t *testing.T) {
 		for _, v := range parts {
 			list = append(list, *v)
 		}
-		if err := safetensors.Write(t.Context(), bad, meta, list); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, safetensors.Write(t.Context(), bad, meta, list))
 		_, err := condense.Load(bad)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), bad) {
 			t.Errorf("error %v, want one with %q and the file", err, want)
@@ -167,10 +160,7 @@ func shorten(t *safetensors.Tensor) {
 // contents returns the metadata and the tensors of a file.
 func contents(t *testing.T, path string) (map[string]string, map[string]*safetensors.Tensor) {
 	t.Helper()
-	file, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := mattest.Must(safetensors.Open(path))
 	defer file.Close()
 	tensors := map[string]*safetensors.Tensor{}
 	for _, info := range file.Tensors() {
@@ -190,10 +180,7 @@ func contents(t *testing.T, path string) (map[string]string, map[string]*safeten
 
 func elements[E safetensors.Element](t *testing.T, file *safetensors.File, name string) []E {
 	t.Helper()
-	data, err := safetensors.Slice[E](file, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := mattest.Must(safetensors.Slice[E](file, name))
 	return slices.Clone(data)
 }
 
@@ -283,20 +270,14 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 		g.ClassNames = append(g.ClassNames, fmt.Sprintf("class-%d", c))
 	}
 	for _, setting := range []condense.Setting{{}, {Standardize: true}, {Inductive: true}} {
-		view, err := setting.View(t.Context(), &g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		view := mattest.Must(setting.View(t.Context(), &g))
 		small := whole(t)
 		small.Members = condense.FromRows([]int32{3, 1, 4, 0, 5, 9, 2, 6, 7, 8, 10, 11}, view.Graph.Nodes())
 		if view.Adopt(small); g.Classes != small.Classes {
 			t.Fatalf("%d classes, want those of whole, %d", g.Classes, small.Classes)
 		}
 		small.Scaling = nil // it has another number of features
-		again, err := condense.Load(save(t, small))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := mattest.Must(condense.Load(save(t, small)))
 		for e, v := range again.Members.Indices {
 			if len(again.MemberIDs) != len(again.Members.Indices) || again.MemberIDs[e] != g.IDs[v] {
 				t.Errorf("%+v: names of members %q, want those of %v", setting, again.MemberIDs, again.Members.Indices)
@@ -313,10 +294,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 func TestFilesWithoutNames(t *testing.T) {
 	small := whole(t)
 	small.TakeNames(hundred(t))
-	data, err := os.ReadFile(save(t, small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := mattest.Must(os.ReadFile(save(t, small)))
 	if strings.Contains(string(data), "class_names") || strings.Contains(string(data), "members.ids") {
 		t.Error("the file of a graph without names has names")
 	}
@@ -338,17 +316,11 @@ func TestValidateCountsNames(t *testing.T) {
 // The reference page of the condensed file lists every tensor and metadata key that Save writes, with its type.
 func TestPageListsTheFile(t *testing.T) {
 	const page = "../docs/reference/condensed-file.md"
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile(page))
 	c := whole(t)
 	c.ClassNames = []string{"a", "b", "c"}
 	c.MemberIDs = slices.Repeat([]string{"name"}, len(c.Members.Indices))
-	file, err := safetensors.Open(save(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := mattest.Must(safetensors.Open(save(t, c)))
 	defer file.Close()
 	row := func(name string) string {
 		for line := range strings.Lines(string(text)) {

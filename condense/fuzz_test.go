@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	_ "github.com/graph-condensation/cgc/dataset" // registers the formats
+	"github.com/graph-condensation/cgc/internal/mattest"
 	_ "github.com/graph-condensation/cgc/rival/all"
 )
 
@@ -20,9 +21,7 @@ func FuzzLoad(f *testing.F) {
 	c := whole(f)
 	for i, kind := range kinds[:4] {
 		path := filepath.Join(f.TempDir(), "small"+kind)
-		if err := c.Save(f.Context(), path); err != nil {
-			f.Fatal(err)
-		}
+		mattest.OK(f, c.Save(f.Context(), path))
 		text, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
@@ -32,13 +31,9 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind uint8, text []byte) {
 		path := filepath.Join(t.TempDir(), "small"+kinds[int(kind)%len(kinds)])
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, text, 0o600))
 		if small, err := condense.Load(path); err == nil {
-			if err := small.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, small.Validate())
 		}
 	})
 }

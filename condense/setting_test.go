@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func TestView(t *testing.T) {
@@ -32,10 +33,7 @@ func TestView(t *testing.T) {
 			want = want.TrainingGraph()
 		}
 		if s.Standardize {
-			scaling, err := graph.FitScaling(source.X, g.Split.Train)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scaling := mattest.Must(graph.FitScaling(source.X, g.Split.Train))
 			if !reflect.DeepEqual(view.Scaling, &scaling) {
 				t.Errorf("%+v: scaling %v, want that of the training nodes, %v", s, view.Scaling, scaling)
 			}
@@ -54,10 +52,7 @@ func TestView(t *testing.T) {
 
 // Adopt maps members from nodes of the view to nodes of the original graph. It does not modify a shared matrix.
 func TestAdopt(t *testing.T) {
-	view, err := condense.Setting{Inductive: true}.View(t.Context(), hundred(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := mattest.Must(condense.Setting{Inductive: true}.View(t.Context(), hundred(t)))
 	members := condense.FromRows([]int32{0, 7, 3}, 50)
 	small := &condense.Condensed{Members: members}
 	view.Adopt(small)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -33,11 +34,7 @@ func hundred(t *testing.T) *graph.Graph {
 			b.Split.Test = append(b.Split.Test, v)
 		}
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 func TestSize(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func TestStores(t *testing.T) {
@@ -26,9 +27,7 @@ func TestStores(t *testing.T) {
 func TestTablesNameTheFault(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "small.graphml")
-	if err := whole(t).Save(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, whole(t).Save(t.Context(), path))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -54,9 +53,7 @@ func TestTablesNameTheFault(t *testing.T) {
 	} {
 		changed := bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)
 		bad := filepath.Join(folder, "bad.graphml")
-		if err := os.WriteFile(bad, changed, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(bad, changed, 0o600))
 		if _, err = condense.Load(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
@@ -97,16 +94,12 @@ func TestSaveGoesByTheName(t *testing.T) {
 		t.Errorf("error %v, want one that lists formats", err)
 	}
 	other := filepath.Join(folder, "small.other")
-	if err := whole(t).SaveAs(t.Context(), other, "safetensors"); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, whole(t).SaveAs(t.Context(), other, "safetensors"))
 	if _, err := condense.Load(other); err != nil {
 		t.Errorf("a safetensors file of another name: %v", err)
 	}
 	text := filepath.Join(folder, "small.txt")
-	if err := os.WriteFile(text, []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(text, []byte("nothing"), 0o600))
 	if _, err := condense.Load(text); !errors.As(err, &unknown) {
 		t.Errorf("error %v, want one that lists extensions", err)
 	}
@@ -143,9 +136,7 @@ func (g graphs) ReadArrays(context.Context, string) (*format.Arrays, error) {
 func TestKindFirst(t *testing.T) {
 	format.Register("graphs", graphs{t})
 	path := filepath.Join(t.TempDir(), "large.graphs")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(path, nil, 0o600))
 	if _, err := condense.Load(path); err == nil || !strings.Contains(err.Error(), "not a condensed graph") {
 		t.Errorf("error %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -24,11 +25,7 @@ func ring(t *testing.T) *graph.Graph {
 		b.Y, all = append(b.Y, int32(i%2)), append(all, int32(i))
 	}
 	b.Split = graph.Split{Train: all[:10], Val: all[10:14], Test: all[14:]}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // fromRing returns a condensed graph of ring, with one condensed node for each given source node.
@@ -39,9 +36,7 @@ func fromRing(t *testing.T, members ...int32) *condense.Condensed {
 		X: mat.NewDense(len(members), 3), Y: g.Labels(members), Classes: 2, Graph: "ring", GraphNodes: 20,
 		Members: condense.FromRows(members, 20), Method: "herding",
 	}
-	if err := small.TakeSource(g); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, small.TakeSource(g))
 	return small
 }
 
@@ -139,10 +134,7 @@ func TestCheckTarget(t *testing.T) {
 			if c.graph != nil {
 				c.graph(g)
 			}
-			got, err := small.CheckTarget(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := mattest.Must(small.CheckTarget(g))
 			reason := got.Reason()
 			if !strings.Contains(reason, c.want) || (reason == "") != (c.want == "") {
 				t.Errorf("reason %q, want %q", reason, c.want)
@@ -165,10 +157,7 @@ func TestSourceInSettings(t *testing.T) {
 		{}, {Inductive: true}, {Standardize: true}, {NormalizeFeatures: true, Standardize: true, Inductive: true},
 	} {
 		g := ring(t)
-		small, err := condense.Under(s, Draw{}).Condense(t.Context(), g, 4, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := mattest.Must(condense.Under(s, Draw{}).Condense(t.Context(), g, 4, 0))
 		got, err := small.CheckTarget(g)
 		if err != nil || got.Err() != nil || !got.Known || got.SourceNodes != 4 || small.Source.Unlabelled != 0 {
 			t.Errorf("%+v: %+v, %+v, error %v", s, got, small.Source, err)

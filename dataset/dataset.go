@@ -25,9 +25,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// ReadError is an error about a place in a file.
-type ReadError = format.ReadError
-
 // Options controls where graphs are looked up and how changes are reported. The zero value reads folders, files and
 // "demo", and never uses the network. Environment returns the usual options.
 type Options struct {
@@ -74,8 +71,8 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 // cora. The result is valid (graph.Graph.Validate) and has training nodes. The tensors of a safetensors file stay in
 // the file, which is mapped for the life of the process.
 //
-// The error is a *NotFoundError, a *ReadError, or a *format.UnrecognisedError, *format.AmbiguousError or
-// *format.SeveralError if no format can be chosen. Downloads report their bytes to package progress.
+// The error is a *NotFoundError, a *format.ReadError, or a *format.UnrecognisedError or *format.SeveralError if no
+// format can be chosen. Downloads report their bytes to package progress.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == synth.DemoShape().Name {
 		if o.Queries != (format.Queries{}) {
@@ -149,7 +146,7 @@ func oneSplit(path, kind string, split int) error {
 	if split > 0 {
 		bound = fmt.Sprintf("must be 0: %s has one split", kind)
 	}
-	return &ReadError{File: format.Shown(path), Err: fmt.Errorf("split %d, %s", split, bound)}
+	return &format.ReadError{File: format.Shown(path), Err: fmt.Errorf("split %d, %s", split, bound)}
 }
 
 // Stream is like Open, for a graph that may exceed memory. It delivers the same graph in parts, and keeps at most bound
@@ -183,7 +180,7 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 	}
 	o.split(s.Name, &s.Split, s.Y, s.Classes)
 	if len(s.Split.Train) == 0 {
-		err = &ReadError{File: format.Shown(found.Path), Err: errNoTraining}
+		err = &format.ReadError{File: format.Shown(found.Path), Err: errNoTraining}
 		if s.Close != nil {
 			err = errors.Join(err, s.Close())
 		}
@@ -199,7 +196,7 @@ func located(ctx context.Context, found format.Place, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return ended
 	}
-	var place *ReadError
+	var place *format.ReadError
 	var system *fs.PathError
 	switch {
 	case errors.As(err, &place):
@@ -207,9 +204,9 @@ func located(ctx context.Context, found format.Place, err error) error {
 	case !errors.As(err, &system):
 		return fmt.Errorf("reading %s: %w", format.Shown(found.Path), err)
 	case errors.Is(err, fs.ErrNotExist):
-		return &ReadError{File: system.Path, Err: missingFile{found.Format.Describe().Title}}
+		return &format.ReadError{File: system.Path, Err: missingFile{found.Format.Describe().Title}}
 	}
-	return &ReadError{File: system.Path, Err: system.Err}
+	return &format.ReadError{File: system.Path, Err: system.Err}
 }
 
 // missingFile is the error for a file that a graph of a format needs.
@@ -236,7 +233,7 @@ func (o Options) split(name string, s *graph.Split, y []int32, classes int) {
 // complete draws a split if there is none, and seals the graph.
 func (o Options) complete(ctx context.Context, found format.Place, g *graph.Graph) error {
 	fail := func(text string, args ...any) error {
-		return &ReadError{File: format.Shown(found.Path), Err: fmt.Errorf(text, args...)}
+		return &format.ReadError{File: format.Shown(found.Path), Err: fmt.Errorf(text, args...)}
 	}
 	if g == nil {
 		return fail("the format %s returned no graph", found.FormatName)

@@ -41,9 +41,7 @@ func number(t *testing.T, cell string) float64 {
 // TestCSVHoldsRecords checks that the table holds everything needed to repeat a training, with all digits.
 func TestCSVHoldsRecords(t *testing.T) {
 	var text bytes.Buffer
-	if err := experiment.WriteCSV(&text, example()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, experiment.WriteCSV(&text, example()))
 	rows := read(t, &text)
 	if len(rows) != 2 {
 		t.Fatalf("%d rows, want 2", len(rows))
@@ -79,9 +77,7 @@ func TestCSVHasTheStepsOfItsMethods(t *testing.T) {
 		p.Models, p.Seeds, p.Trainings, p.Whole = p.Models[1:], 1, 1, 0
 	})
 	var text bytes.Buffer
-	if err := experiment.WriteCSV(&text, mustGrid(t, p, nil)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, experiment.WriteCSV(&text, mustGrid(t, p, nil)))
 	head, _, _ := strings.Cut(text.String(), "\n")
 	want := "epoch,propagate_seconds,assess_seconds,augment_seconds,partition_seconds,generate_seconds,pick_seconds," +
 		"condense_seconds,"
@@ -99,9 +95,7 @@ func TestSummaryCSV(t *testing.T) {
 	records := append(trained("a, b", 0, []float64{80, 82}, []float64{83, 84}), trained("single", 0, []float64{70})...)
 	var text bytes.Buffer
 	summaries := experiment.Summarize(records)
-	if err := experiment.WriteSummaryCSV(&text, summaries); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, experiment.WriteSummaryCSV(&text, summaries))
 	rows := read(t, &text)
 	if len(rows) != 2 || rows[0]["arm"] != "a, b" || rows[0]["seeds"] != "2" || rows[0]["trainings"] != "4" ||
 		number(t, rows[0]["test_mean"]) != 82.25 {

@@ -19,13 +19,9 @@ func FuzzOpenLog(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, r := range example() {
-		if err := log.Add(r); err != nil {
-			f.Fatal(err)
-		}
+		mattest.OK(f, log.Add(r))
 	}
-	if err := log.Close(); err != nil {
-		f.Fatal(err)
-	}
+	mattest.OK(f, log.Close())
 	text, err := os.ReadFile(path)
 	if err != nil {
 		f.Fatal(err)
@@ -35,9 +31,7 @@ func FuzzOpenLog(f *testing.F) {
 	f.Add([]byte("{\"record\":1}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "records.jsonl")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, text, 0o600))
 		log, err := experiment.OpenLog(path)
 		left, _ := os.ReadFile(path)
 		if err != nil {

@@ -111,14 +111,15 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 				if got != arm+" "+model+" "+seeds {
 					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
 				}
-				if c := configOf(t, r); c.Seed != r.Seed || c.Nodes != r.Nodes || r.IsWhole() || r.Method() != c.Name() {
+				if c := configOf(t, r); c.Seed != r.Seed || c.Nodes != r.Nodes || r.Method() != c.Name() {
 					t.Errorf("record %d: configuration %s", i, r.Config)
 				}
 			}
 		}
 	}
 	for ; i < len(want); i++ {
-		if r := want[i]; !r.IsWhole() || r.Arm != experiment.Whole || r.Nodes != 300 || r.Edges != 900 || r.Seed != 0 {
+		if r := want[i]; r.Method() != experiment.Whole || r.Arm != experiment.Whole || r.Nodes != 300 || r.Edges != 900 ||
+			r.Seed != 0 {
 			t.Errorf("record %d is %+v, want one of the whole graph", i, r)
 		}
 	}
@@ -128,8 +129,8 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 func checkTimes(t *testing.T, records []experiment.Record) {
 	t.Helper()
 	for i, r := range records {
-		if d := r.Seconds; !r.IsWhole() && (d.Of("propagate") <= 0 || d.Of("assess") <= 0 || r.TrainingSeconds <= 0 ||
-			d.Total < d.Of("propagate")+d.Of("assess")+d.Of("partition")) {
+		if d := r.Seconds; r.Method() != experiment.Whole && (d.Of("propagate") <= 0 || d.Of("assess") <= 0 ||
+			r.TrainingSeconds <= 0 || d.Total < d.Of("propagate")+d.Of("assess")+d.Of("partition")) {
 			t.Errorf("record %d: times %+v", i, d)
 		}
 	}
@@ -263,7 +264,7 @@ func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 	same(t, "older log", mustGridIn(t, idle(t), p, log), log.Records())
 	got := mustGrid(t, p, nil)
 	for i, r := range log.Records() {
-		if r.IsWhole() != got[i].IsWhole() || r.Method() != got[i].Method() || r.Nodes != got[i].Nodes {
+		if r.Method() != got[i].Method() || r.Nodes != got[i].Nodes {
 			t.Errorf("record %d: %+v, want %+v", i, r, got[i])
 		}
 	}

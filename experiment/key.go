@@ -63,7 +63,7 @@ func (r Record) group() string { return r.Arm + "\n" + r.cell(0, 0) }
 // The parameter memory is ignored, because it limits the memory of a method without changing its result.
 func (r Record) cell(seed, trainingSeed uint64) string {
 	var p parameters
-	if !r.IsWhole() {
+	if !r.isWhole() {
 		p, _, _ = parse(r.Config) // logs and grids have checked it
 		for _, key := range []string{"ratio", "label_ratio", "seed", "memory"} {
 			delete(p, key)

@@ -90,7 +90,7 @@ func decode(line []byte, r *Record) error {
 	}
 	r.Training = gnn.Defaults()
 	err := json.Unmarshal(line, r)
-	if err == nil && !r.IsWhole() {
+	if err == nil && !r.isWhole() {
 		r.Config, err = complete(r.Config)
 	}
 	if err != nil {

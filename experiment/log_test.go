@@ -21,9 +21,7 @@ import (
 func logOf(t *testing.T, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "records.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
 
@@ -33,9 +31,7 @@ func mustOpen(t *testing.T, path string, records ...experiment.Record) *experime
 	log := mattest.Must(experiment.OpenLog(path))
 	t.Cleanup(func() { log.Close() })
 	for _, r := range records {
-		if err := log.Add(r); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, log.Add(r))
 	}
 	return log
 }
@@ -86,17 +82,13 @@ func TestLogDropsATornLine(t *testing.T) {
 	text := mattest.Must(os.ReadFile(path))
 	first := bytes.IndexByte(text, '\n') + 1
 	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // at short distances near the beginning of a line
-		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, text[:cut], 0o666))
 		log := mustOpen(t, path)
 		if log.Torn() != cut-first || len(log.Records()) != 1 {
 			t.Fatalf("cut at %d: %d bytes torn, %d records, want %d and 1", cut, log.Torn(), len(log.Records()), cut-first)
 		}
 		if cut%3 == 0 {
-			if err := log.Add(example()[1]); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, log.Add(example()[1]))
 			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, text) {
 				t.Fatalf("cut at %d and mended: %d bytes, %v, want the %d of before", cut, len(got), err, len(text))
 			}
@@ -155,8 +147,6 @@ func TestLogIsTakenOnce(t *testing.T) {
 	if _, err := experiment.OpenLog(path); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, log.Close())
 	mustOpen(t, path).Close()
 }

@@ -67,12 +67,12 @@ type Record struct {
 // Whole is the Arm of trainings on the full graph.
 const Whole = "whole"
 
-// IsWhole reports whether the model was trained on the full graph.
-func (r Record) IsWhole() bool { return len(r.Config) == 0 }
+// isWhole reports whether the model was trained on the full graph.
+func (r Record) isWhole() bool { return len(r.Config) == 0 }
 
 // Method returns the name of the method, or Whole.
 func (r Record) Method() string {
-	if r.IsWhole() {
+	if r.isWhole() {
 		return Whole
 	}
 	var config struct {

@@ -118,7 +118,7 @@ func summarize(records []Record) Summary {
 	bySeed := map[uint64][]Record{}
 	for _, r := range records {
 		seed := r.Seed
-		if r.IsWhole() {
+		if r.isWhole() {
 			seed = r.TrainingSeed
 		}
 		bySeed[seed] = append(bySeed[seed], r)

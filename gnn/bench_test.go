@@ -18,10 +18,7 @@ func BenchmarkTrain(b *testing.B) {
 	for i := range int32(10_000) {
 		g.Split.Val, g.Split.Test = append(g.Split.Val, i), append(g.Split.Test, 20_000+i)
 	}
-	target, err := gnn.NewTarget(g, false)
-	if err != nil {
-		b.Fatal(err)
-	}
+	target := mattest.Must(gnn.NewTarget(g, false))
 	s := &gnn.Sample{Adj: randomGraph(454, 0.02, false, random), X: mattest.Normal(454, d, random), Classes: classes}
 	for i := range int32(454) {
 		s.Y = append(s.Y, i%classes)

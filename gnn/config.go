@@ -49,15 +49,12 @@ func Defaults() Config {
 	}
 }
 
-// FieldError is the error for a parameter of training that is out of its range. Field is the JSON key in words.
-type FieldError = parameter.Error
-
-// Validate returns all invalid parameters of c as joined errors, each a *FieldError.
+// Validate returns all invalid parameters of c as joined errors, each a *condense.FieldError.
 func (c Config) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any, want string) {
 		if !ok {
-			errs = append(errs, &FieldError{Field: field, Value: value, Want: want})
+			errs = append(errs, &parameter.Error{Field: field, Value: value, Want: want})
 		}
 	}
 	check(c.Hidden >= 1, "hidden", c.Hidden, "at least 1")

@@ -52,9 +52,7 @@ func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense
 	t.Helper()
 	panels := mattest.Must(paneled.Copy(g.X, width, s))
 	x := new(mat.Dense)
-	if err := mat.ReadColumns(t.Context(), x, panels, nil, 0, g.Features()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, mat.ReadColumns(t.Context(), x, panels, nil, 0, g.Features()))
 	a, b := *g, *g
 	a.X, b.X = panels, x
 	return &a, &b

@@ -9,16 +9,13 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 func digestOf(t *testing.T, g *graph.Graph) graph.Digest {
 	t.Helper()
-	d, err := graph.DigestOf(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return mattest.Must(graph.DigestOf(g))
 }
 
 // large returns the graph of demo with more features, so that its digest reads only a sample of its nodes.
@@ -151,11 +148,7 @@ func demo() *graph.Graph {
 
 func identify(t *testing.T, g *graph.Graph) graph.Identity {
 	t.Helper()
-	id, err := graph.Identify(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return mattest.Must(graph.Identify(g))
 }
 
 // Logs of experiments contain fingerprints, so fingerprints must not change between versions.

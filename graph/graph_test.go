@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -19,11 +20,7 @@ func dense(g *graph.Graph) *mat.Dense { return g.X.(*mat.Dense) }
 // scaled returns g.Scaled(s).
 func scaled(t *testing.T, g *graph.Graph, s graph.Scaling) *graph.Graph {
 	t.Helper()
-	to, err := g.Scaled(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return to
+	return mattest.Must(g.Scaled(t.Context(), s))
 }
 
 // path returns the path 0–1–2–3 with weights 1, 2, 4 and one-hot features, all nodes in the split.
@@ -43,9 +40,7 @@ func path() *graph.Graph {
 }
 
 func TestValidateNamesTheFault(t *testing.T) {
-	if err := path().Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, path().Validate(t.Context()))
 	for want, change := range map[string]func(*graph.Graph){
 		"(1, 2) has weight 3, and 2 the other way round": func(g *graph.Graph) { g.Adj.Data[2] = 3 },
 		"(0, 2) has no counterpart":                      func(g *graph.Graph) { g.Adj.Indices[0] = 2 },
@@ -143,9 +138,7 @@ var inf = float32(math.Inf(1))
 func apply(t *testing.T, o graph.Operator, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	var dst mat.Dense
-	if err := o.Apply(t.Context(), &dst, x); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, o.Apply(t.Context(), &dst, x))
 	return &dst
 }
 
@@ -194,9 +187,7 @@ func TestOperatorForms(t *testing.T) {
 
 	rows := []int32{599, 3, 3, 256}
 	var some mat.Dense
-	if err := o.ApplyRows(t.Context(), &some, x, rows, nil); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, o.ApplyRows(t.Context(), &some, x, rows, nil))
 	// The same rows from features in reverse order.
 	reversed, position := mat.NewDense(n, d), make([]int32, n)
 	for i := range n {
@@ -204,9 +195,7 @@ func TestOperatorForms(t *testing.T) {
 		copy(reversed.Row(n-1-i), x.Row(i))
 	}
 	var moved mat.Dense
-	if err := o.ApplyRows(t.Context(), &moved, reversed, rows, position); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, o.ApplyRows(t.Context(), &moved, reversed, rows, position))
 	for r, i := range rows {
 		if !slices.Equal(some.Row(r), want.Row(int(i))) || !slices.Equal(moved.Row(r), want.Row(int(i))) {
 			t.Errorf("row %d alone differs from the whole product", i)
@@ -219,9 +208,7 @@ func TestInduced(t *testing.T) {
 	for _, x := range []mat.Matrix{g.X, g.X.(*mat.Dense).Sparse()} {
 		g.X = x
 		sub := g.Induced([]int32{1, 2, 3})
-		if err := sub.Validate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, sub.Validate(t.Context()))
 		if sub.Nodes() != 3 || sub.Edges() != 2 {
 			t.Errorf("%d nodes, %d edges, want 3 and 2", sub.Nodes(), sub.Edges())
 		}
@@ -235,9 +222,7 @@ func TestInduced(t *testing.T) {
 			t.Errorf("split %+v, want training node 0 and test node 2", s)
 		}
 		var rows mat.Dense
-		if err := mat.Rows(&rows, sub.X, []int32{0}); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, mat.Rows(&rows, sub.X, []int32{0}))
 		if !slices.Equal(rows.Data, []float32{0, 1, 0, 0}) {
 			t.Errorf("features of the first node %v, want those of node 1", rows.Data)
 		}
@@ -253,10 +238,7 @@ func TestScaling(t *testing.T) {
 	// Over nodes 0, 1 and 3, the first feature has mean 3 and variance 8/3. The second feature is constant there.
 	copy(x.Data, []float32{1, 5, 3, 5, 100, 7, 5, 5})
 	g.X = x
-	s, err := graph.FitScaling(g.X, []int32{0, 1, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(graph.FitScaling(g.X, []int32{0, 1, 3}))
 	if s.Mean[0] != 3 || math.Abs(float64(s.Std[0])-math.Sqrt(8.0/3)) > 1e-6 || s.Mean[1] != 5 || s.Std[1] != 1 {
 		t.Errorf("scaling %+v", s)
 	}
@@ -279,10 +261,7 @@ func TestScalingDoesNotCancel(t *testing.T) {
 			0,
 		})
 	}
-	s, err := graph.FitScaling(x, nodes(n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(graph.FitScaling(x, nodes(n)))
 	for j := range x.Cols {
 		shift := float64(x.Row(0)[j]) // differences from it are integers, whose sums of squares are exact
 		sum, square := 0.0, 0.0

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -45,11 +46,7 @@ func random(t *testing.T) *graph.Graph {
 		b.X.(*mat.Dense).Data[i] = float32(source.NormFloat64())
 	}
 	b.Split.Train = []int32{3, 17, 200, 599}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // written returns x as a dense matrix.
@@ -57,9 +54,7 @@ func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	_, d := x.Dims()
 	var dst mat.Dense
-	if err := mat.ReadColumns(t.Context(), &dst, x, nil, 0, d); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, mat.ReadColumns(t.Context(), &dst, x, nil, 0, d))
 	return &dst
 }
 
@@ -68,9 +63,7 @@ func TestFeaturesThatAreRead(t *testing.T) {
 	g := random(t)
 	read := *g
 	read.X = &reader{of: g.X}
-	if err := read.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, read.Validate(t.Context()))
 	o := graph.Symmetric(g.Adj)
 	if !slices.Equal(apply(t, o, read.X).Data, apply(t, o, g.X).Data) {
 		t.Error("the operator gives other numbers")
@@ -78,21 +71,13 @@ func TestFeaturesThatAreRead(t *testing.T) {
 	rows := []int32{9, 3, 500}
 	var got, want mat.Dense
 	for x, dst := range map[mat.Matrix]*mat.Dense{read.X: &got, g.X: &want} {
-		if err := o.ApplyRows(t.Context(), dst, x, rows, nil); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, o.ApplyRows(t.Context(), dst, x, rows, nil))
 	}
 	if !slices.Equal(got.Data, want.Data) {
 		t.Error("rows of the operator are other numbers")
 	}
-	s, err := graph.FitScaling(read.X, g.Split.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same, err := graph.FitScaling(g.X, g.Split.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(graph.FitScaling(read.X, g.Split.Train))
+	same := mattest.Must(graph.FitScaling(g.X, g.Split.Train))
 	if !slices.Equal(s.Mean, same.Mean) || !slices.Equal(s.Std, same.Std) {
 		t.Error("the scaling is another")
 	}
@@ -170,10 +155,7 @@ func TestNormalizedFeatures(t *testing.T) {
 		empty := &mat.CSR{Rows: rows, Cols: rows, Indptr: make([]int64, rows+1)}
 		g := &graph.Graph{Adj: empty, X: c.x, Y: make([]int32, rows), Classes: 1, Mapped: true}
 		before := written(t, g.X)
-		n, err := g.NormalizedFeatures(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := mattest.Must(g.NormalizedFeatures(t.Context()))
 		got := written(t, n.X)
 		for e, v := range got.Data {
 			if math.Abs(float64(v-c.want[e])) > 1e-7 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -16,9 +17,7 @@ func spoil(g *graph.Graph) { g.Adj.Indices[0] = 0 }
 
 func TestSeal(t *testing.T) {
 	g := path()
-	if err := g.Seal(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, g.Seal(t.Context()))
 	spoil(g)
 	if err := g.Check(t.Context()); err != nil {
 		t.Errorf("a sealed graph is read once more: %v", err)
@@ -36,10 +35,7 @@ func TestSeal(t *testing.T) {
 func TestBuilderSeals(t *testing.T) {
 	b := graph.Builder{X: mat.NewDense(3, 1)}
 	b.AddEdge(0, 1)
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	spoil(g)
 	if err := g.Check(t.Context()); err != nil {
 		t.Error(err)
@@ -68,9 +64,7 @@ func TestSealBreaks(t *testing.T) {
 		"induced":   func(g *graph.Graph) { *g = *g.Induced([]int32{0, 1, 2, 3}) },
 	} {
 		g := path()
-		if err := g.Seal(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, g.Seal(t.Context()))
 		spoil(g)
 		other := *g
 		if err := other.Check(t.Context()); err != nil {
@@ -92,12 +86,8 @@ func TestSealBreaks(t *testing.T) {
 func TestFeaturesThatCannotBeCompared(t *testing.T) {
 	g := path()
 	g.X = listed{g.X.(*mat.Dense).Rows, nil, g.X}
-	if err := g.Seal(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, g.Seal(t.Context()))
+	mattest.OK(t, g.Check(t.Context()))
 	if spoil(g); g.Check(t.Context()) == nil {
 		t.Error("the graph is trusted")
 	}

@@ -98,9 +98,7 @@ func TestProductsIgnoreThreads(t *testing.T) {
 
 func TestCSRValidateNamesTheFault(t *testing.T) {
 	good := mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 2, 3}, Indices: []int32{0, 2, 1}, Data: []float32{1, 2, 3}}
-	if err := good.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, good.Validate(t.Context()))
 	for want, change := range map[string]func(*mat.CSR){
 		"2 row pointers for 2 rows":            func(m *mat.CSR) { m.Indptr = m.Indptr[:2] },
 		"row pointers run from 0 to 2":         func(m *mat.CSR) { m.Indptr = []int64{0, 2, 2} },

@@ -1,7 +1,7 @@
 // Package progress reports the progress of long work: condensing, training, searching, reading and writing.
 //
-// A caller that wants progress puts a Func into the context. The work calls Report with the same context. Without a
-// Func in the context, Report does nothing. No parameter struct contains a callback, so that parameters stay values
+// A caller that wants progress puts a function into the context, by With. The work calls Report with the same context.
+// Without such a function, Report does nothing. No parameter struct contains a callback, so that parameters stay values
 // that can be compared and written to files.
 //
 //	ctx = progress.With(ctx, func(e progress.Event) { fmt.Println(e) })
@@ -31,27 +31,25 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s %d/%d", e.Stage, e.Done, e.Total)
 }
 
-// Func receives events, one call at a time. It should return quickly, because the work waits for it.
-type Func func(Event)
-
-// key is the key of the Func in a context.
+// key is the key of the listener in a context.
 type key struct{}
 
-// listener is a Func and the mutex that serialises its calls.
+// listener is a function that receives events, and the mutex that serialises its calls.
 type listener struct {
 	mu sync.Mutex
-	f  Func
+	f  func(Event)
 }
 
-// With returns a context whose work reports to f. A nil f turns reports off.
-func With(ctx context.Context, f Func) context.Context {
+// With returns a context whose work reports to f, one call at a time. f should return quickly, because the work waits
+// for it. A nil f turns reports off.
+func With(ctx context.Context, f func(Event)) context.Context {
 	if f == nil {
 		return context.WithValue(ctx, key{}, (*listener)(nil))
 	}
 	return context.WithValue(ctx, key{}, &listener{f: f})
 }
 
-// Report passes an event to the Func of ctx, if there is one. It is safe for concurrent use.
+// Report passes an event to the function in ctx, if there is one. It is safe for concurrent use.
 func Report(ctx context.Context, e Event) {
 	l, _ := ctx.Value(key{}).(*listener)
 	if l == nil {

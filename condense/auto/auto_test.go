@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func TestContract(t *testing.T) {
@@ -37,14 +38,8 @@ func blocks(t *testing.T, homophily, signal float64) *graph.Graph {
 // choice condenses g to 8 nodes and returns the condensed graph and the account of the choice.
 func choice(t *testing.T, m auto.Method, g *graph.Graph, seed uint64) (*condense.Condensed, auto.Account) {
 	t.Helper()
-	small, err := m.Condense(t.Context(), g, 8, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := auto.AccountOf(small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(m.Condense(t.Context(), g, 8, seed))
+	a := mattest.Must(auto.AccountOf(small))
 	return small, a
 }
 
@@ -73,14 +68,8 @@ func TestStaysWithCGC(t *testing.T) {
 	if a.Chosen != "cgc" {
 		t.Fatalf("chose %s: %s", a.Chosen, a.Why)
 	}
-	plain, err := condense.New("cgc", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := plain.Condense(t.Context(), g, 8, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := mattest.Must(condense.New("cgc", nil))
+	want := mattest.Must(plain.Condense(t.Context(), g, 8, 7))
 	for i, v := range want.X.Data {
 		if small.X.Data[i] != v {
 			t.Fatalf("entry %d of X′ is %v, that of cgc %v", i, small.X.Data[i], v)
@@ -151,14 +140,8 @@ func TestLossless(t *testing.T) {
 	g := blocks(t, 0.2, 0.5) // 4 and 6 nodes lose accuracy
 	m := auto.New()
 	m.Lossless = 0.5
-	small, err := m.Condense(t.Context(), g, 20, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := auto.AccountOf(small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(m.Condense(t.Context(), g, 20, 1))
+	a := mattest.Must(auto.AccountOf(small))
 	var sizes []int
 	for i, s := range a.Sizes {
 		sizes = append(sizes, s.Nodes)

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/condense/distill"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -45,11 +46,7 @@ func planted(t *testing.T, mislead float32) *graph.Graph {
 			b.Split.Test = append(b.Split.Test, int32(v))
 		}
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // account condenses g to four nodes and returns the account and the condensed graph.
@@ -60,9 +57,7 @@ func account(t *testing.T, m distill.Method, g *graph.Graph) (distill.Account, *
 		t.Fatal(err)
 	}
 	var a distill.Account
-	if err := json.Unmarshal(small.Account, &a); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, json.Unmarshal(small.Account, &a))
 	return a, small
 }
 

@@ -54,15 +54,6 @@ func Locate(err error, file string, parts map[string]string) error {
 	return &ReadError{File: file, Err: part.Err}
 }
 
-// LocateArrays is like Locate, for a file of several arrays. arrays maps each part of a graph to the name of its array.
-func LocateArrays(err error, file string, arrays map[string]string) error {
-	var part *graph.PartError
-	if !errors.As(err, &part) {
-		return err
-	}
-	return &ReadError{File: file, Err: fmt.Errorf("array %s: %w", arrays[part.Part], part.Err)}
-}
-
 // UnrecognisedError is the error for a path that no format recognises.
 type UnrecognisedError struct {
 	Path string
@@ -90,19 +81,6 @@ func (e *UnrecognisedError) Error() string {
 		e.Path, strings.Join(files, ", "))
 }
 
-// AmbiguousError is the error for a path that several formats recognise with the same certainty.
-type AmbiguousError struct {
-	Path string
-	// Formats are the names of the formats.
-	Formats []string
-}
-
-// Error names the formats.
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s may be of the formats %s, expected files of one of them",
-		e.Path, strings.Join(e.Formats, " and "))
-}
-
 // SeveralError is the error for a folder that holds the files of several graphs.
 type SeveralError struct {
 	Folder string
@@ -117,17 +95,4 @@ func (e *SeveralError) Error() string {
 	}
 	return fmt.Sprintf("folder %s holds the graphs %s: name the file of the one you want, as %s",
 		e.Folder, strings.Join(names, ", "), filepath.Join(e.Folder, filepath.Base(e.Graphs[0].Path)))
-}
-
-// ReadOnlyError is the error for writing a format that can only be read.
-type ReadOnlyError struct {
-	Name string
-	// Writers are the names of the formats that can be written.
-	Writers []string
-}
-
-// Error names the formats that can be written.
-func (e *ReadOnlyError) Error() string {
-	return fmt.Sprintf("the format %s can only be read, expected one of %s", e.Name, strings.Join(e.Writers,
-		", "))
 }

@@ -12,6 +12,7 @@ package format
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,8 +127,8 @@ type Place struct {
 
 // Recognise chooses the format for path, an existing file or folder: the one that is most certain. If no format
 // recognises a folder, but the folder contains the file of one graph, Recognise returns that file. An error is an
-// *UnrecognisedError, an *AmbiguousError if two formats are equally certain, or a *SeveralError if a folder holds the
-// files of several graphs. If path is an address such as postgres://host/name, the format with its scheme reads it; if
+// *UnrecognisedError, says that two formats are equally certain, or is a *SeveralError if a folder holds the files of
+// several graphs. If path is an address such as postgres://host/name, the format with its scheme reads it; if
 // there is none, the error lists the schemes that are read.
 func Recognise(path string) (Place, error) {
 	if isAddress(path) {
@@ -170,7 +171,8 @@ func recognise(path string, folder bool, asked func(Format) bool) (Place, error)
 	case 1:
 		return found, nil
 	}
-	return Place{}, &AmbiguousError{Path: path, Formats: names}
+	return Place{}, fmt.Errorf("%s may be of the formats %s, expected files of one of them",
+		path, strings.Join(names, " and "))
 }
 
 // List returns the graphs whose files are directly in folder. They are ordered by format, in the order of registration,
@@ -217,8 +219,8 @@ func nameOf(path string) string {
 }
 
 // WriterFor returns the format that writes path: the format called name or, if name is empty, the one with the
-// extension of path. ok is false if name is empty and no Writer has that extension. An error is an *UnknownError or a
-// *ReadOnlyError.
+// extension of path. ok is false if name is empty and no Writer has that extension. An error is an *UnknownError or
+// says that the format can only be read.
 func WriterFor(path, name string) (w Writer, ok bool, err error) {
 	if name != "" {
 		f, err := Find(name)
@@ -226,7 +228,8 @@ func WriterFor(path, name string) (w Writer, ok bool, err error) {
 			return nil, false, err
 		}
 		if w, ok = f.(Writer); !ok {
-			return nil, false, &ReadOnlyError{Name: name, Writers: Writers()}
+			return nil, false, fmt.Errorf("the format %s can only be read, expected one of %s",
+				name, strings.Join(Writers(), ", "))
 		}
 		return w, true, nil
 	}

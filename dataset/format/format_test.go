@@ -65,10 +65,6 @@ func TestTheMostCertainFormatReads(t *testing.T) {
 func TestTwoFormatsAreAnError(t *testing.T) {
 	path := file(t, "a.twin")
 	_, err := dataset.Options{}.Open(t.Context(), path)
-	var ambiguous *format.AmbiguousError
-	if !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.Formats, []string{"first", "second"}) {
-		t.Errorf("error %v", err)
-	}
 	if want := path + " may be of the formats first and second"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -124,9 +120,8 @@ func TestEarlierNames(t *testing.T) {
 }
 
 func TestWriterFor(t *testing.T) {
-	var readOnly *format.ReadOnlyError
-	if _, _, err := format.WriterFor("a.npz", "mtx"); !errors.As(err, &readOnly) ||
-		!slices.Equal(readOnly.Writers, format.Writers()) {
+	if _, _, err := format.WriterFor("a.npz", "mtx"); err == nil ||
+		!strings.HasSuffix(err.Error(), "read, expected one of "+strings.Join(format.Writers(), ", ")) {
 		t.Errorf("error %v", err)
 	}
 	var unknown *format.UnknownError

@@ -2,7 +2,6 @@ package format
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -140,26 +139,4 @@ func EdgeTable(a *mat.CSR, ids []string) Table {
 		t.Columns = append(t.Columns, Column{Name: "weight", Data: weight})
 	}
 	return t
-}
-
-// Both returns an edge table with each edge in both directions: first all edges of t, then all of them reversed.
-func (t *Table) Both() Table {
-	both := Table{Rows: 2 * t.Rows}
-	for _, c := range t.Columns {
-		other := c
-		switch c.Name {
-		case "source":
-			other = *t.Find("target")
-		case "target":
-			other = *t.Find("source")
-		}
-		switch data := c.Data.(type) {
-		case []int32:
-			c.Data = slices.Concat(data, other.Data.([]int32))
-		case []float32:
-			c.Data = slices.Concat(data, data)
-		}
-		both.Columns = append(both.Columns, c)
-	}
-	return both
 }

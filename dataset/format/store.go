@@ -71,7 +71,7 @@ func StoreFor(path, name string) (store Format, err error) {
 }
 
 // RecogniseStore chooses the store for the condensed graph at path, an existing file or folder: the one that is most
-// certain. An error is an *UnknownExtensionError, or an *AmbiguousError if two stores are equally certain.
+// certain. An error is an *UnknownExtensionError or says that two stores are equally certain.
 func RecogniseStore(path string) (Place, error) {
 	info, err := os.Stat(path)
 	if err != nil {

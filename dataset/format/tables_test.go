@@ -73,19 +73,6 @@ func ExampleGraphArrays() {
 	// ids [3] [alice bob zoë]
 }
 
-// TestBoth checks that Both returns each edge in both directions.
-func TestBoth(t *testing.T) {
-	tables := format.GraphTables(friends())
-	both := tables.Edges.Both()
-	var lines []string
-	for i := range both.Rows {
-		lines = append(lines, both.Find("source").Text(i)+" "+both.Find("target").Text(i)+" "+both.Find("weight").Text(i))
-	}
-	if want := []string{"alice bob 2", "bob zoë 0.5", "bob alice 2", "zoë bob 0.5"}; !slices.Equal(lines, want) {
-		t.Errorf("edges %q, want %q", lines, want)
-	}
-}
-
 // TestGather checks that numbered columns become one column, and that columns of similar names stay.
 func TestGather(t *testing.T) {
 	table := &format.Table{Rows: 2, Columns: []format.Column{

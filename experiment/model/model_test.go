@@ -41,9 +41,7 @@ func TestFile(t *testing.T) {
 				c.Standardize, c.NormalizeFeatures = kind.Name() != "gcn", kind.Name() == "gcn"
 			})
 			path := filepath.Join(t.TempDir(), "model.safetensors")
-			if err := m.Save(t.Context(), path); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, m.Save(t.Context(), path))
 			again := mattest.Must(model.Load(path))
 			if !reflect.DeepEqual(again, m) {
 				t.Fatalf("the file has %+v, want %+v", again, m)
@@ -95,9 +93,7 @@ func TestRefuses(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "model.safetensors")
 		kept := *m.Trained
 		change()
-		if err := m.Save(context.Background(), path); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, m.Save(context.Background(), path))
 		*m.Trained = kept
 		return path
 	}
@@ -108,13 +104,9 @@ func TestRefuses(t *testing.T) {
 	whole := write(func() {})
 	text := mattest.Must(os.ReadFile(whole))
 	other := filepath.Join(t.TempDir(), "other.safetensors")
-	if err := os.WriteFile(other, []byte(strings.Replace(string(text), "cgc-model", "cgc-mxdel", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(other, []byte(strings.Replace(string(text), "cgc-model", "cgc-mxdel", 1)), 0o600))
 	mattest.Fails(t, "not a trained model")(model.Load(other))
-	if err := os.WriteFile(other, text[:len(text)-8], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(other, text[:len(text)-8], 0o600))
 	mattest.Fails(t, other)(model.Load(other))
 }
 
@@ -124,9 +116,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(append([]byte{byte(len(header)), 0, 0, 0, 0, 0, 0, 0}, header...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "model.safetensors")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, data, 0o600))
 		if m, err := model.Load(path); (m == nil) == (err == nil) {
 			t.Errorf("%v, %v", m, err)
 		}

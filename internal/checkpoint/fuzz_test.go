@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/checkpoint"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -13,9 +14,7 @@ import (
 func FuzzResume(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "state")
 	ctx := checkpoint.With(f.Context(), path, 0)
-	if err := checkpoint.From(ctx).Save(ctx, "a", 7, []*mat.Dense{matrix(1, 2), matrix(3)}); err != nil {
-		f.Fatal(err)
-	}
+	mattest.OK(f, checkpoint.From(ctx).Save(ctx, "a", 7, []*mat.Dense{matrix(1, 2), matrix(3)}))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		f.Fatal(err)
@@ -25,9 +24,7 @@ func FuzzResume(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "state")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, text, 0o600))
 		k := checkpoint.From(checkpoint.With(t.Context(), path, 0))
 		step, err := k.Resume("a", []*mat.Dense{matrix(0, 0), matrix(0)})
 		if (err == nil) != (step >= 1) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/external"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -88,13 +89,9 @@ func TestSorterIsAdjacency(t *testing.T) {
 						folder := t.TempDir()
 						s := external.New(folder, nodes, int64(count), memory, weighted)
 						half := count / 2
-						if err := s.Add(part(edges, 0, half)); err != nil {
-							t.Fatal(err)
-						}
+						mattest.OK(t, s.Add(part(edges, 0, half)))
 						if count == 300 { // more edges are added after sorting
-							if err := s.Sort(t.Context()); err != nil {
-								t.Fatal(err)
-							}
+							mattest.OK(t, s.Sort(t.Context()))
 						}
 						var tasks sync.WaitGroup
 						for lo := half; lo < count; lo += 3000 {
@@ -105,13 +102,9 @@ func TestSorterIsAdjacency(t *testing.T) {
 							})
 						}
 						tasks.Wait()
-						if err := s.Sort(t.Context()); err != nil {
-							t.Fatal(err)
-						}
+						mattest.OK(t, s.Sort(t.Context()))
 						got := inMemory{&mat.CSR{Rows: nodes, Cols: nodes}}
-						if err := s.Write(t.Context(), -1, got); err != nil {
-							t.Fatal(err)
-						}
+						mattest.OK(t, s.Write(t.Context(), -1, got))
 						if s.Entries() != int64(want.NNZ()) || s.Weighted() != (want.Data != nil) || s.Changes() != changes {
 							t.Errorf("%s: %d entries, weighted %v, %v; want %d, %v", what, s.Entries(), s.Weighted(), s.Changes(),
 								want.NNZ(), changes)
@@ -138,9 +131,7 @@ func TestSorterDropsWeightsOfOne(t *testing.T) {
 		s.Add(graph.Edges{From: []int32{2, 1}, To: []int32{1, 0}, Weight: []float32{1, 0.5}}),
 		s.Sort(t.Context()))
 	got := inMemory{&mat.CSR{Rows: 3, Cols: 3}}
-	if err := errors.Join(err, s.Write(t.Context(), -1, got)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, errors.Join(err, s.Write(t.Context(), -1, got)))
 	want := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 3, 4}, Indices: []int32{1, 0, 2, 1}}
 	if s.Weighted() || !reflect.DeepEqual(got.CSR, want) {
 		t.Errorf("got %+v, want %+v", got.CSR, want)
@@ -152,9 +143,7 @@ func TestSorterStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ctx = progress.With(ctx, func(progress.Event) { cancel() })
 	s := external.New(t.TempDir(), 5000, 20_000, 1<<16, false)
-	if err := s.Add(some("any", 5000, 20_000, false)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, s.Add(some("any", 5000, 20_000, false)))
 	if err := s.Sort(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -164,10 +153,7 @@ func TestSorterStops(t *testing.T) {
 func TestSorterDropsEdges(t *testing.T) {
 	const nodes = 300
 	edges := some("any", nodes, 2000, false)
-	all, _, err := graph.Adjacency(t.Context(), nodes, edges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mattest.First(graph.Adjacency(t.Context(), nodes, edges))
 	for _, keep := range []int{0, 1, 1000, all.NNZ() / 2} {
 		s := external.New(t.TempDir(), nodes, 2000, 1, false)
 		got := inMemory{&mat.CSR{Rows: nodes, Cols: nodes}}

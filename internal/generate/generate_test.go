@@ -32,17 +32,11 @@ func TestFeaturesIgnoreThreads(t *testing.T) {
 	h := clusters(500, 40, 3, rand.New(rand.NewPCG(1, 0)))
 	var first *mat.Dense
 	mattest.AtThreads(func(threads int) {
-		a, _, err := generate.Adjacency(t.Context(), h, 0.8, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.First(generate.Adjacency(t.Context(), h, 0.8, 0))
 		if a.NNZ() < 50_000 {
 			t.Fatalf("%d entries: no large components", a.NNZ())
 		}
-		x, _, err := generate.Solve(t.Context(), a, h, []float64{0, 0, 1}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := mattest.First(generate.Solve(t.Context(), a, h, []float64{0, 0, 1}, 1))
 		if first == nil {
 			first = x
 		} else if !slices.Equal(first.Data, x.Data) {
@@ -58,20 +52,14 @@ func TestAggregatedSingletonsAreTheSubgraph(t *testing.T) {
 	for range 300 {
 		b.AddWeightedEdge(random.IntN(50), random.IntN(50), 0.1+random.Float32())
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	nodes := []int32{1, 3, 4, 8, 15, 21, 22, 30, 31, 40, 49}
 	members := &mat.CSR{Rows: len(nodes), Cols: 50, Indptr: []int64{0}, Indices: nodes}
 	for i := range nodes {
 		members.Indptr = append(members.Indptr, int64(i+1))
 		members.Data = append(members.Data, 0.5+random.Float32())
 	}
-	a, _, err := generate.Aggregated(t.Context(), members, g.Adj, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := mattest.First(generate.Aggregated(t.Context(), members, g.Adj, 0))
 	want := g.Induced(nodes).Adj
 	for e, w := range want.Data {
 		if !slices.Equal(a.Indices, want.Indices) || math.Abs(float64(a.Data[e]-w)) > 1e-6 {
@@ -84,10 +72,7 @@ func TestAggregatedSingletonsAreTheSubgraph(t *testing.T) {
 func BenchmarkFeatures(b *testing.B) {
 	h := clusters(2000, 128, 400, rand.New(rand.NewPCG(1, 0)))
 	for _, threshold := range []float64{0.2, 0.05} {
-		a, _, err := generate.Adjacency(b.Context(), h, threshold, 0)
-		if err != nil {
-			b.Fatal(err)
-		}
+		a := mattest.First(generate.Adjacency(b.Context(), h, threshold, 0))
 		b.Run(fmt.Sprintf("nodes=2000/entries=%d", a.NNZ()), func(b *testing.B) {
 			for b.Loop() {
 				if _, _, err := generate.Solve(b.Context(), a, h, []float64{0, 0, 1}, 1); err != nil {

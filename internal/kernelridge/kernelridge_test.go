@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -26,16 +27,10 @@ func random(rows, cols int, seed uint64) *mat.Dense {
 func TestSolveMeetsItsEquation(t *testing.T) {
 	const n, c, ridge = 9, 3, 0.3
 	x, y := random(n, 5, 1), random(n, c, 2)
-	kernel, err := factor.GramRows(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kernel := mattest.Must(factor.GramRows(t.Context(), x))
 	weighted := []float32{1, 2, 3, 1, 2, 3, 1, 2, 3}
 	for _, weights := range [][]float32{nil, weighted} {
-		a, err := kernelridge.Regression{Kernel: kernel, Y: y, Weights: weights}.Solve(t.Context(), ridge)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.Must(kernelridge.Regression{Kernel: kernel, Y: y, Weights: weights}.Solve(t.Context(), ridge))
 		mean := 1.0
 		if weights != nil {
 			mean = 2

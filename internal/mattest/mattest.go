@@ -1,4 +1,4 @@
-// Package mattest has what tests of numerical code share.
+// Package mattest has what tests share: matrices, numbers of threads, and errors.
 package mattest
 
 import (
@@ -67,6 +67,17 @@ func Must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// First is Must for a call with two results, of which the second is not read.
+func First[T, U any](v T, _ U, err error) T { return Must(v, err) }
+
+// OK stops the test if err is not nil.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // WantError checks that err says everything in says.

@@ -39,9 +39,7 @@ func TestPanelsReadBlock(t *testing.T) {
 				for lo := range 24 {
 					for hi := lo; hi <= 23; hi++ {
 						var got, want mat.Dense
-						if err := errors.Join(mat.Read(&got, p, rows, lo, hi), x.ReadBlock(&want, rows, lo, hi)); err != nil {
-							t.Fatal(err)
-						}
+						mattest.OK(t, errors.Join(mat.Read(&got, p, rows, lo, hi), x.ReadBlock(&want, rows, lo, hi)))
 						if !slices.Equal(got.Data, want.Data) {
 							t.Fatalf("%s in panels of %d, rows %s, columns %d to %d: %v, want %v", s, width, name, lo, hi,
 								got.Data, want.Data)
@@ -76,9 +74,7 @@ func TestPanelsRound(t *testing.T) {
 		largest := 0.0
 		for i := range x.Rows {
 			var row mat.Dense
-			if err := p.ReadBlock(&row, []int32{int32(i)}, 0, 10); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, p.ReadBlock(&row, []int32{int32(i)}, 0, 10))
 			for j, v := range row.Data {
 				exact := float64(x.Row(i)[j])
 				largest = max(largest, math.Abs(float64(v)-exact)/math.Abs(exact))

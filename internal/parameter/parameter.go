@@ -1,5 +1,5 @@
-// Package parameter holds the error for a parameter that is out of its range. Packages with parameters export it under
-// their own name: condense.FieldError, gnn.FieldError.
+// Package parameter holds the error for a parameter that is out of its range. Its public
+// name is condense.FieldError.
 package parameter
 
 import "fmt"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -45,10 +46,7 @@ func (plain) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Con
 func TestRunRejectsNaN(t *testing.T) {
 	b := graph.Builder{Name: "two", X: mat.NewDense(2, 3), Y: []int32{0, 0}, Classes: 1}
 	b.Split.Train = []int32{0, 1}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	x := mat.NewDense(2, 3)
 	x.Row(1)[2] = float32(math.NaN())
 	work := func(context.Context, *rival.Task) (*condense.Condensed, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 )
 
@@ -21,22 +22,11 @@ func TestBlankBecomesTheFile(t *testing.T) {
 		{Name: "none", DType: safetensors.F32, Shape: []int{0}, Data: []float32{}},
 		{Name: "text", DType: safetensors.U8, Shape: []int{3}, Data: bytesOf},
 	}
-	if err := safetensors.Write(t.Context(), filepath.Join(dir, "a"), meta, tensors); err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(filepath.Join(dir, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Create(filepath.Join(dir, "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, safetensors.Write(t.Context(), filepath.Join(dir, "a"), meta, tensors))
+	want := mattest.Must(os.ReadFile(filepath.Join(dir, "a")))
+	file := mattest.Must(os.Create(filepath.Join(dir, "b")))
 	defer file.Close()
-	blank, err := safetensors.NewBlank(file, meta, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blank := mattest.Must(safetensors.NewBlank(file, meta, tensors))
 	if blank.Size() != int64(len(want)) {
 		t.Errorf("%d bytes, want %d", blank.Size(), len(want))
 	}

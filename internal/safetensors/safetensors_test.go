@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -38,18 +39,13 @@ func everyType() []safetensors.Tensor {
 func write(t *testing.T, tensors []safetensors.Tensor) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.safetensors")
-	if err := safetensors.Write(t.Context(), path, map[string]string{"made": "here"}, tensors); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, safetensors.Write(t.Context(), path, map[string]string{"made": "here"}, tensors))
 	return path
 }
 
 func open(t *testing.T, path string) *safetensors.File {
 	t.Helper()
-	f, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := mattest.Must(safetensors.Open(path))
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -111,14 +107,8 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestFileIsCanonical(t *testing.T) {
-	a, err := os.ReadFile(write(t, everyType()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(write(t, everyType()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := mattest.Must(os.ReadFile(write(t, everyType())))
+	b := mattest.Must(os.ReadFile(write(t, everyType())))
 	if !slices.Equal(a, b) {
 		t.Error("equal tensors give different files")
 	}
@@ -137,15 +127,9 @@ func TestFileIsCanonical(t *testing.T) {
 
 func TestMappedPagesArePrivate(t *testing.T) {
 	path := write(t, everyType())
-	x, err := safetensors.Slice[float32](open(t, path), "f32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := mattest.Must(safetensors.Slice[float32](open(t, path), "f32"))
 	x[0] = 99
-	again, err := safetensors.Slice[float32](open(t, path), "f32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := mattest.Must(safetensors.Slice[float32](open(t, path), "f32"))
 	if again[0] != 1 {
 		t.Errorf("a change in memory reached the file: %v", again[0])
 	}
@@ -197,10 +181,7 @@ func TestStreamsAreWritten(t *testing.T) {
 			{Name: "x", Shape: shape, Data: data}, {Name: "y", Data: []int64{7}},
 		})
 	}
-	path, err := at([]int{2, 2}, numbers(nil, []float32{1, 2, 3}, []float32{4}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := mattest.Must(at([]int{2, 2}, numbers(nil, []float32{1, 2, 3}, []float32{4})))
 	x, err := safetensors.Slice[float32](open(t, path), "x")
 	if err != nil || !slices.Equal(x, []float32{1, 2, 3, 4}) {
 		t.Errorf("x is %v, %v", x, err)
@@ -235,9 +216,7 @@ func raw(t *testing.T, header string, data int) string {
 	t.Helper()
 	b := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
 	path := filepath.Join(t.TempDir(), "t.safetensors")
-	if err := os.WriteFile(path, append(b, make([]byte, data)...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(path, append(b, make([]byte, data)...), 0o600))
 	return path
 }
 
@@ -262,9 +241,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	long := filepath.Join(t.TempDir(), "long")
-	if err := os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600))
 	if _, err := safetensors.Open(long); err == nil || !strings.Contains(err.Error(), "header would have") {
 		t.Errorf("a length beyond the file gives %v", err)
 	}

@@ -48,9 +48,7 @@ func ridge(t *testing.T, h *mat.Dense, y []int32, classes int, penalty float64, 
 		gram.Set(j, j, gram.At(j, j)+penalty)
 	}
 	right.Mul(x.T(), label)
-	if err := w.Solve(&gram, &right); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, w.Solve(&gram, &right))
 	return &w
 }
 

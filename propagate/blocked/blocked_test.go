@@ -15,6 +15,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/internal/slow"
@@ -60,10 +61,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	const n, d = 500, 150
 	x := features(n, d, 0.3, random)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	halves, err := paneled.Copy(x, 16, mat.F16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	halves := mattest.Must(paneled.Copy(x, 16, mat.F16))
 	kinds := map[string]mat.Matrix{
 		"dense": x, "sparse": x.Sparse(), "panels of 16": inPanels{x, 16, nil}, "panels of 22": inPanels{x, 22, nil},
 		"panels of 16 bits": halves,
@@ -183,11 +181,7 @@ func fitting(t *testing.T, engine blocked.Engine, p propagate.Propagation, in pr
 
 func embeddings(t *testing.T, engine propagate.Engine, p propagate.Propagation, in propagate.Input) []mat.View {
 	t.Helper()
-	h, err := propagate.Run(t.Context(), engine, p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return mattest.Must(propagate.Run(t.Context(), engine, p, in))
 }
 
 // wantClose compares two lists of embeddings. The tolerance of 1e-5 per hop covers a few roundings of sums of about ten
@@ -258,11 +252,7 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	for _, ends := range list {
 		e.From, e.To = append(e.From, ends[0]), append(e.To, ends[1])
 	}
-	a, _, err := graph.Adjacency(context.Background(), n, e)
-	if err != nil {
-		panic(err)
-	}
-	return a
+	return mattest.First(graph.Adjacency(context.Background(), n, e))
 }
 
 // inPanels is features in panels of a given width. It records which blocks are read.
@@ -308,10 +298,7 @@ func TestPanelsAreReadOnce(t *testing.T) {
 		t.Fatalf("plan %+v, want one with panels of 16 columns of a file", plan)
 	}
 	embeddings(t, engine, p, in)
-	f, err := engine.Footprint(p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := mattest.Must(engine.Footprint(p, in))
 	if most := 4*n*d + 10*int64(8*len(in.Adj.Indices)+8*n); f.Read < 4*n*d || f.Read > most {
 		t.Errorf("%d bytes to read, want X (%d) and at most ten times the adjacency", f.Read, 4*n*d)
 	}
@@ -493,10 +480,7 @@ func TestPartWithDegrees(t *testing.T) {
 	rows := g.Split.Train[:20]
 	for _, rule := range propagate.Rules() {
 		p := propagate.Propagation{Rule: rule, Hops: 2, Teleport: 0.1}
-		want, err := propagate.Run(t.Context(), blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := mattest.Must(propagate.Run(t.Context(), blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows}))
 		set := reach.New(g.Adj, rows)
 		set.Grow()
 		part := &mat.CSR{Rows: g.Adj.Rows, Cols: g.Adj.Cols, Indptr: make([]int64, g.Adj.Rows+1)}

@@ -38,12 +38,9 @@ func Precisions() []Precision { return []Precision{Float32, Half} }
 // names are the texts of the precisions.
 var names = []string{"float32", "half"}
 
-// Known reports whether p is one of Precisions.
-func (p Precision) Known() bool { return int(p) < len(names) }
-
 // String returns the text of p.
 func (p Precision) String() string {
-	if !p.Known() {
+	if int(p) >= len(names) {
 		return strconv.Itoa(int(p))
 	}
 	return names[p]
@@ -64,7 +61,7 @@ func (p *Precision) UnmarshalText(text []byte) error {
 
 // validate returns an error unless p is one of Precisions.
 func (p Precision) validate() error {
-	if !p.Known() {
+	if int(p) >= len(names) {
 		return fmt.Errorf("precision %v, must be one of %v", p, names)
 	}
 	return nil

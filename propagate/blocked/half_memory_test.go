@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -21,15 +22,9 @@ func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 	for _, p := range []propagate.Propagation{
 		{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}, {Rule: propagate.SAGE, Hops: 2}, {Rule: propagate.SGC, Hops: 3},
 	} {
-		whole, err := blocked.Engine{}.Footprint(p, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := mattest.Must(blocked.Engine{}.Footprint(p, in))
 		engine := blocked.Engine{Precision: blocked.Half}
-		planned, err := engine.Footprint(p, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		planned := mattest.Must(engine.Footprint(p, in))
 		// A column has half as many bytes. Blocks have 32 or 64 columns, depending on the cache of this machine.
 		half := whole.Blocks / int64(whole.Columns) * int64(planned.Columns) / 2
 		if tiles := planned.Blocks - half; tiles < 0 || tiles > 1<<20 {
@@ -43,10 +38,7 @@ func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 // Blocks of 16-bit values, in which each row has its factor, need as much memory as the plan says.
 func TestMemoryOfHalves(t *testing.T) {
 	const n, d = 300_000, 32
-	x, err := paneled.Copy(features(n, d, 1, rand.New(rand.NewPCG(1, 0))), 16, mat.F16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := mattest.Must(paneled.Copy(features(n, d, 1, rand.New(rand.NewPCG(1, 0))), 16, mat.F16))
 	in := propagate.Input{Adj: ring(n, 3), X: x, Mapped: true}
 	in.Adj.Data = nil
 	for v := int32(0); v < n; v += 7 { // all other nodes are within one hop

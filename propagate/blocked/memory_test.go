@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -18,10 +19,7 @@ func TestMemoryIsAskedForOnce(t *testing.T) {
 	x := features(n, d, 1, rand.New(rand.NewPCG(1, 0)))
 	in := propagate.Input{Adj: ring(n, 3), X: x, Rows: nodes(n)}
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}
-	planned, err := blocked.Engine{}.Footprint(p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	planned := mattest.Must(blocked.Engine{}.Footprint(p, in))
 	if planned.Columns != 64 || planned.Passes != 2 {
 		t.Fatalf("%d blocks of %d columns, want 2 of at most 64", planned.Passes, planned.Columns)
 	}
@@ -32,10 +30,7 @@ func TestMemoryIsAskedForOnce(t *testing.T) {
 // wantMemory checks that Embeddings allocates at most some percent of the memory of its footprint.
 func wantMemory(t *testing.T, engine blocked.Engine, p propagate.Propagation, in propagate.Input, percent int64) {
 	t.Helper()
-	planned, err := engine.Footprint(p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	planned := mattest.Must(engine.Footprint(p, in))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	embeddings(t, engine, p, in)

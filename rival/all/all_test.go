@@ -88,10 +88,7 @@ const (
 func method(t *testing.T, name string, parameters ...string) condense.Checker {
 	t.Helper()
 	all := strings.Join(parameters, ",")
-	m, err := condense.New(name, json.RawMessage("{"+strings.Trim(all, ",")+"}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := mattest.Must(condense.New(name, json.RawMessage("{"+strings.Trim(all, ",")+"}")))
 	return m.(condense.Checker)
 }
 

@@ -244,6 +244,17 @@ func everything(t *testing.T) *condense.Condensed {
 	return c
 }
 
+// Small returns a condensed graph of two nodes, which tests write to a file.
+func Small() *condense.Condensed {
+	return &condense.Condensed{
+		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
+		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
+		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
+		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
+		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
+	}
+}
+
 // plain returns a graph of three nodes.
 func plain(t *testing.T) *graph.Graph {
 	t.Helper()

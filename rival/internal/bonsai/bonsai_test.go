@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -21,19 +22,12 @@ func path(t *testing.T, y []int32, x ...float32) *graph.Graph {
 			b.AddEdge(v-1, v)
 		}
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestRepresent compares R with (A + I)_ij x_j/((1 + d_i)(1 + d_j)), worked out by hand on a path of three nodes.
 func TestRepresent(t *testing.T) {
-	r, err := represent(t.Context(), path(t, make([]int32, 3), 4, 9, 16))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(represent(t.Context(), path(t, make([]int32, 3), 4, 9, 16)))
 	want := []float32{4./4 + 9./6, 4./6 + 9./9 + 16./6, 9./6 + 16./4}
 	for i, w := range want {
 		if d := r.Row(i)[0] - w; d > 1e-6 || d < -1e-6 { // float32 rounding
@@ -46,10 +40,7 @@ func TestRepresent(t *testing.T) {
 // votes of rows 0 to 2, row 3 those of 3 and 4, and then rows 0 and 4 cover nobody new.
 func TestOrder(t *testing.T) {
 	x := &mat.Dense{Rows: 5, Cols: 1, Data: []float32{0, 1, 2, 10, 11.5}}
-	votes, err := nearest(t.Context(), x, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	votes := mattest.Must(nearest(t.Context(), x, 2))
 	want := [][]int32{{0, 1}, {1, 0}, {2, 1}, {3, 4}, {4, 3}}
 	for i, w := range want {
 		if !slices.Equal(votes[i], w) {
@@ -171,10 +162,7 @@ func TestPageRank(t *testing.T) {
 	if !slices.Equal(f.kept, []bool{true, true, false, true}) || !slices.Equal(f.exemplars, []int32{0, 3}) {
 		t.Fatalf("nodes %v and exemplars %v, want nodes 0, 1 and 3 from 0 and 3", f.kept, f.exemplars)
 	}
-	rank, err := f.pageRank(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rank := mattest.Must(f.pageRank(t.Context()))
 	// π₃ = r/2 and r = 0.85π₃ + 0.15 give π₃ = 0.075/0.575; then π₀ = 0.85π₁ + π₃ and π₁ = 0.85π₀.
 	last := 0.075 / 0.575
 	first := last / (1 - 0.85*0.85)
@@ -209,10 +197,7 @@ func TestTreeEdges(t *testing.T) {
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {4, 5}, {3, 4}} {
 		b.AddWeightedEdge(e[0], e[1], float32(1+e[0]+e[1]))
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	f := forest{adj: g.Adj, order: []int32{0, 5, 1, 2, 3, 4}}
 	f.grow(5) // nodes 0, 1, 2 and 4, 5; then 1. Nodes 2, 3 and 4 would add 3
 	kept, adj, err := f.graph(t.Context())

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
@@ -42,10 +43,7 @@ const rounding = 1e-5
 func TestSmooth(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	m := clustGDD{Terms: 4, Alpha: 0.7}
-	got, err := m.smooth(t.Context(), g, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(m.smooth(t.Context(), g, 2))
 	a, power := dense(g), g.X.(*mat.Dense).Clone()
 	want := mat.NewDense(power.Dims())
 	for term := range 4 {
@@ -297,19 +295,10 @@ func TestRefinement(t *testing.T) {
 	m := newClustGDD()
 	m.Hidden, m.PretrainEpochs, m.Scale, m.FeatureRate = 8, 5, 1, 0.01
 	m.Epochs = 0
-	none, err := m.Condense(t.Context(), g, 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := mattest.Must(m.Condense(t.Context(), g, 9, 1))
 	m.Epochs = 4
-	some, err := m.Condense(t.Context(), g, 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := m.smooth(t.Context(), g, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	some := mattest.Must(m.Condense(t.Context(), g, 9, 1))
+	h := mattest.Must(m.smooth(t.Context(), g, 1))
 	var f mat.Dense
 	mat.MulSparse(&f, none.Members, h)
 	learntest.Close(t, "F", none.X, &f, rounding)

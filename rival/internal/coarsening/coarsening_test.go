@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -32,11 +33,7 @@ func drawn(t *testing.T, n int) *graph.Graph {
 			}
 		}
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestSmallest compares the eigenvalues of a path with 2 − 2cos(πj/n), and the eigenpairs of a random graph with the
@@ -48,10 +45,7 @@ func TestSmallest(t *testing.T) {
 		path[i] = append(path[i], edge{int32(i + 1), 1})
 		path[i+1] = append(path[i+1], edge{int32(i), 1})
 	}
-	values, _, err := newLaplacian(path).smallest(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := mattest.First(newLaplacian(path).smallest(t.Context(), k))
 	for j, got := range values {
 		if want := 2 - 2*math.Cos(math.Pi*float64(j+1)/n); !(math.Abs(got-want) <= 1e-3*want) {
 			t.Errorf("eigenvalue %d of a path is %v, want %v", j, got, want)
@@ -62,10 +56,7 @@ func TestSmallest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := l.dense(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.First(l.dense(t.Context(), k))
 	for j, v := range vectors {
 		image := make([]float64, len(v))
 		l.apply(image, v)
@@ -80,10 +71,7 @@ func TestSmallest(t *testing.T) {
 // TestVariation compares the cost of a set with its definition, computed with dense matrices.
 func TestVariation(t *testing.T) {
 	c := begin(drawn(t, 12))
-	rows, err := c.spectrum(t.Context(), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := mattest.Must(c.spectrum(t.Context(), 4))
 	degree, inside := make([]float64, 12), make([]bool, 12)
 	for i := range degree {
 		degree[i] = c.degree(i)
@@ -168,10 +156,7 @@ func TestNext(t *testing.T) {
 	if rows, err = c.spectrum(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	got, err := next.next(t.Context(), rows, place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(next.next(t.Context(), rows, place))
 	group, single := (rows[0][0]+rows[1][0]+rows[2][0])/math.Sqrt(3), rows[30][0]
 	if ratio, want := got[place[0]][0]/got[place[30]][0], group/single; !(math.Abs(ratio-want) <= 1e-9*math.Abs(want)) {
 		t.Errorf("a row of three over a row of one is %v, want %v", ratio, want)
@@ -213,9 +198,7 @@ func TestConvolution(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := new(mat.Dense)
-	if err := graph.Symmetric(g.Adj).Apply(t.Context(), h, x); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, graph.Symmetric(g.Adj).Apply(t.Context(), h, x))
 	before := v.apply(doubles(x))
 	for i, row := range before {
 		for j, got := range row {
@@ -268,10 +251,7 @@ func TestNeighbours(t *testing.T) {
 		points[i] = []float64{float64(random.IntN(9)), float64(random.IntN(9)), float64(random.IntN(3))}
 	}
 	rows := consecutive(len(points))[10:]
-	found, err := neighbours(t.Context(), points, rows, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(neighbours(t.Context(), points, rows, 7))
 	for i, r := range rows {
 		var all []pair
 		for _, o := range rows {
@@ -324,15 +304,9 @@ func TestPlanted(t *testing.T) {
 	}
 	b.AddEdge(9, 10)
 	b.Split.Train = []int32{0, 1, 18, 19}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	for _, m := range Methods() {
-		small, err := m.Condense(t.Context(), g, 2, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := mattest.Must(m.Condense(t.Context(), g, 2, 0))
 		if !slices.Equal(small.Members.Indices, consecutive(20)) || small.Members.Indptr[1] != 10 {
 			t.Errorf("%s: super-nodes of %v from %v, want the cliques", m.Name(), small.Members.Indices, small.Members.Indptr)
 		}

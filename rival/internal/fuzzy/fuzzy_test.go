@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -20,11 +21,7 @@ func line(t *testing.T, zeros int, places ...float32) *graph.Graph {
 		x.Row(v)[zeros] = place
 		b.Split.Train = append(b.Split.Train, int32(v))
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // by condenses g by m.
@@ -108,10 +105,7 @@ func TestHops(t *testing.T) {
 	b := graph.Builder{Name: "edge", X: &mat.Dense{Rows: 2, Cols: 1, Data: []float32{1, 0}}, Y: []int32{0, 0}, Classes: 1}
 	b.AddEdge(0, 1)
 	b.Split.Train = []int32{0, 1}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	if x := by(t, newGECC(), g, 1).X.Row(0)[0]; math.Abs(float64(x)-0.85) > 1e-6 {
 		t.Errorf("centre %v, want 0.85", x)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -17,11 +18,7 @@ func line(t *testing.T, places ...float32) *graph.Graph {
 	for v := range places {
 		b.Split.Train = append(b.Split.Train, int32(v))
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestChoices compares herding and k-center on a line with choices worked out by hand.
@@ -39,10 +36,7 @@ func TestChoices(t *testing.T) {
 		{newKCenter(), 2, []int32{3, 4}},    // 14 is at distance 11
 		{newKCenter(), 3, []int32{0, 3, 4}}, // 0 is at distance 3
 	} {
-		small, err := c.method.Condense(t.Context(), line(t, places...), c.nodes, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := mattest.Must(c.method.Condense(t.Context(), line(t, places...), c.nodes, 0))
 		if !slices.Equal(small.Members.Indices, c.want) {
 			t.Errorf("%s chooses %v of %v, want %v", c.method.Name(), small.Members.Indices, places, c.want)
 		}
@@ -52,10 +46,7 @@ func TestChoices(t *testing.T) {
 // TestEqualRows checks that each of several equal rows is chosen at most once.
 func TestEqualRows(t *testing.T) {
 	for _, m := range []condense.Method{newHerding(), newKCenter()} {
-		small, err := m.Condense(t.Context(), line(t, 5, 5, 5, 5), 3, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := mattest.Must(m.Condense(t.Context(), line(t, 5, 5, 5, 5), 3, 0))
 		if nodes := small.Members.Indices; len(slices.Compact(slices.Clone(nodes))) != 3 {
 			t.Errorf("%s chooses %v, want 3 nodes", m.Name(), nodes)
 		}
@@ -69,14 +60,8 @@ func TestInducedEdges(t *testing.T) {
 	for v := range 4 {
 		b.AddWeightedEdge(v, v+1, float32(v+2))
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, err := random{}.Condense(t.Context(), g, 4, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
+	small := mattest.Must(random{}.Condense(t.Context(), g, 4, 0))
 	if a := small.Adj; a.NNZ() != 6 || !slices.Equal(a.Data, []float32{2, 2, 3, 3, 4, 4}) {
 		t.Errorf("edges %v with weights %v, want the path of 4 nodes with 2, 3, 4", a.Indices, a.Data)
 	}

@@ -85,19 +85,10 @@ func TestPrior(t *testing.T) {
 		b.AddEdge(e[0], e[1])
 	}
 	b.Split.Train = []int32{0, 1, 4, 5, 7}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := learn.Begin(t.Context(), g, 3, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
+	s := mattest.Must(learn.Begin(t.Context(), g, 3, 0))
 	train, first := s.Labelled()
-	mixtures, err := s.LabelMixtures(t.Context(), 2, train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mixtures := mattest.Must(s.LabelMixtures(t.Context(), 2, train))
 	p := prior(mixtures, first, []int32{0, 1, 1})
 	want := &mat.Dense{Rows: 3, Cols: 3, Data: []float32{1, 0, 0, 0, 1, 1, 0, 1, 1}}
 	learntest.Close(t, "P", p, want, 1e-6)
@@ -137,18 +128,9 @@ func TestCurriculum(t *testing.T) {
 		b.AddEdge(e[0], e[1])
 	}
 	b.Split.Train = []int32{2, 0, 1, 3, 4, 5}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := learn.Begin(t.Context(), g, 2, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	order, err := easyFirst(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
+	s := mattest.Must(learn.Begin(t.Context(), g, 2, 0))
+	order := mattest.Must(easyFirst(t.Context(), s))
 	if order[4]+order[5] != 5 || order[4] != 2 && order[4] != 3 {
 		t.Errorf("the order is %v, want nodes 2 and 3 last", order)
 	}

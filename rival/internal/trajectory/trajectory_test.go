@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -17,14 +18,8 @@ import (
 func TestExpertIsAutodiff(t *testing.T) {
 	s := learntest.Begin(t)
 	train, _ := s.Labelled()
-	convolution, err := s.Convolution(t.Context(), train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	linear, err := s.Linear(t.Context(), train, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	convolution := mattest.Must(s.Convolution(t.Context(), train))
+	linear := mattest.Must(s.Linear(t.Context(), train, 2))
 	for _, p := range []*pupil{{convolution, nil}, {linear, nil}} {
 		w := newWeights(6, 5, 3)
 		w.restart(rand.NewPCG(1, 9))
@@ -53,22 +48,14 @@ func TestStoreOnDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := learntest.Begin(t)
 	train, _ := s.Labelled()
-	layers, err := s.Convolution(t.Context(), train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	layers := mattest.Must(s.Convolution(t.Context(), train))
 	m := Experts{Experts: 2, Optimizer: SGD, ExpertRate: 0.4, ExpertEpochs: 6, MaxStart: 4, Interval: 2, Hidden: 6}
 	size := weightNumbers(6, m.Hidden, 3)
 	var stores []*store
 	for _, onDisk := range []bool{false, true} {
-		to, err := newStore(m.Experts*m.snapshots(), size, onDisk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := mattest.Must(newStore(m.Experts*m.snapshots(), size, onDisk))
 		defer to.close()
-		if err := m.train(t.Context(), &pupil{layers, nil}, to, 5, "experts"); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, m.train(t.Context(), &pupil{layers, nil}, to, 5, "experts"))
 		stores = append(stores, to)
 	}
 	one, two, first := newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // FuzzRead checks that no input causes a panic or unbounded memory use, in tables of nodes and of edges. Any graph that
@@ -23,14 +25,10 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, nodes, edges []byte) {
 		dir := t.TempDir()
 		for name, content := range map[string][]byte{"nodes.parquet": nodes, "edges.parquet": edges} {
-			if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
 		}
 		if g, err := open(t.Context(), dir); err == nil {
-			if err := g.Validate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, g.Validate(t.Context()))
 		}
 	})
 }

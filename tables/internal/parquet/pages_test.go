@@ -8,6 +8,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	pqformat "github.com/parquet-go/parquet-go/format"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestPagesClaim checks that a page whose header has an impossible size is an error before memory is allocated for it.
@@ -29,15 +31,11 @@ func TestPagesClaim(t *testing.T) {
 			var h pqformat.PageHeader
 			const first = 4 // after the magic number
 			r := bytes.NewReader(content[first:])
-			if err := thrift.NewDecoder(protocol.NewReader(r)).Decode(&h); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, thrift.NewDecoder(protocol.NewReader(r)).Decode(&h))
 			rest := content[len(content)-r.Len():]
 			c.change(&h)
 			var changed bytes.Buffer
-			if err := thrift.NewEncoder(protocol.NewWriter(&changed)).Encode(&h); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, thrift.NewEncoder(protocol.NewWriter(&changed)).Encode(&h))
 			return slices.Concat(content[:first], changed.Bytes(), rest)
 		})
 		_, err := open(t.Context(), dir)

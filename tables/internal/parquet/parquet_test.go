@@ -2,7 +2,6 @@ package parquet_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/tables/internal/parquet"
 
@@ -35,10 +35,7 @@ func TestLibraries(t *testing.T) {
 		"fastparquet", "polars", "duckdb", "pyarrow-lists", "pyarrow-encodings", "spark",
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, err := open(t.Context(), filepath.Join("testdata", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := mattest.Must(open(t.Context(), filepath.Join("testdata", name)))
 			if g.Name != name || !slices.Equal(g.IDs, []string{"ann", "bob", "zoë", "dan", "eve"}) ||
 				!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
 				!slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled, 0}) {
@@ -63,19 +60,13 @@ func TestLibraries(t *testing.T) {
 // TestIntegers checks ids of any integer width. The ends of edges may then be floats, as pandas writes them in a column
 // with nulls.
 func TestIntegers(t *testing.T) {
-	g, err := open(t.Context(), filepath.Join("testdata", "integers"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "integers")))
 	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) || g.ClassNames != nil ||
 		!slices.Equal(g.Y, []int32{0, 1, 0}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
 		!slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 1, -1.5, 0, 2, 0.25, 1, 3, 7}) {
 		t.Errorf("ids %q, labels %v, adjacency %+v, features %+v", g.IDs, g.Y, g.Adj, g.X)
 	}
-	g, err = open(t.Context(), filepath.Join("testdata", "uuids"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g = mattest.Must(open(t.Context(), filepath.Join("testdata", "uuids")))
 	if g.Edges() != 1 || g.IDs[0] != "00000000-0000-0001-0000-000000000000" {
 		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
 	}
@@ -109,9 +100,7 @@ func TestRefuses(t *testing.T) {
 func damaged(t *testing.T, name string, change func(content []byte) []byte) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "own")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "pyarrow-lists"))); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "pyarrow-lists"))))
 	file := filepath.Join(dir, name)
 	content, err := os.ReadFile(file)
 	if err == nil {
@@ -131,9 +120,7 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("a file that is cut: %v", err)
 	}
 	missing := damaged(t, "edges.parquet", func(b []byte) []byte { return b })
-	if err := os.Remove(filepath.Join(missing, "edges.parquet")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Remove(filepath.Join(missing, "edges.parquet")))
 	_, err := open(t.Context(), missing)
 	if err == nil || !strings.Contains(err.Error(), "edges.parquet: there is no such file") {
 		t.Errorf("no edges: %v", err)
@@ -144,9 +131,7 @@ func TestDamaged(t *testing.T) {
 	for at := 0; at < size; at += 29 {
 		changed := slices.Clone(whole)
 		changed[at] ^= 0x55
-		if err := os.WriteFile(filepath.Join(dir, "nodes.parquet"), changed, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(filepath.Join(dir, "nodes.parquet"), changed, 0o600))
 		if g, err := open(t.Context(), dir); err == nil {
 			err = g.Validate(t.Context())
 			if err != nil {
@@ -172,16 +157,11 @@ func TestCancelled(t *testing.T) {
 // TestWrite checks that classes of equal names, and one without a name, are read back.
 func TestWrite(t *testing.T) {
 	for _, classes := range [][]string{{"z", "", "never"}, {"7", "a", "b"}, {"a", "b", "b"}} {
-		g, err := open(t.Context(), filepath.Join("testdata", "spark"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := mattest.Must(open(t.Context(), filepath.Join("testdata", "spark")))
 		g.ClassNames, g.Classes = classes, 3
 		g.Y = []int32{2, 1, 2, graph.Unlabelled, 1} // no label is 0
 		path := filepath.Join(t.TempDir(), "out.parquet")
-		if err := dataset.Write(t.Context(), path, g); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, dataset.Write(t.Context(), path, g))
 		again, err := open(t.Context(), path)
 		if err != nil || !slices.Equal(again.ClassNames, classes) || !slices.Equal(again.Y, g.Y) || again.Classes != 3 {
 			t.Errorf("%v: classes %q, labels %v", err, again.ClassNames, again.Y)
@@ -199,18 +179,10 @@ func TestWriteMany(t *testing.T) {
 		x.Data[i*32] = float32(i)
 		b.AddEdge(i, (i+7)%n)
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	path := filepath.Join(t.TempDir(), "many.parquet")
-	if err := dataset.Write(t.Context(), path, g); err != nil {
-		t.Fatal(err)
-	}
-	again, _, err := (parquet.Format{}).Read(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, dataset.Write(t.Context(), path, g))
+	again := mattest.First((parquet.Format{}).Read(t.Context(), path))
 	if !slices.Equal(again.X.(*mat.Dense).Data, x.Data) || !slices.Equal(again.Adj.Indices, g.Adj.Indices) ||
 		again.IDs != nil {
 		t.Error("the graph that is read is another")
@@ -224,9 +196,7 @@ func TestWriteKeepsOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "out.parquet")
-	if err := os.CopyFS(path, os.DirFS(filepath.Join("testdata", "spark"))); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(path, os.DirFS(filepath.Join("testdata", "spark"))))
 	err = dataset.Write(t.Context(), path, g)
 	if err == nil || !strings.Contains(err.Error(), "the folder holds edges.parquet, and only one with the files nodes") {
 		t.Errorf("error %v", err)
@@ -238,32 +208,17 @@ func TestWriteKeepsOthers(t *testing.T) {
 
 // TestDamagedCondensed checks that a damaged file of a condensed graph gives an error or a valid condensed graph.
 func TestDamagedCondensed(t *testing.T) {
-	small := &condense.Condensed{
-		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
-		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
-		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
-		Members: &mat.CSR{
-			Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5},
-		},
-		MemberIDs: []string{"ann", "bob", "zoë"},
-		Adj:       &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
-	}
+	small := formattest.Small()
+	small.MemberIDs = []string{"ann", "bob", "zoë"}
 	path := filepath.Join(t.TempDir(), "small.parquet")
-	if err := small.Save(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, small.Save(t.Context(), path))
 	nodes := filepath.Join(path, "nodes.parquet")
-	whole, err := os.ReadFile(nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := mattest.Must(os.ReadFile(nodes))
 	wrong := 0
 	for at := 0; at < len(whole); at += 13 {
 		changed := slices.Clone(whole)
 		changed[at] ^= 0x55
-		if err := os.WriteFile(nodes, changed, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(nodes, changed, 0o600))
 		if _, err := condense.Load(path); err != nil {
 			wrong++
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -103,9 +104,7 @@ func writeRows[T any](t *testing.T, path string, rows []T) {
 	}
 	w := pq.NewGenericWriter[T](file, pq.MaxRowsPerRowGroup(300))
 	_, err = w.Write(rows)
-	if err := errors.Join(err, w.Close(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, errors.Join(err, w.Close(), file.Close()))
 }
 
 func TestStreamOfManyRowGroups(t *testing.T) {
@@ -126,9 +125,7 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "own")
 	compare := func(what, wantError string) {
 		t.Helper()
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.MkdirAll(dir, 0o755))
 		writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
 		writeRows(t, filepath.Join(dir, "edges.parquet"), edges)
 		want, notes, wrong := written(t.Context(), t, dir, false)
@@ -169,9 +166,7 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, s.Close())
 	writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
 	if s, err = (dataset.Options{}).Stream(t.Context(), dir, 1<<20); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 
 	_ "github.com/graph-condensation/cgc/tables"
@@ -58,10 +59,7 @@ func TestServer(t *testing.T) {
 func testTables(t *testing.T, s *server) {
 	var first *graph.Graph
 	for range 3 {
-		g, err := open(t.Context(), s.address("postgres"), "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := mattest.Must(open(t.Context(), s.address("postgres"), "", ""))
 		if first == nil {
 			first = g
 		}
@@ -95,10 +93,7 @@ func testCommand(t *testing.T, s *server) {
 	if err := command.Run(); err != nil {
 		t.Fatalf("%v: %s", err, notes.String())
 	}
-	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := mattest.Must(os.ReadFile(file))
 	said := strings.Join([]string{out.String(), notes.String(), string(written)}, "\n")
 	for _, word := range []string{"hush", "word@", "tester"} {
 		if strings.Contains(said, word) {
@@ -209,10 +204,7 @@ func testCancelled(t *testing.T, s *server) {
 
 // TestNoServer checks that the error without a server has one line and no secret.
 func TestNoServer(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := mattest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	closed := l.Addr().String()
 	l.Close()
 	for address, want := range map[string]string{

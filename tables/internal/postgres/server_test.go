@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -34,10 +35,7 @@ type server struct {
 // programs returns the folder of the newest installed server: in the folders that Debian uses, or else in $PATH.
 func programs(t *testing.T) string {
 	t.Helper()
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(filepath.Glob("/usr/lib/postgresql/*/bin/initdb"))
 	if path, err := exec.LookPath("initdb"); err == nil && len(found) == 0 {
 		found = []string{path}
 	}
@@ -80,14 +78,10 @@ func start(t *testing.T) *server {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	password := filepath.Join(dir, "password")
-	if err := os.WriteFile(password, []byte(secret), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(password, []byte(secret), 0o600))
 	if as != nil {
 		for _, path := range []string{dir, password} {
-			if err := os.Chown(path, int(as.Uid), int(as.Gid)); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, os.Chown(path, int(as.Uid), int(as.Gid)))
 		}
 	}
 	command := func(name string, args ...string) *exec.Cmd {
@@ -106,9 +100,7 @@ func start(t *testing.T) *server {
 	cmd := command("postgres", "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "fsync=off",
 		"-c", "unix_socket_directories=")
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown
 		_ = cmd.Wait()                         // with any exit code
@@ -129,10 +121,7 @@ func start(t *testing.T) *server {
 // freePort returns a port of this machine that is free.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := mattest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

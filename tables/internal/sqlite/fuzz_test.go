@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // FuzzRead checks that no input causes a panic or unbounded memory use, in the file of a database. Any graph that is
@@ -16,13 +18,9 @@ func FuzzRead(f *testing.F) {
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "people.sqlite")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, text, 0o600))
 		if g, err := open(t.Context(), path, "", ""); err == nil {
-			if err := g.Validate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, g.Validate(t.Context()))
 		}
 	})
 }

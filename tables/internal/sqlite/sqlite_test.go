@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/tables/internal/sqlite"
 
@@ -69,10 +70,7 @@ func TestRead(t *testing.T) {
 func made(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a b?c%d.base")
-	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f").Replace(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := mattest.Must(sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f").Replace(path)))
 	for _, s := range statements {
 		if _, err := db.ExecContext(t.Context(), s); err != nil {
 			t.Fatal(err)
@@ -95,10 +93,7 @@ func TestNumbers(t *testing.T) {
 	path := made(t, "pragma journal_mode = wal", "create table n (id, label, x)", edges,
 		"insert into n values (10, 1, true), (9, 2, 2.5)", "insert into edges values ('9', 10.0)",
 		"create view nodes as select id, label, case id when 10 then 'train' end as split, x from n")
-	g, err := open(t.Context(), path, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.Must(open(t.Context(), path, "", ""))
 	if !slices.Equal(g.IDs, []string{"9", "10"}) || g.Edges() != 1 || !slices.Equal(g.Y, []int32{1, 0}) ||
 		!slices.Equal(g.X.(*mat.Dense).Data, []float32{2.5, 1}) || !slices.Equal(g.Split.Train, []int32{1}) {
 		t.Errorf("ids %q, labels %v, features %+v, split %+v", g.IDs, g.Y, g.X, g.Split)
@@ -145,10 +140,7 @@ func TestRefuses(t *testing.T) {
 		{good, "select *, datetime() as y, cast(0 as timestamp) as z from no_such", "", "no such table: no_such"},
 	} {
 		path := made(t, c.statements...)
-		before, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := mattest.Must(os.ReadFile(path))
 		if _, err := open(t.Context(), path, c.nodes, c.edges); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q, %q: %v, want %s", c.nodes, c.edges, err, c.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -23,26 +24,16 @@ func TestPeer(t *testing.T) {
 	}
 	g := synth.Demo()
 	path := filepath.Join(t.TempDir(), "demo.safetensors")
-	if err := native.Format.Write(t.Context(), path, g); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, native.Format.Write(t.Context(), path, g))
 	config := cgc.Defaults()
 	config.Nodes, config.Threshold, config.Degree = len(g.Split.Train), 0.4, 0
-	small, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(python, "peer/condense.py", path, "--nodes=140", "--threshold=0.4").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
+	out := mattest.Must(exec.Command(python, "peer/condense.py", path, "--nodes=140", "--threshold=0.4").Output())
 	var got struct {
 		Nodes, Edges int
 		Seconds      map[string]float64
 	}
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, json.Unmarshal(out, &got))
 	if want := small.Adj.NNZ() / 2; got.Nodes != 140 || got.Edges != want || want == 0 {
 		t.Errorf("%d nodes, %d edges, want 140 and %d", got.Nodes, got.Edges, want)
 	}

@@ -85,7 +85,7 @@ func (p Plan) Validate() error {
 		check(err == nil, "partition", strconv.Quote(name), "one of %s", strings.Join(partition.Names(), ", "))
 	}
 	for _, precision := range p.Precisions {
-		check(precision.Known(), "precision", precision, "some of %v", blocked.Precisions())
+		check(slices.Contains(blocked.Precisions(), precision), "precision", precision, "some of %v", blocked.Precisions())
 	}
 	valid := func(scale float64) bool { return scale > 0 && scale <= most }
 	for _, scale := range p.Scales {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // series returns a series with values at x = 0, 1, …. spread is the standard deviation of each value.
@@ -133,10 +134,7 @@ func TestPlot(t *testing.T) {
 			if strings.Contains(svg.String(), "nobody") {
 				t.Error("the SVG names a class or a series without marks")
 			}
-			drawn, err := png.Decode(&picture)
-			if err != nil {
-				t.Fatal(err)
-			}
+			drawn := mattest.Must(png.Decode(&picture))
 			if b := drawn.Bounds(); b.Dx() < 900 || b.Dy() < 200 {
 				t.Errorf("the PNG is %v, want at least 900×200", b)
 			}
@@ -161,9 +159,7 @@ func TestLines(t *testing.T) {
 	count := func(y ...float64) int {
 		data := &report.Lines{Series: []report.Series{{Name: "s", X: []float64{0, 1, 2}, Y: y}}}
 		var b bytes.Buffer
-		if err := chart.SVG(&b, &report.Plot{Title: "t", Data: data}); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, chart.SVG(&b, &report.Plot{Title: "t", Data: data}))
 		return strings.Count(b.String(), "rgb(0,114,178)") + strings.Count(b.String(), "#0072B2")
 	}
 	three, two := count(1, 2, 3), count(1, math.NaN(), 3)
@@ -180,13 +176,8 @@ func TestPlaneScale(t *testing.T) {
 		Views:   []report.View{{At: [][][2]float64{{{0, 0}, {10, 0}, {0, 10}}}}},
 	}}
 	var b bytes.Buffer
-	if err := chart.PNG(&b, p); err != nil {
-		t.Fatal(err)
-	}
-	drawn, err := png.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, chart.PNG(&b, p))
+	drawn := mattest.Must(png.Decode(&b))
 	left, right, top, bottom := math.MaxInt, 0, math.MaxInt, 0
 	for y := range drawn.Bounds().Dy() {
 		for x := range drawn.Bounds().Dx() * 8 / 10 { // the key is to the right

@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -124,10 +125,7 @@ func open(t *testing.T, content []byte) io.Reader {
 // head returns the frame of a task.
 func head(t testing.TB, task cluster.Task) []byte {
 	t.Helper()
-	text, err := json.Marshal(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(json.Marshal(task))
 	return frame(nil, cluster.TaskFrame, text)
 }
 
@@ -135,14 +133,8 @@ func head(t testing.TB, task cluster.Task) []byte {
 func written(t *testing.T, in []byte) *stored.File {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "part.safetensors")
-	if err := cluster.Run(t.Context(), open(t, in), io.Discard, out); err != nil {
-		t.Fatal(err)
-	}
-	f, err := stored.Read(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	mattest.OK(t, cluster.Run(t.Context(), open(t, in), io.Discard, out))
+	return mattest.Must(stored.Read(out))
 }
 
 // refused checks that a worker returns an error that contains want, and writes no file.
@@ -183,10 +175,7 @@ func TestColumns(t *testing.T) {
 					o.Teleport = 0.1
 				}
 				got := written(t, feed(t, g, o, 5, 23, rule != propagate.SGC))
-				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 5, 23)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := mattest.Must(stored.Compute(t.Context(), blocked.Engine{}, o, g, 5, 23))
 				if !slices.Equal(got.Train, want.Train) || !slices.Equal(got.X.Data, want.X.Data) {
 					t.Fatal("other training nodes or features")
 				}

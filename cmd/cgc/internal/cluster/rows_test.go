@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -116,13 +117,8 @@ func byRows(
 	}
 	merged := filepath.Join(t.TempDir(), "merged.safetensors")
 	slices.Reverse(paths)
-	if err := stored.Merge(t.Context(), merged, paths); err != nil {
-		t.Fatal(err)
-	}
-	f, err := stored.Read(merged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, stored.Merge(t.Context(), merged, paths))
+	f = mattest.Must(stored.Read(merged))
 	return f, sums[:o.Hops]
 }
 
@@ -153,14 +149,8 @@ func TestTraffic(t *testing.T) {
 // float32 terms, which is split into one partial sum per block.
 func TestRows(t *testing.T) {
 	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
-		normalized, err := g.NormalizedFeatures(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		scaling, err := graph.FitScaling(normalized.X, g.Split.Train)
-		if err != nil {
-			t.Fatal(err)
-		}
+		normalized := mattest.Must(g.NormalizedFeatures(t.Context()))
+		scaling := mattest.Must(graph.FitScaling(normalized.X, g.Split.Train))
 		for _, rule := range propagate.Rules() {
 			for _, c := range []struct {
 				hops, blocks int
@@ -173,10 +163,7 @@ func TestRows(t *testing.T) {
 				if rule == propagate.PPR {
 					o.Teleport = 0.1
 				}
-				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, g.Features())
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := mattest.Must(stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, g.Features()))
 				var s graph.Scaling
 				if c.standardize {
 					s = scaling
@@ -209,13 +196,8 @@ func TestScaling(t *testing.T) {
 		in = frame(in, cluster.NodeFrame, uint32(1), v, int32(0), 0.0, g.Y[v], g.X.(*mat.Dense).Row(int(v))[3:20])
 	}
 	var sent bytes.Buffer
-	if err := cluster.Run(t.Context(), bytes.NewReader(frame(in, cluster.EndFrame)), &sent, ""); err != nil {
-		t.Fatal(err)
-	}
-	want, err := graph.FitScaling(g.X, g.Split.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, cluster.Run(t.Context(), bytes.NewReader(frame(in, cluster.EndFrame)), &sent, ""))
+	want := mattest.Must(graph.FitScaling(g.X, g.Split.Train))
 	if got := sent.Bytes(); !bytes.Equal(got[4:], frame(nil, cluster.ScalingFrame, want.Mean[3:20], want.Std[3:20])) {
 		t.Error("another scaling than that of the graph")
 	}

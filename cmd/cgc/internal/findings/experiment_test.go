@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // outcomes returns records of three arms and of the full graph, with the given numbers of condensation seeds and of
@@ -32,10 +33,7 @@ func outcomes(t *testing.T, seeds, trainings int) (all []experiment.Record) {
 				config.Variant = method
 				r := r
 				r.Arm, r.Nodes, r.Seed, r.TrainingSeed = string(method), 70, uint64(s), uint64(s+1000*j)
-				written, err := condense.Configuration(config, 70, r.Seed)
-				if err != nil {
-					t.Fatal(err)
-				}
+				written := mattest.Must(condense.Configuration(config, 70, r.Seed))
 				r.Config = written
 				r.Seconds.Total = 0.012
 				r.Val, r.Test = 80, []float64{82, 81.5, 79.25}[i]+0.5*float64(s%3)+0.25*float64(i*s%2)+float64(j)
@@ -67,9 +65,7 @@ func TestExperimentDocument(t *testing.T) {
 			}
 			o.Comparisons = experiment.Comparisons(o.Summaries)
 			var got bytes.Buffer
-			if err := report.Text(&got, o.Document()); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, report.Text(&got, o.Document()))
 			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
 		})
 	}
@@ -82,10 +78,7 @@ func TestExperimentJSON(t *testing.T) {
 		Summaries: all[2:], Comparisons: []experiment.Comparison{experiment.Compare(all[1], all[0])}, Trained: 8,
 		Records: "r/records.jsonl", RecordsCSV: "r/records.csv", SummaryCSV: "r/summary.csv",
 	}
-	text, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(json.MarshalIndent(o, "", "  "))
 	golden.Compare(t, "testdata/experiment.json", append(text, '\n'))
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

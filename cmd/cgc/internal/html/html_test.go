@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // evil is a string that runs code in a page that fails to treat it as text.
@@ -50,10 +51,7 @@ func document(word string) *report.Document {
 func TestEscapes(t *testing.T) {
 	elements := regexp.MustCompile(`<[a-zA-Z/!][^>]*`)
 	count := func(word string) map[string]int {
-		page, err := html.Render(document(word))
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := mattest.Must(html.Render(document(word)))
 		n := map[string]int{}
 		for _, tag := range elements.FindAllString(string(page), -1) {
 			n[regexp.MustCompile(`^</?[a-zA-Z!]+`).FindString(tag)]++
@@ -69,10 +67,7 @@ func TestEscapes(t *testing.T) {
 // TestSelfContained checks that the page contains no address to load from, and that its data is the JSON of the plots.
 func TestSelfContained(t *testing.T) {
 	d := document("harmless")
-	page, err := html.Render(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := mattest.Must(html.Render(d))
 	for _, loads := range []string{`src="`, "url(", "@import", "http://", "https://", "<iframe", "<base"} {
 		if text := strings.ReplaceAll(string(page), "http://www.w3.org/2000/svg", ""); strings.Contains(text, loads) {
 			t.Errorf("the page has %q", loads)
@@ -99,10 +94,7 @@ func TestSelfContained(t *testing.T) {
 // TestParts checks that tiles keep their position, that programs have a copy button, and that folded tables have a
 // title to open them.
 func TestParts(t *testing.T) {
-	page, err := html.Render(document("harmless"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := mattest.Must(html.Render(document("harmless")))
 	for _, part := range []string{
 		`<dl class="lead"><div><dt>harmless</dt><dd>70</dd><dd class="remark">harmless</dd></div></dl>`,
 		`<div class="copied program"><code>harmless</code><button type="button" aria-label="copy the program">`,
@@ -123,10 +115,7 @@ func TestParts(t *testing.T) {
 
 // TestWithoutPlots checks that a page without plots does not contain the library that draws them.
 func TestWithoutPlots(t *testing.T) {
-	page, err := html.Render(&report.Document{Title: "none", Blocks: []report.Block{report.Paragraph("Text.")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := mattest.Must(html.Render(&report.Document{Title: "none", Blocks: []report.Block{report.Paragraph("Text.")}}))
 	if len(page) > 60_000 || !bytes.Contains(page, []byte("<p>Text.</p>")) {
 		t.Errorf("%d bytes, want a page of less than 60,000 with the paragraph", len(page))
 	}

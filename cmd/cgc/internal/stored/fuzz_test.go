@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -22,20 +23,14 @@ func FuzzRead(f *testing.F) {
 	f.Add(text[:100])
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "part.safetensors")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, text, 0o600))
 		file, err := stored.Read(path)
 		if err != nil {
 			return
 		}
-		if err := file.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, file.Validate())
 		if g, err := file.Graph(t.Context()); err == nil {
-			if err := g.Validate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, g.Validate(t.Context()))
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -23,11 +24,7 @@ import (
 // compute returns the embeddings of g in columns lo to hi−1.
 func compute(t testing.TB, o stored.Origin, g *graph.Graph, lo, hi int) *stored.File {
 	t.Helper()
-	f, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, lo, hi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return mattest.Must(stored.Compute(t.Context(), blocked.Engine{}, o, g, lo, hi))
 }
 
 // parts writes ranges of columns of g to separate files, and returns the paths.
@@ -46,21 +43,13 @@ func parts(t testing.TB, o stored.Origin, g *graph.Graph, cuts ...int) (paths []
 // read reads a file of embeddings.
 func read(t *testing.T, path string) *stored.File {
 	t.Helper()
-	f, err := stored.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return mattest.Must(stored.Read(path))
 }
 
 // run returns the embeddings that an engine gives.
 func run(t *testing.T, e propagate.Engine, o stored.Origin, in propagate.Input) []mat.View {
 	t.Helper()
-	views, err := propagate.Run(t.Context(), e, o.Propagation(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return views
+	return mattest.Must(propagate.Run(t.Context(), e, o.Propagation(), in))
 }
 
 // same checks that two lists of embeddings have the same bits.
@@ -135,16 +124,10 @@ func TestEngineWithinMemory(t *testing.T) {
 			NormalizeFeatures: standardize, Standardize: standardize,
 		}}
 		f := compute(t, o, whole, 0, whole.Features())
-		alone, err := f.Graph(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		alone := mattest.Must(f.Graph(t.Context()))
 		for name, g := range map[string]*graph.Graph{"graph": whole, "file": alone} {
 			t.Run(fmt.Sprintf("features of the %s, standardize %v", name, standardize), func(t *testing.T) {
-				seen, _, err := o.Setting.Features(t.Context(), g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				seen := mattest.First(o.Setting.Features(t.Context(), g))
 				rows := seen.Split.Train
 				in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Classes: seen.Labels(rows)}
 				got := run(t, stored.Engine{File: f, Memory: 1 << 10}, o, in)
@@ -199,10 +182,7 @@ func TestRefuses(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	g := synth.Demo()
 	path := parts(t, stored.Origin{Rule: propagate.SGC, Hops: 1}, g, 0, 4)[0]
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile(path))
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		broken := slices.Clone(text)

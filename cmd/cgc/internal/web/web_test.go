@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // built returns stand-ins for the files of go generate.
@@ -25,10 +27,7 @@ func built() map[string][]byte {
 
 // TestHandler checks that the handler serves the files of the page with their types and a policy, and nothing else.
 func TestHandler(t *testing.T) {
-	all, err := With(built())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mattest.Must(With(built()))
 	h := Handler(all)
 	get := func(method, target, tag string) *http.Response {
 		r := httptest.NewRequest(method, target, nil)
@@ -89,10 +88,7 @@ func TestNoProgram(t *testing.T) {
 
 // TestPageIsWhole checks that the page contains all files that it refers to, and that nothing refers to another server.
 func TestPageIsWhole(t *testing.T) {
-	all, err := With(built())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mattest.Must(With(built()))
 	names := regexp.MustCompile(`(?:src|href)="([^"]+)"|from "\./([^"]+)"|import\("\./([^"]+)"\)|Worker\("([^"]+)"`)
 	found := 0
 	for name, content := range all {
@@ -120,10 +116,7 @@ func TestPageIsWhole(t *testing.T) {
 // which HTML cannot set.
 func TestPoliciesInFiles(t *testing.T) {
 	for name, want := range map[string]string{"index.html": policy, frame: framePolicy} {
-		text, err := page.ReadFile("page/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(page.ReadFile("page/" + name))
 		want, _, _ = strings.Cut(want, "; frame-ancestors")
 		if !strings.Contains(string(text), `"Content-Security-Policy" content="`+want+`"`) {
 			t.Errorf("%s does not have the policy %s", name, want)
@@ -157,15 +150,10 @@ func TestSize(t *testing.T) {
 }
 
 func TestExport(t *testing.T) {
-	all, err := With(built())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mattest.Must(With(built()))
 	folder := filepath.Join(t.TempDir(), "new", "public")
 	for range 2 { // the second time, the files already exist
-		if err := Export(all, folder); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, Export(all, folder))
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != len(all) {

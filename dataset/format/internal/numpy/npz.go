@@ -66,17 +66,7 @@ func (z *Archive) member(name string) *zip.File {
 }
 
 // Open calls read with the array of that name.
-func (z *Archive) Open(name string, read func(*Array) error) error {
-	a, closer, err := z.Reader(name)
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
-	if err := read(a); err != nil {
-		return z.Fail(name, err)
-	}
-	return nil
-}
+func (z *Archive) Open(name string, read func(*Array) error) error { return open(z, name, read) }
 
 // Fail returns a *format.ReadError about an array.
 func (z *Archive) Fail(name string, err error) error {

@@ -5,6 +5,7 @@ package roles
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -94,7 +95,10 @@ func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, 
 	g, changes, err := b.Graph(ctx)
 	if err != nil {
 		names["split"] = parts(&b.Split)[0].of(z)
-		return nil, nil, format.LocateArrays(err, z.Where(), names)
+		if part := new(graph.PartError); errors.As(err, &part) {
+			err = &format.ReadError{File: z.Where(), Err: fmt.Errorf("array %s: %w", names[part.Part], part.Err)}
+		}
+		return nil, nil, err
 	}
 	return g, append(notes, content.Notes(g, changes)...), nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -35,10 +36,7 @@ func begin(t *testing.T) *tester {
 // ask sends a request. It stores the answer in out, or returns the message of a failure.
 func (t *tester) ask(request map[string]any, out any) (sentence string) {
 	t.Helper()
-	text, err := json.Marshal(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(json.Marshal(request))
 	ctx := progress.With(t.Context(), func(e progress.Event) { t.events = append(t.events, e) })
 	answer := t.Do(ctx, text)
 	var failed session.Failure
@@ -71,12 +69,8 @@ func (t *tester) demo(changes map[string]any) (c session.Condensed) {
 func (t *tester) put(name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.Inbox, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	mattest.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -118,11 +112,7 @@ func TestCommandMakesTheSame(t *testing.T) {
 // contents returns the bytes of a file.
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return mattest.Must(os.ReadFile(path))
 }
 
 // TestConvert checks that condensing also writes a report, and that the condensed graph can be converted to each format
@@ -134,10 +124,7 @@ func TestConvert(t *testing.T) {
 	if err != nil || c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
 		t.Errorf("%v: a report of %d bytes in %s, want one with the command %q", err, len(page), c.Files[1].Name, c.Command)
 	}
-	want, err := condense.Load(c.Files[0].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.Must(condense.Load(c.Files[0].Path))
 	for _, extension := range []string{".npz", ".pt"} {
 		if !slices.ContainsFunc(c.Formats, func(s session.Store) bool { return s.Extension == extension }) {
 			t.Errorf("formats %+v, want one with %s", c.Formats, extension)
@@ -168,17 +155,11 @@ func TestConvert(t *testing.T) {
 func TestTrain(t *testing.T) {
 	s := begin(t)
 	c := s.demo(map[string]any{"standardize": true})
-	small, err := condense.Load(c.Files[0].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(condense.Load(c.Files[0].Path))
 	training := gnn.Defaults()
 	training.Epochs, training.Weighted = 5, true
 	plan := experiment.Evaluation{Models: []gnn.Model{gnn.SGC()}, Training: training, Trainings: 1, Seed: 4}
-	scores, err := plan.Run(t.Context(), small, synth.Demo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores := mattest.Must(plan.Run(t.Context(), small, synth.Demo()))
 	for _, s := range []*tester{s, {T: t, Session: &session.Session{Outbox: s.Outbox}}} {
 		var got session.Trained
 		ask := map[string]any{"model": "sgc", "epochs": 5, "seed": 4, "file": c.Files[0].Path}
@@ -217,10 +198,7 @@ func TestOpen(t *testing.T) {
 	s.put("mine/edges.csv", "source,target\na,b\nb,a\nc,c\nc,d\n")
 	var o session.Opened
 	s.get(map[string]any{"do": "open", "graph": filepath.Join(s.Inbox, "mine")}, &o)
-	want, err := dataset.Options{}.Open(t.Context(), filepath.Join(s.Inbox, "mine"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.Must(dataset.Options{}.Open(t.Context(), filepath.Join(s.Inbox, "mine")))
 	if o.Name != "mine" || o.Nodes != 5 || o.Edges != 2 || o.Isolated != 1 ||
 		!slices.Equal(o.ClassNames, want.ClassNames) {
 		t.Errorf("%+v", o)
@@ -276,14 +254,9 @@ func TestSeveral(t *testing.T) {
 	s := begin(t)
 	ctx := context.Background()
 	for _, name := range []string{"one", "two"} {
-		if err := dataset.Write(ctx, filepath.Join(s.Inbox, name+".safetensors"), synth.Demo()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, dataset.Write(ctx, filepath.Join(s.Inbox, name+".safetensors"), synth.Demo()))
 	}
-	request, err := json.Marshal(map[string]any{"do": "open", "graph": s.Inbox})
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := mattest.Must(json.Marshal(map[string]any{"do": "open", "graph": s.Inbox}))
 	var failed session.Failure
 	if err := json.Unmarshal(s.Do(ctx, request), &failed); err != nil || len(failed.Choose) != 2 || failed.Error == "" {
 		t.Fatalf("%v, %+v", err, failed)

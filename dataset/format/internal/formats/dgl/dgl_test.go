@@ -1,7 +1,6 @@
 package dgl_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/dgl"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // plain returns the files of the graph of fixture.Plain.
@@ -45,10 +43,14 @@ func TestRead(t *testing.T) {
 	fixture.Same(t, fixture.Open(t, fixture.Folder(t, plain())), fixture.Open(t, fixture.Folder(t, fixture.Plain())))
 }
 
-// TestWriteRefuses checks that a folder with other files is not replaced.
-func TestWriteRefuses(t *testing.T) {
+// TestWrite checks that each edge is written in both directions, and that a folder with other files is not replaced.
+func TestWrite(t *testing.T) {
 	g, path := fixture.Open(t, filepath.Join("testdata", "made")), filepath.Join(t.TempDir(), "out.dgl")
 	fixture.OK(t, dataset.Write(t.Context(), path, g))
+	edges, _ := os.ReadFile(filepath.Join(path, "edges_0.csv"))
+	if want := "src_id,dst_id,weight\na,b,2.5\nb,c,1\nb,a,2.5\nc,b,1\n"; string(edges) != want {
+		t.Errorf("edges %q, want %q", edges, want)
+	}
 	mine := filepath.Join(path, "thesis.tex")
 	fixture.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	err := dataset.Write(t.Context(), path, g)
@@ -64,13 +66,7 @@ func TestDGLReads(t *testing.T) {
 	graphFolder, smallFolder := filepath.Join(dir, "graph.dgl"), filepath.Join(dir, "small.dgl")
 	g := fixture.Open(t, filepath.Join("testdata", "made"))
 	fixture.OK(t, dataset.Write(t.Context(), graphFolder, g))
-	small := &condense.Condensed{
-		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
-		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
-		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
-		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
-		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
-	}
+	small := formattest.Small()
 	fixture.OK(t, small.Save(t.Context(), smallFolder))
 	fixture.Python(t, "dgl", `
 import os, sys

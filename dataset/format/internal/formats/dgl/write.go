@@ -63,12 +63,34 @@ func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) er
 				return err
 			}
 		}
-		both := t.Edges.Both()
+		both := bothWays(&t.Edges)
 		if err := w.table(filepath.Join(folder, edgesFile), &both); err != nil {
 			return err
 		}
 		return os.WriteFile(filepath.Join(folder, metaFile), text, 0o644)
 	})
+}
+
+// bothWays returns an edge table with each edge in both directions: first all of t, then all of t reversed.
+func bothWays(t *format.Table) format.Table {
+	both := format.Table{Rows: 2 * t.Rows}
+	for _, c := range t.Columns {
+		other := c
+		switch c.Name {
+		case "source":
+			other = *t.Find("target")
+		case "target":
+			other = *t.Find("source")
+		}
+		switch data := c.Data.(type) {
+		case []int32:
+			c.Data = slices.Concat(data, other.Data.([]int32))
+		case []float32:
+			c.Data = slices.Concat(data, data)
+		}
+		both.Columns = append(both.Columns, c)
+	}
+	return both
 }
 
 // replaceable returns an error if a folder at path holds files that neither Write nor DGL wrote.

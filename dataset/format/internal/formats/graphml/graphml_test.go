@@ -1,7 +1,6 @@
 package graphml_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/graphml"
@@ -197,13 +195,7 @@ func TestNetworkXReads(t *testing.T) {
 	dir := t.TempDir()
 	graphFile, smallFile := filepath.Join(dir, "graph.graphml"), filepath.Join(dir, "small.graphml")
 	fixture.OK(t, dataset.Write(t.Context(), graphFile, g))
-	small := &condense.Condensed{
-		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
-		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
-		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
-		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
-		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
-	}
+	small := formattest.Small()
 	small.MemberIDs = []string{"c", "a", "b & co"}
 	fixture.OK(t, small.Save(t.Context(), smallFile))
 	small.ClassNames = nil

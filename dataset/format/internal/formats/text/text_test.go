@@ -102,7 +102,7 @@ func TestReadTextRefuses(t *testing.T) {
 	fixture.Refuses(t, notPacked, "edges.csv.gz: unpacking gzip")
 	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,9\n")))
 	_, err := dataset.Options{}.Open(t.Context(), dir)
-	var place *dataset.ReadError
+	var place *format.ReadError
 	if !errors.As(err, &place) || place.Line != 1 || filepath.Base(place.File) != "edges.csv" {
 		t.Errorf("%v is not a ReadError with file and line", err)
 	}
