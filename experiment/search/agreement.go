@@ -101,7 +101,7 @@ func (s Search) logged(
 	}
 	if log != nil {
 		for _, known := range log.Records() {
-			if known.IsWhole() && known.Graph.Fingerprint == id.Fingerprint && known.Setting == r.Setting &&
+			if known.Arm == experiment.Whole && known.Graph.Fingerprint == id.Fingerprint && known.Setting == r.Setting &&
 				known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
 				f.WholeVal, f.WholeTest, f.Seconds = known.Val, known.Test, known.TrainingSeconds
 				return nil

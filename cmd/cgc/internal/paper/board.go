@@ -138,7 +138,7 @@ func (b *Board) Run(ctx context.Context) error {
 
 // announce says how much work is left at most, and how long it takes if trainings take as long as those in the log.
 func (b *Board) announce(sizes int) {
-	records := slices.DeleteFunc(b.Log.Records(), func(r experiment.Record) bool { return r.IsWhole() })
+	records := slices.DeleteFunc(b.Log.Records(), func(r experiment.Record) bool { return r.Arm == experiment.Whole })
 	each := b.Seeds + (len(Trainings())-1)*min(b.Seeds, choosingSeeds)
 	trainings := each * len(b.Models) * sizes * (len(b.Methods) + 1)
 	text := fmt.Sprintf("%s: at most %d trainings are missing", b.Name, max(trainings-len(records), 0))
@@ -177,7 +177,7 @@ func (b *Board) measure(
 		records, err := experiment.Grid{
 			Arms:   []experiment.Arm{{Name: c.name, Method: m, Size: condense.Size{Nodes: s.nodes}, Training: training}},
 			Models: models, Seeds: seeds, Trainings: 1, Whole: b.Whole, Measure: func(r *experiment.Record) {
-				if !r.IsWhole() {
+				if r.Arm != experiment.Whole {
 					r.Peak, r.Processor = m.most, m.costs[r.Seed]
 				}
 			},

@@ -91,7 +91,7 @@ func TestBoard(t *testing.T) {
 	trainings := map[string]int{}
 	for _, r := range records {
 		trainings[r.Arm]++
-		if !r.IsWhole() && (r.Peak != 7 || r.Processor <= 0) {
+		if r.Arm != experiment.Whole && (r.Peak != 7 || r.Processor <= 0) {
 			t.Errorf("peak %d and %g s, must be those of the condensation", r.Peak, r.Processor)
 		}
 	}
