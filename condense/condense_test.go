@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -65,19 +66,11 @@ func TestNew(t *testing.T) {
 			t.Errorf("parameters %s: error %v, want %q", parameters, err, want)
 		}
 	}
-	_, err := condense.New("toned", nil)
-	if err == nil || !strings.Contains(err.Error(), "toned") || !strings.Contains(err.Error(), "tuned") {
-		t.Errorf("error %v, want one that lists the names", err)
-	}
+	mattest.Fails(t, "toned", "tuned")(condense.New("toned", nil))
 }
 
 func TestRegisterTwice(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a name is registered twice")
-		}
-	}()
-	condense.Register(&tuned{})
+	mattest.Panics(t, "registering a name twice", func() { condense.Register(&tuned{}) })
 }
 
 // Configuration puts keys that the parameters lack first. Existing keys keep their places.
@@ -86,9 +79,7 @@ func TestConfiguration(t *testing.T) {
 	if want := `{"method":"tuned","nodes":12,"hops":1,"share":0.25,"seed":9}`; err != nil || string(config) != want {
 		t.Errorf("%s, error %v, want %s", config, err, want)
 	}
-	if _, err := condense.Configuration(list{}, 1, 1); err == nil || !strings.Contains(err.Error(), "parameters of list") {
-		t.Errorf("parameters that are no object: error %v", err)
-	}
+	mattest.Fails(t, "parameters of list")(condense.Configuration(list{}, 1, 1))
 }
 
 // list is a method whose JSON is not an object.

@@ -140,10 +140,7 @@ func TestLoadNamesTheFault(t *testing.T) {
 			list = append(list, *v)
 		}
 		mattest.OK(t, safetensors.Write(t.Context(), bad, meta, list))
-		_, err := condense.Load(bad)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), bad) {
-			t.Errorf("error %v, want one with %q and the file", err, want)
-		}
+		mattest.Fails(t, want, bad)(condense.Load(bad))
 	}
 	missing := filepath.Join(t.TempDir(), "missing.safetensors")
 	if _, err := condense.Load(missing); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), missing) {
@@ -186,8 +183,7 @@ func elements[E safetensors.Element](t *testing.T, file *safetensors.File, name 
 
 // An invalid graph or a cancelled write leaves no file.
 func TestSaveStopsWithoutAFile(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	invalid, odd := whole(t), whole(t)
 	invalid.Y[3] = 7
 	odd.Account = json.RawMessage(`[1]`)
@@ -201,10 +197,7 @@ func TestSaveStopsWithoutAFile(t *testing.T) {
 		{t.Context(), odd, "account: not a JSON object"},
 	} {
 		folder := t.TempDir()
-		err := c.small.Save(c.ctx, filepath.Join(folder, "small.safetensors"))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		mattest.WantError(t, c.small.Save(c.ctx, filepath.Join(folder, "small.safetensors")), c.want)
 		if left, _ := os.ReadDir(folder); len(left) != 0 {
 			t.Errorf("%v left behind", left)
 		}
@@ -307,9 +300,7 @@ func TestValidateCountsNames(t *testing.T) {
 	} {
 		small := whole(t)
 		change(small)
-		if err := small.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		mattest.WantError(t, small.Validate(), want)
 	}
 }
 

@@ -89,12 +89,8 @@ func TestTrainable(t *testing.T) {
 	missing := *g
 	missing.Split.Train = slices.DeleteFunc(slices.Clone(g.Split.Train), func(v int32) bool { return g.Y[v] == 1 })
 	want := "class 1 of graph hundred has 0 training nodes and 17 for validation and test"
-	if err := condense.Trainable(&missing); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
-	}
+	mattest.WantError(t, condense.Trainable(&missing), want)
 	missing.Split.Train = nil
 	want = "0 training nodes, must have at least 1"
-	if err := condense.Trainable(&missing); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v without training nodes", err)
-	}
+	mattest.WantError(t, condense.Trainable(&missing), want)
 }

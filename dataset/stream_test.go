@@ -282,8 +282,7 @@ func TestStreamWritesWhatOpenReads(t *testing.T) {
 func sameFile(t *testing.T, path string, kept []format.Storing) {
 	t.Helper()
 	var notes, streamNotes []string
-	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
-	fixture.OK(t, err)
+	g := fixture.Must(dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path))(t)
 	for _, o := range kept {
 		whole := *g
 		if o.Storage != "" {

@@ -51,21 +51,16 @@ func Defaults() Config {
 
 // Validate returns all invalid parameters of c as joined errors, each a *condense.FieldError.
 func (c Config) Validate() error {
-	var errs []error
-	check := func(ok bool, field string, value any, want string) {
-		if !ok {
-			errs = append(errs, &parameter.Error{Field: field, Value: value, Want: want})
-		}
-	}
-	check(c.Hidden >= 1, "hidden", c.Hidden, "at least 1")
-	check(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout, "at least 0 and below 1")
-	check(c.InputDropout >= 0 && c.InputDropout < 1, "input dropout", c.InputDropout, "at least 0 and below 1")
-	check(c.LearningRate > 0, "learning rate", c.LearningRate, "above 0")
-	check(c.WeightDecay >= 0, "weight decay", c.WeightDecay, "at least 0")
-	check(c.Epochs >= 1, "epochs", c.Epochs, "at least 1")
-	check(c.Drop > 0, "drop", c.Drop, "above 0")
-	check(c.ValidateEvery >= 0, "validate every", c.ValidateEvery, "at least 0")
-	return errors.Join(errs...)
+	return errors.Join(
+		parameter.Check(c.Hidden >= 1, "hidden", c.Hidden, "at least 1"),
+		parameter.Check(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout, "at least 0 and below 1"),
+		parameter.Check(c.InputDropout >= 0 && c.InputDropout < 1, "input dropout", c.InputDropout, "at least 0 and below 1"),
+		parameter.Check(c.LearningRate > 0, "learning rate", c.LearningRate, "above 0"),
+		parameter.Check(c.WeightDecay >= 0, "weight decay", c.WeightDecay, "at least 0"),
+		parameter.Check(c.Epochs >= 1, "epochs", c.Epochs, "at least 1"),
+		parameter.Check(c.Drop > 0, "drop", c.Drop, "above 0"),
+		parameter.Check(c.ValidateEvery >= 0, "validate every", c.ValidateEvery, "at least 0"),
+	)
 }
 
 // Validations returns the number of validations of a training on a target of n nodes.

@@ -66,9 +66,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 	} {
 		g := path()
 		change(g)
-		if err := g.Validate(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		mattest.WantError(t, g.Validate(t.Context()), want)
 	}
 }
 

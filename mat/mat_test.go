@@ -198,8 +198,7 @@ func TestView(t *testing.T) {
 
 // Products and transposes return the error of their context after it has ended.
 func TestEndedContexts(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	end()
+	ctx := mattest.Cancelled(t)
 	a := &product.Dense{Rows: 3, Cols: 3, Data: make([]float32, 9)}
 	s := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 2, 2, 3}, Indices: []int32{0, 2, 1}, Data: []float32{1, 2, 3}}
 	_, _, transposed := s.Transpose(ctx)

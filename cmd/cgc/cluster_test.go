@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestClusterPage runs the scripts of docs/how-to/several-machines.md, with the tasks of a Slurm array as concurrent
@@ -22,8 +23,7 @@ func TestClusterPage(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)
 	}
-	text, err := os.ReadFile("../../docs/how-to/several-machines.md")
-	check(t, err)
+	text := mattest.Must(os.ReadFile("../../docs/how-to/several-machines.md"))
 	var blocks []string
 	for _, found := range regexp.MustCompile("(?s)```(?:sh|bash)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		if strings.Contains(found[1], "cgc propagate") {
@@ -41,8 +41,7 @@ func TestClusterPage(t *testing.T) {
 	})
 	t.Run("slurm", func(t *testing.T) {
 		dir := t.TempDir()
-		last, err := strconv.Atoi(regexp.MustCompile(`--array=0-(\d+)`).FindStringSubmatch(blocks[1])[1])
-		check(t, err)
+		last := mattest.Must(strconv.Atoi(regexp.MustCompile(`--array=0-(\d+)`).FindStringSubmatch(blocks[1])[1]))
 		var tasks sync.WaitGroup
 		for id := range last + 1 {
 			tasks.Go(func() { script(t, dir, blocks[1], "SLURM_ARRAY_TASK_ID="+strconv.Itoa(id)) })
@@ -73,8 +72,7 @@ func condensed(t *testing.T, dir, text string) string {
 		io.Discard, os.Stderr); code != 0 {
 		t.Fatalf("converting ended with code %d", code)
 	}
-	archive, err := zip.OpenReader(path)
-	check(t, err)
+	archive := mattest.Must(zip.OpenReader(path))
 	defer archive.Close()
 	var sums strings.Builder
 	for _, entry := range archive.File {

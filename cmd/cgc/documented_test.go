@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
@@ -157,8 +158,7 @@ var program = regexp.MustCompile(`^(cgc|go|bash|make|pip|python|source|spark-sub
 // are its output.
 func commandsOf(t *testing.T, page string) (all []shown) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../..", page))
-	check(t, err)
+	text := mattest.Must(os.ReadFile(filepath.Join("../..", page)))
 	kind, fenced, output, more := "", false, false, false
 	for i, line := range strings.Split(string(text), "\n") {
 		if after, fence := strings.CutPrefix(line, "```"); fence {
@@ -220,10 +220,9 @@ func exampleFolder(t *testing.T) string {
 	dir := t.TempDir()
 	for _, to := range []string{"", "my-graph"} {
 		from := filepath.Join("../../docs/example", strings.Replace(to, "my-graph", "shop", 1))
-		check(t, os.CopyFS(filepath.Join(dir, to), os.DirFS(from)))
+		mattest.OK(t, os.CopyFS(filepath.Join(dir, to), os.DirFS(from)))
 	}
-	db, err := sql.Open("sqlite", filepath.Join(dir, "shop.db"))
-	check(t, err)
+	db := mattest.Must(sql.Open("sqlite", filepath.Join(dir, "shop.db")))
 	defer db.Close()
 	for table, file := range map[string]string{
 		"items (sku, department, split, price, weight)": "nodes.csv", "bought_together (a, b)": "edges.csv",
@@ -231,12 +230,10 @@ func exampleFolder(t *testing.T) string {
 		if _, err := db.ExecContext(t.Context(), "create table "+table); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(dir, "shop", file))
-		check(t, err)
+		text := mattest.Must(os.ReadFile(filepath.Join(dir, "shop", file)))
 		columns := strings.Count(table, ",") + 1
 		marks := "?" + strings.Repeat(", ?", columns-1)
-		tx, err := db.BeginTx(t.Context(), nil)
-		check(t, err)
+		tx := mattest.Must(db.BeginTx(t.Context(), nil))
 		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
 			var values []any
 			for _, word := range strings.Split(line, ",")[:columns] {
@@ -246,7 +243,7 @@ func exampleFolder(t *testing.T) string {
 				t.Fatal(err)
 			}
 		}
-		check(t, tx.Commit())
+		mattest.OK(t, tx.Commit())
 	}
 	return dir
 }
@@ -430,13 +427,5 @@ func TestDiffer(t *testing.T) {
 	}
 	if differ(page, page[:3]) == "" || differ(page[:3], page) == "" {
 		t.Error("pages that end earlier or later are the same")
-	}
-}
-
-// check ends the test unless err is nil.
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

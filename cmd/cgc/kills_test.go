@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -65,7 +66,7 @@ func (v *victim) command(dir string, environment, line []string) *exec.Cmd {
 // run kills v repeatedly and checks what is left.
 func (v *victim) run(t *testing.T, random *rand.Rand) {
 	dir := t.TempDir()
-	check(t, os.Mkdir(filepath.Join(dir, "temporary"), 0o755))
+	mattest.OK(t, os.Mkdir(filepath.Join(dir, "temporary"), 0o755))
 	var environment []string
 	if v.prepare != nil {
 		environment = v.prepare(t, dir)
@@ -81,8 +82,8 @@ func (v *victim) run(t *testing.T, random *rand.Rand) {
 		must(v.before)
 	}
 	before, kept := contents(t, dir), t.TempDir()
-	check(t, os.CopyFS(kept, os.DirFS(dir)))
-	restore := func() { check(t, errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(kept)))) }
+	mattest.OK(t, os.CopyFS(kept, os.DirFS(dir)))
+	restore := func() { mattest.OK(t, errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(kept)))) }
 	took := must(v.after)
 	after := contents(t, dir)
 	restore()
@@ -120,7 +121,7 @@ func (v *victim) kill(t *testing.T, dir string, environment []string, took time.
 	t.Helper()
 	cmd := v.command(dir, environment, v.after)
 	ended := make(chan error, 1)
-	check(t, cmd.Start())
+	mattest.OK(t, cmd.Start())
 	go func() { ended <- cmd.Wait() }()
 	var wait <-chan time.Time
 	if random.IntN(2) == 0 {
@@ -185,7 +186,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		files[name] = string(text)
 		return err
 	})
-	check(t, err)
+	mattest.OK(t, err)
 	return files
 }
 

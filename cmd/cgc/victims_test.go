@@ -22,6 +22,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // victims lists the commands that TestKills kills.
@@ -114,10 +116,8 @@ cgc.condense("demo", nodes=35, seed=int(sys.argv[1])).save("small.safetensors")`
 		}
 	}
 	v.prepare = func(t *testing.T, dir string) []string {
-		command, err := exec.LookPath("cgc")
-		check(t, err)
-		source, err := filepath.Abs("../../python")
-		check(t, err)
+		command := mattest.Must(exec.LookPath("cgc"))
+		source := mattest.Must(filepath.Abs("../../python"))
 		return []string{"CGC_BINARY=" + command, "PYTHONPATH=" + source, "PYTHONDONTWRITEBYTECODE=1"}
 	}
 	return v
@@ -143,7 +143,7 @@ func fetched() *victim {
 		},
 		prepare: func(t *testing.T, dir string) []string {
 			proxy, certificate := interceptor(t, trickle(source))
-			check(t, os.WriteFile(filepath.Join(dir, "certificate.pem"), certificate, 0o600))
+			mattest.OK(t, os.WriteFile(filepath.Join(dir, "certificate.pem"), certificate, 0o600))
 			return []string{
 				"HTTPS_PROXY=" + proxy, "SSL_CERT_FILE=" + filepath.Join(dir, "certificate.pem"),
 				"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"), "CGC_DATA=",
@@ -179,15 +179,13 @@ func (w pieces) Write(p []byte) (done int, err error) {
 // the authority to trust.
 func interceptor(t *testing.T, handler http.Handler) (address string, authority []byte) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	check(t, err)
+	key := mattest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test"}, IsCA: true, BasicConstraintsValid: true,
 		DNSNames: []string{"raw.githubusercontent.com"}, NotBefore: time.Now().Add(-time.Hour),
 		NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	check(t, err)
+	signed := mattest.Must(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))
 	inner := httptest.NewUnstartedServer(handler)
 	inner.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}
 	inner.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // a killed client may stop in mid-handshake

@@ -119,8 +119,7 @@ func TestFitRefuses(t *testing.T) {
 		h, y := hops(shape[0], shape[1], 4, 3, rand.New(rand.NewPCG(44, 0)))
 		faint := scaled(h, func(int) float32 { return 1e-44 })
 		mattest.Fails(t, "scale the features")(assess.Fit(t.Context(), faint, y, 4))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
+		ctx := mattest.Cancelled(t)
 		if _, err := assess.Fit(ctx, h, y, 4); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v: error %v after the end of the context", shape, err)
 		}

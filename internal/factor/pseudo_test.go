@@ -192,8 +192,7 @@ func TestPseudoSolveRefuses(t *testing.T) {
 	random := rand.New(rand.NewPCG(34, 0))
 	for _, c := range []struct{ n, rank int }{{100, 100}, {100, 20}, {200, 20}} {
 		s := deficient(c.n, c.rank, 10, random)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
+		ctx := mattest.Cancelled(t)
 		if _, err := s.PseudoSolveUpTo(ctx, make([]float64, c.n), 1, 1e-7, 100); !errors.Is(err, context.Canceled) {
 			t.Errorf("order %d, rank %d: error %v, want %v", c.n, c.rank, err, context.Canceled)
 		}
@@ -203,8 +202,7 @@ func TestPseudoSolveRefuses(t *testing.T) {
 // Eigen returns when its context ends, although the library call goes on.
 func TestEigenStops(t *testing.T) {
 	s := deficient(300, 300, 10, rand.New(rand.NewPCG(35, 0)))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	if _, _, err := s.Eigen(&endsLate{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}

@@ -166,8 +166,7 @@ func TestFeaturesRefuse(t *testing.T) {
 		!strings.Contains(err.Error(), "of X′ is") {
 		t.Errorf("X′ above the largest float32: error %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	for _, alpha := range []float64{0, 1} {
 		if _, _, err := generate.Solve(ctx, a, h, []float64{0, 1}, alpha); !errors.Is(err, context.Canceled) {
 			t.Errorf("after the end of the context: error %v", err)
@@ -200,8 +199,7 @@ func TestAdjacencyRefuses(t *testing.T) {
 		"row 3 column 0 of H′ is NaN") {
 		t.Errorf("NaN: error %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	if _, _, err := generate.Adjacency(ctx, h, 0.5, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: error %v", err)
 	}

@@ -68,8 +68,7 @@ func TestSolveStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	_, err = kernelridge.Regression{Kernel: kernel, Y: random(3, 2, 2)}.Solve(ctx, 1)
 	if err != context.Canceled {
 		t.Errorf("error %v, want context.Canceled", err)

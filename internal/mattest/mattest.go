@@ -2,6 +2,7 @@
 package mattest
 
 import (
+	"context"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -78,6 +79,24 @@ func OK(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Cancelled returns a context that is done.
+func Cancelled(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// Panics checks that f panics. what names the call.
+func Panics(t testing.TB, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s did not panic", what)
+		}
+	}()
+	f()
 }
 
 // WantError checks that err says everything in says.

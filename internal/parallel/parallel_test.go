@@ -109,8 +109,7 @@ func TestTry(t *testing.T) {
 	if err := parallel.Try(t.Context(), 20, 10, fail); err != nil {
 		t.Error(err)
 	}
-	ended, end := context.WithCancel(t.Context())
-	end()
+	ended := mattest.Cancelled(t)
 	if err := parallel.Try(ended, 100, 10, fail); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}

@@ -1,5 +1,4 @@
-// Package parameter holds the error for a parameter that is out of its range. Its public
-// name is condense.FieldError.
+// Package parameter holds the error for a parameter that is out of its range. Its public name is condense.FieldError.
 package parameter
 
 import "fmt"

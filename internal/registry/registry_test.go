@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
@@ -29,13 +30,6 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "gcn", "Upper", "a b", "é"} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("registering %q did not panic", name)
-				}
-			}()
-			r.Register(name, 3)
-		}()
+		mattest.Panics(t, "registering "+name, func() { r.Register(name, 3) })
 	}
 }

@@ -242,9 +242,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	long := filepath.Join(t.TempDir(), "long")
 	mattest.OK(t, os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600))
-	if _, err := safetensors.Open(long); err == nil || !strings.Contains(err.Error(), "header would have") {
-		t.Errorf("a length beyond the file gives %v", err)
-	}
+	mattest.Fails(t, "header would have")(safetensors.Open(long))
 }
 
 func FuzzOpen(f *testing.F) {

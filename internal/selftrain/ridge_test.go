@@ -196,8 +196,7 @@ func TestRidgeDistribution(t *testing.T) {
 
 // A fit that is cancelled returns the error of its context.
 func TestRidgeStops(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	for _, shape := range [][2]int{{300, 40}, {40, 300}} {
 		h, y := clouds(shape[0], shape[1], 3, rand.New(rand.NewPCG(4, 0)))
 		if r, err := selftrain.FitRidge(ctx, h, y, 3); !errors.Is(err, context.Canceled) || r != nil {

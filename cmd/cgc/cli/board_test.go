@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestBoard checks that a second run of a board trains nothing, that row-normalised features add to the same records,
@@ -16,7 +18,7 @@ func TestBoard(t *testing.T) {
 		"1", "-o", folder}
 	records := func() []byte {
 		text, err := os.ReadFile(filepath.Join(folder, "demo.jsonl"))
-		check(t, err)
+		mattest.OK(t, err)
 		return text
 	}
 	table, _ := ok(t, args...)

@@ -17,15 +17,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
-
-// check ends the test unless err is nil.
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // run runs a command line in this process.
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -58,8 +51,8 @@ func confined(t *testing.T, limit int64, environment []string, words ...string) 
 // onDisk writes a graph to a file of which the system keeps no pages.
 func onDisk(t *testing.T, file string, g *graph.Graph) {
 	t.Helper()
-	check(t, dataset.Write(t.Context(), file, g))
-	check(t, confine.Forget(file))
+	mattest.OK(t, dataset.Write(t.Context(), file, g))
+	mattest.OK(t, confine.Forget(file))
 }
 
 // TestSameBytes checks that the file of a condensed graph depends only on the graph and the configuration, in each
@@ -82,18 +75,15 @@ func TestSameBytes(t *testing.T) {
 		"1", "--whole", "0")
 	timed := filepath.Join(again, "timed.safetensors")
 	condensed(timed, "--timings")
-	small, err := condense.Load(timed)
-	check(t, err)
+	small := mattest.Must(condense.Load(timed))
 	if !small.Timed || small.Seconds.Total <= 0 || small.Seconds.Of("propagate") <= 0 {
 		t.Errorf("--timings writes the seconds %+v", small.Seconds)
 	}
 	small.Timed = false
-	check(t, small.Save(t.Context(), timed))
+	mattest.OK(t, small.Save(t.Context(), timed))
 	condensed(filepath.Join(folder, "timed.safetensors"))
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	check(t, err)
-	inside, err := filepath.Glob(filepath.Join(folder, "*", "*"))
-	check(t, err)
+	files := mattest.Must(filepath.Glob(filepath.Join(folder, "*")))
+	inside := mattest.Must(filepath.Glob(filepath.Join(folder, "*", "*")))
 	for _, file := range append(files, inside...) {
 		other := again + file[len(folder):]
 		if info, err := os.Stat(file); err == nil && !info.IsDir() && !sameContents(t, file, other) {
@@ -109,12 +99,11 @@ func TestOldFile(t *testing.T) {
 	swapped, small := filepath.Join(dir, "swapped.safetensors"), filepath.Join(dir, "small.safetensors")
 	g := *synth.Demo()
 	g.Split.Train, g.Split.Test = g.Split.Test, g.Split.Train
-	check(t, dataset.Write(t.Context(), swapped, &g))
+	mattest.OK(t, dataset.Write(t.Context(), swapped, &g))
 	ok(t, "condense", "demo", "--method", "cgc", "-o", small)
-	old, err := condense.Load(small)
-	check(t, err)
+	old := mattest.Must(condense.Load(small))
 	old.Source = nil
-	check(t, old.Save(t.Context(), small))
+	mattest.OK(t, old.Save(t.Context(), small))
 	_, said := ok(t, "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "2", "--hidden", "4")
 	if !strings.Contains(said, "does not say which graph it was made from") {
 		t.Errorf("no note for an old file: %q", said)
@@ -135,7 +124,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	g := wide(60_000, 8, 20)
 	from, to := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors")
 	want := filepath.Join(dir, "want.safetensors")
-	check(t, os.Mkdir(from, 0o755))
+	mattest.OK(t, os.Mkdir(from, 0o755))
 	writeText(t, g, from)
 	convert := func(to string) *exec.Cmd { return exec.Command("cgc", "convert", from, to, "--memory", "80MiB") }
 	if out, err := convert(want).CombinedOutput(); err != nil {
@@ -144,7 +133,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	partial := filepath.Join(dir, ".to.safetensors.partial")
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
 		cmd := convert(to)
-		check(t, cmd.Start())
+		mattest.OK(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		for waiting := true; waiting; {
@@ -156,7 +145,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 				waiting = len(buckets) == 0
 			}
 		}
-		check(t, cmd.Process.Signal(signal))
+		mattest.OK(t, cmd.Process.Signal(signal))
 		if err := <-ended; err == nil {
 			t.Fatal("it ended before its time: make the graph larger")
 		}

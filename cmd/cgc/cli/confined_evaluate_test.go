@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -35,20 +36,18 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 	if stored.X, err = paneled.Copy(g.X, 16, mat.F32); err != nil {
 		t.Fatal(err)
 	}
-	check(t, dataset.Write(t.Context(), file, &stored))
+	mattest.OK(t, dataset.Write(t.Context(), file, &stored))
 	config := cgc.Defaults()
 	config.Nodes = 40
-	small, err := cgc.Condense(t.Context(), g, config)
-	check(t, err)
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
 	condensed := filepath.Join(dir, "small.safetensors")
-	check(t, small.Save(t.Context(), condensed))
-	check(t, confine.Forget(file))
+	mattest.OK(t, small.Save(t.Context(), condensed))
+	mattest.OK(t, confine.Forget(file))
 	line := []string{
 		"cgc", "evaluate", condensed, "--on", file, "--memory", fmt.Sprint(limit) + "B", "--seeds", "2", "--epochs", "20",
 		"--hidden", "32", "--json",
 	}
-	u, err := confined(t, limit, nil, append([]string{"sh", "-c", `exec "$@" > "$0"`, found}, line...)...)
-	check(t, err)
+	u := mattest.Must(confined(t, limit, nil, append([]string{"sh", "-c", `exec "$@" > "$0"`, found}, line...)...))
 	tell(t, u, file)
 	var r struct {
 		Results []struct {
@@ -64,13 +63,11 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(found)
-	check(t, err)
-	check(t, json.Unmarshal(text, &r))
+	text := mattest.Must(os.ReadFile(found))
+	mattest.OK(t, json.Unmarshal(text, &r))
 	evaluation := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(), Trainings: 2}
 	evaluation.Training.Epochs, evaluation.Training.Hidden, evaluation.Training.Weighted = 20, 32, true
-	want, err := evaluation.Run(t.Context(), small, g)
-	check(t, err)
+	want := mattest.Must(evaluation.Run(t.Context(), small, g))
 	val, _ := want[0].ValMean()
 	test, _ := want[0].TestMean()
 	if len(r.Results) != 1 || r.Results[0].ValMean != val || r.Results[0].TestMean != test {
@@ -87,7 +84,7 @@ func TestRefusesTooLittleMemory(t *testing.T) {
 	slow.Test(t, "it makes a graph of 200 MB")
 	dir := t.TempDir()
 	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
-	check(t, dataset.Write(t.Context(), file, wide(80_000, 4, 300)))
+	mattest.OK(t, dataset.Write(t.Context(), file, wide(80_000, 4, 300)))
 	run := func(bound string, args ...string) (out, said string, err error) {
 		var stdout, stderr strings.Builder
 		cmd := exec.CommandContext(t.Context(), "cgc", append(args, "--quiet", "--memory", bound)...)

@@ -19,6 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -93,13 +94,12 @@ func TestCondensesWithinMemory(t *testing.T) {
 			onDisk(t, file, &whole)
 			u, err := confined(t, c.limit, nil, "cgc", "condense", file, "--method", "cgc", "--nodes",
 				"40", "--memory", fmt.Sprint(c.limit)+"B", "-o", small, "--force", "--json")
-			check(t, err)
+			mattest.OK(t, err)
 			tell(t, u, file)
 			config := cgc.Defaults()
 			config.Nodes, config.Memory = 40, c.limit
 			whole.Mapped = true
-			plan, err := cgc.Expect(&whole, config)
-			check(t, err)
+			plan := mattest.Must(cgc.Expect(&whole, config))
 			said, read := plan.Propagation.Read+plan.Propagation.Scratch, int64(0)
 			for _, p := range u.Phases {
 				if p.Name == "propagate" {
@@ -112,10 +112,8 @@ func TestCondensesWithinMemory(t *testing.T) {
 				t.Errorf("propagation read and wrote %d bytes, and the plan said %d", read, said)
 			}
 			whole.Mapped, config.Memory = false, 0
-			want, err := cgc.Condense(t.Context(), &whole, config)
-			check(t, err)
-			got, err := cgc.Load(small)
-			check(t, err)
+			want := mattest.Must(cgc.Condense(t.Context(), &whole, config))
+			got := mattest.Must(cgc.Load(small))
 			got.Config = want.Config
 			if !bytes.Equal(saved(t, got), saved(t, want)) {
 				t.Error("another file than without a bound")
@@ -155,14 +153,13 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 			f.Train, f.Y = append(f.Train, int32(3*i)), append(f.Y, int32(i%classes))
 		}
 		part := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", cut[0]))
-		check(t, f.Write(t.Context(), part))
-		check(t, confine.Forget(part))
+		mattest.OK(t, f.Write(t.Context(), part))
+		mattest.OK(t, confine.Forget(part))
 		merge = append(merge, part)
 	}
-	u, err := confined(t, limit, nil, append(merge, "-o", merged)...)
-	check(t, err)
+	u := mattest.Must(confined(t, limit, nil, append(merge, "-o", merged)...))
 	tell(t, u, merged)
-	check(t, confine.Forget(merged))
+	mattest.OK(t, confine.Forget(merged))
 	var results [][]byte
 	for _, flag := range []string{"--memory=" + strconv.Itoa(limit) + "B", "--memory=4GB"} {
 		out, bound := filepath.Join(dir, "small.safetensors"), int64(limit)
@@ -171,10 +168,9 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 		}
 		u, err := confined(t, bound, nil, "cgc", "condense", "--embeddings", merged, "--nodes", "60",
 			"--augment", "0.2", "--standardize=false", flag, "-o", out, "--force")
-		check(t, err)
+		mattest.OK(t, err)
 		tell(t, u, merged)
-		small, err := cgc.Load(out)
-		check(t, err)
+		small := mattest.Must(cgc.Load(out))
 		small.Config = nil // it contains the limit
 		results = append(results, saved(t, small))
 	}
@@ -201,24 +197,22 @@ func TestConvertsWithinMemory(t *testing.T) {
 			dir := t.TempDir()
 			g := wide(c.nodes, 16, 120)
 			from, to, want := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors"), filepath.Join(dir, "want")
-			check(t, os.MkdirAll(filepath.Join(from, "raw"), 0o755))
+			mattest.OK(t, os.MkdirAll(filepath.Join(from, "raw"), 0o755))
 			c.from(t, g, from)
-			check(t, dataset.Write(t.Context(), want, g))
+			mattest.OK(t, dataset.Write(t.Context(), want, g))
 			size := int64(0)
 			for _, folder := range []string{from, filepath.Join(from, "raw")} {
 				files, _ := filepath.Glob(filepath.Join(folder, "*.*"))
 				for _, file := range files {
-					check(t, confine.Forget(file))
-					info, err := os.Stat(file)
-					check(t, err)
+					mattest.OK(t, confine.Forget(file))
+					info := mattest.Must(os.Stat(file))
 					size += info.Size()
 				}
 			}
 			if size < c.expected {
 				t.Fatalf("the files hold %d bytes, want %d", size, c.expected)
 			}
-			u, err := confined(t, c.limit, nil, "cgc", "convert", from, to, "--memory", fmt.Sprint(c.limit)+"B")
-			check(t, err)
+			u := mattest.Must(confined(t, c.limit, nil, "cgc", "convert", from, to, "--memory", fmt.Sprint(c.limit)+"B"))
 			t.Logf("%.0f MB of files", float64(size)/1e6)
 			tell(t, u, to)
 			if !sameContents(t, to, want) {
@@ -231,10 +225,8 @@ func TestConvertsWithinMemory(t *testing.T) {
 // sameContents reports whether two files contain the same bytes.
 func sameContents(t *testing.T, one, other string) bool {
 	t.Helper()
-	a, err := os.ReadFile(one)
-	check(t, err)
-	b, err := os.ReadFile(other)
-	check(t, err)
+	a := mattest.Must(os.ReadFile(one))
+	b := mattest.Must(os.ReadFile(other))
 	return bytes.Equal(a, b)
 }
 
@@ -271,7 +263,7 @@ func writeText(t *testing.T, g *graph.Graph, dir string) {
 		for v := range g.Nodes() {
 			text = row(text, v)
 		}
-		check(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+		mattest.OK(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 }
 
@@ -290,20 +282,18 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 		labels[v] = float32(c)
 	}
 	array := func(z *zip.Writer, name, descr, shape string, parts ...any) {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
-		check(t, err)
+		w := mattest.Must(z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store}))
 		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
 		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
 		for _, part := range append([]any{b, []byte(header)}, parts...) {
-			check(t, binary.Write(w, binary.LittleEndian, part))
+			mattest.OK(t, binary.Write(w, binary.LittleEndian, part))
 		}
 	}
 	archive := func(name string, fill func(z *zip.Writer)) {
-		file, err := os.Create(filepath.Join(dir, "raw", name))
-		check(t, err)
+		file := mattest.Must(os.Create(filepath.Join(dir, "raw", name)))
 		z := zip.NewWriter(file)
 		fill(z)
-		check(t, errors.Join(z.Close(), file.Close()))
+		mattest.OK(t, errors.Join(z.Close(), file.Close()))
 	}
 	archive("data.npz", func(z *zip.Writer) {
 		array(z, "edge_index", "<i8", fmt.Sprint("2, ", entries), from, to)
@@ -314,13 +304,13 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 		array(z, "node_label", "<f4", fmt.Sprint(n, ", 1"), labels)
 	})
 	split := filepath.Join(dir, "split", "time")
-	check(t, os.MkdirAll(split, 0o755))
+	mattest.OK(t, os.MkdirAll(split, 0o755))
 	for name, nodes := range map[string][]int32{"train": g.Split.Train, "valid": g.Split.Val, "test": g.Split.Test} {
 		var text []byte
 		for _, v := range nodes {
 			text = fmt.Appendln(text, v)
 		}
-		check(t, os.WriteFile(filepath.Join(split, name+".csv"), text, 0o600))
+		mattest.OK(t, os.WriteFile(filepath.Join(split, name+".csv"), text, 0o600))
 	}
 }
 
@@ -328,16 +318,14 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 func saved(t *testing.T, small *condense.Condensed) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "small.safetensors")
-	check(t, small.Save(t.Context(), path))
-	text, err := os.ReadFile(path)
-	check(t, err)
+	mattest.OK(t, small.Save(t.Context(), path))
+	text := mattest.Must(os.ReadFile(path))
 	return text
 }
 
 // tell logs the cost of a run that read or wrote a file.
 func tell(t *testing.T, u confine.Usage, file string) {
 	t.Helper()
-	info, err := os.Stat(file)
-	check(t, err)
+	info := mattest.Must(os.Stat(file))
 	t.Logf("file %d bytes: %+v", info.Size(), u)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -31,7 +32,7 @@ func TestDryRun(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", args, err)
 		}
-		check(t, json.Unmarshal(out, into))
+		mattest.OK(t, json.Unmarshal(out, into))
 	}
 	folder := t.TempDir()
 	for _, c := range []struct {
@@ -60,8 +61,7 @@ func TestDryRun(t *testing.T) {
 		}
 		run(&took, expected.Held, append(line, "-o", filepath.Join(folder, "out.safetensors"))...)
 		if expected.File > 0 { // the process needs no pages of the file, but the system keeps them
-			info, err := os.Stat(file)
-			check(t, err)
+			info := mattest.Must(os.Stat(file))
 			expected.Memory += info.Size()
 		}
 		t.Logf("%s %v: expected %d MB, took %d MB", c.like, c.flags, expected.Memory>>20, took.Peak>>20)

@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // hooked is a buffer that calls hook on the first write that contains word.
@@ -42,10 +43,9 @@ func TestShrinkingFile(t *testing.T) {
 	dir := t.TempDir()
 	file, out := filepath.Join(dir, "wide.safetensors"), filepath.Join(dir, "small.safetensors")
 	g := wide(20_000, 4, 64)
-	check(t, dataset.Write(t.Context(), file, g))
+	mattest.OK(t, dataset.Write(t.Context(), file, g))
 	ok(t, "condense", "demo", "--method", "random", "-o", out)
-	old, err := os.ReadFile(out)
-	check(t, err)
+	old := mattest.Must(os.ReadFile(out))
 	var stdout bytes.Buffer
 	stderr := &hooked{word: "block", hook: func() {
 		if err := os.Truncate(file, 4096); err != nil {
@@ -69,8 +69,7 @@ func TestShrinkingFile(t *testing.T) {
 // wantAlone fails the test unless the folder contains exactly these files.
 func wantAlone(t *testing.T, dir string, files ...string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	check(t, err)
+	entries := mattest.Must(os.ReadDir(dir))
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -137,19 +136,16 @@ func TestForbidden(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run commands as another user")
 	}
-	dir, err := os.MkdirTemp("/tmp", "cgc-forbidden-")
-	check(t, err)
+	dir := mattest.Must(os.MkdirTemp("/tmp", "cgc-forbidden-"))
 	defer os.RemoveAll(dir)
 	secret := filepath.Join(dir, "secret.safetensors")
-	check(t, dataset.Write(t.Context(), secret, wide(200, 2, 8)))
-	self, err := exec.LookPath("cgc")
-	check(t, err)
-	program, err := os.ReadFile(self)
-	check(t, err)
+	mattest.OK(t, dataset.Write(t.Context(), secret, wide(200, 2, 8)))
+	self := mattest.Must(exec.LookPath("cgc"))
+	program := mattest.Must(os.ReadFile(self))
 	copied := filepath.Join(dir, "cgc")
-	check(t, os.WriteFile(copied, program, 0o755))
+	mattest.OK(t, os.WriteFile(copied, program, 0o755))
 	for path, mode := range map[string]os.FileMode{dir: 0o755, secret: 0o600, copied: 0o755} {
-		check(t, os.Chmod(path, mode))
+		mattest.OK(t, os.Chmod(path, mode))
 	}
 	for _, args := range [][]string{
 		{"condense", "demo", "--nodes", "35", "-o", filepath.Join(dir, "small.safetensors")},
@@ -181,8 +177,7 @@ func TestOnePath(t *testing.T) {
 		})
 	}
 	group.Wait()
-	small, err := condense.Load(out)
-	check(t, err)
+	small := mattest.Must(condense.Load(out))
 	if n := small.Nodes(); n < 35 || n > 35+5*runs || n%5 != 0 {
 		t.Errorf("%d nodes", n)
 	}
@@ -193,7 +188,7 @@ func TestOnePath(t *testing.T) {
 func TestManyProcesses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "wide.safetensors")
-	check(t, dataset.Write(t.Context(), file, wide(5_000, 4, 16)))
+	mattest.OK(t, dataset.Write(t.Context(), file, wide(5_000, 4, 16)))
 	const processes = 16
 	var files [processes][]byte
 	var group sync.WaitGroup
@@ -231,11 +226,10 @@ func TestTooLittleMemory(t *testing.T) {
 	for v := 2; v < g.Nodes(); v++ {
 		g.Split.Train = append(g.Split.Train, int32(v))
 	}
-	check(t, errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600)))
+	mattest.OK(t, errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600)))
 	config := cgc.Defaults()
 	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop
-	want, err := cgc.Expect(g, config)
-	check(t, err)
+	want := mattest.Must(cgc.Expect(g, config))
 	estimate := report.Bytes(want.Memory)
 	line := []string{"cgc", "condense", file, "--nodes", "40", "--hops", "600", "-o", small, "--force"}
 	check := func(said string, err error, by string) {
@@ -292,10 +286,8 @@ func TestGoesOutOfCore(t *testing.T) {
 	}
 	config := cgc.Defaults()
 	config.Nodes = 40
-	want, err := cgc.Condense(t.Context(), g, config)
-	check(t, err)
-	got, err := cgc.Load(small)
-	check(t, err)
+	want := mattest.Must(cgc.Condense(t.Context(), g, config))
+	got := mattest.Must(cgc.Load(small))
 	got.Config, want.Config = nil, nil
 	if !bytes.Equal(saved(t, got), saved(t, want)) {
 		t.Error("another file than without a limit")
@@ -321,7 +313,7 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 // it is read, with an estimate of the memory it needs.
 func TestTooLittleMemoryForReading(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "wide")
-	check(t, os.Mkdir(folder, 0o700))
+	mattest.OK(t, os.Mkdir(folder, 0o700))
 	const nodes, features = 40_000, 400 // 64 MB
 	row := strings.Repeat(",1", features)[1:] + "\n"
 	var edges, labels strings.Builder
@@ -332,7 +324,7 @@ func TestTooLittleMemoryForReading(t *testing.T) {
 	for name, text := range map[string]string{
 		"edges.csv": edges.String(), "labels.csv": labels.String(), "features.csv": strings.Repeat(row, nodes),
 	} {
-		check(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+		mattest.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, line := range [][]string{
 		{"condense", folder, "--nodes", "40", "--dry-run"},

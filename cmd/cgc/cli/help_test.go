@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestExamples checks that the help of every command has examples, and that the parser accepts each: the command, its
@@ -37,15 +39,13 @@ func TestExamples(t *testing.T) {
 func TestPages(t *testing.T) {
 	pages := []string{"../../../README.md"}
 	for _, pattern := range []string{"*.md", "*/*.md"} {
-		found, err := filepath.Glob("../../../docs/" + pattern)
-		check(t, err)
+		found := mattest.Must(filepath.Glob("../../../docs/" + pattern))
 		pages = append(pages, found...)
 	}
 	pages = slices.DeleteFunc(pages, func(page string) bool { return strings.Contains(page, "/notes/") }) // dated
 	count := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		check(t, err)
+		text := mattest.Must(os.ReadFile(page))
 		for _, found := range inline.FindAllStringSubmatch(string(text), -1) {
 			command := placeholder.ReplaceAllString(strings.Trim(quoted.ReplaceAllString(found[1], "x"), "[]"), "1")
 			cmd, rest, err := commandTree().Find(strings.Fields(command))

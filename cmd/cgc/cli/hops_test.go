@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
@@ -19,7 +20,7 @@ func TestPropagateFolder(t *testing.T) {
 	array := func(name string) []byte {
 		t.Helper()
 		text, err := os.ReadFile(filepath.Join(folder, name+".npy"))
-		check(t, err)
+		mattest.OK(t, err)
 		return text[10+int(binary.LittleEndian.Uint16(text[8:])):]
 	}
 	g := synth.Demo()
@@ -29,7 +30,7 @@ func TestPropagateFolder(t *testing.T) {
 	}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
 	views, err := propagate.Run(t.Context(), blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: all})
-	check(t, err)
+	mattest.OK(t, err)
 
 	ok(t, "propagate", "demo", "--hops", "2", "-o", folder)
 	for k, name := range []string{"hop0", "hop1", "hop2"} {
@@ -67,7 +68,7 @@ func TestPropagateFolder(t *testing.T) {
 
 func TestPropagateFolderUsage(t *testing.T) {
 	folder := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(folder, "own"), nil, 0o666))
+	mattest.OK(t, os.WriteFile(filepath.Join(folder, "own"), nil, 0o666))
 	for args, want := range map[string]string{
 		"-o " + folder:                               "--force replaces it",
 		"-o " + folder + "/own":                      "must be a .safetensors file or a folder",

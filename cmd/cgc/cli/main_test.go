@@ -21,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -34,7 +35,7 @@ import (
 //	result FILE MODELS expects FILE to be one JSON object with the keys of a report, and results of these models
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Abs("testdata/script") // the working directory changes
-	check(t, err)
+	mattest.OK(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir: scripts,
 		Setup: func(env *testscript.Env) error {
@@ -234,19 +235,11 @@ func interrupted(t *testing.T, cmd *exec.Cmd, until string, terminal bool) {
 		t.Skip("no SIGINT to send")
 	}
 	_, stderr := endless(t, cmd, until, terminal)
-	check(t, cmd.Process.Signal(os.Interrupt))
+	mattest.OK(t, cmd.Process.Signal(os.Interrupt))
 	ends(t, stderr)
 	cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
 		t.Errorf("exit code %d, want %d", got, exitInterrupted)
-	}
-}
-
-// check ends the test unless err is nil.
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -256,11 +249,9 @@ func endless(t *testing.T, cmd *exec.Cmd, stage string, begun bool) (stdin io.Cl
 	t.Helper()
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), parentVariable+"=stdin", progressVariable+"=json")
-	in, err := cmd.StdinPipe()
-	check(t, err)
-	out, err := cmd.StderrPipe()
-	check(t, err)
-	check(t, cmd.Start())
+	in := mattest.Must(cmd.StdinPipe())
+	out := mattest.Must(cmd.StderrPipe())
+	mattest.OK(t, cmd.Start())
 	if deadline, is := t.Deadline(); is { // no command may outlive the deadline of go test
 		late := time.AfterFunc(time.Until(deadline)-10*time.Second, func() { cmd.Process.Kill(); out.Close() })
 		t.Cleanup(func() { late.Stop() })
@@ -324,7 +315,7 @@ func TestOrphan(t *testing.T) {
 	line := "cgc run --seeds 1 --epochs 100000000 --hidden 8 <&3 & wait"
 	cmd := exec.Command("sh", "-c", "exec 3<&0; "+line) // sh gives /dev/null to background processes
 	_, stderr := endless(t, cmd, "training gcn", true)
-	check(t, cmd.Process.Kill())
+	mattest.OK(t, cmd.Process.Kill())
 	ends(t, stderr)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // exampleConfig returns the default configuration of a run, modified by change.
@@ -84,7 +85,7 @@ func TestOutcomeText(t *testing.T) {
 			r := exampleOutcome()
 			c.change(r)
 			var got bytes.Buffer
-			check(t, report.Text(&got, r.document()))
+			mattest.OK(t, report.Text(&got, r.document()))
 			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
 		})
 	}
@@ -100,7 +101,7 @@ func bytesToInts(text string) (ints []int) {
 // TestOutcomeJSON checks the keys and their order, which are a contract.
 func TestOutcomeJSON(t *testing.T) {
 	var got bytes.Buffer
-	check(t, writeJSON(&got, exampleOutcome()))
+	mattest.OK(t, writeJSON(&got, exampleOutcome()))
 	golden.Compare(t, "testdata/run.json", got.Bytes())
 	var back outcome
 	decoder := json.NewDecoder(&got)
@@ -182,7 +183,7 @@ func TestBench(t *testing.T) {
 	decoder := json.NewDecoder(&stdout)
 	decoder.DisallowUnknownFields()
 	var m measured
-	check(t, decoder.Decode(&m))
+	mattest.OK(t, decoder.Decode(&m))
 	if decoder.More() {
 		t.Error("more than one JSON object")
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestSearchCommand checks the files of a search with a comparison, that a second run repeats no training on the full
@@ -13,14 +15,14 @@ import (
 func TestSearchCommand(t *testing.T) {
 	folder := t.TempDir()
 	small, space := filepath.Join(folder, "small.safetensors"), filepath.Join(folder, "space.json")
-	check(t, os.WriteFile(space, []byte(`{"hidden": [8], "learning_rate": [0.01], "models": ["sgc", "gcn"]}`), 0o666))
+	mattest.OK(t, os.WriteFile(space, []byte(`{"hidden": [8], "learning_rate": [0.01], "models": ["sgc", "gcn"]}`), 0o666))
 	ok(t, "condense", "demo", "--nodes", "14", "-o", small)
 	args := []string{"search", "demo", "--condensed", small, "--space", space, "--trials", "9", "--epochs", "9",
 		"--finalists", "1", "--compare", "4", "-o", filepath.Join(folder, "out")}
 	text, _ := ok(t, args...)
 	whole := filepath.Join(folder, "out", "whole.jsonl")
 	first, err := os.ReadFile(whole)
-	check(t, err)
+	mattest.OK(t, err)
 	if n := strings.Count(string(first), "\n"); n < 1 || n > 4 { // equal candidates share a training
 		t.Errorf("%d trainings on the full graph", n)
 	}
@@ -34,8 +36,8 @@ func TestSearchCommand(t *testing.T) {
 		Agreement struct{ Compared []any }
 	}
 	result, err := os.ReadFile(filepath.Join(folder, "out", "result.json"))
-	check(t, err)
-	check(t, json.Unmarshal(result, &r))
+	mattest.OK(t, err)
+	mattest.OK(t, json.Unmarshal(result, &r))
 	if len(r.Trials) != 9 || len(r.Finalists) != 1 || len(r.Agreement.Compared) != 4 {
 		t.Errorf("%d trials, %d finalists, %d compared", len(r.Trials), len(r.Finalists), len(r.Agreement.Compared))
 	}
@@ -51,7 +53,7 @@ func TestSearchCommand(t *testing.T) {
 func TestSearchUsage(t *testing.T) {
 	folder := t.TempDir()
 	space := filepath.Join(folder, "space.json")
-	check(t, os.WriteFile(space, []byte(`{"layers": [2]}`), 0o666))
+	mattest.OK(t, os.WriteFile(space, []byte(`{"layers": [2]}`), 0o666))
 	for args, want := range map[string]string{
 		"--nodes 14 --trials 0":                                  "--trials 0, must be at least 1",
 		"--nodes 14 --compare 2":                                 "--compare 2, must be 0 or at least 3",

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -37,7 +38,7 @@ func terminal(t *testing.T, columns int) (control, screen *os.File) {
 		t.Skipf("no terminal here: %v", err)
 	}
 	size := &unix.Winsize{Row: 24, Col: uint16(columns)}
-	check(t, unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, size))
+	mattest.OK(t, unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, size))
 	return control, screen
 }
 
@@ -59,12 +60,10 @@ func shows(t *testing.T, columns int, quiet bool) (text string) {
 		}()
 		read = func() string { return <-all }
 	} else {
-		file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-		check(t, err)
+		file := mattest.Must(os.Create(filepath.Join(t.TempDir(), "stderr")))
 		stderr = file
 		read = func() string {
-			text, err := os.ReadFile(file.Name())
-			check(t, err)
+			text := mattest.Must(os.ReadFile(file.Name()))
 			return string(text)
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/web"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestWebAddress checks that an invalid address of cgc web, or one that is in use, causes a single error message.
 func TestWebAddress(t *testing.T) {
-	taken, err := net.Listen("tcp", "localhost:0")
-	check(t, err)
+	taken := mattest.Must(net.Listen("tcp", "localhost:0"))
 	defer taken.Close()
 	address := taken.Addr().String()
 	isTaken := ": another program has this port (--addr localhost:0 chooses a free one)\n"
@@ -110,8 +110,7 @@ func TestWeb(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
-	answer, err := http.Get(started.URL)
-	check(t, err)
+	answer := mattest.Must(http.Get(started.URL))
 	defer answer.Body.Close()
 	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "<!doctype html>") {
 		t.Errorf("%v: the page is %.40q", err, text)

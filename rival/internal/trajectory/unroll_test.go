@@ -201,8 +201,7 @@ func TestUnrollFalls(t *testing.T) {
 	if !(ended < 0.97*begun) {
 		t.Errorf("the distance went from %v to %v in 60 steps, want less", begun, ended)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	if _, _, _, _, err := o.match(ctx, p.z, p.y, p.start, p.target, 0.3); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the end of the context", err)
 	}

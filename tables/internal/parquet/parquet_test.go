@@ -121,10 +121,7 @@ func TestDamaged(t *testing.T) {
 	}
 	missing := damaged(t, "edges.parquet", func(b []byte) []byte { return b })
 	mattest.OK(t, os.Remove(filepath.Join(missing, "edges.parquet")))
-	_, err := open(t.Context(), missing)
-	if err == nil || !strings.Contains(err.Error(), "edges.parquet: there is no such file") {
-		t.Errorf("no edges: %v", err)
-	}
+	mattest.Fails(t, "edges.parquet: there is no such file")(open(t.Context(), missing))
 	var whole []byte
 	dir := damaged(t, "nodes.parquet", func(b []byte) []byte { whole = b; return b })
 	wrong, size := 0, len(whole)
@@ -147,8 +144,7 @@ func TestDamaged(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
+	ctx := mattest.Cancelled(t)
 	if _, err := open(ctx, filepath.Join("testdata", "spark")); err != context.Canceled {
 		t.Errorf("%v, want that the context is cancelled", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -236,8 +237,7 @@ func large(t *testing.T) []trial {
 		}
 		b.X = x.Sparse()
 	})
-	around, err := star(1_000_000)
-	check(t, err)
+	around := mattest.Must(star(1_000_000))
 	return []trial{
 		{name: "100000 features", graph: built(t, "wide", wide), nodes: 6, set: fewest},
 		{name: "a node with 1000000 neighbours", graph: around, nodes: 6, set: fewest,
@@ -269,12 +269,4 @@ func star(leaves int) (*graph.Graph, error) {
 	}
 	g, _, err := b.Graph(context.Background())
 	return g, err
-}
-
-// check ends the test unless err is nil.
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -35,8 +36,7 @@ func (r refused) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 // model, both while the graph is checked and afterwards.
 func TestMemoryIsRefused(t *testing.T) {
 	g := synth.Demo()
-	small, err := method(t, "random", nil).Condense(t.Context(), g, 35, 1)
-	check(t, err)
+	small := mattest.Must(method(t, "random", nil).Condense(t.Context(), g, 35, 1))
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 2, 8
 	config := cgc.Defaults()

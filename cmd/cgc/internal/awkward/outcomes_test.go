@@ -20,6 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -49,10 +50,8 @@ var fewest = map[string]any{
 // method returns the named method with few steps and with those parameters in set that it has.
 func method(t *testing.T, name string, set map[string]any) condense.Method {
 	t.Helper()
-	prototype, err := condense.New(name, nil)
-	check(t, err)
-	parameters, err := object.Of(prototype)
-	check(t, err)
+	prototype := mattest.Must(condense.New(name, nil))
+	parameters := mattest.Must(object.Of(prototype))
 	replaced := map[string]any{}
 	for _, p := range parameters {
 		for _, values := range []map[string]any{few, set} {
@@ -61,10 +60,8 @@ func method(t *testing.T, name string, set map[string]any) condense.Method {
 			}
 		}
 	}
-	text, err := json.Marshal(replaced)
-	check(t, err)
-	m, err := condense.New(name, text)
-	check(t, err)
+	text := mattest.Must(json.Marshal(replaced))
+	m := mattest.Must(condense.New(name, text))
 	return m
 }
 
@@ -188,8 +185,7 @@ func TestMethods(t *testing.T) {
 // TestMethodsThatTakeLong checks that the methods that take minutes on a large star honour cancellation in the middle
 // of their work, when their longest stage has begun. The star is smaller here, so that they could finish in seconds.
 func TestMethodsThatTakeLong(t *testing.T) {
-	g, err := star(50_000)
-	check(t, err)
+	g := mattest.Must(star(50_000))
 	for _, name := range takeLong {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
@@ -288,10 +284,8 @@ func trained(t *testing.T, what string, m gnn.Model, s *gnn.Sample, target *gnn.
 func TestAccountOfSingularSystems(t *testing.T) {
 	account := func(g *graph.Graph, set map[string]any) cgc.Account {
 		t.Helper()
-		small, err := method(t, "cgc", set).Condense(t.Context(), g, 18, 1)
-		check(t, err)
-		account, err := cgc.AccountOf(small)
-		check(t, err)
+		small := mattest.Must(method(t, "cgc", set).Condense(t.Context(), g, 18, 1))
+		account := mattest.Must(cgc.AccountOf(small))
 		return account
 	}
 	ordinaryGraph := built(t, "ordinary", ordinary(nil))

@@ -63,15 +63,12 @@ func Sizes() (names []string) {
 // most is the largest scale. Up to this scale, every size has fewer nodes than the maximum of a graph.
 const most = 1e6
 
-// FieldError is the error for a field of a plan that is out of range. Its Field is the name of the command's flag.
-type FieldError = parameter.Error
-
-// Validate returns the joined errors for all invalid fields of p, each with the field, the value and the bound.
+// Validate returns the joined errors for all invalid fields of p. The Field of each is the name of the command's flag.
 func (p Plan) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any, want string, args ...any) bool {
 		if !ok {
-			errs = append(errs, &FieldError{Field: field, Value: value, Want: fmt.Sprintf(want, args...)})
+			errs = append(errs, &parameter.Error{Field: field, Value: value, Want: fmt.Sprintf(want, args...)})
 		}
 		return ok
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/propagate"
 	_ "github.com/graph-condensation/cgc/rival/all" // registers the published baselines
 )
@@ -29,8 +30,7 @@ const bound = 2 << 30
 // calls returns the long calls on the graph in a file. They write into a temporary folder of the test.
 func calls(t *testing.T, path string) []call {
 	t.Helper()
-	g, err := dataset.Options{}.Open(t.Context(), path)
-	check(t, err)
+	g := mattest.Must(dataset.Options{}.Open(t.Context(), path))
 	nodes := 4 * g.Classes
 	dir := t.TempDir()
 	all := []call{
@@ -118,8 +118,7 @@ func condensing(g *graph.Graph, nodes int) (all []call) {
 func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 	config := cgc.Defaults()
 	config.Nodes = nodes
-	small, err := cgc.Condense(t.Context(), g, config)
-	check(t, err)
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
 	trained := gnn.Defaults()
 	trained.Epochs = 5
 	if g.Nodes() < 1000 {
@@ -162,12 +161,4 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 		_, err := s.Run(ctx, g)
 		return err
 	}})
-}
-
-// check ends the test unless err is nil.
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -47,9 +48,8 @@ func TestCancel(t *testing.T) {
 		t.Log("on a small graph: name a large one in -cancel.graph")
 		path, times, limit = filepath.Join(t.TempDir(), cgcFile+".safetensors"), 1, time.Hour // the first call completes
 		shape := synth.DemoShape().Scale(0.2)
-		g, err := synth.Make(t.Context(), shape, rand.NewPCG(1, 1))
-		check(t, err)
-		check(t, dataset.Write(t.Context(), path, g))
+		g := mattest.Must(synth.Make(t.Context(), shape, rand.NewPCG(1, 1)))
+		mattest.OK(t, dataset.Write(t.Context(), path, g))
 	}
 	random := rand.New(rand.NewPCG(1, 0))
 	for _, c := range calls(t, path) {
@@ -57,7 +57,7 @@ func TestCancel(t *testing.T) {
 			continue
 		}
 		if c.prepare != nil {
-			check(t, c.prepare())
+			mattest.OK(t, c.prepare())
 		}
 		goroutines := runtime.NumGoroutine()
 		first, stages := end(t.Context(), c, limit, "")

@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
 )
@@ -65,9 +66,8 @@ func TestRepeatedCondensations(t *testing.T) {
 		if seed%3 == 1 {
 			config.Partition = "spectral"
 		}
-		small, err := cgc.Condense(t.Context(), g, config)
-		check(t, err)
-		check(t, small.Save(t.Context(), path))
+		small := mattest.Must(cgc.Condense(t.Context(), g, config))
+		mattest.OK(t, small.Save(t.Context(), path))
 		if _, err := condense.Load(path); err != nil {
 			t.Fatal(err)
 		}
@@ -96,13 +96,12 @@ func TestNothingLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	torn := filepath.Join(dir, cgcFile+"-torn.safetensors")
 	whole := filepath.Join(dir, cgcFile+".safetensors")
-	check(t, dataset.Write(t.Context(), whole, synth.Demo()))
-	text, err := os.ReadFile(whole)
-	check(t, err)
+	mattest.OK(t, dataset.Write(t.Context(), whole, synth.Demo()))
+	text := mattest.Must(os.ReadFile(whole))
 	for i := len(text) - 4; i < len(text); i++ { // the split contains a node that does not exist
 		text[i] = 0x7f
 	}
-	check(t, os.WriteFile(torn, text, 0o600))
+	mattest.OK(t, os.WriteFile(torn, text, 0o600))
 	before := holds()
 	g := synth.Demo()
 	for range 20 {
@@ -142,12 +141,10 @@ var together = []func(*cgc.Config){
 // do not change the graph, and leave no goroutine, file or mapping behind. The race detector runs this test too.
 func TestEightAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), cgcFile+".safetensors")
-	check(t, dataset.Write(t.Context(), path, synth.Demo()))
-	g, err := (dataset.Options{}).Open(t.Context(), path)
-	check(t, err)
+	mattest.OK(t, dataset.Write(t.Context(), path, synth.Demo()))
+	g := mattest.Must((dataset.Options{}).Open(t.Context(), path))
 	identity := func() graph.Identity {
-		id, err := graph.Identify(g)
-		check(t, err)
+		id := mattest.Must(graph.Identify(g))
 		return id
 	}
 	unchanged := identity()

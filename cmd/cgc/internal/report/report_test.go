@@ -14,6 +14,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // everything returns a document with each kind of block and of cell.
@@ -153,14 +154,9 @@ func TestMistakes(t *testing.T) {
 	} {
 		table := &report.Table{Columns: []report.Column{{Name: "one"}}, Rows: [][]report.Cell{row}}
 		for _, render := range []report.Renderer{report.Text, report.Markdown, report.CSV} {
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Errorf("%s in a table of one column did not panic", name)
-					}
-				}()
+			mattest.Panics(t, name+" in a table of one column", func() {
 				_ = render(io.Discard, &report.Document{Blocks: []report.Block{table}})
-			}()
+			})
 		}
 	}
 }
