@@ -345,8 +345,12 @@ func breakEven(p, whole *Place) report.Cell {
 func (s *Standings) Authors() *report.Table {
 	t := &report.Table{Columns: append(report.Columns("method", "graph"),
 		rightColumns("N′", "here", "printed in the paper", "difference")...)}
+	places := slices.Clone(s.Places)
+	slices.SortStableFunc(places, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(a.Graph.Name, b.Graph.Name), cmp.Compare(a.Nodes, b.Nodes))
+	})
 	for _, arm := range s.arms() {
-		for _, p := range s.Places {
+		for _, p := range places {
 			v := s.printed(p)
 			if p.Arm != arm || p.Model != s.Places[0].Model || v == nil || v.OutOfMemory {
 				continue
