@@ -37,27 +37,25 @@ const (
 // computes the leading eigenvectors of XXᵀ if n ≤ d, and otherwise XV with the leading eigenvectors V of XᵀX. r is
 // below k if the rank of x is lower. The eigenvectors come from LeadingEigen, with its cost and errors.
 func LeftSingular(ctx context.Context, x *mat.Dense, k int, src rand.Source) (*mat.Dense, error) {
-	if x.Rows <= x.Cols {
-		g, err := GramRows(ctx, x)
-		if err != nil {
-			return nil, err
-		}
-		values, vectors, err := LeadingEigen(ctx, g, k, src)
-		if err != nil {
-			return nil, err
-		}
-		return vectors.Columns(0, Rank(values, k)), nil
+	gram := Gram
+	wide := x.Rows <= x.Cols
+	if wide {
+		gram = GramRows
 	}
-	g, err := Gram(ctx, x)
+	g, err := gram(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	values, right, err := LeadingEigen(ctx, g, k, src)
+	values, vectors, err := LeadingEigen(ctx, g, k, src)
 	if err != nil {
 		return nil, err
+	}
+	leading := vectors.Columns(0, Rank(values, k))
+	if wide {
+		return leading, nil
 	}
 	var u mat.Dense
-	mat.Mul(&u, x, right.Columns(0, Rank(values, k)))
+	mat.Mul(&u, x, leading)
 	return Orthonormal(ctx, &u)
 }
 
