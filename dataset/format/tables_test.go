@@ -73,6 +73,23 @@ func ExampleGraphArrays() {
 	// ids [3] [alice bob zoë]
 }
 
+// TestElementsOfArrays checks that numbers without a fraction are read as either type, and that errors name the array.
+func TestElementsOfArrays(t *testing.T) {
+	for _, data := range []any{[]float32{1, -2}, []int64{1, -2}} {
+		a := format.Array{Name: "y", Data: data}
+		floats, ints := fixture.Must(a.Floats())(t), fixture.Must(a.Ints())(t)
+		if !slices.Equal(floats, []float32{1, -2}) || !slices.Equal(ints, []int64{1, -2}) {
+			t.Errorf("%v are the numbers %v and %v", data, floats, ints)
+		}
+		_, err := a.Strings()
+		fixture.Says(t, err, "array y holds numbers, must hold texts")
+	}
+	_, err := (&format.Array{Name: "y", Data: []float32{1, 0.5}}).Ints()
+	fixture.Says(t, err, "array y: element 1 is 0.5, must be a whole number")
+	_, err = (&format.Array{Name: "y", Data: []string{"a"}}).Floats()
+	fixture.Says(t, err, "array y holds texts, must hold numbers")
+}
+
 // TestGather checks that numbered columns become one column, and that columns of similar names stay.
 func TestGather(t *testing.T) {
 	table := &format.Table{Rows: 2, Columns: []format.Column{
