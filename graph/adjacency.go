@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -111,7 +112,8 @@ const passes = 5
 type work struct {
 	ctx   context.Context
 	edges int64
-	done  atomic.Int64
+	mu    sync.Mutex
+	done  int64 // guarded by mu, which is held while it is reported, so that reports never go backwards
 }
 
 func newWork(ctx context.Context, edges int) *work { return &work{ctx: ctx, edges: int64(edges)} }
@@ -122,7 +124,10 @@ func (w *work) each(n, chunk, units int, f func(lo, hi int)) {
 	_ = parallel.ForContext(w.ctx, n, chunk, func(lo, hi int) { // the caller checks stopped
 		f(lo, hi)
 		part := int64(float64(hi-lo) / float64(n) * float64(units) * float64(w.edges))
-		progress.Report(w.ctx, progress.Event{Stage: "build adjacency", Done: w.done.Add(part), Total: 2 * passes * w.edges})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.done += part
+		progress.Report(w.ctx, progress.Event{Stage: "build adjacency", Done: w.done, Total: 2 * passes * w.edges})
 	})
 }
 

@@ -198,7 +198,8 @@ func (s *Sorter) Sort(ctx context.Context) error {
 	s.units = make([][]unit, len(l.buckets))
 	s.kept = 0
 	s.ones.Store(true)
-	var done, kept atomic.Int64
+	var kept atomic.Int64
+	done := progress.NewCounter(0, len(l.buckets))
 	err := parallel.Try(ctx, len(l.buckets), 1, func(k, _ int) (err error) {
 		if again != nil {
 			if err := s.reopen(&l.buckets[k], again[k]); err != nil {
@@ -209,7 +210,7 @@ func (s *Sorter) Sort(ctx context.Context) error {
 		for _, u := range s.units[k] {
 			kept.Add(int64(u.count))
 		}
-		progress.Report(ctx, progress.Event{Stage: "sorting edges", Done: done.Add(1), Total: int64(len(l.buckets))})
+		done.Add(ctx, "sorting edges")
 		return err
 	})
 	s.kept = kept.Load()
