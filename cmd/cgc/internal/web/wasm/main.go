@@ -45,7 +45,7 @@ func main() {
 }
 
 // events returns a function that reports events, but drops events that follow too soon.
-func events(tell js.Value) progress.Func {
+func events(tell js.Value) func(progress.Event) {
 	var stage string
 	var last time.Time
 	return func(e progress.Event) {
