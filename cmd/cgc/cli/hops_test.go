@@ -70,10 +70,11 @@ func TestPropagateFolderUsage(t *testing.T) {
 	folder := t.TempDir()
 	mattest.OK(t, os.WriteFile(filepath.Join(folder, "own"), nil, 0o666))
 	for args, want := range map[string]string{
-		"-o " + folder:                               "--force replaces it",
-		"-o " + folder + "/own":                      "must be a .safetensors file or a folder",
-		"-o " + folder + "/no/x":                     "there is no folder",
-		"--columns 0:1 -o x":                         "must be a .safetensors file with --columns",
+		"-o " + folder:           "--force replaces it",
+		"-o " + folder + "/own":  "must be a .safetensors file or a folder",
+		"-o x.npy":               "must be a folder or end in .safetensors",
+		"-o " + folder + "/no/x": "there is no folder",
+		"--columns 0:1 -o x":     "must be a .safetensors file with --columns",
 		"--part val -o " + folder + "/x.safetensors": "must be with a folder",
 		"--inductive -o " + folder + "/x":            "--inductive with --part all, must be train",
 		"--hops -1 -o " + folder + "/x":              "hops -1, must be",

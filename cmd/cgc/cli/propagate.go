@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -91,11 +92,17 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	return cmd
 }
 
+// otherFile matches names such as x.npz, which are hardly meant as folders.
+var otherFile = regexp.MustCompile(`\.[a-z]+$`)
+
 func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
 	if j.out == "" {
 		return usagef("propagate needs -o FOLDER: the folder to write, or a .safetensors file")
 	}
 	if filepath.Ext(j.out) != extension {
+		if otherFile.MatchString(j.out) {
+			return usagef("-o %s, must be a folder or end in %s", j.out, extension)
+		}
 		if j.merge || flags.Changed("columns") {
 			return usagef("-o %s, must be a %s file with --columns and --merge", j.out, extension)
 		}

@@ -133,6 +133,10 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 	if !j.finalistsSaid && g.Nodes() <= smallWhole {
 		j.finalists = 4
 	}
+	if j.finalists == 0 && !j.finalistsSaid {
+		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 4)",
+			report.Count(g.Nodes()))
+	}
 	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), 256)
 	s := search.Search{
 		Space: space, Trials: j.trials, Seconds: j.seconds, Epochs: j.epochs, Finalists: j.finalists,
