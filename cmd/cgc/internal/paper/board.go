@@ -85,55 +85,59 @@ func Inductive(name string) bool {
 
 // competitor is a method on the board.
 type competitor struct {
-	name   string
-	method condense.Method
-	equal  bool // whether condensed nodes have equal weights in training
+	wrapped
+	name  string
+	equal bool // whether condensed nodes have equal weights in training
 }
 
 // competitors returns the methods of the board at a size. The first is CGC as the paper has it.
 func (b *Board) competitors(s size) []competitor {
-	all := []competitor{{PublishedName, Job{NormalizeFeatures: b.NormalizeFeatures}.settings(Inductive(b.Name), s), true}}
+	published := Job{NormalizeFeatures: b.NormalizeFeatures}.settings(Inductive(b.Name), s)
+	all := []competitor{{wrapped{published}, PublishedName, true}}
 	for _, m := range b.Methods {
-		all = append(all, competitor{m.Name(), m, false})
+		all = append(all, competitor{wrapped{m}, m.Name(), false})
 	}
 	return all
 }
 
 // Run measures what is missing.
 func (b *Board) Run(ctx context.Context) error {
+	id, err := graph.Identify(b.Graph)
+	if err != nil {
+		return err
+	}
 	all := sizes(b.Name, b.Graph, true)
 	middle := len(all) / 2
 	all[0], all[middle] = all[middle], all[0]
 	b.announce(len(all))
 	for i := range b.competitors(all[0]) {
-		slow := false
-		for j, s := range all {
-			c := b.competitors(s)[i]
-			first, err := b.measure(ctx, c, s, b.Models[:1], 1)
-			if j == 0 {
-				slow = len(first) > 0 && first[0].Processor > fast.Seconds()
-			}
-			switch {
-			case err != nil:
-			case slow:
-				_, err = b.measure(ctx, c, s, b.Models[:1], min(slowSeeds, b.Seeds))
-			default:
-				_, err = b.measure(ctx, c, s, b.Models, b.Seeds)
-			}
-			var un *Unmeasured
-			if errors.As(err, &un) {
-				b.Note(fmt.Sprintf("%s, %d nodes: %s", c.name, s.nodes, un.Error()))
-				break // larger sizes take longer
-			}
-			if err != nil {
-				return err
-			}
-			if slow {
-				break
-			}
+		if err := b.compete(ctx, id, i, all); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// compete measures competitor i at all sizes, the middle one first, or at this one alone if the method is slow.
+func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []size) error {
+	m := b.bound(id, i, all[0])
+	models, seeds := b.Models, b.Seeds
+	first, err := b.measure(ctx, m, models[:1], 1)
+	if err == nil && first[0].Processor > fast.Seconds() {
+		all, models, seeds = all[:1], models[:1], min(slowSeeds, seeds)
+	}
+	for j := 0; j < len(all) && err == nil; j++ { // larger sizes take longer than one that did not end
+		if j > 0 {
+			m = b.bound(id, i, all[j])
+		}
+		_, err = b.measure(ctx, m, models, seeds)
+	}
+	var un *Unmeasured
+	if errors.As(err, &un) {
+		b.Note(fmt.Sprintf("%s, %d nodes: %s", m.name, m.size.nodes, un.Error()))
+		return nil
+	}
+	return err
 }
 
 // announce says how much work is left at most, and how long it takes if trainings take as long as those in the log.
@@ -157,32 +161,27 @@ func (b *Board) announce(sizes int) {
 // measure chooses a configuration of training for each model, and trains the models on the condensed graphs of a method
 // at a size. The error is an *Unmeasured if the method does not end or refuses the graph.
 func (b *Board) measure(
-	ctx context.Context, c competitor, s size, models []gnn.Model, seeds int,
+	ctx context.Context, m *bounded, models []gnn.Model, seeds int,
 ) (records []experiment.Record, err error) {
-	config, err := condense.Configuration(c.method, s.nodes, 0)
+	config, err := condense.Configuration(m, m.size.nodes, 0)
 	if err != nil {
 		return nil, err
 	}
-	id, err := graph.Identify(b.Graph)
-	if err != nil {
-		return nil, err
-	}
-	un := Unmeasured{Graph: id, Arm: c.name, Nodes: s.nodes, Config: config}
+	un := Unmeasured{Graph: m.graph, Arm: m.name, Nodes: m.size.nodes, Config: config}
 	if known := b.Unmeasured.find(un); known != nil {
 		return nil, known
 	}
-	m := &bounded{Method: c.method, board: b, done: map[uint64]*condense.Condensed{}, costs: map[uint64]float64{}}
 	run := func(training gnn.Config, models []gnn.Model, seeds int) ([]experiment.Record, error) {
-		training.Weighted = training.Weighted && !c.equal
+		training.Weighted = training.Weighted && !m.equal
 		records, err := experiment.Grid{
-			Arms:   []experiment.Arm{{Name: c.name, Method: m, Size: condense.Size{Nodes: s.nodes}, Training: training}},
+			Arms:   []experiment.Arm{{Name: m.name, Method: m, Size: condense.Size{Nodes: m.size.nodes}, Training: training}},
 			Models: models, Seeds: seeds, Trainings: 1, Whole: b.Whole, Measure: func(r *experiment.Record) {
 				if r.Arm != experiment.Whole {
 					r.Peak, r.Processor = m.most, m.costs[r.Seed]
 				}
 			},
 		}.Run(ctx, b.Graph, b.Log)
-		if err == nil || ctx.Err() != nil || !m.failed && !refused(c.method, b.Graph, s.nodes) {
+		if err == nil || ctx.Err() != nil || !m.failed && m.Check(b.Graph, m.size.nodes) == nil {
 			return records, err
 		}
 		un.Reason, un.Seconds, un.Needs = err.Error(), m.seconds, m.needs
@@ -215,16 +214,35 @@ func (b *Board) measure(
 	return records, nil
 }
 
-// refused reports whether a method rejects a graph before it begins.
-func refused(m condense.Method, g *graph.Graph, nodes int) bool {
-	c, is := m.(condense.Checker)
-	return is && c.Check(g, nodes) != nil
+// wrapped is a method that behaves as another one, and is embedded by methods that change how it condenses.
+type wrapped struct{ condense.Method }
+
+// Setting returns the method's setting.
+func (w wrapped) Setting() condense.Setting { return condense.SettingOf(w.Method) }
+
+// MarshalJSON writes the method's parameters.
+func (w wrapped) MarshalJSON() ([]byte, error) { return json.Marshal(w.Method) }
+
+// Check calls the method's Check, if it has one.
+func (w wrapped) Check(g *graph.Graph, nodes int) error {
+	if c, is := w.Method.(condense.Checker); is {
+		return c.Check(g, nodes)
+	}
+	return nil
 }
 
-// bounded is a method on one core with a limit on its time. It keeps its condensed graphs for further trainings.
+var (
+	_ condense.InSetting = wrapped{}
+	_ condense.Checker   = wrapped{}
+)
+
+// bounded is a competitor at one size, on one core and with a limit on its time. It keeps its condensed graphs for
+// further trainings.
 type bounded struct {
-	condense.Method
+	competitor
 	board *Board
+	graph graph.Identity
+	size  size
 	done  map[uint64]*condense.Condensed // by seed
 	costs map[uint64]float64             // their processor seconds
 
@@ -234,18 +252,12 @@ type bounded struct {
 	needs   float64 // the seconds that it would have taken, if known
 }
 
-// Setting returns the method's setting.
-func (b *bounded) Setting() condense.Setting { return condense.SettingOf(b.Method) }
-
-// MarshalJSON writes the method's parameters.
-func (b *bounded) MarshalJSON() ([]byte, error) { return json.Marshal(b.Method) }
-
-// Check calls the method's Check, if it has one.
-func (b *bounded) Check(g *graph.Graph, nodes int) error {
-	if c, is := b.Method.(condense.Checker); is {
-		return c.Check(g, nodes)
+// bound returns competitor i at a size.
+func (b *Board) bound(id graph.Identity, i int, s size) *bounded {
+	return &bounded{
+		competitor: b.competitors(s)[i], board: b, graph: id, size: s, done: map[uint64]*condense.Condensed{},
+		costs: map[uint64]float64{},
 	}
-	return nil
 }
 
 // errLimit is the cause of the end of a condensation that takes too long.
@@ -302,11 +314,6 @@ func (b *bounded) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	}
 	return nil, err
 }
-
-var (
-	_ condense.InSetting = &bounded{}
-	_ condense.Checker   = &bounded{}
-)
 
 // Unmeasured is a condensation that failed or exceeded the limit.
 type Unmeasured struct {

@@ -32,8 +32,8 @@ func (s scripted) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	return s.condense(ctx, g, nodes, seed)
 }
 
-// board returns a board on a clock of its own, with cgc, which appends its numbers of threads to threads, a method that does not end and a
-// method that fails.
+// board returns a board on a clock of its own, with cgc, which appends its numbers of threads to threads, a method that
+// does not end and a method that fails.
 func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
 	t.Helper()
 	un, err := paper.OpenUnmeasured(unmeasured)

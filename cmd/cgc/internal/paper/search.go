@@ -222,7 +222,7 @@ func (j Job) try(ctx context.Context, g *graph.Graph, nodes int, trials []*trial
 	for i, t := range trials {
 		m := t.arm.method()
 		if t.arm.rival != nil {
-			m = remembered{m, memory}
+			m = remembered{wrapped{m}, memory}
 		}
 		grid.Arms = append(grid.Arms, experiment.Arm{
 			Name: trialName(i), Method: m, Size: condense.Size{Nodes: nodes}, Training: t.arm.training,
@@ -251,22 +251,8 @@ func trialName(i int) string { return fmt.Sprintf("trial %d", i) }
 
 // remembered wraps a method and caches its results, so that trials that differ only in their training condense once.
 type remembered struct {
-	condense.Method
+	wrapped
 	memory map[string]*condense.Condensed // by configuration
-}
-
-// Setting returns the method's setting.
-func (r remembered) Setting() condense.Setting { return condense.SettingOf(r.Method) }
-
-// MarshalJSON writes the method's parameters.
-func (r remembered) MarshalJSON() ([]byte, error) { return json.Marshal(r.Method) }
-
-// Check calls the method's Check, if it has one.
-func (r remembered) Check(g *graph.Graph, nodes int) error {
-	if c, is := r.Method.(condense.Checker); is {
-		return c.Check(g, nodes)
-	}
-	return nil
 }
 
 // Condense returns the cached result for the same configuration, or condenses.
@@ -284,8 +270,3 @@ func (r remembered) Condense(ctx context.Context, g *graph.Graph, nodes int, see
 	}
 	return small, err
 }
-
-var (
-	_ condense.InSetting = remembered{}
-	_ condense.Checker   = remembered{}
-)
