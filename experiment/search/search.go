@@ -57,26 +57,57 @@ func (s Space) Size() int {
 		len(s.WeightDecay) * len(s.Weighted)
 }
 
-// at returns candidate i, for i from 0 to Size−1.
+// at returns candidate i, for i from 0 to Size−1. The positions in the lists are the digits of i.
 func (s Space) at(i, epochs int) Candidate {
+	return s.candidate(epochs, func(n int) int {
+		digit := i % n
+		i /= n
+		return digit
+	})
+}
+
+// candidate returns the candidate at the positions that pick chooses, given the length of each list.
+func (s Space) candidate(epochs int, pick func(n int) int) Candidate {
 	c := Candidate{Training: gnn.Defaults()}
 	c.Training.Epochs = epochs
-	c.Model = pick(&i, s.Models)
-	c.Training.Hidden = pick(&i, s.Hidden)
-	c.Training.Dropout = pick(&i, s.Dropout)
-	c.Training.InputDropout = pick(&i, s.InputDropout)
-	c.Training.LearningRate = pick(&i, s.LearningRate)
-	c.Training.WeightDecay = pick(&i, s.WeightDecay)
-	c.Training.Weighted = pick(&i, s.Weighted)
+	c.Model = s.Models[pick(len(s.Models))]
+	c.Training.Hidden = s.Hidden[pick(len(s.Hidden))]
+	c.Training.Dropout = s.Dropout[pick(len(s.Dropout))]
+	c.Training.InputDropout = s.InputDropout[pick(len(s.InputDropout))]
+	c.Training.LearningRate = s.LearningRate[pick(len(s.LearningRate))]
+	c.Training.WeightDecay = s.WeightDecay[pick(len(s.WeightDecay))]
+	c.Training.Weighted = s.Weighted[pick(len(s.Weighted))]
 	return c
 }
 
-// pick returns the value of a list at the last digit of i, in a number system with the list's length as base, and
-// removes the digit.
-func pick[T any](i *int, values []T) T {
-	v := values[*i%len(values)]
-	*i /= len(values)
-	return v
+// largestSpace bounds the size of a space, because a search draws from a permutation of it.
+const largestSpace = 10_000_000
+
+// check returns an error if the space is empty or too large, or has a value that is out of range.
+func (s Space) check() error {
+	size, longest := 1, 0
+	for _, n := range []int{
+		len(s.Models), len(s.Hidden), len(s.Dropout), len(s.InputDropout), len(s.LearningRate), len(s.WeightDecay),
+		len(s.Weighted),
+	} {
+		longest = max(longest, n)
+		if size *= n; size == 0 {
+			return errors.New("the space has a parameter without values, must have at least 1 each")
+		}
+		if size > largestSpace {
+			return fmt.Errorf("the space has more than %d candidates, must have at most as many", largestSpace)
+		}
+	}
+	for i := range longest { // these candidates have all values
+		c := s.candidate(1, func(n int) int { return i % n })
+		if _, err := gnn.Parse(c.Model); err != nil {
+			return err
+		}
+		if err := c.Training.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Search is a search for a candidate.
@@ -198,17 +229,8 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
 		return fmt.Errorf("%d trials, %d epochs, %d finalists, %v seconds, must be at least 1, 1, 0 and 0", s.Trials,
 			s.Epochs, s.Finalists, s.Seconds)
 	}
-	if s.Space.Size() == 0 {
-		return errors.New("the space has a parameter without values, must have at least 1 each")
-	}
-	for i := range s.Space.Size() { // a value appears in many candidates, but checking is cheap
-		c := s.Space.at(i, s.Epochs)
-		if _, err := gnn.Parse(c.Model); err != nil {
-			return err
-		}
-		if err := c.Training.Validate(); err != nil {
-			return err
-		}
+	if err := s.Space.check(); err != nil {
+		return err
 	}
 	if len(g.Split.Val) == 0 {
 		return fmt.Errorf("graph %s has 0 validation nodes, must have at least 1", g.Name)

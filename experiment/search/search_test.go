@@ -121,6 +121,9 @@ func TestSearchErrors(t *testing.T) {
 	g, small := subject(t)
 	empty, unknown := space(), space()
 	empty.Hidden, unknown.Models = nil, []string{"gcnn"}
+	huge, wrong := space(), space()
+	huge.Dropout, huge.WeightDecay = make([]float64, 5000), make([]float64, 5000)
+	wrong.Dropout = []float64{0, 0.5, 1}
 	for _, c := range []struct {
 		s    search.Search
 		want string
@@ -128,6 +131,8 @@ func TestSearchErrors(t *testing.T) {
 		{search.Search{Space: space(), Epochs: 1}, "0 trials"},
 		{search.Search{Space: empty, Trials: 1, Epochs: 1}, "parameter without values"},
 		{search.Search{Space: unknown, Trials: 1, Epochs: 1}, "gcnn"},
+		{search.Search{Space: huge, Trials: 1, Epochs: 1}, "more than 10000000 candidates"},
+		{search.Search{Space: wrong, Trials: 1, Epochs: 1}, "dropout 1, must be"},
 	} {
 		if _, err := c.s.Run(t.Context(), small, g); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.s, err, c.want)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,6 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/progress"
 )
 
 func (c *command) searchCommand() *cobra.Command {
@@ -137,15 +137,14 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 4)",
 			report.Count(g.Nodes()))
 	}
-	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), 256)
+	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), slices.Max(append([]int{1}, space.Hidden...)))
 	s := search.Search{
 		Space: space, Trials: j.trials, Seconds: j.seconds, Epochs: j.epochs, Finalists: j.finalists,
 		Seed: j.config.config.Seed, Memory: bound,
 	}
 	j.progress.step("searching on " + g.Name)
-	counted := progress.With(ctx, func(e progress.Event) { j.progress.count(e.Stage, e.Done, e.Total) })
 	begun := time.Now()
-	result, err := s.Run(counted, small, g)
+	result, err := s.Run(ctx, small, g)
 	if err != nil {
 		return rest.limited(err, g)
 	}
@@ -157,7 +156,7 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 		Graph: id, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total, Space: space.Size(), Result: *result,
 	}
 	if j.compare > 0 {
-		if err := j.agree(counted, s, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
+		if err := j.agree(ctx, s, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
 			return rest.limited(err, g)
 		}
 	}
