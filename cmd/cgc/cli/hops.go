@@ -2,10 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,9 +52,6 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if j.config.Inductive && j.part != "train" {
-		return usagef("--inductive with --part %s, must be train: it propagates over the training nodes", j.part)
-	}
 	rows := nodesOfPart(g, j.part)
 	if len(rows) == 0 {
 		return fmt.Errorf("--part %s: graph %s has 0 such nodes, must have at least 1", j.part, g.Name)
@@ -88,22 +84,18 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	}
 	if err := j.save(j.out, func() error {
 		return atomicfile.Folder(j.out, func(folder string) error {
+			arrays := describeRows(g, rows)
 			for k, v := range views {
-				if err := j.array(folder, format.Array{Name: fmt.Sprintf("hop%d", k), Data: viewMatrix{v}}); err != nil {
-					return err
-				}
+				arrays = append(arrays, format.Array{Name: fmt.Sprintf("hop%d", k), Data: viewMatrix{v}})
 			}
-			for _, a := range describeRows(g, rows) {
-				if err := j.array(folder, a); err != nil {
+			for _, a := range arrays {
+				write := func(w io.Writer) error { return npy.Write(w, a, j.store) }
+				if err := create(filepath.Join(folder, a.Name+".npy"), write); err != nil {
 					return err
 				}
 			}
 			info.Seconds, info.PeakRSS = time.Since(begun).Seconds(), peakRSS()
-			text, err := json.MarshalIndent(info, "", "  ")
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(filepath.Join(folder, infoName), append(text, '\n'), 0o666)
+			return create(filepath.Join(folder, infoName), func(w io.Writer) error { return writeJSON(w, info) })
 		})
 	}); err != nil {
 		return err
@@ -112,31 +104,28 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 		report.Count(len(rows)), g.Name, g.Features(), j.store))
 }
 
-// array writes NAME.npy.
-func (j *propagateJob) array(folder string, a format.Array) (err error) {
-	file, err := os.Create(filepath.Join(folder, a.Name+".npy"))
+// create writes a new file.
+func create(path string, write func(io.Writer) error) (err error) {
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	return npy.Write(file, a, j.store)
+	return write(file)
 }
 
 // describeRows returns the arrays that say what the rows are: their nodes, labels and names, and the rows of each part
 // of the split.
 func describeRows(g *graph.Graph, rows []int32) []format.Array {
 	all := []format.Array{{Name: "nodes", Data: rows}, {Name: "y", Data: g.Labels(rows)}}
-	for _, part := range []struct {
-		name  string
-		nodes []int32
-	}{{"train", g.Split.Train}, {"val", g.Split.Val}, {"test", g.Split.Test}} {
+	for _, part := range []string{"train", "val", "test"} {
 		at := []int32{}
-		for _, v := range part.nodes {
+		for _, v := range nodesOfPart(g, part) {
 			if i, is := slices.BinarySearch(rows, v); is {
 				at = append(at, int32(i))
 			}
 		}
-		all = append(all, format.Array{Name: part.name, Data: at})
+		all = append(all, format.Array{Name: part, Data: at})
 	}
 	if g.IDs != nil {
 		ids := make([]string, len(rows))
@@ -170,8 +159,6 @@ func isHops(path string) bool {
 func (j *propagateJob) hopsFree() error {
 	if info, err := os.Stat(j.out); err == nil && !info.IsDir() {
 		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("-o %s: %w", j.out, reason(err))
 	}
 	return free("-o", j.out, true, j.force, isHops)
 }

@@ -109,6 +109,9 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 		if err := j.propagation().Validate(); err != nil {
 			return usage{sentence(err)}
 		}
+		if j.config.Inductive && j.part != "train" {
+			return usagef("--inductive with --part %s, must be train: it propagates over the training nodes", j.part)
+		}
 		if err := j.hopsFree(); err != nil {
 			return err
 		}
