@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
@@ -137,22 +135,10 @@ func plusMinus(e experiment.Estimate) report.Cell {
 // seeds formats the number of condensation seeds.
 func (c measured) seeds() report.Cell { return report.Integer(len(c.methods["cgc"].Seeds)) }
 
-// published formats the number that the paper reports for a method. The paper's arxiv has 128 features and ours has
-// 200, so its numbers are not comparable and not shown.
+// published formats the number that the paper reports for a method.
 func (c measured) published(column string) report.Cell {
-	if c.graph == "arxiv" {
-		return report.Missing()
-	}
-	sizes, _ := paper.Published().SizesOf(c.graph)
-	full := c.methods["cgc"].Graph
-	for i, share := range sizes.OfTrain {
-		percent, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
-		if err != nil || int(math.Round(percent/100*float64(full.Train))) != c.nodes {
-			continue
-		}
-		if v, is := paper.Published().Table("table3").Value(c.graph, sizes.Ratios[i], "", column); is {
-			return report.Word(v.String())
-		}
+	if v := paper.PrintedAccuracy(c.methods["cgc"].Graph, c.nodes, column); v != nil {
+		return report.Word(v.String())
 	}
 	return report.Missing()
 }
@@ -173,12 +159,7 @@ func (c measured) difference(method string, significant float64) report.Cell {
 	if !is {
 		return report.Missing()
 	}
-	mean := report.Signed(d.Difference.Mean, 1).Text
-	if paper.PValue(d) <= significant {
-		mean = "**" + mean + "**"
-	}
-	lo, hi := d.Difference.Mean-d.Difference.CI95, d.Difference.Mean+d.Difference.CI95
-	return report.Word(fmt.Sprintf("%s (%s to %s)", mean, report.Signed(lo, 1).Text, report.Signed(hi, 1).Text))
+	return paper.Difference(d.Difference, paper.PValue(d) <= significant)
 }
 
 // right returns a right-aligned column, for numbers.
@@ -202,13 +183,13 @@ var tables = map[string]func(root string) string{
 	"speed":     speed,
 }
 
-// boardGraphs lists the graphs of the board. The records are in board-NAME.jsonl.
-var boardGraphs = []string{"cora"}
+// boardFiles lists the graphs and models of the board. The records are in board-GRAPH-MODEL.jsonl.
+var boardFiles = []string{"cora-gcn", "cora-sgc"}
 
 // board generates the tables of all methods.
 func board(root string) string {
 	var records []experiment.Record
-	for _, name := range boardGraphs {
+	for _, name := range boardFiles {
 		records = append(records, readLines[experiment.Record](root, "board-"+name)...)
 	}
 	un := readLines[paper.Unmeasured](root, "board-unmeasured")

@@ -53,7 +53,7 @@ func sizes(name string, g *graph.Graph, all bool) (list []size) {
 	if of, is := Published().SizesOf(name); is {
 		for i, ratio := range of.Ratios {
 			if all || ratio == of.Middle {
-				add(ratio, int(math.Floor(share(of.OfTrain[i])*float64(train)+1e-9)))
+				add(ratio, condensedNodes(of.OfTrain[i], train))
 			}
 		}
 		return list
@@ -64,6 +64,11 @@ func sizes(name string, g *graph.Graph, all bool) (list []size) {
 		}
 	}
 	return list
+}
+
+// condensedNodes returns N′ for a printed share of the training nodes.
+func condensedNodes(ofTrain string, train int) int {
+	return int(math.Floor(share(ofTrain)*float64(train) + 1e-9))
 }
 
 // share parses a percentage from published.json.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 // Ours is the method with which a board compares all others: the default of the command.
@@ -170,12 +171,21 @@ func (s *Standings) Losses() *report.Table {
 		return cmp.Compare(b.Against.Difference.Mean, a.Against.Difference.Mean)
 	})
 	for _, p := range lost {
-		d, ours := p.Against.Difference, s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
+		ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
 		t.Row(report.Word(s.graphName(p)), report.Integer(p.Nodes), report.Word(p.Model), report.Word(p.Arm),
-			p.test(), ours.accuracy(), report.Word(fmt.Sprintf("%s (%s to %s)",
-				report.Signed(d.Mean, 1).Text, report.Signed(d.Mean-d.CI95, 1).Text, report.Signed(d.Mean+d.CI95, 1).Text)))
+			p.test(), ours.accuracy(), Difference(p.Against.Difference, false))
 	}
 	return t
+}
+
+// Difference formats a mean difference with its 95% interval: "+2.2 (+1.8 to +2.6)". bold is for a mean in Markdown.
+func Difference(d experiment.Estimate, bold bool) report.Cell {
+	mean := report.Signed(d.Mean, 1).Text
+	if bold {
+		mean = "**" + mean + "**"
+	}
+	return report.Word(fmt.Sprintf("%s (%s to %s)", mean, report.Signed(d.Mean-d.CI95, 1).Text,
+		report.Signed(d.Mean+d.CI95, 1).Text))
 }
 
 // arms returns the names of the methods, in the order in which they were measured.
@@ -351,7 +361,7 @@ func (s *Standings) Authors() *report.Table {
 	})
 	for _, arm := range s.arms() {
 		for _, p := range places {
-			v := s.printed(p)
+			v := PrintedAccuracy(p.Graph, p.Nodes, printedMethod(strings.Replace(p.Arm, PublishedName, "CGC", 1)))
 			if p.Arm != arm || p.Model != s.Places[0].Model || v == nil || v.OutOfMemory {
 				continue
 			}
@@ -363,17 +373,17 @@ func (s *Standings) Authors() *report.Table {
 	return t
 }
 
-// printed returns the number in table 3 of the paper, or nil.
-func (s *Standings) printed(p Place) *Value {
-	of, is := Published().SizesOf(p.Graph.Name)
-	stats, _ := Published().Of(p.Graph.Name)
-	if !is || stats.Features != p.Graph.Features {
+// PrintedAccuracy returns the number in a column of table 3 of the paper for a graph and N′, or nil. A graph with other
+// features than the paper's data set of its name has none.
+func PrintedAccuracy(g graph.Identity, nodes int, column string) *Value {
+	of, is := Published().SizesOf(g.Name)
+	stats, _ := Published().Of(g.Name)
+	if !is || stats.Features != g.Features {
 		return nil
 	}
 	for i, ratio := range of.Ratios {
-		if int(math.Floor(share(of.OfTrain[i])*float64(p.Graph.Train)+1e-9)) == p.Nodes {
-			column := strings.Replace(p.Arm, PublishedName, "CGC", 1)
-			return printed(p.Graph.Name, ratio, "", printedMethod(column), "table3")
+		if condensedNodes(of.OfTrain[i], g.Train) == nodes {
+			return printed(g.Name, ratio, "", column, "table3")
 		}
 	}
 	return nil
