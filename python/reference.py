@@ -20,13 +20,19 @@ from cgc._parameters import FLAGS  # noqa: E402
 __all__ = ["page"]
 
 PAGE = HERE.parent / "docs" / "reference" / "python.md"
-FUNCTIONS = ("condense", "evaluate", "tune", "report", "load_dataset", "tables", "save", "load")
+FUNCTIONS = (
+    "condense", "evaluate", "train", "predict", "search", "objective", "tune", "report", "propagate", "load_dataset",
+    "tables",
+)  # fmt: skip
+SHORT = ("save", "load", "load_model", "load_propagated")  # a table says enough about them
 EXAMPLES = ("condense", "tables")  # the tutorial shows examples of the other functions
-SHARED = 10  # if two functions share this many flags, the page lists only the differences
-CLASSES = ("Condensed", "Graph", "Table", "Score", "Origin", "Tables", "Error", "UnknownArgument", "GraphWarning")
+CLASSES = (
+    "Condensed", "Graph", "Table", "Score", "Origin", "Model", "Predictions", "SearchResult", "Propagated", "Tables",
+    "Error", "UnknownArgument", "GraphWarning",
+)  # fmt: skip
 FLAGS_SAID = """\
-The row *flags* lists the flags of the command, which are keyword arguments. [The command line](cli.md#flags) explains
-them; `help(cgc.condense)` shows types, defaults and an example.
+A function with the name of a command also has its [flags](cli.md#flags) as keyword arguments: `label_ratio` for
+`--label-ratio`. `help(cgc.condense)` shows types, defaults and an example.
 """
 HEAD = """\
 <!-- `python3 python/reference.py` writes this page from the docstrings. -->
@@ -37,54 +43,46 @@ HEAD = """\
 
 def page() -> str:
     """Return the page."""
+    if missing := set(cgc.__all__) - {*FUNCTIONS, *SHORT, *CLASSES, "__version__"}:
+        sys.exit(f"the page does not mention {', '.join(sorted(missing))}")
     text = HEAD + "\n" + _prose(inspect.cleandoc(cgc.__doc__ or ""))
     text += "\n## Functions\n\n" + FLAGS_SAID + "".join(map(_function, FUNCTIONS))
+    text += "\n### Files\n| function | what it does |\n|---|---|\n" + "".join(map(_short, SHORT))
     return text + "\n## Classes\n\n| class | attributes and methods |\n|---|---|\n" + "".join(map(_class, CLASSES))
 
 
+def _short(name: str) -> str:
+    """Return the table row of a function."""
+    about, sections = _sections(getattr(cgc, name))
+    arguments = [f"`{key}`: {meaning}" for key, meaning in _items(sections["Args"]).items()]
+    return f"| **{name}** | {'<br>'.join([' '.join(about.split()), *arguments])} |\n"
+
+
 def _function(name: str) -> str:
-    """Return the section of a function: what it does, a table of its arguments, and optionally an example."""
+    """Return the section of a function: what it does, a list of its arguments, and optionally an example."""
     function = getattr(cgc, name)
     about, sections = _sections(function)
     flags = {flag for flag, *_ in FLAGS.get(name, ())}
     meanings = _items(sections["Args"])
-    rows: list[tuple[str, str, str]] = []
+    rows: list[str] = []
     alike: list[str] = []
-    more: list[str] = []
     for p in inspect.signature(function).parameters.values():
         if p.name in flags and p.name not in meanings:
-            more.append(f"`{p.name}`")
-        elif meanings[p.name if p.name in meanings else f"**{p.name}"].startswith("See "):
+            continue
+        if meanings[p.name if p.name in meanings else f"**{p.name}"].startswith("See "):
             alike.append(f"`{p.name}`")
         else:
-            default = "" if p.default is p.empty else f"`{p.default!r}`"
-            title = f"`{p.name}`" if p.name in meanings else f"`**{p.name}`"
-            rows.append((title, default, meanings[title.strip("`")]))
+            default = "" if p.default is p.empty else f" (default `{p.default!r}`)"
+            title = p.name if p.name in meanings else f"**{p.name}"
+            rows.append(f"`{title}`{default}: {meanings[title]}")
     if alike:
-        rows.append((f"{alike[0]} to {alike[-1]}", "", "As for condense."))
-    if more:
-        rows.append(("[flags](cli.md#flags)", "", _flags(name, more)))
+        rows.append(f"{alike[0]} to {alike[-1]}: As for condense.")
     if "Returns" in sections:
-        rows.append(("returns", "", " ".join(sections["Returns"].split())))
-    text = f"\n### {name}\n{_wrap(' '.join(about.split()))}\n\n| argument | default | meaning |\n|---|---|---|\n"
-    text += "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        rows.append(f"returns: {' '.join(sections['Returns'].split())}")
+    text = f"\n### {name}\n{_wrap(' '.join(about.split()))}\n\n"
+    text += "".join(f"{_wrap('* ' + row, indent='  ')}\n" for row in rows)
     example = textwrap.dedent(sections["Example"])
     return text + (f"\n```python\n{example}\n```\n" if name in EXAMPLES else "")
-
-
-_listed: dict[str, list[str]] = {}  # the flags of the previous functions
-
-
-def _flags(name: str, more: list[str]) -> str:
-    """Return a list of flags, or only the differences from a previous function that shares many of them."""
-    for other, theirs in _listed.items():
-        common = [flag for flag in more if flag in theirs]
-        if len(common) >= SHARED:
-            own = ", ".join(flag for flag in more if flag not in common)
-            less = ", ".join(flag for flag in theirs if flag not in common)
-            return f"As for {other}, without {less}" + (f", and with {own}." if own else ".")
-    _listed[name] = more
-    return f"{', '.join(more)}."
 
 
 def _class(name: str) -> str:
@@ -99,7 +97,7 @@ def _class(name: str) -> str:
         elif not key.startswith("_") and inspect.isfunction(value):
             own = list(inspect.signature(value).parameters.values())[1:]
             shown = inspect.Signature([p.replace(annotation=p.empty) for p in own])
-            lines.append(f"`{key}{shown}`: {' '.join(inspect.cleandoc(value.__doc__ or '').split())}")
+            lines.append(f"`{key}{shown}`: {' '.join(_sections(value)[0].split())}")
     return f"| **{name}** | {'<br>'.join(lines)} |\n"
 
 
@@ -115,8 +113,8 @@ def _items(section: str) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in found}
 
 
-def _wrap(text: str, width: int = 120) -> str:
-    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+def _wrap(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _prose(text: str) -> str:

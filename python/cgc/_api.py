@@ -4,12 +4,13 @@
 import contextlib
 import json
 import os
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
-from . import _condensed, _options, _safetensors
+from . import _condensed, _options, _safetensors, _search
 from ._condensed import Condensed
 from ._error import Error
 from ._frames import Tables
@@ -17,6 +18,7 @@ from ._graph import Graph, read_graph
 from ._model import Model, Predictions, load_model
 from ._options import described
 from ._parameters import (
+    SPACE,
     CondenseOptions,
     EvaluateOptions,
     PredictOptions,
@@ -36,7 +38,9 @@ from ._take import is_from, parts_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["condense", "evaluate", "load_dataset", "predict", "propagate", "report", "search", "train", "tune"]
+__all__ = [
+    "condense", "evaluate", "load_dataset", "objective", "predict", "propagate", "report", "search", "train", "tune",
+]  # fmt: skip
 
 Path_ = Union[str, os.PathLike[str]]
 _Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
@@ -245,6 +249,54 @@ def search(
             path.write_text(json.dumps(space), encoding="utf-8")
             line.append(f"--space={path}")
         return SearchResult(run(["search", graph, *line], spoken))
+
+
+def objective(
+    small: Any, on: Any, space: Optional[Mapping[str, Sequence[Any]]] = None, **options: Any
+) -> Callable[[Any], float]:
+    """Make an objective for Optuna: validation accuracy after training on a condensed graph.
+
+    A trial suggests a value for each name of the space. Its model is trained on the condensed graph and validated on
+    the original graph, which is written to a temporary file once. Labels of test nodes are not returned.
+
+    Args:
+        small: What condense returned, or the path of its file.
+        on: The original graph, as data of condense.
+        space: Lists of values, as for search.
+        **options: Arguments of evaluate that are the same in all trials. The default of seeds is 1.
+
+    Returns:
+        A function of an optuna.Trial. It returns the mean validation accuracy in percent, for a study that maximizes.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+        >>> small = cgc.condense("demo", nodes=35)
+        >>> study.optimize(cgc.objective(small, "demo", space={"models": ["gcn", "sgc"]}, epochs=50), n_trials=4)
+        >>> study.best_value > 80
+        True
+    """
+    for name in space or ():
+        if name not in SPACE:
+            raise Error(f"space has {name}, must have some of {', '.join(SPACE)}")
+    lists = {_search.argument(name): list(values) for name, values in {**SPACE, **(space or {})}.items()}
+    line = _options.flags("evaluate", {"seeds": 1, **options}, ["small", "on", "space"])
+    stack = contextlib.ExitStack()
+    graph, home, spoken, _ = stack.enter_context(_handed_over("on", on, {}))
+    file = _file(small, home, spoken)
+
+    def accuracy(trial: Any) -> float:
+        chosen = {name: trial.suggest_categorical(name, values) for name, values in lists.items()}
+        found = run(["evaluate", file, f"--on={graph}", *line, *_options.flags("evaluate", chosen)], spoken)
+        return float(found["results"][0]["val_mean"])
+
+    weakref.finalize(accuracy, stack.close)
+    return accuracy
 
 
 @described(EvaluateOptions)

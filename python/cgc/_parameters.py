@@ -7,6 +7,7 @@ from typing import Any, Optional, TypedDict, Union
 
 __all__ = [
     "FLAGS",
+    "SPACE",
     "CondenseOptions",
     "EvaluateOptions",
     "PredictOptions",
@@ -608,4 +609,15 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
+}
+
+# The values that search chooses from by default.
+SPACE: dict[str, list[Any]] = {
+    "models": ["sgc", "gcn", "sage", "appnp", "cheby", "gat"],
+    "hidden": [16, 32, 64, 128, 256],
+    "dropout": [0, 0.25, 0.5, 0.75],
+    "input_dropout": [0, 0.5],
+    "learning_rate": [0.002, 0.01, 0.05],
+    "weight_decay": [0, 0.00005, 0.0005, 0.005],
+    "weighted": [False, True],
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["SearchResult"]
+from ._parameters import SPACE
+
+__all__ = ["SearchResult", "argument"]
 
 
 class SearchResult:
@@ -44,14 +46,16 @@ class SearchResult:
         return f"SearchResult(best={self.best}, {len(self.trials)} candidates)"
 
 
+def argument(name: str) -> str:
+    """Return the argument of evaluate for a name of the space."""
+    return "lr" if name == "learning_rate" else name
+
+
 def _arguments(candidate: Mapping[str, Any]) -> dict[str, Any]:
     """Return a candidate as keyword arguments."""
     training = candidate["training"]
-    return {
-        "models": candidate["model"],
-        "lr": training["learning_rate"],
-        **{k: training[k] for k in ("hidden", "dropout", "input_dropout", "weight_decay", "epochs", "weighted")},
-    }
+    names = [*(name for name in SPACE if name != "models"), "epochs"]
+    return {"models": candidate["model"], **{argument(name): training[name] for name in names}}
 
 
 def _row(trial: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import optuna
 import pytest
 
 import cgc
@@ -13,7 +14,7 @@ from cgc import _run
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PAGES = ["README.md", "docs/how-to/own-data.md", "docs/tutorials/python.md"]
+PAGES = ["README.md", "docs/how-to/choose-a-model.md", "docs/how-to/own-data.md", "docs/tutorials/python.md"]
 
 
 def blocks(text: str) -> list[str]:
@@ -37,14 +38,18 @@ def folder(tmp_path, monkeypatch):
         monkeypatch.setenv("CGC_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cgc, "evaluate", fewer(cgc.evaluate, seeds=1, epochs=20))
+    monkeypatch.setattr(cgc, "objective", fewer(cgc.objective, epochs=20))
     monkeypatch.setattr(cgc, "report", fewer(cgc.report, seeds=1, epochs=20))
     monkeypatch.setattr(cgc, "tune", fewer(cgc.tune, trials=2, seconds=None, epochs=20))
+    monkeypatch.setattr(optuna.Study, "optimize", fewer(optuna.Study.optimize, n_trials=2))
     return tmp_path
 
 
 def given(page: str) -> dict[str, object]:
     """Return the names that a page assumes to be defined."""
     names: dict[str, object] = {"cgc": cgc}
+    if page == "docs/how-to/choose-a-model.md":
+        names |= {"data": cgc.load_dataset("demo"), "small": cgc.condense("demo", nodes=35)}
     if page == "docs/how-to/own-data.md":
         data = cgc.load_dataset("demo")
         names |= {part: getattr(data, part) for part in ("x", "y", "edge_index")}

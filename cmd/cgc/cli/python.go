@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/experiment/search"
 )
 
 // pythonFunctions lists the functions of the Python package that accept the flags of the command with the same name.
@@ -43,12 +45,16 @@ __all__ = [
 %s]
 `
 
+// pythonLiteral turns a JSON object of lists into a literal of Python, with one list per line.
+var pythonLiteral = strings.NewReplacer("{", "{\n    ", "}", ",\n}", "],", "],\n    ", ":", ": ", ",", ", ",
+	"true", "True", "false", "False")
+
 // PythonParameters returns the source of the Python module that defines the flags of the command as keyword arguments.
 // For each function it contains a class with the types, and a table with the names, defaults, groups and help texts.
 func PythonParameters() (string, error) {
 	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
 	var classes, tables strings.Builder
-	names := []string{`"FLAGS"`} // constants come first, then classes in order of name
+	names := []string{`"FLAGS"`, `"SPACE"`} // constants come first, then classes in order of name
 	for _, function := range pythonFunctions {
 		cmd, _, err := root.Find([]string{function})
 		if err != nil {
@@ -82,10 +88,16 @@ func PythonParameters() (string, error) {
 		}
 		tables.WriteString("    ],\n")
 	}
-	slices.Sort(names[1:])
+	slices.Sort(names[2:])
+	space, err := json.Marshal(search.DefaultSpace())
+	if err != nil {
+		return "", err
+	}
 	const about = "\n# By function: the name, default (None if the help says it), group and help of each argument.\n"
 	return fmt.Sprintf(pythonHead, "    "+strings.Join(names, ",\n    ")+",\n") + classes.String() + "\n" + about +
-		"FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {\n" + tables.String() + "}\n", nil
+		"FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {\n" + tables.String() + "}\n" +
+		"\n# The values that search chooses from by default.\nSPACE: dict[str, list[Any]] = " +
+		pythonLiteral.Replace(string(space)) + "\n", nil
 }
 
 // pythonFlag is a flag as a keyword argument: the source text of its name, type and default, and its help.

@@ -1,0 +1,65 @@
+"""The objective for Optuna."""
+
+from pathlib import Path
+
+import numpy as np
+import optuna
+import pytest
+
+import cgc
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+FEW = {"models": ["gcn", "sgc"], "hidden": [16, 32], "learning_rate": [0.01, 0.05]}
+
+
+@pytest.fixture(scope="module")
+def small():
+    return cgc.condense("demo", nodes=35)
+
+
+def study_of(objective, trials):
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=1))
+    study.optimize(objective, n_trials=trials)
+    return study
+
+
+def test_a_trial_is_an_evaluation(small):
+    study = study_of(cgc.objective(small, "demo", space=FEW, epochs=20, seed=3), 4)
+    for trial in study.trials:
+        assert set(trial.params) == {"lr" if name == "learning_rate" else name for name in cgc._parameters.SPACE}
+        assert trial.params["hidden"] in FEW["hidden"] and trial.params["models"] in FEW["models"]
+        table = cgc.evaluate(small, on="demo", seeds=1, epochs=20, seed=3, **trial.params)
+        assert trial.value == table[0].val_mean
+    assert len({t.value for t in study.trials}) > 1
+
+
+def test_a_graph_in_memory_is_written_once_and_removed_at_the_end(small, monkeypatch):
+    graph = cgc.load_dataset("demo")
+    folders = set()
+    real = cgc._api.run
+
+    def noted(line, spoken):
+        folders.add(Path(line[1]).parent)
+        assert Path(line[1]).is_file()
+        return real(line, spoken)
+
+    monkeypatch.setattr(cgc._api, "run", noted)
+    objective = cgc.objective(small, graph, space=FEW, epochs=5)
+    study_of(objective, 3)
+    assert len(folders) == 1 and folders.pop().is_dir() is True
+    before = [Path(t) for t in cgc._scratch._live]
+    del objective
+    assert not any(path.exists() for path in before)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"space": {"widths": [16]}}, "space has widths, must have some of models, hidden"),
+        ({"epoch": 5}, "epochs"),
+        ({"epochs": np.array([1, 2])}, "epochs"),
+    ],
+)
+def test_mistakes_are_named_before_the_first_trial_or_in_it(small, wrong, named):
+    with pytest.raises(cgc.Error, match=named):
+        study_of(cgc.objective(small, "demo", **wrong), 1)
