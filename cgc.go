@@ -2,8 +2,8 @@
 // trained on the small graph reaches about the same accuracy on the original as one trained on the original itself.
 //
 // The method is Class-partitioned Graph Condensation (Gao et al., "Rethinking and Accelerating Graph Condensation: A
-// Training-Free Approach with Class Partition", WWW 2025). It uses closed-form solutions and clustering, and involves no
-// training.
+// Training-Free Approach with Class Partition", WWW 2025). It uses closed-form solutions and clustering, and involves
+// no training.
 //
 //	config := cgc.Defaults()
 //	config.Nodes = 70
