@@ -179,6 +179,7 @@ var tables = map[string]func(root string) string{
 	"board":     board,
 	"headline":  headline,
 	"lossless":  lossless,
+	"searches":  searches,
 	"sentence":  sentence,
 	"speed":     speed,
 }

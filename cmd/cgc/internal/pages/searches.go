@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment/search"
+)
+
+// searchedGraphs lists the graphs on which a search was compared with trainings on the full graph. The record in
+// search-NAME.jsonl is what cgc search --compare prints with --json.
+var searchedGraphs = []string{}
+
+// searched is what the table reads of a record.
+type searched struct {
+	Graph struct {
+		Name  string `json:"name"`
+		Nodes int    `json:"nodes"`
+	} `json:"graph"`
+	Condensed       int     `json:"condensed"`
+	CondenseSeconds float64 `json:"condense_seconds"`
+	search.Result
+	Agreement search.Agreement `json:"agreement"`
+	Regret    struct {
+		Val  float64 `json:"val"`
+		Test float64 `json:"test"`
+	} `json:"regret"`
+	Random struct {
+		Candidates int     `json:"candidates"`
+		Test       float64 `json:"test"`
+	} `json:"random"`
+}
+
+// seconds returns the time of condensing, of the search and of the trainings of the finalists, and the time that
+// training all candidates on the full graph would take, by the mean of those that were.
+func (s searched) seconds() (took, full float64) {
+	took = s.CondenseSeconds + s.Seconds
+	for _, f := range s.Finalists {
+		took += f.Seconds
+	}
+	for _, f := range s.Agreement.Compared {
+		full += f.Seconds / float64(len(s.Agreement.Compared)) * float64(len(s.Trials))
+	}
+	return took, full
+}
+
+// searches generates the table of searches that were compared with trainings on the full graph.
+func searches(root string) string {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("nodes"), right("condensed to"), right("candidates"), right("s"), right("on the full graph, s"),
+		right("Spearman"), right("Kendall"), right("compared"), right("regret, val"), right("regret, test"),
+		right("choice, test"), right("random search, test"),
+	}}
+	interval := func(c search.Correlation) report.Cell {
+		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
+	}
+	for _, name := range searchedGraphs {
+		for _, s := range readLines[searched](root, "search-"+name) {
+			took, full := s.seconds()
+			c := measured{graph: s.Graph.Name, nodes: s.Condensed, of: s.Graph.Nodes}
+			t.Row(report.Word(c.name()), report.Integer(c.of), report.Integer(c.nodes), report.Integer(len(s.Trials)),
+				report.Significant(took, 2), report.Significant(full, 2), interval(s.Agreement.Spearman),
+				interval(s.Agreement.Kendall), report.Integer(len(s.Agreement.Compared)), report.Signed(s.Regret.Val, 1),
+				report.Signed(s.Regret.Test, 1), report.Decimal(s.Finalists[0].WholeTest, 1),
+				report.Decimal(s.Random.Test, 1))
+		}
+	}
+	return markdown(t)
+}
