@@ -15,6 +15,7 @@ func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64
 	if err != nil {
 		panic(err)
 	}
+	in = in.withLoss(s.Rows)
 	t := autodiff.NewTape()
 	var vars []*autodiff.Var
 	for _, p := range parameters {

@@ -233,10 +233,11 @@ func (v *View) firstUnits(ctx context.Context, l firstLayer, lo, hi int, each fu
 			units = columns(w, units, lo, hi)
 		}
 		u := w.take()
-		if err := v.multiply(ctx, u, units); err != nil {
+		at, err := v.multiply(ctx, u, units, l.hops+degree(l.filters))
+		if err != nil {
 			return err
 		}
-		term, err := v.filter(ctx, f, located{u, &v.whole}, l.hops)
+		term, err := v.filter(ctx, f, located{u, at}, l.hops)
 		if err != nil {
 			return err
 		}
@@ -249,13 +250,44 @@ func (v *View) firstUnits(ctx context.Context, l firstLayer, lo, hi int, each fu
 	return ctx.Err()
 }
 
-// multiply sets dst to X·weights at all nodes, for X that is not dense.
-func (v *View) multiply(ctx context.Context, dst, weights *mat.Dense) error {
+// multiply sets dst to X·weights, for X that is not dense, at least at the nodes within the given number of hops of the
+// rows. It returns the field of dst.
+func (v *View) multiply(ctx context.Context, dst, weights *mat.Dense, hops int) (*field, error) {
 	if x, ok := v.x.(*mat.CSR); ok {
+		at := &v.whole
+		if v.keep {
+			x, at = v.selected(x, hops)
+		}
 		mat.MulSparse(dst, x, weights)
-		return ctx.Err()
+		return at, ctx.Err()
 	}
-	return v.multiplyRows(ctx, dst, weights, &v.whole)
+	return &v.whole, v.multiplyRows(ctx, dst, weights, &v.whole)
+}
+
+// selected returns the rows of a sparse X at the nodes within the given number of hops, and their field. It keeps them
+// for the next call. If there is no room for them, it returns X.
+func (s *scope) selected(x *mat.CSR, hops int) (*mat.CSR, *field) {
+	at := s.field(hops)
+	if at.nodes == nil {
+		return x, at
+	}
+	s.keptMu.Lock()
+	defer s.keptMu.Unlock()
+	if s.some[at] == nil {
+		entries := 0
+		for _, v := range at.nodes {
+			entries += int(x.Indptr[v+1] - x.Indptr[v])
+		}
+		if 2*entries > s.room {
+			return x, &s.whole
+		}
+		s.room -= 2 * entries // an index and a value
+		if s.some == nil {
+			s.some = map[*field]*mat.CSR{}
+		}
+		s.some[at] = x.Select(at.nodes)
+	}
+	return s.some[at], at
 }
 
 // multiplyRows sets dst to X·weights on a field, in blocks of rows, for X that is not sparse.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/mat"
@@ -25,6 +26,9 @@ type Input struct {
 	wasDense   bool                  // X was given as a dense matrix: dropout draws random numbers for its zeros too
 	streamed   *streamed             // a constant X that is neither dense nor sparse, read in blocks of rows
 	propagated []filtered            // P·X of a constant A and a constant dense X
+	loss       *scope                // the rows that the loss reads, and the nodes around them; nil means all rows
+	part       *features             // rows of a constant sparse X, for partial
+	partNodes  []int32               // these rows
 	owners     map[[2]int]*mat.Dense // for headDots
 
 	config    Config        // its dropout rates are used
@@ -41,9 +45,10 @@ type round struct {
 
 func roundOf(t *autodiff.Tape) round { return round{t, t.Resets()} }
 
-// filtered is P·X for a filter P.
+// filtered is P·X for a filter P, at some nodes, or at all if nodes is nil.
 type filtered struct {
 	filter filter
+	nodes  []int32
 	px     *mat.Dense
 }
 
@@ -132,6 +137,23 @@ func (in *Input) withDropout(config Config, src rand.Source) *Input {
 	return &out
 }
 
+// withLoss returns in for a loss that reads only some rows of the output; nil means all.
+func (in *Input) withLoss(rows []int32) *Input {
+	out := *in
+	if adj := in.adj.constant; rows != nil && adj != nil {
+		out.loss = newScope(adj, nil, rows, false)
+	}
+	return &out
+}
+
+// within returns the nodes within some hops of the rows that the loss reads; nil means all nodes.
+func (in *Input) within(hops int) []int32 {
+	if in.loss == nil || in.adj.variable != nil {
+		return nil
+	}
+	return in.loss.field(hops).nodes
+}
+
 // Nodes returns n.
 func (in *Input) Nodes() int { return in.nodes }
 
@@ -199,23 +221,46 @@ func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 	return t.MatMul(in.X(t), w)
 }
 
-// filter returns f(P)·X·w. If A and a dense X are constants, f(P)·X is computed once. Otherwise X·w is computed first:
-// dropout changes X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
-func (in *Input) filter(f filter, w *autodiff.Var) *autodiff.Var {
+// filter returns f(P)·X·w at the given nodes, or at all if nodes is nil. f must reach no further from there than the
+// nodes of reached. If A and a dense X are constants, f(P)·X is computed once. Otherwise X·w is computed first: dropout
+// changes X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
+func (in *Input) filter(f filter, w *autodiff.Var, nodes, reached []int32) *autodiff.Var {
+	t := w.Tape()
 	x, dense := in.x.(*mat.Dense)
 	if !dense || in.adj.variable != nil || in.inputDropout() > 0 {
-		return in.adj.filter(f, in.Times(w))
+		z := in.adj.filter(f, in.partial(w, reached))
+		if nodes != nil {
+			z = t.Rows(z, nodes)
+		}
+		return z
 	}
-	t := w.Tape()
 	for _, p := range in.propagated {
-		if p.filter.equal(f) {
+		if p.filter.equal(f) && slices.Equal(p.nodes, nodes) {
 			return t.MatMul(t.Var(p.px), w)
 		}
 	}
-	values := t.Values()
-	px := in.adj.filter(f, values.Var(x)).Value
-	in.propagated = append(in.propagated, filtered{f, px})
+	px := in.adj.filter(f, t.Values().Var(x)).Value
+	if nodes != nil {
+		all := px
+		px = new(mat.Dense)
+		all.Gather(px, nodes)
+	}
+	in.propagated = append(in.propagated, filtered{f, nodes, px})
 	return t.MatMul(t.Var(px), w)
+}
+
+// partial returns X·w with arbitrary rows outside the given nodes, for a sparse X without dropout. Otherwise, or if
+// nodes is nil, it returns X·w.
+func (in *Input) partial(w *autodiff.Var, nodes []int32) *autodiff.Var {
+	x, sparse := in.x.(*mat.CSR)
+	if nodes == nil || !sparse || in.inputDropout() > 0 {
+		return in.Times(w)
+	}
+	if in.part == nil || !slices.Equal(in.partNodes, nodes) {
+		in.part, in.partNodes = newFeatures(in.adj.ctx, x.Select(nodes)), nodes
+	}
+	t := w.Tape()
+	return t.SpreadRows(t.Linear(in.part, w), nodes, in.nodes)
 }
 
 // Dropout returns x after dropout at the rate Config.Dropout in training, and x itself otherwise.

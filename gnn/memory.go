@@ -139,7 +139,10 @@ func (s *scope) memory(n needs, features, hidden, classes int, room, units int64
 	filters, m := int64(len(n.first)), degree(n.first)
 	if _, dense := s.x.(*mat.Dense); dense { // P·X, part of which is kept, and blocks of hidden units
 		numbers += int64(max(0, m-1))*all*d + min(room, filters*at(n.reach())*d) + blockRows*(d+2*h)
-	} else { // X·W and its propagation, for some units
+	} else { // X·W and its propagation, for some units, and rows of a sparse X
+		if x, sparse := s.x.(*mat.CSR); sparse {
+			numbers += min(room, 2*int64(x.NNZ()))
+		}
 		width = min(width, max(16, units/max(1, all)/16*16))
 		numbers += filters*all*width + int64(min(2, m))*at(n.reach()+max(0, m-1))*width + filters*at(n.reach())*width
 	}

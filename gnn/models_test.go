@@ -99,6 +99,12 @@ func TestFormulas(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	adjacencies := map[string]*mat.CSR{
 		"none": nil, "plain": randomGraph(n, 0.4, false, random), "weighted": randomGraph(n, 0.4, true, random),
+		"ring": ring(n),
+	}
+	rows := []int32{0, 2, 5, 6}
+	few := []int32{3} // on the ring, the loss does not depend on all nodes, nor on all hidden units
+	if hidden, inputs := gnn.FieldSize(ring(n), few, 1), gnn.FieldSize(ring(n), few, 2); hidden != 3 || inputs != 5 {
+		t.Fatalf("%d nodes within one hop and %d within two, want 3 and 5", hidden, inputs)
 	}
 	features := map[string]mat.Matrix{
 		"dense": mattest.Normal(n, d, random), "ones": bags(n, d, false, random), "sparse": bags(n, d, true, random),
@@ -108,7 +114,10 @@ func TestFormulas(t *testing.T) {
 			for x, features := range features {
 				t.Run(fmt.Sprint(a, " ", x), func(t *testing.T) {
 					s := &gnn.Sample{
-						Adj: adj, X: features, Y: []int32{0, 1, 2, 0, 1, 2, 1}, Classes: classes, Rows: []int32{0, 2, 5, 6},
+						Adj: adj, X: features, Y: []int32{0, 1, 2, 0, 1, 2, 1}, Classes: classes, Rows: rows,
+					}
+					if a == "ring" {
+						s.Rows = few
 					}
 					p := parameters(m, d, hidden, classes, rand.New(rand.NewPCG(3, 3)))
 					var reference []table

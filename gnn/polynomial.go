@@ -91,8 +91,14 @@ func (m *polynomial) Shapes(features, hidden, classes int) (shapes []Shape) {
 	return shapes
 }
 
-// Forward multiplies by weights before it propagates, except where P_k·X is a constant.
+// Forward multiplies by weights before it propagates, except where P_k·X is a constant. It computes hidden units only
+// at the nodes that the loss depends on.
 func (m *polynomial) Forward(t *autodiff.Tape, in *Input, parameters []*autodiff.Var) *autodiff.Var {
+	var hidden, inputs []int32 // the nodes of hidden units and of the features that they depend on; nil means all
+	if len(m.layers) == 2 {
+		hops := degree(m.layers[1])
+		hidden, inputs = in.within(hops), in.within(hops+degree(m.layers[0]))
+	}
 	var z, h *autodiff.Var
 	for l, filters := range m.layers {
 		if l > 0 {
@@ -102,9 +108,13 @@ func (m *polynomial) Forward(t *autodiff.Tape, in *Input, parameters []*autodiff
 		for k, f := range filters {
 			var term *autodiff.Var
 			if l == 0 {
-				term = in.filter(f, parameters[k])
+				term = in.filter(f, parameters[k], hidden, inputs)
 			} else {
-				term = in.adj.filter(f, t.MatMul(h, parameters[k]))
+				term = t.MatMul(h, parameters[k])
+				if hidden != nil {
+					term = t.SpreadRows(term, hidden, in.nodes)
+				}
+				term = in.adj.filter(f, term)
 			}
 			if z == nil {
 				z = term

@@ -120,7 +120,7 @@ func newTraining(
 	}
 	r := &training{
 		model: m, sample: s, target: t, config: config, stage: "train " + m.Name(),
-		parameters: parameters, in: in.withDropout(config, src), labels: s.targets(config.Weighted),
+		parameters: parameters, in: in.withDropout(config, src).withLoss(s.Rows), labels: s.targets(config.Weighted),
 		tape: autodiff.NewTape(), vars: make([]*autodiff.Var, len(parameters)),
 		gradients: make([]*mat.Dense, len(parameters)), optimizer: adam.New(config.LearningRate, parameters...),
 		view: t.validation.view(),

@@ -60,7 +60,7 @@ func TestSelection(t *testing.T) {
 
 // TestTies checks that the lowest cross entropy breaks ties between epochs of equal validation accuracy.
 func TestTies(t *testing.T) {
-	g := blocks(300, 10, 3, 2)
+	g := blocks(150, 10, 3, 2)
 	target := newTarget(t, g, false)
 	entropy := func(r *gnn.Result) (sum float64) {
 		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))

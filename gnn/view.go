@@ -89,7 +89,8 @@ type scope struct {
 
 	keptMu sync.Mutex
 	kept   []kept
-	room   int // the number of values that may still be kept
+	some   map[*field]*mat.CSR // rows of a sparse X
+	room   int                 // the number of values that may still be kept
 }
 
 // keptNumbers is the initial scope.room: 2 GiB, enough for one or two filters on 2.4 million nodes with 100 features.

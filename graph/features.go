@@ -35,23 +35,7 @@ func selectRows(x mat.Matrix, rows []int32) mat.Matrix {
 		x.Gather(some, rows)
 		return some
 	case *mat.CSR:
-		return selectSparse(x, rows)
+		return x.Select(rows)
 	}
 	return mat.RowsOf(x, slices.Clone(rows))
-}
-
-func selectSparse(x *mat.CSR, rows []int32) *mat.CSR {
-	out := &mat.CSR{Rows: len(rows), Cols: x.Cols, Indptr: make([]int64, len(rows)+1)}
-	for i, v := range rows {
-		lo, hi := x.Indptr[v], x.Indptr[v+1]
-		out.Indices = append(out.Indices, x.Indices[lo:hi]...)
-		if x.Data != nil {
-			out.Data = append(out.Data, x.Data[lo:hi]...)
-		}
-		out.Indptr[i+1] = int64(len(out.Indices))
-	}
-	if x.Data != nil && out.Data == nil {
-		out.Data = []float32{} // nil would mean ones
-	}
-	return out
 }

@@ -156,6 +156,23 @@ func (m *CSR) Columns(lo, hi int) *CSR {
 	return c
 }
 
+// Select returns the given rows of m as a new matrix, in the given order, repeats allowed.
+func (m *CSR) Select(rows []int32) *CSR {
+	s := &CSR{Rows: len(rows), Cols: m.Cols, Indptr: memory.Make[int64](len(rows) + 1)}
+	if m.Data != nil {
+		s.Data = []float32{}
+	}
+	for i, v := range rows {
+		lo, hi := m.Indptr[v], m.Indptr[v+1]
+		s.Indices = append(s.Indices, m.Indices[lo:hi]...)
+		if m.Data != nil {
+			s.Data = append(s.Data, m.Data[lo:hi]...)
+		}
+		s.Indptr[i+1] = int64(len(s.Indices))
+	}
+	return s
+}
+
 func (m *CSR) copyRow(dst []float32, i int) {
 	clear(dst)
 	for e := m.Indptr[i]; e < m.Indptr[i+1]; e++ {

@@ -47,7 +47,8 @@ func (s searched) seconds() (took, full float64) {
 // searches generates the table of searches that were compared with trainings on the full graph.
 func searches(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, right("nodes"), right("condensed to"), right("candidates"), right("s"), right("on the full graph, s"),
+		{Name: "graph"}, right("nodes"), right("condensed to"), right("candidates"), right("s"),
+		right("on the full graph, s"),
 		right("Spearman"), right("Kendall"), right("compared"), right("regret, val"), right("regret, test"),
 		right("choice, test"), right("random search, test"),
 	}}
