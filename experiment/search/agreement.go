@@ -118,12 +118,6 @@ func (s Search) logged(
 	return log.Add(r)
 }
 
-// Regret returns how much worse a finalist is after training on the original graph than the best compared candidate, in
-// points of validation accuracy and of test accuracy.
-func (a *Agreement) Regret(f Finalist) (val, test float64) {
-	return a.Best.WholeVal - f.WholeVal, a.Best.WholeTest - f.WholeTest
-}
-
 // Random returns the expected validation and test accuracies of a random search on the original graph that lasts as
 // many seconds: the compared candidate with the best validation accuracy of as many as can be trained in this time, at
 // least one. It draws them 1000 times without replacement.

@@ -220,8 +220,8 @@ func (j *searchJob) agree(
 	r.Random = new(randomSearch)
 	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, s.Seed)
 	if len(r.Finalists) > 0 {
-		r.Regret = new(regret)
-		r.Regret.Val, r.Regret.Test = r.Agreement.Regret(r.Finalists[0])
+		best, choice := r.Agreement.Best, r.Finalists[0]
+		r.Regret = &regret{Val: best.WholeVal - choice.WholeVal, Test: best.WholeTest - choice.WholeTest}
 	}
 	return nil
 }
