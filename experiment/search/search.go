@@ -155,7 +155,8 @@ type Result struct {
 	Best Candidate `json:"best"`
 	// Trials holds all candidates, the best first: by the epochs they reached, then by validation accuracy.
 	Trials []Trial `json:"trials"`
-	// Finalists holds the candidates that were trained on the original graph, the best first.
+	// Finalists holds the candidates that were trained on the original graph, the best first. They are the best of each
+	// model, then the second of each, and so on.
 	Finalists []Finalist `json:"finalists"`
 	// Seconds is the time of the search on the condensed graph.
 	Seconds float64 `json:"seconds"`
@@ -202,8 +203,9 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	}
 	slices.SortStableFunc(r.Trials, better)
 	r.Best, r.Seconds = r.Trials[0].Candidate, time.Since(begun).Seconds()
-	count := progress.NewCounter(0, min(s.Finalists, len(r.Trials)))
-	for _, trial := range r.Trials[:min(s.Finalists, len(r.Trials))] {
+	chosen := finalists(r.Trials, s.Finalists)
+	count := progress.NewCounter(0, len(chosen))
+	for _, trial := range chosen {
 		f := Finalist{Trial: trial}
 		if err := s.whole(ctx, &f, small, g); err != nil {
 			return nil, err
@@ -216,6 +218,19 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 		r.Best = r.Finalists[0].Candidate
 	}
 	return r, nil
+}
+
+// finalists returns the n trials to confirm, of trials that are sorted: the best of each model, then the second of each,
+// and so on. On a condensed graph, the best trainings of different models are closer than on the original graph.
+func finalists(trials []Trial, n int) []Trial {
+	seen, place := map[string]int{}, map[Candidate]int{}
+	for _, t := range trials {
+		place[t.Candidate] = seen[t.Model]
+		seen[t.Model]++
+	}
+	chosen := slices.Clone(trials)
+	slices.SortStableFunc(chosen, func(a, b Trial) int { return cmp.Compare(place[a.Candidate], place[b.Candidate]) })
+	return chosen[:min(n, len(chosen))]
 }
 
 // better orders trials by the epochs that they reached, and then by validation accuracy.

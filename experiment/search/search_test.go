@@ -84,10 +84,15 @@ func TestSearch(t *testing.T) {
 	if want := map[int]int{27: 2, 9: 2, 3: 7, 1: 21}; len(seen) != 32 || !reflect.DeepEqual(epochs, want) {
 		t.Errorf("%d different candidates, ended after epochs %v, want %v", len(seen), epochs, want)
 	}
+	models := map[string]int{}
 	for i, f := range r.Finalists {
+		models[f.Model]++
 		if i > 0 && f.WholeVal > r.Finalists[i-1].WholeVal {
 			t.Errorf("finalist %d is better than the one before it", i)
 		}
+	}
+	if want := map[string]int{"gcn": 10, "sgc": 10}; !reflect.DeepEqual(models, want) {
+		t.Errorf("finalists of each model: %v, want %v", models, want)
 	}
 	if len(r.Finalists) != 20 || r.Best != r.Finalists[0].Candidate {
 		t.Errorf("best %+v of %+v", r.Best, r.Finalists)

@@ -230,7 +230,7 @@ class ReportOptions(TypedDict, total=False):
 FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     "condense": [
         ("nodes", None, "Size",
-         "number of condensed nodes (default 10 per class)"),
+         "numbers of condensed nodes, as 70 or 35,70,140 (default 10 per class)"),
         ("ratio", None, "Size",
          "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
          "2.6% or 0.026"),
@@ -429,7 +429,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("epochs", 300, "Training",
          "number of epochs of complete trainings"),
         ("finalists", None, "Training",
-         "number of candidates to train on the full graph (default 4 up to 20,000 nodes, else 0)"),
+         "number of candidates to train on the full graph (default 6 up to 20,000 nodes, else 0)"),
         ("compare", 0, "Training",
          "number of random candidates to train on both graphs, at least 3"),
         ("params", None, "Advanced",

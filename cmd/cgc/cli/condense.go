@@ -22,9 +22,10 @@ import (
 func (c *command) condenseCommand() *cobra.Command {
 	job := &condenseJob{command: c}
 	cmd := &cobra.Command{
-		Use: "condense GRAPH -o FILE",
+		Use: "condense GRAPH -o FILE|FOLDER",
 		Example: examples(
 			"cgc condense my-graph/ --nodes 200 -o small.safetensors",
+			"cgc condense my-graph/ --nodes 35,70,140 -o small",
 			"cgc condense my-graph/ --lossless 1 -o small.safetensors",
 			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.pt",
@@ -32,6 +33,8 @@ func (c *command) condenseCommand() *cobra.Command {
 			"cgc condense --embeddings embeddings.safetensors --nodes 1000 -o small.safetensors",
 		),
 		Short: "Condense a graph and write the result to a file",
+		Long: `Condense a graph and write the result to a file. With several --nodes, write a file of each size to a folder. The
+steps before the partition are then run once, and each file has the bytes of its own run.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			least := 1
 			if job.embeddings != "" {
@@ -47,7 +50,8 @@ func (c *command) condenseCommand() *cobra.Command {
 	flags := cmd.Flags()
 	job.config = newMethodFlags(cmd)
 	job.config.addLossless()
-	flags.StringVarP(&job.out, "output", "o", "", "write the condensed graph to `FILE`")
+	severalNodes(flags, &job.config.config.Nodes, &job.nodes)
+	flags.StringVarP(&job.out, "output", "o", "", "write the condensed graph to `FILE`, or those of several sizes to a folder")
 	flags.StringVar(&job.format, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the file extension)")
 	flags.StringVar(&job.embeddings, "embeddings", "",
@@ -66,6 +70,7 @@ func (c *command) condenseCommand() *cobra.Command {
 type condenseJob struct {
 	*command
 	config            *configFlags
+	nodes             []int  // the sizes, if they are given by --nodes
 	out, format       string // format is "" for that of the file extension
 	embeddings        string
 	force, dry, timed bool
@@ -80,6 +85,9 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 	}
 	if err := j.config.read(); err != nil {
 		return err
+	}
+	if len(j.nodes) > 1 {
+		return j.severalSizes(ctx, args)
 	}
 	if j.dry {
 		return j.dryRun(ctx, args[0])

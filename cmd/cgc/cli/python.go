@@ -26,7 +26,7 @@ var notInPython = []string{
 
 // pythonTypes maps types of flags to types of keyword arguments.
 var pythonTypes = map[string]string{
-	"bool": "bool", "int": "int", "uint64": "int", "float64": "float", "float": "float",
+	"bool": "bool", "int": "int", "uint64": "int", "float64": "float", "float": "float", "ints": "int",
 	"string": "str", "fraction": "Union[float, str]", "bytes": "Union[int, str]", "floats": "Sequence[float]",
 	"strings": "Union[str, Sequence[str]]", "KEY=VALUE": "Mapping[str, Any]",
 }

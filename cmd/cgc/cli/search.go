@@ -62,7 +62,7 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 	flags.Float64Var(&job.seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
 	flags.IntVar(&job.epochs, "epochs", 300, "number of epochs of complete trainings")
 	flags.IntVar(&job.finalists, "finalists", 0,
-		"number of candidates to train on the full graph (default 4 up to 20,000 nodes, else 0)")
+		"number of candidates to train on the full graph (default 6 up to 20,000 nodes, else 0)")
 	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")
 	into(trainingGroup, flags)
 	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its trainings to `FOLDER`")
@@ -131,10 +131,10 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	if !j.finalistsSaid && g.Nodes() <= smallWhole {
-		j.finalists = 4
+		j.finalists = 6
 	}
 	if j.finalists == 0 && !j.finalistsSaid {
-		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 4)",
+		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 6)",
 			report.Count(g.Nodes()))
 	}
 	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), slices.Max(append([]int{1}, space.Hidden...)))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
@@ -192,6 +193,28 @@ func distinct[T any](at *[]T, parse func(word string) (T, error), kind, noun str
 	v := list(at, parse, func(one T) string { return fmt.Sprint(one) }, true)
 	v.kind, v.want = kind, "different "+noun+", separated by commas"
 	return v
+}
+
+// severalNodes makes --nodes accept a list. at is the first of its numbers.
+func severalNodes(flags *pflag.FlagSet, at *int, all *[]int) {
+	nodes := flags.Lookup("nodes")
+	nodes.Value = &sizesValue{distinct(all, nodesOf, "ints", "integers of at least 1"), at}
+	nodes.Usage, nodes.DefValue = "numbers of condensed nodes, as `70` or 35,70,140 (default 10 per class)", ""
+}
+
+// sizesValue is a list of sizes, of which the first is also stored at first.
+type sizesValue struct {
+	*value[[]int]
+	first *int
+}
+
+// Set implements pflag.Value.
+func (v *sizesValue) Set(text string) error {
+	err := v.value.Set(text)
+	if err == nil {
+		*v.first = (*v.at)[0]
+	}
+	return err
 }
 
 // list returns a flag whose value is a comma-separated list. A repeated value is a mistake if distinct is set, and is

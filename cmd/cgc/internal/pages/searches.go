@@ -9,7 +9,7 @@ import (
 
 // searchedGraphs lists the graphs on which a search was compared with trainings on the full graph. The record in
 // search-NAME.jsonl is what cgc search --compare prints with --json.
-var searchedGraphs = []string{}
+var searchedGraphs = []string{"cora", "citeseer"}
 
 // searched is what the table reads of a record.
 type searched struct {
