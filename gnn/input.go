@@ -146,9 +146,10 @@ func (in *Input) withLoss(rows []int32) *Input {
 	return &out
 }
 
-// within returns the nodes within some hops of the rows that the loss reads; nil means all nodes.
+// within returns the nodes within some hops of the rows that the loss reads; nil means all nodes. Without hops, it
+// returns nil, because the rows may repeat.
 func (in *Input) within(hops int) []int32 {
-	if in.loss == nil || in.adj.variable != nil {
+	if hops == 0 || in.loss == nil || in.adj.variable != nil {
 		return nil
 	}
 	return in.loss.field(hops).nodes
