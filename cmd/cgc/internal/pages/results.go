@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
 )
 
 // A header is the first line of a file in results/. It describes how the other lines were produced.
@@ -180,6 +181,7 @@ var tables = map[string]func(root string) string{
 	"headline":  headline,
 	"lossless":  lossless,
 	"searches":  searches,
+	"models":    models,
 	"sentence":  sentence,
 	"speed":     speed,
 }
@@ -314,6 +316,32 @@ func baselines(root string) string {
 			row = append(row, c.test(method))
 		}
 		t.Row(row...)
+	}
+	return markdown(t)
+}
+
+// models generates the table of all GNNs on the condensed graphs of auto and cgc.
+func models(root string) string {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("N′"), {Name: "model"}, right("seeds"), right("auto"), right("cgc"), right("auto − cgc"),
+	}}
+	all := experiment.Summarize(readLines[experiment.Record](root, "models-cora"))
+	var rows []measured
+	var pValues []float64
+	for _, name := range gnn.Names() {
+		c := measured{methods: map[string]experiment.Summary{}}
+		for _, s := range all {
+			if s.Model == name {
+				c.graph, c.nodes, c.methods[s.Arm] = s.Graph.Name, s.Nodes, s
+			}
+		}
+		d, _ := c.compared("auto")
+		rows, pValues = append(rows, c), append(pValues, paper.PValue(d))
+	}
+	significant := paper.Holm(pValues)
+	for i, c := range rows {
+		t.Row(report.Word(c.name()), report.Integer(c.nodes), report.Word(gnn.Names()[i]), c.seeds(), c.test("auto"),
+			c.test("cgc"), c.difference("auto", significant))
 	}
 	return markdown(t)
 }
