@@ -25,6 +25,9 @@ func (j *condenseJob) severalSizes(ctx context.Context, args []string) (err erro
 			return usagef("--nodes with %d sizes and %s, must be one size", len(j.nodes), flag)
 		}
 	}
+	if filepath.Ext(j.out) == extension {
+		return usagef("-o %s with %d sizes, must be a folder", j.out, len(j.nodes))
+	}
 	if err := makeFolder("-o", j.out); err != nil {
 		return err
 	}
