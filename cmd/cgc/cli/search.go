@@ -53,6 +53,11 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 	}
 	job.config = newMethodFlags(cmd)
 	flags := cmd.Flags()
+	job.config.names[0] = string(cgc.CGC)
+	method := flags.Lookup("method")
+	method.DefValue = job.config.names[0]
+	method.Usage = methodUsage + "; cgc, which learns from labelled nodes only, as a training on the full graph does, " +
+		"ranks candidates better than auto"
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
 	into(graphGroup, flags)
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
