@@ -94,7 +94,9 @@ type searchJob struct {
 // searched is what --json prints, and what FOLDER/result.json has.
 type searched struct {
 	Graph graph.Identity `json:"graph"`
-	// Condensed is N′, and CondenseSeconds the time of the condensation.
+	// Method is the name of the method of the condensed graph, Condensed is N′, and CondenseSeconds the time of the
+	// condensation.
+	Method          string  `json:"method"`
 	Condensed       int     `json:"condensed"`
 	CondenseSeconds float64 `json:"condense_seconds"`
 	// Space is the number of candidates of the space.
@@ -158,7 +160,8 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	r := searched{
-		Graph: id, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total, Space: space.Size(), Result: *result,
+		Graph: id, Method: small.Method, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total,
+		Space: space.Size(), Result: *result,
 	}
 	if j.compare > 0 {
 		if err := j.agree(ctx, s, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {

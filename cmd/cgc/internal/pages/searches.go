@@ -17,6 +17,7 @@ type searched struct {
 		Name  string `json:"name"`
 		Nodes int    `json:"nodes"`
 	} `json:"graph"`
+	Method          string  `json:"method"`
 	Condensed       int     `json:"condensed"`
 	CondenseSeconds float64 `json:"condense_seconds"`
 	search.Result
@@ -47,7 +48,7 @@ func (s searched) seconds() (took, full float64) {
 // searches generates the table of searches that were compared with trainings on the full graph.
 func searches(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, right("nodes"), right("condensed to"), right("candidates"), right("s"),
+		{Name: "graph"}, right("nodes"), {Name: "condensed by"}, right("to"), right("candidates"), right("s"),
 		right("on the full graph, s"),
 		right("Spearman"), right("Kendall"), right("compared"), right("regret, val"), right("regret, test"),
 		right("choice, test"), right("random search, test"),
@@ -59,9 +60,9 @@ func searches(root string) string {
 		for _, s := range readLines[searched](root, "search-"+name) {
 			took, full := s.seconds()
 			c := measured{graph: s.Graph.Name, nodes: s.Condensed, of: s.Graph.Nodes}
-			t.Row(report.Word(c.name()), report.Integer(c.of), report.Integer(c.nodes), report.Integer(len(s.Trials)),
-				report.Significant(took, 2), report.Significant(full, 2), interval(s.Agreement.Spearman),
-				interval(s.Agreement.Kendall), report.Integer(len(s.Agreement.Compared)), report.Signed(s.Regret.Val, 1),
+			t.Row(report.Word(c.name()), report.Integer(c.of), report.Word(s.Method), report.Integer(c.nodes),
+				report.Integer(len(s.Trials)), report.Significant(took, 2), report.Significant(full, 2),
+				interval(s.Agreement.Spearman), interval(s.Agreement.Kendall), report.Integer(len(s.Agreement.Compared)), report.Signed(s.Regret.Val, 1),
 				report.Signed(s.Regret.Test, 1), report.Decimal(s.Finalists[0].WholeTest, 1),
 				report.Decimal(s.Random.Test, 1))
 		}
