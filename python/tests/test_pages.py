@@ -49,7 +49,7 @@ def given(page: str) -> dict[str, object]:
     """Return the names that a page assumes to be defined."""
     names: dict[str, object] = {"cgc": cgc}
     if page == "docs/how-to/choose-a-model.md":
-        names |= {"data": cgc.load_dataset("demo"), "small": cgc.condense("demo", nodes=35)}
+        names["data"] = cgc.load_dataset("demo")
     if page == "docs/how-to/own-data.md":
         data = cgc.load_dataset("demo")
         names |= {part: getattr(data, part) for part in ("x", "y", "edge_index")}
