@@ -427,7 +427,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("epochs", 300, "Training",
          "number of epochs of complete trainings"),
         ("finalists", None, "Training",
-         "number of candidates to train on the full graph (default 6 up to 20,000 nodes, else 0)"),
+         "number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, "
+         "else 0)"),
         ("compare", 0, "Training",
          "number of random candidates to train on both graphs, at least 3"),
         ("params", None, "Advanced",

@@ -67,7 +67,7 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 	flags.Float64Var(&job.seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
 	flags.IntVar(&job.epochs, "epochs", 300, "number of epochs of complete trainings")
 	flags.IntVar(&job.finalists, "finalists", 0,
-		"number of candidates to train on the full graph (default 6 up to 20,000 nodes, else 0)")
+		"number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, else 0)")
 	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")
 	into(trainingGroup, flags)
 	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its trainings to `FOLDER`")
@@ -137,7 +137,11 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	if !j.finalistsSaid && g.Nodes() <= smallWhole {
+	switch {
+	case j.finalistsSaid:
+	case g.Nodes() <= 5_000: // the ranking is least certain at the top, and a training takes seconds
+		j.finalists = 24
+	case g.Nodes() <= smallWhole:
 		j.finalists = 6
 	}
 	if j.finalists == 0 && !j.finalistsSaid {

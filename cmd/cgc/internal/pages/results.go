@@ -180,7 +180,7 @@ var tables = map[string]func(root string) string{
 	"board":     board,
 	"headline":  headline,
 	"lossless":  lossless,
-	"searches":  searches,
+	"searches":  searchTable,
 	"models":    models,
 	"sentence":  sentence,
 	"speed":     speed,

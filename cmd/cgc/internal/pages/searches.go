@@ -7,9 +7,9 @@ import (
 	"github.com/graph-condensation/cgc/experiment/search"
 )
 
-// searchedGraphs lists the graphs on which a search was compared with trainings on the full graph. The record in
-// search-NAME.jsonl is what cgc search --compare prints with --json.
-var searchedGraphs = []string{"cora", "citeseer"}
+// searches lists the graphs and methods of searches that were compared with trainings on the full graph. The record in
+// search-GRAPH-METHOD.jsonl is what cgc search --compare prints with --json.
+var searches = []string{"cora-cgc", "cora-auto", "citeseer-cgc", "citeseer-auto"}
 
 // searched is what the table reads of a record.
 type searched struct {
@@ -45,24 +45,25 @@ func (s searched) seconds() (took, full float64) {
 	return took, full
 }
 
-// searches generates the table of searches that were compared with trainings on the full graph.
-func searches(root string) string {
+// searchTable generates the table of searches that were compared with trainings on the full graph.
+func searchTable(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, right("nodes"), {Name: "condensed by"}, right("to"), right("candidates"), right("s"),
-		right("on the full graph, s"),
+		{Name: "graph"}, right("nodes"), {Name: "condensed by"}, right("to"), right("candidates"), right("finalists"),
+		right("s"), right("on the full graph, s"),
 		right("Spearman"), right("Kendall"), right("compared"), right("regret, val"), right("regret, test"),
 		right("choice, test"), right("random search, test"),
 	}}
 	interval := func(c search.Correlation) report.Cell {
 		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
 	}
-	for _, name := range searchedGraphs {
+	for _, name := range searches {
 		for _, s := range readLines[searched](root, "search-"+name) {
 			took, full := s.seconds()
 			c := measured{graph: s.Graph.Name, nodes: s.Condensed, of: s.Graph.Nodes}
 			a := s.Agreement
 			t.Row(report.Word(c.name()), report.Integer(c.of), report.Word(s.Method), report.Integer(c.nodes),
-				report.Integer(len(s.Trials)), report.Significant(took, 2), report.Significant(full, 2),
+				report.Integer(len(s.Trials)), report.Integer(len(s.Finalists)), report.Significant(took, 2),
+				report.Significant(full, 2),
 				interval(a.Spearman), interval(a.Kendall), report.Integer(len(a.Compared)),
 				report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1),
 				report.Decimal(s.Finalists[0].WholeTest, 1), report.Decimal(s.Random.Test, 1))
