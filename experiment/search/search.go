@@ -220,8 +220,8 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	return r, nil
 }
 
-// finalists returns the n trials to confirm, of trials that are sorted: the best of each model, then the second of each,
-// and so on. On a condensed graph, the best trainings of different models are closer than on the original graph.
+// finalists returns the n trials to confirm, of trials that are sorted: the best of each model, then the second of
+// each, and so on. On a condensed graph, the best trainings of different models are closer than on the original graph.
 func finalists(trials []Trial, n int) []Trial {
 	seen, place := map[string]int{}, map[Candidate]int{}
 	for _, t := range trials {

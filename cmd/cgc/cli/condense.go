@@ -33,8 +33,8 @@ func (c *command) condenseCommand() *cobra.Command {
 			"cgc condense --embeddings embeddings.safetensors --nodes 1000 -o small.safetensors",
 		),
 		Short: "Condense a graph and write the result to a file",
-		Long: `Condense a graph and write the result to a file. With several --nodes, write a file of each size to a folder. The
-steps before the partition are then run once, and each file has the bytes of its own run.`,
+		Long: `Condense a graph and write the result to a file. With several --nodes, write a file of each size to a folder.
+The steps before the partition are then run once, and each file has the bytes of its own run.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			least := 1
 			if job.embeddings != "" {
@@ -51,7 +51,8 @@ steps before the partition are then run once, and each file has the bytes of its
 	job.config = newMethodFlags(cmd)
 	job.config.addLossless()
 	severalNodes(flags, &job.config.config.Nodes, &job.nodes)
-	flags.StringVarP(&job.out, "output", "o", "", "write the condensed graph to `FILE`, or those of several sizes to a folder")
+	flags.StringVarP(&job.out, "output", "o", "",
+		"write the condensed graph to `FILE`, or those of several sizes to a folder")
 	flags.StringVar(&job.format, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the file extension)")
 	flags.StringVar(&job.embeddings, "embeddings", "",

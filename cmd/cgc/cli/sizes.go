@@ -19,7 +19,8 @@ type sizesOutcome struct {
 // severalSizes condenses to each size of --nodes, and writes a file for each into the folder of -o.
 func (j *condenseJob) severalSizes(ctx context.Context, args []string) (err error) {
 	for flag, given := range map[string]bool{
-		"--dry-run": j.dry, "--embeddings": j.embeddings != "", "--lossless": j.config.lossless > 0, "--format": j.format != "",
+		"--dry-run": j.dry, "--embeddings": j.embeddings != "", "--lossless": j.config.lossless > 0,
+		"--format": j.format != "",
 	} {
 		if given {
 			return usagef("--nodes with %d sizes and %s, must be one size", len(j.nodes), flag)
