@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/checkpoint"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -18,16 +19,21 @@ type sizesOutcome struct {
 
 // severalSizes condenses to each size of --nodes, and writes a file for each into the folder of -o.
 func (j *condenseJob) severalSizes(ctx context.Context, args []string) (err error) {
-	for flag, given := range map[string]bool{
-		"--dry-run": j.dry, "--embeddings": j.embeddings != "", "--lossless": j.config.lossless > 0,
-		"--format": j.format != "",
-	} {
-		if given {
-			return usagef("--nodes with %d sizes and %s, must be one size", len(j.nodes), flag)
-		}
-	}
-	if filepath.Ext(j.out) == extension {
+	with := ""
+	switch {
+	case j.dry:
+		with = "--dry-run"
+	case j.embeddings != "":
+		with = "--embeddings"
+	case j.config.lossless > 0:
+		with = "--lossless"
+	case j.format != "":
+		with = "--format"
+	case filepath.Ext(j.out) == extension:
 		return usagef("-o %s with %d sizes, must be a folder", j.out, len(j.nodes))
+	}
+	if with != "" {
+		return usagef("--nodes with %d sizes and %s, must be one size", len(j.nodes), with)
 	}
 	if err := makeFolder("-o", j.out); err != nil {
 		return err
@@ -60,7 +66,7 @@ func (j *condenseJob) severalSizes(ctx context.Context, args []string) (err erro
 	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g), bound)
 	defer func() { err = explain(err) }()
 	j.progress.step("condensing")
-	condenseTo := func(nodes int) (*condense.Condensed, error) {
+	condenseTo := func(ctx context.Context, nodes int) (*condense.Condensed, error) {
 		return methods[0].Condense(ctx, g, nodes, j.config.config.Seed)
 	}
 	if preparer, is := methods[0].(condense.Preparer); is {
@@ -68,18 +74,22 @@ func (j *condenseJob) severalSizes(ctx context.Context, args []string) (err erro
 		if err != nil {
 			return j.config.mistake(err)
 		}
-		condenseTo = func(nodes int) (*condense.Condensed, error) {
+		condenseTo = func(ctx context.Context, nodes int) (*condense.Condensed, error) {
 			return prepared.Condense(ctx, methods[0], nodes, j.config.config.Seed)
 		}
 	}
 	var all sizesOutcome
 	for i, n := range j.nodes {
-		small, err := condenseTo(n)
+		kept := checkpoint.With(ctx, files[i]+".checkpoint", checkpointEvery)
+		small, err := condenseTo(kept, n)
 		if err != nil {
 			return j.config.mistake(err)
 		}
 		small.Timed = j.timed
 		if err := j.save(files[i], func() error { return small.Save(ctx, files[i]) }); err != nil {
+			return err
+		}
+		if err := checkpoint.Remove(kept); err != nil {
 			return err
 		}
 		r := outcomeOf(g, files[i])
