@@ -392,8 +392,13 @@ func PrintedAccuracy(g graph.Identity, nodes int, column string) *Value {
 // Document returns all tables.
 func (s *Standings) Document() *report.Document {
 	d := &report.Document{Title: "Board"}
-	d.Add(report.Heading("Where a method is significantly better than "+Ours), s.Losses(),
-		report.Heading("Each method against "+Ours), s.Counts())
+	d.Add(report.Heading("Where a method is significantly better than " + Ours))
+	if t := s.Losses(); len(t.Rows) > 0 {
+		d.Add(t)
+	} else {
+		d.Add(report.Paragraph("Nowhere."))
+	}
+	d.Add(report.Heading("Each method against "+Ours), s.Counts())
 	var names []string
 	for _, p := range s.Places {
 		if !slices.Contains(names, p.Graph.Name) {
