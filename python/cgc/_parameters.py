@@ -398,7 +398,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("method", "cgc", "Method",
          "condensation method; cgc, which learns from labelled nodes only, as a training on the full graph "
-         "does, ranks candidates better than auto"),
+         "does, ranks candidates better than auto: cgc, cgc-x, simdm, cgc-d, auto, random, herding, "
+         "k-center, vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, "
+         "simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

@@ -126,7 +126,7 @@ func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 		return j.config.mistake(err)
 	}
 	planned := plan(small.Seconds.Of("propagate"))
-	r, err := j.write(ctx, g, small, seconds)
+	r, err := j.write(ctx, j.out, g, small, seconds)
 	if err != nil {
 		return err
 	}
@@ -137,15 +137,15 @@ func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 	return j.tell(r)
 }
 
-// write writes the condensed graph to the output. opening is how long opening the graph took.
-func (j *condenseJob) write(ctx context.Context, g *graph.Graph, small *condense.Condensed, opening float64) (
-	*outcome, error,
-) {
+// write writes the condensed graph to path. opening is how long opening the graph took.
+func (j *condenseJob) write(
+	ctx context.Context, path string, g *graph.Graph, small *condense.Condensed, opening float64,
+) (*outcome, error) {
 	small.Timed = j.timed
-	if err := j.save(j.out, func() error { return small.SaveAs(ctx, j.out, j.format) }); err != nil {
+	if err := j.save(path, func() error { return small.SaveAs(ctx, path, j.format) }); err != nil {
 		return nil, err
 	}
-	r := outcomeOf(g, j.out)
+	r := outcomeOf(g, path)
 	r.add(small, opening, small.Seconds)
 	return r, nil
 }

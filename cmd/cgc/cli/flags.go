@@ -52,13 +52,18 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 	return f
 }
 
-// newMethodFlags adds to cmd the flags for condensing with any registered method.
+// newMethodFlags adds to cmd the flags for condensing with any registered method; auto is the default.
 func newMethodFlags(cmd *cobra.Command) *configFlags {
+	return methodFlags(cmd, auto.New().Name(),
+		"auto takes the best on validation nodes, or cgc if one of its parameters is given")
+}
+
+// methodFlags is newMethodFlags with a default method. about is a clause for the help.
+func methodFlags(cmd *cobra.Command, method, about string) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
-	f.names = []string{auto.New().Name()}
+	f.names = []string{method}
 	f.addSize()
-	addChoice(cmd, &f.names[0], "method", condense.Names(),
-		methodUsage+"; auto takes the best on validation nodes, or cgc if one of its parameters is given")
+	addChoice(cmd, &f.names[0], "method", condense.Names(), methodUsage+"; "+about)
 	into(methodGroup, f.flags)
 	f.addParams()
 	f.addRest(cmd)

@@ -260,7 +260,7 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		adopt(small, f)
 	}
-	r, err := j.write(ctx, g, small, seconds)
+	r, err := j.write(ctx, j.out, g, small, seconds)
 	if err != nil {
 		return err
 	}

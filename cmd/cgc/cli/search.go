@@ -51,13 +51,9 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 			return job.run(cmd.Context(), args[0])
 		},
 	}
-	job.config = newMethodFlags(cmd)
+	job.config = methodFlags(cmd, string(cgc.CGC),
+		"cgc, which learns from labelled nodes only, as a training on the full graph does, ranks candidates better than auto")
 	flags := cmd.Flags()
-	job.config.names[0] = string(cgc.CGC)
-	method := flags.Lookup("method")
-	method.DefValue = job.config.names[0]
-	method.Usage = methodUsage + "; cgc, which learns from labelled nodes only, as a training on the full graph does, " +
-		"ranks candidates better than auto"
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
 	into(graphGroup, flags)
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
@@ -143,8 +139,7 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 		j.finalists = 24
 	case g.Nodes() <= smallWhole:
 		j.finalists = 6
-	}
-	if j.finalists == 0 && !j.finalistsSaid {
+	default:
 		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 6)",
 			report.Count(g.Nodes()))
 	}

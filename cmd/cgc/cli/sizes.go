@@ -85,15 +85,13 @@ func (j *condenseJob) severalSizes(ctx context.Context, args []string) (err erro
 		if err != nil {
 			return j.config.mistake(err)
 		}
-		small.Timed = j.timed
-		if err := j.save(files[i], func() error { return small.Save(ctx, files[i]) }); err != nil {
+		r, err := j.write(ctx, files[i], g, small, opening)
+		if err != nil {
 			return err
 		}
 		if err := checkpoint.Remove(kept); err != nil {
 			return err
 		}
-		r := outcomeOf(g, files[i])
-		r.add(small, opening, small.Seconds)
 		j.warn(r.Warnings)
 		all.Sizes = append(all.Sizes, r)
 	}
