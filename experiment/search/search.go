@@ -155,8 +155,8 @@ type Result struct {
 	Best Candidate `json:"best"`
 	// Trials holds all candidates, the best first: by the epochs they reached, then by validation accuracy.
 	Trials []Trial `json:"trials"`
-	// Finalists holds the candidates that were trained on the original graph, the best first. They are the best of each
-	// model, then the second of each, and so on.
+	// Finalists holds the candidates that were trained on the original graph, the best first. The best trial of each model
+	// becomes one, then the second of each, and so on.
 	Finalists []Finalist `json:"finalists"`
 	// Seconds is the time of the search on the condensed graph.
 	Seconds float64 `json:"seconds"`

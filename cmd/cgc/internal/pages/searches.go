@@ -27,8 +27,7 @@ type searched struct {
 		Test float64 `json:"test"`
 	} `json:"regret"`
 	Random struct {
-		Candidates int     `json:"candidates"`
-		Test       float64 `json:"test"`
+		Test float64 `json:"test"`
 	} `json:"random"`
 }
 
@@ -49,8 +48,8 @@ func (s searched) seconds() (took, full float64) {
 func searchTable(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("nodes"), {Name: "condensed by"}, right("to"), right("candidates"), right("finalists"),
-		right("s"), right("on the full graph, s"),
-		right("Spearman"), right("Kendall"), right("compared"), right("regret, val"), right("regret, test"),
+		right("s"), right("on the full graph, s"), right("Spearman"), right("Kendall"), right("compared"),
+		right("regret, val"), right("regret, test"),
 		right("choice, test"), right("random search, test"),
 	}}
 	interval := func(c search.Correlation) report.Cell {
