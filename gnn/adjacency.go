@@ -44,6 +44,12 @@ type adjacency struct {
 	made      round                // when a variable A was put on its tape
 	matrices  [rules]*autodiff.Var // of a variable
 	looped    *autodiff.Var        // A + I of a variable A
+
+	// summary collects what is propagated over a constant, in Means. With arrivals, it holds what known nodes contribute.
+	// failed is the first error of a summary that does not fit.
+	summary  *Summary
+	arrivals *arrivals
+	failed   error
 }
 
 // newAdjacency returns a constant A of n nodes. A nil a has no edges.
@@ -70,7 +76,14 @@ func (a *adjacency) apply(r rule, x *autodiff.Var) *autodiff.Var {
 		if a.operators[r] == nil {
 			a.operators[r] = newPropagation(a.ctx, a.operator(r))
 		}
-		return t.Linear(a.operators[r], x)
+		z := t.Linear(a.operators[r], x)
+		switch {
+		case a.arrivals != nil:
+			a.addKnown(r, z.Value, x.Value)
+		case a.summary != nil:
+			a.summary.Means = append(a.summary.Means, x.Value)
+		}
+		return z
 	case r == total:
 		return t.Scale(0, x)
 	}
@@ -81,6 +94,9 @@ func (a *adjacency) apply(r rule, x *autodiff.Var) *autodiff.Var {
 func (a *adjacency) operator(r rule) graph.Operator {
 	if a.shared != nil {
 		return a.shared.operator(r)
+	}
+	if a.arrivals != nil {
+		return r.operator(a.constant, a.arrivals.degrees)
 	}
 	return r.operator(a.constant, nil)
 }

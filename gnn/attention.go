@@ -33,6 +33,12 @@ func (in *Input) Attend(a Attention, x *autodiff.Var) *autodiff.Var {
 	if in.adj.variable != nil {
 		return in.attendDense(a, x)
 	}
+	switch {
+	case in.adj.arrivals != nil:
+		return x.Tape().Var(in.adj.attendNew(a.Own.Value, a.Other.Value, a.Slope, x.Value))
+	case in.adj.summary != nil:
+		in.adj.summary.Means = append(in.adj.summary.Means, a.Other.Value, x.Value)
+	}
 	if in.adj.edges == nil {
 		edges, err := loopedEdges(in.adj.ctx, in.adj.constant, in.nodes)
 		if err != nil {

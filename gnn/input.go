@@ -227,8 +227,11 @@ func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 // changes X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
 func (in *Input) filter(f filter, w *autodiff.Var, nodes, reached []int32) *autodiff.Var {
 	t := w.Tape()
+	if in.adj.summary != nil && in.features <= w.Value.Cols { // else X·w has fewer columns
+		return t.MatMul(in.adj.filter(f, in.X(t)), w)
+	}
 	x, dense := in.x.(*mat.Dense)
-	if !dense || in.adj.variable != nil || in.inputDropout() > 0 {
+	if in.adj.summary != nil || !dense || in.adj.variable != nil || in.inputDropout() > 0 {
 		z := in.adj.filter(f, in.partial(w, reached))
 		if nodes != nil {
 			z = t.Rows(z, nodes)

@@ -95,6 +95,11 @@ func propagations(a *mat.CSR, n int) (symmetric, mean table) {
 // referenceLogits computes the logits of each model from its formula.
 func referenceLogits(m gnn.Model, adj *mat.CSR, x table, p []table) table {
 	a, mean := propagations(adj, len(x))
+	return logitsBy(m, a, mean, loops(adj, len(x)), x, p)
+}
+
+// logitsBy is referenceLogits for the propagations Â and M, and the edges with self-loops of attention.
+func logitsBy(m gnn.Model, a, mean, pattern, x table, p []table) table {
 	chebyshev := func(x table, w []table) table {
 		t1 := a.times(x).scaled(-1)
 		t2 := a.times(t1).scaled(-2).plus(x.scaled(-1))
@@ -119,7 +124,6 @@ func referenceLogits(m gnn.Model, adj *mat.CSR, x table, p []table) table {
 	case "cheby":
 		return chebyshev(chebyshev(x, p[:4]).relu(), p[4:])
 	case "gat":
-		pattern := loops(adj, len(x))
 		h := attention(pattern, x.times(p[0]), p[1:4], 8).each(func(_, _ int, x float64) float64 {
 			if x < 0 {
 				return math.Exp(x) - 1

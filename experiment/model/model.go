@@ -30,6 +30,9 @@ type Model struct {
 	// in percent.
 	Graph      string
 	Validation float64
+	// Known, if not nil, stands for the nodes of a graph, whose ids are IDs; nil means numbers. See Summarize.
+	Known *gnn.Summary
+	IDs   []string
 }
 
 // Of returns the model of a training on a condensed graph.
@@ -44,23 +47,39 @@ func Of(small *condense.Condensed, r *gnn.Result) *Model {
 // 1 up to rounding. g must have the features of training, in the same order; its labels are not read. The same model
 // and graph give the same bytes for any number of threads.
 func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, error) {
+	if err := m.fits(g); err != nil {
+		return nil, err
+	}
+	g, err := m.prepared().Seen(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return softmax(m.Logits(ctx, g.Adj, g.X))
+}
+
+// fits returns an error if g does not have the features of training.
+func (m *Model) fits(g *graph.Graph) error {
 	if g.Features() != m.Features {
-		return nil, fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",
+		return fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",
 			g.Name, g.Features(), m.Features, m.Graph)
 	}
-	prepared := condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling}
-	g, err := prepared.Seen(ctx, g)
+	return nil
+}
+
+// prepared says how features are prepared.
+func (m *Model) prepared() *condense.Condensed {
+	return &condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling}
+}
+
+// softmax returns the softmax of each row of logits, in their memory.
+func softmax(logits *mat.Dense, err error) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Logits(ctx, g.Adj, g.X)
-	if err != nil {
-		return nil, err
+	for i := range logits.Rows {
+		kernel.Softmax(logits.Row(i))
 	}
-	for i := range p.Rows {
-		kernel.Softmax(p.Row(i))
-	}
-	return p, nil
+	return logits, nil
 }
 
 // The metadata of a file with a model has the value kindOf at the key kindKey.
@@ -99,6 +118,9 @@ func (m *Model) Save(ctx context.Context, path string) error {
 	var tensors []safetensors.Tensor
 	for i, p := range m.Parameters {
 		tensors = append(tensors, storedOf(m.Model, i).tensor(p))
+	}
+	if m.Known != nil {
+		tensors = append(tensors, m.known()...)
 	}
 	meta := map[string]string{kindKey: kindOf, "format_version": "1", "model": string(text)}
 	return safetensors.Write(ctx, path, meta, tensors)
@@ -162,5 +184,5 @@ func read(f *safetensors.File) (*Model, error) {
 		}
 		m.Parameters = append(m.Parameters, s.parameter(shape, data))
 	}
-	return m, nil
+	return m, m.readKnown(f)
 }

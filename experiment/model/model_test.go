@@ -3,6 +3,7 @@ package model_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -121,4 +122,114 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("%v, %v", m, err)
 		}
 	})
+}
+
+// arrivals returns two new nodes of demo, and their edges to known nodes and to each other.
+func arrivals() (x *mat.Dense, edges *mat.CSR) {
+	g := synth.Demo()
+	x = new(mat.Dense)
+	if err := mat.Rows(x, g.X, []int32{5, 900}); err != nil {
+		panic(err)
+	}
+	n := g.Nodes()
+	return x, &mat.CSR{
+		Rows: 2, Cols: n + 2, Indptr: []int64{0, 3, 5}, Indices: []int32{10, 700, int32(n + 1), 3, int32(n)},
+	}
+}
+
+// TestSummaryFile checks that a file keeps the summary up to the rounding of its numbers, that the groups contain nodes
+// of one predicted class, and that new nodes are predicted as before.
+func TestSummaryFile(t *testing.T) {
+	m, _ := trained(t, gnn.GCN(), func(c *cgc.Config) { c.Standardize = true })
+	g := synth.Demo()
+	with := mattest.Must(m.Summarize(t.Context(), g, 0, 1))
+	if got, want := with.Known.Means[0].Rows, model.Groups(g.Nodes()); got != want {
+		t.Fatalf("%d groups, want %d", got, want)
+	}
+	class := make([]int32, with.Known.Means[0].Rows)
+	for k := range class {
+		class[k] = -1
+	}
+	p := mattest.Must(m.Probabilities(t.Context(), g))
+	for i, k := range with.Known.Group {
+		y := int32(slices.Index(p.Row(i), slices.Max(p.Row(i))))
+		if class[k] >= 0 && class[k] != y {
+			t.Fatalf("group %d has nodes of the classes %d and %d", k, class[k], y)
+		}
+		class[k] = y
+	}
+	path := filepath.Join(t.TempDir(), "summary.safetensors")
+	with.IDs = make([]string, g.Nodes())
+	for i := range with.IDs {
+		with.IDs[i] = strings.Repeat("x", i%3) + "é"
+	}
+	mattest.OK(t, with.Save(t.Context(), path))
+	again := mattest.Must(model.Load(path))
+	if !slices.Equal(again.IDs, with.IDs) || !slices.Equal(again.Known.Group, with.Known.Group) {
+		t.Error("the file has other ids or groups")
+	}
+	x, edges := arrivals()
+	before, after := mattest.Must(with.New(t.Context(), x, edges)), mattest.Must(again.New(t.Context(), x, edges))
+	for j, want := range before.Data {
+		if math.Abs(float64(after.Data[j]-want)) > 1e-3 {
+			t.Errorf("probability %v after reading, was %v", after.Data[j], want)
+		}
+	}
+	if _, err := m.New(t.Context(), x, edges); err == nil || !strings.Contains(err.Error(), "no summary of a graph") {
+		t.Errorf("without a summary: %v", err)
+	}
+}
+
+// TestLargeSummary checks that numbers beyond the range of float16 survive.
+func TestLargeSummary(t *testing.T) {
+	m, _ := trained(t, gnn.SGC(), func(*cgc.Config) {})
+	with := mattest.Must(m.Summarize(t.Context(), synth.Demo(), 20, 1))
+	with.Known.Degree[3], with.Known.Means[1].Data[2] = 1e6, -7e4
+	path := filepath.Join(t.TempDir(), "summary.safetensors")
+	mattest.OK(t, with.Save(t.Context(), path))
+	again := mattest.Must(model.Load(path))
+	if again.Known.Degree[3] != 1e6 || again.Known.Means[1].Data[2] != -7e4 {
+		t.Errorf("read %v and %v", again.Known.Degree[3], again.Known.Means[1].Data[2])
+	}
+}
+
+// TestSummaryFileRefuses checks the errors about summaries that do not fit.
+func TestSummaryFileRefuses(t *testing.T) {
+	m, _ := trained(t, gnn.GCN(), func(*cgc.Config) {})
+	whole := mattest.Must(m.Summarize(t.Context(), synth.Demo(), 20, 1))
+	for sentence, change := range map[string]func(m *model.Model){
+		"node 7 is in group 20, must be 0 to 19":                func(m *model.Model) { m.Known.Group[7] = 20 },
+		`"known.degree" has the shape [3999], must have [4000]`: func(m *model.Model) { m.Known.Degree = m.Known.Degree[1:] },
+		"node 2 has the degree -1, must be at least 0":          func(m *model.Model) { m.Known.Degree[2] = -1 },
+		"1 ids, must be 4000":                                   func(m *model.Model) { m.IDs = []string{"a"} },
+		`"known.means.1" has the shape [19 7]`: func(m *model.Model) {
+			m.Known.Means[1] = &mat.Dense{Rows: 19, Cols: 7, Data: m.Known.Means[1].Data[7:]}
+		},
+	} {
+		with := *whole
+		known := *whole.Known
+		known.Group, known.Degree = slices.Clone(known.Group), slices.Clone(known.Degree)
+		known.Means = slices.Clone(known.Means)
+		with.Known = &known
+		change(&with)
+		path := filepath.Join(t.TempDir(), "summary.safetensors")
+		mattest.OK(t, with.Save(t.Context(), path))
+		mattest.Fails(t, sentence)(model.Load(path))
+	}
+	mattest.Fails(t, "6 groups, must be 7 (the predicted classes) to 4000 (the nodes)")(
+		m.Summarize(t.Context(), synth.Demo(), 6, 1))
+}
+
+// BenchmarkNew predicts one new node with a summary.
+func BenchmarkNew(b *testing.B) {
+	g, m := synth.Demo(), &model.Model{Trained: &gnn.Trained{Model: gnn.GCN(), Features: 96, Hidden: 256, Classes: 7}}
+	m.Parameters = gnn.Initial(gnn.GCN(), 96, 256, 7, rand.NewPCG(1, 2))
+	with := mattest.Must(m.Summarize(b.Context(), g, 400, 1))
+	x, edges := arrivals()
+	one, alone := &mat.Dense{Rows: 1, Cols: x.Cols, Data: x.Row(0)}, &mat.CSR{
+		Rows: 1, Cols: g.Nodes() + 1, Indptr: []int64{0, 2}, Indices: edges.Indices[:2],
+	}
+	for b.Loop() {
+		mattest.Must(with.New(b.Context(), one, alone))
+	}
 }

@@ -19,7 +19,19 @@ progress bar in terminals and notebooks. Ctrl-C stops the process and raises Key
 file that cannot be read or written, raises Error. An unknown argument raises UnknownArgument.
 """
 
-from ._api import condense, evaluate, load_dataset, objective, predict, propagate, report, search, train, tune
+from ._api import (
+    condense,
+    evaluate,
+    load_dataset,
+    objective,
+    predict,
+    propagate,
+    report,
+    search,
+    summarize,
+    train,
+    tune,
+)
 from ._condensed import Condensed, Origin, load, save
 from ._error import Error, GraphWarning, UnknownArgument
 from ._frames import Tables, tables
@@ -34,5 +46,5 @@ __all__ = [
     "Condensed", "Error", "Graph", "GraphWarning", "Model", "Origin", "Predictions", "Propagated", "Score",
     "SearchResult", "Table", "Tables", "UnknownArgument", "__version__", "condense", "evaluate", "load",
     "load_dataset", "load_model", "load_propagated", "objective", "predict", "propagate", "report", "save", "search",
-    "tables", "train", "tune",
+    "summarize", "tables", "train", "tune",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from ._parameters import (
     PropagateOptions,
     ReportOptions,
     SearchOptions,
+    SummarizeOptions,
     TrainOptions,
     TuneOptions,
 )
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = [
-    "condense", "evaluate", "load_dataset", "objective", "predict", "propagate", "report", "search", "train", "tune",
+    "condense", "evaluate", "load_dataset", "objective", "predict", "propagate", "report", "search", "summarize",
+    "train", "tune",
 ]  # fmt: skip
 
 Path_ = Union[str, os.PathLike[str]]
@@ -422,15 +424,50 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
     line = _options.flags("predict", options, ["model", "on"])
     with _handed_over("on", on, {}) as (graph, home, spoken, _):
         out = home / "predictions.safetensors"
-        if isinstance(model, Model):
-            file = str(home / "model.safetensors")
-            spoken[file] = "model"
-            model.save(file)
-        else:
-            file = os.fspath(model)
-        run(["predict", file, f"--on={graph}", f"--output={out}", *line], spoken)
+        run(["predict", _model_file(model, home, spoken), f"--on={graph}", f"--output={out}", *line], spoken)
         tensors, _metadata = _safetensors.read(out)
     return Predictions(tensors["nodes"], tensors["class"], tensors["probabilities"])
+
+
+@described(SummarizeOptions)
+def summarize(model: Union[Model, Path_], on: Any, **options: "Unpack[SummarizeOptions]") -> Model:
+    """Summarise a graph, so that a model predicts new nodes without it.
+
+    The nodes of the graph are divided into groups of similar predictions. The summary holds, for each group, the means
+    of what the model reads of known nodes.
+
+    Args:
+        model: What train returned, or the path of a file of `cgc train`.
+        on: The graph whose nodes are known, as data of condense.
+        **options: The flags of `cgc summarize`. help(cgc.summarize) lists them.
+
+    Returns:
+        The Model with the summary. Its method predict_new predicts new nodes.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> model = cgc.train(cgc.condense("demo", nodes=70), "demo", seeds=1, epochs=50)
+        >>> cgc.summarize(model, "demo", groups=100).known.means[0].shape
+        (100, 96)
+    """
+    line = _options.flags("summarize", options, ["model", "on"])
+    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+        out = home / "summary.safetensors"
+        run(["summarize", _model_file(model, home, spoken), f"--on={graph}", f"--output={out}", *line], spoken)
+        return load_model(out)
+
+
+def _model_file(model: Union[Model, Path_], home: Path, spoken: dict[str, str]) -> str:
+    """Return the path of a model. A model in memory is first written to a file in home."""
+    if not isinstance(model, Model):
+        return os.fspath(model)
+    file = str(home / "model.safetensors")
+    spoken[file] = "model"
+    model.save(file)
+    return file
 
 
 @described(PropagateOptions)

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import _safetensors
 from ._error import Error
+from ._new import Known, logits_of_new
 from ._safetensors import Array, Tensor
 
 __all__ = ["Model", "Predictions", "load_model"]
@@ -41,6 +44,7 @@ class Model:
     Attributes:
         state_dict: The weights as numpy arrays, under the names of PyTorch Geometric's layers.
         metadata: The strings of the file.
+        known: What summarize added: the summary of a graph, by which predict_new works. None without one.
 
     Example:
         >>> small = cgc.condense("demo", nodes=70)
@@ -51,7 +55,10 @@ class Model:
 
     def __init__(self, state_dict: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
         """Store the contents of a file."""
-        self.state_dict, self.metadata = dict(state_dict), dict(metadata)
+        known = {name: a for name, a in state_dict.items() if name.startswith("known.")}
+        self.state_dict = {name: a for name, a in state_dict.items() if name not in known}
+        self.metadata = dict(metadata)
+        self.known = Known(known) if known else None
 
     @property
     def description(self) -> dict[str, Any]:
@@ -83,7 +90,59 @@ class Model:
         """
         if Path(path).suffix != ".safetensors":
             raise Error(f"path is {os.fspath(path)}, must end in .safetensors")
-        _safetensors.write(path, [Tensor(name, a) for name, a in self.state_dict.items()], self.metadata)
+        tensors = {**self.state_dict, **(self.known.tensors if self.known else {})}
+        _safetensors.write(path, [Tensor(name, a) for name, a in tensors.items()], self.metadata)
+
+    def predict_new(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Array:
+        """Predict new nodes without the graph, in numpy. The model must have a summary, which summarize adds.
+
+        The result is that of `cgc predict --new`, up to rounding. A new node does not change what known nodes
+        contribute.
+
+        Args:
+            x: The features of B new nodes, B × d, as the graph has them: they are prepared as description says.
+            edge_index: The edges, 2 × E: a known node, by its id if nodes have ids, else by its number; and the number
+                of a new node, from 0.
+            edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
+
+        Returns:
+            The probability of each class, B × classes, float32.
+
+        Raises:
+            Error: The model has no summary, or an argument is wrong. The message names it.
+
+        Example:
+            >>> model = cgc.train(cgc.condense("demo", nodes=70), "demo", seeds=1, epochs=50)
+            >>> served = cgc.summarize(model, "demo", groups=100)
+            >>> served.predict_new(cgc.load_dataset("demo").x[:2], [[10, 20, 30], [0, 0, 1]]).shape
+            (2, 7)
+        """
+        if self.known is None:
+            raise Error("the model has no summary of a graph, which cgc.summarize adds")
+        d = self.description
+        x = np.asarray(x, dtype=np.float32)
+        if x.ndim != 2 or x.shape[1] != d["features"]:
+            raise Error(f"x has the shape {x.shape}, must be (new nodes, {d['features']}), as in training")
+        if len(edge_index) != 2 or len(edge_index[0]) != len(edge_index[1]):
+            raise Error("edge_index must be 2 × E: known nodes and new nodes")
+        new = np.asarray(edge_index[1], dtype=np.int64)
+        if len(new) and not 0 <= new.min() <= new.max() < len(x):
+            raise Error(f"edge_index has new nodes from {new.min()} to {new.max()}, must be 0 to {len(x) - 1}")
+        weight = np.ones(len(new)) if edge_weight is None else np.asarray(edge_weight, dtype=np.float64)
+        if weight.shape != new.shape or not (weight > 0).all():
+            raise Error(f"edge_weight must be {len(new)} numbers above 0")
+        try:
+            known = self.known.numbers(edge_index[0])
+        except ValueError as wrong:
+            raise Error(f"edge_index: {wrong}") from None
+        if d.get("normalize_features"):
+            sums = np.abs(x).sum(1, keepdims=True)
+            x = x / np.where(sums > 0, sums, 1)
+        if "scaling_mean" in d:
+            x = (x - np.float32(d["scaling_mean"])) / np.float32(d["scaling_std"])
+        z = logits_of_new(self.name, self.state_dict, self.known, x, new, known, weight)
+        e = np.exp(z - z.max(1, keepdims=True))
+        return np.asarray(e / e.sum(1, keepdims=True), dtype=np.float32)
 
     def to_pyg(self) -> Any:
         """Return the model as a torch.nn.Module of PyTorch Geometric's layers, in evaluation mode.

@@ -14,6 +14,7 @@ __all__ = [
     "PropagateOptions",
     "ReportOptions",
     "SearchOptions",
+    "SummarizeOptions",
     "TrainOptions",
     "TuneOptions",
 ]
@@ -182,6 +183,17 @@ class PredictOptions(TypedDict, total=False):
     """The flags of `cgc predict`."""
 
     part: str
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    split: int
+    threads: Optional[int]
+
+
+class SummarizeOptions(TypedDict, total=False):
+    """The flags of `cgc summarize`."""
+
+    groups: Optional[int]
+    seed: int
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
@@ -537,6 +549,20 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     "predict": [
         ("part", "all", "Graph",
          "nodes to predict, of the split or without a label: all, train, val, test, unlabelled"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "summarize": [
+        ("groups", None, "Size",
+         "number of groups (default 1000, at most a tenth of the nodes)"),
+        ("seed", 0, "Graph",
+         "random seed"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cgc
+from cgc._run import run
 
 MODELS = ("sgc", "gcn", "sage", "appnp", "cheby", "gat")
 
@@ -64,3 +65,63 @@ def test_mistakes_are_one_sentence(small, arrays, tmp_path):
         cgc.predict(tmp_path / "small.safetensors", "demo")
     with pytest.raises(cgc.UnknownArgument, match="seeds"):
         cgc.train(small, "demo", seed_count=3)
+
+
+def predicted(served, home, x, edge_index, names):
+    """Return what the command predicts for new nodes. names are the ids of known nodes."""
+    served.save(home / "served.safetensors")
+    (home / "new").mkdir()
+    header = ",".join(["id", *(f"f{k}" for k in range(x.shape[1]))])
+    rows = [",".join([f"new-{i}", *(repr(float(v)) for v in row)]) for i, row in enumerate(x)]
+    (home / "new" / "nodes.csv").write_text("\n".join([header, *rows, ""]))
+    edges = [f"{names[u]},new-{v}" for u, v in zip(*edge_index)]
+    (home / "new" / "edges.csv").write_text("\n".join(["source,target", *edges, ""]))
+    run(["predict", str(home / "served.safetensors"), "--new", str(home / "new"), "-o", str(home / "p.csv")])
+    lines = (home / "p.csv").read_text().splitlines()[1:]
+    return np.array([[float(p) for p in line.split(",")[2:]] for line in lines])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_new_nodes_are_those_of_the_command(small, name, tmp_path):
+    model = cgc.train(small, "demo", models=name, seeds=1, epochs=30, hidden=24 if name == "cheby" else 128)
+    served = cgc.summarize(model, "demo", groups=50)
+    demo = cgc.load_dataset("demo")
+    x = demo.x[:40]
+    new, known = np.nonzero(np.random.default_rng(1).random((40, len(demo.x))) < 0.001)
+    wanted = predicted(served, tmp_path, x, (known, new), range(len(demo.x)))
+    np.testing.assert_allclose(served.predict_new(x, (known, new)), wanted, atol=1e-4)
+
+
+def test_new_nodes_of_a_graph_with_ids(arrays, tmp_path):
+    """New nodes refer to known nodes by their ids, and features are prepared as those of training."""
+    names = [f"node {i}" for i in range(len(arrays["x"]))]
+    nodes = {"id": names, "label": arrays["y"], **{f"f{k}": column for k, column in enumerate(arrays["x"].T)}}
+    source, target = ([names[i] for i in ends] for ends in arrays["edge_index"])
+    graph = cgc.tables(nodes, {"source": source, "target": target})
+    small = cgc.condense(graph, nodes=6, method="cgc", standardize=True, normalize_features=True)
+    served = cgc.summarize(cgc.train(small, graph, seeds=1, epochs=20, hidden=8), graph, groups=10)
+    x, edge_index = arrays["x"][:3] + 0.5, ([names[4], names[5], names[9]], [0, 0, 2])
+    wanted = predicted(served, tmp_path, x, ([4, 5, 9], [0, 0, 2]), names)
+    served = cgc.load_model(tmp_path / "served.safetensors")
+    np.testing.assert_allclose(served.predict_new(x, edge_index), wanted, atol=1e-4)
+    # A summary is no part of the weights that PyTorch Geometric loads.
+    assert not any(name.startswith("known") for name in served.state_dict)
+
+
+def test_mistakes_about_new_nodes(small):
+    model = cgc.train(small, "demo", seeds=1, epochs=5, hidden=8)
+    x = np.zeros((2, 96), np.float32)
+    with pytest.raises(cgc.Error, match=r"the model has no summary of a graph, which cgc\.summarize adds"):
+        model.predict_new(x, [[0], [0]])
+    served = cgc.summarize(model, "demo", groups=20)
+    for wrong, sentence in (
+        ((x[:, 1:], [[0], [0]]), r"x has the shape \(2, 95\), must be \(new nodes, 96\)"),
+        ((x, [[0, 1], [0]]), "edge_index must be 2 × E"),
+        ((x, [[0], [2]]), "edge_index has new nodes from 2 to 2, must be 0 to 1"),
+        ((x, [[4000], [1]]), "edge_index: node 4000 is not known, must be 0 to 3999"),
+        ((x, [[0], [1]], [0.0]), "edge_weight must be 1 numbers above 0"),
+    ):
+        with pytest.raises(cgc.Error, match=sentence):
+            served.predict_new(*wrong)
+    with pytest.raises(cgc.Error, match="groups"):
+        cgc.summarize(model, "demo", groups=5000)

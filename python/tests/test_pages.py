@@ -14,7 +14,13 @@ from cgc import _run
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PAGES = ["README.md", "docs/how-to/choose-a-model.md", "docs/how-to/own-data.md", "docs/tutorials/python.md"]
+PAGES = [
+    "README.md",
+    "docs/how-to/choose-a-model.md",
+    "docs/how-to/own-data.md",
+    "docs/how-to/train-and-predict.md",
+    "docs/tutorials/python.md",
+]
 
 
 def blocks(text: str) -> list[str]:
@@ -40,6 +46,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(cgc, "evaluate", fewer(cgc.evaluate, seeds=1, epochs=20))
     monkeypatch.setattr(cgc, "objective", fewer(cgc.objective, epochs=20))
     monkeypatch.setattr(cgc, "report", fewer(cgc.report, seeds=1, epochs=20))
+    monkeypatch.setattr(cgc, "train", fewer(cgc.train, seeds=1, epochs=20))
     monkeypatch.setattr(cgc, "tune", fewer(cgc.tune, trials=2, seconds=None, epochs=20))
     monkeypatch.setattr(optuna.Study, "optimize", fewer(optuna.Study.optimize, n_trials=2))
     return tmp_path
@@ -50,6 +57,11 @@ def given(page: str) -> dict[str, object]:
     names: dict[str, object] = {"cgc": cgc}
     if page == "docs/how-to/choose-a-model.md":
         names["data"] = cgc.load_dataset("demo")
+    if page == "docs/how-to/train-and-predict.md":
+        pytest.importorskip("torch_geometric")
+        data = names["data"] = cgc.load_dataset("demo").to_pyg()
+        names["small"] = cgc.condense(data, nodes=70)
+        names["x"], names["edge_index"] = data.x[:2], [[10, 20], [0, 1]]
     if page == "docs/how-to/own-data.md":
         data = cgc.load_dataset("demo")
         names |= {part: getattr(data, part) for part in ("x", "y", "edge_index")}

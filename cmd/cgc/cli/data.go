@@ -161,7 +161,7 @@ func fetchable() (names []string) {
 
 // takeGraph lists the commands that open a GRAPH, which may be in a database.
 var takeGraph = []string{
-	"run", "condense", "evaluate", "train", "predict", "report", "tune", "experiment", "convert", "describe",
+	"run", "condense", "evaluate", "train", "predict", "summarize", "report", "tune", "experiment", "convert", "describe",
 }
 
 // addGraphFlags adds the flags that say what to read of a GRAPH to the commands that open one: a split, and the queries

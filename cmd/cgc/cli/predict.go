@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -23,14 +25,19 @@ import (
 func (c *command) predictCommand() *cobra.Command {
 	job := &predictJob{command: c, part: "all"}
 	cmd := &cobra.Command{
-		Use: "predict MODEL --on GRAPH",
+		Use: "predict MODEL --on GRAPH | --new FOLDER",
 		Example: examples(
 			"cgc predict model.safetensors --on my-graph/ -o predictions.csv",
 			"cgc predict model.safetensors --on cora --part test -o predictions.safetensors",
+			"cgc predict summary.safetensors --new new-nodes/",
 		),
 		Short: "Predict the classes of the nodes of a graph with a model of cgc train",
 		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH has
 the same features in the same order; it may be the original graph after it has grown. Its labels are not read.
+
+With --new, the nodes are those of nodes.csv in FOLDER, with the columns id and one for each feature. edges.csv joins
+them with known nodes, or with each other (source, target, and weight if there is one). MODEL then has a summary of
+the known nodes, by cgc summarize, and GRAPH is not needed.
 
 The table has the columns id, class and, for each class, its probability. Without -o, it is printed. A file FILE.csv
 contains the table; FILE.safetensors contains the tensors nodes, class and probabilities.`,
@@ -44,6 +51,7 @@ contains the table; FILE.safetensors contains the tensors nodes, class and proba
 	flags.SortFlags = false
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
 	addChoice(cmd, &job.part, "part", predictable, "nodes to predict, of the split or without a label")
+	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	into(graphGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`, .csv or .safetensors")
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
@@ -57,8 +65,8 @@ var predictable = []string{"all", "train", "val", "test", "unlabelled"}
 // predictJob is one run of cgc predict.
 type predictJob struct {
 	*command
-	on, out, part string
-	force         bool
+	on, out, part, arrived string
+	force                  bool
 }
 
 // predicted is what --json prints.
@@ -70,14 +78,18 @@ type predicted struct {
 	// Accuracy is the share of labelled nodes, Labelled of them, whose class is predicted, in percent.
 	Labelled int     `json:"labelled"`
 	Accuracy float64 `json:"accuracy"`
-	File     string  `json:"file"`
+	// Seconds is the time of the predictions, without reading and writing.
+	Seconds float64 `json:"seconds"`
+	File    string  `json:"file"`
 }
 
 func (j *predictJob) run(ctx context.Context, file string) error {
 	extension := strings.ToLower(filepath.Ext(j.out))
 	switch {
-	case j.on == "":
-		return usagef("predict needs --on GRAPH: the graph whose nodes to predict")
+	case (j.on == "") == (j.arrived == ""):
+		return usagef("predict needs --on GRAPH, the graph whose nodes to predict, or --new FOLDER, new nodes; and not both")
+	case j.arrived != "" && j.part != "all":
+		return usagef("--part %s is for --on GRAPH: new nodes are in no part of a split", j.part)
 	case j.out == "" && j.json:
 		return usagef("predict --json needs -o FILE: the file for the predictions")
 	case j.out != "" && extension != ".csv" && extension != ".safetensors":
@@ -93,16 +105,10 @@ func (j *predictJob) run(ctx context.Context, file string) error {
 		return err
 	}
 	defer memory.Bounded(collected(0))()
-	g, _, err := j.read(ctx, j.on)
+	s, err := j.predict(ctx, m)
 	if err != nil {
 		return err
 	}
-	j.progress.step("predicting")
-	p, err := m.Probabilities(ctx, g)
-	if err != nil {
-		return err
-	}
-	s := predictions{g, m, p, nodesOfPart(g, j.part)}
 	switch extension {
 	case "":
 		j.progress.finish()
@@ -118,12 +124,45 @@ func (j *predictJob) run(ctx context.Context, file string) error {
 	r := s.summary()
 	r.File = j.out
 	d := new(report.Document)
-	text := fmt.Sprintf("%s of %s predicted", report.Plural(r.Nodes, "node"), g.Name)
+	text := fmt.Sprintf("%s of %s predicted", report.Plural(r.Nodes, "node"), s.name)
 	if r.Labelled > 0 {
 		text += fmt.Sprintf("; of %s with a label, %.1f%% are right", report.Plural(r.Labelled, "node"), r.Accuracy)
 	}
 	d.Add(report.Paragraph(text), report.Paragraph("predictions: "+j.out))
 	return j.print(r, d)
+}
+
+// predict returns the predictions that the flags ask for.
+func (j *predictJob) predict(ctx context.Context, m *model.Model) (s predictions, err error) {
+	s.model = m
+	if j.arrived != "" {
+		if m.Known == nil {
+			return s, fmt.Errorf("the model has no summary of the known nodes: cgc summarize MODEL --on GRAPH -o FILE adds it")
+		}
+		a, notes, err := arrivals.Read(ctx, j.arrived, m.IDs, len(m.Known.Group))
+		if err != nil {
+			return s, err
+		}
+		j.warn(notes)
+		s.name, s.ids, s.nodes = filepath.Base(j.arrived), a.IDs, make([]int32, a.X.Rows)
+		for i := range s.nodes {
+			s.nodes[i] = int32(i)
+		}
+		begun := time.Now()
+		s.probabilities, err = m.New(ctx, a.X, a.Edges)
+		s.seconds = time.Since(begun).Seconds()
+		return s, err
+	}
+	g, _, err := j.read(ctx, j.on)
+	if err != nil {
+		return s, err
+	}
+	j.progress.step("predicting")
+	s.name, s.ids, s.labels, s.nodes = g.Name, g.IDs, g.Y, nodesOfPart(g, j.part)
+	begun := time.Now()
+	s.probabilities, err = m.Probabilities(ctx, g)
+	s.seconds = time.Since(begun).Seconds()
+	return s, err
 }
 
 // nodesOfPart returns the nodes of a part of g, ascending.
@@ -144,12 +183,15 @@ func nodesOfPart(g *graph.Graph, part string) (nodes []int32) {
 	return nodes
 }
 
-// predictions are the predictions for some nodes of a graph.
+// predictions are the predictions for some nodes of a graph, or for new nodes.
 type predictions struct {
-	graph         *graph.Graph
+	name          string
+	ids           []string // of all nodes; nil means numbers
+	labels        []int32  // nil means none
 	model         *model.Model
 	probabilities *mat.Dense // of all nodes
 	nodes         []int32
+	seconds       float64
 }
 
 // class returns the class that is predicted for a node.
@@ -159,15 +201,18 @@ func (s predictions) class(node int32) int {
 
 // summary counts the predictions.
 func (s predictions) summary() predicted {
-	r := predicted{Graph: s.graph.Name, Nodes: len(s.nodes), Classes: make([]int, s.model.Classes)}
+	r := predicted{
+		Graph: s.name, Nodes: len(s.nodes), Classes: make([]int, s.model.Classes), Seconds: s.seconds,
+	}
 	right := 0
 	for _, i := range s.nodes {
-		class, y := s.class(i), int(s.graph.Y[i])
+		class := s.class(i)
 		r.Classes[class]++
-		if y != graph.Unlabelled {
-			r.Labelled++
+		if s.labels == nil || s.labels[i] == graph.Unlabelled {
+			continue
 		}
-		if y == class {
+		r.Labelled++
+		if int(s.labels[i]) == class {
 			right++
 		}
 	}
@@ -193,8 +238,8 @@ func (s predictions) write(to io.Writer) error {
 	}
 	for _, i := range s.nodes {
 		id := strconv.Itoa(int(i))
-		if s.graph.IDs != nil {
-			id = s.graph.IDs[i]
+		if s.ids != nil {
+			id = s.ids[i]
 		}
 		row = append(row[:0], id, name(s.class(i)))
 		for _, p := range s.probabilities.Row(int(i)) {
@@ -216,7 +261,7 @@ func (s predictions) save(ctx context.Context, path string) error {
 		class[k] = int32(s.class(i))
 		copy(rows.Row(k), s.probabilities.Row(int(i)))
 	}
-	return safetensors.Write(ctx, path, map[string]string{"graph": s.graph.Name}, []safetensors.Tensor{
+	return safetensors.Write(ctx, path, map[string]string{"graph": s.name}, []safetensors.Tensor{
 		{Name: "nodes", Data: s.nodes}, {Name: "class", Data: class},
 		{Name: "probabilities", Shape: []int{rows.Rows, rows.Cols}, Data: rows.Data},
 	})

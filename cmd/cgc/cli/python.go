@@ -16,12 +16,14 @@ import (
 )
 
 // pythonFunctions lists the functions of the Python package that accept the flags of the command with the same name.
-var pythonFunctions = []string{"condense", "tune", "search", "evaluate", "train", "predict", "propagate", "report"}
+var pythonFunctions = []string{
+	"condense", "tune", "search", "evaluate", "train", "predict", "summarize", "propagate", "report",
+}
 
 // notInPython lists the flags that are not keyword arguments, because the functions have other ways to express them.
 var notInPython = []string{
-	"columns", "condensed", "config", "dry-run", "force", "format", "help", "json", "merge", "on", "output", "params",
-	"quiet", "report", "space",
+	"columns", "condensed", "config", "dry-run", "force", "format", "help", "json", "merge", "new", "on", "output",
+	"params", "quiet", "report", "space",
 }
 
 // pythonTypes maps types of flags to types of keyword arguments.

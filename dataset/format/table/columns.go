@@ -57,14 +57,18 @@ type columns struct {
 	index            []int // see content.IsIndex
 }
 
-// findColumns finds the columns in the header of t.
-func findColumns(t Table) (c columns, err error) {
+// findColumns finds the columns in the header of t. The column of labels may be missing unless labelled is set.
+func findColumns(t Table, labelled bool) (c columns, err error) {
 	header := t.Header()
 	c = columns{
 		id: content.Column(header, idNames), label: content.Column(header, labelNames),
 		split: content.Column(header, splitNames),
 	}
-	if err := Missing(header, [][]string{idNames, labelNames}, c.id, c.label); err != nil {
+	needed, places := [][]string{idNames}, []int{c.id}
+	if labelled {
+		needed, places = append(needed, labelNames), append(places, c.label)
+	}
+	if err := Missing(header, needed, places...); err != nil {
 		return c, t.Fail(-1, err)
 	}
 	for i := range header {

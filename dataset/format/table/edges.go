@@ -117,7 +117,7 @@ func (p *ends) find() error {
 
 // unknown is the error for an end of an edge that is not a node.
 func (p *ends) unknown(at int, what, id string) error {
-	table := p.nodes.Name()
+	table := p.nodes.among
 	if like, found := p.nodes.like(id); found && id != "" {
 		return p.fail(at, "%s %.50q is not an id in %s, which has %.50q: ids are compared as text", what, id, table, like)
 	}

@@ -40,6 +40,7 @@ type nodes struct {
 	ids       []string    // if held
 	x         [][]float32 // the features of each run, if held
 	order     []int32     // the node of each row; nil means that row i is node i
+	among     string      // what an end of an edge must be an id in: the name of the table
 
 	whole, odd int    // the number of ids that are integers, and the first node whose id is not
 	oddID      string // its id
@@ -55,13 +56,11 @@ type form struct {
 // mostForms bounds the ids that are compared as numbers, for a note.
 const mostForms = 1 << 16
 
-// readNodes reads a table of nodes.
-func readNodes(ctx context.Context, t Table, known *Known, memory int64, hold bool) (*nodes, error) {
-	c, err := findColumns(t)
-	if err != nil {
-		return nil, err
+// readNodes reads the columns c of a table of nodes.
+func readNodes(ctx context.Context, t Table, c columns, known *Known, memory int64, hold bool) (*nodes, error) {
+	n := &nodes{
+		Table: t, known: known, columns: c, memory: memory, hold: hold, at: ids.NewTable(memory), odd: -1, among: t.Name(),
 	}
-	n := &nodes{Table: t, known: known, columns: c, memory: memory, hold: hold, at: ids.NewTable(memory), odd: -1}
 	if !hold {
 		if err := n.measure(ctx); err != nil {
 			return nil, err

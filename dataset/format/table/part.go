@@ -52,8 +52,11 @@ func (p *part) read() error {
 // add adds the node of a row.
 func (p *part) add(cells []Cell) error {
 	id, text, isName := cells[p.id].text(p.text)
-	label, number, isLabel := cells[p.label].text(p.number[:0])
-	p.number = number
+	var label []byte
+	isLabel := true
+	if p.label >= 0 {
+		label, p.number, isLabel = cells[p.label].text(p.number[:0])
+	}
 	switch {
 	case !isName:
 		return p.fail("the id is %v, must be a name or a whole number", &cells[p.id])
@@ -71,7 +74,7 @@ func (p *part) add(cells []Cell) error {
 		p.text = append(p.text, id...)
 	}
 	p.ends = append(p.ends, len(p.text))
-	if p.known && cells[p.label].Kind == Text {
+	if p.known && p.label >= 0 && cells[p.label].Kind == Text {
 		p.labels.AddName(label, int(node))
 	} else {
 		p.labels.Add(label, int(node))

@@ -101,7 +101,11 @@ func (p Pair) Stream(ctx context.Context, memory int64) (*format.Stream, []strin
 
 // open returns a stream. If hold is true, ids and features are kept in memory, and the nodes are read once.
 func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream, []string, error) {
-	n, err := readNodes(ctx, p.Nodes, p.Known, memory, hold)
+	c, err := findColumns(p.Nodes, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := readNodes(ctx, p.Nodes, c, p.Known, memory, hold)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -180,6 +180,7 @@ var tables = map[string]func(root string) string{
 	"board":     board,
 	"headline":  headline,
 	"lossless":  lossless,
+	"new-nodes": arrivalTable,
 	"searches":  searchTable,
 	"models":    models,
 	"sentence":  sentence,

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment/model"
+	"github.com/graph-condensation/cgc/internal/budget"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+func (c *command) summarizeCommand() *cobra.Command {
+	job := &summarizeJob{command: c}
+	cmd := &cobra.Command{
+		Use: "summarize MODEL --on GRAPH -o FILE",
+		Example: examples(
+			"cgc summarize model.safetensors --on my-graph/ -o summary.safetensors",
+			"cgc predict summary.safetensors --new new-nodes/",
+		),
+		Short: "Summarise a graph, so that a model predicts new nodes without it",
+		Long: `Divide the nodes of GRAPH, all of which are then known, into groups of similar predictions, and write a copy of
+MODEL that holds, for each group, the means of what the model reads of known nodes. With FILE, cgc predict --new
+predicts new nodes that have edges to known ones. It does not need GRAPH, but is less accurate than with GRAPH. More
+groups lose less.`,
+		Args:              arguments(1, "MODEL"),
+		ValidArgsFunction: files("safetensors"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return job.run(cmd.Context(), args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&job.groups, "groups", 0, "number of groups (default 1000, at most a tenth of the nodes)")
+	into(sizeGroup, flags)
+	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes are known")
+	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
+	into(graphGroup, flags)
+	flags.StringVarP(&job.out, "output", "o", "", "write the model with the summary to `FILE`, a .safetensors file")
+	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
+	into(outputGroup, flags)
+	return cmd
+}
+
+// summarizeJob is one run of cgc summarize.
+type summarizeJob struct {
+	*command
+	on, out string
+	groups  int
+	seed    uint64
+	force   bool
+}
+
+// summarized is what --json prints.
+type summarized struct {
+	Graph string `json:"graph"`
+	// Nodes is the number of known nodes, and Groups the number of their groups.
+	Nodes  int `json:"nodes"`
+	Groups int `json:"groups"`
+	// Bytes is the size of the file, and GraphBytes that of the adjacency and the features in memory.
+	Bytes      int64  `json:"bytes"`
+	GraphBytes int64  `json:"graph_bytes"`
+	File       string `json:"file"`
+}
+
+func (j *summarizeJob) run(ctx context.Context, file string) error {
+	switch {
+	case j.on == "":
+		return usagef("summarize needs --on GRAPH: the graph whose nodes are known")
+	case j.out == "":
+		return usagef("summarize needs -o FILE: the file to write")
+	case j.groups < 0:
+		return usagef("--groups %d, must be at least 1, or 0 for the default", j.groups)
+	}
+	if err := writable("-o", j.out, extension, j.force, isModel); err != nil {
+		return err
+	}
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	defer memory.Bounded(collected(0))()
+	g, _, err := j.read(ctx, j.on)
+	if err != nil {
+		return err
+	}
+	j.progress.step("summarising")
+	m, err = m.Summarize(ctx, g, j.groups, j.seed)
+	if err != nil {
+		return err
+	}
+	if err := j.save(j.out, func() error { return m.Save(ctx, j.out) }); err != nil {
+		return err
+	}
+	info, err := os.Stat(j.out)
+	if err != nil {
+		return err
+	}
+	r := summarized{
+		Graph: g.Name, Nodes: g.Nodes(), Groups: m.Known.Means[0].Rows, Bytes: info.Size(),
+		GraphBytes: budget.Graph(g.Adj, g.X), File: j.out,
+	}
+	d := new(report.Document)
+	d.Add(report.Paragraph(fmt.Sprintf("%s in %s: %s, and the graph takes %s", report.Plural(r.Nodes, "known node"),
+		report.Plural(r.Groups, "group"), report.Bytes(r.Bytes), report.Bytes(r.GraphBytes))),
+		report.Paragraph("model with a summary: "+j.out))
+	return j.print(r, d)
+}

@@ -1,0 +1,57 @@
+package arrivals_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
+	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// folder writes the two tables.
+func folder(t *testing.T, nodes, edges string) string {
+	t.Helper()
+	path := t.TempDir()
+	mattest.OK(t, os.WriteFile(filepath.Join(path, "nodes.csv"), []byte(nodes), 0o600))
+	mattest.OK(t, os.WriteFile(filepath.Join(path, "edges.csv"), []byte(edges), 0o600))
+	return path
+}
+
+// TestRead reads nodes with and without labels. Edges have either direction, repeat, and join new nodes too.
+func TestRead(t *testing.T) {
+	want := &mat.CSR{
+		Rows: 3, Cols: 8, Indptr: []int64{0, 2, 4, 5}, Indices: []int32{1, 6, 4, 5, 1}, Data: []float32{3, 2, 1, 2, 1},
+	}
+	known := []string{"ann", "7", "cat", "", "ö"}
+	for _, nodes := range []string{"f,id,g\n1,x,2\n3,y,4\n5,2,6\n", "id;label;f;g\nx;a;1;2\ny;;3;4\n2;b;5;6\n"} {
+		edges := "weight,to,from\n1,7,x\n3,x,7\n2,y,x\n1,y,ö\n1,y,y\n1,2,7\n"
+		a, _, err := arrivals.Read(t.Context(), folder(t, nodes, edges), known, len(known))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Join(a.IDs, " ") != "x y 2" || !reflect.DeepEqual(a.X.Data, []float32{1, 2, 3, 4, 5, 6}) {
+			t.Errorf("ids %v, features %v", a.IDs, a.X.Data)
+		}
+		if !reflect.DeepEqual(a.Edges, want) {
+			t.Errorf("edges %+v, want %+v", a.Edges, want)
+		}
+	}
+}
+
+// TestNumbers reads edges to known nodes without names. Without weights, all are 1.
+func TestNumbers(t *testing.T) {
+	a, notes, err := arrivals.Read(t.Context(), folder(t, ",id,f\n0,x,1\n1,y,2\n", "source,target\n3,x\n0,x\n"), nil, 4)
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "index that pandas wrote") {
+		t.Fatal(notes, err)
+	}
+	want := &mat.CSR{Rows: 2, Cols: 6, Indptr: []int64{0, 2, 2}, Indices: []int32{0, 3}}
+	if !reflect.DeepEqual(a.Edges, want) {
+		t.Errorf("edges %+v, want %+v", a.Edges, want)
+	}
+	_, _, err = arrivals.Read(t.Context(), folder(t, "id,f\n2,1\n", "source,target\n"), nil, 4)
+	mattest.Fails(t, `id "2" is the id of a known node, must be new`)(a, err)
+}

@@ -1,0 +1,217 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+)
+
+// Groups is the number of groups that Summarize uses if none is given: 1,000, but at most a tenth of the nodes.
+func Groups(nodes int) int { return max(1, min(1000, nodes/10)) }
+
+// Summarize returns m with a summary of g, by which New predicts new nodes without g. k-means clusters the nodes of
+// each predicted class by what their last propagation reads. groups is the number of clusters of all classes, from the
+// number of predicted classes to the number of nodes; 0 means Groups. Equal arguments give equal bytes for any number
+// of threads.
+func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed uint64) (*Model, error) {
+	if err := m.fits(g); err != nil {
+		return nil, err
+	}
+	ids := g.IDs
+	g, err := m.prepared().Seen(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	with := *m
+	with.IDs = ids
+	with.Known, err = m.Trained.Summarize(ctx, g.Adj, g.X, func(logits, last *mat.Dense) ([]int32, int, error) {
+		return divide(ctx, logits, last, cmp.Or(groups, Groups(logits.Rows)), seed)
+	})
+	return &with, err
+}
+
+// divide clusters the rows of x of each predicted class, and returns the group of each node.
+func divide(ctx context.Context, logits, x *mat.Dense, groups int, seed uint64) (group []int32, _ int, err error) {
+	n := logits.Rows
+	rows, class, counts := make([][]float32, n), make([]int32, n), make([]int, logits.Cols)
+	for i := range rows {
+		rows[i] = x.Row(i)
+		class[i] = int32(kernel.ArgMax(logits.Row(i)))
+		counts[class[i]]++
+	}
+	present := 0
+	for _, count := range counts {
+		present += min(1, count)
+	}
+	if groups < present || groups > n {
+		return nil, 0, fmt.Errorf("%d groups, must be %d (the predicted classes) to %d (the nodes)", groups, present, n)
+	}
+	budgets, err := partition.Budgets(counts, groups)
+	if err != nil {
+		return nil, 0, err
+	}
+	plan := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{}, Temperature: math.Inf(1)}
+	a, err := plan.Aggregate(ctx, rows, class, nil, rand.NewPCG(seed, 0))
+	if err != nil {
+		return nil, 0, err
+	}
+	group = make([]int32, n)
+	for k := range groups {
+		for i := range a.Members.Row(k) {
+			group[i] = int32(k)
+		}
+	}
+	return group, groups, nil
+}
+
+// New returns the probability of each class for each of B new nodes with features x, B×c, without the graph that m was
+// trained for. edges are those of gnn.Trained.LogitsOfNew. Features are prepared as m needs them.
+func (m *Model) New(ctx context.Context, x mat.Matrix, edges *mat.CSR) (*mat.Dense, error) {
+	if m.Known == nil {
+		return nil, errors.New("the model has no summary of a graph, which Summarize adds")
+	}
+	b, _ := x.Dims()
+	g := &graph.Graph{
+		Name: "of new nodes", X: x, Adj: &mat.CSR{Rows: b, Cols: b, Indptr: make([]int64, b+1)},
+	}
+	if err := m.fits(g); err != nil {
+		return nil, err
+	}
+	g, err := m.prepared().Seen(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return softmax(m.LogitsOfNew(ctx, m.Known, edges, g.X))
+}
+
+// The tensors of a summary. meansKey is followed by the number of the propagation.
+const (
+	groupKey  = "known.group"
+	degreeKey = "known.degree"
+	meansKey  = "known.means."
+	idsKey    = "known.ids"
+)
+
+// known returns the tensors of the summary. Groups have 16 bits if there are at most 65,536. Other numbers have 16 bits
+// if none exceeds the range of float16.
+func (m *Model) known() []safetensors.Tensor {
+	list := []safetensors.Tensor{{Name: groupKey, Data: m.Known.Group}}
+	if m.Known.Means[0].Rows <= 1<<16 {
+		narrow := make([]uint16, len(m.Known.Group))
+		for i, k := range m.Known.Group {
+			narrow[i] = uint16(k)
+		}
+		list[0].Data = narrow
+	}
+	list = append(list, narrowed(degreeKey, m.Known.Degree, len(m.Known.Degree)))
+	for k, means := range m.Known.Means {
+		list = append(list, narrowed(fmt.Sprint(meansKey, k), means.Data, means.Rows, means.Cols))
+	}
+	if m.IDs != nil {
+		list = append(list, safetensors.Strings(idsKey, m.IDs)...)
+	}
+	return list
+}
+
+// narrowed returns a tensor of float16, or of float32 if a value is beyond its range.
+func narrowed(name string, data []float32, shape ...int) safetensors.Tensor {
+	for _, v := range data {
+		if v > kernel.MaxFloat16 || v < -kernel.MaxFloat16 {
+			return safetensors.Tensor{Name: name, Shape: shape, Data: data}
+		}
+	}
+	narrow := make([]uint16, len(data))
+	kernel.NarrowFloat16(narrow, data)
+	return safetensors.Tensor{Name: name, DType: safetensors.F16, Shape: shape, Data: narrow}
+}
+
+// readKnown reads the summary of a file, if it has one.
+func (m *Model) readKnown(f *safetensors.File) error {
+	info, found := f.Find(groupKey)
+	if !found {
+		return nil
+	}
+	s := &gnn.Summary{}
+	if info.DType == safetensors.U16 {
+		narrow, err := safetensors.Slice[uint16](f, groupKey)
+		if err != nil {
+			return err
+		}
+		for _, k := range narrow {
+			s.Group = append(s.Group, int32(k))
+		}
+	} else {
+		group, err := safetensors.Slice[int32](f, groupKey)
+		if err != nil {
+			return err
+		}
+		s.Group = slices.Clone(group) // group is in the mapped file
+	}
+	n, groups := len(s.Group), 0
+	for k := 0; ; k++ {
+		name := fmt.Sprint(meansKey, k)
+		info, found := f.Find(name)
+		if !found {
+			break
+		}
+		if len(info.Shape) != 2 || k > 0 && info.Shape[0] != groups {
+			return fmt.Errorf("tensor %q has the shape %v, must have a row for each group", name, info.Shape)
+		}
+		data, err := widened(f, info)
+		if err != nil {
+			return err
+		}
+		groups = info.Shape[0]
+		s.Means = append(s.Means, &mat.Dense{Rows: groups, Cols: info.Shape[1], Data: data})
+	}
+	for i, k := range s.Group {
+		if k < 0 || int(k) >= groups {
+			return fmt.Errorf("tensor %q: node %d is in group %d, must be 0 to %d", groupKey, i, k, groups-1)
+		}
+	}
+	info, _ = f.Find(degreeKey)
+	if !slices.Equal(info.Shape, []int{n}) {
+		return fmt.Errorf("tensor %q has the shape %v, must have %v", degreeKey, info.Shape, []int{n})
+	}
+	var err error
+	if s.Degree, err = widened(f, info); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(s.Degree, func(d float32) bool { return !(d >= 0) }); i >= 0 {
+		return fmt.Errorf("tensor %q: node %d has the degree %v, must be at least 0", degreeKey, i, s.Degree[i])
+	}
+	if m.IDs, err = safetensors.ReadStrings(f, idsKey); err != nil {
+		return err
+	}
+	if m.IDs != nil && len(m.IDs) != n {
+		return fmt.Errorf("%d ids, must be %d", len(m.IDs), n)
+	}
+	m.Known = s
+	return nil
+}
+
+// widened returns a copy of a tensor of float16 or float32.
+func widened(f *safetensors.File, t safetensors.Info) ([]float32, error) {
+	if t.DType != safetensors.F16 {
+		data, err := safetensors.Slice[float32](f, t.Name)
+		return slices.Clone(data), err
+	}
+	narrow, err := safetensors.Slice[uint16](f, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]float32, len(narrow))
+	kernel.WidenFloat16(data, narrow)
+	return data, nil
+}

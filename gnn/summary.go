@@ -1,0 +1,233 @@
+package gnn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Summary is what a trained model needs of a graph to predict new nodes that have edges to it. The nodes of the graph
+// are divided into M groups. Wherever the model would read what a known node contributes to a propagation, it reads the
+// mean over the group of this node. So an edge to a known node becomes an edge to its group, as in Gao et al., Graph
+// condensation for inductive node representation learning (ICDE 2024), whose mapping is learnt.
+type Summary struct {
+	// Group is the group of each known node, from 0 to M − 1.
+	Group []int32
+	// Degree is Σ_j A_ij of each known node.
+	Degree []float32
+	// Means has a matrix for each propagation of the model, in the order of the forward pass: the mean over each group of
+	// the rows that are propagated, M×k. An attention propagates two matrices, the scores and the rows.
+	Means []*mat.Dense
+}
+
+// Summarize returns the summary of a graph for the model m. adj and x are those of Logits. divide is called once with
+// the logits of all nodes and with the matrix that is propagated last, a row for each node. It returns the group of
+// each node, from 0 to groups − 1. Summarize takes the memory of a forward pass over the full graph, and keeps all
+// matrices that are propagated. Equal arguments give equal bytes for any number of threads.
+func (m *Trained) Summarize(ctx context.Context, adj *mat.CSR, x mat.Matrix,
+	divide func(logits, last *mat.Dense) (group []int32, groups int, err error)) (_ *Summary, err error) {
+	defer memory.Recover(&err)
+	if err := m.accepts(x); err != nil {
+		return nil, err
+	}
+	if err := check(ctx, adj, x); err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	if adj == nil {
+		adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	}
+	s := &Summary{Degree: make([]float32, n)}
+	for i, d := range newScope(adj, nil, nil, false).degrees(span(nil, 0, n)) {
+		s.Degree[i] = float32(d)
+	}
+	logits, err := m.forward(&adjacency{ctx: ctx, nodes: n, constant: adj, summary: s}, x)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Means) == 0 {
+		return nil, fmt.Errorf("model %s does not propagate: new nodes need no summary", m.Model.Name())
+	}
+	group, groups, err := divide(logits, s.Means[len(s.Means)-1])
+	if err != nil {
+		return nil, err
+	}
+	if len(group) != n {
+		return nil, fmt.Errorf("groups of %d nodes for a graph of %d nodes", len(group), n)
+	}
+	for i, k := range group {
+		if k < 0 || int(k) >= groups {
+			return nil, fmt.Errorf("node %d is in group %d, must be 0 to %d", i, k, groups-1)
+		}
+	}
+	s.Group = group
+	for k, rows := range s.Means {
+		s.Means[k] = meansOf(rows, group, groups)
+	}
+	return s, nil
+}
+
+// meansOf returns the mean over each group of the rows of x.
+func meansOf(x *mat.Dense, group []int32, groups int) *mat.Dense {
+	means, sums := mat.NewDense(groups, x.Cols), make([]float64, groups*x.Cols)
+	sizes := make([]int, groups)
+	for i, k := range group {
+		sizes[k]++
+		sum := sums[int(k)*x.Cols:][:x.Cols]
+		for c, v := range x.Row(i) {
+			sum[c] += float64(v)
+		}
+	}
+	for k, size := range sizes {
+		for c := range x.Cols {
+			means.Row(k)[c] = float32(sums[k*x.Cols+c] / float64(max(1, size)))
+		}
+	}
+	return means
+}
+
+// LogitsOfNew returns the logits, B×c, of B new nodes with features x, of which edges says how they are connected. It
+// is B×(N+B) for a summary of N nodes: column j < N is known node j, and column N + i is new node i. An edge between
+// two new nodes is in the rows of both. Known nodes keep what they propagate. With one group for each known node and
+// one new node, the result is that of Logits on the graph with this node, except that the neighbours of the new node do
+// not change.
+func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x mat.Matrix) (_ *mat.Dense, err error) {
+	defer memory.Recover(&err)
+	if err := m.accepts(x); err != nil {
+		return nil, err
+	}
+	known := len(s.Group)
+	n, _ := x.Dims()
+	if edges.Rows != n || edges.Cols != known+n {
+		return nil, fmt.Errorf("edges are %d×%d for %d new and %d known nodes", edges.Rows, edges.Cols, n, known)
+	}
+	if err := edges.Validate(ctx); err != nil {
+		return nil, fmt.Errorf("edges: %w", err)
+	}
+	some := &arrivals{edges: edges, degrees: make([]float64, n)}
+	among := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for i := range n {
+		for j, w := range edges.Row(i) {
+			some.degrees[i] += float64(w)
+			if j >= known {
+				among.Indices = append(among.Indices, int32(j-known))
+				if edges.Data != nil {
+					among.Data = append(among.Data, w)
+				}
+			}
+		}
+		among.Indptr[i+1] = int64(len(among.Indices))
+	}
+	return m.forward(&adjacency{ctx: ctx, nodes: n, constant: among, summary: s, arrivals: some}, x)
+}
+
+// accepts returns an error if x does not have the features of training, or if parameters do not fit the model.
+func (m *Trained) accepts(x mat.Matrix) error {
+	if n, d := x.Dims(); d != m.Features {
+		return fmt.Errorf("features are %d×%d, must be the %d features of training", n, d, m.Features)
+	}
+	return m.validate()
+}
+
+// forward returns the logits of all nodes of a by one forward pass.
+func (m *Trained) forward(a *adjacency, x mat.Matrix) (*mat.Dense, error) {
+	t := autodiff.NewValueTape()
+	vars := make([]*autodiff.Var, len(m.Parameters))
+	for i, p := range m.Parameters {
+		vars[i] = t.Var(p)
+	}
+	in := newInput(a, x)
+	var z *mat.Dense
+	if err := t.Within(a.ctx, func() error { z = m.Model.Forward(t, in, vars).Value; return nil }); err != nil {
+		return nil, err
+	}
+	return z, errors.Join(in.Err(), a.failed)
+}
+
+// arrivals are new nodes, which an adjacency connects to the groups of its summary.
+type arrivals struct {
+	edges   *mat.CSR  // of LogitsOfNew
+	degrees []float64 // Σ_j A_ij of the new nodes
+	next    int       // the index in Summary.Means of the next propagation
+}
+
+// means returns the means that the known neighbours of new nodes contribute to the next propagation, of x.
+func (a *adjacency) means(x *mat.Dense) *mat.Dense {
+	s := a.arrivals
+	if s.next >= len(a.summary.Means) || a.summary.Means[s.next].Cols != x.Cols {
+		if a.failed == nil {
+			a.failed = fmt.Errorf("the summary is not of this model: it has no %d columns for propagation %d", x.Cols, s.next)
+		}
+		return nil
+	}
+	s.next++
+	return a.summary.Means[s.next-1]
+}
+
+// addKnown adds to each row of z, which is P·x of the new nodes, what their known neighbours contribute.
+func (a *adjacency) addKnown(r rule, z, x *mat.Dense) {
+	means := a.means(x)
+	if means == nil {
+		return
+	}
+	for i, degree := range a.arrivals.degrees {
+		for j, w := range a.arrivals.edges.Row(i) {
+			if j >= len(a.summary.Group) {
+				continue
+			}
+			p := float64(w)
+			switch r {
+			case symmetric: // the new edge adds to the degree of the known node
+				p /= math.Sqrt((1 + degree) * (1 + float64(a.summary.Degree[j]) + p))
+			case mean:
+				p /= 1 + degree
+			}
+			kernel.Axpy(float32(p), means.Row(int(a.summary.Group[j])), z.Row(i))
+		}
+	}
+}
+
+// attendNew returns the attention of new nodes over themselves and their neighbours, for x with the given scores.
+func (a *adjacency) attendNew(own, other *mat.Dense, slope float32, x *mat.Dense) *mat.Dense {
+	z := mat.NewDense(x.Rows, x.Cols)
+	otherMeans, means := a.means(other), a.means(x)
+	if otherMeans == nil || means == nil {
+		return z
+	}
+	heads, known := own.Cols, len(a.summary.Group)
+	width := x.Cols / heads
+	var scores, rows [][]float32 // of the node itself and its neighbours
+	var weights []float32
+	for i := range x.Rows {
+		scores, rows = append(scores[:0], other.Row(i)), append(rows[:0], x.Row(i))
+		for j := range a.arrivals.edges.Row(i) {
+			if j >= known {
+				scores, rows = append(scores, other.Row(j-known)), append(rows, x.Row(j-known))
+			} else {
+				k := int(a.summary.Group[j])
+				scores, rows = append(scores, otherMeans.Row(k)), append(rows, means.Row(k))
+			}
+		}
+		for h := range heads {
+			weights = weights[:0]
+			for _, s := range scores {
+				score := own.Row(i)[h] + s[h]
+				if score < 0 {
+					score *= slope
+				}
+				weights = append(weights, score)
+			}
+			kernel.Softmax(weights)
+			for j, w := range weights {
+				kernel.Axpy(w, rows[j][h*width:][:width], z.Row(i)[h*width:][:width])
+			}
+		}
+	}
+	return z
+}

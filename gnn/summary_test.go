@@ -1,0 +1,137 @@
+package gnn_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// modulo returns a division of n nodes into groups: node i is in group i mod m.
+func modulo(n, m, groups int) func(_, _ *mat.Dense) ([]int32, int, error) {
+	group := make([]int32, n)
+	for i := range group {
+		group[i] = int32(i % m)
+	}
+	return func(_, _ *mat.Dense) ([]int32, int, error) { return group, groups, nil }
+}
+
+// arriving returns a known graph, features of two new nodes, and their edges. The new nodes are joined with each other.
+func arriving(weighted, sparse bool) (adj *mat.CSR, x, arrived mat.Matrix, edges *mat.CSR) {
+	const n, d = 17, 6
+	random := rand.New(rand.NewPCG(3, 1))
+	adj = randomGraph(n, 0.2, weighted, random)
+	some, others := bags(n, d, true, random), bags(2, d, true, random)
+	edges = &mat.CSR{Rows: 2, Cols: n + 2, Indptr: []int64{0, 4, 6}, Indices: []int32{0, 3, 11, n + 1, 3, n}}
+	if weighted {
+		edges.Data = []float32{0.5, 2, 1, 3, 0.25, 3}
+	}
+	if sparse {
+		return adj, some, others, edges
+	}
+	return adj, some.Dense(), others.Dense(), edges
+}
+
+// TestNewNodes compares the logits of new nodes with the formulas, on the graph in which edges lead from known nodes to
+// new ones and not back. There is a group for each known node.
+func TestNewNodes(t *testing.T) {
+	each(t, func(t *testing.T, m gnn.Model) {
+		for _, c := range []struct {
+			weighted, sparse bool
+			hidden           int
+		}{{false, false, 8}, {true, false, 4}, {true, true, 8}, {false, true, 16}} {
+			adj, x, arrived, edges := arriving(c.weighted, c.sparse)
+			n, d := x.Dims()
+			trained := &gnn.Trained{Model: m, Features: d, Hidden: c.hidden, Classes: 3}
+			trained.Parameters = parameters(m, d, c.hidden, 3, rand.New(rand.NewPCG(5, 6)))
+			s := mattest.Must(trained.Summarize(t.Context(), adj, x, modulo(n, n, n)))
+			got := mattest.Must(trained.LogitsOfNew(t.Context(), s, edges, arrived))
+
+			pattern := newTable(n+2, n+2)
+			degree := make([]float64, n+2)
+			for i := range n + 2 {
+				pattern[i][i] = 1
+				rows, at := adj, i
+				if i >= n {
+					rows, at = edges, i-n
+				}
+				for j, w := range rows.Row(at) {
+					pattern[i][j] = float64(w)
+				}
+				for _, w := range pattern[i] {
+					degree[i] += w
+				}
+			}
+			symmetric := pattern.each(func(i, j int, w float64) float64 {
+				if i >= n && j < n {
+					return w / math.Sqrt(degree[i]*(degree[j]+w))
+				}
+				return w / math.Sqrt(degree[i]*degree[j])
+			})
+			mean := pattern.each(func(i, _ int, w float64) float64 { return w / degree[i] })
+			var p []table
+			for _, parameter := range trained.Parameters {
+				p = append(p, tableOf(parameter))
+			}
+			all := slices.Concat(tableOf(x), tableOf(arrived))
+			want := logitsBy(m, symmetric, mean, pattern, all, p)[n:]
+			for i := range want {
+				for k, v := range want[i] {
+					if !near(got.Row(i)[k], v, 1) {
+						t.Errorf("%+v, new node %d: logits %v, want %v", c, i, got.Row(i), want[i])
+						break
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestSummaryOfGroups checks that the rows of a group are the means of the rows of its nodes.
+func TestSummaryOfGroups(t *testing.T) {
+	each(t, func(t *testing.T, m gnn.Model) {
+		adj, x, _, _ := arriving(true, true)
+		n, d := x.Dims()
+		trained := &gnn.Trained{Model: m, Features: d, Hidden: 8, Classes: 3}
+		trained.Parameters = parameters(m, d, 8, 3, rand.New(rand.NewPCG(5, 6)))
+		some := mattest.Must(trained.Summarize(t.Context(), adj, x, modulo(n, 3, 4))) // the last group is empty
+		all := mattest.Must(trained.Summarize(t.Context(), adj, x, modulo(n, n, n)))
+		for k, means := range some.Means {
+			for c := range means.Cols {
+				for g := range 4 {
+					sum, size := 0.0, 0.0
+					for i := g; i < n && g < 3; i += 3 {
+						sum, size = sum+float64(all.Means[k].Row(i)[c]), size+1
+					}
+					if want := sum / max(1, size); !near(means.Row(g)[c], want, 1) {
+						t.Fatalf("propagation %d, group %d: mean %v, want %v", k, g, means.Row(g)[c], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestSummaryRefuses checks the errors about summaries and new nodes that do not fit.
+func TestSummaryRefuses(t *testing.T) {
+	adj, x, arrived, edges := arriving(false, false)
+	n, d := x.Dims()
+	model := func(m gnn.Model) *gnn.Trained {
+		return &gnn.Trained{
+			Model: m, Features: d, Hidden: 8, Classes: 3,
+			Parameters: parameters(m, d, 8, 3, rand.New(rand.NewPCG(5, 6))),
+		}
+	}
+	gcn := model(gnn.GCN())
+	mattest.Fails(t, "groups of 16 nodes for a graph of 17")(gcn.Summarize(t.Context(), adj, x, modulo(n-1, n, n)))
+	mattest.Fails(t, "node 16 is in group 16, must be 0 to 15")(gcn.Summarize(t.Context(), adj, x, modulo(n, n, n-1)))
+	s := mattest.Must(gcn.Summarize(t.Context(), adj, x, modulo(n, n, n)))
+	mattest.Fails(t, "2×5, must be the 6 features")(gcn.LogitsOfNew(t.Context(), s, edges, mat.NewDense(2, 5)))
+	more := mat.NewDense(3, d)
+	mattest.Fails(t, "edges are 2×19 for 3 new and 17 known nodes")(gcn.LogitsOfNew(t.Context(), s, edges, more))
+	mattest.Fails(t, "the summary is not of this model")(model(gnn.APPNP()).LogitsOfNew(t.Context(), s, edges, arrived))
+}

@@ -1,0 +1,134 @@
+"""Predictions for new nodes by a model with a summary, in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._safetensors import Array
+
+__all__ = ["Known", "logits_of_new"]
+
+_PAGERANK = [0.1 * 0.9**j for j in range(10)] + [0.9**10]
+
+# The layers of each model: filters of a propagation, as (the coefficients of its powers, whether it is the mean over
+# the neighbours), each with the name of its weight; and the name of the bias.
+_LAYERS: dict[str, list[tuple[list[tuple[list[float], bool, str]], str]]] = {
+    "sgc": [([([0, 0, 1], False, "convs.0.lin.weight")], "convs.0.lin.bias")],
+    "gcn": [([([0, 1], False, f"convs.{k}.lin.weight")], f"convs.{k}.bias") for k in range(2)],
+    "sage": [
+        ([([1], False, f"convs.{k}.lin_r.weight"), ([0, 1], True, f"convs.{k}.lin_l.weight")], f"convs.{k}.lin_l.bias")
+        for k in range(2)
+    ],
+    "appnp": [([([1], False, "lins.0.weight")], "lins.0.bias"), ([(_PAGERANK, False, "lins.1.weight")], "bias")],
+    "cheby": [
+        (
+            [(c, False, f"convs.{k}.lins.{j}.weight") for j, c in enumerate([[1.0], [0.0, -1.0], [-1.0, 0.0, 2.0]])],
+            f"convs.{k}.bias",
+        )
+        for k in range(2)
+    ],
+}
+
+
+class Known:
+    """A summary: what a model needs of the nodes of a graph to predict new nodes."""
+
+    def __init__(self, tensors: Mapping[str, Array]) -> None:
+        """Take the tensors of a file, all of which have a name that begins with "known."."""
+        self.tensors = dict(tensors)
+        self.group = tensors["known.group"].astype(np.int64)
+        self.degree = tensors["known.degree"].astype(np.float64)
+        names = (f"known.means.{k}" for k in range(len(tensors)))
+        self.means = [tensors[name].astype(np.float32) for name in names if name in tensors]
+        self._numbers: dict[str, int] | None = None
+
+    def numbers(self, ids: Any) -> Array:
+        """Return the numbers of known nodes: ids are ids if the nodes have ids, else numbers.
+
+        Raises:
+            ValueError: A node is not known.
+        """
+        if "known.ids" not in self.tensors:
+            numbers = np.asarray(ids, dtype=np.int64).reshape(-1)
+            wrong = (numbers < 0) | (numbers >= len(self.group))
+            if wrong.any():
+                raise ValueError(f"node {numbers[wrong][0]} is not known, must be 0 to {len(self.group) - 1}")
+            return numbers
+        if self._numbers is None:
+            text, ends = self.tensors["known.ids"].tobytes(), self.tensors["known.ids.offsets"]
+            spans = zip(ends[:-1], ends[1:])
+            self._numbers = {text[a:b].decode(): i for i, (a, b) in enumerate(spans)}
+        try:
+            return np.array([self._numbers[str(name)] for name in np.asarray(ids).reshape(-1)], dtype=np.int64)
+        except KeyError as missing:
+            raise ValueError(f"node {missing} is not known") from None
+
+
+class _Propagation:
+    """Propagations of new nodes, one after the other, in the order of the model."""
+
+    def __init__(self, known: Known, nodes: int, new: Array, neighbours: Array, weight: Array) -> None:
+        self.means: Iterator[Array] = iter(known.means)
+        self.new, self.weight, self.group = new, weight, known.group[neighbours]
+        self.total = 1 + np.bincount(new, weight, nodes)
+        self.other = 1 + known.degree[neighbours] + weight  # the new edge adds to the degree of the known node
+
+    def apply(self, x: Array, mean: bool) -> Array:
+        """Return P·x for the means of the next propagation."""
+        share = self.weight / (self.total[self.new] if mean else np.sqrt(self.total[self.new] * self.other))
+        z = x / self.total[:, None].astype(np.float32)
+        np.add.at(z, self.new, share[:, None].astype(np.float32) * next(self.means)[self.group])
+        return z
+
+    def filter(self, coefficients: list[float], mean: bool, x: Array) -> Array:
+        """Return Σ_j c_j·Pʲ·x by Horner's rule."""
+        z = coefficients[-1] * x
+        for c in reversed(coefficients[:-1]):
+            z = self.apply(z, mean) + c * x
+        return z
+
+    def attend(self, own: Array, other: Array, x: Array) -> Array:
+        """Return the attention of the new nodes over themselves and their neighbours."""
+        heads, (others, rows) = own.shape[1], (next(self.means)[self.group], next(self.means)[self.group])
+        n = len(x)
+        at = np.concatenate([np.arange(n), self.new])
+        scores = np.concatenate([own + other, own[self.new] + others])
+        scores = np.exp(np.where(scores < 0, 0.2 * scores, scores))
+        sums = np.zeros((n, heads), np.float32)
+        np.add.at(sums, at, scores)
+        values = np.concatenate([x, rows]).reshape(len(at), heads, -1)
+        z = np.zeros((n, *values.shape[1:]), np.float32)
+        np.add.at(z, at, (scores / sums[at])[:, :, None] * values)
+        return z.reshape(n, -1)
+
+
+def logits_of_new(
+    model: str, weights: Mapping[str, Array], known: Known, x: Array, new: Array, neighbours: Array, weight: Array
+) -> Array:
+    """Return the logits of new nodes with features x; edge e joins new[e] with the known node neighbours[e]."""
+    p = _Propagation(known, len(x), new, neighbours, weight)
+    if model == "gat":
+        for k in range(2):
+            x = x @ weights[f"convs.{k}.lin.weight"].T
+            own, other = (weights[f"convs.{k}.att_{side}"] for side in ("dst", "src"))
+            heads = x.reshape(len(x), *own.shape[1:])
+            x = p.attend((heads * own).sum(2), (heads * other).sum(2), x) + weights[f"convs.{k}.bias"]
+            if k == 0:
+                x = np.where(x < 0, np.expm1(x), x)
+        return x
+    layers = _LAYERS[model]
+    for k, (filters, bias) in enumerate(layers):
+        z = np.zeros((), np.float32)
+        for coefficients, mean, name in filters:
+            w = weights[name].T
+            if k == 0 and w.shape[0] <= w.shape[1]:  # the order in which the summary was made
+                z = z + p.filter(coefficients, mean, x) @ w
+            else:
+                z = z + p.filter(coefficients, mean, x @ w)
+        x = z + weights[bias]
+        if k < len(layers) - 1:
+            x = np.maximum(x, 0)
+    return x
