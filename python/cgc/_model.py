@@ -96,7 +96,7 @@ class Model:
     def predict_new(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Array:
         """Predict new nodes without the graph, in numpy. The model must have a summary, which summarize adds.
 
-        The result is that of `cgc predict --new`, up to rounding. A new node does not change what known nodes
+        The result is that of `cgc predict --new FOLDER`, up to rounding. A new node does not change what known nodes
         contribute.
 
         Args:
