@@ -21,8 +21,8 @@ __all__ = ["page"]
 
 PAGE = HERE.parent / "docs" / "reference" / "python.md"
 FUNCTIONS = (
-    "condense", "evaluate", "train", "predict", "summarize", "search", "objective", "tune", "report", "propagate",
-    "load_dataset", "tables",
+    "condense", "cut", "evaluate", "train", "predict", "summarize", "search", "objective", "tune", "report",
+    "propagate", "load_dataset", "tables",
 )  # fmt: skip
 SHORT = ("save", "load", "load_model", "load_propagated")  # a table says enough about them
 EXAMPLES = ("condense", "tables")  # the tutorial shows examples of the other functions

@@ -21,6 +21,7 @@ file that cannot be read or written, raises Error. An unknown argument raises Un
 
 from ._api import (
     condense,
+    cut,
     evaluate,
     load_dataset,
     objective,
@@ -44,7 +45,7 @@ from ._table import Score, Table
 __version__ = "0.1.0.dev0"
 __all__ = [
     "Condensed", "Error", "Graph", "GraphWarning", "Model", "Origin", "Predictions", "Propagated", "Score",
-    "SearchResult", "Table", "Tables", "UnknownArgument", "__version__", "condense", "evaluate", "load",
+    "SearchResult", "Table", "Tables", "UnknownArgument", "__version__", "condense", "cut", "evaluate", "load",
     "load_dataset", "load_model", "load_propagated", "objective", "predict", "propagate", "report", "save", "search",
     "summarize", "tables", "train", "tune",
 ]  # fmt: skip

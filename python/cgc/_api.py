@@ -20,6 +20,7 @@ from ._options import described
 from ._parameters import (
     SPACE,
     CondenseOptions,
+    CutOptions,
     EvaluateOptions,
     PredictOptions,
     PropagateOptions,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = [
-    "condense", "evaluate", "load_dataset", "objective", "predict", "propagate", "report", "search", "summarize",
-    "train", "tune",
+    "condense", "cut", "evaluate", "load_dataset", "objective", "predict", "propagate", "report", "search",
+    "summarize", "train", "tune",
 ]  # fmt: skip
 
 Path_ = Union[str, os.PathLike[str]]
@@ -300,6 +301,42 @@ def objective(
 
     weakref.finalize(accuracy, stack.close)
     return accuracy
+
+
+@described(CutOptions)
+def cut(small: Any, **options: "Unpack[CutOptions]") -> Any:
+    """Make a smaller condensed graph from a larger one. The graph that it was made from is not needed.
+
+    Nodes of one class are united, those first whose union raises the sum of squared distances to the means least. So a
+    node of a smaller size is a union of nodes of any larger size.
+
+    Args:
+        small: What condense returned, without edges, or the path of its file.
+        **options: The flags of `cgc cut`. help(cgc.cut) lists them.
+
+    Returns:
+        A torch_geometric Data if small is one, else a Condensed. origin.account["part_of"] has the new node of each
+        node of small.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> large = cgc.condense("demo", nodes=140)
+        >>> [len(cgc.cut(large, nodes=n).y) for n in (70, 35, 7)]
+        [70, 35, 7]
+    """
+    line = _options.flags("cut", options, ["small"])
+    with folder(0) as home:
+        out, spoken = home / "cut.safetensors", dict[str, str]()
+        run(["cut", _file(small, home, spoken), f"--output={out}", *line], spoken)
+        result = _condensed.load(out)
+    ids = getattr(small, "members_ids", None)
+    if ids is not None and result.members_ids is not None:  # the caller's ids; the file has strings
+        named = {str(i): i for i in ids}
+        result = replace(result, members_ids=[named[i] for i in result.members_ids])
+    return result.to_pyg() if is_from("torch_geometric", small) else result
 
 
 @described(EvaluateOptions)

@@ -9,6 +9,7 @@ __all__ = [
     "FLAGS",
     "SPACE",
     "CondenseOptions",
+    "CutOptions",
     "EvaluateOptions",
     "PredictOptions",
     "PropagateOptions",
@@ -54,6 +55,13 @@ class CondenseOptions(TypedDict, total=False):
     memory: Optional[Union[int, str]]
     precision: str
     embeddings: Optional[Union[str, os.PathLike[str]]]
+    threads: Optional[int]
+
+
+class CutOptions(TypedDict, total=False):
+    """The flags of `cgc cut`."""
+
+    nodes: int
     threads: Optional[int]
 
 
@@ -312,6 +320,12 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "half"),
         ("embeddings", None, "Advanced",
          "use the embeddings that cgc propagate wrote to FILE; GRAPH is then optional"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "cut": [
+        ("nodes", 0, "Size",
+         "number of condensed nodes, at least one for each class"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],

@@ -47,7 +47,7 @@ def test_signatures_list_the_flags(name):
         if flag != "models" or name == "tune":
             assert signature.parameters[flag].default == default
     shown = str(signature)
-    assert "options" not in shown and ("seed: int = 0" in shown or name in ("predict", "propagate"))
+    assert "options" not in shown and ("seed: int = 0" in shown or name in ("cut", "predict", "propagate"))
     assert "threads: Optional[int] = None" in shown
 
 

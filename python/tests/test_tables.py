@@ -282,3 +282,29 @@ def test_a_database_gives_the_rows_of_queries(arrays, tmp_path):
         cgc.condense(path, nodes=6, nodes_sql=queries["nodes_sql"], edges_sql="select * from bought_together")
     with pytest.raises(cgc.Error, match="take no queries"):
         cgc.condense(**arrays, nodes=6, **queries)
+
+
+def test_cut(tmp_path):
+    """A smaller size unites nodes of a larger one."""
+    large = cgc.condense("demo", nodes=35, method="cgc-d")
+    small = cgc.cut(large, nodes=14)
+    part_of = np.array(small.origin.account["part_of"])
+    assert len(small.y) == 14 and sorted(set(part_of)) == list(range(14))
+    assert (small.y[part_of] == large.y).all()
+    np.testing.assert_allclose(np.bincount(part_of, large.weight), small.weight)
+    mean = sum(large.weight[i] * large.x[i] for i in np.flatnonzero(part_of == 3)) / small.weight[3]
+    np.testing.assert_allclose(small.x[3], mean, atol=1e-5)
+    large.save(tmp_path / "large.safetensors")
+    np.testing.assert_array_equal(cgc.cut(tmp_path / "large.safetensors", nodes=14).x, small.x)
+    with pytest.raises(cgc.Error, match="nodes"):
+        cgc.cut(large, nodes=36)
+
+
+def test_cut_keeps_ids(arrays):
+    """The ids of a data frame that are numbers stay numbers."""
+    nodes = {"id": [10 * i for i in range(len(arrays["x"]))], "label": arrays["y"], "f": arrays["x"][:, 0]}
+    source, target = (10 * np.asarray(ends) for ends in arrays["edge_index"])
+    graph = cgc.tables(nodes, {"source": source, "target": target})
+    small = cgc.cut(cgc.condense(graph, nodes=12, method="cgc-x"), nodes=3)
+    ids = [i for node in range(3) for i in small.members(node)[0]]
+    assert ids and all(i % 10 == 0 for i in ids)

@@ -17,7 +17,7 @@ import (
 
 // pythonFunctions lists the functions of the Python package that accept the flags of the command with the same name.
 var pythonFunctions = []string{
-	"condense", "tune", "search", "evaluate", "train", "predict", "summarize", "propagate", "report",
+	"condense", "cut", "tune", "search", "evaluate", "train", "predict", "summarize", "propagate", "report",
 }
 
 // notInPython lists the flags that are not keyword arguments, because the functions have other ways to express them.

@@ -120,7 +120,7 @@ a folder, a file or a database URL.
 	root.SetUsageFunc(usageText)
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.trainCommand(), c.predictCommand(), c.summarizeCommand(),
+		c.runCommand(), c.condenseCommand(), c.cutCommand(), c.evaluateCommand(), c.trainCommand(), c.predictCommand(), c.summarizeCommand(),
 		c.reportCommand(), c.tuneCommand(), c.searchCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(),
 		c.convertCommand("cgc"),
 		c.dataCommand(), c.webCommand(), c.versionCommand(), c.manualCommand(), c.propagateCommand(), c.workerCommand())
@@ -142,7 +142,7 @@ func tree(cmd *cobra.Command) []*cobra.Command {
 // group assigns the commands to groups for the help. The groups are ordered by their first commands.
 func group(root *cobra.Command) {
 	for _, g := range []struct{ title, names string }{
-		{"Condense and train:", "run condense propagate evaluate train predict summarize report web"},
+		{"Condense and train:", "run condense cut propagate evaluate train predict summarize report web"},
 		{"Search and compare:", "tune search experiment paper bench"},
 		{"Graphs:", "data convert"},
 	} {
