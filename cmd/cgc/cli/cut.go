@@ -18,9 +18,10 @@ func (c *command) cutCommand() *cobra.Command {
 			"cgc cut large.safetensors --nodes 35 -o small.safetensors",
 		),
 		Short: "Make a smaller condensed graph from a larger one in milliseconds",
-		Long: `Unite nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph that FILE was
-made from is not needed. Nodes of one class are united, those first whose union raises the sum of squared distances to
-the means least. So a node of a smaller size is a union of nodes of any larger size. FILE must have no edges.`,
+		Long: `Unite nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph that
+FILE was made from is not needed. Nodes of one class are united, those first whose union raises the sum of squared
+distances to the means least. So a node of a smaller size is a union of nodes of any larger size. FILE must have no
+edges.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -120,10 +120,10 @@ a folder, a file or a database URL.
 	root.SetUsageFunc(usageText)
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		c.runCommand(), c.condenseCommand(), c.cutCommand(), c.evaluateCommand(), c.trainCommand(), c.predictCommand(), c.summarizeCommand(),
-		c.reportCommand(), c.tuneCommand(), c.searchCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(),
-		c.convertCommand("cgc"),
-		c.dataCommand(), c.webCommand(), c.versionCommand(), c.manualCommand(), c.propagateCommand(), c.workerCommand())
+		c.runCommand(), c.condenseCommand(), c.cutCommand(), c.evaluateCommand(), c.trainCommand(), c.predictCommand(),
+		c.summarizeCommand(), c.reportCommand(), c.tuneCommand(), c.searchCommand(), c.experimentCommand(),
+		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(),
+		c.versionCommand(), c.manualCommand(), c.propagateCommand(), c.workerCommand())
 	c.addGraphFlags(root)
 	group(root)
 	complete(root)
