@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -185,5 +187,31 @@ func TestCheck(t *testing.T) {
 	}
 	if _, err := auto.AccountOf(&condense.Condensed{Method: "cgc"}); err == nil {
 		t.Error("a graph of cgc has an account of auto")
+	}
+}
+
+// TestTrainsOnLargeGraphs checks that a graph of 50,000 nodes is condensed by the candidate with the best accuracy
+// after a short training, of those that may replace cgc, and that the result does not depend on the number of threads.
+func TestTrainsOnLargeGraphs(t *testing.T) {
+	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
+		Name: "large", Nodes: 50_000, Edges: 200_000, Features: 24, Classes: 4, Train: 20, Val: 2000, Test: 100,
+		Balanced: true, Homophily: 0.85, Signal: 0.5,
+	}, rand.NewPCG(4, 0)))
+	_, a := choice(t, auto.New(), g, 1)
+	best, most := "", 0.0
+	for i, c := range a.Candidates {
+		if trained := c.Trained > 0; trained != (i == 0 || c.Gain > c.Error) {
+			t.Errorf("%s: gain %v ± %v, accuracy after training %v", c.Name, c.Gain, c.Error, c.Trained)
+		}
+		if c.Trained > most {
+			best, most = c.Name, c.Trained
+		}
+	}
+	if a.Chosen != best || best == "cgc" || !strings.Contains(a.Why, "a GCN trained on its graph for a moment") {
+		t.Errorf("chose %s, want %s; %s", a.Chosen, best, a.Why)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if _, again := choice(t, auto.New(), g, 2); !reflect.DeepEqual(again.Candidates, a.Candidates) {
+		t.Errorf("with one thread %+v, want %+v", again.Candidates, a.Candidates)
 	}
 }

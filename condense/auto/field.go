@@ -29,8 +29,8 @@ const (
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
 	// judgeStream is the stream of random numbers that samples the validation nodes of a large graph, holdOutStream that
-	// of the training nodes that are held out.
-	judgeStream, holdOutStream = 1, 2
+	// of the training nodes that are held out, and trainStream that of the trainings of the runoff.
+	judgeStream, holdOutStream, trainStream = 1, 2, 3
 )
 
 // field is where candidates compete: a graph to condense and a judge of the results.
@@ -107,6 +107,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	}
 	a.Weighted = won.shares != nil
 	var base []judge.Verdict
+	judged := make([][]judge.Verdict, len(candidates))
 	best := &candidates[0]
 	for i := range candidates {
 		c := &candidates[i]
@@ -119,6 +120,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 				return won, err
 			}
 		}
+		judged[i] = verdicts
 		if i == 0 {
 			base, won.verdicts, a.Validation = verdicts, verdicts, len(verdicts[0].Each)
 		}
@@ -128,7 +130,6 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			best, won.verdicts = c, verdicts
 		}
 	}
-	won.method, a.Chosen = best.method, best.Name
 	kind := "validation"
 	if f.heldOut {
 		kind = "held-out training"
@@ -137,13 +138,48 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	if a.Weighted {
 		judges += " (weighted by the shares of their classes)"
 	}
-	if best == &candidates[0] {
+	switch {
+	case best == &candidates[0]:
 		a.Why = "no candidate was clearly better on " + judges
-	} else {
+	case f.shared.graph.Nodes() < manyNodes:
 		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, best.Gain, best.Error,
 			candidates[0].Name)
+	default:
+		if best, won.verdicts, err = f.runoff(ctx, candidates, made, judged, won.shares, margin); err != nil {
+			return won, err
+		}
+		a.Why = fmt.Sprintf("on %s, a GCN trained on its graph for a moment has the best accuracy, %.1f%%", judges,
+			best.Trained)
+		if best != &candidates[0] {
+			a.Why += fmt.Sprintf(", and %.1f%% on that of %s", candidates[0].Trained, candidates[0].Name)
+		}
 	}
+	won.method, a.Chosen = best.method, best.Name
 	return won, ctx.Err()
+}
+
+// runoff returns the candidate whose trials are the best to train a GCN on, of cgc and those that may replace it, and
+// the verdicts on it in closed form.
+func (f *field) runoff(ctx context.Context, candidates []Candidate, made [][]*condense.Condensed,
+	judged [][]judge.Verdict, shares []float64, margin float64) (best *Candidate, _ []judge.Verdict, err error) {
+	chosen := 0
+	for i := range candidates {
+		c := &candidates[i]
+		if c.LeftOut != "" || i > 0 && c.Gain <= margin*c.Error {
+			continue
+		}
+		verdicts := make([]judge.Verdict, len(made[i]))
+		for t, small := range made[i] {
+			src := rand.NewPCG(uint64(t), trainStream)
+			if verdicts[t], err = f.judge.Trained(ctx, small, shares, src); err != nil {
+				return nil, nil, err
+			}
+		}
+		if c.Trained = judge.Mean(verdicts...).Accuracy; c.Trained > candidates[chosen].Trained {
+			chosen = i
+		}
+	}
+	return &candidates[chosen], judged[chosen], nil
 }
 
 // trials condenses by each candidate that is not left out, once for each seed of the trials.

@@ -9,6 +9,7 @@ import (
 	gonum "gonum.org/v1/gonum/mat"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
@@ -204,6 +205,32 @@ func TestSampleFieldKeepsItsBound(t *testing.T) {
 		smaller := len(some) > 0 && len(some) < len(sample) && len(field) < len(near)
 		if !fits || !smaller || !slices.IsSorted(some) || !slices.IsSorted(field) {
 			t.Errorf("limit %d: %v with field %v", limit, some, field)
+		}
+	}
+}
+
+// TestTrained compares the verdict with a training of package gnn that is validated on the graph itself after the last
+// epoch.
+func TestTrained(t *testing.T) {
+	g, small := judged(t)
+	j := mattest.Must(New(t.Context(), g, false, false, rand.NewPCG(1, 1)))
+	got := mattest.Must(j.Trained(t.Context(), small, nil, rand.NewPCG(4, 2)))
+	config := gnn.Defaults()
+	config.Epochs, config.ValidateEvery = epochs, epochs
+	sample := &gnn.Sample{Adj: small.Adj, X: small.X, Y: small.Y, Classes: 2, Weights: small.Weights()}
+	target := mattest.Must(gnn.NewTarget(g, false))
+	want := mattest.Must(gnn.Train(t.Context(), gnn.GCN(), sample, target, config, rand.NewPCG(4, 2)))
+	if math.Abs(got.Accuracy-want.Validation) > 1e-9 {
+		t.Errorf("accuracy %v, want %v", got.Accuracy, want.Validation)
+	}
+	logits := mattest.Must(want.Trained.Logits(t.Context(), g.Adj, g.X))
+	for at, i := range g.Split.Val {
+		hit := 0.0
+		if row := logits.Row(int(i)); slices.Index(row, slices.Max(row)) == int(g.Y[i]) {
+			hit = 100
+		}
+		if got.Hits[at] != hit {
+			t.Errorf("node %d: %v, want %v", i, got.Hits[at], hit)
 		}
 	}
 }
