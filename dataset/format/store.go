@@ -31,6 +31,12 @@ type TableStore interface {
 	ReadTables(ctx context.Context, path string) (*Tables, error)
 }
 
+// TableWriter is a Format that can write a single table to a file, atomically.
+type TableWriter interface {
+	Format
+	WriteTable(ctx context.Context, path string, t *Table) error
+}
+
 // Teller is an ArrayStore or a TableStore that can read the metadata at a path and nothing else. That is a quick way to
 // distinguish a condensed graph from a large graph.
 type Teller interface {

@@ -63,3 +63,18 @@ def columns_of_demo(demo, tmp_path):
     folder = tmp_path / "demo.parquet"
     command("convert", "demo", str(folder))
     return pandas.read_parquet(folder / "nodes.parquet"), pandas.read_parquet(folder / "edges.parquet"), demo
+
+
+def test_predictions(tmp_path):
+    """cgc predict writes the same predictions as Parquet, npy and text."""
+    small = cgc.condense("demo", nodes=14, method="cgc")
+    cgc.train(small, "demo", seeds=1, epochs=5, hidden=8).save(tmp_path / "model.safetensors")
+    for name in ("p.parquet", "p.npy", "p.csv"):
+        command(
+            "predict", str(tmp_path / "model.safetensors"), "--on=demo", "--part=test", f"--output={tmp_path / name}"
+        )
+    table = parquet.read_table(tmp_path / "p.parquet").to_pydict()
+    wanted = np.loadtxt(tmp_path / "p.csv", delimiter=",", skiprows=1)
+    assert table["id"] == wanted[:, 0].tolist() and table["class"] == wanted[:, 1].tolist()
+    np.testing.assert_allclose(table["probabilities"], wanted[:, 2:], rtol=1e-5)
+    np.testing.assert_array_equal(np.load(tmp_path / "p.npy"), np.float32(table["probabilities"]))

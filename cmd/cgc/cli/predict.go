@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/arrivals"
+	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -40,7 +43,8 @@ them with known nodes, or with each other (source, target, and weight if there i
 the known nodes, by cgc summarize, and GRAPH is not needed.
 
 The table has the columns id, class and, for each class, its probability. Without -o, it is printed. A file FILE.csv
-contains the table; FILE.safetensors contains the tensors nodes, class and probabilities.`,
+contains the table; FILE.parquet has id, class and a list of the probabilities; FILE.safetensors the tensors nodes,
+class and probabilities; and FILE.npy the probabilities alone, a row for each node.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +57,7 @@ contains the table; FILE.safetensors contains the tensors nodes, class and proba
 	addChoice(cmd, &job.part, "part", predictable, "nodes to predict, of the split or without a label")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	into(graphGroup, flags)
-	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`, .csv or .safetensors")
+	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
 	into(outputGroup, flags)
 	return cmd
@@ -61,6 +65,9 @@ contains the table; FILE.safetensors contains the tensors nodes, class and proba
 
 // predictable lists the values of --part of cgc predict.
 var predictable = []string{"all", "train", "val", "test", "unlabelled"}
+
+// predictionFiles lists the extensions of files of predictions.
+var predictionFiles = []string{".csv", ".parquet", ".safetensors", ".npy"}
 
 // predictJob is one run of cgc predict.
 type predictJob struct {
@@ -92,8 +99,8 @@ func (j *predictJob) run(ctx context.Context, file string) error {
 		return usagef("--part %s is for --on GRAPH: new nodes are in no part of a split", j.part)
 	case j.out == "" && j.json:
 		return usagef("predict --json needs -o FILE: the file for the predictions")
-	case j.out != "" && extension != ".csv" && extension != ".safetensors":
-		return usagef("-o %s, must end in .csv or .safetensors", j.out)
+	case j.out != "" && !slices.Contains(predictionFiles, extension):
+		return usagef("-o %s, must end in %s", j.out, words(predictionFiles))
 	}
 	if j.out != "" {
 		if err := writable("-o", j.out, extension, j.force, never); err != nil {
@@ -115,6 +122,12 @@ func (j *predictJob) run(ctx context.Context, file string) error {
 		return s.write(j.stdout)
 	case ".csv":
 		err = j.replace(j.out, s.write)
+	case ".npy":
+		err = j.replace(j.out, func(to io.Writer) error {
+			return npy.Write(to, format.Array{Name: "probabilities", Data: mat.Matrix(s.rows())}, mat.F32)
+		})
+	case ".parquet":
+		err = j.save(j.out, func() error { return s.parquet(ctx, j.out) })
 	default:
 		err = j.save(j.out, func() error { return s.save(ctx, j.out) })
 	}
@@ -253,16 +266,51 @@ func (s predictions) write(to io.Writer) error {
 	return w.Error()
 }
 
-// save writes the predictions as tensors: nodes, class, and a row of probabilities for each of the nodes.
-func (s predictions) save(ctx context.Context, path string) error {
+// rows returns the probabilities of the nodes.
+func (s predictions) rows() *mat.Dense {
+	rows := new(mat.Dense)
+	s.probabilities.Gather(rows, s.nodes)
+	return rows
+}
+
+// classes returns the predicted class of each node.
+func (s predictions) classes() []int32 {
 	class := make([]int32, len(s.nodes))
-	rows := mat.NewDense(len(s.nodes), s.model.Classes)
 	for k, i := range s.nodes {
 		class[k] = int32(s.class(i))
-		copy(rows.Row(k), s.probabilities.Row(int(i)))
 	}
+	return class
+}
+
+// save writes the predictions as tensors: nodes, class, and a row of probabilities for each of the nodes.
+func (s predictions) save(ctx context.Context, path string) error {
+	rows := s.rows()
 	return safetensors.Write(ctx, path, map[string]string{"graph": s.name}, []safetensors.Tensor{
-		{Name: "nodes", Data: s.nodes}, {Name: "class", Data: class},
+		{Name: "nodes", Data: s.nodes}, {Name: "class", Data: s.classes()},
 		{Name: "probabilities", Shape: []int{rows.Rows, rows.Cols}, Data: rows.Data},
 	})
+}
+
+// parquet writes the predictions as a table: id, class, and the list probabilities. Classes have their names.
+func (s predictions) parquet(ctx context.Context, path string) error {
+	f, err := format.Find("parquet")
+	if err != nil {
+		return err
+	}
+	w, is := f.(format.TableWriter)
+	if !is {
+		return fmt.Errorf("-o %s: this build writes no Parquet files", path)
+	}
+	id := format.Column{Name: "id", Data: s.nodes}
+	if s.ids != nil {
+		names := make([]string, len(s.nodes))
+		for k, i := range s.nodes {
+			names[k] = s.ids[i]
+		}
+		id.Data = names
+	}
+	return w.WriteTable(ctx, path, &format.Table{Rows: len(s.nodes), Columns: []format.Column{
+		id, {Name: "class", Data: s.classes(), Dictionary: s.model.ClassNames},
+		{Name: "probabilities", Width: s.model.Classes, Data: s.rows().Data},
+	}})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,14 @@ func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) er
 	})
 }
 
+// WriteTable writes a single table to a file, as WriteTables writes each of its files.
+func (Format) WriteTable(ctx context.Context, path string, t *format.Table) error {
+	return atomicfile.Write(path, func(to io.Writer) error {
+		w := &writer{ctx: ctx, stage: "writing " + filepath.Base(path), total: t.Rows}
+		return w.table(to, t, nil)
+	})
+}
+
 // replaceable returns an error if a folder at path contains files that do not belong to a graph.
 func replaceable(path string) error {
 	entries, err := os.ReadDir(path)
@@ -74,6 +83,11 @@ func (w *writer) file(path string, t *format.Table, metadata map[string]string) 
 		return err
 	}
 	defer f.Close()
+	return cmp.Or(w.table(f, t, metadata), f.Close()) // atomicfile.Folder syncs all files
+}
+
+// table writes a table.
+func (w *writer) table(to io.Writer, t *format.Table, metadata map[string]string) error {
 	sorted := *t
 	sorted.Columns = slices.SortedFunc(slices.Values(t.Columns), func(a, b format.Column) int {
 		return cmp.Compare(a.Name, b.Name) // as pq.Group orders them
@@ -89,11 +103,11 @@ func (w *writer) file(path string, t *format.Table, metadata map[string]string) 
 	for key, value := range metadata {
 		options = append(options, pq.KeyValueMetadata(key, value)) // the library sorts them
 	}
-	out := pq.NewGenericWriter[any](f, options...)
+	out := pq.NewGenericWriter[any](to, options...)
 	if err := w.rows(out, &sorted); err != nil {
 		return err
 	}
-	return cmp.Or(out.Close(), f.Close()) // atomicfile.Folder syncs all files
+	return out.Close()
 }
 
 // optional reports whether a cell of c may be empty.

@@ -178,6 +178,7 @@ var tables = map[string]func(root string) string{
 	"accuracy":  accuracy,
 	"baselines": baselines,
 	"board":     board,
+	"cuts":      cuts,
 	"headline":  headline,
 	"lossless":  lossless,
 	"new-nodes": arrivalTable,
