@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,14 +24,24 @@ import (
 // become means, weighted by m. Nodes are ordered by class, then by their first node in c. Config is that of c; the
 // account also has cut_from, the number of nodes of c, and part_of, the new node of each node of c.
 //
-// nodes is at least the number of classes with condensed nodes, and at most N′. c must have no edges, because the
-// features of nodes with edges are not means. Cut takes O(n²·d) for each class of n nodes. The result is the same for
-// any number of threads.
+// A cut has no edges. If c has edges, its features are first propagated over them twice, as in a GNN with two layers:
+// X′ becomes Â′²X′, which is close to H′ for the method cgc (eq. 17).
+//
+// nodes is at least the number of classes with condensed nodes, and at most N′. Cut takes O(n²·d) for each class of n
+// nodes. The result is the same for any number of threads.
 func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
-	if c.Adj != nil && c.Adj.NNZ() > 0 {
-		return nil, errors.New("the condensed graph has edges, so its features are not means: cgc-x, cgc-d and simdm make " +
-			"graphs without edges")
+	if c.Edges() > 0 {
+		without := *c
+		for range 2 {
+			next := new(mat.Dense)
+			if err := c.Operator().Apply(ctx, next, without.X); err != nil {
+				return nil, err
+			}
+			without.X = next
+		}
+		without.Adj = nil
+		c = &without
 	}
 	merges, err := c.merges(ctx)
 	if err != nil {

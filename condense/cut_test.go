@@ -179,9 +179,31 @@ func TestCutRefuses(t *testing.T) {
 	c := grouped(1)
 	mattest.Fails(t, "2 nodes, must be 3 (the classes with condensed nodes) to 23")(c.Cut(t.Context(), 2))
 	mattest.Fails(t, "24 nodes, must be 3")(c.Cut(t.Context(), 24))
+}
+
+// TestCutPropagates checks that a cut of a graph with edges is that of the graph without edges whose features were
+// propagated twice. An edge of weight 3 between nodes 0 and 1 gives them weights of 1/4 and 3/4.
+func TestCutPropagates(t *testing.T) {
+	c := grouped(1)
+	plain := *c
 	indptr := append([]int64{0, 1, 2}, slices.Repeat([]int64{2}, 21)...)
-	c.Adj = &mat.CSR{Rows: 23, Cols: 23, Indptr: indptr, Indices: []int32{1, 0}}
-	mattest.Fails(t, "the condensed graph has edges")(c.Cut(t.Context(), 10))
+	c.Adj = &mat.CSR{Rows: 23, Cols: 23, Indptr: indptr, Indices: []int32{1, 0}, Data: []float32{3, 3}}
+	plain.X = &mat.Dense{Rows: 23, Cols: 3, Data: slices.Clone(c.X.Data)}
+	for k := range 3 {
+		a, b := c.X.Row(0)[k], c.X.Row(1)[k]
+		plain.X.Row(0)[k], plain.X.Row(1)[k] = 0.625*a+0.375*b, 0.375*a+0.625*b // (1/4 3/4; 3/4 1/4)²
+	}
+	for _, n := range []int{23, 11, 3} {
+		got, want := mattest.Must(c.Cut(t.Context(), n)), mattest.Must(plain.Cut(t.Context(), n))
+		if got.Adj != nil || !slices.Equal(got.Y, want.Y) || !reflect.DeepEqual(got.Members, want.Members) {
+			t.Errorf("cut to %d: other nodes", n)
+		}
+		for i, v := range want.X.Data {
+			if math.Abs(float64(got.X.Data[i]-v)) > 1e-6 {
+				t.Fatalf("cut to %d: features %v, want %v", n, got.X.Data, want.X.Data)
+			}
+		}
+	}
 }
 
 // BenchmarkCut cuts a condensed graph of the size of products to half.

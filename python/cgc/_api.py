@@ -308,10 +308,11 @@ def cut(small: Any, **options: "Unpack[CutOptions]") -> Any:
     """Make a smaller condensed graph from a larger one. The graph that it was made from is not needed.
 
     Nodes of one class are united, those first whose union raises the sum of squared distances to the means least. So a
-    node of a smaller size is a union of nodes of any larger size.
+    node of a smaller size is a union of nodes of any larger size. The result has no edges: if small has some, its
+    features are propagated over them first.
 
     Args:
-        small: What condense returned, without edges, or the path of its file.
+        small: What condense returned, or the path of its file.
         **options: The flags of `cgc cut`. help(cgc.cut) lists them.
 
     Returns:

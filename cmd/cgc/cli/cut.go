@@ -20,8 +20,8 @@ func (c *command) cutCommand() *cobra.Command {
 		Short: "Make a smaller condensed graph from a larger one in milliseconds",
 		Long: `Unite nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph that
 FILE was made from is not needed. Nodes of one class are united, those first whose union raises the sum of squared
-distances to the means least. So a node of a smaller size is a union of nodes of any larger size. FILE must have no
-edges.`,
+distances to the means least. So a node of a smaller size is a union of nodes of any larger size. OTHER has no edges:
+if FILE has some, its features are propagated over them first.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE: func(cmd *cobra.Command, args []string) error {
