@@ -43,3 +43,14 @@ with open(folder / "edges.csv", "w", newline="") as file:
             if other not in (item, items[-1]) and (other, item) not in pairs:
                 pairs.add((item, other))
     out.writerows(sorted(pairs))
+
+folder = Path(__file__).parent / "new-nodes"  # three items that came later, each bought together with known ones
+folder.mkdir(exist_ok=True)
+with open(folder / "nodes.csv", "w", newline="") as file, open(folder / "edges.csv", "w", newline="") as joined:
+    out, edges = csv.writer(file, lineterminator="\n"), csv.writer(joined, lineterminator="\n")
+    out.writerow(["id", "price", *(f"f{k}" for k in range(FEATURES))])
+    edges.writerow(["source", "target"])
+    for name, kind in (("new-0", "tea"), ("new-1", "cocoa"), ("new-2", "tea")):
+        numbers = (f"{chance.gauss(mean, NOISE):.2f}" for mean in typical[kind])
+        out.writerow([name, f"{chance.lognormvariate(8, 1.5):.0f}", *numbers])
+        edges.writerows([name, other] for other in chance.sample(of_department[kind], BOUGHT_TOGETHER))
