@@ -12,7 +12,7 @@ import (
 )
 
 // sizedGraphs lists the graphs that were condensed to many sizes. The records are in sizes-NAME.jsonl.
-var sizedGraphs = []string{"cora", "citeseer", "dblp", "acm"}
+var sizedGraphs = []string{"cora", "citeseer", "dblp", "acm", "arxiv"}
 
 // sized returns the results of auto on a graph at all sizes, ascending, with those of the full graph.
 func sized(root, name string) []measured {
@@ -67,7 +67,11 @@ func lossless(root string) string {
 	for _, name := range sizedGraphs {
 		all := sized(root, name)
 		r := records[slices.IndexFunc(records, func(f found) bool { return f.Graph == all[0].graph })]
-		c := all[slices.IndexFunc(all, func(c measured) bool { return c.nodes == r.Condensed.Nodes })]
+		at := slices.IndexFunc(all, func(c measured) bool { return c.nodes == r.Condensed.Nodes })
+		if at < 0 {
+			continue // not trained at this size
+		}
+		c := all[at]
 		judged := r.Choice.Sizes[len(r.Choice.Sizes)-1]
 		t.Row(report.Word(c.name()), report.Integer(r.Train), report.Integer(c.nodes),
 			report.Word(report.Signed(judged.Loss, 1).Text+" ± "+report.Decimal(judged.Error, 1).Text), c.test("auto"),
