@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -254,10 +255,14 @@ func verdict(logits *mat.Dense, labels []int32, weights []float64) Verdict {
 	n := float64(len(labels))
 	entropies := func(scale float64) (mean float64, each []float64) {
 		each = make([]float64, len(labels))
-		for i := range labels {
-			one := mat.Dense{Rows: 1, Cols: logits.Cols, Data: logits.Row(i)}
-			each[i] = gnn.CrossEntropy(&one, labels[i:i+1], scale)
-			mean += weights[i] * each[i] / n
+		parallel.For(len(labels), 256, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				one := mat.Dense{Rows: 1, Cols: logits.Cols, Data: logits.Row(i)}
+				each[i] = gnn.CrossEntropy(&one, labels[i:i+1], scale)
+			}
+		})
+		for i, h := range each {
+			mean += weights[i] * h / n
 		}
 		return mean, each
 	}
