@@ -207,7 +207,7 @@ func TestTrainsOnLargeGraphs(t *testing.T) {
 			best, most = c.Name, c.Trained
 		}
 	}
-	if a.Chosen != best || best == "cgc" || !strings.Contains(a.Why, "a GCN trained on its graph for a moment") {
+	if a.Chosen != best || best == "cgc" || !strings.Contains(a.Why, "a GCN trained briefly on its result") {
 		t.Errorf("chose %s, want %s; %s", a.Chosen, best, a.Why)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

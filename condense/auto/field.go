@@ -3,6 +3,7 @@ package auto
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/distill"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/progress"
@@ -138,31 +140,35 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	if a.Weighted {
 		judges += " (weighted by the shares of their classes)"
 	}
-	switch {
-	case best == &candidates[0]:
+	if best == &candidates[0] {
 		a.Why = "no candidate was clearly better on " + judges
-	case f.shared.graph.Nodes() < manyNodes:
-		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, best.Gain, best.Error,
-			candidates[0].Name)
-	default:
-		if best, won.verdicts, err = f.runoff(ctx, candidates, made, judged, won.shares, margin); err != nil {
+		return won, ctx.Err()
+	}
+	a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, best.Gain, best.Error,
+		candidates[0].Name)
+	if f.shared.graph.Nodes() >= manyNodes {
+		chosen, err := f.runoff(ctx, candidates, made, won.shares, margin)
+		if err != nil {
 			return won, err
 		}
-		a.Why = fmt.Sprintf("on %s, a GCN trained on its graph for a moment has the best accuracy, %.1f%%", judges,
-			best.Trained)
-		if best != &candidates[0] {
-			a.Why += fmt.Sprintf(", and %.1f%% on that of %s", candidates[0].Trained, candidates[0].Name)
+		if chosen >= 0 {
+			best, won.verdicts = &candidates[chosen], judged[chosen]
+			a.Why = fmt.Sprintf("on %s, a GCN trained briefly on its result is the most accurate: %.1f%%", judges, best.Trained)
+			if chosen > 0 && candidates[0].Trained > 0 {
+				a.Why += fmt.Sprintf(", and %.1f%% for %s", candidates[0].Trained, candidates[0].Name)
+			}
 		}
 	}
 	won.method, a.Chosen = best.method, best.Name
 	return won, ctx.Err()
 }
 
-// runoff returns the candidate whose trials are the best to train a GCN on, of cgc and those that may replace it, and
-// the verdicts on it in closed form.
-func (f *field) runoff(ctx context.Context, candidates []Candidate, made [][]*condense.Condensed,
-	judged [][]judge.Verdict, shares []float64, margin float64) (best *Candidate, _ []judge.Verdict, err error) {
-	chosen := 0
+// runoff returns the index of the candidate whose trials are the best to train a GCN on, of cgc and those that may
+// replace it. It is −1 if every training diverges.
+func (f *field) runoff(
+	ctx context.Context, candidates []Candidate, made [][]*condense.Condensed, shares []float64, margin float64,
+) (chosen int, err error) {
+	chosen = -1
 	for i := range candidates {
 		c := &candidates[i]
 		if c.LeftOut != "" || i > 0 && c.Gain <= margin*c.Error {
@@ -170,16 +176,22 @@ func (f *field) runoff(ctx context.Context, candidates []Candidate, made [][]*co
 		}
 		verdicts := make([]judge.Verdict, len(made[i]))
 		for t, small := range made[i] {
-			src := rand.NewPCG(uint64(t), trainStream)
-			if verdicts[t], err = f.judge.Trained(ctx, small, shares, src); err != nil {
-				return nil, nil, err
+			verdicts[t], err = f.judge.Trained(ctx, small, shares, rand.NewPCG(uint64(t), trainStream))
+			if err != nil {
+				break
 			}
 		}
-		if c.Trained = judge.Mean(verdicts...).Accuracy; c.Trained > candidates[chosen].Trained {
+		if errors.Is(err, gnn.ErrDiverged) {
+			continue
+		}
+		if err != nil {
+			return -1, err
+		}
+		if c.Trained = judge.Mean(verdicts...).Accuracy; chosen < 0 || c.Trained > candidates[chosen].Trained {
 			chosen = i
 		}
 	}
-	return &candidates[chosen], judged[chosen], nil
+	return chosen, nil
 }
 
 // trials condenses by each candidate that is not left out, once for each seed of the trials.
