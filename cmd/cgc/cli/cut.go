@@ -14,8 +14,8 @@ func (c *command) cutCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cut FILE --nodes N -o OTHER",
 		Example: examples(
-			"cgc condense cora --nodes 140 -o large.safetensors",
 			"cgc cut large.safetensors --nodes 35 -o small.safetensors",
+			"cgc cut large.safetensors --nodes 7 -o smallest.pt",
 		),
 		Short: "Make a smaller condensed graph from a larger one in milliseconds",
 		Long: `Unite nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph that

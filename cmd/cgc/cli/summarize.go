@@ -19,7 +19,7 @@ func (c *command) summarizeCommand() *cobra.Command {
 		Use: "summarize MODEL --on GRAPH -o FILE",
 		Example: examples(
 			"cgc summarize model.safetensors --on my-graph/ -o summary.safetensors",
-			"cgc predict summary.safetensors --new new-nodes/",
+			"cgc summarize model.safetensors --on cora --groups 200 -o summary.safetensors",
 		),
 		Short: "Summarise a graph, so that a model predicts new nodes without it",
 		Long: `Divide the nodes of GRAPH, all of which are then known, into groups of similar predictions, and write a copy of
