@@ -12,7 +12,7 @@ import (
 )
 
 // sizedGraphs lists the graphs that were condensed to many sizes. The records are in sizes-NAME.jsonl.
-var sizedGraphs = []string{"cora", "citeseer", "dblp", "acm", "arxiv"}
+var sizedGraphs = []string{"cora", "citeseer", "dblp", "acm", "arxiv", "amazon-photo"}
 
 // sized returns the results of auto on a graph at all sizes, ascending, with those of the full graph.
 func sized(root, name string) []measured {
