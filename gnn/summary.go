@@ -2,11 +2,9 @@ package gnn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
-	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -33,21 +31,16 @@ type Summary struct {
 func (m *Trained) Summarize(ctx context.Context, adj *mat.CSR, x mat.Matrix,
 	divide func(logits, last *mat.Dense) (group []int32, groups int, err error)) (_ *Summary, err error) {
 	defer memory.Recover(&err)
-	if err := m.accepts(x); err != nil {
+	adj, err = m.accepted(ctx, adj, x)
+	if err != nil {
 		return nil, err
 	}
-	if err := check(ctx, adj, x); err != nil {
-		return nil, err
-	}
-	n, _ := x.Dims()
-	if adj == nil {
-		adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-	}
+	n := adj.Rows
 	s := &Summary{Degree: make([]float32, n)}
 	for i, d := range newScope(adj, nil, nil, false).degrees(span(nil, 0, n)) {
 		s.Degree[i] = float32(d)
 	}
-	logits, err := m.forward(&adjacency{ctx: ctx, nodes: n, constant: adj, summary: s}, x)
+	logits, err := forward(m.Model, &adjacency{ctx: ctx, nodes: n, constant: adj, summary: s}, x, m.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -124,30 +117,8 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 		}
 		among.Indptr[i+1] = int64(len(among.Indices))
 	}
-	return m.forward(&adjacency{ctx: ctx, nodes: n, constant: among, summary: s, arrivals: some}, x)
-}
-
-// accepts returns an error if x does not have the features of training, or if parameters do not fit the model.
-func (m *Trained) accepts(x mat.Matrix) error {
-	if n, d := x.Dims(); d != m.Features {
-		return fmt.Errorf("features are %d×%d, must be the %d features of training", n, d, m.Features)
-	}
-	return m.validate()
-}
-
-// forward returns the logits of all nodes of a by one forward pass.
-func (m *Trained) forward(a *adjacency, x mat.Matrix) (*mat.Dense, error) {
-	t := autodiff.NewValueTape()
-	vars := make([]*autodiff.Var, len(m.Parameters))
-	for i, p := range m.Parameters {
-		vars[i] = t.Var(p)
-	}
-	in := newInput(a, x)
-	var z *mat.Dense
-	if err := t.Within(a.ctx, func() error { z = m.Model.Forward(t, in, vars).Value; return nil }); err != nil {
-		return nil, err
-	}
-	return z, errors.Join(in.Err(), a.failed)
+	a := &adjacency{ctx: ctx, nodes: n, constant: among, summary: s, arrivals: some}
+	return forward(m.Model, a, x, m.Parameters)
 }
 
 // arrivals are new nodes, which an adjacency connects to the groups of its summary.

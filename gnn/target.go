@@ -178,20 +178,33 @@ func (m *Trained) validate() error {
 // of any type. Errors from reading it are returned.
 func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (_ *mat.Dense, err error) {
 	defer memory.Recover(&err)
-	n, d := x.Dims()
-	if d != m.Features {
-		return nil, fmt.Errorf("features are %d×%d, must be the %d features of training", n, d, m.Features)
+	adj, err = m.accepted(ctx, adj, x)
+	if err != nil {
+		return nil, err
 	}
-	if err := m.validate(); err != nil {
+	return newScope(adj, sparser(x), nil, false).view().infer(ctx, m.Model, m.Parameters)
+}
+
+// accepts returns an error if x does not have the features of training, or if parameters do not fit the model.
+func (m *Trained) accepts(x mat.Matrix) error {
+	if n, d := x.Dims(); d != m.Features {
+		return fmt.Errorf("features are %d×%d, must be the %d features of training", n, d, m.Features)
+	}
+	return m.validate()
+}
+
+// accepted returns adj, or an adjacency without edges if it is nil. The graph must be valid and accepted by m.
+func (m *Trained) accepted(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.CSR, error) {
+	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
 	if err := check(ctx, adj, x); err != nil {
 		return nil, err
 	}
-	if adj == nil {
+	if n, _ := x.Dims(); adj == nil {
 		adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	}
-	return newScope(adj, sparser(x), nil, false).view().infer(ctx, m.Model, m.Parameters)
+	return adj, nil
 }
 
 // Accuracy returns the percentage of rows whose largest logit belongs to their label. If several logits are equally

@@ -1,6 +1,7 @@
 package gnn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -35,23 +36,11 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 	if m, ok := m.(Inferrer); ok {
 		return m.Infer(ctx, v, parameters)
 	}
-	t := autodiff.NewValueTape()
-	vars := make([]*autodiff.Var, len(parameters))
-	for i, p := range parameters {
-		vars[i] = t.Var(p)
-	}
 	adj := newAdjacency(ctx, v.adj, v.adj.Rows)
 	adj.shared = v.scope
-	in := newInput(adj, v.x)
-	var z *mat.Dense
-	if err := t.Within(ctx, func() error { z = m.Forward(t, in, vars).Value; return nil }); err != nil {
+	z, err := forward(m, adj, v.x, parameters)
+	if err != nil {
 		return nil, err
-	}
-	if err := in.Err(); err != nil {
-		return nil, err
-	}
-	if z.Rows != v.adj.Rows {
-		return nil, fmt.Errorf("model %s returns logits of %d nodes, expected %d", m.Name(), z.Rows, v.adj.Rows)
 	}
 	if v.rows == nil {
 		return z, nil
@@ -59,6 +48,27 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 	some := new(mat.Dense)
 	z.Gather(some, v.rows)
 	return some, nil
+}
+
+// forward returns the logits of all nodes of a by one forward pass.
+func forward(m Model, a *adjacency, x mat.Matrix, parameters []*mat.Dense) (*mat.Dense, error) {
+	t := autodiff.NewValueTape()
+	vars := make([]*autodiff.Var, len(parameters))
+	for i, p := range parameters {
+		vars[i] = t.Var(p)
+	}
+	in := newInput(a, x)
+	var z *mat.Dense
+	if err := t.Within(a.ctx, func() error { z = m.Forward(t, in, vars).Value; return nil }); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(in.Err(), a.failed); err != nil {
+		return nil, err
+	}
+	if z.Rows != a.nodes {
+		return nil, fmt.Errorf("model %s returns logits of %d nodes, expected %d", m.Name(), z.Rows, a.nodes)
+	}
+	return z, nil
 }
 
 // scope is the part of a View that several trainings share. It keeps results that do not depend on weights. It is safe
