@@ -3,21 +3,17 @@ package arrivals
 
 import (
 	"context"
-	"path/filepath"
 
-	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 )
 
 // Read reads nodes.csv (id and features; label and split are not used) and edges.csv (source, target and weight) of a
 // folder, both with a header. Each may be a .csv.gz. See table.Pair.Arrivals.
 func Read(ctx context.Context, folder string, known []string, count int) (*table.Arrivals, []string, error) {
-	nodes, err := csvfile.OpenTable(csvfile.Path(folder, "nodes"))
+	p, err := named.Open(folder)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := table.Pair{Name: filepath.Base(folder), Nodes: nodes, Edges: func(context.Context) (table.Table, error) {
-		return csvfile.OpenTable(csvfile.Path(folder, "edges"))
-	}}
 	return p.Arrivals(ctx, known, count)
 }

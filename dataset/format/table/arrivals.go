@@ -2,9 +2,7 @@ package table
 
 import (
 	"context"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -63,44 +61,31 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	if err != nil {
 		return nil, nil, err
 	}
-	b := len(a.IDs)
-	weights := make([]map[int32]float32, b) // by neighbour
+	var all graph.Edges
 	var adding sync.Mutex
 	err = n.edges(ctx, t, e, func(e graph.Edges) error {
-		adding.Lock()
-		defer adding.Unlock()
-		for k := range e.Len() {
-			w, between := float32(1), [2]int32{e.From[k], e.To[k]}
-			if len(e.Weight) > 0 {
-				w = e.Weight[k]
-			}
-			if between[0] < int32(count) && between[1] < int32(count) {
-				return format.Wrong(t.File(), "an edge joins two known nodes, %d and %d: one must be new", between[0], between[1])
-			}
-			for side, v := range between {
-				if i := int(v) - count; i >= 0 && between[0] != between[1] {
-					if weights[i] == nil {
-						weights[i] = map[int32]float32{}
-					}
-					weights[i][between[1-side]] = max(weights[i][between[1-side]], w)
-				}
+		for k, from := range e.From {
+			if to := e.To[k]; max(from, to) < int32(count) {
+				return format.Wrong(t.File(), "an edge joins two known nodes, %d and %d: one must be new", from, to)
 			}
 		}
+		adding.Lock()
+		defer adding.Unlock()
+		all.From, all.To = append(all.From, e.From...), append(all.To, e.To...)
+		all.Weight = append(all.Weight, e.Weight...)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	a.Edges = &mat.CSR{Rows: b, Cols: count + b, Indptr: make([]int64, 1, b+1)}
-	for _, of := range weights {
-		for _, j := range slices.Sorted(maps.Keys(of)) {
-			a.Edges.Indices = append(a.Edges.Indices, j)
-			a.Edges.Data = append(a.Edges.Data, of[j])
-		}
-		a.Edges.Indptr = append(a.Edges.Indptr, int64(len(a.Edges.Indices)))
+	adj, _, err := graph.Adjacency(ctx, count+len(a.IDs), all)
+	if err != nil {
+		return nil, nil, format.Locate(err, t.File(), nil)
 	}
-	if !slices.ContainsFunc(a.Edges.Data, func(w float32) bool { return w != 1 }) {
-		a.Edges.Data = nil
+	rows := make([]int32, len(a.IDs))
+	for i := range rows {
+		rows[i] = int32(count + i)
 	}
+	a.Edges = adj.Select(rows)
 	return a, c.indexNotes(p.Nodes), nil
 }

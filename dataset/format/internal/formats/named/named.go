@@ -40,7 +40,7 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a folder. Record i of nodes.csv, after the header, is node i. Text labels become classes in sorted order.
 // Integer labels that start at 1 are shifted to start at 0.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	p, err := open(path)
+	p, err := Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,15 +49,15 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 
 // Stream delivers the graph of Read. Files are read in blocks of records.
 func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
-	p, err := open(path)
+	p, err := Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	return p.Stream(ctx, memory)
 }
 
-// open opens the tables of a folder.
-func open(folder string) (p table.Pair, err error) {
+// Open opens the tables of a folder.
+func Open(folder string) (p table.Pair, err error) {
 	p.Name = filepath.Base(folder)
 	p.Edges = func(context.Context) (table.Table, error) {
 		return csvfile.OpenTable(csvfile.Path(folder, "edges"))
