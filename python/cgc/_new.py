@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._names import text_of
 from ._safetensors import Array
 
 __all__ = ["Known", "logits_of_new"]
@@ -58,9 +59,7 @@ class Known:
                 raise ValueError(f"node {numbers[wrong][0]} is not known, must be 0 to {len(self.group) - 1}")
             return numbers
         if self._numbers is None:
-            text, ends = self.tensors["known.ids"].tobytes(), self.tensors["known.ids.offsets"]
-            spans = zip(ends[:-1], ends[1:])
-            self._numbers = {text[a:b].decode(): i for i, (a, b) in enumerate(spans)}
+            self._numbers = {name: i for i, name in enumerate(text_of("known.ids", self.tensors) or [])}
         try:
             return np.array([self._numbers[str(name)] for name in np.asarray(ids).reshape(-1)], dtype=np.int64)
         except KeyError as missing:
@@ -96,7 +95,10 @@ class _Propagation:
         n = len(x)
         at = np.concatenate([np.arange(n), self.new])
         scores = np.concatenate([own + other, own[self.new] + others])
-        scores = np.exp(np.where(scores < 0, 0.2 * scores, scores))
+        scores = np.where(scores < 0, 0.2 * scores, scores)
+        largest = np.full((n, heads), -np.inf, np.float32)
+        np.maximum.at(largest, at, scores)
+        scores = np.exp(scores - largest[at])  # which cannot overflow
         sums = np.zeros((n, heads), np.float32)
         np.add.at(sums, at, scores)
         values = np.concatenate([x, rows]).reshape(len(at), heads, -1)
