@@ -108,30 +108,29 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		return won, err
 	}
 	a.Weighted = won.shares != nil
-	var base []judge.Verdict
 	judged := make([][]judge.Verdict, len(candidates))
-	best := &candidates[0]
+	contenders, best := []int{0}, 0 // contenders are cgc and those that may replace it
 	for i := range candidates {
 		c := &candidates[i]
 		if c.LeftOut != "" {
 			continue
 		}
-		verdicts := make([]judge.Verdict, len(made[i]))
+		judged[i] = make([]judge.Verdict, len(made[i]))
 		for t, small := range made[i] {
-			if verdicts[t], err = f.judge.Of(ctx, small, true, won.shares); err != nil {
+			if judged[i][t], err = f.judge.Of(ctx, small, true, won.shares); err != nil {
 				return won, err
 			}
 		}
-		judged[i] = verdicts
-		if i == 0 {
-			base, won.verdicts, a.Validation = verdicts, verdicts, len(verdicts[0].Each)
-		}
-		c.Accuracy = judge.Mean(verdicts...).Accuracy
-		c.Gain, c.Error = compared(verdicts, base, func(v judge.Verdict) []float64 { return v.Each })
-		if c.Gain > margin*c.Error && c.Gain > best.Gain {
-			best, won.verdicts = c, verdicts
+		c.Accuracy = judge.Mean(judged[i]...).Accuracy
+		c.Gain, c.Error = compared(judged[i], judged[0], func(v judge.Verdict) []float64 { return v.Each })
+		if c.Gain > margin*c.Error {
+			contenders = append(contenders, i)
+			if c.Gain > candidates[best].Gain {
+				best = i
+			}
 		}
 	}
+	a.Validation = len(judged[0][0].Each)
 	kind := "validation"
 	if f.heldOut {
 		kind = "held-out training"
@@ -140,40 +139,37 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	if a.Weighted {
 		judges += " (weighted by the shares of their classes)"
 	}
-	if best == &candidates[0] {
-		a.Why = "no candidate was clearly better on " + judges
-		return won, ctx.Err()
+	c := &candidates[best]
+	a.Why = "no candidate was clearly better on " + judges
+	if best > 0 {
+		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, c.Gain, c.Error,
+			candidates[0].Name)
 	}
-	a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, best.Gain, best.Error,
-		candidates[0].Name)
-	if f.shared.graph.Nodes() >= manyNodes {
-		chosen, err := f.runoff(ctx, candidates, made, won.shares, margin)
+	if best > 0 && f.shared.graph.Nodes() >= manyNodes {
+		chosen, err := f.runoff(ctx, candidates, contenders, made, won.shares)
 		if err != nil {
 			return won, err
 		}
 		if chosen >= 0 {
-			best, won.verdicts = &candidates[chosen], judged[chosen]
-			a.Why = fmt.Sprintf("on %s, a GCN trained briefly on its result is the most accurate: %.1f%%", judges, best.Trained)
-			if chosen > 0 && candidates[0].Trained > 0 {
+			best, c = chosen, &candidates[chosen]
+			a.Why = fmt.Sprintf("on %s, a GCN trained briefly on its result is the most accurate: %.1f%%", judges, c.Trained)
+			if best > 0 && candidates[0].Trained > 0 {
 				a.Why += fmt.Sprintf(", and %.1f%% for %s", candidates[0].Trained, candidates[0].Name)
 			}
 		}
 	}
-	won.method, a.Chosen = best.method, best.Name
+	won.method, won.verdicts, a.Chosen = c.method, judged[best], c.Name
 	return won, ctx.Err()
 }
 
-// runoff returns the index of the candidate whose trials are the best to train a GCN on, of cgc and those that may
-// replace it. It is −1 if every training diverges.
+// runoff returns the index of the contender whose trials are the best to train a GCN on. It is −1 if every training
+// diverges.
 func (f *field) runoff(
-	ctx context.Context, candidates []Candidate, made [][]*condense.Condensed, shares []float64, margin float64,
+	ctx context.Context, candidates []Candidate, contenders []int, made [][]*condense.Condensed, shares []float64,
 ) (chosen int, err error) {
 	chosen = -1
-	for i := range candidates {
+	for _, i := range contenders {
 		c := &candidates[i]
-		if c.LeftOut != "" || i > 0 && c.Gain <= margin*c.Error {
-			continue
-		}
 		verdicts := make([]judge.Verdict, len(made[i]))
 		for t, small := range made[i] {
 			verdicts[t], err = f.judge.Trained(ctx, small, shares, rand.NewPCG(uint64(t), trainStream))
