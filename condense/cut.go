@@ -139,17 +139,21 @@ type ward struct {
 func newWard(c *Condensed, nodes []int32) *ward {
 	w := &ward{nodes: nodes}
 	for _, i := range nodes {
-		mass := 1.0
-		if c.Members != nil {
-			mass = float64(c.Members.Indptr[i+1] - c.Members.Indptr[i])
-		}
 		x := make([]float64, c.X.Cols)
 		for k, v := range c.X.Row(int(i)) {
 			x[k] = float64(v)
 		}
-		w.mass, w.x = append(w.mass, max(mass, 1)), append(w.x, x)
+		w.mass, w.x = append(w.mass, c.mass(i)), append(w.x, x)
 	}
 	return w
+}
+
+// mass returns the number of source nodes of node i, or 1 without source nodes.
+func (c *Condensed) mass(i int32) float64 {
+	if c.Members == nil {
+		return 1
+	}
+	return max(1, float64(c.Members.Indptr[i+1]-c.Members.Indptr[i]))
 }
 
 // rise returns how much the sum of squared distances grows if two nodes are merged.
@@ -225,10 +229,7 @@ func (c *Condensed) united(parts [][]int32) (*Condensed, error) {
 		total := 0.0
 		weights := make([]float64, len(part))
 		for k, i := range part {
-			partOf[i], weights[k] = j, 1
-			if c.Members != nil {
-				weights[k] = max(1, float64(c.Members.Indptr[i+1]-c.Members.Indptr[i]))
-			}
+			partOf[i], weights[k] = j, c.mass(i)
 			total += weights[k]
 		}
 		for k := range weights {
