@@ -17,13 +17,13 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// Groups is the number of groups that Summarize uses if none is given: 1,000, but at most a tenth of the nodes.
-func Groups(nodes int) int { return max(1, min(1000, nodes/10)) }
+// defaultGroups is the number of groups that Summarize uses if none is given.
+func defaultGroups(nodes int) int { return max(1, min(1000, nodes/10)) }
 
 // Summarize returns m with a summary of g, by which New predicts new nodes without g. k-means clusters the nodes of
 // each predicted class by what their last propagation reads. groups is the number of clusters of all classes, from the
-// number of predicted classes to the number of nodes; 0 means Groups. Equal arguments give equal bytes for any number
-// of threads.
+// number of predicted classes to the number of nodes; 0 means 1,000, but at most a tenth of the nodes. Equal arguments
+// give equal bytes for any number of threads.
 func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed uint64) (*Model, error) {
 	if err := m.fits(g); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed 
 	with := *m
 	with.IDs = ids
 	with.Known, err = m.Trained.Summarize(ctx, g.Adj, g.X, func(logits, last *mat.Dense) ([]int32, int, error) {
-		return divide(ctx, logits, last, cmp.Or(groups, Groups(logits.Rows)), seed)
+		return divide(ctx, logits, last, cmp.Or(groups, defaultGroups(logits.Rows)), seed)
 	})
 	return &with, err
 }

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
 )
@@ -19,8 +18,8 @@ type cutRecord struct {
 	Own       float64 `json:"own"`
 }
 
-// cuts generates the table of condensed graphs that were cut from a larger one. Records of a graph and size are
-// neighbours after sorting by the order of their first lines.
+// cuts generates the table of condensed graphs that were cut from a larger one, with a row for each graph and size in
+// the order of their first records.
 func cuts(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("cut from"), right("to"), right("seeds"), {Name: "method"}, right("cut"),
@@ -44,12 +43,11 @@ func cuts(root string) string {
 		for _, r := range of[k] {
 			cut, own, difference = append(cut, r.Cut), append(own, r.Own), append(difference, r.Cut-r.Own)
 		}
-		first, e := of[k][0], experiment.EstimateOf(difference)
+		first := of[k][0]
 		c := measured{graph: k.graph, nodes: k.nodes, of: first.Of}
 		t.Row(report.Word(c.name()), report.Integer(first.Largest), report.Integer(k.nodes), report.Integer(len(cut)),
 			report.Word(first.Method), plusMinus(experiment.EstimateOf(cut)), report.Word(first.OwnMethod),
-			plusMinus(experiment.EstimateOf(own)), report.Word(fmt.Sprintf("%s (%s to %s)",
-				report.Signed(e.Mean, 1).Text, report.Signed(e.Mean-e.CI95, 1).Text, report.Signed(e.Mean+e.CI95, 1).Text)))
+			plusMinus(experiment.EstimateOf(own)), paper.Difference(experiment.EstimateOf(difference), false))
 	}
 	return markdown(t)
 }
