@@ -101,8 +101,8 @@ class Model:
 
         Args:
             x: The features of B new nodes, B × d, as the graph has them: they are prepared as description says.
-            edge_index: The edges, 2 × E: a known node, by its id if nodes have ids, else by its number; and the number
-                of a new node, from 0.
+            edge_index: The edges, 2 × E, each once: a known node, by its id if nodes have ids, else by its number; and
+                the number of a new node, from 0.
             edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
 
         Returns:
