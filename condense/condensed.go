@@ -120,19 +120,6 @@ func (c *Condensed) Operator() graph.Operator {
 	return graph.Symmetric(a)
 }
 
-// TakeNames copies the names of g's classes and of the source nodes. c must have been condensed from g. View.Adopt
-// calls it.
-func (c *Condensed) TakeNames(g *graph.Graph) {
-	c.ClassNames, c.MemberIDs = g.ClassNames, nil
-	if g.IDs == nil || c.Members == nil {
-		return
-	}
-	c.MemberIDs = make([]string, len(c.Members.Indices))
-	for e, v := range c.Members.Indices {
-		c.MemberIDs[e] = g.IDs[v]
-	}
-}
-
 // CountBudget returns the number of nodes of each class, in the form of Condensed.Budget.
 func CountBudget(y []int32, classes int) []int {
 	budget := make([]int, classes)

@@ -130,7 +130,7 @@ func load(path string) (_ *Condensed, err error) {
 func withoutDataset(err error, stores []string) error {
 	var name *format.UnknownError
 	var extension *format.UnknownExtensionError
-	if !errors.As(err, &name) && !errors.As(err, &extension) || !slices.Equal(stores, []string{native.Name}) {
+	if !errors.As(err, &name) && !errors.As(err, &extension) || !slices.Equal(stores, []string{"safetensors"}) {
 		return err
 	}
 	return fmt.Errorf("%w; to use other formats, import github.com/graph-condensation/cgc/dataset", err)

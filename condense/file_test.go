@@ -269,6 +269,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 		if view.Adopt(small); g.Classes != small.Classes {
 			t.Fatalf("%d classes, want those of whole, %d", g.Classes, small.Classes)
 		}
+		mattest.OK(t, small.TakeSource(&g))
 		small.Scaling = nil // it has another number of features
 		again := mattest.Must(condense.Load(save(t, small)))
 		for e, v := range again.Members.Indices {
@@ -286,7 +287,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 // If a graph has no names, the file contains none.
 func TestFilesWithoutNames(t *testing.T) {
 	small := whole(t)
-	small.TakeNames(hundred(t))
+	mattest.OK(t, small.TakeSource(hundred(t)))
 	data := mattest.Must(os.ReadFile(save(t, small)))
 	if strings.Contains(string(data), "class_names") || strings.Contains(string(data), "members.ids") {
 		t.Error("the file of a graph without names has names")

@@ -86,7 +86,6 @@ func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *g
 func (v View) Adopt(small *Condensed) {
 	small.Scaling, small.NormalizedFeatures = v.Scaling, v.normalized
 	small.Inductive, small.GraphNodes = v.Origin != nil, v.Nodes
-	small.TakeNames(v.Graph)
 	if small.Members == nil {
 		return
 	}

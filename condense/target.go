@@ -17,8 +17,9 @@ type Source struct {
 	Unlabelled int `json:"unlabelled_members,omitempty"`
 }
 
-// TakeSource sets c.Source. g is the graph that c was condensed from, before any scaling of features, and with all
-// nodes in the inductive setting. Members refer to g. Errors of reading features are returned.
+// TakeSource sets c.Source, and copies the names of g's classes and of the source nodes. g is the graph that c was
+// condensed from, before any scaling of features, and with all nodes in the inductive setting. Members refer to g.
+// Errors of reading features are returned.
 func (c *Condensed) TakeSource(g *graph.Graph) error {
 	d, err := graph.DigestOf(g)
 	if err != nil {
@@ -33,6 +34,14 @@ func (c *Condensed) SetSource(d graph.Digest, g *graph.Graph) {
 	c.Source = &Source{Digest: d}
 	members := c.sourceNodes()
 	c.Source.Unlabelled = len(members) - common(members, g.Split.Train)
+	c.ClassNames, c.MemberIDs = g.ClassNames, nil
+	if g.IDs == nil || c.Members == nil {
+		return
+	}
+	c.MemberIDs = make([]string, len(c.Members.Indices))
+	for e, v := range c.Members.Indices {
+		c.MemberIDs[e] = g.IDs[v]
+	}
 }
 
 // sourceNodes returns the distinct nodes in Members, ascending.

@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -76,7 +77,7 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == synth.DemoShape().Name {
 		if o.Queries != (format.Queries{}) {
-			return nil, &format.NoQueriesError{Path: name, Name: name}
+			return nil, noQueries(name, name)
 		}
 		if o.Split != 0 {
 			return nil, oneSplit(name, name, o.Split)
@@ -116,7 +117,7 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, notes []string, err error) {
 	q, takes := found.Format.(format.Querier)
 	if !takes && o.Queries != (format.Queries{}) {
-		return nil, nil, &format.NoQueriesError{Path: found.Path, Name: found.FormatName}
+		return nil, nil, noQueries(found.Path, found.FormatName)
 	}
 	splitter, splits := found.Format.(format.Splitter)
 	if o.Split < 0 || !splits && o.Split > 0 {
@@ -257,4 +258,18 @@ func (o Options) note(text string, args ...any) {
 	if o.Note != nil {
 		o.Note(fmt.Sprintf(text, args...))
 	}
+}
+
+// noQueries returns the error for queries to a graph that is not in a database. It names the formats that take them.
+func noQueries(path, name string) error {
+	queriers := slices.DeleteFunc(format.Names(), func(name string) bool {
+		f, err := format.Find(name)
+		_, is := f.(format.Querier)
+		return err != nil || !is
+	})
+	want := "no format here does"
+	if len(queriers) > 0 {
+		want = "only those of " + strings.Join(queriers, " and ") + " do"
+	}
+	return fmt.Errorf("graphs of the format %s take no queries, %s (%s)", name, want, format.Shown(path))
 }

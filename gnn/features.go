@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/dropout"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -62,9 +63,9 @@ func (f *features) drop(p float64, src rand.Source, dense bool) {
 		return
 	}
 	if dense {
-		autodiff.MaskStored(f.x, p, src)
+		dropout.MaskStored(f.x, p, src)
 	} else {
-		autodiff.Mask(f.x.Data, p, src)
+		dropout.Mask(f.ctx, f.x.Data, p, src)
 	}
 	kernel.Mul(f.x.Data, f.x.Data, f.whole)
 	transpositions.For(len(f.from), 1<<15, f, func(captured **features, lo, hi int) {

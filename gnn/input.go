@@ -99,30 +99,26 @@ func VariableInput(a, x *autodiff.Var) *Input {
 		adj: newAdjacency(context.Background(), nil, n), nodes: n, features: x.Value.Cols, variable: x,
 		owners: map[[2]int]*mat.Dense{},
 	}
+	return in.With(a, nil)
+}
+
+// With returns in with A replaced by the variable a, n×n, and X by the variable x, n×d. Those that are nil stay. The
+// result is valid until the Reset of the variables' tape.
+func (in *Input) With(a, x *autodiff.Var) *Input {
+	out := *in
 	if a != nil {
-		return in.WithA(a)
+		if a.Value.Rows != in.nodes || a.Value.Cols != in.nodes {
+			panic(fmt.Sprintf("gnn: adjacency %d×%d for %d nodes", a.Value.Rows, a.Value.Cols, in.nodes))
+		}
+		out.adj = &adjacency{ctx: in.adj.ctx, nodes: in.nodes, variable: a, made: roundOf(a.Tape())}
 	}
-	return in
-}
-
-// WithA returns in with A replaced by the variable a, n×n. It is valid until the Reset of a's tape.
-func (in *Input) WithA(a *autodiff.Var) *Input {
-	if a.Value.Rows != in.nodes || a.Value.Cols != in.nodes {
-		panic(fmt.Sprintf("gnn: adjacency %d×%d for %d nodes", a.Value.Rows, a.Value.Cols, in.nodes))
+	if x != nil {
+		if x.Value.Rows != in.nodes || x.Value.Cols != in.features {
+			panic(fmt.Sprintf("gnn: features %d×%d for %d×%d", x.Value.Rows, x.Value.Cols, in.nodes, in.features))
+		}
+		out.x, out.sparse, out.streamed, out.variable = nil, nil, nil, x
 	}
-	out := *in
-	out.adj, out.propagated = &adjacency{ctx: in.adj.ctx, nodes: in.nodes, variable: a, made: roundOf(a.Tape())}, nil
-	return out.withDropout(in.config, in.src)
-}
-
-// WithX returns in with X replaced by the variable x, n×d. It is valid until the Reset of x's tape.
-func (in *Input) WithX(x *autodiff.Var) *Input {
-	if x.Value.Rows != in.nodes || x.Value.Cols != in.features {
-		panic(fmt.Sprintf("gnn: features %d×%d for %d×%d", x.Value.Rows, x.Value.Cols, in.nodes, in.features))
-	}
-	out := *in
-	out.x, out.sparse, out.streamed, out.propagated = nil, nil, nil, nil
-	out.variable = x
+	out.propagated = nil
 	return out.withDropout(in.config, in.src)
 }
 

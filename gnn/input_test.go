@@ -91,7 +91,7 @@ func (m mlp) Infer(ctx context.Context, v *gnn.View, p []*mat.Dense) (*mat.Dense
 	if err != nil {
 		return nil, err
 	}
-	t := autodiff.NewValueTape()
+	t := autodiff.NewTape().Values()
 	return m.Forward(t, in, []*autodiff.Var{t.Var(p[0]), t.Var(p[1]), t.Var(p[2])}).Value, nil
 }
 

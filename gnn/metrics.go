@@ -20,8 +20,8 @@ type Metrics struct {
 	AveragePrecision float64 `json:"average_precision,omitempty"`
 }
 
-// MetricsOf returns the metrics of logits, n×c, at nodes with the given labels in [0, c).
-func MetricsOf(logits *mat.Dense, labels []int32) Metrics {
+// metricsOf returns the metrics of logits, n×c, at nodes with the given labels in [0, c).
+func metricsOf(logits *mat.Dense, labels []int32) Metrics {
 	predicted := make([]int32, len(labels))
 	predict(predicted, logits)
 	right, own, all := make([]float64, logits.Cols), make([]float64, logits.Cols), make([]float64, logits.Cols)

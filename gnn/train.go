@@ -217,7 +217,7 @@ func (r *training) test(ctx context.Context) error {
 			return err
 		}
 		r.result.Test, r.result.Predicted = Accuracy(logits, labels), make([]int32, len(labels))
-		r.result.Metrics = MetricsOf(logits, labels)
+		r.result.Metrics = metricsOf(logits, labels)
 		predict(r.result.Predicted, logits)
 	}
 	r.result.Trained = &Trained{r.model, r.target.features, r.config.Hidden, r.sample.Classes, r.best}

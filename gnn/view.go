@@ -52,7 +52,7 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 
 // forward returns the logits of all nodes of a by one forward pass.
 func forward(m Model, a *adjacency, x mat.Matrix, parameters []*mat.Dense) (*mat.Dense, error) {
-	t := autodiff.NewValueTape()
+	t := autodiff.NewTape().Values()
 	vars := make([]*autodiff.Var, len(parameters))
 	for i, p := range parameters {
 		vars[i] = t.Var(p)

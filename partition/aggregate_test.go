@@ -10,15 +10,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
-	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
 // labelled draws n rows with classes and confidences; class 2 has no rows.
 func labelled(n int, seed uint64) (x *mat.Dense, y []int32, confidence []float32, budgets []int) {
 	random := rand.New(rand.NewPCG(seed, 1))
-	x = partitiontest.Mixture(n, 6, 9, seed)
+	x = mattest.Mixture(n, 6, 9, seed)
 	y, confidence = make([]int32, n), make([]float32, n)
 	for i := range y {
 		y[i] = []int32{0, 1, 1, 3, 3, 3, 4}[random.IntN(7)]
@@ -168,7 +168,7 @@ func TestAggregateKeepsClassesApart(t *testing.T) {
 }
 
 func TestAggregateRefuses(t *testing.T) {
-	x := partitiontest.Mixture(4, 2, 2, 1)
+	x := mattest.Mixture(4, 2, 2, 1)
 	y, r := []int32{0, 0, 1, 1}, []float32{0, 0, 0, 0}
 	ok := partition.Plan{Budgets: []int{1, 2}, Partitioner: partition.KMeans{}, Temperature: 1}
 	with := func(change func(*partition.Plan)) partition.Plan {

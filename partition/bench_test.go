@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/partition"
-	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
 // arxivTraining lists the number of training nodes of each of ogbn-arxiv's 40 classes.
@@ -27,7 +27,7 @@ func BenchmarkAggregate(b *testing.B) {
 		y = append(y, slices.Repeat([]int32{int32(c)}, n+n*4/10)...)
 	}
 	for _, d := range []int{128, 200} {
-		x := partitiontest.Mixture(len(y), d, 1600, 1)
+		x := mattest.Mixture(len(y), d, 1600, 1)
 		for _, m := range []partition.Partitioner{partition.Random{}, partition.KMeans{Restarts: 1}, partition.KMeans{},
 			partition.Spectral{}} {
 			b.Run(fmt.Sprintf("%d×%d/%T%v", x.Rows, d, m, m), func(b *testing.B) {
@@ -44,7 +44,7 @@ func BenchmarkAggregate(b *testing.B) {
 
 // BenchmarkLargestClass partitions only the largest class: 22797 rows into 97 groups.
 func BenchmarkLargestClass(b *testing.B) {
-	x := partitiontest.Mixture(22797, 128, 40, 1)
+	x := mattest.Mixture(22797, 128, 40, 1)
 	for _, m := range []partition.Partitioner{partition.KMeans{}, partition.Spectral{}} {
 		b.Run(fmt.Sprintf("%T", m), func(b *testing.B) {
 			var g partition.Groups

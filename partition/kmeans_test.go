@@ -11,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
-	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
 // spread returns Σ_i ‖x_i − mean of its group‖², computed with plain loops.
@@ -48,7 +47,7 @@ func TestKMeansObjective(t *testing.T) {
 		n, d := rapid.IntRange(2, 120).Draw(r, "n"), rapid.IntRange(1, 40).Draw(r, "d")
 		k := rapid.IntRange(1, n-1).Draw(r, "k")
 		seed := rapid.Uint64().Draw(r, "seed")
-		x := partitiontest.Mixture(n, d, 5, seed)
+		x := mattest.Mixture(n, d, 5, seed)
 		whole := spread(x, partition.Groups{Of: make([]int32, n), K: 1})
 		full := group(t, partition.KMeans{Iterations: 100, Restarts: 1}, x, k, seed)
 		if !full.Stats.Converged {
@@ -72,7 +71,7 @@ func TestKMeansObjective(t *testing.T) {
 
 // After convergence, no row is nearer to another mean than to its own.
 func TestKMeansIsAtRest(t *testing.T) {
-	x := partitiontest.Mixture(2500, 9, 12, 1)
+	x := mattest.Mixture(2500, 9, 12, 1)
 	g := group(t, partition.KMeans{Iterations: 1000, Restarts: 1}, x, 20, 1)
 	if !g.Stats.Converged || g.Stats.Restarts != 1 {
 		t.Fatalf("stats %+v", g.Stats)
@@ -104,7 +103,7 @@ func TestKMeansIsAtRest(t *testing.T) {
 }
 
 func TestKMeansTolerance(t *testing.T) {
-	x := partitiontest.Mixture(2500, 9, 12, 1)
+	x := mattest.Mixture(2500, 9, 12, 1)
 	rest := group(t, partition.KMeans{Iterations: 1000, Restarts: 1}, x, 20, 1).Stats.Objective
 	const tolerance = 0.01
 	g := group(t, partition.KMeans{Iterations: 1000, Restarts: 1, Tolerance: tolerance}, x, 20, 1)
@@ -160,7 +159,7 @@ func TestKMeansSeparatesFewValues(t *testing.T) {
 
 // More runs from the same source only add candidates.
 func TestKMeansRestartsKeepTheBest(t *testing.T) {
-	x := partitiontest.Mixture(700, 30, 70, 2)
+	x := mattest.Mixture(700, 30, 70, 2)
 	last := math.Inf(1)
 	better := 0
 	for restarts := 1; restarts <= 10; restarts++ {
@@ -185,7 +184,7 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 // With many rows, k-means starts from a sample of them. The result is as good as without a sample, and Stats reports
 // it. It depends on all rows: a row outside the sample also moves the mean of its group.
 func TestKMeansFromSample(t *testing.T) {
-	x := partitiontest.Mixture(6000, 10, 15, 4)
+	x := mattest.Mixture(6000, 10, 15, 4)
 	whole := spread(x, partition.Groups{Of: make([]int32, x.Rows), K: 1})
 	var all, some float64
 	const seeds = 5
@@ -213,7 +212,7 @@ func TestKMeansFromSample(t *testing.T) {
 
 // A shift and a scaling by a power of two change nothing if they are exact.
 func TestKMeansIgnoresShiftAndScale(t *testing.T) {
-	x := partitiontest.Mixture(400, 8, 6, 3)
+	x := mattest.Mixture(400, 8, 6, 3)
 	for i, v := range x.Data {
 		x.Data[i] = float32(math.Round(float64(v * 8))) // small integers: the changed rows are exact
 	}
@@ -238,11 +237,11 @@ func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 func TestKMeansRefusesParameters(t *testing.T) {
 	m := partition.KMeans{Iterations: -1, Restarts: -2, Tolerance: math.NaN()}
 	mattest.Fails(t, "-1 iterations", "-2 restarts", "tolerance NaN", "10 groups of 9 rows")(
-		m.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).View().Rows(), 10, rand.NewPCG(1, 2)))
+		m.Partition(t.Context(), mattest.Mixture(9, 3, 2, 1).View().Rows(), 10, rand.NewPCG(1, 2)))
 }
 
 func TestRandomIsBalanced(t *testing.T) {
-	x := partitiontest.Mixture(103, 2, 2, 1)
+	x := mattest.Mixture(103, 2, 2, 1)
 	g := group(t, partition.Random{}, x, 10, 1)
 	size := make([]int, g.K)
 	for _, j := range g.Of {

@@ -14,7 +14,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
-	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
 // centred returns x minus its column means.
@@ -121,7 +120,7 @@ func TestLeadingLeft(t *testing.T) {
 		{700, 200, 1, 50, 0.999}, {190, 400, 1, 40, 0.999}, {400, 400, 1, 12, 0.999},
 		{2600, 40, 12, 6, 0.999}, {2600, 400, 12, 6, 0.999}, {2600, 40, 1, 6, 0.999}, {2600, 400, 1, 6, 0.85},
 	} {
-		x := partitiontest.Mixture(c.n, c.d, c.centres, 5)
+		x := mattest.Mixture(c.n, c.d, c.centres, 5)
 		exact := centred(x)
 		for i := range x.Data {
 			x.Data[i] += 100
@@ -197,7 +196,7 @@ func wantOrthonormal(t *testing.T, name string, v *mat.Dense) {
 // eigenvectors do, whether U has k columns or fewer. If it has fewer, random vectors have to find the rest.
 func TestLeadingSpace(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{150, 30, 10}, {40, 200, 12}, {200, 5, 16}, {120, 2, 10}} {
-		u := leadingLeft(t, partitiontest.Mixture(c.n, c.d, 10, 3), c.k)
+		u := leadingLeft(t, mattest.Mixture(c.n, c.d, 10, 3), c.k)
 		k, degree := explicitKernel(u)
 		s := make([][]float64, c.n)
 		for i := range s {
@@ -258,7 +257,7 @@ func TestSpectralCut(t *testing.T) {
 		products := 0
 		const runs = 4
 		for seed := range uint64(runs) {
-			x := partitiontest.Mixture(c.n, c.d, c.centres, seed)
+			x := mattest.Mixture(c.n, c.d, c.centres, seed)
 			k, degree := explicitKernel(leadingLeft(t, x, c.k))
 			m := partition.KMeans{Restarts: 10}
 			explicit += cut(k, degree, group(t, m, explicitEmbedding(k, degree, c.k), c.k, seed)) / runs
@@ -310,5 +309,5 @@ func explicitEmbedding(k [][]float64, degree []float64, count int) *mat.Dense {
 func TestSpectralRefusesParameters(t *testing.T) {
 	m := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}
 	mattest.Fails(t, "-1 restarts")(
-		m.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).View().Rows(), 2, rand.NewPCG(1, 2)))
+		m.Partition(t.Context(), mattest.Mixture(9, 3, 2, 1).View().Rows(), 2, rand.NewPCG(1, 2)))
 }

@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/condense/distill"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/progress"
 )

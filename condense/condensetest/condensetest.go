@@ -50,9 +50,8 @@ func Test(t *testing.T, m condense.Method, claims ...Claim) {
 	}
 }
 
-// Check is Test for callers without a testing.T. It returns all violations, joined, or nil. Each error begins with the
-// name of its rule.
-func Check(ctx context.Context, m condense.Method, claims ...Claim) error {
+// violations returns all violations, joined, or nil. Each error begins with the name of its rule.
+func violations(ctx context.Context, m condense.Method, claims ...Claim) error {
 	var errs []error
 	for _, r := range rules {
 		if err := check(ctx, r, m, claims); err != nil {

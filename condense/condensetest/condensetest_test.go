@@ -141,11 +141,11 @@ func TestBrokenContract(t *testing.T) {
 			small.Inductive = true
 		}}},
 	} {
-		if err := condensetest.Check(t.Context(), c.broken, claims...); !found(err, c.rule, c.says) {
+		if err := condensetest.Violations(t.Context(), c.broken, claims...); !found(err, c.rule, c.says) {
 			t.Errorf("want an error of rule %q with %q, got\n%v", c.rule, c.says, err)
 		}
 	}
-	if err := condensetest.Check(t.Context(), generous{}); !found(err, "sizes", "error <nil>") {
+	if err := condensetest.Violations(t.Context(), generous{}); !found(err, "sizes", "error <nil>") {
 		t.Errorf("want an error of rule sizes, got\n%v", err)
 	}
 }

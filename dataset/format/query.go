@@ -28,21 +28,6 @@ type Splitter interface {
 	ReadSplit(ctx context.Context, path string, split int) (g *graph.Graph, notes []string, err error)
 }
 
-// NoQueriesError is the error for queries to a graph that is not in a database.
-type NoQueriesError struct {
-	// Path is the path of the graph, and Name the name of its format.
-	Path, Name string
-}
-
-// Error names the formats that accept queries.
-func (e *NoQueriesError) Error() string {
-	want := "no format here does"
-	if names := namesOf(is[Querier]); len(names) > 0 {
-		want = "only those of " + strings.Join(names, " and ") + " do"
-	}
-	return fmt.Sprintf("graphs of the format %s take no queries, %s (%s)", e.Name, want, Shown(e.Path))
-}
-
 // mark separates the scheme of an address from the rest.
 const mark = "://"
 

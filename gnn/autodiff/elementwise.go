@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/dropout"
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
@@ -136,6 +137,6 @@ func (t *Tape) Dropout(x *Var, p float64, src rand.Source) *Var {
 	}
 	mask := t.record(nil, nil, nil, nil)
 	mask.own.Reshape(x.Value.Rows, x.Value.Cols)
-	maskWithin(t.ctx, mask.own.Data, p, src)
+	dropout.Mask(t.ctx, mask.own.Data, p, src)
 	return t.Mul(x, mask)
 }

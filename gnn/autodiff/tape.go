@@ -89,14 +89,6 @@ func NewTape() *Tape {
 	return t
 }
 
-// NewValueTape returns a tape for values without gradients. It keeps no records, so the memory of a Var is freed when
-// the Var is no longer referenced. Grad panics.
-func NewValueTape() *Tape {
-	t := NewTape()
-	t.values = true
-	return t
-}
-
 // ended is the value with which operations panic after the context of their tape is done. Operations return no errors,
 // so that they can be nested like formulas. Only operations inside Within panic with ended, and only Within recovers
 // it.
@@ -119,10 +111,11 @@ func (t *Tape) Within(ctx context.Context, f func() error) (err error) {
 	return cmp.Or(f(), ctx.Err())
 }
 
-// Values returns a tape like NewValueTape, with the context of t.
+// Values returns a new tape for values without gradients, with the context of t. It keeps no records, so the memory of
+// a Var is freed when the Var is no longer referenced. Grad panics.
 func (t *Tape) Values() *Tape {
-	values := NewValueTape()
-	values.ctx = t.ctx
+	values := NewTape()
+	values.values, values.ctx = true, t.ctx
 	return values
 }
 

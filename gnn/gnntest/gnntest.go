@@ -186,8 +186,8 @@ func kinds(t *testing.T, m gnn.Model) {
 
 		in := mattest.Must(gnn.NewInput(t.Context(), p.adjacency(), p.x))
 		tape := autodiff.NewTape()
-		near(t, "constant A, variable X", m.Forward(tape, in.WithX(tape.Var(p.x)), p.variables(tape)).Value, want)
-		near(t, "variable A, constant X", m.Forward(tape, in.WithA(tape.Var(p.a)), p.variables(tape)).Value, want)
+		near(t, "constant A, variable X", m.Forward(tape, in.With(nil, tape.Var(p.x)), p.variables(tape)).Value, want)
+		near(t, "variable A, constant X", m.Forward(tape, in.With(tape.Var(p.a), nil), p.variables(tape)).Value, want)
 	}
 }
 

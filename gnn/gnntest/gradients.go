@@ -79,7 +79,7 @@ func loss(tape *autodiff.Tape, m gnn.Model, p point, constant bool) (*autodiff.V
 		if err != nil {
 			panic(err) // p.rounded is an adjacency
 		}
-		in = fixed.WithX(x)
+		in = fixed.With(nil, x)
 	}
 	y := tape.CrossEntropy(m.Forward(tape, in, parameters), tape.Var(autodiff.OneHot(p.y, classes)))
 	return y, append([]*autodiff.Var{x, a}, parameters...)

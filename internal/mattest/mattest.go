@@ -116,3 +116,21 @@ func Fails(t testing.TB, says ...string) func(result any, err error) {
 		WantError(t, err, says...)
 	}
 }
+
+// Mixture returns n rows of d columns around the given number of centres: unit noise around centres of standard
+// deviation 3. The centre of each row is drawn at random.
+func Mixture(n, d, centres int, seed uint64) *mat.Dense {
+	random := rand.New(rand.NewPCG(seed, 0))
+	c := mat.NewDense(centres, d)
+	for i := range c.Data {
+		c.Data[i] = float32(3 * random.NormFloat64())
+	}
+	x := mat.NewDense(n, d)
+	for i := range n {
+		from := c.Row(random.IntN(centres))
+		for j := range x.Row(i) {
+			x.Row(i)[j] = from[j] + float32(random.NormFloat64())
+		}
+	}
+	return x
+}

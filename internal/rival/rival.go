@@ -115,7 +115,6 @@ func run(ctx context.Context, t *Task, work Work) (small *condense.Condensed, er
 	}
 	small.Method, small.Classes, small.Graph, small.GraphNodes = t.method.Name(), g.Classes, g.Name, g.Nodes()
 	small.Budget = condense.CountBudget(small.Y, g.Classes)
-	small.TakeNames(g)
 	if t.digest != nil {
 		small.SetSource(*t.digest, g)
 	} else if err := small.TakeSource(g); err != nil {

@@ -54,33 +54,16 @@ func Run(t *testing.T, m partition.Partitioner) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := m.Partition(ctx, Mixture(50, 4, 3, 9).View().Rows(), 5, rand.NewPCG(1, 2)); err != context.Canceled {
+		x := mattest.Mixture(50, 4, 3, 9).View().Rows()
+		if _, err := m.Partition(ctx, x, 5, rand.NewPCG(1, 2)); err != context.Canceled {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})
 }
 
-// Mixture returns n rows of d columns around the given number of centres: unit noise around centres of standard
-// deviation 3. The centre of each row is drawn at random.
-func Mixture(n, d, centres int, seed uint64) *mat.Dense {
-	random := rand.New(rand.NewPCG(seed, 0))
-	c := mat.NewDense(centres, d)
-	for i := range c.Data {
-		c.Data[i] = float32(3 * random.NormFloat64())
-	}
-	x := mat.NewDense(n, d)
-	for i := range n {
-		from := c.Row(random.IntN(centres))
-		for j := range x.Row(i) {
-			x.Row(i)[j] = from[j] + float32(random.NormFloat64())
-		}
-	}
-	return x
-}
-
 func inputs() map[string]*mat.Dense {
 	equal, few := mat.NewDense(40, 6), mat.NewDense(60, 5)
-	values := Mixture(4, 5, 2, 3)
+	values := mattest.Mixture(4, 5, 2, 3)
 	for i := range equal.Rows {
 		for j := range equal.Cols {
 			equal.Row(i)[j] = 0.1 * float32(j+1) // float32 cannot represent these values exactly
@@ -90,38 +73,38 @@ func inputs() map[string]*mat.Dense {
 		copy(few.Row(i), values.Row(i*i%4))
 	}
 	scaled := func(factor float32) *mat.Dense {
-		x := Mixture(80, 7, 4, 4)
+		x := mattest.Mixture(80, 7, 4, 4)
 		for i := range x.Data {
 			x.Data[i] *= factor
 		}
 		return x
 	}
-	far := Mixture(80, 7, 4, 5) // the mean is large compared with the spread
+	far := mattest.Mixture(80, 7, 4, 5) // the mean is large compared with the spread
 	for i := range far.Data {
 		far.Data[i] += 1000
 	}
-	heaps := Mixture(90, 6, 1, 10) // in float32, distances within a heap vanish compared with those between heaps
+	heaps := mattest.Mixture(90, 6, 1, 10) // in float32, distances within a heap vanish compared with those between heaps
 	for i := range heaps.Rows {
 		for j := range heaps.Cols {
 			heaps.Row(i)[j] = heaps.Row(i)[j]*1e-3 + float32(1000*(i%2))
 		}
 	}
 	// There are enough rows to start from a sample, which is unlikely to contain the outlier.
-	outlier := Mixture(2600, 6, 9, 11)
+	outlier := mattest.Mixture(2600, 6, 9, 11)
 	for j := range outlier.Cols {
 		outlier.Row(1717)[j] = 1e15
 	}
 	return map[string]*mat.Dense{
-		"many rows":       Mixture(2600, 6, 9, 12),
+		"many rows":       mattest.Mixture(2600, 6, 9, 12),
 		"an outlier":      outlier,
 		"many equal rows": mat.NewDense(2100, 2),
 		"two tight heaps": heaps,
-		"mixture":         Mixture(150, 12, 8, 1),
-		"more columns":    Mixture(20, 150, 5, 2),
-		"one column":      Mixture(90, 1, 4, 6),
+		"mixture":         mattest.Mixture(150, 12, 8, 1),
+		"more columns":    mattest.Mixture(20, 150, 5, 2),
+		"one column":      mattest.Mixture(90, 1, 4, 6),
 		"no column":       mat.NewDense(12, 0),
-		"one row":         Mixture(1, 5, 1, 7),
-		"two rows":        Mixture(2, 5, 2, 8),
+		"one row":         mattest.Mixture(1, 5, 1, 7),
+		"two rows":        mattest.Mixture(2, 5, 2, 8),
 		"equal rows":      equal,
 		"zero rows":       mat.NewDense(30, 4),
 		"four values":     few,
@@ -169,7 +152,9 @@ func valid(g partition.Groups, n, k int) error {
 
 func threads(t *testing.T, m partition.Partitioner) {
 	// The second and third matrix have several chunks.
-	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(5000, 16, 30, 2), Mixture(2500, 200, 12, 3)} {
+	for _, x := range []*mat.Dense{
+		mattest.Mixture(30, 40, 5, 1), mattest.Mixture(5000, 16, 30, 2), mattest.Mixture(2500, 200, 12, 3),
+	} {
 		var want partition.Groups
 		mattest.AtThreads(func(threads int) {
 			g, err := m.Partition(t.Context(), x.View().Rows(), 12, rand.NewPCG(3, 4))
@@ -192,7 +177,7 @@ func threads(t *testing.T, m partition.Partitioner) {
 
 func refusals(t *testing.T, m partition.Partitioner) {
 	bad := func(n int, v float64) *mat.Dense {
-		x := Mixture(n, 3, 2, 1)
+		x := mattest.Mixture(n, 3, 2, 1)
 		x.Data[7] = float32(v)
 		return x
 	}
@@ -201,9 +186,9 @@ func refusals(t *testing.T, m partition.Partitioner) {
 		x    *mat.Dense
 		k    int
 	}{
-		{"more groups than rows", Mixture(9, 3, 2, 1), 10},
-		{"no group", Mixture(9, 3, 2, 1), 0},
-		{"a negative number of groups", Mixture(9, 3, 2, 1), -1},
+		{"more groups than rows", mattest.Mixture(9, 3, 2, 1), 10},
+		{"no group", mattest.Mixture(9, 3, 2, 1), 0},
+		{"a negative number of groups", mattest.Mixture(9, 3, 2, 1), -1},
 		{"no row", mat.NewDense(0, 3), 1},
 		{"a NaN", bad(9, math.NaN()), 3},
 		{"an infinity", bad(9, math.Inf(-1)), 3},

@@ -21,8 +21,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Name is the name of the format.
-const Name = "safetensors"
+// name is the name of the format.
+const name = "safetensors"
 
 // version is the latest format_version in the metadata that Read supports. Write uses the lowest version that can store
 // the graph.
@@ -46,7 +46,7 @@ var Format interface {
 type native struct{}
 
 // init registers the format here, so that package condense can use it without importing the other formats.
-func init() { format.Register(Name, native{}) }
+func init() { format.Register(name, native{}) }
 
 // Describe implements format.Format. Files have the extension .safetensors.
 func (native) Describe() format.Description {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
-	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/paneled"
@@ -22,7 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-func TestContract(t *testing.T) { formattest.Run(t, native.Name, writeTensors(t, foreign(), nil)) }
+func TestContract(t *testing.T) { formattest.Run(t, "safetensors", writeTensors(t, foreign(), nil)) }
 
 func TestWriteAndOpenAgain(t *testing.T) {
 	sparse := fixture.Made(t, "cora", 1)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graph-condensation/cgc/condense/distill"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/mat"
 )
 

@@ -1,0 +1,3 @@
+package condensetest
+
+var Violations = violations
