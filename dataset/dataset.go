@@ -42,6 +42,10 @@ type Options struct {
 	// Split chooses the split of a graph whose files hold several, counted from 0. A number that the files do not have is
 	// an error.
 	Split int
+	// Without lists ids of nodes that Open leaves out, with their edges, as if the files had never contained them. A split
+	// that is drawn is drawn from the other nodes. Nodes without names are listed by their numbers, which become the names
+	// of the others. An id that is no node is an error.
+	Without []string
 	// Note, if not nil, is called with a sentence for each change made while reading: self-loops dropped, repeated edges
 	// merged, a split drawn.
 	Note func(sentence string)
@@ -82,7 +86,12 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 		if o.Split != 0 {
 			return nil, oneSplit(name, name, o.Split)
 		}
-		return synth.Demo(), nil
+		demo := format.Place{Path: name, Name: name, FormatName: name}
+		g, err := o.leaveOut(ctx, demo, synth.Demo())
+		if err != nil {
+			return nil, err
+		}
+		return g, o.complete(ctx, demo, g)
 	}
 	found, err := o.find(name)
 	if isNotFound(err) && fetchable(name) && o.Cache != "" {
@@ -102,6 +111,9 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	}
 	for _, sentence := range notes {
 		o.note("%s", sentence)
+	}
+	if g, err = o.leaveOut(ctx, found, g); err != nil {
+		return nil, err
 	}
 	if err := o.complete(ctx, found, g); err != nil {
 		return nil, err
@@ -152,10 +164,10 @@ func oneSplit(path, kind string, split int) error {
 
 // Stream is like Open, for a graph that may exceed memory. It delivers the same graph in parts, and keeps at most bound
 // bytes of labels, split and names in memory. It returns nil if the format is not a format.Streamer, or if options
-// choose a split. Close the stream after use.
+// choose a split or leave out nodes. Close the stream after use.
 func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
-	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) || o.Split != 0 {
+	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) || o.Split != 0 || len(o.Without) > 0 {
 		return nil, nil
 	}
 	found, err := o.find(name)

@@ -122,7 +122,8 @@ def condense(
         adj: The adjacency matrix, in place of edge_index and edge_weight: N × N, of scipy.sparse, a sparse tensor of
             torch or an array.
         name: The name of the graph in the result.
-        config: A configuration that tune returned, or the path of its JSON file. Other arguments override it.
+        config: A configuration that tune returned, or the path of its JSON file or of a condensed graph. Other
+            arguments override it.
         **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
     Returns:
@@ -548,7 +549,12 @@ def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
 
 
 def load_dataset(
-    name: Path_, *, split: int = 0, nodes_sql: Optional[str] = None, edges_sql: Optional[str] = None
+    name: Path_,
+    *,
+    split: int = 0,
+    without: Optional[Path_] = None,
+    nodes_sql: Optional[str] = None,
+    edges_sql: Optional[str] = None,
 ) -> Graph:
     """Load a graph by its name, its path or the address of its database.
 
@@ -557,6 +563,7 @@ def load_dataset(
             looked up in the folders of $CGC_DATA and in the user's cache. cora, citeseer and pubmed are downloaded
             if they are in neither.
         split: The split to use of a graph that holds several, counted from 0.
+        without: A file with the ids of nodes to leave out, one on each line.
         nodes_sql: The query that gives the nodes of a database. The default is the table nodes.
         edges_sql: The query that gives the edges of a database. The default is the table edges.
 
@@ -570,7 +577,8 @@ def load_dataset(
         >>> cgc.load_dataset("demo")
         Graph(demo: 4000 nodes, 24000 directed edges, 96 features, 7 classes)
     """
-    given = _options.flags("condense", {"split": split, "nodes_sql": nodes_sql, "edges_sql": edges_sql})
+    reading = {"split": split, "without": without, "nodes_sql": nodes_sql, "edges_sql": edges_sql}
+    given = _options.flags("condense", reading)
     with folder(0) as home:
         out = home / "graph.safetensors"
         run(["data", "convert", os.fspath(name), str(out), *given])

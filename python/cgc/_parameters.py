@@ -41,6 +41,7 @@ class CondenseOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     timings: bool
     params: Optional[Mapping[str, Any]]
     partitions: int
@@ -86,6 +87,7 @@ class TuneOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     models: Union[str, Sequence[str]]
     epochs: int
     hidden: int
@@ -125,6 +127,10 @@ class SearchOptions(TypedDict, total=False):
     normalize_features: bool
     standardize: bool
     inductive: bool
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     models: Optional[Union[str, Sequence[str]]]
     trials: int
     seconds: Optional[float]
@@ -153,6 +159,7 @@ class EvaluateOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     seeds: int
     epochs: int
     hidden: int
@@ -174,6 +181,7 @@ class TrainOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     seeds: int
     epochs: int
     hidden: int
@@ -194,6 +202,7 @@ class PredictOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     threads: Optional[int]
 
 
@@ -205,6 +214,7 @@ class SummarizeOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     threads: Optional[int]
 
 
@@ -230,6 +240,7 @@ class ReportOptions(TypedDict, total=False):
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     seeds: int
     epochs: int
     hidden: int
@@ -290,6 +301,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("timings", False, "Output",
          "write the seconds of each step into the file, for cgc report; two runs then give different bytes"),
         ("params", None, "Advanced",
@@ -368,6 +381,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("epochs", 1000, "Training",
@@ -446,6 +461,14 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "scale each feature to mean 0 and variance 1"),
         ("inductive", False, "Graph",
          "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("models", None, "Training",
          "models to choose from (default all)"),
         ("trials", 1000, "Training",
@@ -497,6 +520,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",
@@ -534,6 +559,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",
@@ -569,6 +596,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
@@ -583,6 +612,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
@@ -617,6 +648,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
          "split to use of a graph that holds several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",

@@ -284,6 +284,22 @@ def test_a_database_gives_the_rows_of_queries(arrays, tmp_path):
         cgc.condense(**arrays, nodes=6, **queries)
 
 
+def test_nodes_are_left_out(tmp_path):
+    """A later state of the graph, without some nodes, is condensed as the first one was."""
+    (tmp_path / "forgotten.csv").write_text("id\n3\n3999\n")
+    small = cgc.condense("demo", nodes=14, method="cgc", hops=3)
+    small.save(tmp_path / "small.safetensors")
+    with pytest.warns(cgc.GraphWarning, match="2 of the 4000 nodes were left out"):
+        rest = cgc.load_dataset("demo", without=tmp_path / "forgotten.csv")
+        less = cgc.condense("demo", without=tmp_path / "forgotten.csv", config=tmp_path / "small.safetensors")
+    assert len(rest.y) == 3998 and less.origin.metadata["graph_nodes"] == "3998"
+    again = cgc.condense(rest, config=less.origin.config)
+    np.testing.assert_array_equal(less.x, again.x)
+    assert less.origin.config == small.origin.config
+    with pytest.raises(cgc.Error, match="another graph than demo"):
+        cgc.evaluate(less, "demo", seeds=1, epochs=2)
+
+
 def test_cut(tmp_path):
     """A smaller size unites nodes of a larger one."""
     large = cgc.condense("demo", nodes=35, method="cgc-d")

@@ -30,6 +30,7 @@ func (c *command) condenseCommand() *cobra.Command {
 			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.pt",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB --dry-run",
+			"cgc condense my-graph/ --config small.safetensors --without forgotten.csv -o small.safetensors",
 			"cgc condense --embeddings embeddings.safetensors --nodes 1000 -o small.safetensors",
 		),
 		Short: "Condense a graph and write the result to a file",

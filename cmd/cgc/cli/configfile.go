@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -35,6 +36,18 @@ type configFile struct {
 // trainingFile is the part of a gnn.Config that cgc tune chooses.
 type trainingFile struct {
 	Weighted *bool `json:"weighted,omitempty"`
+}
+
+// configText returns the JSON of a configuration: what a .json file contains, or what a condensed graph was made with.
+func configText(path string) ([]byte, error) {
+	small, err := cgc.Load(path)
+	switch {
+	case strings.EqualFold(filepath.Ext(path), configExtension) || err != nil:
+		return os.ReadFile(path)
+	case len(small.Config) == 0:
+		return nil, fmt.Errorf("%s: the condensed graph does not say with which configuration it was made", path)
+	}
+	return small.Config, nil
 }
 
 // decodeConfig reads a configFile over base. Text after the object is an error. A file that names no method is read as

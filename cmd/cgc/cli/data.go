@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -161,7 +164,8 @@ func fetchable() (names []string) {
 
 // takeGraph lists the commands that open a GRAPH, which may be in a database.
 var takeGraph = []string{
-	"run", "condense", "evaluate", "train", "predict", "summarize", "report", "tune", "experiment", "convert", "describe",
+	"run", "condense", "evaluate", "train", "predict", "summarize", "report", "tune", "search", "experiment", "convert",
+	"describe",
 }
 
 // addGraphFlags adds the flags that say what to read of a GRAPH to the commands that open one: a split, and the queries
@@ -176,7 +180,32 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 		cmd.Flags().StringVar(&c.queries.Edges, "edges-sql", "",
 			"`QUERY` that returns the edges: source, target and weight (default the table edges)")
 		cmd.Flags().IntVar(&c.split, "split", 0, "split to use of a graph that holds several, counted from 0")
-		into(graphGroup, cmd.Flags(), "split", "nodes-sql", "edges-sql")
+		cmd.Flags().StringVar(&c.without, "without", "",
+			"leave out the nodes whose ids are in `FILE`, one on each line, as if GRAPH had never had them")
+		into(graphGroup, cmd.Flags(), "split", "without", "nodes-sql", "edges-sql")
+	}
+}
+
+// readIDs reads a file with an id on each line, or a table in .csv whose first column has the ids. A header is skipped.
+func readIDs(path string) (ids []string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rows := csv.NewReader(file)
+	rows.FieldsPerRecord = -1
+	for {
+		row, err := rows.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return ids, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", path, err)
+		case len(ids) == 0 && slices.Contains([]string{"id", "node_id", "node"}, strings.ToLower(row[0])):
+		default:
+			ids = append(ids, row[0])
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -108,7 +107,7 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	addSetting(flags, c, "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
 	flags.StringVar(&f.file, "config", "",
-		"start from the configuration in `FILE` (JSON), as cgc tune writes it; flags override it")
+		"start from the configuration in `FILE` (JSON), as cgc tune writes it, or of a condensed graph; flags override it")
 	into(methodGroup, flags)
 	before := map[string]bool{}
 	flags.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
@@ -253,7 +252,7 @@ var common = []string{"memory", "precision"}
 
 // readFile reads the configuration file, and then reapplies the command line, which overrides it.
 func (f *configFlags) readFile() error {
-	text, err := os.ReadFile(f.file)
+	text, err := configText(f.file)
 	if err != nil {
 		return fmt.Errorf("--config %w", err)
 	}

@@ -73,6 +73,8 @@ type command struct {
 	progress       *meter
 	queries        format.Queries  // queries for a graph in a database
 	split          int             // the split of a graph that holds several
+	without        string          // the file of --without, or ""
+	left           []string        // ids of nodes that are left out
 	writing        sync.Mutex      // locked while a file is written
 	warned         []string        // warnings printed so far
 	measured       *bench.Ceilings // nil until the machine is measured
@@ -172,6 +174,11 @@ func (c *command) begin(cmd *cobra.Command) (err error) {
 		}
 		runtime.GOMAXPROCS(c.threads)
 	}
+	if c.without != "" {
+		if c.left, err = readIDs(c.without); err != nil {
+			return fmt.Errorf("--without: %w", err)
+		}
+	}
 	c.progress = newMeter(c.stderr, c.quiet)
 	for _, sentence := range c.settings.strange(cmd.Root()) {
 		c.progress.note("%s", sentence)
@@ -197,7 +204,7 @@ func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 // options returns the options for finding data sets. They print notes while reading.
 func (c *command) options() dataset.Options {
 	o := dataset.Environment()
-	o.Queries, o.Split = c.queries, c.split
+	o.Queries, o.Split, o.Without = c.queries, c.split, c.left
 	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
 	return o
 }

@@ -1,0 +1,90 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+// leaveOut returns g without the nodes of o.Without, and notes the fingerprint of the graph with and without them. If
+// complete will draw a split, g has none yet, so that it is drawn from the nodes that stay.
+func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Graph) (_ *graph.Graph, err error) {
+	defer memory.Recover(&err)
+	if len(o.Without) == 0 || g == nil {
+		return g, nil
+	}
+	kept, err := nodesWithout(g, o.Without)
+	if err != nil {
+		return nil, &format.ReadError{File: format.Shown(found.Path), Err: err}
+	}
+	before, err := o.fingerprint(ctx, found, g)
+	if err != nil {
+		return nil, err
+	}
+	smaller := g.Induced(kept)
+	if g.IDs == nil && len(kept) < g.Nodes() { // their numbers become their names, as those of a table with gaps do
+		for _, v := range kept {
+			smaller.IDs = append(smaller.IDs, strconv.Itoa(int(v)))
+		}
+	}
+	after, err := o.fingerprint(ctx, found, smaller)
+	if err != nil {
+		return nil, err
+	}
+	o.note("%d of the %d nodes were left out: the fingerprint was %s, and is %s without them",
+		g.Nodes()-len(kept), g.Nodes(), before, after)
+	return smaller, nil
+}
+
+// fingerprint returns the fingerprint of g with the split that complete gives it.
+func (o Options) fingerprint(ctx context.Context, found format.Place, g *graph.Graph) (string, error) {
+	complete := *g
+	o.Note = nil
+	if err := o.complete(ctx, found, &complete); err != nil {
+		return "", err
+	}
+	id, err := graph.Identify(&complete)
+	return id.Fingerprint, err
+}
+
+// nodesWithout returns the nodes of g that are not listed, ascending. A node without a name is listed by its number.
+// The error names what is listed and is no node.
+func nodesWithout(g *graph.Graph, listed []string) (kept []int32, err error) {
+	number := make(map[string]int32, len(g.IDs))
+	for v, id := range g.IDs {
+		number[id] = int32(v)
+	}
+	left, unknown := make([]bool, g.Nodes()), []string{}
+	for _, id := range listed {
+		v, is := number[id]
+		if n, err := strconv.Atoi(id); g.IDs == nil && err == nil && 0 <= n && n < g.Nodes() {
+			v, is = int32(n), true
+		}
+		if is {
+			left[v] = true
+		} else if id = strconv.Quote(id); !slices.Contains(unknown, id) {
+			unknown = append(unknown, id)
+		}
+	}
+	if count := len(unknown); count > 0 {
+		const most = 5
+		more := ""
+		if count > most {
+			unknown, more = unknown[:most], fmt.Sprintf(" and %d more", count-most)
+		}
+		return nil, fmt.Errorf("nodes to leave out must be ids of nodes: there is no node %s%s",
+			strings.Join(unknown, ", "), more)
+	}
+	for v, out := range left {
+		if !out {
+			kept = append(kept, int32(v))
+		}
+	}
+	return kept, nil
+}
