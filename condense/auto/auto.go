@@ -46,8 +46,9 @@ type Method struct {
 	// Margin is the number of standard errors, at least 0, by which a candidate must beat cgc.
 	Margin float64 `json:"margin"`
 	// Lossless, if it is above 0, makes the number of condensed nodes a maximum: the graph is condensed to the smallest of
-	// some sizes whose judged loss is at most this many points, at most 100. The loss is that of validation accuracy, in
-	// closed form, against each training node as a condensed node of its own. If no size is good enough, that is an error.
+	// some sizes whose judged loss is at most this many points, at most 100. The loss is that of the validation accuracy
+	// of a GCN that is trained for 100 epochs, against each training node as a condensed node of its own. If no size is
+	// good enough, that is an error.
 	Lossless float64 `json:"lossless,omitempty"`
 	// Memory limits the memory of the propagation, in bytes, as in cgc.Config; 0 is no limit. Candidates that need more
 	// are left out.
@@ -85,8 +86,8 @@ type Account struct {
 	Weighted bool `json:"weighted,omitempty"`
 	// Candidates lists all candidates, cgc first.
 	Candidates []Candidate `json:"candidates"`
-	// Whole is the accuracy of the closed forms with each training node as a condensed node of its own, in percent; if
-	// there are more than 2,048, with 2,048 condensed nodes. Sizes are those that were judged against it, ascending. Both
+	// Whole is the accuracy of a GCN trained with each training node as a condensed node of its own, in percent; if there
+	// are more than 2,048, with 2,048 condensed nodes. Sizes are those that were judged against it, ascending. Both
 	// are empty without Lossless.
 	Whole float64 `json:"whole,omitempty"`
 	Sizes []Size  `json:"sizes,omitempty"`
@@ -251,9 +252,9 @@ type choice struct {
 	method  condense.Method
 	nodes   int
 	seconds float64 // that the choice took, without those of the method's preparation
-	// verdicts are on the trials of the method, none if there was nothing to choose, and shares are those of the classes.
-	verdicts []judge.Verdict
-	shares   []float64
+	// trials are those of the method, none if there was nothing to choose, and shares are those of the classes.
+	trials []*condense.Condensed
+	shares []float64
 }
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {

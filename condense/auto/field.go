@@ -158,7 +158,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			}
 		}
 	}
-	won.method, won.verdicts, a.Chosen = c.method, judged[best], c.Name
+	won.method, won.trials, a.Chosen = c.method, made[best], c.Name
 	return won, ctx.Err()
 }
 
@@ -170,13 +170,7 @@ func (f *field) runoff(
 	chosen = -1
 	for _, i := range contenders {
 		c := &candidates[i]
-		verdicts := make([]judge.Verdict, len(made[i]))
-		for t, small := range made[i] {
-			verdicts[t], err = f.judge.Trained(ctx, small, shares, rand.NewPCG(uint64(t), trainStream))
-			if err != nil {
-				break
-			}
-		}
+		verdicts, err := f.trained(ctx, made[i], shares)
 		if errors.Is(err, gnn.ErrDiverged) {
 			continue
 		}
@@ -188,6 +182,20 @@ func (f *field) runoff(
 		}
 	}
 	return chosen, nil
+}
+
+// trained returns the verdict of a short training on each of some condensed graphs. shares are those of the classes.
+func (f *field) trained(
+	ctx context.Context, trials []*condense.Condensed, shares []float64,
+) (verdicts []judge.Verdict, err error) {
+	for t, small := range trials {
+		v, err := f.judge.Trained(ctx, small, shares, rand.NewPCG(uint64(t), trainStream))
+		if err != nil {
+			return nil, err
+		}
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, nil
 }
 
 // trials condenses by each candidate that is not left out, once for each seed of the trials.

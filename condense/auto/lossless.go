@@ -3,10 +3,13 @@ package auto
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -14,7 +17,8 @@ import (
 // Size is a number of condensed nodes that was judged for Method.Lossless.
 type Size struct {
 	Nodes int `json:"nodes"`
-	// Chosen is the candidate that was chosen, and Accuracy that of the closed forms on the validation nodes, in percent.
+	// Chosen is the candidate that was chosen, and Accuracy that of a short training on it, on the validation nodes, in
+	// percent.
 	Chosen   string  `json:"chosen"`
 	Accuracy float64 `json:"accuracy"`
 	// Loss is Account.Whole less Accuracy, in points, and Error its standard error.
@@ -36,29 +40,38 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 	quiet := progress.With(ctx, nil)
 	counter := progress.NewCounter(0, len(list))
 	var judged []Size
-	var whole judge.Verdict
+	var whole []judge.Verdict
 	for _, nodes := range list {
 		counter.Add(ctx, "sizes")
 		if made, err = p.chooseAt(quiet, nodes); err != nil {
 			return made, err
 		}
-		if judged == nil {
+		if whole == nil {
 			if whole, err = p.field.whole(quiet, made); err != nil {
 				return made, err
 			}
 		}
-		each := slices.Repeat([]judge.Verdict{whole}, len(made.verdicts))
-		gain, deviation := compared(made.verdicts, each, func(v judge.Verdict) []float64 { return v.Hits })
+		verdicts, err := p.field.trained(quiet, made.trials, made.shares)
+		if errors.Is(err, gnn.ErrDiverged) {
+			continue
+		}
+		if err != nil {
+			return made, err
+		}
+		gain, deviation := compared(verdicts, whole, func(v judge.Verdict) []float64 { return v.Hits })
 		judged = append(judged, Size{
-			Nodes: nodes, Chosen: made.account.Chosen, Accuracy: judge.Mean(made.verdicts...).Accuracy,
-			Loss: -gain, Error: deviation,
+			Nodes: nodes, Chosen: made.account.Chosen, Accuracy: judge.Mean(verdicts...).Accuracy, Loss: -gain,
+			Error: deviation,
 		})
 		if -gain <= p.method.Lossless {
 			a := made.account
-			a.Whole, a.Sizes = whole.Accuracy, judged
+			a.Whole, a.Sizes = judge.Mean(whole...).Accuracy, judged
 			a.Why += p.method.sizeReason(a)
 			return made, nil
 		}
+	}
+	if len(judged) == 0 {
+		return made, fmt.Errorf("no loss can be judged: %w at each size", gnn.ErrDiverged)
 	}
 	best := slices.MinFunc(judged, func(a, b Size) int { return cmp.Compare(a.Loss, b.Loss) })
 	return made, fmt.Errorf("no size from %d to %d condensed nodes has a judged loss of at most %g points: the smallest "+
@@ -72,7 +85,7 @@ func (m Method) sizeReason(a *Account) string {
 	if size.Loss < 0 {
 		side = "above"
 	}
-	reason := fmt.Sprintf("; with %d nodes, the judged accuracy is %.1f ± %.1f points %s the %.1f%% of all training nodes",
+	reason := fmt.Sprintf("; with %d nodes, a GCN trained briefly is %.1f ± %.1f points %s the %.1f%% of all training nodes",
 		size.Nodes, math.Abs(size.Loss), size.Error, side, a.Whole)
 	if len(a.Sizes) > 1 {
 		reason += fmt.Sprintf(", and the next smaller size tried loses more than %g", m.Lossless)
@@ -91,16 +104,16 @@ func sizes(c, most int) (list []int) {
 	return append(list, most)
 }
 
-// whole returns the verdict on the graph whose condensed nodes are the training nodes, each with its propagated
-// features: that of cgc-x with as many nodes. If they are more than the judge can take, they are condensed to as many
-// as it can. made is a choice among the same candidates.
-func (f *field) whole(ctx context.Context, made choice) (judge.Verdict, error) {
+// whole returns the verdicts of trainings on the graph whose condensed nodes are the training nodes, each with its
+// propagated features: that of cgc-x with as many nodes, at most judge.MostNodes. There are as many as made, a choice
+// among the same candidates, has trials.
+func (f *field) whole(ctx context.Context, made choice) ([]judge.Verdict, error) {
 	candidates := made.account.Candidates
 	alone := candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return c.Method == "cgc-x" })]
 	nodes := min(len(f.shared.graph.Split.Train), judge.MostNodes)
 	small, err := f.shared.condense(ctx, alone.method, nodes, trialSeeds)
 	if err != nil {
-		return judge.Verdict{}, err
+		return nil, err
 	}
-	return f.judge.Of(ctx, small, true, made.shares)
+	return f.trained(ctx, slices.Repeat([]*condense.Condensed{small}, len(made.trials)), made.shares)
 }
