@@ -85,8 +85,8 @@ func (m Method) sizeReason(a *Account) string {
 	if size.Loss < 0 {
 		side = "above"
 	}
-	reason := fmt.Sprintf("; with %d nodes, a GCN trained briefly is %.1f ± %.1f points %s the %.1f%% of all training nodes",
-		size.Nodes, math.Abs(size.Loss), size.Error, side, a.Whole)
+	reason := fmt.Sprintf("; with %d nodes, a GCN trained briefly is %.1f ± %.1f points %s the %.1f%% of all training "+
+		"nodes", size.Nodes, math.Abs(size.Loss), size.Error, side, a.Whole)
 	if len(a.Sizes) > 1 {
 		reason += fmt.Sprintf(", and the next smaller size tried loses more than %g", m.Lossless)
 	}
