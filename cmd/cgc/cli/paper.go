@@ -41,7 +41,7 @@ data set that is not available is replaced by a synthetic graph of its size, up 
 synthetic graphs are comparable with the paper's; accuracies are not, and are listed separately.
 
 The paper states some parameters and searched the others without printing the result; docs/paper.md lists the values
-used here. --ours uses the defaults of cgc instead.
+used here. --ours uses the defaults of cgc instead, --authors what the authors' program sets for each number.
 
 --search tunes each cell first, as the paper did: over the paper's sets, on the validation nodes, with the same number
 of candidates (--trials) per cell. --methods adds baselines to the methods of a table.
@@ -62,6 +62,9 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 			if !job.said(cmd, "weighted") {
 				job.training.config.Weighted = job.ours // the paper weights all condensed nodes equally
 			}
+			if job.authors && (job.ours || job.search) {
+				return usagef("--authors with --ours or --search, must be one of them: each chooses the parameters")
+			}
 			if len(args) == 0 {
 				return job.list()
 			}
@@ -78,6 +81,8 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 		"also make synthetic graphs of the sizes of reddit and products if these are not available")
 	into(graphGroup, flags)
 	flags.BoolVar(&job.ours, "ours", false, "use the defaults of cgc for all parameters instead of the paper's")
+	flags.BoolVar(&job.authors, "authors", false,
+		"use the parameters that the authors' program sets for each number, also those of the training")
 	addNormalize(flags, &job.normalize)
 	flags.BoolVar(&job.search, "search", false,
 		"tune each cell first on the validation nodes, over the sets of the paper's appendix E.3")
@@ -108,6 +113,7 @@ type paperJob struct {
 	*command
 	graphs     []string
 	all, ours  bool
+	authors    bool
 	normalize  bool
 	search     bool
 	trials     int
@@ -206,9 +212,8 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	}
 	at := s.Name
 	job := paper.Job{
-		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: whole, Ours: j.ours,
-		NormalizeFeatures: j.normalize,
-		Training:          j.training.config, Log: j.log,
+		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: whole,
+		Ours: j.ours, Authors: j.authors, NormalizeFeatures: j.normalize, Training: j.training.config, Log: j.log,
 		Open: func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
 			at = s.Name + " on " + source.Name
 			j.progress.step("opening " + source.Name)

@@ -23,6 +23,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -262,6 +263,45 @@ func TestSettings(t *testing.T) {
 	r := mustRun(t, job(t, "table5", "flickr"))
 	if !by(r)[r.Cells[0].Arm].Inductive || !r.Graphs[0].Inductive {
 		t.Error("flickr is not inductive")
+	}
+}
+
+// TestAuthors checks that each number has the parameters of the authors' program, for condensing and for training, and
+// that a graph without some is an error.
+func TestAuthors(t *testing.T) {
+	j := job(t, "table3", "cora")
+	j.Authors, j.Whole, j.Log = true, 0, newLog(t)
+	r := mustRun(t, j)
+	at := map[string]cgc.Config{}
+	for _, c := range r.Cells {
+		config := cgc.Defaults()
+		mattest.OK(t, json.Unmarshal(c.Config, &config))
+		at[c.Arm+" "+c.Ratio] = config
+	}
+	if c := at["CGC 2.60%"]; c.Alpha != 7 || c.Threshold != 0.8 || c.Degree != 0 || c.Temperature != 1 || c.Augment != 0.5 ||
+		c.Partition != "spectral" {
+		t.Errorf("CGC at 2.60%% is %+v", c)
+	}
+	if c := at["CGC-X 5.20%"]; len(at) != 6 || c.Temperature != 0.7 || c.Augment != 0.3 {
+		t.Errorf("CGC-X at 5.20%% is %+v, of %d numbers", c, len(at))
+	}
+	for _, record := range j.Log.Records() {
+		want := 0.8
+		if record.Method() == "cgc-x" && record.Nodes == r.Cells[len(r.Cells)-1].Nodes {
+			want = 0.9
+		}
+		if record.Training.Dropout != want {
+			t.Errorf("%s with %d nodes is trained with dropout %v", record.Method(), record.Nodes, record.Training.Dropout)
+		}
+	}
+	j = job(t, "table3", "products")
+	j.Authors = true
+	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "sets no parameters for this graph") {
+		t.Errorf("error %v for products", err)
+	}
+	j.Ours = true
+	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "exclude each other") {
+		t.Errorf("error %v for two sets of parameters", err)
 	}
 }
 

@@ -39,8 +39,28 @@ type Publication struct {
 			Threshold   float64         `json:"threshold"`
 			Alpha       float64         `json:"alpha"`
 		} `json:"taken"`
+		// Program holds the values that the authors' program sets.
+		Program struct {
+			Cells []ProgramCell `json:"cells"`
+		} `json:"program"`
 	} `json:"settings"`
 	Tables []Table `json:"tables"`
+}
+
+// ProgramCell holds what the authors' program sets for a method of the paper at one ratio of a data set. CGC-X has no
+// Threshold and no Alpha.
+type ProgramCell struct {
+	Graph        string          `json:"graph"`
+	Ratio        string          `json:"ratio"`
+	Method       string          `json:"method"`
+	Threshold    float64         `json:"threshold"`
+	Alpha        float64         `json:"alpha"`
+	Temperature  cgc.Temperature `json:"temperature"`
+	Augment      float64         `json:"augment"`
+	Dropout      float64         `json:"dropout"`
+	Epochs       int             `json:"epochs"`
+	LearningRate float64         `json:"learning_rate"`
+	WeightDecay  float64         `json:"weight_decay"`
 }
 
 // Statistics is a row of the paper's table of data sets. Edges count both directions if Publication says so.

@@ -16,7 +16,7 @@ type Result struct {
 	Title  string `json:"title"`
 	Source string `json:"source"`
 	DOI    string `json:"doi"`
-	// Settings is "paper" or "ours": whose parameters were used.
+	// Settings is "paper", "ours" or "authors": whose parameters were used.
 	Settings string `json:"settings"`
 	// NormalizeFeatures reports whether features were row-normalised first.
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`

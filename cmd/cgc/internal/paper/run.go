@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -31,6 +32,9 @@ type Job struct {
 	Whole int
 	// Ours selects the parameters of cgc.Defaults instead of the paper's.
 	Ours bool
+	// Authors selects, for each cell, the parameters that the authors' program sets. Cells for which it has none are left
+	// out.
+	Authors bool
 	// NormalizeFeatures first divides the features of each node by the sum of their absolute values, as is usual for Cora
 	// and Citeseer.
 	NormalizeFeatures bool
@@ -57,7 +61,7 @@ type Job struct {
 const smallWhole = 20_000
 
 // Run measures the study on one graph after another, and keeps only one in memory. The result, apart from times,
-// depends only on the graphs, Seeds, Seed, Ours, NormalizeFeatures and Training. Run honours cancellation, after which
+// depends only on the graphs, Seeds, Seed, Ours, Authors, NormalizeFeatures and Training. Run honours cancellation, after which
 // the log contains the finished trainings. Run reports the number of trainings and timed condensations to ctx (package
 // progress), separately for each graph.
 func (j Job) Run(ctx context.Context) (*Result, error) {
@@ -78,8 +82,13 @@ func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Search != nil {
 		r.Trials = j.Search.Trials
 	}
-	if j.Ours {
+	switch {
+	case j.Ours && j.Authors, j.Authors && j.Search != nil:
+		return nil, errors.New("the authors' parameters, others and a search exclude each other")
+	case j.Ours:
 		r.Settings = "ours"
+	case j.Authors:
+		r.Settings = "authors"
 	}
 	for _, s := range j.Sources {
 		if err := j.on(ctx, s, r); err != nil {
@@ -122,9 +131,15 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 				if a.change != nil {
 					a.change(&a.config)
 				}
+				if j.Authors && !a.authors(s.Name) {
+					continue
+				}
 				plans = append(plans, a)
 			}
 		}
+	}
+	if len(plans) == 0 {
+		return fmt.Errorf("the authors' program sets no parameters for this graph in %s", j.Study.Name)
 	}
 	if j.Search != nil && len(j.Study.models) > 0 {
 		for i := range plans {

@@ -26,6 +26,24 @@ func (j Job) settings(inductive bool, s size) cgc.Config {
 	return c
 }
 
+// authors sets the parameters of an arm and of its training to those of the authors' program. It reports whether the
+// program has some for the graph, the size and the method, as the method of the paper.
+func (a *arm) authors(graph string) bool {
+	for _, c := range Published().Settings.Program.Cells {
+		if a.rival != nil || a.change != nil || c.Graph != graph || c.Ratio != a.size.ratio || c.Method != a.of.name {
+			continue
+		}
+		a.config.Augment, a.config.Temperature = c.Augment, c.Temperature
+		if a.config.Variant.Edges() {
+			a.config.Threshold, a.config.Alpha, a.config.Degree = c.Threshold, c.Alpha, 0
+		}
+		t := &a.training
+		t.Dropout, t.Epochs, t.LearningRate, t.WeightDecay = c.Dropout, c.Epochs, c.LearningRate, c.WeightDecay
+		return true
+	}
+	return false
+}
+
 // size is a number of condensed nodes with its ratio in the paper. The ratio is empty for graphs that are not in the
 // paper.
 type size struct {
