@@ -145,7 +145,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, c.Gain, c.Error,
 			candidates[0].Name)
 	}
-	if best > 0 && f.shared.graph.Nodes() >= manyNodes {
+	if best > 0 && f.large() {
 		chosen, err := f.runoff(ctx, candidates, contenders, made, won.shares)
 		if err != nil {
 			return won, err
@@ -200,9 +200,8 @@ func (f *field) trained(
 
 // trials condenses by each candidate that is not left out, once for each seed of the trials.
 func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) ([][]*condense.Condensed, error) {
-	large := f.shared.graph.Nodes() >= manyNodes
 	count := uint64(trials)
-	if large {
+	if f.large() {
 		count = fewTrials
 	}
 	quiet := progress.With(ctx, nil) // the steps of a trial are not reported
@@ -213,11 +212,7 @@ func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) (
 		if c.LeftOut != "" {
 			continue
 		}
-		method := c.method
-		if soft, is := method.(distill.Method); is && large {
-			soft.Sample = clustered
-			method = soft
-		}
+		method := f.sampled(c.method)
 		for t := range count {
 			small, err := f.shared.condense(quiet, method, nodes, trialSeeds+t)
 			if err != nil {
@@ -228,6 +223,18 @@ func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) (
 	}
 	return made, nil
 }
+
+// sampled returns m for a trial: on a large graph, cgc-d clusters a sample of its pool.
+func (f *field) sampled(m condense.Method) condense.Method {
+	if soft, is := m.(distill.Method); is && f.large() {
+		soft.Sample = clustered
+		return soft
+	}
+	return m
+}
+
+// large reports whether the graph has manyNodes or more.
+func (f *field) large() bool { return f.shared.graph.Nodes() >= manyNodes }
 
 // shares returns the share of each class among all nodes, by the labels that the teacher of cgc-d gives them, or nil if
 // the validation nodes show the shares themselves. They do not where they were drawn class by class: more than half of

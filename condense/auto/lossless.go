@@ -105,15 +105,29 @@ func sizes(c, most int) (list []int) {
 }
 
 // whole returns the verdicts of trainings on the graph whose condensed nodes are the training nodes, each with its
-// propagated features: that of cgc-x with as many nodes, at most judge.MostNodes. There are as many as made, a choice
-// among the same candidates, has trials.
-func (f *field) whole(ctx context.Context, made choice) ([]judge.Verdict, error) {
+// propagated features: that of cgc-x with as many nodes. If they are more than judge.MostNodes, they are condensed to as
+// many, by cgc-x or as made was, whichever is better. There are as many verdicts as made has trials.
+func (f *field) whole(ctx context.Context, made choice) (best []judge.Verdict, err error) {
 	candidates := made.account.Candidates
-	alone := candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return c.Method == "cgc-x" })]
-	nodes := min(len(f.shared.graph.Split.Train), judge.MostNodes)
-	small, err := f.shared.condense(ctx, alone.method, nodes, trialSeeds)
-	if err != nil {
-		return nil, err
+	methods := []condense.Method{
+		candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return c.Method == "cgc-x" })].method,
 	}
-	return f.trained(ctx, slices.Repeat([]*condense.Condensed{small}, len(made.trials)), made.shares)
+	nodes := len(f.shared.graph.Split.Train)
+	if nodes > judge.MostNodes {
+		nodes, methods = judge.MostNodes, append(methods, f.sampled(made.method))
+	}
+	for _, m := range methods {
+		small, err := f.shared.condense(ctx, m, nodes, trialSeeds)
+		if err != nil {
+			return nil, err
+		}
+		verdicts, err := f.trained(ctx, slices.Repeat([]*condense.Condensed{small}, len(made.trials)), made.shares)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || judge.Mean(verdicts...).Accuracy > judge.Mean(best...).Accuracy {
+			best = verdicts
+		}
+	}
+	return best, nil
 }

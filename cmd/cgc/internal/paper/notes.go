@@ -30,8 +30,8 @@ func (r *Result) notes() (notes report.Notes) {
 	case r.Settings == "ours":
 		add("Parameters: the defaults of cgc, the same for all graphs.")
 	case r.Settings == "authors":
-		add("Parameters: those that the authors' program sets for each number, condensing and training. Their text does not " +
-			"print them, and some are outside its sets.")
+		add("Parameters: those that the authors' program sets for each number, of condensing and training. The text does " +
+			"not print them, and some are outside its sets.")
 	default:
 		taken := Published().Settings.Taken
 		add("Parameters: the paper's where it states them (SGC, K = 2, spectral partition). It searched the others for "+

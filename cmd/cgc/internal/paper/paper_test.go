@@ -278,8 +278,8 @@ func TestAuthors(t *testing.T) {
 		mattest.OK(t, json.Unmarshal(c.Config, &config))
 		at[c.Arm+" "+c.Ratio] = config
 	}
-	if c := at["CGC 2.60%"]; c.Alpha != 7 || c.Threshold != 0.8 || c.Degree != 0 || c.Temperature != 1 || c.Augment != 0.5 ||
-		c.Partition != "spectral" {
+	if c := at["CGC 2.60%"]; c.Alpha != 7 || c.Threshold != 0.8 || c.Degree != 0 || c.Temperature != 1 ||
+		c.Augment != 0.5 || c.Partition != "spectral" {
 		t.Errorf("CGC at 2.60%% is %+v", c)
 	}
 	if c := at["CGC-X 5.20%"]; len(at) != 6 || c.Temperature != 0.7 || c.Augment != 0.3 {
