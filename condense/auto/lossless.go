@@ -105,8 +105,8 @@ func sizes(c, most int) (list []int) {
 }
 
 // whole returns the verdicts of trainings on the graph whose condensed nodes are the training nodes, each with its
-// propagated features: that of cgc-x with as many nodes. If they are more than judge.MostNodes, they are condensed to as
-// many, by cgc-x or as made was, whichever is better. There are as many verdicts as made has trials.
+// propagated features: that of cgc-x with as many nodes. If they are more than judge.MostNodes, they are condensed to
+// that many, by cgc-x or as made was, whichever is better. There are as many verdicts as made has trials.
 func (f *field) whole(ctx context.Context, made choice) (best []judge.Verdict, err error) {
 	candidates := made.account.Candidates
 	methods := []condense.Method{

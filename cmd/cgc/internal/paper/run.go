@@ -61,9 +61,9 @@ type Job struct {
 const smallWhole = 20_000
 
 // Run measures the study on one graph after another, and keeps only one in memory. The result, apart from times,
-// depends only on the graphs, Seeds, Seed, Ours, Authors, NormalizeFeatures and Training. Run honours cancellation, after
-// which the log contains the finished trainings. Run reports the number of trainings and timed condensations to ctx
-// (package progress), separately for each graph.
+// depends only on the graphs, Seeds, Seed, Ours, Authors, NormalizeFeatures and Training. Run honours cancellation; the
+// log then contains the finished trainings. Run reports the number of trainings and timed condensations to ctx (package
+// progress), separately for each graph.
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
 		return nil, fmt.Errorf("%d seeds, %d trainings on the full graph, %d graphs, must be at least 1, -1 and 1",
