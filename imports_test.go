@@ -23,7 +23,7 @@ var layers = []string{
 	"internal/product internal/registry internal/safetensors",
 	"mat",
 	"internal/dropout internal/mattest internal/paneled",
-	"internal/budget internal/factor",
+	"internal/budget internal/factor internal/ward",
 	"graph internal/adam internal/checkpoint internal/kernelridge internal/reach",
 	"internal/content internal/external",
 	"propagate internal/assess internal/augment partition internal/generate internal/selftrain dataset/format gnn",

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/ward"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -43,11 +43,15 @@ func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error
 		without.Adj = nil
 		c = &without
 	}
-	merges, err := c.merges(ctx)
+	n := len(c.Y)
+	mass := make([]float64, n)
+	for i := range mass {
+		mass[i] = c.mass(int32(i))
+	}
+	merges, err := ward.Merges(ctx, c.X, c.Y, mass)
 	if err != nil {
 		return nil, err
 	}
-	n := len(c.Y)
 	if least := n - len(merges); nodes < least || nodes > n {
 		return nil, fmt.Errorf("%d nodes, must be %d (the classes with condensed nodes) to %d (the nodes of the condensed "+
 			"graph)", nodes, least, n)
@@ -73,141 +77,12 @@ func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error
 	return c.united(parts)
 }
 
-// merges returns the two nodes of each merge, in order, until one node of each class is left. Merge k makes node N′+k.
-func (c *Condensed) merges(ctx context.Context) (merges [][2]int32, err error) {
-	type merge struct {
-		a, b  int32 // nodes, or N′ plus the index in all
-		rises float64
-	}
-	var all []merge
-	n := len(c.Y)
-	for class := range c.Classes {
-		var nodes []int32
-		for i, y := range c.Y {
-			if int(y) == class {
-				nodes = append(nodes, int32(i))
-			}
-		}
-		w := newWard(c, nodes)
-		for len(w.nodes) > 1 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			i, j, rises := w.next()
-			all = append(all, merge{w.nodes[i], w.nodes[j], rises})
-			w.join(i, j, int32(n+len(all)-1))
-		}
-	}
-	// Rounding may make a merge rise less than one of its parts, which must come first.
-	for k := range all {
-		for _, part := range [...]int32{all[k].a, all[k].b} {
-			if int(part) >= n {
-				all[k].rises = max(all[k].rises, all[int(part)-n].rises)
-			}
-		}
-	}
-	order := make([]int, len(all))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].rises, all[b].rises) })
-	place := make([]int32, len(all))
-	for k, old := range order {
-		place[old] = int32(n + k)
-	}
-	for _, old := range order {
-		pair := [2]int32{all[old].a, all[old].b}
-		for side, part := range pair {
-			if int(part) >= n {
-				pair[side] = place[int(part)-n]
-			}
-		}
-		merges = append(merges, pair)
-	}
-	return merges, nil
-}
-
-// ward holds the nodes of a class that are left, and the chain of nearest neighbours of Murtagh, A survey of recent
-// advances in hierarchical clustering algorithms (1983), which finds the same merges as a search for the least rise.
-type ward struct {
-	nodes []int32
-	mass  []float64
-	x     [][]float64
-	chain []int // each is the nearest of the one before
-}
-
-func newWard(c *Condensed, nodes []int32) *ward {
-	w := &ward{nodes: nodes}
-	for _, i := range nodes {
-		x := make([]float64, c.X.Cols)
-		for k, v := range c.X.Row(int(i)) {
-			x[k] = float64(v)
-		}
-		w.mass, w.x = append(w.mass, c.mass(i)), append(w.x, x)
-	}
-	return w
-}
-
 // mass returns the number of source nodes of node i, or 1 without source nodes.
 func (c *Condensed) mass(i int32) float64 {
 	if c.Members == nil {
 		return 1
 	}
 	return max(1, float64(c.Members.Indptr[i+1]-c.Members.Indptr[i]))
-}
-
-// rise returns how much the sum of squared distances grows if two nodes are merged.
-func (w *ward) rise(i, j int) (sum float64) {
-	other := w.x[j]
-	for k, v := range w.x[i] {
-		sum += (v - other[k]) * (v - other[k])
-	}
-	return sum * w.mass[i] * w.mass[j] / (w.mass[i] + w.mass[j])
-}
-
-// next returns the next two nodes to merge, i < j. Each is nearest to the other.
-func (w *ward) next() (i, j int, rise float64) {
-	if len(w.chain) == 0 {
-		w.chain = append(w.chain, 0)
-	}
-	for {
-		last, before := w.chain[len(w.chain)-1], -1
-		nearest, least := -1, math.Inf(1)
-		if len(w.chain) > 1 { // the node before wins a tie, so that the chain ends
-			before = w.chain[len(w.chain)-2]
-			nearest, least = before, w.rise(last, before)
-		}
-		for k := range w.nodes {
-			if k == last {
-				continue
-			}
-			if r := w.rise(last, k); r < least || nearest < 0 {
-				nearest, least = k, r
-			}
-		}
-		if nearest == before {
-			w.chain = w.chain[:len(w.chain)-2]
-			return min(last, before), max(last, before), least
-		}
-		w.chain = append(w.chain, nearest)
-	}
-}
-
-// join replaces nodes i and j by one. Of the chain, i and j have been taken.
-func (w *ward) join(i, j int, node int32) {
-	mass := w.mass[i] + w.mass[j]
-	for k := range w.x[i] {
-		w.x[i][k] = (w.mass[i]*w.x[i][k] + w.mass[j]*w.x[j][k]) / mass
-	}
-	w.nodes[i], w.mass[i] = node, mass
-	last := len(w.nodes) - 1
-	w.nodes[j], w.mass[j], w.x[j] = w.nodes[last], w.mass[last], w.x[last]
-	w.nodes, w.mass, w.x = w.nodes[:last], w.mass[:last], w.x[:last]
-	for c, k := range w.chain {
-		if k == last {
-			w.chain[c] = j
-		}
-	}
 }
 
 // united returns c with the nodes of each part united to one.

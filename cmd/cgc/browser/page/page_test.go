@@ -4,8 +4,10 @@ package page_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -317,6 +319,48 @@ func TestSwitches(t *testing.T) {
 		if first(plot) == before {
 			t.Errorf("plot %d: the switch %q changes nothing", plot, label)
 		}
+	}
+}
+
+// TestSlider checks that the slider unites the 42 condensed nodes down to one of each class, between those that it
+// unites, and takes them apart again.
+func TestSlider(t *testing.T) {
+	p := opener(t)(chromium.View{})
+	type mark = [3]float64 // its position and its number
+	set := func(nodes int) (said string, marks [][]mark) {
+		p.Eval(fmt.Sprintf(`(() => {
+			const input = document.querySelector('#plot-0 .slider input');
+			input.value = %d;
+			input.dispatchEvent(new Event('input'));
+			return input.getAttribute('aria-valuetext');
+		})()`, nodes), &said)
+		p.Eval(`report.plots[0].chart.getOption().series.filter((s) => /^1-/.test(s.id)).map((s) => s.data)`, &marks)
+		return said, marks
+	}
+	said, whole := set(42)
+	if said != "42 condensed nodes" || len(whole) != 7 {
+		t.Fatalf("at first %q, with marks of %d classes", said, len(whole))
+	}
+	said, united := set(7)
+	for c, marks := range united {
+		if len(whole[c]) != 6 || len(marks) != 1 {
+			t.Fatalf("class %d has %d and %d marks, want 6 and 1", c, len(whole[c]), len(marks))
+		}
+		for k := range 2 {
+			least, most := math.Inf(1), math.Inf(-1)
+			for _, m := range whole[c] {
+				least, most = min(least, m[k]), max(most, m[k])
+			}
+			if at := marks[0][k]; !(at > least && at < most) {
+				t.Errorf("class %d: coordinate %v, must be between %v and %v", c, at, least, most)
+			}
+		}
+	}
+	if said != "7 condensed nodes" {
+		t.Errorf("at the left end %q", said)
+	}
+	if _, again := set(42); !reflect.DeepEqual(again, whole) {
+		t.Error("the marks are others when the slider is back")
 	}
 }
 

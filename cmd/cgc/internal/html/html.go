@@ -37,8 +37,8 @@ func palette(selector string, dark bool) string {
 }
 
 // script is the code of a page. All scripts are in one function, so that the only global name is window.report.
-var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.js") + read("plane.js") +
-	read("bars.js") + read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
+var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.js") + read("slider.js") +
+	read("plane.js") + read("bars.js") + read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
 
 // read returns the content of a file in the folder page.
 func read(name string) string {

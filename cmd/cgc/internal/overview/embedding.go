@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/ward"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -52,6 +53,10 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 	if err != nil {
 		return nil, fmt.Errorf("embeddings of the condensed nodes: %w", err)
 	}
+	unions, err := s.unions(ctx, small, shown)
+	if err != nil {
+		return nil, err
+	}
 	views, err := project(ctx, h, small, labels, g.Classes)
 	if err != nil {
 		return nil, err
@@ -73,14 +78,29 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 	}
 	return &report.Plot{
 		Name: "embeddings", Title: "Condensed nodes among the training nodes",
-		Caption: s.embeddingsCaption(len(drawn), len(g.Split.Train), len(shown), p, known),
+		Caption: s.embeddingsCaption(len(drawn), len(g.Split.Train), len(shown), p, known, len(unions) > 0),
 		Data: &report.Scatter{
-			Classes: names, Layers: []report.Layer{nodes, {Marks: s.marks(shown)}}, Views: views,
+			Classes: names, Layers: []report.Layer{nodes, {Marks: s.marks(shown)}}, Views: views, Unions: unions,
 		},
 	}, nil
 }
 
-func (s Subject) embeddingsCaption(drawn, all, condensed int, p propagate.Propagation, known bool) string {
+// unions returns the order in which cgc cut unites the condensed nodes, whose embeddings are the rows of small. It is
+// nil if not all condensed nodes are shown, or if their source nodes are unknown.
+func (s Subject) unions(ctx context.Context, small *mat.Dense, shown []int32) ([][2]int32, error) {
+	if len(shown) < s.Condensed.Nodes() || s.Condensed.Members == nil {
+		return nil, nil
+	}
+	mass := make([]float64, len(shown))
+	for j := range mass {
+		mass[j] = float64(max(1, s.members(int32(j))))
+	}
+	return ward.Merges(ctx, small, s.Condensed.Y, mass)
+}
+
+func (s Subject) embeddingsCaption(
+	drawn, all, condensed int, p propagate.Propagation, known, unites bool,
+) string {
 	caption := "In a good picture, the condensed nodes lie inside the cloud of their class and reach all of its parts. " +
 		fmt.Sprintf("Positions are node features after %s of %s propagation, which is what a GNN sees, ",
 			report.Plural(p.Hops, "hop"), p.Rule) + "projected linearly to two principal components (PC). "
@@ -99,8 +119,12 @@ func (s Subject) embeddingsCaption(drawn, all, condensed int, p propagate.Propag
 		caption += fmt.Sprintf("Shown: the %s largest of %s condensed nodes. ", report.Count(condensed),
 			report.Count(s.Condensed.Nodes()))
 	}
-	return caption + "Hover over a condensed node for its source nodes, the nodes that it stands for. " +
+	caption += "Hover over a condensed node for its source nodes, the nodes that it stands for. " +
 		"Zoom with Ctrl and the wheel."
+	if unites {
+		caption += " The slider shows smaller sizes: it unites condensed nodes as cgc cut does."
+	}
+	return caption
 }
 
 // seen returns the graph as the condensation saw it, and the original node of each of its nodes; rows is nil if the

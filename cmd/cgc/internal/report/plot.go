@@ -97,6 +97,9 @@ type Scatter struct {
 	// Views are the layouts, at least one. The first is shown, and a reader may switch to another.
 	Views  []View  `json:"views"`
 	Layers []Layer `json:"layers"`
+	// Unions lets a reader of a page unite marks of the last layer, which have sizes, down to some number of them. Union k
+	// makes mark n+k of two others, for n marks. nil offers no choice.
+	Unions [][2]int32 `json:"unions,omitempty"`
 }
 
 // Layer is a set of marks of a Scatter.

@@ -16,6 +16,8 @@ function plane(figure, plot) {
   const outside = element('li');
   layerKey(figure, layers).append(outside);
 
+  if (plot.unions && plot.unions.length) slider(figure, plot, () => render());
+
   const place = (l, i) => views[view].at[l][i];
   // range gives both axes the same scale, with room for all marks. start and end delimit the visible part in percent.
   // It shows all but the outermost 2% of the marks on each side, so that a few outliers do not compress the rest.
