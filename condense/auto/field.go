@@ -166,7 +166,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 // diverges.
 func (f *field) runoff(
 	ctx context.Context, candidates []Candidate, contenders []int, made [][]*condense.Condensed, shares []float64,
-) (chosen int, err error) {
+) (chosen int, _ error) {
 	chosen = -1
 	for _, i := range contenders {
 		c := &candidates[i]

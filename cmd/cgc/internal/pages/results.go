@@ -176,6 +176,7 @@ func markdown(t *report.Table) string {
 // tables maps names to the generators of the tables and texts made from results/.
 var tables = map[string]func(root string) string{
 	"accuracy":  accuracy,
+	"authors":   authors,
 	"baselines": baselines,
 	"board":     board,
 	"cuts":      cuts,
@@ -186,6 +187,26 @@ var tables = map[string]func(root string) string{
 	"models":    models,
 	"sentence":  sentence,
 	"speed":     speed,
+}
+
+// authors generates the table of accuracies with the parameters that the authors' program sets for each of them.
+func authors(root string) string {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("N′"), {Name: "method"}, right("seeds"), right("here"), right("the paper"), right("difference"),
+	}}
+	summaries := experiment.Summarize(readLines[experiment.Record](root, "authors"))
+	slices.SortStableFunc(summaries, func(a, b experiment.Summary) int {
+		return cmp.Or(cmp.Compare(a.Graph.Name, b.Graph.Name), strings.Compare(a.Arm, b.Arm), a.Nodes-b.Nodes)
+	})
+	for _, s := range summaries {
+		of, apart := report.Missing(), report.Missing()
+		if v := paper.PrintedAccuracy(s.Graph, s.Nodes, s.Arm); v != nil {
+			of, apart = report.Word(v.String()), report.Signed(s.Test.Mean-v.Mean, 1)
+		}
+		t.Row(report.Word(s.Graph.Name), report.Integer(s.Nodes), report.Word(s.Arm), report.Integer(len(s.Seeds)),
+			plusMinus(s.Test), of, apart)
+	}
+	return markdown(t)
 }
 
 // boardFiles lists the graphs and models of the board. The records are in board-GRAPH-MODEL.jsonl.
