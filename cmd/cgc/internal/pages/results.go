@@ -192,7 +192,8 @@ var tables = map[string]func(root string) string{
 // authors generates the table of accuracies with the parameters that the authors' program sets for each of them.
 func authors(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, right("N′"), {Name: "method"}, right("seeds"), right("here"), right("the paper"), right("difference"),
+		{Name: "graph"}, right("N′"), {Name: "method"}, right("seeds"), right("here"), right("the paper"),
+		right("difference"),
 	}}
 	summaries := experiment.Summarize(readLines[experiment.Record](root, "authors"))
 	slices.SortStableFunc(summaries, func(a, b experiment.Summary) int {
@@ -210,7 +211,7 @@ func authors(root string) string {
 }
 
 // boardFiles lists the graphs and models of the board. The records are in board-GRAPH-MODEL.jsonl.
-var boardFiles = []string{"cora-gcn", "cora-sgc", "citeseer-gcn", "citeseer-sgc", "acm-gcn"}
+var boardFiles = []string{"cora-gcn", "cora-sgc", "citeseer-gcn", "citeseer-sgc", "acm-gcn", "dblp-gcn"}
 
 // board generates the tables of all methods.
 func board(root string) string {
