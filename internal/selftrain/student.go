@@ -13,14 +13,14 @@ import (
 type Student struct {
 	h        *mat.Dense
 	penalty  float64
-	cholesky *factor.Cholesky // of HᵀH + λI; nil above directColumns
+	cholesky *factor.Cholesky // of HᵀH + λI; nil if conjugate gradients are cheaper
 }
 
 const (
-	// directColumns is the largest d for which the normal equations are factored. The factorisation costs n·d² + d³/3 and
-	// then serves all targets. Bags of words have thousands of columns and few nodes. For them, conjugate gradients need
-	// tens of products with H, which cost n·d·c each.
-	directColumns = 1024
+	// The normal equations are factored if d is at most directColumns, or at most mostDirect and n at least manyRows·d.
+	// The factorisation costs n·d² + d³/3 and then serves all targets. Bags of words have thousands of columns and few
+	// nodes. For them, conjugate gradients need tens of products with H, which cost n·d·c each and read H each time.
+	directColumns, mostDirect, manyRows = 1024, 2048, 4
 	// mostSteps bounds the steps of conjugate gradients, residual is the relative one at which a column ends. λ bounds the
 	// condition number by n + 1, and the spectra of embeddings decay fast.
 	mostSteps = 60
@@ -39,7 +39,7 @@ func NewStudent(ctx context.Context, h *mat.Dense) (*Student, error) {
 	if s.penalty == 0 {
 		s.penalty = 1 // all embeddings are 0, and so is W
 	}
-	if h.Cols > directColumns {
+	if h.Cols > directColumns && (h.Cols > mostDirect || h.Rows < manyRows*h.Cols) {
 		return s, nil
 	}
 	gram, err := factor.Gram(ctx, h)

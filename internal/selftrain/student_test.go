@@ -13,8 +13,12 @@ import (
 // Hᵀ(T − O) = λW, and with λ > 0 only they do. W is found from the outputs for unit targets.
 func TestStudent(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
-	for _, d := range []int{6, directColumns + 3} {
-		h, targets := mat.NewDense(40, d), mat.NewDense(40, 3)
+	for _, c := range []struct {
+		n, d     int
+		factored bool
+	}{{40, 6, true}, {40, directColumns + 3, false}, {manyRows * (directColumns + 3), directColumns + 3, true}} {
+		n, d := c.n, c.d
+		h, targets := mat.NewDense(n, d), mat.NewDense(n, 3)
 		for _, m := range []*mat.Dense{h, targets} {
 			for i := range m.Data {
 				m.Data[i] = float32(random.NormFloat64())
@@ -24,10 +28,10 @@ func TestStudent(t *testing.T) {
 		for _, v := range h.Data {
 			squares += float64(v) * float64(v)
 		}
-		penalty := squares / 40
+		penalty := squares / float64(n)
 		s := mattest.Must(NewStudent(t.Context(), h))
-		if got := s.cholesky != nil; got != (d <= directColumns) {
-			t.Errorf("%d columns: factored %v", d, got)
+		if got := s.cholesky != nil; got != c.factored {
+			t.Errorf("%d×%d: factored %v", n, d, got)
 		}
 		outputs := mattest.Must(s.Outputs(t.Context(), targets))
 		// W = Hᵀ(T − O)/λ, so O must be HHᵀ(T − O)/λ.
@@ -40,7 +44,7 @@ func TestStudent(t *testing.T) {
 		for i, v := range again.Data {
 			// Conjugate gradients end at a relative residual of 1e-4.
 			if want := float64(outputs.Data[i]); math.Abs(float64(v)/penalty-want) > 1e-3*(1+math.Abs(want)) {
-				t.Fatalf("%d columns: output %d is %v, its equation gives %v", d, i, want, float64(v)/penalty)
+				t.Fatalf("%d×%d: output %d is %v, its equation gives %v", n, d, i, want, float64(v)/penalty)
 			}
 		}
 	}
