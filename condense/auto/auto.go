@@ -34,7 +34,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Method chooses between the paper's method, the same without edges, and soft labels for all nodes (package distill).
+// Method chooses between the paper's method, the same without edges, and soft labels for all nodes (the method cgc-d).
 // Source: this project.
 //
 // Start from New.
@@ -53,7 +53,7 @@ type Method struct {
 	// Memory limits the memory of the propagation, in bytes, as in cgc.Config; 0 is no limit. Candidates that need more
 	// are left out.
 	Memory int64 `json:"memory,omitempty"`
-	// Precision is that of cgc.Config. Candidates of package distill always have full precision.
+	// Precision is that of cgc.Config. Candidates of the method cgc-d always have full precision.
 	Precision blocked.Precision `json:"precision,omitzero"`
 }
 
@@ -82,7 +82,7 @@ type Account struct {
 	Validation int  `json:"validation_nodes"`
 	HeldOut    bool `json:"held_out,omitempty"`
 	// Weighted says that validation nodes were weighted by the shares of their classes among all nodes, which the teacher
-	// of package distill estimates. The validation nodes do not show them if they were drawn class by class.
+	// of cgc-d estimates. The validation nodes do not show them if they were drawn class by class.
 	Weighted bool `json:"weighted,omitempty"`
 	// Candidates lists all candidates, cgc first.
 	Candidates []Candidate `json:"candidates"`
