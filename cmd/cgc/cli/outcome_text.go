@@ -184,23 +184,34 @@ func method(config json.RawMessage) string {
 	return strings.Join(said, ", ")
 }
 
-// otherMethod names another package's method and all its parameters, in the order of the file.
+// otherMethod names another package's method and those of its parameters that differ from the defaults, in the order
+// of the file.
 func otherMethod(config json.RawMessage) string {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(config, &keys) != nil {
 		return "unknown"
 	}
 	name, words := "unknown", []string{}
+	_ = json.Unmarshal(keys["method"], &name) // config was written by a method
+	var defaults map[string]json.RawMessage
+	if m, err := condense.New(name, nil); err == nil {
+		if text, err := json.Marshal(m); err == nil {
+			_ = json.Unmarshal(text, &defaults) // a method is a struct
+		}
+	}
 	for _, key := range slices.SortedFunc(maps.Keys(keys), func(a, b string) int {
 		return cmp.Compare(bytes.Index(config, []byte(`"`+a+`":`)), bytes.Index(config, []byte(`"`+b+`":`)))
 	}) {
 		switch value := strings.Trim(string(keys[key]), `"`); key {
-		case "method":
-			name = value
-		case "nodes", "seed": // shown elsewhere
+		case "method", "nodes", "seed": // shown elsewhere
 		default:
-			words = append(words, strings.TrimSpace(strings.ReplaceAll(key, "_", " ")+" "+value))
+			if !bytes.Equal(keys[key], defaults[key]) {
+				words = append(words, strings.TrimSpace(strings.ReplaceAll(key, "_", " ")+" "+value))
+			}
 		}
+	}
+	if len(words) == 0 {
+		words = []string{"its defaults"}
 	}
 	return strings.Join(append([]string{name}, words...), ", ")
 }
