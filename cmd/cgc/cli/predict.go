@@ -2,26 +2,21 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/predictions"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -112,32 +107,35 @@ func (j *predictJob) run(ctx context.Context, file string) error {
 		return err
 	}
 	defer memory.Bounded(collected(0))()
-	s, err := j.predict(ctx, m)
+	p, err := j.predict(ctx, m)
 	if err != nil {
 		return err
 	}
 	switch extension {
 	case "":
 		j.progress.finish()
-		return s.write(j.stdout)
+		return p.WriteCSV(j.stdout)
 	case ".csv":
-		err = j.replace(j.out, s.write)
+		err = j.replace(j.out, p.WriteCSV)
 	case ".npy":
 		err = j.replace(j.out, func(to io.Writer) error {
-			return npy.Write(to, format.Array{Name: "probabilities", Data: mat.Matrix(s.rows())}, mat.F32)
+			return npy.Write(to, format.Array{Name: "probabilities", Data: mat.Matrix(p.Rows())}, mat.F32)
 		})
 	case ".parquet":
-		err = j.save(j.out, func() error { return s.parquet(ctx, j.out) })
+		err = j.save(j.out, func() error { return p.SaveParquet(ctx, j.out) })
 	default:
-		err = j.save(j.out, func() error { return s.save(ctx, j.out) })
+		err = j.save(j.out, func() error { return p.SaveTensors(ctx, j.out) })
 	}
 	if err != nil {
 		return err
 	}
-	r := s.summary()
-	r.File = j.out
+	r := predicted{Graph: p.Graph, Nodes: len(p.Nodes), Seconds: p.Seconds, File: j.out}
+	right := 0
+	if r.Classes, r.Labelled, right = p.Counts(); r.Labelled > 0 {
+		r.Accuracy = 100 * float64(right) / float64(r.Labelled)
+	}
 	d := new(report.Document)
-	text := fmt.Sprintf("%s of %s predicted", report.Plural(r.Nodes, "node"), s.name)
+	text := fmt.Sprintf("%s of %s predicted", report.Plural(r.Nodes, "node"), r.Graph)
 	if r.Labelled > 0 {
 		text += fmt.Sprintf("; of %s with a label, %.1f%% are right", report.Plural(r.Labelled, "node"), r.Accuracy)
 	}
@@ -146,36 +144,18 @@ func (j *predictJob) run(ctx context.Context, file string) error {
 }
 
 // predict returns the predictions that the flags ask for.
-func (j *predictJob) predict(ctx context.Context, m *model.Model) (s predictions, err error) {
-	s.model = m
+func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.Predictions, error) {
 	if j.arrived != "" {
-		if m.Known == nil {
-			return s, fmt.Errorf("the model has no summary of the known nodes: cgc summarize MODEL --on GRAPH -o FILE adds it")
-		}
-		a, notes, err := arrivals.Read(ctx, j.arrived, m.IDs, len(m.Known.Group))
-		if err != nil {
-			return s, err
-		}
+		p, notes, err := predictions.OfNew(ctx, m, j.arrived)
 		j.warn(notes)
-		s.name, s.ids, s.nodes = filepath.Base(j.arrived), a.IDs, make([]int32, a.X.Rows)
-		for i := range s.nodes {
-			s.nodes[i] = int32(i)
-		}
-		begun := time.Now()
-		s.probabilities, err = m.New(ctx, a.X, a.Edges)
-		s.seconds = time.Since(begun).Seconds()
-		return s, err
+		return p, err
 	}
 	g, _, err := j.read(ctx, j.on)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	j.progress.step("predicting")
-	s.name, s.ids, s.labels, s.nodes = g.Name, g.IDs, g.Y, nodesOfPart(g, j.part)
-	begun := time.Now()
-	s.probabilities, err = m.Probabilities(ctx, g)
-	s.seconds = time.Since(begun).Seconds()
-	return s, err
+	return predictions.Of(ctx, m, g, nodesOfPart(g, j.part))
 }
 
 // nodesOfPart returns the nodes of a part of g, ascending.
@@ -194,123 +174,4 @@ func nodesOfPart(g *graph.Graph, part string) (nodes []int32) {
 		}
 	}
 	return nodes
-}
-
-// predictions are the predictions for some nodes of a graph, or for new nodes.
-type predictions struct {
-	name          string
-	ids           []string // of all nodes; nil means numbers
-	labels        []int32  // nil means none
-	model         *model.Model
-	probabilities *mat.Dense // of all nodes
-	nodes         []int32
-	seconds       float64
-}
-
-// class returns the class that is predicted for a node.
-func (s predictions) class(node int32) int {
-	return kernel.ArgMax(s.probabilities.Row(int(node)))
-}
-
-// summary counts the predictions.
-func (s predictions) summary() predicted {
-	r := predicted{
-		Graph: s.name, Nodes: len(s.nodes), Classes: make([]int, s.model.Classes), Seconds: s.seconds,
-	}
-	right := 0
-	for _, i := range s.nodes {
-		class := s.class(i)
-		r.Classes[class]++
-		if s.labels == nil || s.labels[i] == graph.Unlabelled {
-			continue
-		}
-		r.Labelled++
-		if int(s.labels[i]) == class {
-			right++
-		}
-	}
-	if r.Labelled > 0 {
-		r.Accuracy = 100 * float64(right) / float64(r.Labelled)
-	}
-	return r
-}
-
-// write writes the predictions as a CSV table.
-func (s predictions) write(to io.Writer) error {
-	w := csv.NewWriter(to)
-	name := strconv.Itoa
-	if s.model.ClassNames != nil {
-		name = func(c int) string { return s.model.ClassNames[c] }
-	}
-	row := []string{"id", "class"}
-	for c := range s.model.Classes {
-		row = append(row, name(c))
-	}
-	if err := w.Write(row); err != nil {
-		return err
-	}
-	for _, i := range s.nodes {
-		id := strconv.Itoa(int(i))
-		if s.ids != nil {
-			id = s.ids[i]
-		}
-		row = append(row[:0], id, name(s.class(i)))
-		for _, p := range s.probabilities.Row(int(i)) {
-			row = append(row, strconv.FormatFloat(float64(p), 'g', 6, 32))
-		}
-		if err := w.Write(row); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
-
-// rows returns the probabilities of the nodes.
-func (s predictions) rows() *mat.Dense {
-	rows := new(mat.Dense)
-	s.probabilities.Gather(rows, s.nodes)
-	return rows
-}
-
-// classes returns the predicted class of each node.
-func (s predictions) classes() []int32 {
-	class := make([]int32, len(s.nodes))
-	for k, i := range s.nodes {
-		class[k] = int32(s.class(i))
-	}
-	return class
-}
-
-// save writes the predictions as tensors: nodes, class, and a row of probabilities for each of the nodes.
-func (s predictions) save(ctx context.Context, path string) error {
-	rows := s.rows()
-	return safetensors.Write(ctx, path, map[string]string{"graph": s.name}, []safetensors.Tensor{
-		{Name: "nodes", Data: s.nodes}, {Name: "class", Data: s.classes()},
-		{Name: "probabilities", Shape: []int{rows.Rows, rows.Cols}, Data: rows.Data},
-	})
-}
-
-// parquet writes the predictions as a table: id, class, and the list probabilities. Classes have their names.
-func (s predictions) parquet(ctx context.Context, path string) error {
-	f, err := format.Find("parquet")
-	if err != nil {
-		return err
-	}
-	w, is := f.(format.TableWriter)
-	if !is {
-		return fmt.Errorf("-o %s: this build writes no Parquet files", path)
-	}
-	id := format.Column{Name: "id", Data: s.nodes}
-	if s.ids != nil {
-		names := make([]string, len(s.nodes))
-		for k, i := range s.nodes {
-			names[k] = s.ids[i]
-		}
-		id.Data = names
-	}
-	return w.WriteTable(ctx, path, &format.Table{Rows: len(s.nodes), Columns: []format.Column{
-		id, {Name: "class", Data: s.classes(), Dictionary: s.model.ClassNames},
-		{Name: "probabilities", Width: s.model.Classes, Data: s.rows().Data},
-	}})
 }

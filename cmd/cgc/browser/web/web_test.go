@@ -2,12 +2,14 @@ package web_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +108,57 @@ func TestDropFolder(t *testing.T) {
 	s.sameAsPortable("shop-"+nodes+".safetensors", work)
 	s.click("#train-run")
 	s.visible("#accuracies")
+}
+
+// TestPredict checks that new nodes that are dropped with a model are predicted as by the command, up to the last
+// digits, in which the portable code path may differ, and that a graph can be opened afterwards.
+func TestPredict(t *testing.T) {
+	s := open(t, chromium.View{})
+	work := t.TempDir()
+	file := func(name string) string { return filepath.Join(work, name) }
+	shop, arrived := "../../../../docs/example/shop", "../../../../docs/example/new-nodes"
+	cgc(t, "condense", shop, "--nodes", "20", "--method", "cgc", "-o", file("small.safetensors"))
+	cgc(t, "train", file("small.safetensors"), "--on", shop, "--seeds", "1", "-o", file("model.safetensors"))
+	cgc(t, "summarize", file("model.safetensors"), "--on", shop, "-o", file("summary.safetensors"))
+	cgc(t, "predict", file("summary.safetensors"), "--new", arrived, "-o", file("predictions.csv"))
+	if err := os.CopyFS(work, os.DirFS(arrived)); err != nil {
+		t.Fatal(err)
+	}
+	s.drop(file("summary.safetensors"), file("nodes.csv"), file("edges.csv"))
+	s.visible("#predict")
+	s.Run(chromedp.Click("#predict-downloads a", chromedp.ByQuery))
+	page, command := table(t, s.arrived("predictions.csv")), table(t, file("predictions.csv"))
+	if len(page) != len(command) || len(page) < 2 {
+		t.Fatalf("%d rows of the page and %d of the command", len(page), len(command))
+	}
+	for i, row := range page {
+		for k, cell := range row {
+			got, notNumber := strconv.ParseFloat(cell, 64)
+			want, _ := strconv.ParseFloat(command[i][k], 64)
+			if cell != command[i][k] && (notNumber != nil || math.Abs(got-want) > 1e-4) {
+				t.Errorf("row %d: %q, and %q by the command", i, row, command[i])
+			}
+		}
+	}
+	if first := s.text("#predict-nodes tbody tr"); !strings.HasPrefix(first, page[1][0]+"\t"+page[1][1]) {
+		t.Errorf("the first node is shown as %q, want %q", first, page[1])
+	}
+	s.fits()
+	s.demo()
+	var hidden bool
+	if s.Eval(`document.getElementById("predict").hidden`, &hidden); !hidden {
+		t.Error("the predictions are still shown beside another graph")
+	}
+}
+
+// table reads a .csv file.
+func table(t *testing.T, path string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
 }
 
 // TestAuto checks that the page chooses the method by auto, says which one and why, and makes the same graph as the

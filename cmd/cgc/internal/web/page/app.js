@@ -104,7 +104,7 @@ async function take(files) {
 /** Forgets the current graph, and hides everything about it. */
 function forget() {
   state.opened = state.condensed = null;
-  for (const id of ["graph", "condense", "result", "train"]) byId(id).hidden = true;
+  for (const id of ["predict", "graph", "condense", "result", "train"]) byId(id).hidden = true;
 }
 
 /** Opens a graph and describes it. If files is given, they replace the program's files. */
@@ -117,9 +117,29 @@ async function open(path, files = null) {
     });
   });
   if (!opened) return;
+  if (opened.predicted) {
+    predicted(opened);
+    return;
+  }
   state.path = path;
   state.opened = opened;
   describe(opened);
+}
+
+/** Shows the predictions for new nodes. */
+function predicted(p) {
+  const nodes = `${count(p.nodes)} ${p.nodes === 1 ? "node" : "nodes"}`;
+  byId("predict-text").textContent = `${p.model} predicted ${nodes} in ${time(p.seconds)}, without the graph.`;
+  list(byId("predict-notes"), p.notes.map(sentence));
+  for (const old of state.links) URL.revokeObjectURL(old.href);
+  state.links = [link(p.files[0], p.contents[0])];
+  byId("predict-downloads").replaceChildren(...state.links);
+  fill(byId("predict-classes"), ["Class", "Nodes"], p.classes.map(({ name, nodes }) => [name, count(nodes)]));
+  const rows = p.first.map(([id, name, share]) => [id, name, `${share}%`]);
+  fill(byId("predict-nodes"), ["Node", "Class", "Probability"], rows);
+  byId("predict").hidden = false;
+  byId("predict-title").focus();
+  say(`${nodes} predicted.`);
 }
 
 /** Shows a description of the graph. */

@@ -1,5 +1,5 @@
 // Package session handles the requests of the page in package web: it opens a graph, condenses it, and trains on the
-// result.
+// result, or predicts new nodes with a model.
 //
 // The page and the program run in different threads. Requests and answers are JSON. Progress is reported to the context
 // (package progress). Files are read and written through package os; in a browser, the page provides a file system in
@@ -71,8 +71,8 @@ type Choice struct {
 	Path string `json:"path"`
 }
 
-// Do handles a JSON request and returns the answer as JSON: an About, Opened, Condensed, Converted or Trained, or a
-// Failure if an error occurs. Apart from times, equal sequences of requests give equal answers.
+// Do handles a JSON request and returns the answer as JSON: an About, Opened or Predicted, Condensed, Converted or
+// Trained, or a Failure if an error occurs. Apart from times, equal sequences of requests give equal answers.
 func (s *Session) Do(ctx context.Context, request []byte) []byte {
 	answer, err := s.do(ctx, request)
 	if err == nil {
@@ -94,6 +94,9 @@ func (s *Session) do(ctx context.Context, text []byte) (any, error) {
 	case "about":
 		return about(), nil
 	case "open":
+		if m := arrived(r.Graph); m != nil {
+			return s.predict(ctx, m, r.Graph)
+		}
 		return s.open(ctx, r.Graph)
 	case "condense":
 		return s.condense(ctx, r.Graph, r.Config)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,14 +12,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/predictions"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/web/session"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -208,6 +213,66 @@ func TestOpen(t *testing.T) {
 	}
 	if len(o.Notes) == 0 || !strings.Contains(strings.Join(o.Notes, " "), "split") {
 		t.Errorf("notes %q do not tell of the split that was drawn", o.Notes)
+	}
+}
+
+// TestPredict checks that a folder with a model and new nodes is predicted, with the file of cgc predict --new, and
+// that a model without a summary, or an edge to a node that it does not know, is an error.
+func TestPredict(t *testing.T) {
+	s, ctx := begin(t), t.Context()
+	g := synth.Demo()
+	config := cgc.Defaults()
+	config.Nodes = 14
+	small := mattest.Must(cgc.Condense(ctx, g, config))
+	training := gnn.Defaults()
+	training.Epochs, training.Hidden = 20, 8
+	best := mattest.Must(experiment.Evaluation{
+		Models: []gnn.Model{gnn.SGC()}, Training: training, Trainings: 1,
+	}.Best(ctx, small, g))
+	m := model.Of(small, best)
+	known := mattest.Must(m.Summarize(ctx, g, 70, 0))
+
+	row := "name"
+	for k := range g.Features() {
+		row += fmt.Sprintf(",f%d", k)
+	}
+	row = strings.Replace(row, "name", "id", 1) + "\n"
+	for i, id := range []string{"first", "second"} {
+		row += id
+		for _, v := range g.X.(*mat.Dense).Row(i) {
+			row += fmt.Sprintf(",%v", v)
+		}
+		row += "\n"
+	}
+	s.put("new/nodes.csv", row)
+	s.put("new/edges.csv", "source,target\nfirst,0\nsecond,1\n")
+	folder := filepath.Join(s.Inbox, "new")
+	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "model.safetensors")))
+	open := map[string]any{"do": "open", "graph": folder}
+	if sentence := s.ask(open, new(any)); !strings.Contains(sentence, "cgc summarize") {
+		t.Errorf("a model without a summary: %q", sentence)
+	}
+	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "model.safetensors")))
+	var p session.Predicted
+	s.get(open, &p)
+	table, _, err := predictions.OfNew(ctx, mattest.Must(model.Load(filepath.Join(folder, "model.safetensors"))), folder)
+	mattest.OK(t, err)
+	var want bytes.Buffer
+	mattest.OK(t, table.WriteCSV(&want))
+	if got := mattest.Must(os.ReadFile(p.Files[0].Path)); !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("the file has\n%s, want\n%s", got, &want)
+	}
+	total := 0
+	for _, c := range p.Classes {
+		total += c.Nodes
+	}
+	if p.Nodes != 2 || total != 2 || p.Model != "sgc" || p.First[1][0] != "second" ||
+		p.First[1][1] != table.ClassName(table.Class(1)) {
+		t.Errorf("%+v", p)
+	}
+	s.put("new/edges.csv", "source,target\nfirst,4000\n")
+	if sentence := s.ask(open, new(any)); !strings.Contains(sentence, "new/edges.csv:2") {
+		t.Errorf("an edge to an unknown node: %q", sentence)
 	}
 }
 

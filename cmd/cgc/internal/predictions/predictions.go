@@ -1,0 +1,176 @@
+// Package predictions holds what a trained model predicts for some nodes, and writes it as a table or as arrays.
+package predictions
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
+	"github.com/graph-condensation/cgc/experiment/model"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Predictions are the predictions of a model for some nodes of a graph, or for new nodes.
+type Predictions struct {
+	// Graph is the name of the graph, or of the folder of new nodes.
+	Graph string
+	// IDs and Labels are those of all nodes. Without IDs, they are numbers; Labels may be nil.
+	IDs    []string
+	Labels []int32
+	Model  *model.Model
+	// Probabilities has a row for each node, and Nodes lists those to write, ascending.
+	Probabilities *mat.Dense
+	Nodes         []int32
+	// Seconds is the time of the predictions, without reading.
+	Seconds float64
+}
+
+// Of predicts the nodes of g, of which nodes are written.
+func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32) (*Predictions, error) {
+	p := &Predictions{Graph: g.Name, IDs: g.IDs, Labels: g.Y, Model: m, Nodes: nodes}
+	begun := time.Now()
+	var err error
+	p.Probabilities, err = m.Probabilities(ctx, g)
+	p.Seconds = time.Since(begun).Seconds()
+	return p, err
+}
+
+// OfNew predicts the nodes of nodes.csv in a folder, which edges.csv joins with known nodes or with each other. The
+// model has a summary of the known nodes. notes say what was left out in reading.
+func OfNew(ctx context.Context, m *model.Model, folder string) (p *Predictions, notes []string, err error) {
+	if m.Known == nil {
+		return nil, nil, errors.New(
+			"the model has no summary of the known nodes: cgc summarize MODEL --on GRAPH -o FILE adds it")
+	}
+	a, notes, err := arrivals.Read(ctx, folder, m.IDs, len(m.Known.Group))
+	if err != nil {
+		return nil, nil, err
+	}
+	p = &Predictions{Graph: filepath.Base(folder), IDs: a.IDs, Model: m, Nodes: make([]int32, a.X.Rows)}
+	for i := range p.Nodes {
+		p.Nodes[i] = int32(i)
+	}
+	begun := time.Now()
+	p.Probabilities, err = m.New(ctx, a.X, a.Edges)
+	p.Seconds = time.Since(begun).Seconds()
+	return p, notes, err
+}
+
+// Class returns the class that is predicted for a node.
+func (p *Predictions) Class(node int32) int { return kernel.ArgMax(p.Probabilities.Row(int(node))) }
+
+// ClassName returns the name of a class, or its number if classes have no names.
+func (p *Predictions) ClassName(c int) string {
+	if p.Model.ClassNames == nil {
+		return strconv.Itoa(c)
+	}
+	return p.Model.ClassNames[c]
+}
+
+// ID returns the id of a node, or its number if nodes have no ids.
+func (p *Predictions) ID(node int32) string {
+	if p.IDs == nil {
+		return strconv.Itoa(int(node))
+	}
+	return p.IDs[node]
+}
+
+// Counts returns the number of nodes that are predicted to belong to each class, the number of nodes with a label, and
+// how many of those are predicted right.
+func (p *Predictions) Counts() (classes []int, labelled, right int) {
+	classes = make([]int, p.Model.Classes)
+	for _, i := range p.Nodes {
+		class := p.Class(i)
+		classes[class]++
+		if p.Labels == nil || p.Labels[i] == graph.Unlabelled {
+			continue
+		}
+		labelled++
+		if int(p.Labels[i]) == class {
+			right++
+		}
+	}
+	return classes, labelled, right
+}
+
+// WriteCSV writes a table with the columns id, class and, for each class, its probability.
+func (p *Predictions) WriteCSV(to io.Writer) error {
+	w := csv.NewWriter(to)
+	row := []string{"id", "class"}
+	for c := range p.Model.Classes {
+		row = append(row, p.ClassName(c))
+	}
+	if err := w.Write(row); err != nil {
+		return err
+	}
+	for _, i := range p.Nodes {
+		row = append(row[:0], p.ID(i), p.ClassName(p.Class(i)))
+		for _, v := range p.Probabilities.Row(int(i)) {
+			row = append(row, strconv.FormatFloat(float64(v), 'g', 6, 32))
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// Rows returns the probabilities of the nodes that are written.
+func (p *Predictions) Rows() *mat.Dense {
+	rows := new(mat.Dense)
+	p.Probabilities.Gather(rows, p.Nodes)
+	return rows
+}
+
+// classes returns the predicted class of each node that is written.
+func (p *Predictions) classes() []int32 {
+	class := make([]int32, len(p.Nodes))
+	for k, i := range p.Nodes {
+		class[k] = int32(p.Class(i))
+	}
+	return class
+}
+
+// SaveTensors writes the tensors nodes, class, and probabilities with a row for each of the nodes.
+func (p *Predictions) SaveTensors(ctx context.Context, path string) error {
+	rows := p.Rows()
+	return safetensors.Write(ctx, path, map[string]string{"graph": p.Graph}, []safetensors.Tensor{
+		{Name: "nodes", Data: p.Nodes}, {Name: "class", Data: p.classes()},
+		{Name: "probabilities", Shape: []int{rows.Rows, rows.Cols}, Data: rows.Data},
+	})
+}
+
+// SaveParquet writes a table with the columns id, class, by name if classes have names, and the list probabilities.
+func (p *Predictions) SaveParquet(ctx context.Context, path string) error {
+	f, err := format.Find("parquet")
+	if err != nil {
+		return err
+	}
+	w, is := f.(format.TableWriter)
+	if !is {
+		return fmt.Errorf("%s: this build writes no Parquet files", path)
+	}
+	id := format.Column{Name: "id", Data: p.Nodes}
+	if p.IDs != nil {
+		names := make([]string, len(p.Nodes))
+		for k, i := range p.Nodes {
+			names[k] = p.IDs[i]
+		}
+		id.Data = names
+	}
+	return w.WriteTable(ctx, path, &format.Table{Rows: len(p.Nodes), Columns: []format.Column{
+		id, {Name: "class", Data: p.classes(), Dictionary: p.Model.ClassNames},
+		{Name: "probabilities", Width: p.Model.Classes, Data: p.Rows().Data},
+	}})
+}
