@@ -54,8 +54,8 @@ func readLines[T any](root, name string) (values []T) {
 // accuracyFiles lists the experiments in the accuracy tables, in the order of their rows. Each has a second file, with
 // the prefix auto-, for the method auto.
 var accuracyFiles = []string{
-	"cora", "cora-normalized", "citeseer", "citeseer-normalized", "demo", "amazon-photo", "arxiv", "acm",
-	"dblp", "blogcatalog",
+	"cora", "cora-normalized", "citeseer", "citeseer-normalized", "demo", "amazon-photo", "arxiv",
+	"arxiv-inductive", "acm", "dblp", "blogcatalog",
 }
 
 // chosenOn lists the graphs whose validation nodes were used to choose a default, or the ranking or the priors of cgc
@@ -68,6 +68,7 @@ type measured struct {
 	graph      string
 	nodes      int // N′
 	normalized bool
+	inductive  bool
 	of         int // N
 	methods    map[string]experiment.Summary
 }
@@ -89,7 +90,7 @@ func measure(root string, names []string) []measured {
 			at := slices.IndexFunc(all[first:], func(c measured) bool { return c.nodes == s.Nodes }) + first
 			if at < first {
 				at = len(all)
-				all = append(all, measured{s.Graph.Name, s.Nodes, s.NormalizeFeatures, s.Graph.Nodes,
+				all = append(all, measured{s.Graph.Name, s.Nodes, s.NormalizeFeatures, s.Inductive, s.Graph.Nodes,
 					map[string]experiment.Summary{}})
 			}
 			all[at].methods[s.Arm] = s
@@ -112,6 +113,9 @@ func (c measured) name() string {
 	}
 	if c.normalized {
 		name += ", row-normalised"
+	}
+	if c.inductive {
+		name += ", inductive"
 	}
 	return name
 }
@@ -211,7 +215,7 @@ func authors(root string) string {
 }
 
 // boardFiles lists the graphs and models of the board. The records are in board-GRAPH-MODEL.jsonl.
-var boardFiles = []string{"cora-gcn", "cora-sgc", "citeseer-gcn", "citeseer-sgc", "acm-gcn", "dblp-gcn", "dblp-sgc"}
+var boardFiles = []string{"cora-gcn", "cora-sgc", "citeseer-gcn", "citeseer-sgc", "acm-gcn", "acm-sgc", "dblp-gcn", "dblp-sgc"}
 
 // board generates the tables of all methods.
 func board(root string) string {
@@ -279,7 +283,7 @@ func accuracyFigure(root string) string {
 	return b.String()
 }
 
-// headline generates README's table, with the middle size of each public graph.
+// headline generates README's table, with the middle size of each public graph in the transductive setting.
 func headline(root string) string {
 	all := measure(root, accuracyFiles)
 	t := &report.Table{Columns: []report.Column{
@@ -291,7 +295,7 @@ func headline(root string) string {
 	}
 	for _, c := range all {
 		of := slices.Sorted(slices.Values(sizes[c.name()]))
-		if c.nodes != of[len(of)/2] || c.graph == "demo" {
+		if c.nodes != of[len(of)/2] || c.graph == "demo" || c.inductive {
 			continue
 		}
 		t.Row(report.Word(c.name()), report.Integer(c.of), report.Integer(c.nodes), c.test("auto"), c.test("cgc"),
