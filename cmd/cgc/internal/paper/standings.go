@@ -403,7 +403,7 @@ func (s *Standings) Document() *report.Document {
 	for _, p := range s.Places {
 		if !slices.Contains(names, p.Graph.Name) {
 			names = append(names, p.Graph.Name)
-			d.Add(report.Heading(p.Graph.Name), s.Graph(p.Graph.Name))
+			d.Add(report.Heading(s.graphName(p)), s.Graph(p.Graph.Name))
 		}
 	}
 	if t := s.Authors(); len(t.Rows) > 0 {
