@@ -255,6 +255,8 @@ type choice struct {
 	// trials are those of the method, none if there was nothing to choose, and shares are those of the classes.
 	trials []*condense.Condensed
 	shares []float64
+	// trained are the verdicts of short trainings on the trials; nil without a runoff.
+	trained []judge.Verdict
 }
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {

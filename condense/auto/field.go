@@ -146,11 +146,11 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			candidates[0].Name)
 	}
 	if best > 0 && f.large() {
-		chosen, err := f.runoff(ctx, candidates, contenders, made, won.shares)
+		chosen, verdicts, err := f.runoff(ctx, candidates, contenders, made, won.shares)
 		if err != nil {
 			return won, err
 		}
-		if chosen >= 0 {
+		if won.trained = verdicts; chosen >= 0 {
 			best, c = chosen, &candidates[chosen]
 			a.Why = fmt.Sprintf("on %s, a GCN trained briefly on its result is the most accurate: %.1f%%", judges, c.Trained)
 			if best > 0 && candidates[0].Trained > 0 {
@@ -162,11 +162,11 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	return won, ctx.Err()
 }
 
-// runoff returns the index of the contender whose trials are the best to train a GCN on. It is −1 if every training
-// diverges.
+// runoff returns the index of the contender whose trials are the best to train a GCN on, and the verdicts of these
+// trainings. The index is −1 if every training diverges.
 func (f *field) runoff(
 	ctx context.Context, candidates []Candidate, contenders []int, made [][]*condense.Condensed, shares []float64,
-) (chosen int, _ error) {
+) (chosen int, best []judge.Verdict, _ error) {
 	chosen = -1
 	for _, i := range contenders {
 		c := &candidates[i]
@@ -175,13 +175,13 @@ func (f *field) runoff(
 			continue
 		}
 		if err != nil {
-			return -1, err
+			return -1, nil, err
 		}
 		if c.Trained = judge.Mean(verdicts...).Accuracy; chosen < 0 || c.Trained > candidates[chosen].Trained {
-			chosen = i
+			chosen, best = i, verdicts
 		}
 	}
-	return chosen, nil
+	return chosen, best, nil
 }
 
 // trained returns the verdict of a short training on each of some condensed graphs. shares are those of the classes.

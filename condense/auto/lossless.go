@@ -51,7 +51,10 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 				return made, err
 			}
 		}
-		verdicts, err := p.field.trained(quiet, made.trials, made.shares)
+		verdicts := made.trained
+		if verdicts == nil {
+			verdicts, err = p.field.trained(quiet, made.trials, made.shares)
+		}
 		if errors.Is(err, gnn.ErrDiverged) {
 			continue
 		}
