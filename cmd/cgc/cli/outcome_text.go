@@ -2,10 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/object"
 )
 
 // document shows sizes, the method, seconds and, if models were trained, accuracies. For an evaluation of an existing
@@ -187,27 +186,21 @@ func method(config json.RawMessage) string {
 // otherMethod names another package's method and those of its parameters that differ from the defaults, in the order
 // of the file.
 func otherMethod(config json.RawMessage) string {
-	var keys map[string]json.RawMessage
-	if json.Unmarshal(config, &keys) != nil {
+	given, err := object.Parse(config)
+	if err != nil {
 		return "unknown"
 	}
 	name, words := "unknown", []string{}
-	_ = json.Unmarshal(keys["method"], &name) // config was written by a method
-	var defaults map[string]json.RawMessage
+	_ = json.Unmarshal(given.Map()["method"], &name) // config was written by a method
+	var defaults object.Object
 	if m, err := condense.New(name, nil); err == nil {
-		if text, err := json.Marshal(m); err == nil {
-			_ = json.Unmarshal(text, &defaults) // a method is a struct
-		}
+		defaults, _ = object.Of(m) // a method is a struct
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(keys), func(a, b string) int {
-		return cmp.Compare(bytes.Index(config, []byte(`"`+a+`":`)), bytes.Index(config, []byte(`"`+b+`":`)))
-	}) {
-		switch value := strings.Trim(string(keys[key]), `"`); key {
-		case "method", "nodes", "seed": // shown elsewhere
-		default:
-			if !bytes.Equal(keys[key], defaults[key]) {
-				words = append(words, strings.TrimSpace(strings.ReplaceAll(key, "_", " ")+" "+value))
-			}
+	usual := defaults.Map()
+	for _, f := range given.Without("method", "nodes", "seed") { // those are shown elsewhere
+		if !bytes.Equal(f.Value, usual[f.Key]) {
+			value := strings.Trim(string(f.Value), `"`)
+			words = append(words, strings.TrimSpace(strings.ReplaceAll(f.Key, "_", " ")+" "+value))
 		}
 	}
 	if len(words) == 0 {
