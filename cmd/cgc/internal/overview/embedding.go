@@ -53,9 +53,12 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 	if err != nil {
 		return nil, fmt.Errorf("embeddings of the condensed nodes: %w", err)
 	}
-	unions, err := s.unions(ctx, small, shown)
-	if err != nil {
-		return nil, err
+	condensed := s.marks(shown)
+	var unions [][2]int32 // as cgc cut unites, if all condensed nodes are shown and their source nodes are known
+	if len(shown) == s.Condensed.Nodes() && condensed.Size != nil {
+		if unions, err = ward.Merges(ctx, small, condensed.Class, condensed.Size); err != nil {
+			return nil, err
+		}
 	}
 	views, err := project(ctx, h, small, labels, g.Classes)
 	if err != nil {
@@ -80,22 +83,9 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 		Name: "embeddings", Title: "Condensed nodes among the training nodes",
 		Caption: s.embeddingsCaption(len(drawn), len(g.Split.Train), len(shown), p, known, len(unions) > 0),
 		Data: &report.Scatter{
-			Classes: names, Layers: []report.Layer{nodes, {Marks: s.marks(shown)}}, Views: views, Unions: unions,
+			Classes: names, Layers: []report.Layer{nodes, {Marks: condensed}}, Views: views, Unions: unions,
 		},
 	}, nil
-}
-
-// unions returns the order in which cgc cut unites the condensed nodes, whose embeddings are the rows of small. It is
-// nil if not all condensed nodes are shown, or if their source nodes are unknown.
-func (s Subject) unions(ctx context.Context, small *mat.Dense, shown []int32) ([][2]int32, error) {
-	if len(shown) < s.Condensed.Nodes() || s.Condensed.Members == nil {
-		return nil, nil
-	}
-	mass := make([]float64, len(shown))
-	for j := range mass {
-		mass[j] = float64(max(1, s.members(int32(j))))
-	}
-	return ward.Merges(ctx, small, s.Condensed.Y, mass)
 }
 
 func (s Subject) embeddingsCaption(

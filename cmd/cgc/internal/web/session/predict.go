@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,25 +42,19 @@ const mostFirst = 20
 
 // arrived returns the model in the folder at path if new nodes are beside it, in nodes.csv or nodes.csv.gz. It returns
 // nil for anything else, such as a graph.
-func arrived(path string) *model.Model {
+func arrived(path string) (found *model.Model) {
 	entries, err := os.ReadDir(path)
-	if err != nil {
+	if err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == "nodes.csv" || e.Name() == "nodes.csv.gz"
+	}) {
 		return nil
 	}
-	var found *model.Model
-	nodes := false
 	for _, e := range entries {
-		switch name := e.Name(); {
-		case name == "nodes.csv", name == "nodes.csv.gz":
-			nodes = true
-		case strings.EqualFold(filepath.Ext(name), extension):
-			if m, err := model.Load(filepath.Join(path, name)); err == nil {
+		if strings.EqualFold(filepath.Ext(e.Name()), extension) {
+			if m, err := model.Load(filepath.Join(path, e.Name())); err == nil {
 				found = m
 			}
 		}
-	}
-	if !nodes {
-		return nil
 	}
 	return found
 }
