@@ -275,7 +275,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
          "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcgp, "
          "gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, "
-         "gecc"),
+         "gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -441,7 +441,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "condensation method; cgc, which learns from labelled nodes only, as a training on the full graph "
          "does, ranks candidates better than auto: cgc, cgc-x, simdm, cgc-d, auto, random, herding, "
          "k-center, vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, "
-         "simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc"),
+         "simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/bonsai"
 	"github.com/graph-condensation/cgc/rival/internal/clustgdd"
 	"github.com/graph-condensation/cgc/rival/internal/coarsening"
+	"github.com/graph-condensation/cgc/rival/internal/deepcgc"
 	"github.com/graph-condensation/cgc/rival/internal/distribution"
 	"github.com/graph-condensation/cgc/rival/internal/fuzzy"
 	"github.com/graph-condensation/cgc/rival/internal/gradient"
@@ -22,6 +23,7 @@ func init() {
 	for _, methods := range [][]condense.Method{
 		selection.Methods(), coarsening.Methods(), kernel.Methods(), gradient.Methods(), distribution.Methods(),
 		trajectory.Methods(), bonsai.Methods(), clustgdd.Methods(), fuzzy.Methods(),
+		deepcgc.Methods(),
 	} {
 		for _, m := range methods {
 			condense.Register(m)
