@@ -22,8 +22,8 @@
 //  5. The condensed embeddings are H′ = f⁻¹(C). A′ and X′ follow from them as in cgc. With the default threshold there
 //     are no edges, and X′ = H′: this is the authors' DeepCGC-X, with figures within 0.3 points of the other.
 //
-// What differs from the authors' program: if step 4 would leave a group empty, the class keeps its groups (their program
-// ends); k-means starts from k-means++; X′ minimises the objective of cgc (theirs has Â′³ and a normalised Laplacian).
+// What differs from the authors' program: if step 4 would leave a group empty, the class keeps its groups;
+// k-means starts from k-means++; X′ minimises the objective of cgc (theirs has Â′³ and a normalised Laplacian).
 // As there, W is learnt in the first epoch, and from the second on it is C after each epoch.
 package deepcgc
 
