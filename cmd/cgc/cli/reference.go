@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 )
 
@@ -24,7 +25,9 @@ func Reference() string {
 	var text strings.Builder
 	text.WriteString("## Commands\n\n")
 	for _, cmd := range commands {
-		text.WriteString(about(cmd, commands))
+		if cmd.Runnable() && synonym(cmd, commands) == nil {
+			text.WriteString(about(cmd))
+		}
 	}
 	text.WriteString("\n## Flags\n")
 	for _, group := range flagGroups {
@@ -121,13 +124,9 @@ func synonym(cmd *cobra.Command, commands []*cobra.Command) *cobra.Command {
 func alike(a, b *pflag.Flag) bool { return describe(a) == describe(b) }
 
 // about describes the usage and the purpose of a command.
-func about(cmd *cobra.Command, commands []*cobra.Command) string {
-	does := cmd.Short
-	if other := synonym(cmd, commands); other != nil {
-		does = "another name of `" + other.CommandPath() + "`"
-	}
+func about(cmd *cobra.Command) string {
 	call := strings.TrimSuffix(cmd.UseLine(), " [flags]")
-	line := "`" + call + "`: " + strings.ToLower(does[:1]) + escape(does[1:]) + "."
+	line := "`" + call + "`: " + strings.ToLower(cmd.Short[:1]) + escape(cmd.Short[1:]) + "."
 	return "* " + plain.Wrap(line, 118, "  ") + "\n"
 }
 
@@ -195,7 +194,7 @@ func describe(flag *pflag.Flag) (d described) {
 	case flag.DefValue == "[]", flag.DefValue == "0" && strings.Contains(usage, "0 for"), flag.DefValue == "false":
 		d.value = ""
 	}
-	d.meaning = escape(d.meaning)
+	d.meaning = strings.ReplaceAll(escape(d.meaning), ": "+strings.Join(condense.Names(), ", "), " ([list](methods.md))")
 	return d
 }
 
