@@ -25,7 +25,7 @@ SHORT = (  # rows of a table
     "cut", "evaluate", "train", "predict", "summarize", "search", "objective", "tune", "report", "propagate", "save",
     "load", "load_model", "load_propagated",
 )  # fmt: skip
-EXAMPLES = ("condense", "tables")  # the tutorial shows examples of the other functions
+EXAMPLES = ("tables",)  # the tutorial shows examples of the other functions
 CLASSES = (
     "Condensed", "Graph", "Table", "Score", "Origin", "Model", "Predictions", "SearchResult", "Propagated", "Tables",
     "Error", "UnknownArgument", "GraphWarning",
