@@ -166,8 +166,8 @@ func TestFlagGroups(t *testing.T) {
 	}
 }
 
-// TestReferenceIsComplete checks that each command in the help has a row, and that each of its flags is either in this row
-// or has exactly one row, which names the command.
+// TestReferenceIsComplete checks that each command in the help has a row, and that each of its flags is either in this
+// row or has exactly one row, which names the command.
 func TestReferenceIsComplete(t *testing.T) {
 	commands, tables, _ := strings.Cut(Reference(), "\n## Flags\n")
 	rows := map[string]string{} // the cell that lists the commands, by flag

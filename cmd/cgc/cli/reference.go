@@ -17,8 +17,8 @@ import (
 )
 
 // Reference returns the reference of all commands and flags in Markdown: a table of the commands, with the flags that
-// only one command has, then a table for each group of the other flags. It includes the methods, models and formats that
-// the program registers.
+// only one command has, then a table for each group of the other flags. It includes the methods, models and formats
+// that the program registers.
 func Reference() string {
 	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
 	commands := visible(root)[1:] // without cgc itself
