@@ -127,9 +127,8 @@ def condense(
         **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
     Returns:
-        A torch_geometric Data if data is one, else a Condensed. Both have x, y, edge_index, edge_weight, weight (how
-        many nodes each condensed node stands for: its weight in the loss), members_indptr, members_indices,
-        members_weights, and target: what a model should learn, y_soft or else y.
+        A torch_geometric Data if data is one, else a Condensed. Both have the attributes of Condensed, such as
+        weight (the weight of each node in the loss) and target (what a model should learn).
 
     Raises:
         Error: An argument is wrong. The message names it.

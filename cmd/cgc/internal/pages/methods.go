@@ -48,8 +48,8 @@ func prototype(name string) reflect.Type {
 }
 
 // parameterTable generates a table of the parameters of the named methods, with each method's default. Fields that
-// share a comment share a row, and so do equal parameters of several methods, each with its meaning. It omits the memory
-// limit, which nearly all methods have.
+// share a comment share a row, and so do equal parameters of several methods, each with its meaning. It omits the
+// memory limit, which nearly all methods have.
 func parameterTable(root string, names []string) string {
 	s := newSource(root)
 	type row struct {
