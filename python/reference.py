@@ -38,7 +38,7 @@ A function with the name of a command also has its [flags](cli.md#flags) as keyw
 SHORT_HEAD = """
 ### All other functions
 
-The table omits what these arguments mean:
+Arguments that the table does not repeat:
 
 """
 HEAD = """\
