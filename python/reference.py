@@ -20,19 +20,26 @@ from cgc._parameters import FLAGS  # noqa: E402
 __all__ = ["page"]
 
 PAGE = HERE.parent / "docs" / "reference" / "python.md"
-FUNCTIONS = (
-    "condense", "cut", "evaluate", "train", "predict", "summarize", "search", "objective", "tune", "report",
-    "propagate", "load_dataset", "tables",
+FUNCTIONS = ("condense", "tables", "load_dataset")  # with sections of their own
+SHORT = (  # rows of a table
+    "cut", "evaluate", "train", "predict", "summarize", "search", "objective", "tune", "report", "propagate", "save",
+    "load", "load_model", "load_propagated",
 )  # fmt: skip
-SHORT = ("save", "load", "load_model", "load_propagated")  # a table says enough about them
-EXAMPLES = ("condense", "tables")  # the tutorial shows examples of the other functions
+EXAMPLES = ("tables",)  # the tutorial shows examples of the other functions
 CLASSES = (
     "Condensed", "Graph", "Table", "Score", "Origin", "Model", "Predictions", "SearchResult", "Propagated", "Tables",
     "Error", "UnknownArgument", "GraphWarning",
 )  # fmt: skip
+SHARED = {"small": "cut", "on": "evaluate", "data": "search", "models": "evaluate"}  # with functions that explain them
 FLAGS_SAID = """\
 A function with the name of a command also has its [flags](cli.md#flags) as keyword arguments: `label_ratio` for
 `--label-ratio`. `help(cgc.condense)` shows types, defaults and an example.
+"""
+SHORT_HEAD = """
+### All other functions
+
+Arguments that the table does not repeat:
+
 """
 HEAD = """\
 <!-- `python3 python/reference.py` writes this page from the docstrings. -->
@@ -47,38 +54,51 @@ def page() -> str:
         sys.exit(f"the page does not mention {', '.join(sorted(missing))}")
     text = HEAD + "\n" + _prose(inspect.cleandoc(cgc.__doc__ or ""))
     text += "\n## Functions\n\n" + FLAGS_SAID + "".join(map(_function, FUNCTIONS))
-    text += "\n### Files\n| function | what it does |\n|---|---|\n" + "".join(map(_short, SHORT))
+    text += SHORT_HEAD + "".join(map(_shared, SHARED))
+    text += "\n| function | what it does | returns |\n|---|---|---|\n" + "".join(map(_short, SHORT))
     return text + "\n## Classes\n\n| class | attributes and methods |\n|---|---|\n" + "".join(map(_class, CLASSES))
 
 
+def _shared(argument: str) -> str:
+    """Return the list item of an argument of several functions."""
+    return f"* `{argument}`: {_explained(SHARED[argument])[argument]}\n"
+
+
+def _explained(name: str) -> dict[str, str]:
+    """Return the meanings of the arguments of a function."""
+    return _items(_sections(getattr(cgc, name))[1]["Args"])
+
+
+def _arguments(name: str) -> dict[str, str]:
+    """Return the meanings of the arguments of a function that are not flags, by name and default."""
+    flags = {flag for flag, *_ in FLAGS.get(name, ())}
+    meanings = _explained(name)
+    found = {}
+    for p in inspect.signature(getattr(cgc, name)).parameters.values():
+        title = p.name if p.name in meanings else f"**{p.name}"
+        if p.name in flags and title not in meanings:
+            continue
+        if not meanings[title].startswith("See "):
+            found[title if p.default is p.empty else f"{title}={p.default!r}"] = meanings[title]
+    return found
+
+
 def _short(name: str) -> str:
-    """Return the table row of a function."""
+    """Return the table row of a function: its arguments that are not flags, what it does, and what it returns."""
     about, sections = _sections(getattr(cgc, name))
-    arguments = [f"`{key}`: {meaning}" for key, meaning in _items(sections["Args"]).items()]
-    return f"| **{name}** | {'<br>'.join([' '.join(about.split()), *arguments])} |\n"
+    arguments = _arguments(name)
+    shared = [_explained(of)[argument] for argument, of in SHARED.items()]
+    own = {key.removesuffix("=None"): meaning for key, meaning in arguments.items() if meaning not in shared}
+    lines = [" ".join(about.split()), *(f"`{key}`: {meaning}" for key, meaning in own.items())]
+    returns = " ".join(sections.get("Returns", "").split())
+    return f"| `{name}({', '.join(arguments)})` | {'<br>'.join(lines)} | {returns} |\n"
 
 
 def _function(name: str) -> str:
     """Return the section of a function: what it does, a list of its arguments, and optionally an example."""
-    function = getattr(cgc, name)
-    about, sections = _sections(function)
-    flags = {flag for flag, *_ in FLAGS.get(name, ())}
-    meanings = _items(sections["Args"])
-    rows: list[str] = []
-    alike: list[str] = []
-    for p in inspect.signature(function).parameters.values():
-        if p.name in flags and p.name not in meanings:
-            continue
-        if meanings[p.name if p.name in meanings else f"**{p.name}"].startswith("See "):
-            alike.append(f"`{p.name}`")
-        else:
-            default = "" if p.default is p.empty else f" (default `{p.default!r}`)"
-            title = p.name if p.name in meanings else f"**{p.name}"
-            rows.append(f"`{title}`{default}: {meanings[title]}")
-    if alike:
-        rows.append(f"{alike[0]} to {alike[-1]}: As for condense.")
-    if "Returns" in sections:
-        rows.append(f"returns: {' '.join(sections['Returns'].split())}")
+    about, sections = _sections(getattr(cgc, name))
+    rows = [f"`{key.removesuffix('=None')}`: {meaning}" for key, meaning in _arguments(name).items()]
+    rows.append(f"returns: {' '.join(sections['Returns'].split())}")
     text = f"\n### {name}\n{_wrap(' '.join(about.split()))}\n\n"
     text += "".join(f"{_wrap('* ' + row, indent='  ')}\n" for row in rows)
     example = textwrap.dedent(sections["Example"])

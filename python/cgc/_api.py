@@ -115,21 +115,18 @@ def condense(
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
         x: The features, N × d. They may be a scipy.sparse matrix.
         y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).
-        train_mask: The training nodes: N booleans or a list of nodes. If all masks are missing, a split is drawn
-            with seed 0, and a GraphWarning says so.
+        train_mask: The training nodes: N booleans or a list of nodes. Without masks, a split is drawn, with a
+            GraphWarning.
         val_mask: The validation nodes.
         test_mask: The test nodes.
-        adj: The adjacency matrix, in place of edge_index and edge_weight: N × N, of scipy.sparse, a sparse tensor of
-            torch or an array.
+        adj: The N × N adjacency matrix, in place of edge_index and edge_weight: of scipy.sparse, torch or numpy.
         name: The name of the graph in the result.
-        config: A configuration that tune returned, or the path of its JSON file or of a condensed graph. Other
-            arguments override it.
+        config: A configuration of tune, or the path of its file or of a condensed graph. Other arguments override it.
         **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
     Returns:
-        A torch_geometric Data if data is one, else a Condensed. Both have x, y, edge_index, edge_weight, weight (how
-        many nodes each condensed node stands for: its weight in the loss), members_indptr, members_indices,
-        members_weights, and target: what a model should learn, y_soft or else y.
+        A torch_geometric Data if data is one, else a Condensed. Both have the attributes of Condensed, such as
+        weight (the weight of each node in the loss) and target (what a model should learn).
 
     Raises:
         Error: An argument is wrong. The message names it.

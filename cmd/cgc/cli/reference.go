@@ -12,32 +12,49 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 )
 
-// Reference returns the reference of all commands and flags in Markdown: a list item for each command, then a table for
-// each group of flags. It includes the methods, models and formats that the program registers.
+// Reference returns the reference of all commands and flags in Markdown: a table of the commands, with the flags that
+// only one command has, then a table for each group of the other flags. It includes the methods, models and formats
+// that the program registers.
 func Reference() string {
 	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
 	commands := visible(root)[1:] // without cgc itself
-	var text strings.Builder
-	text.WriteString("## Commands\n\n")
-	for _, cmd := range commands {
-		text.WriteString(about(cmd, commands))
-	}
-	text.WriteString("\n## Flags\n")
+	own := map[string]string{}    // the flags of one command, by its name
+	var text, tables strings.Builder
 	for _, group := range flagGroups {
-		flags := flagsOfGroup(commands, group)
+		flags := slices.DeleteFunc(flagsOfGroup(commands, group), func(l *flagRow) bool {
+			ways := l.ways[0]
+			if len(l.ways) > 1 || len(ways.commands) > 1 {
+				return false
+			}
+			d := describe(ways.flag)
+			own[ways.commands[0]] += "<br>" + d.name + ": " + d.stated()
+			return true
+		})
 		if group == generalGroup {
 			root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 				flags = append(flags, &flagRow{flag.Name, []definition{{flag, []string{"all"}}}})
 			})
 		}
-		text.WriteString(table(group, flags))
+		tables.WriteString(table(group, flags))
 	}
+	text.WriteString("## Commands\n\n| command | what it does, and the flags that only it has |\n|---|---|\n")
+	for _, cmd := range commands {
+		if cmd.Runnable() && synonym(cmd, commands) == nil {
+			call := asCode(strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+			fmt.Fprintf(&text, "| %s | %s%s |\n", call, escape(cmd.Short), own[nameOf(cmd)])
+		}
+	}
+	text.WriteString("\n## Flags\n")
+	text.WriteString(tables.String())
 	return text.String()
 }
+
+// nameOf returns the name of a command without cgc.
+func nameOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "cgc ") }
 
 // visible returns cmd and the commands below it that help lists, in the same order.
 func visible(cmd *cobra.Command) []*cobra.Command {
@@ -87,7 +104,7 @@ func flagsOfGroup(commands []*cobra.Command, group string) (flags []*flagRow) {
 			if at < 0 {
 				at, all = len(all), append(all, &flagRow{name: flag.Name})
 			}
-			all[at].add(flag, strings.TrimPrefix(cmd.CommandPath(), "cgc "))
+			all[at].add(flag, nameOf(cmd))
 		})
 	}
 	for _, l := range all {
@@ -120,17 +137,6 @@ func synonym(cmd *cobra.Command, commands []*cobra.Command) *cobra.Command {
 // alike reports whether two commands define a flag in the same way.
 func alike(a, b *pflag.Flag) bool { return describe(a) == describe(b) }
 
-// about describes the usage and the purpose of a command.
-func about(cmd *cobra.Command, commands []*cobra.Command) string {
-	does := cmd.Short
-	if other := synonym(cmd, commands); other != nil {
-		does = "another name of `" + other.CommandPath() + "`"
-	}
-	call := strings.TrimSuffix(cmd.UseLine(), " [flags]")
-	line := "`" + call + "`: " + strings.ToLower(does[:1]) + escape(does[1:]) + "."
-	return "* " + plain.Wrap(line, 118, "  ") + "\n"
-}
-
 // table returns the table of a group of flags.
 func table(group string, flags []*flagRow) string {
 	keyed := slices.ContainsFunc(flags, func(l *flagRow) bool { return keyOf(l.name) != "" })
@@ -161,8 +167,8 @@ func (l *flagRow) row() string {
 	var meanings, commands []string
 	for i, way := range l.ways {
 		d, by := describe(way.flag), strings.Join(way.commands, ", ")
-		if i > 0 && d.value != first.value && d.value != "" {
-			d.meaning += " (default " + d.value + ")"
+		if i > 0 && d.value != first.value {
+			d.meaning = d.stated()
 		}
 		if i > 0 || 2*len(way.commands) <= all {
 			d.meaning = "_" + by + "_: " + d.meaning
@@ -175,6 +181,14 @@ func (l *flagRow) row() string {
 
 // described is the content of a flag's table cells.
 type described struct{ name, value, meaning string }
+
+// stated returns the meaning with the default.
+func (d described) stated() string {
+	if d.value == "" {
+		return d.meaning
+	}
+	return d.meaning + " (default " + d.value + ")"
+}
 
 // statedDefault matches the default that the meaning of a flag states.
 var statedDefault = regexp.MustCompile(` \(default ([^()]*)\)`)
@@ -195,7 +209,7 @@ func describe(flag *pflag.Flag) (d described) {
 	case flag.DefValue == "[]", flag.DefValue == "0" && strings.Contains(usage, "0 for"), flag.DefValue == "false":
 		d.value = ""
 	}
-	d.meaning = escape(d.meaning)
+	d.meaning = strings.ReplaceAll(escape(d.meaning), ": "+strings.Join(condense.Names(), ", "), " ([list](methods.md))")
 	return d
 }
 

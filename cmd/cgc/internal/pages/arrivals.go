@@ -6,7 +6,6 @@ import "github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 type arrivals struct {
 	Graph        string  `json:"graph"`
 	Known        int     `json:"known"`
-	New          int     `json:"new"`
 	Model        string  `json:"model"`
 	Groups       int     `json:"groups"`
 	Whole        float64 `json:"whole"`
@@ -20,15 +19,14 @@ type arrivals struct {
 // arrivalTable generates the table of new nodes that are predicted without the graph.
 func arrivalTable(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, {Name: "model"}, right("known nodes"), right("new nodes"), right("groups"), right("with the graph"),
-		right("with the summary"), right("lost"), right("graph, MB"), right("summary, MB"), right("ratio"),
-		right("with the graph, s"), right("with the summary, ms"),
+		{Name: "graph"}, {Name: "model"}, right("known nodes"), right("groups"), right("with the graph"),
+		right("with the summary"), right("lost"), right("graph, MB"), right("summary, MB"), right("with the graph, s"),
+		right("with the summary, ms"),
 	}}
 	for _, a := range readLines[arrivals](root, "new-nodes") {
-		t.Row(report.Word(a.Graph), report.Word(a.Model), report.Integer(a.Known), report.Integer(a.New),
-			report.Integer(a.Groups), report.Decimal(a.Whole, 1), report.Decimal(a.Summary, 1),
-			report.Signed(a.Whole-a.Summary, 1), report.Decimal(a.GraphBytes/1e6, 0), report.Decimal(a.Bytes/1e6, 1),
-			report.Decimal(a.GraphBytes/a.Bytes, 0), report.Significant(a.WholeSeconds, 2),
+		t.Row(report.Word(a.Graph), report.Word(a.Model), report.Integer(a.Known), report.Integer(a.Groups),
+			report.Decimal(a.Whole, 1), report.Decimal(a.Summary, 1), report.Signed(a.Whole-a.Summary, 1),
+			report.Decimal(a.GraphBytes/1e6, 0), report.Decimal(a.Bytes/1e6, 1), report.Significant(a.WholeSeconds, 2),
 			report.Significant(1e3*a.Seconds, 2))
 	}
 	return markdown(t)

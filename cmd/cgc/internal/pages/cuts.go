@@ -18,12 +18,12 @@ type cutRecord struct {
 	Own       float64 `json:"own"`
 }
 
-// cuts generates the table of condensed graphs that were cut from a larger one, with a row for each graph and size in
-// the order of their first records.
+// cuts generates the table of condensed graphs that were cut from a larger one, with rows for the smallest and the
+// largest size of each graph, in the order of their first records.
 func cuts(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, right("cut from"), right("to"), right("seeds"), {Name: "method"}, right("cut"),
-		{Name: "method of the size"}, right("condensed to the size"), right("difference"),
+		{Name: "graph"}, right("cut from"), right("to"), {Name: "method"}, right("cut"), {Name: "method of the size"},
+		right("condensed to the size"), right("difference"),
 	}}
 	type key struct {
 		graph string
@@ -38,16 +38,19 @@ func cuts(root string) string {
 		}
 		of[k] = append(of[k], r)
 	}
-	for _, k := range order {
+	for i, k := range order {
+		if i > 0 && i < len(order)-1 && order[i-1].graph == k.graph && order[i+1].graph == k.graph {
+			continue
+		}
 		var cut, own, difference []float64
 		for _, r := range of[k] {
 			cut, own, difference = append(cut, r.Cut), append(own, r.Own), append(difference, r.Cut-r.Own)
 		}
 		first := of[k][0]
 		c := measured{graph: k.graph, nodes: k.nodes, of: first.Of}
-		t.Row(report.Word(c.name()), report.Integer(first.Largest), report.Integer(k.nodes), report.Integer(len(cut)),
-			report.Word(first.Method), plusMinus(experiment.EstimateOf(cut)), report.Word(first.OwnMethod),
-			plusMinus(experiment.EstimateOf(own)), paper.Difference(experiment.EstimateOf(difference), false))
+		t.Row(report.Word(c.name()), report.Integer(first.Largest), report.Integer(k.nodes), report.Word(first.Method),
+			plusMinus(experiment.EstimateOf(cut)), report.Word(first.OwnMethod), plusMinus(experiment.EstimateOf(own)),
+			paper.Difference(experiment.EstimateOf(difference), false))
 	}
 	return markdown(t)
 }

@@ -19,24 +19,25 @@ var sections = map[string]string{
 	"condense.Seconds":    "[seconds](#shared-objects)",
 }
 
-// keyList generates a list of the keys of a type, given as FOLDER.Type, and of the objects in it, without their
-// meaning.
-func keyList(root string, of []string) string {
-	if len(of) != 1 {
-		check(fmt.Errorf("expected one type"))
-	}
-	k := &keys{newSource(root), map[string]string{}}
-	path, name := typeOf(of[0])
-	fields := k.fields(path, name)
-	var parts []string
-	for _, f := range fields {
-		about := k.about([]field{f}, nil, 2)
-		if strings.HasPrefix(about, "See ") {
-			about = ""
+// keyList generates a table of commands with the keys of the object that each prints, and of the objects in it, without
+// their meaning. An argument is COMMAND=FOLDER.Type, with _ for each space of the command.
+func keyList(root string, commands []string) string {
+	var text strings.Builder
+	text.WriteString("| command | keys |\n|---|---|\n")
+	for _, c := range commands {
+		call, of, _ := strings.Cut(c, "=")
+		k := &keys{newSource(root), map[string]string{}}
+		var parts []string
+		for _, f := range k.fields(typeOf(of)) {
+			about := k.about([]field{f}, nil, 2)
+			if strings.HasPrefix(about, "See ") {
+				about = ""
+			}
+			parts = append(parts, join(codes([]string{f.key}), " ", about))
 		}
-		parts = append(parts, join(codes([]string{f.key}), " ", about))
+		fmt.Fprintf(&text, "| `%s` | %s |\n", strings.ReplaceAll(call, "_", " "), strings.Join(parts, ", "))
 	}
-	return plain.Wrap(strings.Join(parts, ", "), 120, "")
+	return text.String()
 }
 
 // typeOf splits FOLDER.Type into the import path and the name of the type.

@@ -48,12 +48,14 @@ func prototype(name string) reflect.Type {
 }
 
 // parameterTable generates a table of the parameters of the named methods, with each method's default. Fields that
-// share a comment share a row. It omits the memory limit, which nearly all methods have.
+// share a comment share a row, and so do equal parameters of several methods, each with its meaning. It omits the
+// memory limit, which nearly all methods have.
 func parameterTable(root string, names []string) string {
 	s := newSource(root)
 	type row struct {
 		keys     []string
-		doc      string
+		docs     []string            // the meanings
+		of       [][]string          // the methods of each meaning
 		defaults map[string][]string // defaults of each method
 	}
 	var rows []*row
@@ -65,14 +67,21 @@ func parameterTable(root string, names []string) string {
 			if len(group) == 1 && group[0].of == "Memory" {
 				continue // the page describes this parameter for all methods
 			}
-			one := &row{doc: meaning(group, fields), defaults: map[string][]string{}}
+			one := &row{defaults: map[string][]string{}}
 			for _, f := range group {
 				one.keys = append(one.keys, f.key)
 			}
-			at := slices.IndexFunc(rows, func(r *row) bool { return r.doc == one.doc && slices.Equal(r.keys, one.keys) })
+			at := slices.IndexFunc(rows, func(r *row) bool { return slices.Equal(r.keys, one.keys) })
 			if at < 0 {
 				at, rows = len(rows), append(rows, one)
 			}
+			doc := meaning(group, fields)
+			r := rows[at]
+			which := slices.Index(r.docs, doc)
+			if which < 0 {
+				which, r.docs, r.of = len(r.docs), append(r.docs, doc), append(r.of, nil)
+			}
+			r.of[which] = append(r.of[which], name)
 			for _, f := range group {
 				value := values[f.key]
 				if f.path == module+"/internal/rival" && f.of == "Memory" && value == "0" {
@@ -93,7 +102,14 @@ func parameterTable(root string, names []string) string {
 		for _, name := range names {
 			fmt.Fprintf(&text, " %s |", strings.Join(r.defaults[name], ", "))
 		}
-		fmt.Fprintf(&text, " %s |\n", cell(r.doc))
+		meanings := []string{cell(r.docs[0])}
+		if len(r.docs) > 1 {
+			meanings = nil
+			for i, doc := range r.docs {
+				meanings = append(meanings, codes(r.of[i])+": "+cell(doc))
+			}
+		}
+		fmt.Fprintf(&text, " %s |\n", strings.Join(meanings, "<br>"))
 	}
 	return text.String()
 }

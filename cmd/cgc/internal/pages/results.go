@@ -181,7 +181,6 @@ func markdown(t *report.Table) string {
 var tables = map[string]func(root string) string{
 	"accuracy":  accuracy,
 	"authors":   authors,
-	"baselines": baselines,
 	"board":     board,
 	"cuts":      cuts,
 	"headline":  headline,
@@ -333,25 +332,6 @@ func accuracy(root string) string {
 			row = append(row, c.difference(method, significant))
 		}
 		t.Row(append(row, c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))...)
-	}
-	return markdown(t)
-}
-
-// baselines generates the table that compares methods that select nodes of the graph with methods that synthesise
-// nodes.
-func baselines(root string) string {
-	all := measure(root, []string{"cora"})
-	methods := []string{"auto", "cgc", "cgc-d", "herding", "k-center", "random", experiment.Whole}
-	t := &report.Table{Columns: []report.Column{{Name: "graph"}, right("N′"), right("seeds")}}
-	for _, method := range methods {
-		t.Columns = append(t.Columns, right(strings.Replace(method, experiment.Whole, "full graph", 1)))
-	}
-	for _, c := range all {
-		row := []report.Cell{report.Word(c.name()), report.Integer(c.nodes), c.seeds()}
-		for _, method := range methods {
-			row = append(row, c.test(method))
-		}
-		t.Row(row...)
 	}
 	return markdown(t)
 }

@@ -47,10 +47,9 @@ func (s searched) seconds() (took, full float64) {
 // searchTable generates the table of searches that were compared with trainings on the full graph.
 func searchTable(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, right("nodes"), {Name: "condensed by"}, right("to"), right("candidates"), right("finalists"),
-		right("s"), right("on the full graph, s"), right("Spearman"), right("Kendall"), right("compared"),
-		right("regret, val"), right("regret, test"),
-		right("choice, test"), right("random search, test"),
+		{Name: "graph"}, {Name: "condensed by"}, right("to"), right("finalists"), right("s"), right("on the full graph, s"),
+		right("Spearman"), right("Kendall"), right("regret, val"), right("regret, test"), right("choice, test"),
+		right("random search, test"),
 	}}
 	interval := func(c search.Correlation) report.Cell {
 		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
@@ -60,10 +59,8 @@ func searchTable(root string) string {
 			took, full := s.seconds()
 			c := measured{graph: s.Graph.Name, nodes: s.Condensed, of: s.Graph.Nodes}
 			a := s.Agreement
-			t.Row(report.Word(c.name()), report.Integer(c.of), report.Word(s.Method), report.Integer(c.nodes),
-				report.Integer(len(s.Trials)), report.Integer(len(s.Finalists)), report.Significant(took, 2),
-				report.Significant(full, 2),
-				interval(a.Spearman), interval(a.Kendall), report.Integer(len(a.Compared)),
+			t.Row(report.Word(c.name()), report.Word(s.Method), report.Integer(c.nodes), report.Integer(len(s.Finalists)),
+				report.Significant(took, 2), report.Significant(full, 2), interval(a.Spearman), interval(a.Kendall),
 				report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1),
 				report.Decimal(s.Finalists[0].WholeTest, 1), report.Decimal(s.Random.Test, 1))
 		}
