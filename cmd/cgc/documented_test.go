@@ -63,7 +63,7 @@ var quick = map[string]string{
 	"evaluate": " --seeds 1 --epochs 10", "train": " --seeds 1 --epochs 10",
 	"search": " --trials 4 --epochs 2 --finalists 1",
 	"report": " --seeds 1 --epochs 10 --whole 0 --ceilings=false",
-	"tune":   " --seconds 2 --seeds 1 --epochs 10", "paper": " --seeds 1 --epochs 2 --whole 0",
+	"tune":   " --trials 8 --seeds 1 --epochs 10", "paper": " --seeds 1 --epochs 2 --whole 0",
 }
 
 // elsewhere maps pages whose commands another test runs to that test.

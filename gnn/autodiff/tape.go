@@ -32,7 +32,7 @@ import (
 )
 
 // Tape records operations in the order in which they run. It is not safe for concurrent use, but each operation uses
-// all threads. The zero value is not ready: use NewTape or NewValueTape.
+// all threads. The zero value is not ready: use NewTape or Values.
 type Tape struct {
 	records []*Var // records from index used on are free for reuse
 	used    int

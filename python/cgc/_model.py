@@ -29,7 +29,7 @@ class Predictions(NamedTuple):
     Example:
         >>> model = cgc.train(cgc.condense("demo", nodes=70), "demo", seeds=1, epochs=50)
         >>> found = cgc.predict(model, "demo", part="val")
-        >>> len(found.nodes), found.y[0] == found.probabilities[0].argmax()
+        >>> len(found.nodes), bool(found.y[0] == found.probabilities[0].argmax())
         (500, True)
     """
 
