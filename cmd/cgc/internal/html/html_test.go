@@ -19,11 +19,11 @@ const evil = `</script><script>alert(1)</script><img src=x onerror="alert(2)">'"
 // document returns a document with every kind of block, each containing the given word.
 func document(word string) *report.Document {
 	t := &report.Table{Title: word, Foot: word, Columns: []report.Column{{Name: word}, {Name: "n"}}}
-	t.Row(report.Word(word), report.Integer(1234))
+	t.Row(word, 1234)
 	lead := &report.Table{Lead: true, Columns: report.Columns("what", "value", "remark")}
-	lead.Row(report.Word(word), report.Integer(70), report.Word(word))
+	lead.Row(word, 70, word)
 	folded := &report.Table{Title: word, Folded: true, Columns: report.Columns(word)}
-	folded.Row(report.Word(word))
+	folded.Row(word)
 	marks := report.Marks{
 		Name: word, Noun: word, Class: []int32{0}, Label: []string{word}, Detail: []string{word}, Size: []float64{1},
 	}

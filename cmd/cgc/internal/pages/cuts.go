@@ -45,9 +45,8 @@ func cuts(root string) string {
 		}
 		first := of[k][0]
 		c := measured{graph: k.graph, nodes: k.nodes, of: first.Of}
-		t.Row(report.Word(c.name()), report.Integer(first.Largest), report.Integer(k.nodes), report.Integer(len(cut)),
-			report.Word(first.Method), plusMinus(experiment.EstimateOf(cut)), report.Word(first.OwnMethod),
-			plusMinus(experiment.EstimateOf(own)), paper.Difference(experiment.EstimateOf(difference), false))
+		t.Row(c.name(), first.Largest, k.nodes, len(cut), first.Method, plusMinus(experiment.EstimateOf(cut)),
+			first.OwnMethod, plusMinus(experiment.EstimateOf(own)), paper.Difference(experiment.EstimateOf(difference), false))
 	}
 	return markdown(t)
 }

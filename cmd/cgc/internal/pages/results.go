@@ -137,8 +137,8 @@ func plusMinus(e experiment.Estimate) report.Cell {
 	return report.Word(report.PlusMinus(e.Mean, e.Std, 1).Text)
 }
 
-// seeds formats the number of condensation seeds.
-func (c measured) seeds() report.Cell { return report.Integer(len(c.methods["cgc"].Seeds)) }
+// seeds returns the number of condensation seeds.
+func (c measured) seeds() int { return len(c.methods["cgc"].Seeds) }
 
 // published formats the number that the paper reports for a method.
 func (c measured) published(column string) report.Cell {
@@ -208,8 +208,7 @@ func authors(root string) string {
 		if v := paper.PrintedAccuracy(s.Graph, s.Nodes, s.Arm); v != nil {
 			of, apart = report.Word(v.String()), report.Signed(s.Test.Mean-v.Mean, 1)
 		}
-		t.Row(report.Word(s.Graph.Name), report.Integer(s.Nodes), report.Word(s.Arm), report.Integer(len(s.Seeds)),
-			plusMinus(s.Test), of, apart)
+		t.Row(s.Graph.Name, s.Nodes, s.Arm, len(s.Seeds), plusMinus(s.Test), of, apart)
 	}
 	return markdown(t)
 }
@@ -301,8 +300,7 @@ func headline(root string) string {
 		if c.nodes != of[len(of)/2] || c.graph == "demo" || c.inductive {
 			continue
 		}
-		t.Row(report.Word(c.name()), report.Integer(c.of), report.Integer(c.nodes), c.test("auto"), c.test("cgc"),
-			c.test(experiment.Whole))
+		t.Row(c.name(), c.of, c.nodes, c.test("auto"), c.test("cgc"), c.test(experiment.Whole))
 	}
 	return markdown(t)
 }
@@ -327,12 +325,12 @@ func accuracy(root string) string {
 	}
 	significant := paper.Holm(pValues)
 	for _, c := range all {
-		row := []report.Cell{report.Word(c.name()), report.Integer(c.nodes), c.seeds(), c.test("auto"), c.test("cgc"),
-			c.test("cgc-x"), c.test("cgc-d")}
+		var differences []report.Cell
 		for _, method := range methods {
-			row = append(row, c.difference(method, significant))
+			differences = append(differences, c.difference(method, significant))
 		}
-		t.Row(append(row, c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))...)
+		t.Row(c.name(), c.nodes, c.seeds(), c.test("auto"), c.test("cgc"), c.test("cgc-x"), c.test("cgc-d"), differences,
+			c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))
 	}
 	return markdown(t)
 }
@@ -347,11 +345,11 @@ func baselines(root string) string {
 		t.Columns = append(t.Columns, right(strings.Replace(method, experiment.Whole, "full graph", 1)))
 	}
 	for _, c := range all {
-		row := []report.Cell{report.Word(c.name()), report.Integer(c.nodes), c.seeds()}
+		var tests []report.Cell
 		for _, method := range methods {
-			row = append(row, c.test(method))
+			tests = append(tests, c.test(method))
 		}
-		t.Row(row...)
+		t.Row(c.name(), c.nodes, c.seeds(), tests)
 	}
 	return markdown(t)
 }
@@ -376,8 +374,7 @@ func models(root string) string {
 	}
 	significant := paper.Holm(pValues)
 	for i, c := range rows {
-		t.Row(report.Word(c.name()), report.Integer(c.nodes), report.Word(gnn.Names()[i]), c.seeds(), c.test("auto"),
-			c.test("cgc"), c.difference("auto", significant))
+		t.Row(c.name(), c.nodes, gnn.Names()[i], c.seeds(), c.test("auto"), c.test("cgc"), c.difference("auto", significant))
 	}
 	return markdown(t)
 }
@@ -422,10 +419,9 @@ func speed(root string) string {
 			memory, theirMemory = append(memory, p.CGC.Peak/1e9), append(theirMemory, p.Python.Peak/1e9)
 			return true
 		})
-		t.Row(report.Word(of.Graph), report.Integer(of.Nodes), report.Integer(of.Edges), report.Integer(of.Features),
-			report.Integer(of.Condensed), report.Significant(bench.Median(ours), 2), report.Significant(bench.Median(theirs), 2),
-			report.Word(fmt.Sprintf("%.1f ×", bench.Median(ratio))), report.Decimal(bench.Median(memory), 1),
-			report.Decimal(bench.Median(theirMemory), 1))
+		t.Row(of.Graph, of.Nodes, of.Edges, of.Features, of.Condensed, report.Significant(bench.Median(ours), 2),
+			report.Significant(bench.Median(theirs), 2), fmt.Sprintf("%.1f ×", bench.Median(ratio)),
+			report.Decimal(bench.Median(memory), 1), report.Decimal(bench.Median(theirMemory), 1))
 	}
 	return markdown(t)
 }

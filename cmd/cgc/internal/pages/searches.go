@@ -60,12 +60,10 @@ func searchTable(root string) string {
 			took, full := s.seconds()
 			c := measured{graph: s.Graph.Name, nodes: s.Condensed, of: s.Graph.Nodes}
 			a := s.Agreement
-			t.Row(report.Word(c.name()), report.Integer(c.of), report.Word(s.Method), report.Integer(c.nodes),
-				report.Integer(len(s.Trials)), report.Integer(len(s.Finalists)), report.Significant(took, 2),
-				report.Significant(full, 2),
-				interval(a.Spearman), interval(a.Kendall), report.Integer(len(a.Compared)),
-				report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1),
-				report.Decimal(s.Finalists[0].WholeTest, 1), report.Decimal(s.Random.Test, 1))
+			t.Row(c.name(), c.of, s.Method, c.nodes, len(s.Trials), len(s.Finalists), report.Significant(took, 2),
+				report.Significant(full, 2), interval(a.Spearman), interval(a.Kendall), len(a.Compared),
+				report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1), report.Decimal(s.Finalists[0].WholeTest, 1),
+				report.Decimal(s.Random.Test, 1))
 		}
 	}
 	return markdown(t)

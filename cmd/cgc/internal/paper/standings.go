@@ -172,8 +172,7 @@ func (s *Standings) Losses() *report.Table {
 	})
 	for _, p := range lost {
 		ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
-		t.Row(report.Word(s.graphName(p)), report.Integer(p.Nodes), report.Word(p.Model), report.Word(p.Arm),
-			p.test(), ours.accuracy(), Difference(p.Against.Difference, false))
+		t.Row(s.graphName(p), p.Nodes, p.Model, p.Arm, p.test(), ours.accuracy(), Difference(p.Against.Difference, false))
 	}
 	return t
 }
@@ -209,7 +208,7 @@ func (s *Standings) Counts() *report.Table {
 	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("compared", "significantly better",
 		"better", "equal or worse", "significantly worse", "mean difference", "not measured")...)}
 	type row struct {
-		cells []report.Cell
+		cells []any
 		mean  float64
 	}
 	var rows []row
@@ -245,9 +244,7 @@ func (s *Standings) Counts() *report.Table {
 		if n > 0 {
 			mean = report.Signed(sum/float64(n), 1)
 		}
-		rows = append(rows, row{[]report.Cell{report.Word(arm), report.Integer(n), report.Integer(better),
-			report.Integer(above), report.Integer(below), report.Integer(worse), mean, report.Integer(missing)},
-			sum / float64(max(n, 1))})
+		rows = append(rows, row{[]any{arm, n, better, above, below, worse, mean, missing}, sum / float64(max(n, 1))})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.mean, a.mean) })
 	for _, r := range rows {
@@ -311,7 +308,7 @@ func (s *Standings) Graph(name string) *report.Table {
 		if arm == experiment.Whole {
 			title = "full graph"
 		}
-		row := []report.Cell{report.Word(title)}
+		var row []report.Cell
 		for _, c := range columns {
 			row = append(row, s.place(fingerprint, arm, c.nodes, c.model).accuracy())
 		}
@@ -319,9 +316,9 @@ func (s *Standings) Graph(name string) *report.Table {
 			row = append(row, report.Significant(p.Processor, 2), report.Decimal(float64(p.Peak)/1e6, 0),
 				report.Decimal(p.Bytes()/1e3, 0), breakEven(p, whole))
 		} else if u := s.unmeasured(fingerprint, arm); u != nil {
-			row[1] = report.Word(u.Error())
+			row[0] = report.Word(u.Error())
 		}
-		t.Row(row...)
+		t.Row(title, row)
 	}
 	return t
 }
@@ -365,9 +362,7 @@ func (s *Standings) Authors() *report.Table {
 			if p.Arm != arm || p.Model != s.Places[0].Model || v == nil || v.OutOfMemory {
 				continue
 			}
-			t.Row(report.Word(arm), report.Word(s.graphName(p)), report.Integer(p.Nodes),
-				p.test(), report.Word(v.String()),
-				report.Signed(p.Test.Mean-v.Mean, 1))
+			t.Row(arm, s.graphName(p), p.Nodes, p.test(), v.String(), report.Signed(p.Test.Mean-v.Mean, 1))
 		}
 	}
 	return t

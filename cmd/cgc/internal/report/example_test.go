@@ -11,8 +11,8 @@ func Example() {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "method"}, {Name: "nodes"}, {Name: "test", Unit: "%", Parts: []string{"mean", "std"}},
 	}}
-	t.Row(report.Word("cgc"), report.Integer(70), report.PlusMinus(82.0416, 0.5123, 1))
-	t.Row(report.Word("whole"), report.Integer(2708), report.PlusMinus(81.5, 0.4, 1))
+	t.Row("cgc", 70, report.PlusMinus(82.0416, 0.5123, 1))
+	t.Row("whole", 2708, report.PlusMinus(81.5, 0.4, 1))
 	d := &report.Document{Title: "cora"}
 	d.Add(t, report.Notes{"±: standard deviation over 5 seeds"})
 	if err := report.Text(os.Stdout, d); err != nil { // or Markdown, CSV

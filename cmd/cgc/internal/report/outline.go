@@ -34,7 +34,7 @@ func (s *Scatter) outline() *Table {
 			Column{Name: "their centre", Key: layer.Name + " centre", Side: Right, Parts: []string{"x", "y"}})
 	}
 	for c, name := range s.Classes {
-		row, some := []Cell{Word(name)}, false
+		row, some := []Cell(nil), false
 		for l, layer := range s.Layers {
 			n, x, y := 0, 0.0, 0.0
 			for i, of := range layer.Class {
@@ -51,7 +51,7 @@ func (s *Scatter) outline() *Table {
 			row = append(row, Integer(n), centre)
 		}
 		if some {
-			t.Row(row...)
+			t.Row(name, row)
 		}
 	}
 	return t
@@ -84,7 +84,7 @@ func (n *Network) outline() *Table {
 	}
 	for c, s := range of {
 		if s.nodes > 0 {
-			t.Row(Word(n.Classes[c]), Integer(s.nodes), Integer(int(s.size)), Integer(s.within), Integer(s.across))
+			t.Row(n.Classes[c], s.nodes, int(s.size), s.within, s.across)
 		}
 	}
 	return t
@@ -102,14 +102,14 @@ func (h *Heatmap) outline() *Table {
 				largest = j
 			}
 		}
-		row := []Cell{Word(name), {}, {}, {}}
+		var own, other, number Cell
 		if i < len(values) {
-			row[1] = sheet.Cell(values[i])
+			own = sheet.Cell(values[i])
 		}
 		if largest >= 0 && values[largest] != 0 {
-			row[2], row[3] = Word(h.Columns[largest]), sheet.Cell(values[largest])
+			other, number = Word(h.Columns[largest]), sheet.Cell(values[largest])
 		}
-		t.Row(row...)
+		t.Row(name, own, other, number)
 	}
 	return t
 }
@@ -137,7 +137,7 @@ func (f *Lines) outline() *Table {
 			}
 			row = append(row, cell)
 		}
-		t.Row(row...)
+		t.Row(row)
 	}
 	return t
 }

@@ -248,7 +248,7 @@ func (b *Bars) table() *Table {
 		}
 	}
 	for i, name := range b.Rows {
-		row := []Cell{Word(name)}
+		var row []Cell
 		for _, s := range b.Series {
 			var value, interval Cell
 			if v := s.Values[i]; v == v {
@@ -260,7 +260,7 @@ func (b *Bars) table() *Table {
 				row = append(row, interval)
 			}
 		}
-		t.Row(row...)
+		t.Row(name, row)
 	}
 	return t
 }
@@ -270,11 +270,11 @@ func (h *Heatmap) table() *Table {
 	t := &Table{Columns: []Column{{Name: h.Y + " \\ " + h.X, Key: h.Y}}}
 	t.Columns = append(t.Columns, Columns(h.Columns...)...)
 	for i, name := range h.Rows {
-		row := []Cell{Word(name)}
+		var row []Cell
 		for _, v := range h.Sheets[0].Values[i] {
 			row = append(row, h.Sheets[0].Cell(v))
 		}
-		t.Row(row...)
+		t.Row(name, row)
 	}
 	return t
 }

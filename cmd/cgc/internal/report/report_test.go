@@ -26,17 +26,14 @@ func everything() *report.Document {
 			{Name: "left", Side: report.Left}, {Name: "a|b", Side: report.Right},
 		},
 	}
-	t.Row(report.Word("whole"), report.Integer(-1234567), report.Interval(-0.04, 12.345, 1), report.Integer(1),
-		report.Word("word"))
-	t.Row(report.Word("rounded"), report.Mean(0.123456789, 0, 1, 3), report.Mean(1.25, 0.5, 2, 2), report.Signed(-0.05, 1))
-	t.Row(report.Word("share, “quoted”"), report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
-	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0),
-		report.Full(true))
-	t.Row(report.Word("large"), report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7),
-		report.Signed(-0.01, 1))
+	t.Row("whole", -1234567, report.Interval(-0.04, 12.345, 1), 1, "word")
+	t.Row("rounded", report.Mean(0.123456789, 0, 1, 3), report.Mean(1.25, 0.5, 2, 2), report.Signed(-0.05, 1))
+	t.Row("share, “quoted”", report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
+	t.Row("not a number", report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0), report.Full(true))
+	t.Row("large", report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7), report.Signed(-0.01, 1))
 	bare := &report.Table{Columns: []report.Column{{Key: "name"}, {Key: "speed"}}}
-	bare.Row(report.Word("stream"), report.Significant(9.876, 3))
-	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
+	bare.Row("stream", report.Significant(9.876, 3))
+	bare.Row("compute", report.Significant(0.04321, 2))
 	there := report.BarSeries{Name: "there", Tick: true, Detail: []string{"", "far"}}
 	there.Estimate(3, 1, 3)
 	there.Estimate(4, 1, 2) // no interval
@@ -147,8 +144,9 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestMistakes checks that a row or a cell that does not fit its columns panics.
+// TestMistakes checks that a row or a cell that does not fit its columns panics, and a value that is no cell.
 func TestMistakes(t *testing.T) {
+	mattest.Panics(t, "a row of a number without digits", func() { new(report.Table).Row(0.5) })
 	for name, row := range map[string][]report.Cell{
 		"two cells": {report.Integer(1), report.Integer(2)}, "two values": {report.PlusMinus(1, 2, 1)},
 	} {
