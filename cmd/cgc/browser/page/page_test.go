@@ -24,6 +24,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // evil is a class name that runs scripts in a page that fails to treat it as text.
@@ -32,14 +33,9 @@ const evil = `</script><script>alert(1)</script><img src=x onerror="alert(2)">`
 // page writes the report page of a condensed demo graph, with plots of every kind, and returns its path.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := rendered()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(rendered())
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(file, text, 0o666))
 	return file
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // program is the command that the tests run, built like a release, with the page embedded.
@@ -90,13 +91,8 @@ func serve(t *testing.T) string {
 	cmd := exec.CommandContext(ctx, p.cgc, "web", "--addr", "localhost:0", "--json")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := mattest.Must(cmd.StdoutPipe())
+	mattest.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cancel()
 		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
@@ -216,11 +212,7 @@ func (s *site) andPortable(name, folder string) (page, command string) {
 // contents returns the bytes of a file.
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return mattest.Must(os.ReadFile(path))
 }
 
 // drop drops files and folders onto the page, as if dragged from another window.

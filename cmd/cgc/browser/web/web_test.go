@@ -19,6 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 	"github.com/graph-condensation/cgc/condense"
 	_ "github.com/graph-condensation/cgc/dataset" // registers .npz
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestDemo checks that the page condenses the demo, that the saved file equals the command's, and that a model trains
@@ -81,10 +82,7 @@ func TestReport(t *testing.T) {
 // command, and can be used for training. The page sends no requests to other servers.
 func TestDropFolder(t *testing.T) {
 	s := open(t, chromium.View{})
-	folder, err := filepath.Abs("../../../../docs/example/shop")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := mattest.Must(filepath.Abs("../../../../docs/example/shop"))
 	s.drop(folder)
 	s.visible("#condense")
 	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
@@ -102,9 +100,7 @@ func TestDropFolder(t *testing.T) {
 		t.Errorf("the command is %q", command)
 	}
 	work := t.TempDir()
-	if err := os.CopyFS(filepath.Join(work, "shop"), os.DirFS(folder)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(filepath.Join(work, "shop"), os.DirFS(folder)))
 	s.sameAsPortable("shop-"+nodes+".safetensors", work)
 	s.click("#train-run")
 	s.visible("#accuracies")
@@ -121,9 +117,7 @@ func TestPredict(t *testing.T) {
 	cgc(t, "train", file("small.safetensors"), "--on", shop, "--seeds", "1", "-o", file("model.safetensors"))
 	cgc(t, "summarize", file("model.safetensors"), "--on", shop, "-o", file("summary.safetensors"))
 	cgc(t, "predict", file("summary.safetensors"), "--new", arrived, "-o", file("predictions.csv"))
-	if err := os.CopyFS(work, os.DirFS(arrived)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(work, os.DirFS(arrived)))
 	s.drop(file("summary.safetensors"), file("nodes.csv"), file("edges.csv"))
 	s.visible("#predict")
 	s.Run(chromedp.Click("#predict-downloads a", chromedp.ByQuery))
@@ -154,11 +148,7 @@ func TestPredict(t *testing.T) {
 // table reads a .csv file.
 func table(t *testing.T, path string) [][]string {
 	t.Helper()
-	rows, err := csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
+	return mattest.Must(csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll())
 }
 
 // TestAuto checks that the page chooses the method by auto, says which one and why, and makes the same graph as the
@@ -182,14 +172,8 @@ func TestAuto(t *testing.T) {
 		t.Errorf("the command is %q", command)
 	}
 	page, command := s.andPortable("demo-14.safetensors", t.TempDir())
-	got, err := condense.Load(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := condense.Load(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(condense.Load(page))
+	want := mattest.Must(condense.Load(command))
 	for i, x := range want.X.Data {
 		if difference := float64(x - got.X.Data[i]); !(math.Abs(difference) < 1e-4) {
 			t.Fatalf("entry %d of X′ is %v, that of the command %v", i, got.X.Data[i], x)
@@ -228,13 +212,9 @@ func TestPlanetoidFiles(t *testing.T) {
 	t.Logf("cora: %s", s.text("#sizes thead"))
 	work := t.TempDir()
 	for _, file := range cora {
-		if err := os.Symlink(file, filepath.Join(work, filepath.Base(file))); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.Symlink(file, filepath.Join(work, filepath.Base(file))))
 	}
-	if err := os.Symlink(work, filepath.Join(work, "FOLDER")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Symlink(work, filepath.Join(work, "FOLDER")))
 	s.sameAsPortable("cora-70.safetensors", work)
 	if len(both) > len(cora) {
 		s.choose("#files", both...)
@@ -293,9 +273,7 @@ func TestStop(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB
 	huge := filepath.Join(t.TempDir(), "huge.safetensors")
-	if err := os.WriteFile(huge, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(huge, nil, 0o600))
 	if err := os.Truncate(huge, 6e9); err != nil { // sparse: it needs no space on the disk
 		t.Fatal(err)
 	}
@@ -317,14 +295,10 @@ func TestTooLarge(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	s := open(t, chromium.View{Width: 390})
 	folder := filepath.Join(t.TempDir(), "my graph")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Mkdir(folder, 0o755))
 	write := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	write("nodes.csv", "id,label,<img src=x onerror=alert(1)>\na,x,1\nb,y,oops\n")
@@ -380,9 +354,7 @@ func TestAnyServer(t *testing.T) {
 func TestNoProgram(t *testing.T) {
 	b := chromium.Start(t)
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS("../../internal/web/page")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(folder, os.DirFS("../../internal/web/page")))
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	t.Cleanup(server.Close)
 	p := b.Open(t, server.URL, chromium.View{})

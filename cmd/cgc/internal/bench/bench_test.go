@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -149,10 +150,7 @@ func TestGraph(t *testing.T) {
 	p.Ceilings = bench.Ceilings{Stream: 10, Gather: 20, Compute: 30}
 	var parts []string
 	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })
-	cases, err := p.Graph(ctx, "cora", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := mattest.Must(p.Graph(ctx, "cora", 1))
 	for _, want := range []string{"making cora", "condensing cora by spectral: generate"} {
 		if !slices.Contains(parts, want) {
 			t.Errorf("no %q in %q", want, parts)
@@ -200,9 +198,7 @@ func TestGraph(t *testing.T) {
 
 // TestInterrupt checks that a measurement honours cancellation in each of its parts.
 func TestInterrupt(t *testing.T) {
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := bench.Measure(ended, rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
+	if _, err := bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
 		t.Errorf("measuring the machine: %v", err)
 	}
 	for _, at := range []string{"condensing cora by kmeans: assess", "training on condensed cora"} {

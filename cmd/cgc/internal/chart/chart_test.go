@@ -2,6 +2,7 @@ package chart_test
 
 import (
 	"bytes"
+	"errors"
 	"image/png"
 	"math"
 	"strings"
@@ -116,13 +117,7 @@ func TestPlot(t *testing.T) {
 	for name, p := range plots() {
 		t.Run(name, func(t *testing.T) {
 			var svg, picture, again bytes.Buffer
-			for _, err := range []error{
-				chart.SVG(&svg, p), chart.PNG(&picture, p), chart.SVG(&again, p), chart.PNG(&again, p),
-			} {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
+			mattest.OK(t, errors.Join(chart.SVG(&svg, p), chart.PNG(&picture, p), chart.SVG(&again, p), chart.PNG(&again, p)))
 			if !bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()) {
 				t.Error("the same plot gives other bytes")
 			}

@@ -79,9 +79,7 @@ func TestSelfContained(t *testing.T) {
 	_, data, _ := strings.Cut(string(page), `<script type="application/json" id="data">`)
 	data, _, _ = strings.Cut(data, "</script>")
 	var plots []struct{ Kind string }
-	if err := json.Unmarshal([]byte(data), &plots); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, json.Unmarshal([]byte(data), &plots))
 	if want := "[{scatter} {network} {bars} {heatmap} {figure}]"; fmt.Sprint(plots) != want {
 		t.Errorf("plots %v, want %s", plots, want)
 	}

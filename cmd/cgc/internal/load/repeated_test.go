@@ -143,10 +143,7 @@ func TestEightAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), cgcFile+".safetensors")
 	mattest.OK(t, dataset.Write(t.Context(), path, synth.Demo()))
 	g := mattest.Must((dataset.Options{}).Open(t.Context(), path))
-	identity := func() graph.Identity {
-		id := mattest.Must(graph.Identify(g))
-		return id
-	}
+	identity := func() graph.Identity { return mattest.Must(graph.Identify(g)) }
 	unchanged := identity()
 	once := func(change func(*cgc.Config)) *condense.Condensed {
 		config := cgc.Defaults()

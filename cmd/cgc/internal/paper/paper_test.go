@@ -34,9 +34,7 @@ func tiny(t *testing.T, name string) *graph.Graph {
 		Name: name, Nodes: 160, Edges: 480, Features: 12, Classes: 3, Train: 36, Val: 40, Test: 60, Groups: 2,
 		Homophily: 0.7, Signal: 2,
 	}, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	return g
 }
 
@@ -48,10 +46,7 @@ func training() gnn.Config {
 
 func job(t *testing.T, study string, graphs ...string) paper.Job {
 	t.Helper()
-	found, err := paper.Find([]string{study})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(paper.Find([]string{study}))
 	j := paper.Job{
 		Study: found[0], Seeds: 2, Whole: -1, Training: training(),
 		Open: func(_ context.Context, s paper.Source) (*graph.Graph, error) { return tiny(t, s.Name), nil },
@@ -65,21 +60,14 @@ func job(t *testing.T, study string, graphs ...string) paper.Job {
 // newLog returns an empty log.
 func newLog(t *testing.T) *experiment.Log {
 	t.Helper()
-	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl")))
 	t.Cleanup(func() { log.Close() })
 	return log
 }
 
 func mustRun(t *testing.T, j paper.Job) *paper.Result {
 	t.Helper()
-	r, err := j.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mattest.Must(j.Run(t.Context()))
 }
 
 // TestEveryStudy measures every table and figure on a tiny graph with the name of one of its data sets, and renders the
@@ -132,10 +120,7 @@ func TestEveryStudy(t *testing.T) {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(json.Marshal(r))
 		var back paper.Result
 		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Document(), r.Document()) {
 			t.Errorf("%s: the result read from its JSON makes another document (%v)", s.Name, err)
@@ -182,13 +167,9 @@ func TestGolden(t *testing.T) {
 		c.Test.Mean, c.Test.Std = 80+float64(i)/10, float64(i)/20
 	}
 	var b bytes.Buffer
-	if err := report.Text(&b, r.Document()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, report.Text(&b, r.Document()))
 	b.WriteString("\n")
-	if err := report.Markdown(&b, r.Document()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, report.Markdown(&b, r.Document()))
 	golden.Compare(t, "testdata/table6.txt", b.Bytes())
 }
 
@@ -296,13 +277,9 @@ func TestAuthors(t *testing.T) {
 	}
 	j = job(t, "table3", "products")
 	j.Authors = true
-	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "sets no parameters for this graph") {
-		t.Errorf("error %v for products", err)
-	}
+	mattest.Fails(t, "sets no parameters for this graph")(j.Run(t.Context()))
 	j.Ours = true
-	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "exclude each other") {
-		t.Errorf("error %v for two sets of parameters", err)
-	}
+	mattest.Fails(t, "exclude each other")(j.Run(t.Context()))
 }
 
 // TestSizes checks that the N′ for graphs of the paper's sizes are the paper's.
@@ -392,10 +369,7 @@ func TestFind(t *testing.T) {
 		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10",
 		"depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
 	} {
-		found, err := paper.Find(strings.Fields(words))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := mattest.Must(paper.Find(strings.Fields(words)))
 		var names []string
 		for _, s := range found {
 			names = append(names, s.Name)
@@ -414,14 +388,9 @@ func TestFind(t *testing.T) {
 // missing ones are omitted with a sentence.
 func TestChoose(t *testing.T) {
 	dir := t.TempDir()
-	if err := dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), tiny(t, "cora")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), tiny(t, "cora")))
 	options := dataset.Options{Search: []string{dir}}
-	found, err := paper.Find([]string{"table3"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(paper.Find([]string{"table3"}))
 	said := func(names []string, all bool) (string, int) {
 		sources, left := paper.Choose(found[0], options, names, all)
 		var words []string

@@ -15,17 +15,14 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	_ "github.com/graph-condensation/cgc/rival/all" // registers the methods that a search recreates
 )
 
 // method returns a registered method with parameters as JSON.
 func method(t *testing.T, name, parameters string) condense.Method {
 	t.Helper()
-	m, err := condense.New(name, json.RawMessage(parameters))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return mattest.Must(condense.New(name, json.RawMessage(parameters)))
 }
 
 // searched returns a job with a search of the given number of trials.
@@ -108,10 +105,7 @@ func TestSearchReadsNoTestLabels(t *testing.T) {
 		for _, c := range mustRun(t, j).Cells {
 			all = append(all, c.Found)
 		}
-		text, err := json.Marshal(all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(json.Marshal(all))
 		return string(text)
 	}
 	want := found(plain)
@@ -172,12 +166,8 @@ func TestMethodsBeside(t *testing.T) {
 	}
 	j := job(t, "table6", "cora")
 	j.Methods = []condense.Method{few}
-	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "table6") {
-		t.Errorf("error %v, want one that names table6", err)
-	}
+	mattest.Fails(t, "table6")(j.Run(t.Context()))
 	j = job(t, "table3", "cora")
 	j.Search = &paper.Search{}
-	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "0 trials") {
-		t.Errorf("error %v, want one that names 0 trials", err)
-	}
+	mattest.Fails(t, "0 trials")(j.Run(t.Context()))
 }

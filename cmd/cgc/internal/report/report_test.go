@@ -88,9 +88,7 @@ func TestRenderers(t *testing.T) {
 		"all.txt": report.Text, "all.md": report.Markdown, "all.csv": report.CSV,
 	} {
 		var b bytes.Buffer
-		if err := render(&b, everything()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, render(&b, everything()))
 		golden.Compare(t, "testdata/"+file, b.Bytes())
 		if err := render(full{}, everything()); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v, want %v", file, err, errFull)
@@ -110,10 +108,7 @@ func TestPlots(t *testing.T) {
 			plots = append(plots, p)
 		}
 	}
-	text, err := json.MarshalIndent(plots, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(json.MarshalIndent(plots, "", "  "))
 	golden.Compare(t, "testdata/plots.json", append(text, '\n'))
 }
 
@@ -128,10 +123,7 @@ func TestFull(t *testing.T) {
 		if err := report.CSV(&b, d); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := csv.NewReader(&b).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := mattest.Must(csv.NewReader(&b).ReadAll())
 		var read [3]float64
 		for i, text := range rows[1] {
 			if err := json.Unmarshal([]byte(text), &read[i]); err != nil {

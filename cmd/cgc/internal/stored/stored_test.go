@@ -32,9 +32,7 @@ func parts(t testing.TB, o stored.Origin, g *graph.Graph, cuts ...int) (paths []
 	t.Helper()
 	for i := range cuts[1:] {
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("part-%d.safetensors", i))
-		if err := compute(t, o, g, cuts[i], cuts[i+1]).Write(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, compute(t, o, g, cuts[i], cuts[i+1]).Write(t.Context(), path))
 		paths = append(paths, path)
 	}
 	return paths
@@ -77,13 +75,9 @@ func TestMergedIsWhole(t *testing.T) {
 				paths := parts(t, o, g, 0, 7, d-3, d)
 				merged := filepath.Join(t.TempDir(), "merged.safetensors")
 				slices.Reverse(paths)
-				if err := stored.Merge(t.Context(), merged, paths); err != nil {
-					t.Fatal(err)
-				}
+				mattest.OK(t, stored.Merge(t.Context(), merged, paths))
 				f, want := read(t, merged), compute(t, o, g, 0, d)
-				if err := f.Check(g); err != nil {
-					t.Fatal(err)
-				}
+				mattest.OK(t, f.Check(g))
 				for l := range f.H {
 					if !slices.Equal(f.H[l].Data, want.H[l].Data) {
 						t.Errorf("%s, standardize %v, inductive %v: hop %d differs", rule, standardize, inductive, l+1)
@@ -187,16 +181,12 @@ func TestDamaged(t *testing.T) {
 			broken[random.IntN(900)] = byte(random.Uint32())
 		}
 		damaged := filepath.Join(t.TempDir(), "damaged.safetensors")
-		if err := os.WriteFile(damaged, broken, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(damaged, broken, 0o600))
 		if _, err := stored.Read(damaged); err != nil && !strings.Contains(err.Error(), damaged) {
 			t.Errorf("%v does not name the file", err)
 		}
 	}
-	if err := safetensors.Write(t.Context(), path, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, safetensors.Write(t.Context(), path, nil, nil))
 	mattest.Fails(t, "not of embeddings")(stored.Read(path))
 }
 

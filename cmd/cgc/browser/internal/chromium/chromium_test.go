@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestPage checks that a page's errors, exceptions and requests are recorded.
@@ -20,9 +21,7 @@ func TestPage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.html")
 	write := func(body string) {
 		text := `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>page</title>` + body
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(file, []byte(text), 0o666))
 	}
 
 	write("<p>nothing</p>")
