@@ -11,20 +11,10 @@ import (
 // scatter plots and networks are counted by class, each row of a heatmap is shown by its diagonal value and its largest
 // other value, and lines have a row for each X and a column for each series.
 func (p *Plot) Outline() *Table {
-	if t := p.Table(); t != nil {
-		return t
+	if p.Numbers != nil {
+		return p.Numbers
 	}
-	switch data := p.Data.(type) {
-	case *Scatter:
-		return data.outline()
-	case *Network:
-		return data.outline()
-	case *Heatmap:
-		return data.outline()
-	case *Lines:
-		return data.outline()
-	}
-	return nil
+	return p.Data.outline()
 }
 
 func (s *Scatter) outline() *Table {
@@ -91,6 +81,9 @@ func (n *Network) outline() *Table {
 }
 
 func (h *Heatmap) outline() *Table {
+	if len(h.Columns) <= widest {
+		return h.table()
+	}
 	t := &Table{Columns: []Column{
 		{Name: h.Y}, {Name: "on the diagonal", Side: Right}, {Name: "largest besides"}, {Name: "number", Side: Right},
 	}}

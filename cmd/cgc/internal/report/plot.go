@@ -20,7 +20,10 @@ type Plot struct {
 
 // PlotData is the data of a Plot. The only types are *Lines, *Scatter, *Network, *Bars and *Heatmap. Their JSON is for
 // the scripts of a page, which choose how to draw it by its kind.
-type PlotData interface{ kind() string }
+type PlotData interface {
+	kind() string
+	outline() *Table
+}
 
 func (*Lines) kind() string   { return "figure" }
 func (*Scatter) kind() string { return "scatter" }
@@ -195,18 +198,15 @@ const widest = 12
 // Table returns Numbers or, if that is nil, the values of Data as a table without a title. It returns nil for lines,
 // scatter plots, networks and heatmaps with more than 12 columns.
 func (p *Plot) Table() *Table {
-	if p.Numbers != nil {
-		return p.Numbers
-	}
 	switch data := p.Data.(type) {
 	case *Bars:
-		return data.table()
+		return p.Outline()
 	case *Heatmap:
 		if len(data.Columns) <= widest {
-			return data.table()
+			return p.Outline()
 		}
 	}
-	return nil
+	return p.Numbers
 }
 
 // fewest is the smallest number of repetitions for which a mean has an interval: with two, the interval is too wide to
@@ -239,7 +239,8 @@ func (s *BarSeries) interval(i int) Cell {
 	return Cell{}
 }
 
-func (b *Bars) table() *Table {
+// outline returns all values.
+func (b *Bars) outline() *Table {
 	t := &Table{Columns: []Column{{Name: b.Axis, Key: "row"}}}
 	for _, s := range b.Series {
 		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right})
