@@ -118,14 +118,3 @@ func TestWithoutPlots(t *testing.T) {
 		t.Errorf("%d bytes, want a page of less than 60,000 with the paragraph", len(page))
 	}
 }
-
-func ExampleRender() {
-	d := &report.Document{Title: "cora"}
-	d.Add(&report.Plot{Title: "Class budgets", Data: &report.Bars{
-		Rows: []string{"theory", "practice"}, Axis: "nodes",
-		Series: []report.BarSeries{{Name: "condensed", Values: []float64{3, 7}}},
-	}})
-	page, err := html.Render(d)
-	fmt.Println(err, strings.Contains(string(page), "<title>cora</title>"))
-	// Output: <nil> true
-}

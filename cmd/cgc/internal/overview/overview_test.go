@@ -448,11 +448,13 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestWithoutMembers checks that a condensed graph without Members, which some methods return, is drawn too.
+// TestWithoutMembers checks that a condensed graph without Members, which some methods return, is drawn too, and one
+// without names.
 func TestWithoutMembers(t *testing.T) {
 	g, small := condensed(t, nil)
 	bare := *small
 	bare.Members, bare.MemberIDs, bare.Config = nil, nil, json.RawMessage(`{"method":"mine"}`)
+	g.IDs, g.ClassNames, bare.ClassNames = nil, nil, nil
 	found := plots(t, overview.Subject{Graph: g, Condensed: &bare})
 	if n := found["network"].Data.(*report.Network); len(n.Class) != small.Nodes() || n.Size != nil || n.Detail != nil {
 		t.Errorf("%d marks, want %d without sizes and details", len(n.Class), small.Nodes())
@@ -460,22 +462,4 @@ func TestWithoutMembers(t *testing.T) {
 	if c := found["embeddings"].Caption; !strings.Contains(c, "not one of cgc's own") {
 		t.Errorf("caption %q does not say that the propagation is the default", c)
 	}
-}
-
-func Example() {
-	g := synth.Demo()
-	config := cgc.Defaults()
-	config.Nodes = 70
-	small, err := cgc.Condense(context.Background(), g, config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	d, err := overview.Subject{Graph: g, Condensed: small}.Document(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(d.Title)
-	// Output: demo, condensed to 70 nodes
 }

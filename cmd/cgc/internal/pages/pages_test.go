@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,29 +16,16 @@ const root = "../../../.."
 
 // TestPagesAreFresh checks that the generated parts of all pages are up to date, and that each generator is used.
 func TestPagesAreFresh(t *testing.T) {
-	pages := mattest.Must(find(root))
 	used := map[string]bool{}
-	for _, page := range pages {
-		text := mattest.Must(os.ReadFile(filepath.Join(root, page)))
-		made, err := fill(root, string(text))
-		if err != nil {
-			t.Errorf("%s: %v", page, err)
-		} else if made != string(text) {
-			t.Errorf("%s is stale: %s", page, command)
-		}
-		for _, mark := range begin.FindAllStringSubmatch(string(text), -1) {
-			name, _, _ := strings.Cut(mark[1], " ")
-			used[name] = true
-		}
-	}
-	for name, content := range files {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Error(err)
-		}
-		made, err := attempt(func() string { return content(root) })
+	for _, name := range slices.AppendSeq(mattest.Must(find(root)), maps.Keys(files)) {
+		text := mattest.Must(os.ReadFile(filepath.Join(root, name)))
+		made, err := fresh(root, name, string(text))
 		if err != nil || made != string(text) {
 			t.Errorf("%s is stale (%v): %s", name, err, command)
+		}
+		for _, mark := range begin.FindAllStringSubmatch(string(text), -1) {
+			generator, _, _ := strings.Cut(mark[1], " ")
+			used[generator] = true
 		}
 	}
 	for name := range generators {

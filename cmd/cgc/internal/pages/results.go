@@ -28,25 +28,20 @@ type header struct {
 
 // readLines reads results/NAME.jsonl: a header, then one value per line.
 func readLines[T any](root, name string) (values []T) {
-	var h header
 	path := filepath.Join(root, "results", name+".jsonl")
-	text := must(os.ReadFile(path))
-	n := 0
-	for line := range bytes.Lines(text) {
+	first, rest, _ := bytes.Cut(must(os.ReadFile(path)), []byte("\n"))
+	var h header
+	if err := json.Unmarshal(first, &h); err != nil || h.Command == "" || h.Date == "" || h.Machine == "" {
+		check(fmt.Errorf("%s line 1: a header must have command, date and machine (%v)", path, err))
+	}
+	n := 1
+	for line := range bytes.Lines(rest) {
+		n++
 		var v T
-		into := any(&v)
-		if n++; n == 1 {
-			into = &h
-		}
-		if err := json.Unmarshal(line, into); err != nil {
+		if err := json.Unmarshal(line, &v); err != nil {
 			check(fmt.Errorf("%s line %d: %w", path, n, err))
 		}
-		if n > 1 {
-			values = append(values, v)
-		}
-	}
-	if h.Command == "" || h.Date == "" || h.Machine == "" {
-		check(fmt.Errorf("%s line 1: a header must have command, date and machine", path))
+		values = append(values, v)
 	}
 	return values
 }

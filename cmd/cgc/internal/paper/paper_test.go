@@ -278,8 +278,6 @@ func TestAuthors(t *testing.T) {
 	j = job(t, "table3", "products")
 	j.Authors = true
 	mattest.Fails(t, "sets no parameters for this graph")(j.Run(t.Context()))
-	j.Ours = true
-	mattest.Fails(t, "exclude each other")(j.Run(t.Context()))
 }
 
 // TestSizes checks that the N′ for graphs of the paper's sizes are the paper's.

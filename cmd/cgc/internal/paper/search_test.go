@@ -147,11 +147,11 @@ func TestSearchGoesOn(t *testing.T) {
 	}
 }
 
-// TestMethodsBeside checks that additional methods get the paper's names and numbers, and that some studies reject
-// them.
+// TestMethodsBeside checks that additional methods get the paper's names and numbers.
 func TestMethodsBeside(t *testing.T) {
 	few := method(t, "gcdm-x", `{"epochs": 1, "judge_epochs": 1}`)
-	for study, want := range map[string]string{"table3": "81.4 ± 0.1", "figure3": "81.4 ± 0.1"} {
+	const want = "81.4 ± 0.1"
+	for _, study := range []string{"table3", "figure3"} {
 		j := job(t, study, "cora")
 		j.Methods, j.Seeds = []condense.Method{few}, 1
 		found := false
@@ -164,10 +164,4 @@ func TestMethodsBeside(t *testing.T) {
 			t.Errorf("%s has no cell GCDM-X with the paper's %s", study, want)
 		}
 	}
-	j := job(t, "table6", "cora")
-	j.Methods = []condense.Method{few}
-	mattest.Fails(t, "table6")(j.Run(t.Context()))
-	j = job(t, "table3", "cora")
-	j.Search = &paper.Search{}
-	mattest.Fails(t, "0 trials")(j.Run(t.Context()))
 }

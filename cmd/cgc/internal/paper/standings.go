@@ -83,14 +83,10 @@ func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []strin
 
 // place returns a place, or nil.
 func (s *Standings) place(fingerprint, arm string, nodes int, model string) *Place {
-	i := slices.IndexFunc(s.Places, func(p Place) bool {
+	return first(s.Places, func(p *Place) bool {
 		return p.Graph.Fingerprint == fingerprint && p.Arm == arm && p.Model == model &&
 			(p.Nodes == nodes || arm == experiment.Whole)
 	})
-	if i < 0 {
-		return nil
-	}
-	return &s.Places[i]
 }
 
 // PValue returns the p-value of a difference by the two-sided paired t-test.
@@ -325,13 +321,7 @@ func (s *Standings) Graph(name string) *report.Table {
 
 // unmeasured returns the first entry for a method on a graph, or nil.
 func (s *Standings) unmeasured(fingerprint, arm string) *Unmeasured {
-	i := slices.IndexFunc(s.Unmeasured, func(u Unmeasured) bool {
-		return u.Graph.Fingerprint == fingerprint && u.Arm == arm
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.Unmeasured[i]
+	return first(s.Unmeasured, func(u *Unmeasured) bool { return u.Graph.Fingerprint == fingerprint && u.Arm == arm })
 }
 
 // breakEven returns the number of trainings from which condensing saves time: the smallest n with

@@ -1,7 +1,6 @@
 package stored_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -188,37 +187,4 @@ func TestDamaged(t *testing.T) {
 	}
 	mattest.OK(t, safetensors.Write(t.Context(), path, nil, nil))
 	mattest.Fails(t, "not of embeddings")(stored.Read(path))
-}
-
-func ExampleMerge() {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	g := synth.Demo()
-	var paths []string
-	for lo := 0; lo < g.Features(); lo += 16 { // each could run on a different machine
-		hi := min(lo+16, g.Features())
-		f, err := stored.Compute(ctx, blocked.Engine{}, stored.Origin{Rule: propagate.SGC, Hops: 2}, g, lo, hi)
-		if err != nil {
-			panic(err)
-		}
-		path := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", lo))
-		if err := f.Write(ctx, path); err != nil {
-			panic(err)
-		}
-		paths = append(paths, path)
-	}
-	whole := filepath.Join(dir, "embeddings.safetensors")
-	if err := stored.Merge(ctx, whole, paths); err != nil {
-		panic(err)
-	}
-	f, err := stored.Read(whole)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(f.Lo, f.Hi == g.Features(), len(f.H))
-	// Output: 0 true 2
 }
