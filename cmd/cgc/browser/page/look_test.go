@@ -41,6 +41,6 @@ func TestFigures(t *testing.T) {
 			p.Move(mark.X-60, mark.Y)
 			p.Move(mark.X, mark.Y)
 		}
-		p.Screenshot(filepath.Join(folder, name+".png"), false)
+		p.Screenshot(filepath.Join(folder, name+".png"))
 	}
 }

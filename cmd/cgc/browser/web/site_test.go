@@ -151,10 +151,9 @@ func (s *site) click(selector string) {
 }
 
 // text returns the text of an element as shown.
-func (s *site) text(selector string) (text string) {
+func (s *site) text(selector string) string {
 	s.t.Helper()
-	s.Run(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).innerText", selector), &text))
-	return text
+	return chromium.Value[string](s.Page, fmt.Sprintf("document.querySelector(%q).innerText", selector))
 }
 
 // visible waits until an element is visible.

@@ -92,7 +92,7 @@ func TestDropFolder(t *testing.T) {
 		t.Errorf("notes %q do not tell of the node without an edge", notes)
 	}
 	s.condense()
-	nodes := value(s, "#nodes")
+	nodes := chromium.Value[string](s.Page, `document.querySelector("#nodes").value`)
 	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
 		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
 	}
@@ -139,8 +139,7 @@ func TestPredict(t *testing.T) {
 	}
 	s.fits()
 	s.demo()
-	var hidden bool
-	if s.Eval(`document.getElementById("predict").hidden`, &hidden); !hidden {
+	if !chromium.Value[bool](s.Page, `document.getElementById("predict").hidden`) {
 		t.Error("the predictions are still shown beside another graph")
 	}
 }
@@ -157,10 +156,9 @@ func TestAuto(t *testing.T) {
 	s := open(t, chromium.View{})
 	s.demo()
 	s.Run(chromedp.SetValue("#nodes", "14", chromedp.ByQuery), chromedp.SetValue("#method", "auto", chromedp.ByQuery))
-	var disabled bool
-	s.Eval(`const field = (name) => document.getElementById(name);
+	disabled := chromium.Value[bool](s.Page, `const field = (name) => document.getElementById(name);
 		field("method").dispatchEvent(new Event("change"));
-		field("hops").disabled`, &disabled)
+		field("hops").disabled`)
 	if !disabled {
 		t.Error("the number of hops, which auto chooses, can be changed")
 	}
@@ -179,12 +177,6 @@ func TestAuto(t *testing.T) {
 			t.Fatalf("entry %d of X′ is %v, that of the command %v", i, got.X.Data[i], x)
 		}
 	}
-}
-
-func value(s *site, selector string) (value string) {
-	s.t.Helper()
-	s.Eval(fmt.Sprintf("document.querySelector(%q).value", selector), &value)
-	return value
 }
 
 // TestPlanetoidFiles checks that Cora's files, chosen one by one, give the same condensed graph as the command, and

@@ -111,15 +111,8 @@ func TestEveryStudy(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		for _, write := range []func() error{
-			func() error { return report.Text(&b, r.Document()) },
-			func() error { return report.Markdown(&b, r.Document()) },
-			func() error { return report.CSV(&b, r.Lines()) },
-		} {
-			if err := write(); err != nil {
-				t.Errorf("%s: %v", s.Name, err)
-			}
-		}
+		mattest.OK(t, errors.Join(report.Text(&b, r.Document()), report.Markdown(&b, r.Document()),
+			report.CSV(&b, r.Lines())))
 		text := mattest.Must(json.Marshal(r))
 		var back paper.Result
 		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Document(), r.Document()) {
@@ -129,9 +122,7 @@ func TestEveryStudy(t *testing.T) {
 			t.Errorf("%s has %d figures, want %d", s.Name, got, want[s.Name].figures)
 		}
 		for _, p := range r.Figures() {
-			if err := chart.SVG(&b, p); err != nil {
-				t.Errorf("%s: %v", p.Name, err)
-			}
+			mattest.OK(t, chart.SVG(&b, p))
 			for _, series := range p.Data.(*report.Lines).Series {
 				if strings.HasSuffix(series.Name, ", paper") && s.Name != "table4" && len(series.Y) > 0 {
 					t.Errorf("%s draws the paper's accuracies beside those of a graph that is not its own", p.Name)
@@ -376,10 +367,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q calls %s, want %s", words, got, want)
 		}
 	}
-	var unknown *paper.UnknownError
-	if _, err := paper.Find([]string{"table3", "table7"}); !errors.As(err, &unknown) || unknown.Name != "table7" {
-		t.Errorf("table7: %v", err)
-	}
+	mattest.Fails(t, "table7")(paper.Find([]string{"table3", "table7"}))
 }
 
 // TestChoose checks that available graphs are read, that missing ones are replaced by synthetic graphs, and that large

@@ -42,7 +42,7 @@ type Job struct {
 	Models []gnn.Model
 	// Training is the configuration of all trainings.
 	Training gnn.Config
-	// Methods lists additional methods to measure, in this order, if Study.Beside allows it. They run in the setting of
+	// Methods lists additional methods to measure, in this order, if Study.Beside is set. They run in the setting of
 	// the study.
 	Methods []condense.Method
 	// Search, if not nil, first searches the parameters of each cell. Then no model is trained on the full graph, because

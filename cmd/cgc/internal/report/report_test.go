@@ -151,32 +151,24 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{
-		0: "0", 7: "7", 999: "999", 1000: "1,000", 61859140: "61,859,140", -1234: "-1,234", -999: "-999",
-	} {
-		if got := report.Count(n); got != want {
-			t.Errorf("Count(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
-func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 MB", 123456789: "123 MB", 3456000000: "3.46 GB"} {
-		if got := report.Bytes(n); got != want {
-			t.Errorf("Bytes(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
-// TestSignificant checks numbers with three significant digits, and larger ones with all digits of their integer part.
-func TestSignificant(t *testing.T) {
+// TestNumbers checks how numbers are written: three significant digits, and larger ones with all digits of their
+// integer part; integers; and sizes in bytes.
+func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.5: "0.5", 0.01234: "0.0123", 1: "1.00", 9.876: "9.88", 45.67: "45.7", 321.9: "322", 123456.7: "123457",
 		-45.67: "-45.7",
 	} {
 		if got := report.Significant(v, 3).Text; got != want {
 			t.Errorf("Significant(%v) = %s, want %s", v, got, want)
+		}
+	}
+	for want, got := range map[string]string{
+		"0": report.Count(0), "999": report.Count(999), "1,000": report.Count(1000), "61,859,140": report.Count(61859140),
+		"-1,234": report.Count(-1234), "-999": report.Count(-999),
+		"0 MB": report.Bytes(0), "123 MB": report.Bytes(123456789), "3.46 GB": report.Bytes(3456000000),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

@@ -76,14 +76,12 @@ func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	return &Browser{ctx}
 }
 
-// View describes the window and the medium in which a page is shown.
+// View describes the window in which a page is shown.
 type View struct {
 	// Width and Height are the size of the window in CSS pixels; 0 means 1400×900.
 	Width, Height int64
 	// Dark means that the system prefers dark colours.
 	Dark bool
-	// Print means that the page is laid out for a printer.
-	Print bool
 }
 
 // Page is an open page.
@@ -111,18 +109,15 @@ func (b *Browser) Open(t testing.TB, address string, v View) *Page {
 	t.Cleanup(stop)
 	p := &Page{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, p.hear)
-	scheme, media := "light", ""
+	scheme := "light"
 	if v.Dark {
 		scheme = "dark"
-	}
-	if v.Print {
-		media = "print"
 	}
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
 	p.Run(
 		network.Enable(), log.Enable(), runtime.Enable(),
 		emulation.SetDeviceMetricsOverride(v.Width, v.Height, 1, v.Width < 600),
-		emulation.SetEmulatedMedia().WithMedia(media).WithFeatures(features),
+		emulation.SetEmulatedMedia().WithFeatures(features),
 		chromedp.Navigate(address),
 	)
 	return p
@@ -246,12 +241,12 @@ func (p *Page) Move(x, y float64) {
 	p.Run(chromedp.MouseEvent("mouseMoved", x, y))
 }
 
-// Screenshot saves the full page, or only the visible part, as a PNG file.
-func (p *Page) Screenshot(file string, whole bool) {
+// Screenshot saves the visible part of the page as a PNG file.
+func (p *Page) Screenshot(file string) {
 	p.t.Helper()
 	var picture []byte
 	p.Run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		picture, err = page.CaptureScreenshot().WithCaptureBeyondViewport(whole).Do(ctx)
+		picture, err = page.CaptureScreenshot().Do(ctx)
 		return err
 	}))
 	if err := os.WriteFile(file, picture, 0o666); err != nil {
