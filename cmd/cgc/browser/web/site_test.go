@@ -25,37 +25,29 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// program is the command that the tests run, built like a release, with the page embedded.
-type program struct {
-	cgc string
-	err error
-}
-
 // portable is a setting of Go's runtime that makes the command compute without assembly, like the page.
 const portable = "GODEBUG=cpu.avx2=off,cpu.avx512f=off"
 
 // folder is the output folder of build; empty before build has run.
 var folder string
 
-// build builds the program once.
-var build = sync.OnceValue(func() (p program) {
-	run := func(name string, args ...string) {
-		if p.err != nil {
-			return
-		}
-		cmd := exec.Command(name, args...)
+// build builds the command that the tests run once, like a release, with the page embedded.
+var build = sync.OnceValues(func() (cgc string, err error) {
+	run := func(args ...string) {
+		cmd := exec.Command("go", args...)
 		cmd.Dir = "../../../.."
-		if text, err := cmd.CombinedOutput(); err != nil {
-			p.err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, text)
+		if text, failed := cmd.CombinedOutput(); err == nil && failed != nil {
+			err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), failed, text)
 		}
 	}
-	folder, p.err = os.MkdirTemp("", "cgc-web-test")
-	p.cgc = filepath.Join(folder, "cgc")
-	run("go", "run", "./cmd/cgc/internal/web/build", folder)
-	overlay, err := overlaid(folder)
-	p.err = errors.Join(p.err, err)
-	run("go", "build", "-overlay", overlay, "-o", p.cgc, "./cmd/cgc")
-	return p
+	if folder, err = os.MkdirTemp("", "cgc-web-test"); err != nil {
+		return "", err
+	}
+	cgc = filepath.Join(folder, "cgc")
+	run("run", "./cmd/cgc/internal/web/build", folder)
+	overlay, failed := overlaid(folder)
+	run("build", "-overlay", overlay, "-o", cgc, "./cmd/cgc")
+	return cgc, errors.Join(err, failed)
 })
 
 // overlaid writes the overlay file that makes go build embed the page's program from folder. Running go generate in
@@ -83,12 +75,9 @@ func TestMain(m *testing.M) {
 // serve starts cgc web and returns the address of the page. The server stops when the test ends.
 func serve(t *testing.T) string {
 	t.Helper()
-	p := build()
-	if p.err != nil {
-		t.Fatal(p.err)
-	}
+	program := mattest.Must(build())
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, p.cgc, "web", "--addr", "localhost:0", "--json")
+	cmd := exec.CommandContext(ctx, program, "web", "--addr", "localhost:0", "--json")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	out := mattest.Must(cmd.StdoutPipe())
@@ -200,7 +189,7 @@ func (s *site) andPortable(name, folder string) (page, command string) {
 	if words[0] != "cgc" {
 		s.t.Fatalf("the page shows the command %q", words)
 	}
-	cmd := exec.Command(build().cgc, words[1:]...)
+	cmd := exec.Command(mattest.Must(build()), words[1:]...)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), portable)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("%q: %v\n%s", words, err, text)
@@ -235,7 +224,7 @@ func (s *site) choose(selector string, paths ...string) {
 // cgc runs the program.
 func cgc(t *testing.T, args ...string) {
 	t.Helper()
-	if text, err := exec.Command(build().cgc, args...).CombinedOutput(); err != nil {
+	if text, err := exec.Command(mattest.Must(build()), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, text)
 	}
 }

@@ -318,9 +318,6 @@ func TestMistakes(t *testing.T) {
 // decompresses files.
 func TestAnyServer(t *testing.T) {
 	b := chromium.Start(t)
-	if build().err != nil {
-		t.Fatal(build().err)
-	}
 	folder := filepath.Join(t.TempDir(), "public")
 	cgc(t, "web", "-o", folder)
 	plain := http.StripPrefix("/below/here/", http.FileServer(http.Dir(folder)))

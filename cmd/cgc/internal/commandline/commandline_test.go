@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -38,7 +39,7 @@ func TestCondense(t *testing.T) {
 		small := mattest.Must(cgc.Condense(context.Background(), g, config))
 		file := filepath.Join(t.TempDir(), "again.safetensors")
 		line := commandline.Condense("demo", file, small)
-		if code := cli.Run(context.Background(), shellWords(line)[1:], io.Discard, io.Discard); code != 0 {
+		if code := cli.Run(context.Background(), strings.Fields(line)[1:], io.Discard, io.Discard); code != 0 {
 			t.Errorf("%s: %s ends with code %d", name, line, code)
 			continue
 		}
@@ -58,25 +59,6 @@ func TestOther(t *testing.T) {
 	if got := commandline.Condense("my graph", "a.safetensors", small); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-}
-
-// shellWords splits a command line that Of returned.
-func shellWords(line string) (words []string) {
-	word, quoted, any := "", false, false
-	for _, r := range line {
-		switch {
-		case r == '\'':
-			quoted, any = !quoted, true
-		case r == ' ' && !quoted:
-			if any {
-				words = append(words, word)
-			}
-			word, any = "", false
-		default:
-			word, any = word+string(r), true
-		}
-	}
-	return append(words, word)
 }
 
 func TestFileName(t *testing.T) {

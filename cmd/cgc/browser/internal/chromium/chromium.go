@@ -37,29 +37,19 @@ var names = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
 // Browser is a running Chromium.
 type Browser struct{ ctx context.Context }
 
-// Find returns the path of Chromium: the value of the environment variable CHROMIUM, or the first executable found on
-// the system.
-func Find() (string, error) {
-	if path := os.Getenv("CHROMIUM"); path != "" {
-		return path, nil
-	}
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", errors.New("found none of " + strings.Join(names, ", ") +
-		"; install Debian's package chromium, or name the program in CHROMIUM")
-}
-
-// Start starts Chromium, with additional command-line flags, and stops it after the test. It skips the test if Chromium
-// is missing or slow tests are disabled.
+// Start starts Chromium, with additional command-line flags, and stops it after the test. The program is the value of
+// the environment variable CHROMIUM, or the first executable found on the system. Start skips the test if Chromium is
+// missing or slow tests are disabled.
 func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	slow.Test(t, "opens pages in a browser")
-	path, err := Find()
-	if err != nil {
-		t.Skip(err)
+	path := os.Getenv("CHROMIUM")
+	for i := 0; path == "" && i < len(names); i++ {
+		path, _ = exec.LookPath(names[i])
+	}
+	if path == "" {
+		t.Skip("found none of " + strings.Join(names, ", ") +
+			"; install Debian's package chromium, or name the program in CHROMIUM")
 	}
 	// Containers lack the namespaces that the sandbox needs, and have little shared memory. Disabling the sandbox is safe,
 	// because only the tests' own pages are opened.
