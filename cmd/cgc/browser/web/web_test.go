@@ -67,14 +67,13 @@ func TestReport(t *testing.T) {
 			t.Errorf("trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
 		}
 	}
-	page, err := os.ReadFile(s.saved("demo-70.html"))
-	if err != nil || !bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")) {
-		t.Errorf("%v: the report that was saved has %d bytes, without the command", err, len(page))
+	page := contents(t, s.saved("demo-70.html"))
+	if !bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")) {
+		t.Errorf("the report that was saved has %d bytes, without the command", len(page))
 	}
 	s.click(`#formats-of-result button`) // the first button is .npz
-	small, err := condense.Load(s.arrived("demo-70.npz"))
-	if err != nil || small.Nodes() != 70 {
-		t.Errorf("the .npz that was saved: %v", err)
+	if small := mattest.Must(condense.Load(s.arrived("demo-70.npz"))); small.Nodes() != 70 {
+		t.Errorf("the .npz that was saved has %d nodes", small.Nodes())
 	}
 }
 
@@ -266,9 +265,7 @@ func TestTooLarge(t *testing.T) {
 	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB
 	huge := filepath.Join(t.TempDir(), "huge.safetensors")
 	mattest.OK(t, os.WriteFile(huge, nil, 0o600))
-	if err := os.Truncate(huge, 6e9); err != nil { // sparse: it needs no space on the disk
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Truncate(huge, 6e9)) // sparse: it needs no space on the disk
 	s.choose("#files", huge)
 	s.visible("#choose-problem")
 	if text := s.text("#choose-problem"); !strings.Contains(text, "does not fit") || !strings.Contains(text, "6 GB") {

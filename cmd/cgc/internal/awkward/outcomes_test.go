@@ -184,7 +184,7 @@ func TestMethods(t *testing.T) {
 // TestMethodsThatTakeLong checks that the methods that take minutes on a large star honour cancellation in the middle
 // of their work, when their longest stage has begun. The star is smaller here, so that they could finish in seconds.
 func TestMethodsThatTakeLong(t *testing.T) {
-	g := mattest.Must(star(50_000))
+	g := star(t, 50_000)
 	for _, name := range takeLong {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
@@ -78,12 +77,8 @@ func TestValidate(t *testing.T) {
 	for _, name := range bench.Sizes() {
 		p := plan()
 		p.Sizes = []string{name}
-		if err := p.Validate(); err != nil {
-			t.Error(err)
-		}
-		if _, err := synth.Like(name); err != nil {
-			t.Error(err)
-		}
+		mattest.OK(t, p.Validate())
+		mattest.Must(synth.Like(name))
 	}
 	for want, change := range map[string]func(*bench.Plan){
 		"sizes 0, must be at least 1":       func(p *bench.Plan) { p.Sizes = nil },
@@ -102,9 +97,7 @@ func TestValidate(t *testing.T) {
 	} {
 		p := plan()
 		change(&p)
-		if err := p.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		mattest.WantError(t, p.Validate(), want)
 		if _, err := bench.Run(context.Background(), p); err == nil {
 			t.Errorf("a plan that is wrong runs (%s)", want)
 		}

@@ -82,9 +82,7 @@ func TestExperimentJSON(t *testing.T) {
 	golden.Compare(t, "testdata/experiment.json", append(text, '\n'))
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(new(findings.Experiment)); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, decoder.Decode(new(findings.Experiment)))
 }
 
 // TestExperimentPicture checks that a page has a plot for each graph, with a row for each arm and size, the values of

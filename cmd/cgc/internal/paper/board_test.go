@@ -75,9 +75,7 @@ func TestBoard(t *testing.T) {
 	mattest.OK(t, b.Run(t.Context()))
 	all := board(t, unmeasured, &threads)
 	b.Methods, b.Processor = all.Methods, all.Processor
-	if err := b.Run(t.Context()); err != nil { // does not try again what did not end
-		t.Fatal(err)
-	}
+	mattest.OK(t, b.Run(t.Context())) // does not try again what did not end
 	if len(threads) == 0 {
 		t.Fatal("nothing was condensed")
 	}
@@ -112,9 +110,8 @@ func TestBoard(t *testing.T) {
 		reasons["failing"] != "too many classes" {
 		t.Errorf("reasons: %q", reasons)
 	}
-	reopened, err := paper.OpenUnmeasured(unmeasured)
-	if err != nil || len(reopened.All()) != 2 {
-		t.Errorf("reopened: %v, %v", reopened.All(), err)
+	if reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All(); len(reopened) != 2 {
+		t.Errorf("reopened: %v", reopened)
 	}
 	before := len(threads)
 	if err := b.Run(t.Context()); err != nil || len(threads) != before || len(b.Log.Records()) != len(records) {

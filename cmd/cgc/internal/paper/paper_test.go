@@ -196,9 +196,7 @@ func TestSettings(t *testing.T) {
 		for _, c := range r.Cells {
 			if c.Config != nil {
 				config := cgc.Defaults()
-				if err := json.Unmarshal(c.Config, &config); err != nil {
-					t.Error(err)
-				}
+				mattest.OK(t, json.Unmarshal(c.Config, &config))
 				all[c.Arm] = config
 			}
 		}
@@ -402,13 +400,10 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%v, all %v: %s, %d left out, want %s and %d", c.names, c.all, got, left, c.want, c.left)
 		}
 	}
-	g, err := paper.Source{Name: "cora"}.Open(t.Context(), options)
-	if err != nil || g.Nodes() != 160 {
-		t.Errorf("cora was not read: %v", err)
-	}
-	made, err := paper.Source{Name: "citeseer", Made: true}.Open(t.Context(), options)
-	if err != nil || made.Nodes() != 3327 {
-		t.Errorf("citeseer was not made: %v", err)
+	for source, nodes := range map[paper.Source]int{{Name: "cora"}: 160, {Name: "citeseer", Made: true}: 3327} {
+		if g := mattest.Must(source.Open(t.Context(), options)); g.Nodes() != nodes {
+			t.Errorf("%+v has %d nodes, want %d", source, g.Nodes(), nodes)
+		}
 	}
 }
 

@@ -48,10 +48,7 @@ func (t *tester) ask(request map[string]any, out any) (sentence string) {
 	if json.Unmarshal(answer, &failed) == nil && failed.Error != "" {
 		return failed.Error
 	}
-	decoder := json.NewDecoder(bytes.NewReader(answer))
-	if err := decoder.Decode(out); err != nil {
-		t.Fatalf("%s: %v", answer, err)
-	}
+	mattest.OK(t, json.Unmarshal(answer, out))
 	return ""
 }
 
@@ -125,9 +122,9 @@ func contents(t *testing.T, path string) []byte {
 func TestConvert(t *testing.T) {
 	s := begin(t)
 	c := s.demo(nil)
-	page, err := os.ReadFile(c.Files[1].Path)
-	if err != nil || c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
-		t.Errorf("%v: a report of %d bytes in %s, want one with the command %q", err, len(page), c.Files[1].Name, c.Command)
+	page := contents(t, c.Files[1].Path)
+	if c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
+		t.Errorf("a report of %d bytes in %s, want one with the command %q", len(page), c.Files[1].Name, c.Command)
 	}
 	want := mattest.Must(condense.Load(c.Files[0].Path))
 	for _, extension := range []string{".npz", ".pt"} {
@@ -148,9 +145,9 @@ func TestConvert(t *testing.T) {
 		if sentence != "" || got.Files[0].Name != "demo-70"+store.Extension {
 			t.Fatalf("%+v: %q, %+v", store, sentence, got)
 		}
-		again, err := condense.Load(got.Files[0].Path)
-		if err != nil || !slices.Equal(again.X.Data, want.X.Data) || !slices.Equal(again.Y, want.Y) {
-			t.Errorf("%s comes back as another graph: %v", got.Files[0].Name, err)
+		again := mattest.Must(condense.Load(got.Files[0].Path))
+		if !slices.Equal(again.X.Data, want.X.Data) || !slices.Equal(again.Y, want.Y) {
+			t.Errorf("%s comes back as another graph", got.Files[0].Name)
 		}
 	}
 }
@@ -232,19 +229,17 @@ func TestPredict(t *testing.T) {
 	m := model.Of(small, best)
 	known := mattest.Must(m.Summarize(ctx, g, 70, 0))
 
-	row := "name"
+	nodes := "id"
 	for k := range g.Features() {
-		row += fmt.Sprintf(",f%d", k)
+		nodes += fmt.Sprintf(",f%d", k)
 	}
-	row = strings.Replace(row, "name", "id", 1) + "\n"
 	for i, id := range []string{"first", "second"} {
-		row += id
+		nodes += "\n" + id
 		for _, v := range g.X.(*mat.Dense).Row(i) {
-			row += fmt.Sprintf(",%v", v)
+			nodes += fmt.Sprintf(",%v", v)
 		}
-		row += "\n"
 	}
-	s.put("new/nodes.csv", row)
+	s.put("new/nodes.csv", nodes+"\n")
 	s.put("new/edges.csv", "source,target\nfirst,0\nsecond,1\n")
 	folder := filepath.Join(s.Inbox, "new")
 	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "model.safetensors")))
@@ -323,8 +318,9 @@ func TestSeveral(t *testing.T) {
 	}
 	request := mattest.Must(json.Marshal(map[string]any{"do": "open", "graph": s.Inbox}))
 	var failed session.Failure
-	if err := json.Unmarshal(s.Do(ctx, request), &failed); err != nil || len(failed.Choose) != 2 || failed.Error == "" {
-		t.Fatalf("%v, %+v", err, failed)
+	mattest.OK(t, json.Unmarshal(s.Do(ctx, request), &failed))
+	if len(failed.Choose) != 2 || failed.Error == "" {
+		t.Fatalf("%+v", failed)
 	}
 	for _, choice := range failed.Choose {
 		var o session.Opened
