@@ -9,7 +9,6 @@ import (
 // cutRecord is a line of python/bench/cuts.py.
 type cutRecord struct {
 	Graph     string  `json:"graph"`
-	Of        int     `json:"of"`
 	Largest   int     `json:"largest"`
 	Nodes     int     `json:"nodes"`
 	Method    string  `json:"method"`
@@ -38,15 +37,18 @@ func cuts(root string) string {
 		}
 		of[k] = append(of[k], r)
 	}
+	plusMinus := func(values []float64) string {
+		e := experiment.EstimateOf(values)
+		return report.PlusMinus(e.Mean, e.Std, 1).Text
+	}
 	for _, k := range order {
 		var cut, own, difference []float64
 		for _, r := range of[k] {
 			cut, own, difference = append(cut, r.Cut), append(own, r.Own), append(difference, r.Cut-r.Own)
 		}
 		first := of[k][0]
-		c := measured{graph: k.graph, nodes: k.nodes, of: first.Of}
-		t.Row(c.name(), first.Largest, k.nodes, len(cut), first.Method, plusMinus(experiment.EstimateOf(cut)),
-			first.OwnMethod, plusMinus(experiment.EstimateOf(own)), paper.Difference(experiment.EstimateOf(difference), false))
+		t.Row(paper.GraphName(k.graph, chosenOn), first.Largest, k.nodes, len(cut), first.Method, plusMinus(cut),
+			first.OwnMethod, plusMinus(own), paper.Difference(experiment.EstimateOf(difference), false))
 	}
 	return markdown(t)
 }

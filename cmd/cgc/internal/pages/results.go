@@ -102,10 +102,7 @@ func measure(root string, names []string) []measured {
 
 // name returns the name of the graph for a table row.
 func (c measured) name() string {
-	name := strings.ReplaceAll(c.graph, "_", "-")
-	if slices.Contains(chosenOn, name) {
-		name += " ᵃ"
-	}
+	name := paper.GraphName(c.graph, chosenOn)
 	if c.normalized {
 		name += ", row-normalised"
 	}
@@ -117,19 +114,10 @@ func (c measured) name() string {
 
 // test formats the test accuracy of a method.
 func (c measured) test(method string) report.Cell {
-	s, is := c.methods[method]
-	switch {
-	case !is:
-		return report.Missing()
-	case len(s.Seeds) < 2:
-		return report.Decimal(s.Test.Mean, 1)
+	if s, is := c.methods[method]; is {
+		return paper.Accuracy(s)
 	}
-	return plusMinus(s.Test)
-}
-
-// plusMinus formats a mean and its standard deviation as one cell.
-func plusMinus(e experiment.Estimate) report.Cell {
-	return report.Word(report.PlusMinus(e.Mean, e.Std, 1).Text)
+	return report.Missing()
 }
 
 // seeds returns the number of condensation seeds.
@@ -203,7 +191,7 @@ func authors(root string) string {
 		if v := paper.PrintedAccuracy(s.Graph, s.Nodes, s.Arm); v != nil {
 			of, apart = report.Word(v.String()), report.Signed(s.Test.Mean-v.Mean, 1)
 		}
-		t.Row(s.Graph.Name, s.Nodes, s.Arm, len(s.Seeds), plusMinus(s.Test), of, apart)
+		t.Row(s.Graph.Name, s.Nodes, s.Arm, len(s.Seeds), paper.Accuracy(s), of, apart)
 	}
 	return markdown(t)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/search"
 )
@@ -49,8 +50,7 @@ func searchTable(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("nodes"), {Name: "condensed by"}, right("to"), right("candidates"), right("finalists"),
 		right("s"), right("on the full graph, s"), right("Spearman"), right("Kendall"), right("compared"),
-		right("regret, val"), right("regret, test"),
-		right("choice, test"), right("random search, test"),
+		right("regret, val"), right("regret, test"), right("choice, test"), right("random search, test"),
 	}}
 	interval := func(c search.Correlation) report.Cell {
 		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
@@ -58,12 +58,11 @@ func searchTable(root string) string {
 	for _, name := range searches {
 		for _, s := range readLines[searched](root, "search-"+name) {
 			took, full := s.seconds()
-			c := measured{graph: s.Graph.Name, nodes: s.Condensed, of: s.Graph.Nodes}
 			a := s.Agreement
-			t.Row(c.name(), c.of, s.Method, c.nodes, len(s.Trials), len(s.Finalists), report.Significant(took, 2),
-				report.Significant(full, 2), interval(a.Spearman), interval(a.Kendall), len(a.Compared),
-				report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1), report.Decimal(s.Finalists[0].WholeTest, 1),
-				report.Decimal(s.Random.Test, 1))
+			t.Row(paper.GraphName(s.Graph.Name, chosenOn), s.Graph.Nodes, s.Method, s.Condensed, len(s.Trials),
+				len(s.Finalists), report.Significant(took, 2), report.Significant(full, 2), interval(a.Spearman),
+				interval(a.Kendall), len(a.Compared), report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1),
+				report.Decimal(s.Finalists[0].WholeTest, 1), report.Decimal(s.Random.Test, 1))
 		}
 	}
 	return markdown(t)

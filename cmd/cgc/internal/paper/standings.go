@@ -117,18 +117,20 @@ func (p Place) Bytes() float64 {
 	return 4*float64(p.Nodes)*float64(p.Graph.Features+1) + 2*12*p.Edges
 }
 
-// graphName returns the name of a graph, marked if defaults were chosen on it.
-func (s *Standings) graphName(p Place) string {
-	name := strings.ReplaceAll(p.Graph.Name, "_", "-")
-	if slices.Contains(s.ChosenOn, name) {
+// GraphName returns the name of a graph for a table, marked if defaults were chosen on it.
+func GraphName(name string, chosenOn []string) string {
+	name = strings.ReplaceAll(name, "_", "-")
+	if slices.Contains(chosenOn, name) {
 		name += " ᵃ"
 	}
 	return name
 }
 
-// test formats the test accuracy and its standard deviation as one cell.
-func (p Place) test() report.Cell {
-	return report.Word(report.Mean(p.Test.Mean, p.Test.Std, len(p.Seeds), 1).Text)
+func (s *Standings) graphName(p Place) string { return GraphName(p.Graph.Name, s.ChosenOn) }
+
+// Accuracy formats the test accuracy and its standard deviation as one cell.
+func Accuracy(s experiment.Summary) report.Cell {
+	return report.Word(report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1).Text)
 }
 
 // accuracy formats an accuracy, and marks one that differs significantly from that of Ours.
@@ -136,7 +138,7 @@ func (p *Place) accuracy() report.Cell {
 	if p == nil {
 		return report.Missing()
 	}
-	text := p.test().Text
+	text := Accuracy(p.Summary).Text
 	switch {
 	case p.Significant && p.Against.Difference.Mean > 0:
 		text += " ▲"
@@ -157,18 +159,16 @@ func rightColumns(names ...string) (columns []report.Column) {
 func (s *Standings) Losses() *report.Table {
 	t := &report.Table{Columns: append(append(report.Columns("graph"), rightColumns("N′")...),
 		append(report.Columns("model", "method"), rightColumns("its accuracy", Ours, "difference, 95% interval")...)...)}
-	var lost []Place
-	for _, p := range s.Places {
-		if p.Significant && p.Against.Difference.Mean > 0 {
-			lost = append(lost, p)
-		}
-	}
+	lost := slices.DeleteFunc(slices.Clone(s.Places), func(p Place) bool {
+		return !p.Significant || p.Against.Difference.Mean <= 0
+	})
 	slices.SortStableFunc(lost, func(a, b Place) int {
 		return cmp.Compare(b.Against.Difference.Mean, a.Against.Difference.Mean)
 	})
 	for _, p := range lost {
 		ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
-		t.Row(s.graphName(p), p.Nodes, p.Model, p.Arm, p.test(), ours.accuracy(), Difference(p.Against.Difference, false))
+		t.Row(s.graphName(p), p.Nodes, p.Model, p.Arm, Accuracy(p.Summary), ours.accuracy(),
+			Difference(p.Against.Difference, false))
 	}
 	return t
 }
@@ -352,7 +352,7 @@ func (s *Standings) Authors() *report.Table {
 			if p.Arm != arm || p.Model != s.Places[0].Model || v == nil || v.OutOfMemory {
 				continue
 			}
-			t.Row(arm, s.graphName(p), p.Nodes, p.test(), v.String(), report.Signed(p.Test.Mean-v.Mean, 1))
+			t.Row(arm, s.graphName(p), p.Nodes, Accuracy(p.Summary), v.String(), report.Signed(p.Test.Mean-v.Mean, 1))
 		}
 	}
 	return t
