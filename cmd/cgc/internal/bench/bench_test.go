@@ -164,6 +164,9 @@ func TestInterrupt(t *testing.T) {
 	if _, err := bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
 		t.Errorf("measuring the machine: %v", err)
 	}
+	if _, err := bench.Run(mattest.Cancelled(t), plan()); !errors.Is(err, context.Canceled) {
+		t.Errorf("a plan: %v", err)
+	}
 	for _, at := range []string{"condensing cora by kmeans: assess", "training on condensed cora"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		p := plan()

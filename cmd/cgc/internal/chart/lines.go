@@ -91,7 +91,7 @@ func tilt(p *plot.Plot, words []string, room int, angle float64) {
 // ticks returns a tick for each distinct x if there are at most eight, such as the values of a parameter. Otherwise it
 // returns default ticks.
 func (f figure) ticks() plot.Ticker {
-	at := f.xs()
+	at := f.Xs()
 	if len(at) > 8 {
 		return plot.DefaultTicks{}
 	}
@@ -100,15 +100,6 @@ func (f figure) ticks() plot.Ticker {
 		ticks = append(ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', -1, 64)})
 	}
 	return ticks
-}
-
-// xs returns the values of x of all series, ascending and without repeats.
-func (f figure) xs() (all []float64) {
-	for _, s := range f.Series {
-		all = append(all, s.X...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // even returns four to nine ticks at multiples of 1, 2 or 5 times a power of ten.
@@ -221,8 +212,10 @@ func (f figure) dodge(i int) float64 {
 	switch {
 	case f.LogX:
 		return 0
-	case f.Words == nil && len(f.xs()) > 0:
-		step = 0.01 * (slices.Max(f.xs()) - slices.Min(f.xs()))
+	case f.Words == nil:
+		if xs := f.Xs(); len(xs) > 0 {
+			step = 0.01 * (xs[len(xs)-1] - xs[0])
+		}
 	}
 	if n := float64(len(f.Series)); f.Words != nil && n*step > 0.7 {
 		step = 0.7 / n

@@ -109,13 +109,10 @@ func (h *Heatmap) outline() *Table {
 
 func (f *Lines) outline() *Table {
 	t := &Table{Columns: []Column{{Name: f.X, Key: "x"}}}
-	var all []float64
 	for _, s := range f.Series {
 		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right, Parts: MeanParts})
-		all = append(all, s.X...)
 	}
-	slices.Sort(all)
-	for _, x := range slices.Compact(all) {
+	for _, x := range f.Xs() {
 		row := []Cell{{Text: short(x, 6), Values: []any{x}}}
 		if i := int(x); float64(i) == x && i >= 0 && i < len(f.Words) {
 			row[0] = Word(f.Words[i])

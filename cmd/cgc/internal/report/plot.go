@@ -68,6 +68,15 @@ func (s *Series) Add(x, y, std float64) {
 	s.X, s.Y, s.Std = append(s.X, x), append(s.Y, y), append(s.Std, std)
 }
 
+// Xs returns the values of X of all series, ascending and without repeats.
+func (l *Lines) Xs() (all []float64) {
+	for _, s := range l.Series {
+		all = append(all, s.X...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Place returns the position of a word on the horizontal axis. It appends new words to Words.
 func (l *Lines) Place(word string) float64 {
 	at := slices.Index(l.Words, word)
