@@ -99,7 +99,6 @@ func serve(t *testing.T) string {
 type site struct {
 	*chromium.Page
 	t         *testing.T
-	address   string
 	downloads string
 }
 
@@ -114,24 +113,11 @@ func open(t *testing.T, view chromium.View, flags ...chromedp.ExecAllocatorOptio
 // openAt opens the page at an address.
 func openAt(t *testing.T, b *chromium.Browser, address string, view chromium.View) *site {
 	t.Helper()
-	s := &site{Page: b.Open(t, address, view), t: t, address: address, downloads: t.TempDir()}
+	s := &site{Page: b.Open(t, address, view), t: t, downloads: t.TempDir()}
 	s.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
 	s.Wait(`document.body.dataset.ready === "true"`)
-	t.Cleanup(s.quiet)
+	t.Cleanup(func() { s.Quiet(address, "blob:"+address) })
 	return s
-}
-
-// quiet fails the test if the page has reported an error, or has requested anything but its own files.
-func (s *site) quiet() {
-	s.t.Helper()
-	for _, e := range s.Errors() {
-		s.t.Errorf("the page's console: %s", e)
-	}
-	for _, r := range s.Requests() {
-		if !strings.HasPrefix(r, s.address) && !strings.HasPrefix(r, "blob:"+s.address) {
-			s.t.Errorf("the page asks for %s", r)
-		}
-	}
 }
 
 func (s *site) click(selector string) {

@@ -196,6 +196,20 @@ func (p *Page) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
+// Quiet fails the test if the page has reported an error or a warning, or has requested an address that begins with
+// none of its own.
+func (p *Page) Quiet(own ...string) {
+	p.t.Helper()
+	if errors := p.Errors(); len(errors) > 0 {
+		p.t.Errorf("the console says %q", errors)
+	}
+	for _, address := range p.Requests() {
+		if !slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(address, o) }) {
+			p.t.Errorf("the page asks for %s", address)
+		}
+	}
+}
+
 // Run runs chromedp actions on the page. An error fails the test immediately.
 func (p *Page) Run(actions ...chromedp.Action) {
 	p.t.Helper()
