@@ -102,7 +102,7 @@ func listDocument(list []listed) *report.Document {
 			}
 			row = append(row, cell)
 		}
-		t.Row(append(row, report.Word(s.where()))...)
+		t.Row(row, s.where())
 	}
 	return &report.Document{Blocks: []report.Block{t}}
 }

@@ -224,7 +224,7 @@ func (r *outcome) seconds() *report.Table {
 			row = append(row, report.Decimal(part.Seconds, 3))
 		}
 	}
-	t.Row(row...)
+	t.Row(row)
 	return t
 }
 
@@ -257,7 +257,7 @@ func (r *outcome) accuracies() *report.Table {
 		if w, is := whole[a.Model]; is && w.TestMean > 0 {
 			row = append(row, w.test(), report.Decimal(w.Seconds, 1), report.Percent(100*a.TestMean/w.TestMean, 1))
 		}
-		t.Row(row...)
+		t.Row(row)
 	}
 	return t
 }

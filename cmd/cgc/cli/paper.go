@@ -278,7 +278,7 @@ func (j *paperJob) checkMethods(studies []*paper.Study) error {
 		return usagef("--param %s needs --methods too", j.params.list[0])
 	}
 	for _, s := range studies {
-		if len(j.names) > 0 && !s.Beside() {
+		if len(j.names) > 0 && !s.Beside {
 			return usagef("--methods %s: %s has its own methods alone", strings.Join(j.names, ","), s.Name)
 		}
 		if j.search && !s.Trains(nil) {

@@ -284,10 +284,9 @@ func (r searched) document() *report.Document {
 		"weighted", "epochs", "val, condensed", "val, full", "test, full", "s")}
 	row := func(trial search.Trial, rest ...report.Cell) {
 		c := trial.Training
-		t.Row(append([]report.Cell{report.Word(trial.Model), report.Integer(c.Hidden), report.Full(c.Dropout),
-			report.Full(c.InputDropout), report.Full(c.LearningRate), report.Full(c.WeightDecay),
-			report.Word(map[bool]string{true: "yes", false: "no"}[c.Weighted]), report.Integer(trial.Epochs),
-			report.Decimal(trial.Val, 1)}, rest...)...)
+		t.Row(trial.Model, c.Hidden, report.Full(c.Dropout), report.Full(c.InputDropout), report.Full(c.LearningRate),
+			report.Full(c.WeightDecay), map[bool]string{true: "yes", false: "no"}[c.Weighted], trial.Epochs,
+			report.Decimal(trial.Val, 1), rest)
 	}
 	for _, f := range r.Finalists {
 		row(f.Trial, report.Decimal(f.WholeVal, 1), report.Decimal(f.WholeTest, 1), report.Significant(f.Seconds, 2))

@@ -97,10 +97,7 @@ func TestKeys(t *testing.T) {
 			p.Run(chromedp.KeyEvent(key))
 		}
 	}
-	said := func() (text string) {
-		p.Eval("document.getElementById('said').textContent", &text)
-		return text
-	}
+	said := func() string { return chromium.Value[string](p, "document.getElementById('said').textContent") }
 	for _, plot := range []int{0, network} {
 		p.Eval(fmt.Sprintf("document.querySelector('#plot-%d .plot').focus()", plot), nil)
 		for _, step := range []struct {
@@ -117,10 +114,8 @@ func TestKeys(t *testing.T) {
 			p.Wait(fmt.Sprintf("%s !== null && %s.textContent.startsWith('condensed node %d')", tip, tip, step.node))
 		}
 		p.Wait(fmt.Sprintf("report.plots[%d].chart.getOption().series.some((s) => s.id === 'near')", plot))
-		window := func() (z [4]float64) {
-			p.Eval(fmt.Sprintf("report.plots[%d].chart.getOption().dataZoom.flatMap((z) => [z.start, z.end])", plot), &z)
-			return z
-		}
+		zoom := fmt.Sprintf("report.plots[%d].chart.getOption().dataZoom.flatMap((z) => [z.start, z.end])", plot)
+		window := func() [4]float64 { return chromium.Value[[4]float64](p, zoom) }
 		press("0")
 		if all := window(); all != [4]float64{0, 100, 0, 100} {
 			t.Errorf("plot %d: 0 shows %v", plot, all)

@@ -36,11 +36,10 @@ func TestFigures(t *testing.T) {
 		p.Eval("report.ready", nil)
 		p.Eval("document.documentElement.style.scrollbarWidth = 'none'", nil)
 		if v.Width == 1400 {
-			var mark place
-			p.Eval(largest, &mark)
+			mark := chromium.Value[place](p, largest)
 			p.Move(mark.X-60, mark.Y)
 			p.Move(mark.X, mark.Y)
 		}
-		p.Screenshot(filepath.Join(folder, name+".png"), false)
+		p.Screenshot(filepath.Join(folder, name+".png"))
 	}
 }

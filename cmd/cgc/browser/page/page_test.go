@@ -24,6 +24,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // evil is a class name that runs scripts in a page that fails to treat it as text.
@@ -32,14 +33,9 @@ const evil = `</script><script>alert(1)</script><img src=x onerror="alert(2)">`
 // page writes the report page of a condensed demo graph, with plots of every kind, and returns its path.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := rendered()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(rendered())
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(file, text, 0o666))
 	return file
 }
 
@@ -131,7 +127,7 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 	if wide > window {
 		t.Errorf("%+v: the page is %d pixels wide in a window of %d", v, wide, window)
 	}
-	quiet(t, p, file)
+	p.Quiet("file://"+file, "data:")
 	return p
 }
 
@@ -143,21 +139,8 @@ func opener(t *testing.T) func(chromium.View) *chromium.Page {
 	return func(v chromium.View) *chromium.Page {
 		t.Helper()
 		p := shown(t, browser, file, v)
-		t.Cleanup(func() { quiet(t, p, file) })
+		t.Cleanup(func() { p.Quiet("file://"+file, "data:") })
 		return p
-	}
-}
-
-// quiet checks that the console has no errors, and that the page has requested only itself.
-func quiet(t *testing.T, p *chromium.Page, file string) {
-	t.Helper()
-	if errors := p.Errors(); len(errors) > 0 {
-		t.Errorf("the console says %q", errors)
-	}
-	for _, address := range p.Requests() {
-		if address != "file://"+file && !strings.HasPrefix(address, "data:") {
-			t.Errorf("the page asks for %s", address)
-		}
 	}
 }
 
@@ -236,8 +219,8 @@ type place struct {
 // TestHover checks that hovering a condensed node shows its class and its source nodes, and draws lines to them.
 func TestHover(t *testing.T) {
 	p := opener(t)(chromium.View{})
-	hover := func(plot, layer int) (mark place) {
-		p.Eval(fmt.Sprintf("%s(%d, %d)", at, plot, layer), &mark)
+	hover := func(plot, layer int) place {
+		mark := chromium.Value[place](p, fmt.Sprintf("%s(%d, %d)", at, plot, layer))
 		p.Move(mark.X-60, mark.Y) // within the plot
 		p.Move(mark.X, mark.Y)
 		return mark
@@ -274,10 +257,8 @@ const cut = `report.plots.flatMap(({ chart }) => chart.getZr().storage.getDispla
 // TestZoom checks that the buttons and the wheel zoom, and that selecting a class keeps the zoom.
 func TestZoom(t *testing.T) {
 	p := opener(t)(chromium.View{})
-	part := func() (percent float64) {
-		p.Eval("(() => { const z = report.plots[3].chart.getOption().dataZoom[0]; return z.end - z.start; })()", &percent)
-		return percent
-	}
+	const zoom = "(() => { const z = report.plots[3].chart.getOption().dataZoom[0]; return z.end - z.start; })()"
+	part := func() float64 { return chromium.Value[float64](p, zoom) }
 	if got := part(); got != 100 {
 		t.Errorf("%v%% are in sight at first, want all", got)
 	}
@@ -309,10 +290,8 @@ func TestZoom(t *testing.T) {
 // TestSwitches checks the switch between views of the embeddings and the switch between sheets of the matrix.
 func TestSwitches(t *testing.T) {
 	p := opener(t)(chromium.View{})
-	first := func(plot int) (text string) {
-		p.Eval(fmt.Sprintf("JSON.stringify(report.plots[%d].chart.getOption().series.map((s) => s.data))", plot), &text)
-		return text
-	}
+	const marks = "JSON.stringify(report.plots[%d].chart.getOption().series.map((s) => s.data))"
+	first := func(plot int) string { return chromium.Value[string](p, fmt.Sprintf(marks, plot)) }
 	for plot, label := range map[int]string{0: "by spread", 2: "full"} {
 		before := first(plot)
 		p.Run(chromedp.Click(fmt.Sprintf("//*[@id='plot-%d']//button[text()='%s']", plot, label), chromedp.BySearch))

@@ -20,14 +20,11 @@ func TestAccess(t *testing.T) {
 			t.Helper()
 			for range 40 {
 				s.Run(chromedp.KeyEvent(kb.Tab))
-				var at string
-				var outline float64
-				s.Eval("document.activeElement.id", &at)
-				if at != id {
+				if chromium.Value[string](s.Page, "document.activeElement.id") != id {
 					continue
 				}
-				s.Eval("parseFloat(getComputedStyle(document.activeElement).outlineWidth)", &outline)
-				if outline < 1 {
+				outline := "parseFloat(getComputedStyle(document.activeElement).outlineWidth)"
+				if chromium.Value[float64](s.Page, outline) < 1 {
 					t.Errorf("%+v: #%s has the focus and does not show it", view, id)
 				}
 				return

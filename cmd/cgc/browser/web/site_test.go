@@ -22,13 +22,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
-
-// program is the command that the tests run, built like a release, with the page embedded.
-type program struct {
-	cgc string
-	err error
-}
 
 // portable is a setting of Go's runtime that makes the command compute without assembly, like the page.
 const portable = "GODEBUG=cpu.avx2=off,cpu.avx512f=off"
@@ -36,25 +31,23 @@ const portable = "GODEBUG=cpu.avx2=off,cpu.avx512f=off"
 // folder is the output folder of build; empty before build has run.
 var folder string
 
-// build builds the program once.
-var build = sync.OnceValue(func() (p program) {
-	run := func(name string, args ...string) {
-		if p.err != nil {
-			return
-		}
-		cmd := exec.Command(name, args...)
+// build builds the command that the tests run once, like a release, with the page embedded.
+var build = sync.OnceValues(func() (cgc string, err error) {
+	run := func(args ...string) {
+		cmd := exec.Command("go", args...)
 		cmd.Dir = "../../../.."
-		if text, err := cmd.CombinedOutput(); err != nil {
-			p.err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, text)
+		if text, failed := cmd.CombinedOutput(); err == nil && failed != nil {
+			err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), failed, text)
 		}
 	}
-	folder, p.err = os.MkdirTemp("", "cgc-web-test")
-	p.cgc = filepath.Join(folder, "cgc")
-	run("go", "run", "./cmd/cgc/internal/web/build", folder)
-	overlay, err := overlaid(folder)
-	p.err = errors.Join(p.err, err)
-	run("go", "build", "-overlay", overlay, "-o", p.cgc, "./cmd/cgc")
-	return p
+	if folder, err = os.MkdirTemp("", "cgc-web-test"); err != nil {
+		return "", err
+	}
+	cgc = filepath.Join(folder, "cgc")
+	run("run", "./cmd/cgc/internal/web/build", folder)
+	overlay, failed := overlaid(folder)
+	run("build", "-overlay", overlay, "-o", cgc, "./cmd/cgc")
+	return cgc, errors.Join(err, failed)
 })
 
 // overlaid writes the overlay file that makes go build embed the page's program from folder. Running go generate in
@@ -82,21 +75,13 @@ func TestMain(m *testing.M) {
 // serve starts cgc web and returns the address of the page. The server stops when the test ends.
 func serve(t *testing.T) string {
 	t.Helper()
-	p := build()
-	if p.err != nil {
-		t.Fatal(p.err)
-	}
+	program := mattest.Must(build())
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, p.cgc, "web", "--addr", "localhost:0", "--json")
+	cmd := exec.CommandContext(ctx, program, "web", "--addr", "localhost:0", "--json")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := mattest.Must(cmd.StdoutPipe())
+	mattest.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cancel()
 		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
@@ -114,7 +99,6 @@ func serve(t *testing.T) string {
 type site struct {
 	*chromium.Page
 	t         *testing.T
-	address   string
 	downloads string
 }
 
@@ -129,24 +113,11 @@ func open(t *testing.T, view chromium.View, flags ...chromedp.ExecAllocatorOptio
 // openAt opens the page at an address.
 func openAt(t *testing.T, b *chromium.Browser, address string, view chromium.View) *site {
 	t.Helper()
-	s := &site{Page: b.Open(t, address, view), t: t, address: address, downloads: t.TempDir()}
+	s := &site{Page: b.Open(t, address, view), t: t, downloads: t.TempDir()}
 	s.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
 	s.Wait(`document.body.dataset.ready === "true"`)
-	t.Cleanup(s.quiet)
+	t.Cleanup(func() { s.Quiet(address, "blob:"+address) })
 	return s
-}
-
-// quiet fails the test if the page has reported an error, or has requested anything but its own files.
-func (s *site) quiet() {
-	s.t.Helper()
-	for _, e := range s.Errors() {
-		s.t.Errorf("the page's console: %s", e)
-	}
-	for _, r := range s.Requests() {
-		if !strings.HasPrefix(r, s.address) && !strings.HasPrefix(r, "blob:"+s.address) {
-			s.t.Errorf("the page asks for %s", r)
-		}
-	}
 }
 
 func (s *site) click(selector string) {
@@ -155,10 +126,9 @@ func (s *site) click(selector string) {
 }
 
 // text returns the text of an element as shown.
-func (s *site) text(selector string) (text string) {
+func (s *site) text(selector string) string {
 	s.t.Helper()
-	s.Run(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).innerText", selector), &text))
-	return text
+	return chromium.Value[string](s.Page, fmt.Sprintf("document.querySelector(%q).innerText", selector))
 }
 
 // visible waits until an element is visible.
@@ -205,7 +175,7 @@ func (s *site) andPortable(name, folder string) (page, command string) {
 	if words[0] != "cgc" {
 		s.t.Fatalf("the page shows the command %q", words)
 	}
-	cmd := exec.Command(build().cgc, words[1:]...)
+	cmd := exec.Command(mattest.Must(build()), words[1:]...)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), portable)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("%q: %v\n%s", words, err, text)
@@ -216,11 +186,7 @@ func (s *site) andPortable(name, folder string) (page, command string) {
 // contents returns the bytes of a file.
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return mattest.Must(os.ReadFile(path))
 }
 
 // drop drops files and folders onto the page, as if dragged from another window.
@@ -244,7 +210,7 @@ func (s *site) choose(selector string, paths ...string) {
 // cgc runs the program.
 func cgc(t *testing.T, args ...string) {
 	t.Helper()
-	if text, err := exec.Command(build().cgc, args...).CombinedOutput(); err != nil {
+	if text, err := exec.Command(mattest.Must(build()), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, text)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 	"github.com/graph-condensation/cgc/condense"
 	_ "github.com/graph-condensation/cgc/dataset" // registers .npz
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestDemo checks that the page condenses the demo, that the saved file equals the command's, and that a model trains
@@ -66,14 +67,13 @@ func TestReport(t *testing.T) {
 			t.Errorf("trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
 		}
 	}
-	page, err := os.ReadFile(s.saved("demo-70.html"))
-	if err != nil || !bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")) {
-		t.Errorf("%v: the report that was saved has %d bytes, without the command", err, len(page))
+	page := contents(t, s.saved("demo-70.html"))
+	if !bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")) {
+		t.Errorf("the report that was saved has %d bytes, without the command", len(page))
 	}
 	s.click(`#formats-of-result button`) // the first button is .npz
-	small, err := condense.Load(s.arrived("demo-70.npz"))
-	if err != nil || small.Nodes() != 70 {
-		t.Errorf("the .npz that was saved: %v", err)
+	if small := mattest.Must(condense.Load(s.arrived("demo-70.npz"))); small.Nodes() != 70 {
+		t.Errorf("the .npz that was saved has %d nodes", small.Nodes())
 	}
 }
 
@@ -81,10 +81,7 @@ func TestReport(t *testing.T) {
 // command, and can be used for training. The page sends no requests to other servers.
 func TestDropFolder(t *testing.T) {
 	s := open(t, chromium.View{})
-	folder, err := filepath.Abs("../../../../docs/example/shop")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := mattest.Must(filepath.Abs("../../../../docs/example/shop"))
 	s.drop(folder)
 	s.visible("#condense")
 	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
@@ -94,7 +91,7 @@ func TestDropFolder(t *testing.T) {
 		t.Errorf("notes %q do not tell of the node without an edge", notes)
 	}
 	s.condense()
-	nodes := value(s, "#nodes")
+	nodes := chromium.Value[string](s.Page, `document.querySelector("#nodes").value`)
 	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
 		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
 	}
@@ -102,9 +99,7 @@ func TestDropFolder(t *testing.T) {
 		t.Errorf("the command is %q", command)
 	}
 	work := t.TempDir()
-	if err := os.CopyFS(filepath.Join(work, "shop"), os.DirFS(folder)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(filepath.Join(work, "shop"), os.DirFS(folder)))
 	s.sameAsPortable("shop-"+nodes+".safetensors", work)
 	s.click("#train-run")
 	s.visible("#accuracies")
@@ -121,9 +116,7 @@ func TestPredict(t *testing.T) {
 	cgc(t, "train", file("small.safetensors"), "--on", shop, "--seeds", "1", "-o", file("model.safetensors"))
 	cgc(t, "summarize", file("model.safetensors"), "--on", shop, "-o", file("summary.safetensors"))
 	cgc(t, "predict", file("summary.safetensors"), "--new", arrived, "-o", file("predictions.csv"))
-	if err := os.CopyFS(work, os.DirFS(arrived)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(work, os.DirFS(arrived)))
 	s.drop(file("summary.safetensors"), file("nodes.csv"), file("edges.csv"))
 	s.visible("#predict")
 	s.Run(chromedp.Click("#predict-downloads a", chromedp.ByQuery))
@@ -145,8 +138,7 @@ func TestPredict(t *testing.T) {
 	}
 	s.fits()
 	s.demo()
-	var hidden bool
-	if s.Eval(`document.getElementById("predict").hidden`, &hidden); !hidden {
+	if !chromium.Value[bool](s.Page, `document.getElementById("predict").hidden`) {
 		t.Error("the predictions are still shown beside another graph")
 	}
 }
@@ -154,11 +146,7 @@ func TestPredict(t *testing.T) {
 // table reads a .csv file.
 func table(t *testing.T, path string) [][]string {
 	t.Helper()
-	rows, err := csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
+	return mattest.Must(csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll())
 }
 
 // TestAuto checks that the page chooses the method by auto, says which one and why, and makes the same graph as the
@@ -167,10 +155,9 @@ func TestAuto(t *testing.T) {
 	s := open(t, chromium.View{})
 	s.demo()
 	s.Run(chromedp.SetValue("#nodes", "14", chromedp.ByQuery), chromedp.SetValue("#method", "auto", chromedp.ByQuery))
-	var disabled bool
-	s.Eval(`const field = (name) => document.getElementById(name);
+	disabled := chromium.Value[bool](s.Page, `const field = (name) => document.getElementById(name);
 		field("method").dispatchEvent(new Event("change"));
-		field("hops").disabled`, &disabled)
+		field("hops").disabled`)
 	if !disabled {
 		t.Error("the number of hops, which auto chooses, can be changed")
 	}
@@ -182,25 +169,13 @@ func TestAuto(t *testing.T) {
 		t.Errorf("the command is %q", command)
 	}
 	page, command := s.andPortable("demo-14.safetensors", t.TempDir())
-	got, err := condense.Load(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := condense.Load(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(condense.Load(page))
+	want := mattest.Must(condense.Load(command))
 	for i, x := range want.X.Data {
 		if difference := float64(x - got.X.Data[i]); !(math.Abs(difference) < 1e-4) {
 			t.Fatalf("entry %d of X′ is %v, that of the command %v", i, got.X.Data[i], x)
 		}
 	}
-}
-
-func value(s *site, selector string) (value string) {
-	s.t.Helper()
-	s.Eval(fmt.Sprintf("document.querySelector(%q).value", selector), &value)
-	return value
 }
 
 // TestPlanetoidFiles checks that Cora's files, chosen one by one, give the same condensed graph as the command, and
@@ -228,13 +203,9 @@ func TestPlanetoidFiles(t *testing.T) {
 	t.Logf("cora: %s", s.text("#sizes thead"))
 	work := t.TempDir()
 	for _, file := range cora {
-		if err := os.Symlink(file, filepath.Join(work, filepath.Base(file))); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.Symlink(file, filepath.Join(work, filepath.Base(file))))
 	}
-	if err := os.Symlink(work, filepath.Join(work, "FOLDER")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Symlink(work, filepath.Join(work, "FOLDER")))
 	s.sameAsPortable("cora-70.safetensors", work)
 	if len(both) > len(cora) {
 		s.choose("#files", both...)
@@ -293,12 +264,8 @@ func TestStop(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB
 	huge := filepath.Join(t.TempDir(), "huge.safetensors")
-	if err := os.WriteFile(huge, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(huge, 6e9); err != nil { // sparse: it needs no space on the disk
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(huge, nil, 0o600))
+	mattest.OK(t, os.Truncate(huge, 6e9)) // sparse: it needs no space on the disk
 	s.choose("#files", huge)
 	s.visible("#choose-problem")
 	if text := s.text("#choose-problem"); !strings.Contains(text, "does not fit") || !strings.Contains(text, "6 GB") {
@@ -317,14 +284,10 @@ func TestTooLarge(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	s := open(t, chromium.View{Width: 390})
 	folder := filepath.Join(t.TempDir(), "my graph")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Mkdir(folder, 0o755))
 	write := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	write("nodes.csv", "id,label,<img src=x onerror=alert(1)>\na,x,1\nb,y,oops\n")
@@ -352,9 +315,6 @@ func TestMistakes(t *testing.T) {
 // decompresses files.
 func TestAnyServer(t *testing.T) {
 	b := chromium.Start(t)
-	if build().err != nil {
-		t.Fatal(build().err)
-	}
 	folder := filepath.Join(t.TempDir(), "public")
 	cgc(t, "web", "-o", folder)
 	plain := http.StripPrefix("/below/here/", http.FileServer(http.Dir(folder)))
@@ -380,9 +340,7 @@ func TestAnyServer(t *testing.T) {
 func TestNoProgram(t *testing.T) {
 	b := chromium.Start(t)
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS("../../internal/web/page")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.CopyFS(folder, os.DirFS("../../internal/web/page")))
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	t.Cleanup(server.Close)
 	p := b.Open(t, server.URL, chromium.View{})

@@ -1,7 +1,6 @@
 package awkward_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -85,11 +84,7 @@ func weighted(even, odd float32) func(b *graph.Builder, x *mat.Dense) {
 func built(t *testing.T, name string, b *graph.Builder) *graph.Graph {
 	t.Helper()
 	b.Name = name
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // trials returns all combinations of graphs and parameters to test. The largest graph has a node with 10⁶ neighbours.
@@ -237,11 +232,9 @@ func large(t *testing.T) []trial {
 		}
 		b.X = x.Sparse()
 	})
-	around := mattest.Must(star(1_000_000))
 	return []trial{
 		{name: "100000 features", graph: built(t, "wide", wide), nodes: 6, set: fewest},
-		{name: "a node with 1000000 neighbours", graph: around, nodes: 6, set: fewest,
-			long: takeLong},
+		{name: "a node with 1000000 neighbours", graph: star(t, 1_000_000), nodes: 6, set: fewest, long: takeLong},
 	}
 }
 
@@ -249,7 +242,7 @@ func large(t *testing.T) []trial {
 var takeLong = []string{"sntk", "sntk-x", "vn", "a-cm"}
 
 // star returns a graph in which all nodes are neighbours of the first.
-func star(leaves int) (*graph.Graph, error) {
+func star(t *testing.T, leaves int) *graph.Graph {
 	b := &graph.Builder{Name: "star", X: mat.NewDense(leaves+1, 4), Y: make([]int32, leaves+1), Classes: 2}
 	for v := range leaves + 1 {
 		row := b.X.(*mat.Dense).Row(v)
@@ -267,6 +260,5 @@ func star(leaves int) (*graph.Graph, error) {
 			b.Split.Test = append(b.Split.Test, int32(v))
 		}
 	}
-	g, _, err := b.Graph(context.Background())
-	return g, err
+	return mattest.First(b.Graph(t.Context()))
 }

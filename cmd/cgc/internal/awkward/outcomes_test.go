@@ -61,8 +61,7 @@ func method(t *testing.T, name string, set map[string]any) condense.Method {
 		}
 	}
 	text := mattest.Must(json.Marshal(replaced))
-	m := mattest.Must(condense.New(name, text))
-	return m
+	return mattest.Must(condense.New(name, text))
 }
 
 // attempt runs f. It turns a panic into an error and fails the test.
@@ -185,7 +184,7 @@ func TestMethods(t *testing.T) {
 // TestMethodsThatTakeLong checks that the methods that take minutes on a large star honour cancellation in the middle
 // of their work, when their longest stage has begun. The star is smaller here, so that they could finish in seconds.
 func TestMethodsThatTakeLong(t *testing.T) {
-	g := mattest.Must(star(50_000))
+	g := star(t, 50_000)
 	for _, name := range takeLong {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
@@ -285,8 +284,7 @@ func TestAccountOfSingularSystems(t *testing.T) {
 	account := func(g *graph.Graph, set map[string]any) cgc.Account {
 		t.Helper()
 		small := mattest.Must(method(t, "cgc", set).Condense(t.Context(), g, 18, 1))
-		account := mattest.Must(cgc.AccountOf(small))
-		return account
+		return mattest.Must(cgc.AccountOf(small))
 	}
 	ordinaryGraph := built(t, "ordinary", ordinary(nil))
 	if a := account(ordinaryGraph, nil); a.Singular != nil || a.Assessed.Condition != 0 || a.Assessed.Rank != 8 {

@@ -150,27 +150,12 @@ func (p Plan) configurations(config cgc.Config) (all []cgc.Config) {
 	return all
 }
 
-// measure condenses g p.Runs times and returns the measurements and the last condensed graph.
-func (p Plan) measure(ctx context.Context, g *graph.Graph, config cgc.Config) (Case, *cgc.Condensed, error) {
-	small, seconds, err := repeat(ctx, g, config, p.Runs)
-	if err != nil {
-		return Case{}, nil, err
-	}
-	c := Case{
-		Partition: config.Partition, Precision: config.Precision,
-		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
-		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
-	}
-	c.Steps, err = p.Ceilings.timed(g, small, config, seconds)
-	return c, small, err
-}
-
-// repeat condenses several times with the same seed, and returns the last result and the medians of the seconds. It
+// measure condenses g p.Runs times with the same seed, and returns the measurements and the last condensed graph. It
 // first resets the peak memory of the process.
-func repeat(
-	ctx context.Context, g *graph.Graph, config cgc.Config, runs int,
-) (small *cgc.Condensed, seconds condense.Seconds, err error) {
-	all := make([]condense.Seconds, runs)
+func (p Plan) measure(
+	ctx context.Context, g *graph.Graph, config cgc.Config,
+) (c Case, small *cgc.Condensed, err error) {
+	all := make([]condense.Seconds, p.Runs)
 	for i := range all {
 		// A command condenses once, in memory that it must first get from the system, which takes a large part of the time
 		// for a large graph. To measure that, each run starts without the memory of the previous run.
@@ -179,11 +164,17 @@ func repeat(
 			forgetPeak()
 		}
 		if small, err = cgc.Condense(ctx, g, config); err != nil {
-			return nil, seconds, err
+			return c, nil, err
 		}
 		all[i] = small.Seconds
 	}
-	return small, Medians(all), nil
+	c = Case{
+		Partition: config.Partition, Precision: config.Precision,
+		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
+	}
+	c.Steps, err = p.Ceilings.timed(g, small, config, Medians(all))
+	return c, small, err
 }
 
 // Medians returns the median of each step over several condensations. all must not be empty.

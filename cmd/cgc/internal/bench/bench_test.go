@@ -7,14 +7,12 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -50,23 +48,6 @@ func TestExponent(t *testing.T) {
 	}
 }
 
-// TestExponentOfPowers checks the exponent of power laws with any factor.
-func TestExponentOfPowers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		e := rapid.Float64Range(-3, 3).Draw(t, "exponent")
-		factor := rapid.Float64Range(1e-6, 1e3).Draw(t, "factor")
-		scales := rapid.SliceOfNDistinct(rapid.IntRange(1, 100), 2, 6, rapid.ID[int]).Draw(t, "scales")
-		var x, y []float64
-		for _, s := range scales {
-			x, y = append(x, float64(s)), append(y, factor*math.Pow(float64(s), e))
-		}
-		// Logarithms up to 30 are rounded with relative error 2⁻⁵³, and divided by a distance of at least log(100/99).
-		if got, ok := bench.Exponent(x, y); !ok || math.Abs(got-e) > 1e-11 {
-			t.Errorf("%v %v, want %v", got, ok, e)
-		}
-	})
-}
-
 func TestGrowth(t *testing.T) {
 	at := func(scale float64, method string, propagate, generate float64) bench.Case {
 		return bench.Case{
@@ -92,27 +73,12 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		want   float64
-	}{{[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
-		if got := bench.Median(c.values); got != c.want {
-			t.Errorf("%v of %v, want %v", got, c.values, c.want)
-		}
-	}
-}
-
 func TestValidate(t *testing.T) {
 	for _, name := range bench.Sizes() {
 		p := plan()
 		p.Sizes = []string{name}
-		if err := p.Validate(); err != nil {
-			t.Error(err)
-		}
-		if _, err := synth.Like(name); err != nil {
-			t.Error(err)
-		}
+		mattest.OK(t, p.Validate())
+		mattest.Must(synth.Like(name))
 	}
 	for want, change := range map[string]func(*bench.Plan){
 		"sizes 0, must be at least 1":       func(p *bench.Plan) { p.Sizes = nil },
@@ -131,9 +97,7 @@ func TestValidate(t *testing.T) {
 	} {
 		p := plan()
 		change(&p)
-		if err := p.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		mattest.WantError(t, p.Validate(), want)
 		if _, err := bench.Run(context.Background(), p); err == nil {
 			t.Errorf("a plan that is wrong runs (%s)", want)
 		}
@@ -149,10 +113,7 @@ func TestGraph(t *testing.T) {
 	p.Ceilings = bench.Ceilings{Stream: 10, Gather: 20, Compute: 30}
 	var parts []string
 	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })
-	cases, err := p.Graph(ctx, "cora", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := mattest.Must(p.Graph(ctx, "cora", 1))
 	for _, want := range []string{"making cora", "condensing cora by spectral: generate"} {
 		if !slices.Contains(parts, want) {
 			t.Errorf("no %q in %q", want, parts)
@@ -200,10 +161,11 @@ func TestGraph(t *testing.T) {
 
 // TestInterrupt checks that a measurement honours cancellation in each of its parts.
 func TestInterrupt(t *testing.T) {
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := bench.Measure(ended, rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
+	if _, err := bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
 		t.Errorf("measuring the machine: %v", err)
+	}
+	if _, err := bench.Run(mattest.Cancelled(t), plan()); !errors.Is(err, context.Canceled) {
+		t.Errorf("a plan: %v", err)
 	}
 	for _, at := range []string{"condensing cora by kmeans: assess", "training on condensed cora"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -227,10 +189,16 @@ func TestCombine(t *testing.T) {
 		{Steps: []condense.Step{{Name: "b", Seconds: 30}, {Name: "a", Seconds: 2}}, Total: 34},
 		{Steps: []condense.Step{{Name: "a", Seconds: 6}}, Total: 8},
 	}
-	got := bench.Combine(all, slices.Max[[]float64])
-	want := condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 6}, {Name: "b", Seconds: 30}}, Total: 34}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
+	for _, c := range []struct {
+		of   []condense.Seconds
+		want condense.Seconds
+	}{
+		{all, condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 2}, {Name: "b", Seconds: 10}}, Total: 12}},
+		{all[:2], condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 1.5}, {Name: "b", Seconds: 20}}, Total: 23}},
+	} {
+		if got := bench.Medians(c.of); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
 	}
 	if got := bench.Combine(nil, slices.Max[[]float64]); !reflect.DeepEqual(got, condense.Seconds{}) {
 		t.Errorf("of none: %+v", got)

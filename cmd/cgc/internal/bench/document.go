@@ -12,14 +12,11 @@ import (
 // Document returns r as a document: the machine, then each condensation, then the growth if it was fitted.
 func (r *Result) Document() *report.Document {
 	d := new(report.Document)
-	machine := &report.Table{
-		Title: fmt.Sprintf("ceilings of this machine with %s and %s kernels:", report.Plural(r.Threads, "thread"), r.Kernel),
-		Columns: []report.Column{
-			{Key: "ceiling"}, {Key: "speed"}, {Key: "unit"},
-		},
-	}
+	machine := &report.Table{Columns: []report.Column{{Key: "ceiling"}, {Key: "speed"}, {Key: "unit"}}}
+	machine.Title = fmt.Sprintf("ceilings of this machine with %s and %s kernels:",
+		report.Plural(r.Threads, "thread"), r.Kernel)
 	for _, c := range []Ceiling{Stream, Gather, Compute} {
-		machine.Row(report.Word(string(c)), report.Significant(r.Ceilings.of(c), 3), report.Word(c.Unit()+"/s"))
+		machine.Row(string(c), report.Significant(r.Ceilings.of(c), 3), c.Unit()+"/s")
 	}
 	d.Add(machine)
 	if r.Runs > 1 {
@@ -73,12 +70,12 @@ func (c Case) table() *report.Table {
 		},
 	}
 	for _, s := range c.Steps {
-		row := []report.Cell{report.Word(s.Name), report.Decimal(s.Seconds, 4)}
-		if s.Work != nil && s.Amount > 0 && s.Seconds > 0 {
-			row = append(row, report.Significant(s.Amount, 3), report.Word(s.Ceiling.Unit()),
-				report.Significant(s.Amount/s.Seconds, 3), report.Percent(100*s.Share, 0), report.Word(string(s.Ceiling)))
+		if s.Work == nil || s.Amount <= 0 || s.Seconds <= 0 {
+			t.Row(s.Name, report.Decimal(s.Seconds, 4))
+			continue
 		}
-		t.Row(row...)
+		t.Row(s.Name, report.Decimal(s.Seconds, 4), report.Significant(s.Amount, 3), s.Ceiling.Unit(),
+			report.Significant(s.Amount/s.Seconds, 3), report.Percent(100*s.Share, 0), string(s.Ceiling))
 	}
 	if c.Peak > 0 {
 		t.Foot = "peak memory: " + report.Bytes(c.Peak)
@@ -107,7 +104,7 @@ func (r *Result) growth(fits []Growth) *report.Table {
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "exponent"})
 	for _, fit := range fits {
-		row := []report.Cell{report.Word(fit.Step)}
+		var row []report.Cell
 		for _, c := range cases {
 			var cell report.Cell
 			if at := slices.IndexFunc(c.Steps, func(s Step) bool { return s.Name == fit.Step }); at >= 0 {
@@ -115,7 +112,7 @@ func (r *Result) growth(fits []Growth) *report.Table {
 			}
 			row = append(row, cell)
 		}
-		t.Row(append(row, report.Decimal(fit.Exponent, 2))...)
+		t.Row(fit.Step, row, report.Decimal(fit.Exponent, 2))
 	}
 	return t
 }

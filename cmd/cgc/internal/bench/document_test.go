@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // measured returns a case with the given scale, partition and seconds of propagation.
@@ -46,9 +47,7 @@ func TestDocument(t *testing.T) {
 	}
 	for name, r := range map[string]*bench.Result{"bench": one, "bench-growth": grown} {
 		var b bytes.Buffer
-		if err := report.Text(&b, r.Document()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, report.Text(&b, r.Document()))
 		golden.Compare(t, "testdata/"+name+".txt", b.Bytes())
 	}
 }

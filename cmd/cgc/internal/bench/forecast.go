@@ -107,9 +107,8 @@ func course(counts []int, picks int) cgc.Account {
 // Document returns f as a document.
 func (f *Forecast) Document() *report.Document {
 	sizes := &report.Table{Columns: report.Columns("graph", "nodes", "edges", "features", "classes", "training nodes")}
-	sizes.Row(report.Word(f.Graph), report.Integer(f.Nodes), report.Integer(f.Edges), report.Integer(f.Features),
-		report.Integer(f.Classes), report.Integer(f.Train))
-	sizes.Row(report.Word("condensed"), report.Integer(f.Condensed))
+	sizes.Row(f.Graph, f.Nodes, f.Edges, f.Features, f.Classes, f.Train)
+	sizes.Row("condensed", f.Condensed)
 	memory := fmt.Sprintf("expected memory: %s, of which %s of the graph and %s of embeddings and the work on them",
 		report.Bytes(f.Memory), report.Bytes(f.Read), report.Bytes(f.Held))
 	if f.File > 0 {
@@ -123,10 +122,10 @@ func (f *Forecast) Document() *report.Document {
 	}
 	steps := &report.Table{Columns: report.Columns("step", "expected s", "work", "unit", "ceiling", "usual share")}
 	for _, s := range f.Steps {
-		steps.Row(report.Word(s.Name), report.Significant(s.Seconds, 2), report.Significant(s.Amount, 3),
-			report.Word(s.Ceiling.Unit()), report.Word(string(s.Ceiling)), report.Percent(100*s.Share, 0))
+		steps.Row(s.Name, report.Significant(s.Seconds, 2), report.Significant(s.Amount, 3), s.Ceiling.Unit(),
+			string(s.Ceiling), report.Percent(100*s.Share, 0))
 	}
-	steps.Row(report.Word("condense"), report.Significant(f.Seconds, 2))
+	steps.Row("condense", report.Significant(f.Seconds, 2))
 	d := new(report.Document)
 	d.Add(sizes, report.Paragraph("condensed nodes of each class: "+words(f.Budget)), report.Paragraph(memory), steps,
 		report.Notes{"seconds are good to a factor of 2 or 3: the work, over the ceiling that this machine reached just " +

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -109,10 +110,7 @@ func TestPropagationOfAll(t *testing.T) {
 		edges := rapid.IntRange(0, nodes).Draw(t, "edges")
 		hops := rapid.IntRange(0, 4).Draw(t, "hops")
 		shape := synth.Shape{Nodes: nodes, Edges: edges, Features: 3, Classes: 2, Train: 2}
-		g, err := synth.Make(context.Background(), shape, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := mattest.Must(synth.Make(context.Background(), shape, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
 		all := make([]int32, nodes)
 		for i := range all {
 			all[i] = int32(i)

@@ -15,11 +15,6 @@ import (
 
 // bars draws rows of bars, strokes, or marks with intervals. The first row is at the top.
 func bars(p *plot.Plot, data *report.Bars, key *key) {
-	n := len(data.Rows)
-	names := make([]string, n)
-	for i, row := range data.Rows {
-		names[n-1-i] = shorten(row)
-	}
 	p.X.Label.Text = data.Axis
 	slots := 0
 	for _, s := range data.Series {
@@ -49,8 +44,15 @@ func bars(p *plot.Plot, data *report.Bars, key *key) {
 		room := 0.05 * (p.X.Max - p.X.Min)
 		p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
 	}
-	p.NominalY(names...)
-	p.Y.Tick.Length, p.Y.Min, p.Y.Max = 0, -0.6, float64(n)-0.4
+	p.NominalY(reversed(data.Rows)...)
+	p.Y.Tick.Length, p.Y.Min, p.Y.Max = 0, -0.6, float64(len(data.Rows))-0.4
+}
+
+// reversed returns names for the vertical axis, of which the first is at the top.
+func reversed(names []string) []string {
+	names = shortened(names)
+	slices.Reverse(names)
+	return names
 }
 
 // row draws a series of bars, strokes or intervals. The values are at positions n−1, …, 0 on the vertical axis.
@@ -125,19 +127,13 @@ func heatmap(p *plot.Plot, data *report.Heatmap) {
 	sheet := data.Sheets[0]
 	p.X.Label.Text, p.Y.Label.Text = data.X, data.Y
 	p.Add(cells{sheet, len(data.Columns) <= 12})
-	rows, columns := make([]string, len(data.Rows)), make([]string, len(data.Columns))
-	for i, name := range data.Rows {
-		rows[len(rows)-1-i] = shorten(name)
-	}
-	for j, name := range data.Columns {
-		columns[j] = shorten(name)
-	}
+	columns := shortened(data.Columns)
 	p.NominalX(columns...)
-	p.NominalY(rows...)
+	p.NominalY(reversed(data.Rows)...)
 	tilt(p, columns, 80, math.Pi/3)
 	p.X.Tick.Length, p.Y.Tick.Length = 0, 0
 	p.X.Min, p.X.Max = -0.5, float64(len(columns))-0.5
-	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5
+	p.Y.Min, p.Y.Max = -0.5, float64(len(data.Rows))-0.5
 }
 
 // cells draws the cells of a matrix, with the first row at the top.

@@ -2,6 +2,7 @@ package chart_test
 
 import (
 	"bytes"
+	"errors"
 	"image/png"
 	"math"
 	"strings"
@@ -77,7 +78,7 @@ func plots() map[string]*report.Plot {
 			At: [][2]float64{{0, 0}, {10, 0}, {0, 10}}, Radius: 1, Links: [][2]int32{{0, 1}, {1, 2}},
 		}},
 		"bars": {Title: "Seconds", Data: &report.Bars{
-			Rows: []string{"propagate", "assess"}, Axis: "seconds",
+			Rows: []string{"propagate", "assess, which has a long name"}, Axis: "seconds",
 			Series: []report.BarSeries{
 				{Name: "took", Values: []float64{2, 1}}, {Name: "least", Values: []float64{1, math.NaN()}, Tick: true},
 			},
@@ -85,7 +86,8 @@ func plots() map[string]*report.Plot {
 		"points": {Title: "Accuracy", Data: &report.Bars{
 			Rows: []string{"gcn", "sgc"}, Axis: "%", Points: true,
 			Series: []report.BarSeries{
-				{Name: "condensed", Values: []float64{81, 82}, Low: []float64{80, 81}, High: []float64{82, 83}},
+				{Name: "condensed", Values: []float64{81, 82}, Low: []float64{80, 81}, High: []float64{82, 83},
+					Samples: [][]float64{{80, 82}, {82}}},
 				{Name: "whole", Values: []float64{81.5, math.NaN()}, Low: []float64{81, 0}, High: []float64{82, 0}},
 			},
 		}},
@@ -106,7 +108,8 @@ var words = map[string][]string{
 	"logarithmic": {"seconds of condensation", "CGC, paper", "others, paper", "first", "second", "third"},
 	"no lines":    {"None"}, "nothing": {"Nothing"},
 	"scatter": {"Places", "theory", "practice", "first"}, "network": {"Net", "theory"},
-	"bars": {"Seconds", "propagate", "took", "least"}, "points": {"Accuracy", "gcn", "condensed", "whole"},
+	"bars":    {"Seconds", "propagate", "took", "least", "assess, which has a lon…"},
+	"points":  {"Accuracy", "gcn", "condensed", "whole"},
 	"heatmap": {"Changes", "predicted", "practice", "+3", "−3"},
 }
 
@@ -116,13 +119,7 @@ func TestPlot(t *testing.T) {
 	for name, p := range plots() {
 		t.Run(name, func(t *testing.T) {
 			var svg, picture, again bytes.Buffer
-			for _, err := range []error{
-				chart.SVG(&svg, p), chart.PNG(&picture, p), chart.SVG(&again, p), chart.PNG(&again, p),
-			} {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
+			mattest.OK(t, errors.Join(chart.SVG(&svg, p), chart.PNG(&picture, p), chart.SVG(&again, p), chart.PNG(&again, p)))
 			if !bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()) {
 				t.Error("the same plot gives other bytes")
 			}

@@ -16,26 +16,22 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
-// figure adds drawing methods to report.Lines.
-type figure struct{ *report.Lines }
-
 // lines draws series of points over a grid.
-func lines(p *plot.Plot, data *report.Lines, key *key) {
-	p.X.Label.Text, p.Y.Label.Text = data.X, data.Y
+func lines(p *plot.Plot, f *report.Lines, key *key) {
+	p.X.Label.Text, p.Y.Label.Text = f.X, f.Y
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
 	p.Add(grid)
-	f := figure{data}
 	for i, s := range f.Series {
-		if thumbs := f.add(p, i); len(thumbs) > 0 {
+		if thumbs := add(p, f, i); len(thumbs) > 0 {
 			key.add(s.Name, thumbs...)
 		}
 	}
-	f.axes(p)
+	axes(p, f)
 }
 
 // axes sets the scales and ticks. The range of the data must be known.
-func (f figure) axes(p *plot.Plot) {
+func axes(p *plot.Plot, f *report.Lines) {
 	logX, logY := f.LogX, f.LogY
 	if p.X.Min > p.X.Max { // there are no points
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
@@ -72,7 +68,7 @@ func (f figure) axes(p *plot.Plot) {
 		}
 		tilt(p, f.Words, 60, angle)
 	case !logX:
-		p.X.Tick.Marker = f.ticks()
+		p.X.Tick.Marker = ticks(f)
 	}
 }
 
@@ -90,25 +86,16 @@ func tilt(p *plot.Plot, words []string, room int, angle float64) {
 
 // ticks returns a tick for each distinct x if there are at most eight, such as the values of a parameter. Otherwise it
 // returns default ticks.
-func (f figure) ticks() plot.Ticker {
-	at := f.xs()
+func ticks(f *report.Lines) plot.Ticker {
+	at := f.Xs()
 	if len(at) > 8 {
 		return plot.DefaultTicks{}
 	}
-	var ticks plot.ConstantTicks
+	var all plot.ConstantTicks
 	for _, x := range at {
-		ticks = append(ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', -1, 64)})
+		all = append(all, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', -1, 64)})
 	}
-	return ticks
-}
-
-// xs returns the values of x of all series, ascending and without repeats.
-func (f figure) xs() (all []float64) {
-	for _, s := range f.Series {
-		all = append(all, s.X...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // even returns four to nine ticks at multiples of 1, 2 or 5 times a power of ten.
@@ -126,8 +113,8 @@ func even(lo, hi float64) (ticks []plot.Tick) {
 }
 
 // add adds series i to p and returns its marks for the legend.
-func (f figure) add(p *plot.Plot, i int) (thumbs []plot.Thumbnailer) {
-	s, shift := f.Series[i], f.dodge(i)
+func add(p *plot.Plot, f *report.Lines, i int) (thumbs []plot.Thumbnailer) {
+	s, shift := f.Series[i], dodge(f, i)
 	var points plotter.XYs
 	var errors plotter.YErrors
 	var labels []string
@@ -216,13 +203,15 @@ func beside(points plotter.XYs, labels []string, colour color.Color) (all []*plo
 
 // dodge returns a small horizontal offset for series i, so that error bars of several series at the same x do not
 // overlap.
-func (f figure) dodge(i int) float64 {
+func dodge(f *report.Lines, i int) float64 {
 	step := 0.12
 	switch {
 	case f.LogX:
 		return 0
-	case f.Words == nil && len(f.xs()) > 0:
-		step = 0.01 * (slices.Max(f.xs()) - slices.Min(f.xs()))
+	case f.Words == nil:
+		if xs := f.Xs(); len(xs) > 0 {
+			step = 0.01 * (xs[len(xs)-1] - xs[0])
+		}
 	}
 	if n := float64(len(f.Series)); f.Words != nil && n*step > 0.7 {
 		step = 0.7 / n

@@ -189,20 +189,23 @@ func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]flo
 			p.Add(&rings)
 		}
 	}
-	for c, name := range classes {
+	for c, name := range shortened(classes) {
 		if present[c] {
-			key.add(shorten(name), &plotter.Scatter{GlyphStyle: glyph(int32(c), vg.Points(3), 255)})
+			key.add(name, &plotter.Scatter{GlyphStyle: glyph(int32(c), vg.Points(3), 255)})
 		}
 	}
 }
 
-// shorten truncates a name that is too long for the image.
-func shorten(name string) string {
+// shortened truncates names that are too long for the image.
+func shortened(names []string) []string {
 	const most = 24
-	if runes := []rune(name); len(runes) > most {
-		return string(runes[:most-1]) + "…"
+	names = slices.Clone(names)
+	for i, name := range names {
+		if runes := []rune(name); len(runes) > most {
+			names[i] = string(runes[:most-1]) + "…"
+		}
 	}
-	return name
+	return names
 }
 
 // segments draws lines between pairs of points.

@@ -104,7 +104,8 @@ func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
 		return nil, err
 	}
 	b.name(named)
-	return b, b.finish()
+	b.finish()
+	return b, nil
 }
 
 // settle sorts the nodes and allocates memory for the later frames.
@@ -242,9 +243,9 @@ func (b *block) addSums(p *payload) error {
 }
 
 // finish computes H⁽ˡ⁾ from the sums: (1−β)·Left·sum + β·X.
-func (b *block) finish() error {
+func (b *block) finish() {
 	if b.task.Step == 0 {
-		return nil
+		return
 	}
 	parallel.For(b.h.Rows, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -263,7 +264,6 @@ func (b *block) finish() error {
 		}
 	})
 	b.past = append(b.past, b.trained())
-	return nil
 }
 
 // fit runs the task "scaling": it sends the scaling of columns over the training nodes, which are all nodes of its

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -12,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestCondense checks that the command line for a configuration parses back to the same configuration.
@@ -34,20 +36,14 @@ func TestCondense(t *testing.T) {
 		if config.Ratio > 0 {
 			config.Nodes = 0
 		}
-		small, err := cgc.Condense(context.Background(), g, config)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		small := mattest.Must(cgc.Condense(context.Background(), g, config))
 		file := filepath.Join(t.TempDir(), "again.safetensors")
 		line := commandline.Condense("demo", file, small)
-		if code := cli.Run(context.Background(), shellWords(line)[1:], io.Discard, io.Discard); code != 0 {
+		if code := cli.Run(context.Background(), strings.Fields(line)[1:], io.Discard, io.Discard); code != 0 {
 			t.Errorf("%s: %s ends with code %d", name, line, code)
 			continue
 		}
-		again, err := cgc.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := mattest.Must(cgc.Load(file))
 		if string(again.Config) != string(small.Config) {
 			t.Errorf("%s: %s gives the configuration\n%s, want\n%s", name, line, again.Config, small.Config)
 		}
@@ -63,25 +59,6 @@ func TestOther(t *testing.T) {
 	if got := commandline.Condense("my graph", "a.safetensors", small); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-}
-
-// shellWords splits a command line that Of returned.
-func shellWords(line string) (words []string) {
-	word, quoted, any := "", false, false
-	for _, r := range line {
-		switch {
-		case r == '\'':
-			quoted, any = !quoted, true
-		case r == ' ' && !quoted:
-			if any {
-				words = append(words, word)
-			}
-			word, any = "", false
-		default:
-			word, any = word+string(r), true
-		}
-	}
-	return append(words, word)
 }
 
 func TestFileName(t *testing.T) {

@@ -86,31 +86,25 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 		if s.IsWhole() {
 			arm = "full graph"
 		}
-		var interval, spread, condense, ofWhole report.Cell
+		var interval, condense report.Cell
 		if len(s.Seeds) > 1 {
 			interval = report.Interval(max(0, s.Test.Mean-s.Test.CI95), min(100, s.Test.Mean+s.Test.CI95), 1)
 		}
-		row := []report.Cell{
-			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model),
-			report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval, report.Integer(len(s.Seeds)),
-		}
-		if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // on one condensed graph
-			spread = report.Decimal(s.Within, 1)
-		}
+		var spread, ofWhole []report.Cell // columns that not all tables have
 		if within {
-			row = append(row, spread)
+			spread = []report.Cell{{}}
+			if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // on one condensed graph
+				spread[0] = report.Decimal(s.Within, 1)
+			}
 		}
 		if !s.IsWhole() {
 			condense = report.Decimal(s.Condense, 3)
-		}
-		row = append(row, condense, report.Decimal(s.Train, 1))
-		if w := whole[setting(s)]; len(whole) > 0 {
-			if w > 0 && !s.IsWhole() {
-				ofWhole = report.Percent(100*s.Test.Mean/w, 1)
+			if w := whole[setting(s)]; w > 0 {
+				ofWhole = []report.Cell{report.Percent(100*s.Test.Mean/w, 1)}
 			}
-			row = append(row, ofWhole)
 		}
-		t.Row(row...)
+		t.Row(arm, s.Nodes, s.Model, report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval, len(s.Seeds), spread,
+			condense, report.Decimal(s.Train, 1), ofWhole)
 	}
 	return t
 }
@@ -173,9 +167,8 @@ func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 		if d := c.Difference; c.Seeds > 1 {
 			interval = report.Interval(d.Mean-d.CI95, d.Mean+d.CI95, 2)
 		}
-		t.Row(report.Word(c.Arm+" − "+c.Base), report.Integer(c.Nodes), report.Word(c.Model),
-			report.Mean(c.Difference.Mean, c.Difference.Std, c.Seeds, 2), interval, report.Integer(c.Seeds),
-			report.Word(c.Verdict))
+		t.Row(c.Arm+" − "+c.Base, c.Nodes, c.Model, report.Mean(c.Difference.Mean, c.Difference.Std, c.Seeds, 2), interval,
+			c.Seeds, c.Verdict)
 	}
 	return t
 }

@@ -18,7 +18,7 @@ import (
 
 // outcomes returns records of three arms and of the full graph, with the given numbers of condensation seeds and of
 // trainings per condensed graph.
-func outcomes(t *testing.T, seeds, trainings int) (all []experiment.Record) {
+func outcomes(seeds, trainings int) (all []experiment.Record) {
 	r := experiment.Record{
 		Version: 1, Training: gnn.Defaults(), Model: "gcn", TrainingSeconds: 2.5,
 		Graph: graph.Identity{
@@ -33,8 +33,7 @@ func outcomes(t *testing.T, seeds, trainings int) (all []experiment.Record) {
 				config.Variant = method
 				r := r
 				r.Arm, r.Nodes, r.Seed, r.TrainingSeed = string(method), 70, uint64(s), uint64(s+1000*j)
-				written := mattest.Must(condense.Configuration(config, 70, r.Seed))
-				r.Config = written
+				r.Config = mattest.Must(condense.Configuration(config, 70, r.Seed))
 				r.Seconds.Total = 0.012
 				r.Val, r.Test = 80, []float64{82, 81.5, 79.25}[i]+0.5*float64(s%3)+0.25*float64(i*s%2)+float64(j)
 				all = append(all, r)
@@ -54,7 +53,7 @@ func TestExperimentDocument(t *testing.T) {
 		seeds, trainings int
 	}{{"experiment", 5, 1}, {"experiment-trainings", 3, 2}, {"experiment-one-seed", 1, 1}} {
 		t.Run(c.name, func(t *testing.T) {
-			all := outcomes(t, c.seeds, c.trainings)
+			all := outcomes(c.seeds, c.trainings)
 			second := all[0]
 			second.Graph.Name, second.Graph.Fingerprint = "citeseer", "decaf"
 			if c.seeds == 5 {
@@ -73,7 +72,7 @@ func TestExperimentDocument(t *testing.T) {
 
 // TestExperimentJSON checks the names and the order of the keys, which are a contract.
 func TestExperimentJSON(t *testing.T) {
-	all := experiment.Summarize(outcomes(t, 2, 1))
+	all := experiment.Summarize(outcomes(2, 1))
 	o := &findings.Experiment{
 		Summaries: all[2:], Comparisons: []experiment.Comparison{experiment.Compare(all[1], all[0])}, Trained: 8,
 		Records: "r/records.jsonl", RecordsCSV: "r/records.csv", SummaryCSV: "r/summary.csv",
@@ -82,15 +81,13 @@ func TestExperimentJSON(t *testing.T) {
 	golden.Compare(t, "testdata/experiment.json", append(text, '\n'))
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(new(findings.Experiment)); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, decoder.Decode(new(findings.Experiment)))
 }
 
 // TestExperimentPicture checks that a page has a plot for each graph, with a row for each arm and size, the values of
 // the table, and their intervals.
 func TestExperimentPicture(t *testing.T) {
-	all := outcomes(t, 5, 1)
+	all := outcomes(5, 1)
 	other := all[0]
 	other.Graph.Name, other.Graph.Fingerprint, other.Model = "citeseer", "decaf", "sgc"
 	o := &findings.Experiment{Summaries: experiment.Summarize(append(all, other))}

@@ -100,8 +100,7 @@ func (o *Search) Document() *report.Document {
 		{Name: "proxy", Key: "judged"},
 	}}
 	for _, c := range o.Confirmed {
-		t.Row(report.Word(changed(c.Changes, c.Prior)), report.Mean(c.ValMean, c.ValStd, c.Seeds, 1),
-			report.Integer(c.Seeds), report.Decimal(c.Judged, 1))
+		t.Row(changed(c.Changes, c.Prior), report.Mean(c.ValMean, c.ValStd, c.Seeds, 1), c.Seeds, report.Decimal(c.Judged, 1))
 	}
 	if len(o.Confirmed) > 0 {
 		spread := "validation accuracy"

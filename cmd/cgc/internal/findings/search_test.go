@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestSearchDocument checks the text of each kind of outcome.
@@ -45,9 +46,7 @@ func TestSearchDocument(t *testing.T) {
 		o := found()
 		change(o)
 		var got bytes.Buffer
-		if err := report.Text(&got, o.Document()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, report.Text(&got, o.Document()))
 		golden.Compare(t, "testdata/"+name+".txt", got.Bytes())
 	}
 }
@@ -76,10 +75,7 @@ func TestSearchTellsOfPriors(t *testing.T) {
 	prior := tune.Finalist{Trial: tune.Trial{Prior: "few-labels"}, Val: []float64{80}}
 	o := findings.OfSearch(&graph.Graph{Name: "cora"}, []string{"gcn"},
 		&tune.Result{Priors: tune.Priors(), Confirmed: []tune.Finalist{prior}})
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(json.Marshal(o))
 	for _, want := range []string{
 		`"priors":[{"name":"few-labels","settings":[{"name":"method","value":"cgc-x"},`,
 		`"found_on":["cora","citeseer","demo"]}]`, `"prior":"few-labels"`,

@@ -41,12 +41,14 @@ var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.j
 	read("plane.js") + read("bars.js") + read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
 
 // read returns the content of a file in the folder page.
-func read(name string) string {
-	text, err := files.ReadFile("page/" + name)
+func read(name string) string { return string(must(files.ReadFile("page/" + name))) }
+
+// must returns v, which is read from an embedded file, so that there is no error.
+func must[T any](v T, err error) T {
 	if err != nil {
-		panic(err) // the file is embedded
+		panic(err)
 	}
-	return string(text)
+	return v
 }
 
 //go:embed plots/plots.min.js.gz
@@ -68,15 +70,7 @@ func Render(d *report.Document) ([]byte, error) {
 
 // libraryHash returns the hash of the decompressed library, which the browser runs.
 var libraryHash = sync.OnceValue(func() string {
-	var code []byte
-	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
-	if err == nil {
-		code, err = io.ReadAll(unpacked)
-	}
-	if err != nil {
-		panic(err) // the file is embedded
-	}
-	return hashOf(code)
+	return hashOf(must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(packed))))))
 })
 
 // hashOf returns the hash of a script in the syntax of a content security policy.

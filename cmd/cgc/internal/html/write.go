@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	escape "html"
 	"slices"
 	"strconv"
@@ -20,36 +21,27 @@ type writer struct {
 	level string         // the element of a plot's title: h3 after a heading, otherwise h2
 }
 
-// raw writes trusted text without escaping.
-func (w *writer) raw(parts ...string) {
-	for _, part := range parts {
-		w.WriteString(part)
+// put writes HTML in which each %s is replaced by the next value, escaped for elements and quoted attributes.
+func (w *writer) put(format string, values ...string) {
+	escaped := make([]any, len(values))
+	for i, v := range values {
+		escaped[i] = escape.EscapeString(v)
 	}
-}
-
-// text writes data, escaped for elements and quoted attributes.
-func (w *writer) text(text string) { w.WriteString(escape.EscapeString(text)) }
-
-// element writes an element that contains text. open holds its attributes.
-func (w *writer) element(name, open, text string) {
-	w.raw("<", name, open, ">")
-	w.text(text)
-	w.raw("</", name, ">")
+	fmt.Fprintf(w, format, escaped...)
 }
 
 // page writes a document and, if it has plots, the library that draws them and their data.
 func (w *writer) page(d *report.Document, policy string) error {
-	w.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
-		`<meta http-equiv="Content-Security-Policy" content="`)
-	w.text(policy)
-	w.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n", Mark,
-		"\n<meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n")
-	w.element("title", "", d.Title)
-	w.raw("\n<style>", style, "</style>\n</head>\n<body>\n<main>\n<header>")
-	w.element("h1", "", d.Title)
-	w.raw("<button type=\"button\" id=\"theme\" title=\"colours of the page\">dark</button></header>\n",
-		"<noscript><p class=\"warning\">The plots need JavaScript. The tables do not.</p></noscript>\n")
-	w.raw("<p class=\"unseen\" id=\"said\" role=\"status\"></p>\n")
+	w.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n"+
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"+Mark+
+		"\n<meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n"+
+		"<title>%s</title>\n<style>", policy, d.Title)
+	w.WriteString(style)
+	w.put("</style>\n</head>\n<body>\n<main>\n<header><h1>%s</h1>"+
+		"<button type=\"button\" id=\"theme\" title=\"colours of the page\">dark</button></header>\n"+
+		"<noscript><p class=\"warning\">The plots need JavaScript. The tables do not.</p></noscript>\n"+
+		"<p class=\"unseen\" id=\"said\" role=\"status\"></p>\n", d.Title)
 	w.level = "h2"
 	for rest := d.Blocks; len(rest) > 0; {
 		if side := adjacent(rest); len(side) > 0 {
@@ -59,24 +51,23 @@ func (w *writer) page(d *report.Document, policy string) error {
 			w.block(rest[0])
 			rest = rest[1:]
 		}
-		w.raw("\n")
+		w.put("\n")
 	}
 	data, err := json.Marshal(append([]*report.Plot{}, w.plots...)) // its <, > and & are escaped, so it is no element
 	if err != nil {
 		return err
 	}
-	w.raw("<footer>Made by cgc, a graph condenser. This page is one file and loads nothing from the network. ",
+	w.put("<footer>Made by cgc, a graph condenser. This page is one file and loads nothing from the network. " +
 		"How to read it: docs/how-to/report.md in github.com/graph-condensation/cgc.")
 	if len(w.plots) > 0 {
-		w.raw(" Plots: Apache ECharts 6.1.0, Apache License 2.0.")
+		w.put(" Plots: Apache ECharts 6.1.0, Apache License 2.0.")
 	}
-	w.raw("</footer>\n</main>\n")
+	w.put("</footer>\n</main>\n")
 	if len(w.plots) > 0 {
-		library := base64.StdEncoding.EncodeToString(packed)
-		w.raw("<script type=\"text/plain\" id=\"library\">", library, "</script>\n")
+		w.put("<script type=\"text/plain\" id=\"library\">%s</script>\n", base64.StdEncoding.EncodeToString(packed))
 	}
-	w.raw("<script type=\"application/json\" id=\"data\">", string(data), "</script>\n<script>", script,
-		"</script>\n</body>\n</html>\n")
+	fmt.Fprintf(w, "<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n",
+		data, script)
 	return nil
 }
 
@@ -84,14 +75,12 @@ func (w *writer) page(d *report.Document, policy string) error {
 func (w *writer) block(block report.Block) {
 	switch block := block.(type) {
 	case report.Heading:
-		w.element("h2", "", string(block))
+		w.put("<h2>%s</h2>", string(block))
 		w.level = "h3"
 	case report.Paragraph:
-		w.element("p", "", string(block))
+		w.put("<p>%s</p>", string(block))
 	case report.Warning:
-		w.raw("<p class=\"warning\"><strong>Warning.</strong> ")
-		w.text(string(block))
-		w.raw("</p>")
+		w.put("<p class=\"warning\"><strong>Warning.</strong> %s</p>", string(block))
 	case report.Command:
 		w.copied("command", string(block))
 	case report.Code:
@@ -100,21 +89,19 @@ func (w *writer) block(block report.Block) {
 		if len(block) == 0 {
 			return
 		}
-		w.raw("<ul class=\"notes\">")
+		w.put("<ul class=\"notes\">")
 		for _, note := range block {
-			w.element("li", "", note)
+			w.put("<li>%s</li>", note)
 		}
-		w.raw("</ul>")
+		w.put("</ul>")
 	case *report.Table:
 		switch {
 		case block.Lead:
 			w.lead(block)
 		case block.Folded:
-			w.raw("<details class=\"card\"><summary>")
-			w.text(block.Title)
-			w.raw("</summary>")
+			w.put("<details class=\"card\"><summary>%s</summary>", block.Title)
 			w.table(block, "")
-			w.raw("</details>")
+			w.put("</details>")
 		default:
 			w.table(block, block.Title)
 		}
@@ -123,25 +110,24 @@ func (w *writer) block(block report.Block) {
 
 // copied writes a text with a copy button.
 func (w *writer) copied(what, text string) {
-	w.raw("<div class=\"copied ", what, "\">")
-	w.element("code", "", text)
-	w.raw("<button type=\"button\" aria-label=\"copy the ", what, "\">copy</button></div>")
+	w.put("<div class=\"copied %s\"><code>%s</code><button type=\"button\" aria-label=\"copy the %s\">copy</button></div>",
+		what, text, what)
 }
 
 // lead writes each row of a table as a tile with a name, a large value and a remark.
 func (w *writer) lead(t *report.Table) {
-	w.raw("<dl class=\"lead\">")
+	w.put("<dl class=\"lead\">")
 	for i := range t.Rows {
-		w.raw("<div>")
-		w.element("dt", "", textOf(t, i, 0))
-		for j := 1; j < len(t.Columns); j++ {
-			if text := textOf(t, i, j); text != "" {
-				w.element("dd", []string{"", ` class="remark"`}[min(j-1, 1)], text)
-			}
+		w.put("<div><dt>%s</dt>", textOf(t, i, 0))
+		if value := textOf(t, i, 1); value != "" {
+			w.put("<dd>%s</dd>", value)
 		}
-		w.raw("</div>")
+		if remark := textOf(t, i, 2); remark != "" {
+			w.put("<dd class=\"remark\">%s</dd>", remark)
+		}
+		w.put("</div>")
 	}
-	w.raw("</dl>")
+	w.put("</dl>")
 }
 
 // textOf returns the text of row i and column j, without spaces around it.
@@ -174,7 +160,7 @@ func wide(p *report.Plot) bool {
 
 // grid writes plots in pairs. A plot without a neighbour is as wide as the page too.
 func (w *writer) grid(plots []*report.Plot) {
-	w.raw("<div class=\"grid\">\n")
+	w.put("<div class=\"grid\">\n")
 	for len(plots) > 0 {
 		if len(plots) > 1 && !slices.ContainsFunc(plots[:2], wide) {
 			w.plot(plots[0], "")
@@ -185,68 +171,64 @@ func (w *writer) grid(plots []*report.Plot) {
 		w.plot(plots[0], "wide")
 		plots = plots[1:]
 	}
-	w.raw("</div>")
+	w.put("</div>")
 }
 
 func (w *writer) plot(p *report.Plot, class string) {
 	number := strconv.Itoa(len(w.plots))
 	w.plots = append(w.plots, p)
-	w.raw("<figure class=\"card ", class, "\" id=\"plot-", number, "\" aria-labelledby=\"title-", number,
-		"\">\n<div class=\"head\">")
-	w.element(w.level, ` id="title-`+number+`"`, p.Title)
-	w.raw("<div class=\"tools\"></div></div>\n<div class=\"plot\" role=\"img\" aria-labelledby=\"title-", number, `"`)
-	if p.Caption != "" {
-		w.raw(" aria-describedby=\"caption-", number, `"`)
-	}
-	w.raw("></div>\n")
-	if p.Caption != "" {
-		w.element("figcaption", ` id="caption-`+number+`"`, p.Caption)
-		w.raw("\n")
+	w.put("<figure class=\"card %s\" id=\"plot-%s\" aria-labelledby=\"title-%s\">\n<div class=\"head\">"+
+		"<%s id=\"title-%s\">%s</%s><div class=\"tools\"></div></div>\n"+
+		"<div class=\"plot\" role=\"img\" aria-labelledby=\"title-%s\"",
+		class, number, number, w.level, number, p.Title, w.level, number)
+	if p.Caption == "" {
+		w.put("></div>\n")
+	} else {
+		w.put(" aria-describedby=\"caption-%s\"></div>\n<figcaption id=\"caption-%s\">%s</figcaption>\n",
+			number, number, p.Caption)
 	}
 	switch numbers := p.Outline(); {
 	case p.Numbers != nil:
 		w.table(numbers, numbers.Title)
 	case numbers != nil:
-		w.raw("<details><summary>numbers")
-		w.element("span", ` class="unseen"`, " of: "+p.Title)
-		w.raw("</summary>")
+		w.put("<details><summary>numbers<span class=\"unseen\"> of: %s</span></summary>", p.Title)
 		w.table(numbers, numbers.Title)
-		w.raw("</details>\n")
+		w.put("</details>\n")
 	}
-	w.raw("</figure>\n")
+	w.put("</figure>\n")
 }
 
 // table writes a table with a title.
 func (w *writer) table(t *report.Table, title string) {
-	w.raw("<div class=\"scroll\"><table>")
+	w.put("<div class=\"scroll\"><table>")
 	if title != "" {
-		w.element("caption", "", title)
+		w.put("<caption>%s</caption>", title)
 	}
-	w.raw("\n")
+	w.put("\n")
 	class := func(j int) string {
 		if t.Align(j) == report.Right {
-			return ` class="right"`
+			return "right"
 		}
-		return ` class="text"`
+		return "text"
 	}
 	if t.Headed() {
-		w.raw("<thead><tr>")
+		w.put("<thead><tr>")
 		for j, c := range t.Columns {
-			w.element("th", ` scope="col"`+class(j), c.Head())
+			w.put("<th scope=\"col\" class=\"%s\">%s</th>", class(j), c.Head())
 		}
-		w.raw("</tr></thead>")
+		w.put("</tr></thead>")
 	}
-	w.raw("\n<tbody>")
+	w.put("\n<tbody>")
 	for i := range t.Rows {
-		w.raw("<tr>")
+		w.put("<tr>")
 		for j := range t.Columns {
-			w.element("td", class(j), textOf(t, i, j))
+			w.put("<td class=\"%s\">%s</td>", class(j), textOf(t, i, j))
 		}
-		w.raw("</tr>\n")
+		w.put("</tr>\n")
 	}
-	w.raw("</tbody></table>")
+	w.put("</tbody></table>")
 	if t.Foot != "" {
-		w.element("p", ` class="foot"`, t.Foot)
+		w.put("<p class=\"foot\">%s</p>", t.Foot)
 	}
-	w.raw("</div>")
+	w.put("</div>")
 }

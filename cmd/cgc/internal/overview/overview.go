@@ -155,7 +155,7 @@ func (s Subject) choice() []report.Block {
 		if c.LeftOut != "" || a.Validation == 0 {
 			row = []report.Cell{report.Missing(), report.Missing(), report.Missing(), report.Word(c.LeftOut)}
 		}
-		t.Row(append([]report.Cell{report.Word(name)}, row...)...)
+		t.Row(name, row)
 	}
 	if len(a.Sizes) == 0 {
 		return []report.Block{t}
@@ -164,8 +164,7 @@ func (s Subject) choice() []report.Block {
 		Columns: report.Columns("condensed nodes", "method", "validation accuracy, %", "loss", "standard error"),
 	}
 	for _, z := range a.Sizes {
-		tried.Row(report.Integer(z.Nodes), report.Word(z.Chosen), report.Decimal(z.Accuracy, 1), report.Decimal(z.Loss, 1),
-			report.Decimal(z.Error, 1))
+		tried.Row(z.Nodes, z.Chosen, report.Decimal(z.Accuracy, 1), report.Decimal(z.Loss, 1), report.Decimal(z.Error, 1))
 	}
 	return []report.Block{t, tried}
 }
@@ -207,9 +206,7 @@ func classNames(g *graph.Graph, small *condense.Condensed) []string {
 func (s Subject) tiles() *report.Table {
 	g, small := s.Graph, s.Condensed
 	t := &report.Table{Lead: true, Columns: []report.Column{{Key: "what"}, {Key: "value"}, {Key: "compared with"}}}
-	row := func(name string, value report.Cell, remark string) {
-		t.Row(report.Word(name), value, report.Word(remark))
-	}
+	row := func(name string, value report.Cell, remark string) { t.Row(name, value, remark) }
 	if len(s.Small) > 0 {
 		on := s.Small[0]
 		accuracy, seconds := "not compared with the full graph", "mean of "+report.Plural(len(on.Test), "training")
@@ -329,16 +326,16 @@ func (s Subject) configuration() (*report.Table, error) {
 		Title: "All parameters", Folded: true, Columns: []report.Column{{Key: "parameter"}, {Key: "value"}},
 	}
 	for _, p := range object.Fields(s.Condensed.Config) {
-		t.Row(report.Word(strings.ReplaceAll(p.Key, "_", " ")), report.Word(strings.Trim(string(p.Value), `"`)))
+		t.Row(strings.ReplaceAll(p.Key, "_", " "), strings.Trim(string(p.Value), `"`))
 	}
 	build := experiment.ThisBuild()
 	program := strings.Join(slices.DeleteFunc([]string{"cgc", build.Version, build.Revision, build.Kernels + " kernels",
 		build.Platform}, func(w string) bool { return w == "" }), " ")
-	t.Row(report.Word("this report by"), report.Word(program))
+	t.Row("this report by", program)
 	id, err := graph.Identify(s.Graph)
 	if err != nil {
 		return nil, err
 	}
-	t.Row(report.Word("graph and its split"), report.Word(id.Name+", fingerprint "+id.Fingerprint))
+	t.Row("graph and its split", id.Name+", fingerprint "+id.Fingerprint)
 	return t, nil
 }

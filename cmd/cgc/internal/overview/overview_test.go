@@ -1,12 +1,10 @@
 package overview_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -37,20 +36,14 @@ func condensed(t testing.TB, change func(*cgc.Config)) (*graph.Graph, *cgc.Conde
 	if change != nil {
 		change(&config)
 	}
-	small, err := cgc.Condense(context.Background(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(cgc.Condense(context.Background(), g, config))
 	return g, small
 }
 
 // blocks returns the blocks of a document.
 func blocks(t testing.TB, s overview.Subject) []report.Block {
 	t.Helper()
-	d, err := s.Document(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := mattest.Must(s.Document(context.Background()))
 	return d.Blocks
 }
 
@@ -132,9 +125,7 @@ func TestPrincipal(t *testing.T) {
 			x.Row(i)[3], x.Row(i)[7] = float32(2*a), float32(-b)
 		}
 		axes, shares, err := overview.Principal(context.Background(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 		if math.Abs(shares[0]-0.8) > 1e-4 || math.Abs(shares[1]-0.2) > 1e-4 {
 			t.Errorf("%d rows: shares %v, want 0.8 and 0.2", rows, shares)
 		}
@@ -365,16 +356,11 @@ func TestAccuracies(t *testing.T) {
 			t.Errorf("samples %v, expected 3 and 2", series.Samples)
 		}
 	}
-	drawn, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := mattest.Must(json.Marshal(p))
 	var bars struct {
 		Series []struct{ Texts [][2]string }
 	}
-	if err := json.Unmarshal(drawn, &bars); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, json.Unmarshal(drawn, &bars))
 	for i := range p.Numbers.Rows {
 		text, _, _ := strings.Cut(p.Numbers.Cell(i, 2).Text, " ")
 		if of := bars.Series[i%2].Texts[i/2][0]; of != text {
@@ -430,10 +416,7 @@ func TestSeconds(t *testing.T) {
 	for i := range small.Seconds.Steps {
 		small.Seconds.Steps[i].Seconds += 100
 	}
-	steps, err := bench.Steps(g, small, bench.Ceilings{Stream: 10, Gather: 5, Compute: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := mattest.Must(bench.Steps(g, small, bench.Ceilings{Stream: 10, Gather: 5, Compute: 50}))
 	bars := plots(t, overview.Subject{Graph: g, Condensed: small, Steps: steps})["seconds"].Data.(*report.Bars)
 	if len(bars.Series) != 2 || bars.Rows[0] != "propagate" {
 		t.Fatalf("rows %v in %d series, want propagate first, and two series", bars.Rows, len(bars.Series))
@@ -446,23 +429,11 @@ func TestSeconds(t *testing.T) {
 
 // TestRepeats checks that equal subjects give equal documents for any number of threads.
 func TestRepeats(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	g, small := condensed(t, nil)
-	var first []byte
-	for _, threads := range []int{1, 3, 8} {
-		runtime.GOMAXPROCS(threads)
+	mattest.IgnoresThreads(t, func() string {
 		p := plots(t, overview.Subject{Graph: g, Condensed: small})
-		text, err := json.Marshal([]*report.Plot{p["embeddings"], p["network"]})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first == nil {
-			first = text
-		}
-		if !bytes.Equal(text, first) {
-			t.Errorf("%d threads give another document", threads)
-		}
-	}
+		return string(mattest.Must(json.Marshal([]*report.Plot{p["embeddings"], p["network"]})))
+	})
 }
 
 // TestErrors checks the errors for a condensed graph of another graph, and for a cancelled context.
@@ -470,22 +441,20 @@ func TestErrors(t *testing.T) {
 	g, small := condensed(t, nil)
 	other := *small
 	other.GraphNodes, other.Graph = 17, "other"
-	_, err := overview.Subject{Graph: g, Condensed: &other}.Document(context.Background())
-	if err == nil || !strings.Contains(err.Error(), "it was condensed from another (other)") {
-		t.Errorf("another graph: %v", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := (overview.Subject{Graph: g, Condensed: small}).Document(ctx); err == nil {
+	mattest.Fails(t, "it was condensed from another (other)")(
+		overview.Subject{Graph: g, Condensed: &other}.Document(t.Context()))
+	if _, err := (overview.Subject{Graph: g, Condensed: small}).Document(mattest.Cancelled(t)); err == nil {
 		t.Error("no error after the end of the context")
 	}
 }
 
-// TestWithoutMembers checks that a condensed graph without Members, which some methods return, is drawn too.
+// TestWithoutMembers checks that a condensed graph without Members, which some methods return, is drawn too, and one
+// without names.
 func TestWithoutMembers(t *testing.T) {
 	g, small := condensed(t, nil)
 	bare := *small
 	bare.Members, bare.MemberIDs, bare.Config = nil, nil, json.RawMessage(`{"method":"mine"}`)
+	g.IDs, g.ClassNames, bare.ClassNames = nil, nil, nil
 	found := plots(t, overview.Subject{Graph: g, Condensed: &bare})
 	if n := found["network"].Data.(*report.Network); len(n.Class) != small.Nodes() || n.Size != nil || n.Detail != nil {
 		t.Errorf("%d marks, want %d without sizes and details", len(n.Class), small.Nodes())
@@ -493,22 +462,4 @@ func TestWithoutMembers(t *testing.T) {
 	if c := found["embeddings"].Caption; !strings.Contains(c, "not one of cgc's own") {
 		t.Errorf("caption %q does not say that the propagation is the default", c)
 	}
-}
-
-func Example() {
-	g := synth.Demo()
-	config := cgc.Defaults()
-	config.Nodes = 70
-	small, err := cgc.Condense(context.Background(), g, config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	d, err := overview.Subject{Graph: g, Condensed: small}.Document(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(d.Title)
-	// Output: demo, condensed to 70 nodes
 }

@@ -56,9 +56,9 @@ func (s Subject) scores() *report.Table {
 		{Name: "time", Unit: "s", Key: "seconds of a training"},
 	}}
 	for _, small := range s.Small {
-		t.Row(report.Word(small.Model), report.Word("condensed"), meanOf(small), secondsOf(small))
+		t.Row(small.Model, "condensed", meanOf(small), secondsOf(small))
 		if whole := of(s.Whole, small.Model); whole != nil {
-			t.Row(report.Word(small.Model), report.Word("full"), meanOf(*whole), secondsOf(*whole))
+			t.Row(small.Model, "full", meanOf(*whole), secondsOf(*whole))
 		}
 	}
 	return t

@@ -24,10 +24,9 @@ func arrivalTable(root string) string {
 		right("with the summary, ms"),
 	}}
 	for _, a := range readLines[arrivals](root, "new-nodes") {
-		t.Row(report.Word(a.Graph), report.Word(a.Model), report.Integer(a.Known), report.Integer(a.Groups),
-			report.Decimal(a.Whole, 1), report.Decimal(a.Summary, 1), report.Signed(a.Whole-a.Summary, 1),
-			report.Decimal(a.GraphBytes/1e6, 0), report.Decimal(a.Bytes/1e6, 1), report.Significant(a.WholeSeconds, 2),
-			report.Significant(1e3*a.Seconds, 2))
+		t.Row(a.Graph, a.Model, a.Known, a.Groups, report.Decimal(a.Whole, 1), report.Decimal(a.Summary, 1),
+			report.Signed(a.Whole-a.Summary, 1), report.Decimal(a.GraphBytes/1e6, 0), report.Decimal(a.Bytes/1e6, 1),
+			report.Significant(a.WholeSeconds, 2), report.Significant(1e3*a.Seconds, 2))
 	}
 	return markdown(t)
 }

@@ -9,7 +9,6 @@ import (
 // cutRecord is a line of python/bench/cuts.py.
 type cutRecord struct {
 	Graph     string  `json:"graph"`
-	Of        int     `json:"of"`
 	Largest   int     `json:"largest"`
 	Nodes     int     `json:"nodes"`
 	Method    string  `json:"method"`
@@ -38,6 +37,10 @@ func cuts(root string) string {
 		}
 		of[k] = append(of[k], r)
 	}
+	plusMinus := func(values []float64) string {
+		e := experiment.EstimateOf(values)
+		return report.PlusMinus(e.Mean, e.Std, 1).Text
+	}
 	for i, k := range order {
 		if i > 0 && i < len(order)-1 && order[i-1].graph == k.graph && order[i+1].graph == k.graph {
 			continue
@@ -47,10 +50,8 @@ func cuts(root string) string {
 			cut, own, difference = append(cut, r.Cut), append(own, r.Own), append(difference, r.Cut-r.Own)
 		}
 		first := of[k][0]
-		c := measured{graph: k.graph, nodes: k.nodes, of: first.Of}
-		t.Row(report.Word(c.name()), report.Integer(first.Largest), report.Integer(k.nodes), report.Word(first.Method),
-			plusMinus(experiment.EstimateOf(cut)), report.Word(first.OwnMethod), plusMinus(experiment.EstimateOf(own)),
-			paper.Difference(experiment.EstimateOf(difference), false))
+		t.Row(paper.GraphName(k.graph, chosenOn), first.Largest, k.nodes, first.Method, plusMinus(cut), first.OwnMethod,
+			plusMinus(own), paper.Difference(experiment.EstimateOf(difference), false))
 	}
 	return markdown(t)
 }

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -97,48 +98,43 @@ func main() {
 	}
 }
 
-// write updates the stale pages and files below root.
+// write updates the stale pages and files below root, and prints their names.
 func write(root string) error {
 	pages, err := find(root)
 	if err != nil {
 		return err
 	}
-	for _, page := range pages {
-		old, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			return err
-		}
-		text, err := fill(root, string(old))
-		if err != nil {
-			return fmt.Errorf("%s: %w", page, err)
-		}
-		if err := replace(root, page, string(old), text); err != nil {
-			return err
-		}
-	}
-	for name, content := range files {
+	for _, name := range slices.AppendSeq(pages, maps.Keys(files)) {
 		old, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && (files[name] == nil || !errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
-		text, err := attempt(func() string { return content(root) })
+		text, err := fresh(root, name, string(old))
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
-		if err := replace(root, name, string(old), text); err != nil {
+		if text == string(old) {
+			continue
+		}
+		fmt.Println(name)
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// replace writes a file if its text has changed, and prints its name.
-func replace(root, name, old, text string) error {
-	if text == old {
-		return nil
+// fresh returns the new text of a page or a file.
+func fresh(root, name, old string) (text string, err error) {
+	if generate := files[name]; generate != nil {
+		text, err = attempt(func() string { return generate(root) })
+	} else {
+		text, err = fill(root, old)
 	}
-	fmt.Println(name)
-	return os.WriteFile(filepath.Join(root, name), []byte(text), 0o644)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return text, nil
 }
 
 // find returns README and all pages of docs, as paths relative to root.

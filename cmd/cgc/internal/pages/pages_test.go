@@ -1,47 +1,31 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 const root = "../../../.."
 
 // TestPagesAreFresh checks that the generated parts of all pages are up to date, and that each generator is used.
 func TestPagesAreFresh(t *testing.T) {
-	pages, err := find(root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	used := map[string]bool{}
-	for _, page := range pages {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, err := fill(root, string(text))
-		if err != nil {
-			t.Errorf("%s: %v", page, err)
-		} else if made != string(text) {
-			t.Errorf("%s is stale: %s", page, command)
-		}
-		for _, mark := range begin.FindAllStringSubmatch(string(text), -1) {
-			name, _, _ := strings.Cut(mark[1], " ")
-			used[name] = true
-		}
-	}
-	for name, content := range files {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Error(err)
-		}
-		made, err := attempt(func() string { return content(root) })
+	for _, name := range slices.AppendSeq(mattest.Must(find(root)), maps.Keys(files)) {
+		text := mattest.Must(os.ReadFile(filepath.Join(root, name)))
+		made, err := fresh(root, name, string(text))
 		if err != nil || made != string(text) {
 			t.Errorf("%s is stale (%v): %s", name, err, command)
+		}
+		for _, mark := range begin.FindAllStringSubmatch(string(text), -1) {
+			generator, _, _ := strings.Cut(mark[1], " ")
+			used[generator] = true
 		}
 	}
 	for name := range generators {
@@ -69,10 +53,7 @@ func TestFill(t *testing.T) {
 // TestLinks checks that links within the repository lead to an existing file and, within a page, to an existing
 // heading. It checks README, and links to the pages of results, only if these pages exist.
 func TestLinks(t *testing.T) {
-	pages, err := find(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := mattest.Must(find(root))
 	pages = append(pages, "CONTRIBUTING.md", "SECURITY.md")
 	_, missing := os.Stat(filepath.Join(root, "docs", "results"))
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -80,10 +61,7 @@ func TestLinks(t *testing.T) {
 		if missing != nil && page == "README.md" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(os.ReadFile(filepath.Join(root, page)))
 		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
 			path, heading, _ := strings.Cut(found[1], "#")
 			if strings.Contains(path, "://") || missing != nil && strings.Contains(path, "results/") {
@@ -105,10 +83,7 @@ func TestLinks(t *testing.T) {
 // headings returns the link anchors of the headings of a page.
 func headings(t *testing.T, file string) (names []string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile(file))
 	other := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	for _, line := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
 		name := other.ReplaceAllString(strings.ToLower(line[1]), "")
@@ -141,12 +116,8 @@ func of() {}
 		"sub/notes.md":    "",
 	} {
 		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		mattest.OK(t, os.WriteFile(file, []byte(text), 0o666))
 	}
 	const want = `a: const A
 a: func (*S) Do(n int, to ...string) (err error)

@@ -28,25 +28,20 @@ type header struct {
 
 // readLines reads results/NAME.jsonl: a header, then one value per line.
 func readLines[T any](root, name string) (values []T) {
-	var h header
 	path := filepath.Join(root, "results", name+".jsonl")
-	text := must(os.ReadFile(path))
-	n := 0
-	for line := range bytes.Lines(text) {
+	first, rest, _ := bytes.Cut(must(os.ReadFile(path)), []byte("\n"))
+	var h header
+	if err := json.Unmarshal(first, &h); err != nil || h.Command == "" || h.Date == "" || h.Machine == "" {
+		check(fmt.Errorf("%s line 1: a header must have command, date and machine (%v)", path, err))
+	}
+	n := 1
+	for line := range bytes.Lines(rest) {
+		n++
 		var v T
-		into := any(&v)
-		if n++; n == 1 {
-			into = &h
-		}
-		if err := json.Unmarshal(line, into); err != nil {
+		if err := json.Unmarshal(line, &v); err != nil {
 			check(fmt.Errorf("%s line %d: %w", path, n, err))
 		}
-		if n > 1 {
-			values = append(values, v)
-		}
-	}
-	if h.Command == "" || h.Date == "" || h.Machine == "" {
-		check(fmt.Errorf("%s line 1: a header must have command, date and machine", path))
+		values = append(values, v)
 	}
 	return values
 }
@@ -107,10 +102,7 @@ func measure(root string, names []string) []measured {
 
 // name returns the name of the graph for a table row.
 func (c measured) name() string {
-	name := strings.ReplaceAll(c.graph, "_", "-")
-	if slices.Contains(chosenOn, name) {
-		name += " ᵃ"
-	}
+	name := paper.GraphName(c.graph, chosenOn)
 	if c.normalized {
 		name += ", row-normalised"
 	}
@@ -122,23 +114,14 @@ func (c measured) name() string {
 
 // test formats the test accuracy of a method.
 func (c measured) test(method string) report.Cell {
-	s, is := c.methods[method]
-	switch {
-	case !is:
-		return report.Missing()
-	case len(s.Seeds) < 2:
-		return report.Decimal(s.Test.Mean, 1)
+	if s, is := c.methods[method]; is {
+		return paper.Accuracy(s)
 	}
-	return plusMinus(s.Test)
+	return report.Missing()
 }
 
-// plusMinus formats a mean and its standard deviation as one cell.
-func plusMinus(e experiment.Estimate) report.Cell {
-	return report.Word(report.PlusMinus(e.Mean, e.Std, 1).Text)
-}
-
-// seeds formats the number of condensation seeds.
-func (c measured) seeds() report.Cell { return report.Integer(len(c.methods["cgc"].Seeds)) }
+// seeds returns the number of condensation seeds.
+func (c measured) seeds() int { return len(c.methods["cgc"].Seeds) }
 
 // published formats the number that the paper reports for a method.
 func (c measured) published(column string) report.Cell {
@@ -207,8 +190,7 @@ func authors(root string) string {
 		if v := paper.PrintedAccuracy(s.Graph, s.Nodes, s.Arm); v != nil {
 			of, apart = report.Word(v.String()), report.Signed(s.Test.Mean-v.Mean, 1)
 		}
-		t.Row(report.Word(s.Graph.Name), report.Integer(s.Nodes), report.Word(s.Arm), report.Integer(len(s.Seeds)),
-			plusMinus(s.Test), of, apart)
+		t.Row(s.Graph.Name, s.Nodes, s.Arm, len(s.Seeds), paper.Accuracy(s), of, apart)
 	}
 	return markdown(t)
 }
@@ -300,8 +282,7 @@ func headline(root string) string {
 		if c.nodes != of[len(of)/2] || c.graph == "demo" || c.inductive {
 			continue
 		}
-		t.Row(report.Word(c.name()), report.Integer(c.of), report.Integer(c.nodes), c.test("auto"), c.test("cgc"),
-			c.test(experiment.Whole))
+		t.Row(c.name(), c.of, c.nodes, c.test("auto"), c.test("cgc"), c.test(experiment.Whole))
 	}
 	return markdown(t)
 }
@@ -326,12 +307,12 @@ func accuracy(root string) string {
 	}
 	significant := paper.Holm(pValues)
 	for _, c := range all {
-		row := []report.Cell{report.Word(c.name()), report.Integer(c.nodes), c.seeds(), c.test("auto"), c.test("cgc"),
-			c.test("cgc-x"), c.test("cgc-d")}
+		var differences []report.Cell
 		for _, method := range methods {
-			row = append(row, c.difference(method, significant))
+			differences = append(differences, c.difference(method, significant))
 		}
-		t.Row(append(row, c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))...)
+		t.Row(c.name(), c.nodes, c.seeds(), c.test("auto"), c.test("cgc"), c.test("cgc-x"), c.test("cgc-d"), differences,
+			c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))
 	}
 	return markdown(t)
 }
@@ -356,8 +337,7 @@ func models(root string) string {
 	}
 	significant := paper.Holm(pValues)
 	for i, c := range rows {
-		t.Row(report.Word(c.name()), report.Integer(c.nodes), report.Word(gnn.Names()[i]), c.seeds(), c.test("auto"),
-			c.test("cgc"), c.difference("auto", significant))
+		t.Row(c.name(), c.nodes, gnn.Names()[i], c.seeds(), c.test("auto"), c.test("cgc"), c.difference("auto", significant))
 	}
 	return markdown(t)
 }
@@ -402,10 +382,9 @@ func speed(root string) string {
 			memory, theirMemory = append(memory, p.CGC.Peak/1e9), append(theirMemory, p.Python.Peak/1e9)
 			return true
 		})
-		t.Row(report.Word(of.Graph), report.Integer(of.Nodes), report.Integer(of.Edges), report.Integer(of.Features),
-			report.Integer(of.Condensed), report.Significant(bench.Median(ours), 2), report.Significant(bench.Median(theirs), 2),
-			report.Word(fmt.Sprintf("%.1f ×", bench.Median(ratio))), report.Decimal(bench.Median(memory), 1),
-			report.Decimal(bench.Median(theirMemory), 1))
+		t.Row(of.Graph, of.Nodes, of.Edges, of.Features, of.Condensed, report.Significant(bench.Median(ours), 2),
+			report.Significant(bench.Median(theirs), 2), fmt.Sprintf("%.1f ×", bench.Median(ratio)),
+			report.Decimal(bench.Median(memory), 1), report.Decimal(bench.Median(theirMemory), 1))
 	}
 	return markdown(t)
 }

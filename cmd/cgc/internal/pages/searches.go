@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/search"
 )
@@ -57,9 +58,8 @@ func searchTable(root string) string {
 	for _, name := range searches {
 		for _, s := range readLines[searched](root, "search-"+name) {
 			took, full := s.seconds()
-			c := measured{graph: s.Graph.Name, nodes: s.Condensed, of: s.Graph.Nodes}
 			a := s.Agreement
-			t.Row(report.Word(c.name()), report.Word(s.Method), report.Integer(c.nodes), report.Integer(len(s.Finalists)),
+			t.Row(paper.GraphName(s.Graph.Name, chosenOn), s.Method, s.Condensed, len(s.Finalists),
 				report.Significant(took, 2), report.Significant(full, 2), interval(a.Spearman), interval(a.Kendall),
 				report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1),
 				report.Decimal(s.Finalists[0].WholeTest, 1), report.Decimal(s.Random.Test, 1))

@@ -73,9 +73,8 @@ func lossless(root string) string {
 		}
 		c := all[at]
 		judged := r.Choice.Sizes[len(r.Choice.Sizes)-1]
-		t.Row(report.Word(c.name()), report.Integer(r.Train), report.Integer(c.nodes),
-			report.Word(report.Signed(judged.Loss, 1).Text+" ± "+report.Decimal(judged.Error, 1).Text), c.test("auto"),
-			c.test(experiment.Whole), report.Signed(-c.gain(), 1))
+		t.Row(c.name(), r.Train, c.nodes, report.Signed(judged.Loss, 1).Text+" ± "+report.Decimal(judged.Error, 1).Text,
+			c.test("auto"), c.test(experiment.Whole), report.Signed(-c.gain(), 1))
 	}
 	return markdown(t)
 }

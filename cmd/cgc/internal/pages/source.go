@@ -99,7 +99,6 @@ func (p *sourcePackage) add(file *ast.File) {
 // field is a struct field as it appears in JSON.
 type field struct {
 	name, key string // the Go name and the JSON key
-	optional  bool   // omitted if zero
 	doc       string
 	// path and of are the package and the name of the field's type, or of the element type of a list or pointer; "" for an
 	// unnamed type. list reports whether the field is a list.
@@ -144,14 +143,14 @@ func (s *source) fieldsIn(structure *ast.StructType, in scope) []field {
 			text := must(strconv.Unquote(f.Tag.Value))
 			tag = reflect.StructTag(text).Get("json")
 		}
-		key, options, _ := strings.Cut(tag, ",")
+		key, _, _ := strings.Cut(tag, ",")
 		switch {
 		case key == "-" || key == "" && len(f.Names) > 0:
 		case key == "": // embedded
 			inner := s.fields(one.path, one.of)
 			all = append(all, inner...)
 		default:
-			one.name, one.key, one.optional = f.Names[0].Name, key, strings.Contains(options, "omit")
+			one.name, one.key = f.Names[0].Name, key
 			all = append(all, one)
 		}
 	}

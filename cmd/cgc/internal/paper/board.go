@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -344,16 +345,12 @@ type UnmeasuredLog struct {
 
 // OpenUnmeasured reads the file at path, if it exists. A last line that was cut short is an error.
 func OpenUnmeasured(path string) (*UnmeasuredLog, error) {
-	l := &UnmeasuredLog{path: path}
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return l, nil
-	}
-	if err != nil {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	defer file.Close()
-	for decoder := json.NewDecoder(file); decoder.More(); {
+	l := &UnmeasuredLog{path: path}
+	for decoder := json.NewDecoder(bytes.NewReader(text)); decoder.More(); {
 		var u Unmeasured
 		if err := decoder.Decode(&u); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -368,13 +365,10 @@ func (l *UnmeasuredLog) All() []Unmeasured { return slices.Clone(l.all) }
 
 // find returns the entry for the same graph, method, size and configuration, or nil.
 func (l *UnmeasuredLog) find(u Unmeasured) *Unmeasured {
-	for i, o := range l.all {
-		if o.Graph.Fingerprint == u.Graph.Fingerprint && o.Arm == u.Arm && o.Nodes == u.Nodes &&
-			string(o.Config) == string(u.Config) {
-			return &l.all[i]
-		}
-	}
-	return nil
+	return first(l.all, func(o *Unmeasured) bool {
+		return o.Graph.Fingerprint == u.Graph.Fingerprint && o.Arm == u.Arm && o.Nodes == u.Nodes &&
+			string(o.Config) == string(u.Config)
+	})
 }
 
 // add appends u to the file.

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -36,10 +37,7 @@ func (s scripted) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 // does not end and a method that fails.
 func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
 	t.Helper()
-	un, err := paper.OpenUnmeasured(unmeasured)
-	if err != nil {
-		t.Fatal(err)
-	}
+	un := mattest.Must(paper.OpenUnmeasured(unmeasured))
 	config := cgc.Defaults()
 	var clock atomic.Int64 // seconds
 	return &paper.Board{
@@ -74,14 +72,10 @@ func TestBoard(t *testing.T) {
 	unmeasured := filepath.Join(t.TempDir(), "unmeasured.jsonl")
 	b := board(t, unmeasured, &threads)
 	b.Methods = b.Methods[1:]
-	if err := b.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, b.Run(t.Context()))
 	all := board(t, unmeasured, &threads)
 	b.Methods, b.Processor = all.Methods, all.Processor
-	if err := b.Run(t.Context()); err != nil { // does not try again what did not end
-		t.Fatal(err)
-	}
+	mattest.OK(t, b.Run(t.Context())) // does not try again what did not end
 	if len(threads) == 0 {
 		t.Fatal("nothing was condensed")
 	}
@@ -116,9 +110,8 @@ func TestBoard(t *testing.T) {
 		reasons["failing"] != "too many classes" {
 		t.Errorf("reasons: %q", reasons)
 	}
-	reopened, err := paper.OpenUnmeasured(unmeasured)
-	if err != nil || len(reopened.All()) != 2 {
-		t.Errorf("reopened: %v, %v", reopened.All(), err)
+	if reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All(); len(reopened) != 2 {
+		t.Errorf("reopened: %v", reopened)
 	}
 	before := len(threads)
 	if err := b.Run(t.Context()); err != nil || len(threads) != before || len(b.Log.Records()) != len(records) {
@@ -129,9 +122,7 @@ func TestBoard(t *testing.T) {
 func TestBoardStops(t *testing.T) {
 	var threads []int
 	b := board(t, filepath.Join(t.TempDir(), "unmeasured.jsonl"), &threads)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := b.Run(ctx); !errors.Is(err, context.Canceled) || len(b.Unmeasured.All()) > 0 {
+	if err := b.Run(mattest.Cancelled(t)); !errors.Is(err, context.Canceled) || len(b.Unmeasured.All()) > 0 {
 		t.Errorf("%v, unmeasured: %v", err, b.Unmeasured.All())
 	}
 }

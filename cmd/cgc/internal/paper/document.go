@@ -72,7 +72,7 @@ func (r *Result) accuracies() *report.Table {
 		for _, cell := range shown {
 			row = append(row, cell(c))
 		}
-		t.Row(row...)
+		t.Row(row)
 	}
 	return t
 }
@@ -142,7 +142,7 @@ func (r *Result) seconds() *report.Table {
 	t.Columns = append(t.Columns, report.Column{Name: "all"}, report.Column{Name: "paper", Side: report.Right})
 	for _, c := range r.Times {
 		s := c.Seconds
-		row := []report.Cell{report.Word(r.called(c.Graph)), report.Integer(c.Nodes), report.Word(c.Arm)}
+		var row []report.Cell
 		for _, step := range steps {
 			var cell report.Cell
 			if v := s.Of(step); v > 0 { // v is 0 if the method has no such step
@@ -150,7 +150,7 @@ func (r *Result) seconds() *report.Table {
 			}
 			row = append(row, cell)
 		}
-		t.Row(append(row, report.Decimal(s.Total, 3), c.Paper.cell())...)
+		t.Row(r.called(c.Graph), c.Nodes, c.Arm, row, report.Decimal(s.Total, 3), c.Paper.cell())
 	}
 	return t
 }
@@ -217,9 +217,9 @@ func printedColumn(name string) report.Column {
 
 // printedRow appends a row with n numbers of a method.
 func printedRow(t *report.Table, method string, n int, value func(i int) *Value) {
-	row := []report.Cell{report.Word(method)}
+	var row []report.Cell
 	for i := range n {
 		row = append(row, value(i).cell())
 	}
-	t.Row(row...)
+	t.Row(method, row)
 }

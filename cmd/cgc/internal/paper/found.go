@@ -28,9 +28,8 @@ func (r *Result) foundTable() *report.Table {
 		if len(changes) == 0 {
 			changes = []string{"no change"}
 		}
-		t.Row(report.Word(r.called(c.Graph)), report.Integer(c.Nodes), report.Word(c.Arm),
-			report.Word(strings.Join(changes, ", ")), report.Decimal(c.Found.Base, 1), report.Decimal(c.Found.Val, 1),
-			report.Decimal(c.Best, 1))
+		t.Row(r.called(c.Graph), c.Nodes, c.Arm, strings.Join(changes, ", "), report.Decimal(c.Found.Base, 1),
+			report.Decimal(c.Found.Val, 1), report.Decimal(c.Best, 1))
 	}
 	return t
 }
@@ -55,7 +54,7 @@ func (r *Result) dataTable() *report.Table {
 		"graph", "whose", "nodes", "edges", "classes", "features", "training", "validation", "test", "task",
 	)}
 	row := func(name, whose string, inductive bool, numbers ...int) {
-		cells := []report.Cell{report.Word(name), report.Word(whose)}
+		var cells []report.Cell
 		for _, n := range numbers {
 			cells = append(cells, report.Integer(n))
 		}
@@ -63,7 +62,7 @@ func (r *Result) dataTable() *report.Table {
 		if inductive {
 			task = "inductive"
 		}
-		t.Row(append(cells, report.Word(task))...)
+		t.Row(name, whose, cells, task)
 	}
 	for _, g := range r.Graphs {
 		whose := "here"

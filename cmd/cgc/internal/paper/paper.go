@@ -28,6 +28,8 @@ type Study struct {
 	Title string
 	// Graphs lists the data sets of the study in the paper.
 	Graphs []string
+	// Beside allows Job.Methods.
+	Beside bool
 
 	tables []string // the tables with the paper's numbers, looked up in this order
 	others []string // the tables from which other methods are shown; nil means tables
@@ -36,7 +38,6 @@ type Study struct {
 	models []gnn.Model
 	timed  bool    // measure seconds of condensation
 	data   bool    // only describe the graphs, condense nothing
-	beside bool    // Job.Methods can be added
 	arms   []arm   // the configurations to compare
 	sweeps []sweep // instead of arms, for a figure that varies parameters
 	note   string  // a sentence or two on how this differs from the paper; may be empty
@@ -57,21 +58,21 @@ func Studies() []*Study {
 	large := []string{"arxiv", "flickr", "reddit"}
 	return []*Study{
 		{
-			Name: "table2", beside: true, Also: []string{"table1", "simdm"}, Graphs: five,
+			Name: "table2", Beside: true, Also: []string{"table1", "simdm"}, Graphs: five,
 			Title:  "simplified distribution matching: accuracy and seconds",
 			tables: []string{"table2", "table6"}, others: []string{"table2", "table2" + secondsSuffix}, models: gcn,
 			timed: true, arms: plain(simdm, cgcx),
 		},
 		{
-			Name: "table3", beside: true, Also: []string{"accuracy"}, Graphs: six, Title: "accuracy of a GCN at three ratios",
+			Name: "table3", Beside: true, Also: []string{"accuracy"}, Graphs: six, Title: "accuracy of a GCN at three ratios",
 			tables: []string{"table3"}, models: gcn, ratios: true, whole: true, arms: plain(cgcx, full), draw: overNodes,
 		},
 		{
-			Name: "table4", beside: true, Also: []string{"time"}, Graphs: six, Title: "seconds of condensation, by step",
+			Name: "table4", Beside: true, Also: []string{"time"}, Graphs: six, Title: "seconds of condensation, by step",
 			tables: []string{"table4"}, timed: true, arms: plain(cgcx, full), draw: overMethods,
 		},
 		{
-			Name: "table5", beside: true, Also: []string{"table9", "models"}, Graphs: large,
+			Name: "table5", Beside: true, Also: []string{"table9", "models"}, Graphs: large,
 			Title:  "six models on graphs of CGC",
 			tables: []string{"table5", "table9"}, models: modelsOf("table5"), arms: byModel(full), draw: overWords,
 		},
@@ -84,7 +85,7 @@ func Studies() []*Study {
 			Name: "table8", Also: []string{"data"}, Graphs: six, Title: "the data sets", data: true,
 		},
 		{
-			Name: "table10", beside: true, Also: []string{"graphless", "models"}, Graphs: large,
+			Name: "table10", Beside: true, Also: []string{"graphless", "models"}, Graphs: large,
 			Title:  "five models on graphs of CGC-X, which have no edges",
 			tables: []string{"table10"}, models: modelsOf("table10"), arms: byModel(cgcx), draw: overWords,
 		},
@@ -97,7 +98,7 @@ func Studies() []*Study {
 			tables: []string{"table12"}, models: gcn, arms: propagations(), draw: overWords,
 		},
 		{
-			Name: "figure3", beside: true, Also: []string{"tradeoff"}, Graphs: []string{"arxiv", "reddit"},
+			Name: "figure3", Beside: true, Also: []string{"tradeoff"}, Graphs: []string{"arxiv", "reddit"},
 			Title:  "accuracy over seconds of condensation",
 			tables: []string{"table3"}, others: []string{}, models: gcn, arms: plain(cgcx, full), draw: overSeconds,
 			note: "Seconds are the mean of the condensations that were trained on. A method that chooses among iterates " +
@@ -133,14 +134,8 @@ func (s *Study) all() []sweep {
 	return s.sweeps
 }
 
-// UnknownError is the error of Find for an unknown name. It lists the names of the studies.
-type UnknownError = registry.Unknown
-
-// Beside reports whether the study can measure additional methods (Job.Methods).
-func (s *Study) Beside() bool { return s.beside }
-
 // Find returns the studies with the given names, without duplicates, in the order of Studies. A name may refer to
-// several studies. The error is an *UnknownError.
+// several studies. The error is a *registry.Unknown, which lists the names of the studies.
 func Find(words []string) ([]*Study, error) {
 	var names []string
 	called := map[string]bool{}
@@ -156,7 +151,7 @@ func Find(words []string) ([]*Study, error) {
 	}
 	for _, word := range words {
 		if !called[word] {
-			return nil, &UnknownError{Kind: "table or figure", Name: word, Names: names}
+			return nil, &registry.Unknown{Kind: "table or figure", Name: word, Names: names}
 		}
 	}
 	return found, nil

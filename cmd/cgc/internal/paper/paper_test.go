@@ -34,9 +34,7 @@ func tiny(t *testing.T, name string) *graph.Graph {
 		Name: name, Nodes: 160, Edges: 480, Features: 12, Classes: 3, Train: 36, Val: 40, Test: 60, Groups: 2,
 		Homophily: 0.7, Signal: 2,
 	}, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	return g
 }
 
@@ -48,10 +46,7 @@ func training() gnn.Config {
 
 func job(t *testing.T, study string, graphs ...string) paper.Job {
 	t.Helper()
-	found, err := paper.Find([]string{study})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(paper.Find([]string{study}))
 	j := paper.Job{
 		Study: found[0], Seeds: 2, Whole: -1, Training: training(),
 		Open: func(_ context.Context, s paper.Source) (*graph.Graph, error) { return tiny(t, s.Name), nil },
@@ -65,21 +60,14 @@ func job(t *testing.T, study string, graphs ...string) paper.Job {
 // newLog returns an empty log.
 func newLog(t *testing.T) *experiment.Log {
 	t.Helper()
-	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl")))
 	t.Cleanup(func() { log.Close() })
 	return log
 }
 
 func mustRun(t *testing.T, j paper.Job) *paper.Result {
 	t.Helper()
-	r, err := j.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mattest.Must(j.Run(t.Context()))
 }
 
 // TestEveryStudy measures every table and figure on a tiny graph with the name of one of its data sets, and renders the
@@ -123,19 +111,9 @@ func TestEveryStudy(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		for _, write := range []func() error{
-			func() error { return report.Text(&b, r.Document()) },
-			func() error { return report.Markdown(&b, r.Document()) },
-			func() error { return report.CSV(&b, r.Lines()) },
-		} {
-			if err := write(); err != nil {
-				t.Errorf("%s: %v", s.Name, err)
-			}
-		}
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, errors.Join(report.Text(&b, r.Document()), report.Markdown(&b, r.Document()),
+			report.CSV(&b, r.Lines())))
+		text := mattest.Must(json.Marshal(r))
 		var back paper.Result
 		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Document(), r.Document()) {
 			t.Errorf("%s: the result read from its JSON makes another document (%v)", s.Name, err)
@@ -144,9 +122,7 @@ func TestEveryStudy(t *testing.T) {
 			t.Errorf("%s has %d figures, want %d", s.Name, got, want[s.Name].figures)
 		}
 		for _, p := range r.Figures() {
-			if err := chart.SVG(&b, p); err != nil {
-				t.Errorf("%s: %v", p.Name, err)
-			}
+			mattest.OK(t, chart.SVG(&b, p))
 			for _, series := range p.Data.(*report.Lines).Series {
 				if strings.HasSuffix(series.Name, ", paper") && s.Name != "table4" && len(series.Y) > 0 {
 					t.Errorf("%s draws the paper's accuracies beside those of a graph that is not its own", p.Name)
@@ -182,13 +158,9 @@ func TestGolden(t *testing.T) {
 		c.Test.Mean, c.Test.Std = 80+float64(i)/10, float64(i)/20
 	}
 	var b bytes.Buffer
-	if err := report.Text(&b, r.Document()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, report.Text(&b, r.Document()))
 	b.WriteString("\n")
-	if err := report.Markdown(&b, r.Document()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, report.Markdown(&b, r.Document()))
 	golden.Compare(t, "testdata/table6.txt", b.Bytes())
 }
 
@@ -224,9 +196,7 @@ func TestSettings(t *testing.T) {
 		for _, c := range r.Cells {
 			if c.Config != nil {
 				config := cgc.Defaults()
-				if err := json.Unmarshal(c.Config, &config); err != nil {
-					t.Error(err)
-				}
+				mattest.OK(t, json.Unmarshal(c.Config, &config))
 				all[c.Arm] = config
 			}
 		}
@@ -296,13 +266,7 @@ func TestAuthors(t *testing.T) {
 	}
 	j = job(t, "table3", "products")
 	j.Authors = true
-	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "sets no parameters for this graph") {
-		t.Errorf("error %v for products", err)
-	}
-	j.Ours = true
-	if _, err := j.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "exclude each other") {
-		t.Errorf("error %v for two sets of parameters", err)
-	}
+	mattest.Fails(t, "sets no parameters for this graph")(j.Run(t.Context()))
 }
 
 // TestSizes checks that the N′ for graphs of the paper's sizes are the paper's.
@@ -392,10 +356,7 @@ func TestFind(t *testing.T) {
 		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10",
 		"depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
 	} {
-		found, err := paper.Find(strings.Fields(words))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := mattest.Must(paper.Find(strings.Fields(words)))
 		var names []string
 		for _, s := range found {
 			names = append(names, s.Name)
@@ -404,24 +365,16 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q calls %s, want %s", words, got, want)
 		}
 	}
-	var unknown *paper.UnknownError
-	if _, err := paper.Find([]string{"table3", "table7"}); !errors.As(err, &unknown) || unknown.Name != "table7" {
-		t.Errorf("table7: %v", err)
-	}
+	mattest.Fails(t, "table7")(paper.Find([]string{"table3", "table7"}))
 }
 
 // TestChoose checks that available graphs are read, that missing ones are replaced by synthetic graphs, and that large
 // missing ones are omitted with a sentence.
 func TestChoose(t *testing.T) {
 	dir := t.TempDir()
-	if err := dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), tiny(t, "cora")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), tiny(t, "cora")))
 	options := dataset.Options{Search: []string{dir}}
-	found, err := paper.Find([]string{"table3"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mattest.Must(paper.Find([]string{"table3"}))
 	said := func(names []string, all bool) (string, int) {
 		sources, left := paper.Choose(found[0], options, names, all)
 		var words []string
@@ -447,13 +400,10 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%v, all %v: %s, %d left out, want %s and %d", c.names, c.all, got, left, c.want, c.left)
 		}
 	}
-	g, err := paper.Source{Name: "cora"}.Open(t.Context(), options)
-	if err != nil || g.Nodes() != 160 {
-		t.Errorf("cora was not read: %v", err)
-	}
-	made, err := paper.Source{Name: "citeseer", Made: true}.Open(t.Context(), options)
-	if err != nil || made.Nodes() != 3327 {
-		t.Errorf("citeseer was not made: %v", err)
+	for source, nodes := range map[paper.Source]int{{Name: "cora"}: 160, {Name: "citeseer", Made: true}: 3327} {
+		if g := mattest.Must(source.Open(t.Context(), options)); g.Nodes() != nodes {
+			t.Errorf("%+v has %d nodes, want %d", source, g.Nodes(), nodes)
+		}
 	}
 }
 

@@ -156,11 +156,7 @@ var Published = sync.OnceValue(func() *Publication {
 
 // Table returns the table with the given name, or nil if there is none.
 func (p *Publication) Table(name string) *Table {
-	i := slices.IndexFunc(p.Tables, func(t Table) bool { return t.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &p.Tables[i]
+	return first(p.Tables, func(t *Table) bool { return t.Name == name })
 }
 
 // Of returns the statistics of a data set, and whether the paper uses it.
@@ -185,9 +181,19 @@ func (t *Table) Value(graph, ratio, method, column string) (Value, bool) {
 }
 
 // found returns the first element of a list for which is returns true, and whether there is one.
-func found[T any](list []T, is func(T) bool) (first T, ok bool) {
-	if i := slices.IndexFunc(list, is); i >= 0 {
-		return list[i], true
+func found[T any](list []T, is func(T) bool) (one T, ok bool) {
+	if p := first(list, func(v *T) bool { return is(*v) }); p != nil {
+		return *p, true
 	}
-	return first, false
+	return one, false
+}
+
+// first returns the first element of a list for which is returns true, or nil.
+func first[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
 }

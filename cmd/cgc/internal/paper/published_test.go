@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestPublishedShape checks that every table has all data sets, ratios and methods of the paper, and each cell exactly
@@ -144,10 +145,7 @@ func TestPublishedTablesAgree(t *testing.T) {
 func TestPublishedRatios(t *testing.T) {
 	p := paper.Published()
 	percent := func(s string) float64 {
-		v, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := mattest.Must(strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64))
 		return v / 100
 	}
 	for _, s := range p.Sizes.Graphs {

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
@@ -39,10 +40,8 @@ type Result struct {
 
 // about returns the study of r, or an empty study if it is not in Studies.
 func (r *Result) about() *Study {
-	if s, is := found(Studies(), func(s *Study) bool { return s.Name == r.Study }); is {
-		return s
-	}
-	return new(Study)
+	s, _ := found(Studies(), func(s *Study) bool { return s.Name == r.Study })
+	return cmp.Or(s, new(Study))
 }
 
 // Cell is the accuracy of a model on one graph, at one size.

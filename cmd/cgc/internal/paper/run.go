@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -16,9 +15,10 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Job is the measurement of a study.
+// Job is the measurement of a study. The command checks the bounds of its fields.
 type Job struct {
-	Study   *Study
+	Study *Study
+	// Sources are the graphs, at least one.
 	Sources []Source
 	// Left has a sentence for each omitted graph: see Choose.
 	Left []string
@@ -33,7 +33,7 @@ type Job struct {
 	// Ours selects the parameters of cgc.Defaults instead of the paper's.
 	Ours bool
 	// Authors selects, for each cell, the parameters that the authors' program sets. Cells for which it has none are left
-	// out.
+	// out. It excludes Ours and Search.
 	Authors bool
 	// NormalizeFeatures first divides the features of each node by the sum of their absolute values, as is usual for Cora
 	// and Citeseer.
@@ -42,7 +42,7 @@ type Job struct {
 	Models []gnn.Model
 	// Training is the configuration of all trainings.
 	Training gnn.Config
-	// Methods lists additional methods to measure, in this order, if Study.Beside allows it. They run in the setting of
+	// Methods lists additional methods to measure, in this order, if Study.Beside is set. They run in the setting of
 	// the study.
 	Methods []condense.Method
 	// Search, if not nil, first searches the parameters of each cell. Then no model is trained on the full graph, because
@@ -65,16 +65,6 @@ const smallWhole = 20_000
 // log then contains the finished trainings. Run reports the number of trainings and timed condensations to ctx (package
 // progress), separately for each graph.
 func (j Job) Run(ctx context.Context) (*Result, error) {
-	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
-		return nil, fmt.Errorf("%d seeds, %d trainings on the full graph, %d graphs, must be at least 1, -1 and 1",
-			j.Seeds, j.Whole, len(j.Sources))
-	}
-	if j.Search != nil && j.Search.Trials < 1 {
-		return nil, fmt.Errorf("%d trials, must be at least 1", j.Search.Trials)
-	}
-	if len(j.Methods) > 0 && !j.Study.beside {
-		return nil, fmt.Errorf("%d methods beside those of %s, must be 0", len(j.Methods), j.Study.Name)
-	}
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
 		NormalizeFeatures: j.NormalizeFeatures, Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
@@ -83,8 +73,6 @@ func (j Job) Run(ctx context.Context) (*Result, error) {
 		r.Trials = j.Search.Trials
 	}
 	switch {
-	case j.Ours && j.Authors, j.Authors && j.Search != nil:
-		return nil, errors.New("the authors' parameters, others and a search exclude each other")
 	case j.Ours:
 		r.Settings = "ours"
 	case j.Authors:

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/object"
 )
 
 // Search configures the search of appendix E.3. For each cell of a table, it searches the sets in published.json for
@@ -92,7 +93,8 @@ func space(a arm, base cgc.Config) (all []dimension) {
 		add(c.Variant.Reads("alpha") && c.Alpha == base.Alpha,
 			levels("α", sets.Alpha, func(a *arm, v float64) error { a.config.Alpha = v; return nil }))
 	} else {
-		add(len(rates(a.rival)) > 0, levels("learning rate", sets.LearningRate, setRates))
+		parameters, _ := object.Of(a.rival)
+		add(slices.ContainsFunc(parameters, isRate), levels("learning rate", sets.LearningRate, setRates))
 	}
 	add(true, levels("dropout", sets.Dropout, func(a *arm, v float64) error { a.training.Dropout = v; return nil }))
 	return all
@@ -101,38 +103,22 @@ func space(a arm, base cgc.Config) (all []dimension) {
 // rateKeys lists the parameters of methods that are learning rates of the condensed graph.
 var rateKeys = []string{"lr_feat", "lr_adj", "rate"}
 
-// byKey returns the parameters of a method in JSON.
-func byKey(m condense.Method) (all map[string]json.RawMessage, err error) {
-	text, err := json.Marshal(m)
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	return all, err
-}
-
-// rates returns the keys of rateKeys that a method has.
-func rates(m condense.Method) (keys []string) {
-	has, _ := byKey(m)
-	return slices.DeleteFunc(slices.Clone(rateKeys), func(key string) bool { return has[key] == nil })
-}
+// isRate reports whether a parameter is a learning rate.
+func isRate(f object.Field) bool { return slices.Contains(rateKeys, f.Key) }
 
 // setRates sets all learning rates of the arm's method to rate.
 func setRates(a *arm, rate float64) error {
-	all, err := byKey(a.rival)
+	all, err := object.Of(a.rival)
 	if err != nil {
 		return err
 	}
-	for _, key := range []string{"normalize_features", "standardize", "inductive"} { // keys of the setting
-		delete(all, key)
+	all = all.Without("normalize_features", "standardize", "inductive") // keys of the setting
+	for i, f := range all {
+		if isRate(f) {
+			all[i].Value = json.RawMessage(fmt.Sprint(rate))
+		}
 	}
-	for _, key := range rates(a.rival) {
-		all[key] = json.RawMessage(fmt.Sprint(rate))
-	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	m, err := condense.New(a.rival.Name(), text)
+	m, err := condense.New(a.rival.Name(), all.Bytes())
 	if err != nil {
 		return err
 	}

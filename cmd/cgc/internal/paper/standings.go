@@ -83,14 +83,10 @@ func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []strin
 
 // place returns a place, or nil.
 func (s *Standings) place(fingerprint, arm string, nodes int, model string) *Place {
-	i := slices.IndexFunc(s.Places, func(p Place) bool {
+	return first(s.Places, func(p *Place) bool {
 		return p.Graph.Fingerprint == fingerprint && p.Arm == arm && p.Model == model &&
 			(p.Nodes == nodes || arm == experiment.Whole)
 	})
-	if i < 0 {
-		return nil
-	}
-	return &s.Places[i]
 }
 
 // PValue returns the p-value of a difference by the two-sided paired t-test.
@@ -121,18 +117,20 @@ func (p Place) Bytes() float64 {
 	return 4*float64(p.Nodes)*float64(p.Graph.Features+1) + 2*12*p.Edges
 }
 
-// graphName returns the name of a graph, marked if defaults were chosen on it.
-func (s *Standings) graphName(p Place) string {
-	name := strings.ReplaceAll(p.Graph.Name, "_", "-")
-	if slices.Contains(s.ChosenOn, name) {
+// GraphName returns the name of a graph for a table, marked if defaults were chosen on it.
+func GraphName(name string, chosenOn []string) string {
+	name = strings.ReplaceAll(name, "_", "-")
+	if slices.Contains(chosenOn, name) {
 		name += " ᵃ"
 	}
 	return name
 }
 
-// test formats the test accuracy and its standard deviation as one cell.
-func (p Place) test() report.Cell {
-	return report.Word(report.Mean(p.Test.Mean, p.Test.Std, len(p.Seeds), 1).Text)
+func (s *Standings) graphName(p Place) string { return GraphName(p.Graph.Name, s.ChosenOn) }
+
+// Accuracy formats the test accuracy and its standard deviation as one cell.
+func Accuracy(s experiment.Summary) report.Cell {
+	return report.Word(report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1).Text)
 }
 
 // accuracy formats an accuracy, and marks one that differs significantly from that of Ours.
@@ -140,7 +138,7 @@ func (p *Place) accuracy() report.Cell {
 	if p == nil {
 		return report.Missing()
 	}
-	text := p.test().Text
+	text := Accuracy(p.Summary).Text
 	switch {
 	case p.Significant && p.Against.Difference.Mean > 0:
 		text += " ▲"
@@ -161,19 +159,16 @@ func rightColumns(names ...string) (columns []report.Column) {
 func (s *Standings) Losses() *report.Table {
 	t := &report.Table{Columns: append(append(report.Columns("graph"), rightColumns("N′")...),
 		append(report.Columns("model", "method"), rightColumns("its accuracy", Ours, "difference, 95% interval")...)...)}
-	var lost []Place
-	for _, p := range s.Places {
-		if p.Significant && p.Against.Difference.Mean > 0 {
-			lost = append(lost, p)
-		}
-	}
+	lost := slices.DeleteFunc(slices.Clone(s.Places), func(p Place) bool {
+		return !p.Significant || p.Against.Difference.Mean <= 0
+	})
 	slices.SortStableFunc(lost, func(a, b Place) int {
 		return cmp.Compare(b.Against.Difference.Mean, a.Against.Difference.Mean)
 	})
 	for _, p := range lost {
 		ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
-		t.Row(report.Word(s.graphName(p)), report.Integer(p.Nodes), report.Word(p.Model), report.Word(p.Arm),
-			p.test(), ours.accuracy(), Difference(p.Against.Difference, false))
+		t.Row(s.graphName(p), p.Nodes, p.Model, p.Arm, Accuracy(p.Summary), ours.accuracy(),
+			Difference(p.Against.Difference, false))
 	}
 	return t
 }
@@ -209,7 +204,7 @@ func (s *Standings) Counts() *report.Table {
 	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("compared", "significantly better",
 		"better", "equal or worse", "significantly worse", "mean difference", "not measured")...)}
 	type row struct {
-		cells []report.Cell
+		cells []any
 		mean  float64
 	}
 	var rows []row
@@ -245,9 +240,7 @@ func (s *Standings) Counts() *report.Table {
 		if n > 0 {
 			mean = report.Signed(sum/float64(n), 1)
 		}
-		rows = append(rows, row{[]report.Cell{report.Word(arm), report.Integer(n), report.Integer(better),
-			report.Integer(above), report.Integer(below), report.Integer(worse), mean, report.Integer(missing)},
-			sum / float64(max(n, 1))})
+		rows = append(rows, row{[]any{arm, n, better, above, below, worse, mean, missing}, sum / float64(max(n, 1))})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.mean, a.mean) })
 	for _, r := range rows {
@@ -311,7 +304,7 @@ func (s *Standings) Graph(name string) *report.Table {
 		if arm == experiment.Whole {
 			title = "full graph"
 		}
-		row := []report.Cell{report.Word(title)}
+		var row []report.Cell
 		for _, c := range columns {
 			row = append(row, s.place(fingerprint, arm, c.nodes, c.model).accuracy())
 		}
@@ -319,22 +312,16 @@ func (s *Standings) Graph(name string) *report.Table {
 			row = append(row, report.Significant(p.Processor, 2), report.Decimal(float64(p.Peak)/1e6, 0),
 				report.Decimal(p.Bytes()/1e3, 0), breakEven(p, whole))
 		} else if u := s.unmeasured(fingerprint, arm); u != nil {
-			row[1] = report.Word(u.Error())
+			row[0] = report.Word(u.Error())
 		}
-		t.Row(row...)
+		t.Row(title, row)
 	}
 	return t
 }
 
 // unmeasured returns the first entry for a method on a graph, or nil.
 func (s *Standings) unmeasured(fingerprint, arm string) *Unmeasured {
-	i := slices.IndexFunc(s.Unmeasured, func(u Unmeasured) bool {
-		return u.Graph.Fingerprint == fingerprint && u.Arm == arm
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.Unmeasured[i]
+	return first(s.Unmeasured, func(u *Unmeasured) bool { return u.Graph.Fingerprint == fingerprint && u.Arm == arm })
 }
 
 // breakEven returns the number of trainings from which condensing saves time: the smallest n with
@@ -365,9 +352,7 @@ func (s *Standings) Authors() *report.Table {
 			if p.Arm != arm || p.Model != s.Places[0].Model || v == nil || v.OutOfMemory {
 				continue
 			}
-			t.Row(report.Word(arm), report.Word(s.graphName(p)), report.Integer(p.Nodes),
-				p.test(), report.Word(v.String()),
-				report.Signed(p.Test.Mean-v.Mean, 1))
+			t.Row(arm, s.graphName(p), p.Nodes, Accuracy(p.Summary), v.String(), report.Signed(p.Test.Mean-v.Mean, 1))
 		}
 	}
 	return t

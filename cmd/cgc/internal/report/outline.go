@@ -11,20 +11,10 @@ import (
 // scatter plots and networks are counted by class, each row of a heatmap is shown by its diagonal value and its largest
 // other value, and lines have a row for each X and a column for each series.
 func (p *Plot) Outline() *Table {
-	if t := p.Table(); t != nil {
-		return t
+	if p.Numbers != nil {
+		return p.Numbers
 	}
-	switch data := p.Data.(type) {
-	case *Scatter:
-		return data.outline()
-	case *Network:
-		return data.outline()
-	case *Heatmap:
-		return data.outline()
-	case *Lines:
-		return data.outline()
-	}
-	return nil
+	return p.Data.outline()
 }
 
 func (s *Scatter) outline() *Table {
@@ -34,7 +24,7 @@ func (s *Scatter) outline() *Table {
 			Column{Name: "their centre", Key: layer.Name + " centre", Side: Right, Parts: []string{"x", "y"}})
 	}
 	for c, name := range s.Classes {
-		row, some := []Cell{Word(name)}, false
+		row, some := []Cell(nil), false
 		for l, layer := range s.Layers {
 			n, x, y := 0, 0.0, 0.0
 			for i, of := range layer.Class {
@@ -51,7 +41,7 @@ func (s *Scatter) outline() *Table {
 			row = append(row, Integer(n), centre)
 		}
 		if some {
-			t.Row(row...)
+			t.Row(name, row)
 		}
 	}
 	return t
@@ -84,13 +74,16 @@ func (n *Network) outline() *Table {
 	}
 	for c, s := range of {
 		if s.nodes > 0 {
-			t.Row(Word(n.Classes[c]), Integer(s.nodes), Integer(int(s.size)), Integer(s.within), Integer(s.across))
+			t.Row(n.Classes[c], s.nodes, int(s.size), s.within, s.across)
 		}
 	}
 	return t
 }
 
 func (h *Heatmap) outline() *Table {
+	if len(h.Columns) <= widest {
+		return h.table()
+	}
 	t := &Table{Columns: []Column{
 		{Name: h.Y}, {Name: "on the diagonal", Side: Right}, {Name: "largest besides"}, {Name: "number", Side: Right},
 	}}
@@ -102,27 +95,24 @@ func (h *Heatmap) outline() *Table {
 				largest = j
 			}
 		}
-		row := []Cell{Word(name), {}, {}, {}}
+		var own, other, number Cell
 		if i < len(values) {
-			row[1] = sheet.Cell(values[i])
+			own = sheet.Cell(values[i])
 		}
 		if largest >= 0 && values[largest] != 0 {
-			row[2], row[3] = Word(h.Columns[largest]), sheet.Cell(values[largest])
+			other, number = Word(h.Columns[largest]), sheet.Cell(values[largest])
 		}
-		t.Row(row...)
+		t.Row(name, own, other, number)
 	}
 	return t
 }
 
 func (f *Lines) outline() *Table {
 	t := &Table{Columns: []Column{{Name: f.X, Key: "x"}}}
-	var all []float64
 	for _, s := range f.Series {
 		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right, Parts: MeanParts})
-		all = append(all, s.X...)
 	}
-	slices.Sort(all)
-	for _, x := range slices.Compact(all) {
+	for _, x := range f.Xs() {
 		row := []Cell{{Text: short(x, 6), Values: []any{x}}}
 		if i := int(x); float64(i) == x && i >= 0 && i < len(f.Words) {
 			row[0] = Word(f.Words[i])
@@ -137,7 +127,7 @@ func (f *Lines) outline() *Table {
 			}
 			row = append(row, cell)
 		}
-		t.Row(row...)
+		t.Row(row)
 	}
 	return t
 }

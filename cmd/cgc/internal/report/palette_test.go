@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // linear returns a colour #rrggbb in linear RGB.
-func linear(t *testing.T, colour string) (c [3]float64) {
-	t.Helper()
+func linear(colour string) (c [3]float64) {
 	var bytes [3]int
-	if _, err := fmt.Sscanf(colour, "#%02x%02x%02x", &bytes[0], &bytes[1], &bytes[2]); err != nil {
-		t.Fatalf("%s: %v", colour, err)
-	}
+	mattest.Must(fmt.Sscanf(colour, "#%02x%02x%02x", &bytes[0], &bytes[1], &bytes[2]))
 	for k, b := range bytes {
 		if c[k] = float64(b) / 255 / 12.92; b > 10 {
 			c[k] = math.Pow((float64(b)/255+0.055)/1.055, 2.4)
@@ -73,13 +71,13 @@ func TestPalette(t *testing.T) {
 	for dark, ground := range map[bool]string{false: "#ffffff", true: "#191f27"} { // --card of the page
 		colours := report.Palette(dark)
 		for i, colour := range colours {
-			a, b := luminance(linear(t, colour))+0.05, luminance(linear(t, ground))+0.05
+			a, b := luminance(linear(colour))+0.05, luminance(linear(ground))+0.05
 			if ratio := max(a, b) / min(a, b); ratio < 3 {
 				t.Errorf("%s has a contrast of %.2f to %s, must be at least 3", colour, ratio, ground)
 			}
 			for _, other := range colours[:i] {
 				for name, seen := range visions {
-					x, y := oklab(times(seen, linear(t, colour))), oklab(times(seen, linear(t, other)))
+					x, y := oklab(times(seen, linear(colour))), oklab(times(seen, linear(other)))
 					if d := math.Hypot(math.Hypot(x[0]-y[0], x[1]-y[1]), x[2]-y[2]); d < 0.1 {
 						t.Errorf("with %s, %s and %s are %.3f apart, must be at least 0.1", name, colour, other, d)
 					}

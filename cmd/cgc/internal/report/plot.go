@@ -20,7 +20,10 @@ type Plot struct {
 
 // PlotData is the data of a Plot. The only types are *Lines, *Scatter, *Network, *Bars and *Heatmap. Their JSON is for
 // the scripts of a page, which choose how to draw it by its kind.
-type PlotData interface{ kind() string }
+type PlotData interface {
+	kind() string
+	outline() *Table
+}
 
 func (*Lines) kind() string   { return "figure" }
 func (*Scatter) kind() string { return "scatter" }
@@ -63,6 +66,15 @@ type Series struct {
 // Add appends a point.
 func (s *Series) Add(x, y, std float64) {
 	s.X, s.Y, s.Std = append(s.X, x), append(s.Y, y), append(s.Std, std)
+}
+
+// Xs returns the values of X of all series, ascending and without repeats.
+func (l *Lines) Xs() (all []float64) {
+	for _, s := range l.Series {
+		all = append(all, s.X...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Place returns the position of a word on the horizontal axis. It appends new words to Words.
@@ -195,18 +207,15 @@ const widest = 12
 // Table returns Numbers or, if that is nil, the values of Data as a table without a title. It returns nil for lines,
 // scatter plots, networks and heatmaps with more than 12 columns.
 func (p *Plot) Table() *Table {
-	if p.Numbers != nil {
-		return p.Numbers
-	}
 	switch data := p.Data.(type) {
 	case *Bars:
-		return data.table()
+		return p.Outline()
 	case *Heatmap:
 		if len(data.Columns) <= widest {
-			return data.table()
+			return p.Outline()
 		}
 	}
-	return nil
+	return p.Numbers
 }
 
 // fewest is the smallest number of repetitions for which a mean has an interval: with two, the interval is too wide to
@@ -239,7 +248,8 @@ func (s *BarSeries) interval(i int) Cell {
 	return Cell{}
 }
 
-func (b *Bars) table() *Table {
+// outline returns all values.
+func (b *Bars) outline() *Table {
 	t := &Table{Columns: []Column{{Name: b.Axis, Key: "row"}}}
 	for _, s := range b.Series {
 		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right})
@@ -248,7 +258,7 @@ func (b *Bars) table() *Table {
 		}
 	}
 	for i, name := range b.Rows {
-		row := []Cell{Word(name)}
+		var row []Cell
 		for _, s := range b.Series {
 			var value, interval Cell
 			if v := s.Values[i]; v == v {
@@ -260,7 +270,7 @@ func (b *Bars) table() *Table {
 				row = append(row, interval)
 			}
 		}
-		t.Row(row...)
+		t.Row(name, row)
 	}
 	return t
 }
@@ -270,11 +280,11 @@ func (h *Heatmap) table() *Table {
 	t := &Table{Columns: []Column{{Name: h.Y + " \\ " + h.X, Key: h.Y}}}
 	t.Columns = append(t.Columns, Columns(h.Columns...)...)
 	for i, name := range h.Rows {
-		row := []Cell{Word(name)}
+		var row []Cell
 		for _, v := range h.Sheets[0].Values[i] {
 			row = append(row, h.Sheets[0].Cell(v))
 		}
-		t.Row(row...)
+		t.Row(name, row)
 	}
 	return t
 }

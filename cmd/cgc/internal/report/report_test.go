@@ -26,17 +26,14 @@ func everything() *report.Document {
 			{Name: "left", Side: report.Left}, {Name: "a|b", Side: report.Right},
 		},
 	}
-	t.Row(report.Word("whole"), report.Integer(-1234567), report.Interval(-0.04, 12.345, 1), report.Integer(1),
-		report.Word("word"))
-	t.Row(report.Word("rounded"), report.Mean(0.123456789, 0, 1, 3), report.Mean(1.25, 0.5, 2, 2), report.Signed(-0.05, 1))
-	t.Row(report.Word("share, “quoted”"), report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
-	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0),
-		report.Full(true))
-	t.Row(report.Word("large"), report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7),
-		report.Signed(-0.01, 1))
+	t.Row("whole", -1234567, report.Interval(-0.04, 12.345, 1), 1, "word")
+	t.Row("rounded", report.Mean(0.123456789, 0, 1, 3), report.Mean(1.25, 0.5, 2, 2), report.Signed(-0.05, 1))
+	t.Row("share, “quoted”", report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
+	t.Row("not a number", report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0), report.Full(true))
+	t.Row("large", report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7), report.Signed(-0.01, 1))
 	bare := &report.Table{Columns: []report.Column{{Key: "name"}, {Key: "speed"}}}
-	bare.Row(report.Word("stream"), report.Significant(9.876, 3))
-	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
+	bare.Row("stream", report.Significant(9.876, 3))
+	bare.Row("compute", report.Significant(0.04321, 2))
 	there := report.BarSeries{Name: "there", Tick: true, Detail: []string{"", "far"}}
 	there.Estimate(3, 1, 3)
 	there.Estimate(4, 1, 2) // no interval
@@ -91,9 +88,7 @@ func TestRenderers(t *testing.T) {
 		"all.txt": report.Text, "all.md": report.Markdown, "all.csv": report.CSV,
 	} {
 		var b bytes.Buffer
-		if err := render(&b, everything()); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, render(&b, everything()))
 		golden.Compare(t, "testdata/"+file, b.Bytes())
 		if err := render(full{}, everything()); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v, want %v", file, err, errFull)
@@ -113,10 +108,7 @@ func TestPlots(t *testing.T) {
 			plots = append(plots, p)
 		}
 	}
-	text, err := json.MarshalIndent(plots, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(json.MarshalIndent(plots, "", "  "))
 	golden.Compare(t, "testdata/plots.json", append(text, '\n'))
 }
 
@@ -131,10 +123,7 @@ func TestFull(t *testing.T) {
 		if err := report.CSV(&b, d); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := csv.NewReader(&b).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := mattest.Must(csv.NewReader(&b).ReadAll())
 		var read [3]float64
 		for i, text := range rows[1] {
 			if err := json.Unmarshal([]byte(text), &read[i]); err != nil {
@@ -147,8 +136,9 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestMistakes checks that a row or a cell that does not fit its columns panics.
+// TestMistakes checks that a row or a cell that does not fit its columns panics, and a value that is no cell.
 func TestMistakes(t *testing.T) {
+	mattest.Panics(t, "a row of a number without digits", func() { new(report.Table).Row(0.5) })
 	for name, row := range map[string][]report.Cell{
 		"two cells": {report.Integer(1), report.Integer(2)}, "two values": {report.PlusMinus(1, 2, 1)},
 	} {
@@ -161,32 +151,24 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{
-		0: "0", 7: "7", 999: "999", 1000: "1,000", 61859140: "61,859,140", -1234: "-1,234", -999: "-999",
-	} {
-		if got := report.Count(n); got != want {
-			t.Errorf("Count(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
-func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 MB", 123456789: "123 MB", 3456000000: "3.46 GB"} {
-		if got := report.Bytes(n); got != want {
-			t.Errorf("Bytes(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
-// TestSignificant checks numbers with three significant digits, and larger ones with all digits of their integer part.
-func TestSignificant(t *testing.T) {
+// TestNumbers checks how numbers are written: three significant digits, and larger ones with all digits of their
+// integer part; integers; and sizes in bytes.
+func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.5: "0.5", 0.01234: "0.0123", 1: "1.00", 9.876: "9.88", 45.67: "45.7", 321.9: "322", 123456.7: "123457",
 		-45.67: "-45.7",
 	} {
 		if got := report.Significant(v, 3).Text; got != want {
 			t.Errorf("Significant(%v) = %s, want %s", v, got, want)
+		}
+	}
+	for want, got := range map[string]string{
+		"0": report.Count(0), "999": report.Count(999), "1,000": report.Count(1000), "61,859,140": report.Count(61859140),
+		"-1,234": report.Count(-1234), "-999": report.Count(-999),
+		"0 MB": report.Bytes(0), "123 MB": report.Bytes(123456789), "3.46 GB": report.Bytes(3456000000),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

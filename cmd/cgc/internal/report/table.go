@@ -53,8 +53,25 @@ func Columns(names ...string) []Column {
 	return columns
 }
 
-// Row appends a row.
-func (t *Table) Row(cells ...Cell) { t.Rows = append(t.Rows, cells) }
+// Row appends a row of cells, lists of cells, strings and integers, which become a Word and an Integer.
+func (t *Table) Row(values ...any) {
+	var row []Cell
+	for _, v := range values {
+		switch v := v.(type) {
+		case Cell:
+			row = append(row, v)
+		case []Cell:
+			row = append(row, v...)
+		case string:
+			row = append(row, Word(v))
+		case int:
+			row = append(row, Integer(v))
+		default:
+			panic(fmt.Sprintf("report: a row holds %v of type %T, must hold Cell, []Cell, string or int", v, v))
+		}
+	}
+	t.Rows = append(t.Rows, row)
+}
 
 // Full appends a row of unrounded values. A nil value gives a blank cell.
 func (t *Table) Full(values ...any) {
@@ -64,7 +81,7 @@ func (t *Table) Full(values ...any) {
 			cells[j] = Full(v)
 		}
 	}
-	t.Row(cells...)
+	t.Row(cells)
 }
 
 // Head returns Name, followed by a comma and the unit if there is one.

@@ -15,10 +15,7 @@ import (
 // also as a graph.
 func FuzzRead(f *testing.F) {
 	path := parts(f, stored.Origin{Rule: propagate.SGC, Hops: 1}, synth.Demo(), 0, 2)[0]
-	text, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile(path))
 	f.Add(text)
 	f.Add(text[:100])
 	f.Fuzz(func(t *testing.T, text []byte) {

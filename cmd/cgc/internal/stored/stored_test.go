@@ -1,7 +1,6 @@
 package stored_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -32,18 +31,10 @@ func parts(t testing.TB, o stored.Origin, g *graph.Graph, cuts ...int) (paths []
 	t.Helper()
 	for i := range cuts[1:] {
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("part-%d.safetensors", i))
-		if err := compute(t, o, g, cuts[i], cuts[i+1]).Write(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, compute(t, o, g, cuts[i], cuts[i+1]).Write(t.Context(), path))
 		paths = append(paths, path)
 	}
 	return paths
-}
-
-// read reads a file of embeddings.
-func read(t *testing.T, path string) *stored.File {
-	t.Helper()
-	return mattest.Must(stored.Read(path))
 }
 
 // run returns the embeddings that an engine gives.
@@ -77,13 +68,9 @@ func TestMergedIsWhole(t *testing.T) {
 				paths := parts(t, o, g, 0, 7, d-3, d)
 				merged := filepath.Join(t.TempDir(), "merged.safetensors")
 				slices.Reverse(paths)
-				if err := stored.Merge(t.Context(), merged, paths); err != nil {
-					t.Fatal(err)
-				}
-				f, want := read(t, merged), compute(t, o, g, 0, d)
-				if err := f.Check(g); err != nil {
-					t.Fatal(err)
-				}
+				mattest.OK(t, stored.Merge(t.Context(), merged, paths))
+				f, want := mattest.Must(stored.Read(merged)), compute(t, o, g, 0, d)
+				mattest.OK(t, f.Check(g))
 				for l := range f.H {
 					if !slices.Equal(f.H[l].Data, want.H[l].Data) {
 						t.Errorf("%s, standardize %v, inductive %v: hop %d differs", rule, standardize, inductive, l+1)
@@ -103,16 +90,10 @@ func TestEngine(t *testing.T) {
 	p, in := o.Propagation(), propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
 	same(t, run(t, stored.Engine{File: f}, o, in), run(t, blocked.Engine{}, o, in), len(in.Rows))
 	in.Rows = g.Split.Test
-	if _, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in); err == nil ||
-		!strings.Contains(err.Error(), "training nodes alone") {
-		t.Error("other rows without an engine:", err)
-	}
+	mattest.Fails(t, "training nodes alone")(propagate.Run(t.Context(), stored.Engine{File: f}, p, in))
 	run(t, stored.Engine{File: f, Else: blocked.Engine{}}, o, in)
 	in.Rows, p.Hops = g.Split.Train, 3
-	if _, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in); err == nil ||
-		!strings.Contains(err.Error(), "hops 2") {
-		t.Error("other hops:", err)
-	}
+	mattest.Fails(t, "hops 2")(propagate.Run(t.Context(), stored.Engine{File: f}, p, in))
 }
 
 // Embeddings above the memory limit are the same as without a limit, whether features come from the graph or from the
@@ -157,10 +138,7 @@ func TestRefuses(t *testing.T) {
 		{[]string{good[0], good[0]}, "both have column 0 of node"},
 		{[]string{good[0], parts(t, sgc, g, 0, 9)[0]}, "both have column 0"},
 	} {
-		err := stored.Merge(t.Context(), out, c.paths)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.paths, err, c.want)
-		}
+		mattest.WantError(t, stored.Merge(t.Context(), out, c.paths), c.want)
 		if _, err := os.Stat(out); err == nil {
 			t.Error("a file was written")
 		}
@@ -172,7 +150,7 @@ func TestRefuses(t *testing.T) {
 	changed := *g
 	changed.X = &mat.Dense{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
 	changed.X.(*mat.Dense).Row(int(g.Split.Train[3]))[2]++
-	mattest.WantError(t, read(t, good[0]).Check(&changed), "feature 2 of training node")
+	mattest.WantError(t, mattest.Must(stored.Read(good[0])).Check(&changed), "feature 2 of training node")
 }
 
 // Damaged files are errors that name the file.
@@ -187,48 +165,11 @@ func TestDamaged(t *testing.T) {
 			broken[random.IntN(900)] = byte(random.Uint32())
 		}
 		damaged := filepath.Join(t.TempDir(), "damaged.safetensors")
-		if err := os.WriteFile(damaged, broken, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(damaged, broken, 0o600))
 		if _, err := stored.Read(damaged); err != nil && !strings.Contains(err.Error(), damaged) {
 			t.Errorf("%v does not name the file", err)
 		}
 	}
-	if err := safetensors.Write(t.Context(), path, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, safetensors.Write(t.Context(), path, nil, nil))
 	mattest.Fails(t, "not of embeddings")(stored.Read(path))
-}
-
-func ExampleMerge() {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	g := synth.Demo()
-	var paths []string
-	for lo := 0; lo < g.Features(); lo += 16 { // each could run on a different machine
-		hi := min(lo+16, g.Features())
-		f, err := stored.Compute(ctx, blocked.Engine{}, stored.Origin{Rule: propagate.SGC, Hops: 2}, g, lo, hi)
-		if err != nil {
-			panic(err)
-		}
-		path := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", lo))
-		if err := f.Write(ctx, path); err != nil {
-			panic(err)
-		}
-		paths = append(paths, path)
-	}
-	whole := filepath.Join(dir, "embeddings.safetensors")
-	if err := stored.Merge(ctx, whole, paths); err != nil {
-		panic(err)
-	}
-	f, err := stored.Read(whole)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(f.Lo, f.Hi == g.Features(), len(f.H))
-	// Output: 0 true 2
 }

@@ -61,11 +61,7 @@ var types = map[string]string{
 func Files() (map[string][]byte, error) {
 	program := map[string][]byte{}
 	for _, name := range programs {
-		content, err := dist.ReadFile("dist/" + name)
-		if err != nil {
-			return nil, ErrNoProgram
-		}
-		program[name] = content
+		program[name], _ = dist.ReadFile("dist/" + name) // With reports a missing file
 	}
 	return With(program)
 }

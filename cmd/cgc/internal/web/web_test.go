@@ -137,9 +137,8 @@ func TestSize(t *testing.T) {
 		if filepath.Ext(name) != ".gz" {
 			var packed bytes.Buffer
 			z := gzip.NewWriter(&packed)
-			if _, err := z.Write(content); err != nil || z.Close() != nil {
-				t.Fatal(err)
-			}
+			mattest.Must(z.Write(content))
+			mattest.OK(t, z.Close())
 			n = packed.Len()
 		}
 		sum += n
@@ -155,12 +154,11 @@ func TestExport(t *testing.T) {
 	for range 2 { // the second time, the files already exist
 		mattest.OK(t, Export(all, folder))
 	}
-	entries, err := os.ReadDir(folder)
-	if err != nil || len(entries) != len(all) {
-		t.Errorf("%d files, want %d: %v", len(entries), len(all), err)
+	if entries := mattest.Must(os.ReadDir(folder)); len(entries) != len(all) {
+		t.Errorf("%d files, want %d", len(entries), len(all))
 	}
-	if text, err := os.ReadFile(filepath.Join(folder, "cgc.wasm.gz")); !slices.Equal(text, all["cgc.wasm.gz"]) {
-		t.Errorf("the program has %q, %v", text, err)
+	if text := mattest.Must(os.ReadFile(filepath.Join(folder, "cgc.wasm.gz"))); !slices.Equal(text, all["cgc.wasm.gz"]) {
+		t.Errorf("the program has %q", text)
 	}
 	file := filepath.Join(folder, "index.html")
 	mattest.WantError(t, Export(all, filepath.Join(file, "below")), file)

@@ -37,29 +37,19 @@ var names = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
 // Browser is a running Chromium.
 type Browser struct{ ctx context.Context }
 
-// Find returns the path of Chromium: the value of the environment variable CHROMIUM, or the first executable found on
-// the system.
-func Find() (string, error) {
-	if path := os.Getenv("CHROMIUM"); path != "" {
-		return path, nil
-	}
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", errors.New("found none of " + strings.Join(names, ", ") +
-		"; install Debian's package chromium, or name the program in CHROMIUM")
-}
-
-// Start starts Chromium, with additional command-line flags, and stops it after the test. It skips the test if Chromium
-// is missing or slow tests are disabled.
+// Start starts Chromium, with additional command-line flags, and stops it after the test. The program is the value of
+// the environment variable CHROMIUM, or the first executable found on the system. Start skips the test if Chromium is
+// missing or slow tests are disabled.
 func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	slow.Test(t, "opens pages in a browser")
-	path, err := Find()
-	if err != nil {
-		t.Skip(err)
+	path := os.Getenv("CHROMIUM")
+	for i := 0; path == "" && i < len(names); i++ {
+		path, _ = exec.LookPath(names[i])
+	}
+	if path == "" {
+		t.Skip("found none of " + strings.Join(names, ", ") +
+			"; install Debian's package chromium, or name the program in CHROMIUM")
 	}
 	// Containers lack the namespaces that the sandbox needs, and have little shared memory. Disabling the sandbox is safe,
 	// because only the tests' own pages are opened.
@@ -76,14 +66,12 @@ func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	return &Browser{ctx}
 }
 
-// View describes the window and the medium in which a page is shown.
+// View describes the window in which a page is shown.
 type View struct {
 	// Width and Height are the size of the window in CSS pixels; 0 means 1400×900.
 	Width, Height int64
 	// Dark means that the system prefers dark colours.
 	Dark bool
-	// Print means that the page is laid out for a printer.
-	Print bool
 }
 
 // Page is an open page.
@@ -111,18 +99,15 @@ func (b *Browser) Open(t testing.TB, address string, v View) *Page {
 	t.Cleanup(stop)
 	p := &Page{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, p.hear)
-	scheme, media := "light", ""
+	scheme := "light"
 	if v.Dark {
 		scheme = "dark"
-	}
-	if v.Print {
-		media = "print"
 	}
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
 	p.Run(
 		network.Enable(), log.Enable(), runtime.Enable(),
 		emulation.SetDeviceMetricsOverride(v.Width, v.Height, 1, v.Width < 600),
-		emulation.SetEmulatedMedia().WithMedia(media).WithFeatures(features),
+		emulation.SetEmulatedMedia().WithFeatures(features),
 		chromedp.Navigate(address),
 	)
 	return p
@@ -211,6 +196,20 @@ func (p *Page) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
+// Quiet fails the test if the page has reported an error or a warning, or has requested an address that begins with
+// none of its own.
+func (p *Page) Quiet(own ...string) {
+	p.t.Helper()
+	if errors := p.Errors(); len(errors) > 0 {
+		p.t.Errorf("the console says %q", errors)
+	}
+	for _, address := range p.Requests() {
+		if !slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(address, o) }) {
+			p.t.Errorf("the page asks for %s", address)
+		}
+	}
+}
+
 // Run runs chromedp actions on the page. An error fails the test immediately.
 func (p *Page) Run(actions ...chromedp.Action) {
 	p.t.Helper()
@@ -246,12 +245,12 @@ func (p *Page) Move(x, y float64) {
 	p.Run(chromedp.MouseEvent("mouseMoved", x, y))
 }
 
-// Screenshot saves the full page, or only the visible part, as a PNG file.
-func (p *Page) Screenshot(file string, whole bool) {
+// Screenshot saves the visible part of the page as a PNG file.
+func (p *Page) Screenshot(file string) {
 	p.t.Helper()
 	var picture []byte
 	p.Run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		picture, err = page.CaptureScreenshot().WithCaptureBeyondViewport(whole).Do(ctx)
+		picture, err = page.CaptureScreenshot().Do(ctx)
 		return err
 	}))
 	if err := os.WriteFile(file, picture, 0o666); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestPage checks that a page's errors, exceptions and requests are recorded.
@@ -20,9 +21,7 @@ func TestPage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.html")
 	write := func(body string) {
 		text := `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>page</title>` + body
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(file, []byte(text), 0o666))
 	}
 
 	write("<p>nothing</p>")
@@ -49,21 +48,18 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestView checks that a page is shown with the size, colours and medium of its View.
+// TestView checks that a page is shown with the size and colours of its View.
 func TestView(t *testing.T) {
 	browser := chromium.Start(t)
-	for _, v := range []chromium.View{{Width: 390, Dark: true}, {Width: 1000, Height: 300, Print: true}} {
+	for _, v := range []chromium.View{{Width: 390, Dark: true}, {Width: 1000, Height: 300}} {
 		p := browser.Open(t, "data:text/html,<meta name=viewport content=width%3Ddevice-width>", v)
-		var width int64
-		var dark, print bool
-		p.Eval("innerWidth", &width)
-		p.Eval("matchMedia('(prefers-color-scheme: dark)').matches", &dark)
-		p.Eval("matchMedia('print').matches", &print)
-		if width != v.Width || dark != v.Dark || print != v.Print {
-			t.Errorf("width %d, dark %v, print %v, want %+v", width, dark, print, v)
+		width := chromium.Value[int64](p, "innerWidth")
+		dark := chromium.Value[bool](p, "matchMedia('(prefers-color-scheme: dark)').matches")
+		if width != v.Width || dark != v.Dark {
+			t.Errorf("width %d, dark %v, want %+v", width, dark, v)
 		}
 		file := filepath.Join(t.TempDir(), "picture.png")
-		p.Screenshot(file, true)
+		p.Screenshot(file)
 		if picture, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(picture), "\x89PNG") {
 			t.Errorf("picture: %v, %d bytes", err, len(picture))
 		}

@@ -33,32 +33,21 @@ type File struct {
 
 // Condensed describes a condensed graph.
 type Condensed struct {
-	Graph string `json:"graph"`
-	// Nodes and Edges (undirected) are the sizes of the condensed graph, and Budget is the number of nodes of each class.
-	Nodes  int   `json:"nodes"`
-	Edges  int   `json:"edges"`
-	Budget []int `json:"budget"`
-	// Seconds lists the time of each step, in order, and Total is the total time.
-	Seconds []Step  `json:"seconds"`
-	Total   float64 `json:"total"`
+	// Nodes and Edges (undirected) are the sizes of the condensed graph.
+	Nodes int `json:"nodes"`
+	Edges int `json:"edges"`
+	// Total is the time in seconds.
+	Total float64 `json:"total"`
 	// Chosen says which method auto chose, and why. It is empty for other methods.
 	Chosen string `json:"chosen"`
 	// Warnings lists properties of the graph that harm the result, with remedies.
 	Warnings []string `json:"warnings"`
-	// Config is the complete configuration.
-	Config json.RawMessage `json:"config"`
 	// Command is the command line of cgc that makes the same file from the user's files.
 	Command string `json:"command"`
 	// Files lists the files for the user to save: the condensed graph and the report page.
 	Files []File `json:"files"`
 	// Formats lists the other formats in which the condensed graph can be saved.
 	Formats []Store `json:"formats"`
-}
-
-// Step is the time of one step.
-type Step struct {
-	Name    string  `json:"name"`
-	Seconds float64 `json:"seconds"`
 }
 
 // condense condenses the graph at path with its default configuration and the given changes, and writes the result.
@@ -80,15 +69,11 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	}
 	s.small, s.file = small, filepath.Join(s.Outbox, name)
 	c := &Condensed{
-		Graph: g.Name, Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget, Total: small.Seconds.Total,
-		Warnings: append([]string{}, small.Warnings...), Config: small.Config,
-		Command: commandline.Condense(s.argument(path), name, small), Formats: stores(),
+		Nodes: small.Nodes(), Edges: small.Edges(), Total: small.Seconds.Total, Formats: stores(),
+		Warnings: append([]string{}, small.Warnings...), Command: commandline.Condense(s.argument(path), name, small),
 	}
 	if account, err := auto.AccountOf(small); err == nil {
 		c.Chosen = account.String()
-	}
-	for _, step := range small.Seconds.Steps {
-		c.Seconds = append(c.Seconds, Step{step.Name, step.Seconds})
 	}
 	file, err := s.made(name, "the condensed graph")
 	if err != nil {

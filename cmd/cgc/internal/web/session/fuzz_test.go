@@ -2,13 +2,13 @@ package session_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/web/session"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // FuzzDo sends arbitrary bytes as a request. The answer must be JSON. A failure must be one line without the folders of
@@ -28,8 +28,7 @@ func FuzzDo(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	ended, end := context.WithCancel(f.Context())
-	end()
+	ended := mattest.Cancelled(f)
 	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, request []byte) {
 		var r session.Request

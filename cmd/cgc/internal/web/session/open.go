@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
@@ -28,8 +27,6 @@ type Opened struct {
 	// Least and Most bound the number of condensed nodes.
 	Least int `json:"least"`
 	Most  int `json:"most"`
-	// Seconds is the time that reading took.
-	Seconds float64 `json:"seconds"`
 }
 
 // open opens and describes a graph.
@@ -39,7 +36,7 @@ func (s *Session) open(ctx context.Context, path string) (*Opened, error) {
 		return nil, err
 	}
 	progress.Report(ctx, progress.Event{Stage: "describe"})
-	o := &Opened{ClassNames: g.ClassNames, Notes: s.notes, Seconds: s.load, Why: []string{}}
+	o := &Opened{ClassNames: g.ClassNames, Notes: s.notes, Why: []string{}}
 	if o.Facts, err = dataset.Describe(g); err != nil {
 		return nil, err
 	}
@@ -67,13 +64,12 @@ func (s *Session) opened(ctx context.Context, path string) (*graph.Graph, error)
 	}
 	s.graph, s.small, s.notes = nil, nil, []string{} // free memory for the next graph
 	progress.Report(ctx, progress.Event{Stage: "read"})
-	begun := time.Now()
 	options := dataset.Options{Note: func(sentence string) { s.notes = append(s.notes, sentence) }}
 	g, err := options.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	s.path, s.graph, s.load = path, g, time.Since(begun).Seconds()
+	s.path, s.graph = path, g
 	return g, nil
 }
 

@@ -30,10 +30,7 @@ type Store struct {
 func stores() []Store {
 	all := []Store{}
 	for _, name := range format.Stores() {
-		f, err := format.Find(name)
-		if err != nil {
-			continue // already listed
-		}
+		f, _ := format.Find(name) // there is one: it is listed
 		d := f.Describe()
 		if d.File != "" && len(d.Extensions) > 0 && d.Extensions[0] != extension { // only formats that write a single file
 			all = append(all, Store{name, d.Title, d.Extensions[0]})

@@ -28,7 +28,6 @@ type Session struct {
 	path  string // the path of graph
 	graph *graph.Graph
 	notes []string
-	load  float64 // seconds
 
 	file  string // the path of small
 	name  string // the name of that file, without its extension

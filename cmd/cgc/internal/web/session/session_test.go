@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,40 +47,35 @@ func (t *tester) ask(request map[string]any, out any) (sentence string) {
 	if json.Unmarshal(answer, &failed) == nil && failed.Error != "" {
 		return failed.Error
 	}
-	decoder := json.NewDecoder(bytes.NewReader(answer))
-	if err := decoder.Decode(out); err != nil {
-		t.Fatalf("%s: %v", answer, err)
-	}
+	mattest.OK(t, json.Unmarshal(answer, out))
 	return ""
 }
 
-// get sends a request that must succeed, and stores the answer in out.
-func (t *tester) get(request map[string]any, out any) {
+// get sends a request that must succeed, and returns the answer.
+func get[T any](t *tester, request map[string]any) (answer T) {
 	t.Helper()
-	if sentence := t.ask(request, out); sentence != "" {
+	if sentence := t.ask(request, &answer); sentence != "" {
 		t.Fatalf("%v: %s", request, sentence)
 	}
+	return answer
 }
 
 // demo condenses the demo graph with the given parameters.
-func (t *tester) demo(changes map[string]any) (c session.Condensed) {
+func (t *tester) demo(changes map[string]any) session.Condensed {
 	t.Helper()
-	t.get(map[string]any{"do": "condense", "graph": "demo", "config": changes}, &c)
-	return c
+	return get[session.Condensed](t, map[string]any{"do": "condense", "graph": "demo", "config": changes})
 }
 
-// put writes a file into the inbox and returns its path.
-func (t *tester) put(name, text string) string {
+// put writes a file into the inbox.
+func (t *tester) put(name, text string) {
 	t.Helper()
 	path := filepath.Join(t.Inbox, name)
 	mattest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	mattest.OK(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
 }
 
 func TestAbout(t *testing.T) {
-	var a session.About
-	begin(t).get(map[string]any{"do": "about"}, &a)
+	a := get[session.About](begin(t), map[string]any{"do": "about"})
 	if a.Methods[0] != "cgc" || !slices.Contains(a.Partitions, "kmeans") || !slices.Contains(a.Models, "gcn") ||
 		len(a.Propagations) < 3 || len(a.Formats) < 8 || a.Go == "" {
 		t.Errorf("%+v", a)
@@ -125,9 +119,9 @@ func contents(t *testing.T, path string) []byte {
 func TestConvert(t *testing.T) {
 	s := begin(t)
 	c := s.demo(nil)
-	page, err := os.ReadFile(c.Files[1].Path)
-	if err != nil || c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
-		t.Errorf("%v: a report of %d bytes in %s, want one with the command %q", err, len(page), c.Files[1].Name, c.Command)
+	page := contents(t, c.Files[1].Path)
+	if c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
+		t.Errorf("a report of %d bytes in %s, want one with the command %q", len(page), c.Files[1].Name, c.Command)
 	}
 	want := mattest.Must(condense.Load(c.Files[0].Path))
 	for _, extension := range []string{".npz", ".pt"} {
@@ -148,9 +142,9 @@ func TestConvert(t *testing.T) {
 		if sentence != "" || got.Files[0].Name != "demo-70"+store.Extension {
 			t.Fatalf("%+v: %q, %+v", store, sentence, got)
 		}
-		again, err := condense.Load(got.Files[0].Path)
-		if err != nil || !slices.Equal(again.X.Data, want.X.Data) || !slices.Equal(again.Y, want.Y) {
-			t.Errorf("%s comes back as another graph: %v", got.Files[0].Name, err)
+		again := mattest.Must(condense.Load(got.Files[0].Path))
+		if !slices.Equal(again.X.Data, want.X.Data) || !slices.Equal(again.Y, want.Y) {
+			t.Errorf("%s comes back as another graph", got.Files[0].Name)
 		}
 	}
 }
@@ -166,10 +160,9 @@ func TestTrain(t *testing.T) {
 	plan := experiment.Evaluation{Models: []gnn.Model{gnn.SGC()}, Training: training, Trainings: 1, Seed: 4}
 	scores := mattest.Must(plan.Run(t.Context(), small, synth.Demo()))
 	for _, s := range []*tester{s, {T: t, Session: &session.Session{Outbox: s.Outbox}}} {
-		var got session.Trained
 		ask := map[string]any{"model": "sgc", "epochs": 5, "seed": 4, "file": c.Files[0].Path}
-		s.get(map[string]any{"do": "train", "graph": "demo", "training": ask}, &got)
-		if got.Test != scores[0].Test[0] || got.Validation != scores[0].Val[0] || got.Nodes != 70 || got.Tested != 1000 {
+		got := get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
+		if got.Test != scores[0].Test[0] || got.Validation != scores[0].Val[0] || got.Nodes != 70 {
 			t.Errorf("%+v, want test %v", got, scores[0].Test)
 		}
 		if last := (progress.Event{Stage: "train sgc", Done: 5, Total: 5}); !slices.Contains(s.events, last) {
@@ -185,13 +178,13 @@ func TestTrainOnTheWhole(t *testing.T) {
 	var small, whole session.Trained
 	for _, out := range []*session.Trained{&small, &small, &whole} { // the second replaces the first
 		ask := map[string]any{"model": "sgc", "epochs": 20, "file": c.Files[0].Path, "whole": out == &whole}
-		s.get(map[string]any{"do": "train", "graph": "demo", "training": ask}, out)
+		*out = get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
 	}
 	page, err := os.ReadFile(whole.Files[0].Path)
 	if err != nil || !strings.Contains(string(page), "trained on the full graph") || len(small.Files) != 1 {
 		t.Errorf("%v: a report of %d bytes does not compare the trainings", err, len(page))
 	}
-	if small.Nodes != 70 || whole.Nodes != 140 || small.Whole || !whole.Whole || whole.Test == small.Test {
+	if small.Nodes != 70 || whole.Nodes != 140 || whole.Test == small.Test {
 		t.Errorf("small %+v, whole %+v", small, whole)
 	}
 }
@@ -201,8 +194,7 @@ func TestOpen(t *testing.T) {
 	s := begin(t)
 	s.put("mine/nodes.csv", "id,label,f\na,x,1\nb,y,0\nc,x,2\nd,y,1\ne,x,0\n")
 	s.put("mine/edges.csv", "source,target\na,b\nb,a\nc,c\nc,d\n")
-	var o session.Opened
-	s.get(map[string]any{"do": "open", "graph": filepath.Join(s.Inbox, "mine")}, &o)
+	o := get[session.Opened](s, map[string]any{"do": "open", "graph": filepath.Join(s.Inbox, "mine")})
 	want := mattest.Must(dataset.Options{}.Open(t.Context(), filepath.Join(s.Inbox, "mine")))
 	if o.Name != "mine" || o.Nodes != 5 || o.Edges != 2 || o.Isolated != 1 ||
 		!slices.Equal(o.ClassNames, want.ClassNames) {
@@ -232,19 +224,17 @@ func TestPredict(t *testing.T) {
 	m := model.Of(small, best)
 	known := mattest.Must(m.Summarize(ctx, g, 70, 0))
 
-	row := "name"
+	nodes := "id"
 	for k := range g.Features() {
-		row += fmt.Sprintf(",f%d", k)
+		nodes += fmt.Sprintf(",f%d", k)
 	}
-	row = strings.Replace(row, "name", "id", 1) + "\n"
 	for i, id := range []string{"first", "second"} {
-		row += id
+		nodes += "\n" + id
 		for _, v := range g.X.(*mat.Dense).Row(i) {
-			row += fmt.Sprintf(",%v", v)
+			nodes += fmt.Sprintf(",%v", v)
 		}
-		row += "\n"
 	}
-	s.put("new/nodes.csv", row)
+	s.put("new/nodes.csv", nodes+"\n")
 	s.put("new/edges.csv", "source,target\nfirst,0\nsecond,1\n")
 	folder := filepath.Join(s.Inbox, "new")
 	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "model.safetensors")))
@@ -253,8 +243,7 @@ func TestPredict(t *testing.T) {
 		t.Errorf("a model without a summary: %q", sentence)
 	}
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "model.safetensors")))
-	var p session.Predicted
-	s.get(open, &p)
+	p := get[session.Predicted](s, open)
 	table, _, err := predictions.OfNew(ctx, mattest.Must(model.Load(filepath.Join(folder, "model.safetensors"))), folder)
 	mattest.OK(t, err)
 	var want bytes.Buffer
@@ -317,19 +306,19 @@ func TestFailures(t *testing.T) {
 // TestSeveral checks that opening a folder of several graphs asks which one to open, and that each choice opens.
 func TestSeveral(t *testing.T) {
 	s := begin(t)
-	ctx := context.Background()
 	for _, name := range []string{"one", "two"} {
-		mattest.OK(t, dataset.Write(ctx, filepath.Join(s.Inbox, name+".safetensors"), synth.Demo()))
+		mattest.OK(t, dataset.Write(t.Context(), filepath.Join(s.Inbox, name+".safetensors"), synth.Demo()))
 	}
 	request := mattest.Must(json.Marshal(map[string]any{"do": "open", "graph": s.Inbox}))
 	var failed session.Failure
-	if err := json.Unmarshal(s.Do(ctx, request), &failed); err != nil || len(failed.Choose) != 2 || failed.Error == "" {
-		t.Fatalf("%v, %+v", err, failed)
+	mattest.OK(t, json.Unmarshal(s.Do(t.Context(), request), &failed))
+	if len(failed.Choose) != 2 || failed.Error == "" {
+		t.Fatalf("%+v", failed)
 	}
 	for _, choice := range failed.Choose {
-		var o session.Opened
-		if sentence := s.ask(map[string]any{"do": "open", "graph": choice.Path}, &o); sentence != "" || o.Nodes != 4000 {
-			t.Errorf("%+v: %s, %d nodes", choice, sentence, o.Nodes)
+		o := get[session.Opened](s, map[string]any{"do": "open", "graph": choice.Path})
+		if o.Nodes != 4000 {
+			t.Errorf("%+v: %d nodes", choice, o.Nodes)
 		}
 	}
 }

@@ -29,12 +29,9 @@ type Training struct {
 // Trained is the result of a training. Accuracies are in percent, measured on nodes of the original graph.
 type Trained struct {
 	gnn.Result
-	Epochs int  `json:"epochs"`
-	Whole  bool `json:"whole"`
+	Epochs int `json:"epochs"`
 	// Nodes is the number of labelled training nodes.
 	Nodes int `json:"nodes"`
-	// Tested is the number of test nodes.
-	Tested int `json:"tested"`
 	// Files contains the report, which includes this training.
 	Files []File `json:"files"`
 }
@@ -89,7 +86,7 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 		return nil, err
 	}
 	s.keep(r, t.Whole)
-	trained := &Trained{Result: *r, Epochs: t.Epochs, Whole: t.Whole, Tested: len(g.Split.Test), Nodes: small.Nodes()}
+	trained := &Trained{Result: *r, Epochs: t.Epochs, Nodes: small.Nodes()}
 	if t.Whole {
 		trained.Nodes = len(g.Split.Train)
 	}
