@@ -51,9 +51,6 @@ is proportional to nodes and edges.`,
 	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the median is printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "random seed")
-	into(graphGroup, flags, "sizes", "scale")
-	into(trainingGroup, flags, "train", "seed", "runs")
-	into(methodGroup, flags)
 	return cmd
 }
 

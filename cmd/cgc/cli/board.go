@@ -45,15 +45,11 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
 	flags.Lookup("methods").DefValue = ""
 	flags.DurationVar(&job.limit, "limit", 20*time.Minute, "longest processor time of one condensation")
-	into(methodGroup, flags)
 	addNormalize(flags, &job.normalize)
-	into(graphGroup, flags)
 	flags.Var(models(&job.models), "models", "models to train; slow methods are measured with the first")
 	flags.IntVar(&job.seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
 	flags.IntVar(&job.whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
-	into(trainingGroup, flags)
 	flags.StringVarP(&job.folder, "output", "o", "", "write records to `FOLDER`, which is created if needed")
-	into(outputGroup, flags)
 	return cmd
 }
 

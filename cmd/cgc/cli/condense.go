@@ -58,13 +58,11 @@ The steps before the partition are then run once, and each file has the bytes of
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the file extension)")
 	flags.StringVar(&job.embeddings, "embeddings", "",
 		"use the embeddings that cgc propagate wrote to `FILE`; GRAPH is then optional")
-	into(advancedGroup, flags, "embeddings")
 	flags.BoolVar(&job.timed, "timings", false,
 		"write the seconds of each step into the file, for cgc report; two runs then give different bytes")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
 	flags.BoolVar(&job.dry, "dry-run", false,
 		"print the nodes allocated to each class and the expected memory and time; write nothing")
-	into(outputGroup, flags)
 	return cmd
 }
 

@@ -46,7 +46,6 @@ memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edg
 		"write the format `NAME`: "+strings.Join(format.Writers(), ", ")+" (default by the file extension)")
 	job.store.addTo(cmd)
 	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file if it exists")
-	into(outputGroup, cmd.Flags())
 	return cmd
 }
 

@@ -31,10 +31,8 @@ if FILE has some, its features are propagated over them first.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.IntVar(&job.nodes, "nodes", 0, "number of condensed nodes, at least one for each class")
-	into(sizeGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the condensed graph to `OTHER`")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
-	into(outputGroup, flags)
 	return cmd
 }
 

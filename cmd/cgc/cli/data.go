@@ -182,7 +182,6 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 		cmd.Flags().IntVar(&c.split, "split", 0, "split to use of a graph that holds several, counted from 0")
 		cmd.Flags().StringVar(&c.without, "without", "",
 			"leave out the nodes whose ids are in `FILE`, one on each line, as if GRAPH had never had them")
-		into(graphGroup, cmd.Flags(), "split", "without", "nodes-sql", "edges-sql")
 	}
 }
 

@@ -49,16 +49,12 @@ The standard deviation is over trainings on this one condensed graph; cgc run al
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&on, "on", "", "original `GRAPH` to test on")
 	addOtherGraph(cmd.Flags(), &other)
-	into(graphGroup, cmd.Flags())
 	training = newTrainingFlags(cmd, "number of trainings of each model")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed")
-	into(trainingGroup, cmd.Flags())
 	cmd.Flags().Var(size(&bound), "memory",
 		"memory limit for testing, as 2GiB or 500MB; models that need more are an error (default none)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false,
 		"print the memory and time that testing needs within --memory; train nothing")
-	into(outputGroup, cmd.Flags(), "dry-run")
-	into(advancedGroup, cmd.Flags())
 	return cmd
 }
 

@@ -46,7 +46,6 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
 	f.addSize()
 	addChoice(cmd, &f.config.Variant, "method", cgc.Variants(), methodUsage)
-	into(methodGroup, f.flags)
 	f.addRest(cmd)
 	return f
 }
@@ -63,7 +62,6 @@ func methodFlags(cmd *cobra.Command, method, about string) *configFlags {
 	f.names = []string{method}
 	f.addSize()
 	addChoice(cmd, &f.names[0], "method", condense.Names(), methodUsage+"; "+about)
-	into(methodGroup, f.flags)
 	f.addParams()
 	f.addRest(cmd)
 	return f
@@ -80,7 +78,6 @@ func (f *configFlags) addSize() {
 			"2.6% or 0.026")
 	flags.Var(share(&c.LabelRatio), "label-ratio",
 		"number of condensed nodes as a fraction of the training nodes: 50% or 0.5")
-	into(sizeGroup, flags)
 }
 
 // addLossless adds the flag that searches for a size.
@@ -88,7 +85,6 @@ func (f *configFlags) addLossless() {
 	f.flags.Float64Var(&f.lossless, "lossless", 0,
 		"condense to the smallest size that is expected to lose at most so many `POINTS` of accuracy, judged on the "+
 			"validation nodes; --nodes, --ratio or --label-ratio is then the largest size; 0 does not search")
-	into(sizeGroup, f.flags)
 }
 
 // addParams adds the flags for the parameters of other packages' methods.
@@ -97,7 +93,6 @@ func (f *configFlags) addParams() {
 		"set a parameter of a baseline, as `KEY=VALUE` or METHOD.KEY=VALUE; may be repeated")
 	f.flags.StringVar(&f.params.file, "params", "",
 		"read parameters of baselines from the JSON object in `FILE`; --param overrides it")
-	into(advancedGroup, f.flags)
 }
 
 // addRest adds the setting, the seed and the parameters of cgc's methods.
@@ -108,7 +103,6 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
 	flags.StringVar(&f.file, "config", "",
 		"start from the configuration in `FILE` (JSON), as cgc tune writes it, or of a condensed graph; flags override it")
-	into(methodGroup, flags)
 	before := map[string]bool{}
 	flags.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
 	f.addParameters(cmd)
@@ -124,7 +118,6 @@ func addSetting(flags *pflag.FlagSet, c *cgc.Config, inductive string) {
 	addNormalize(flags, &c.NormalizeFeatures)
 	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, inductive)
-	into(graphGroup, flags)
 }
 
 func addNormalize(flags *pflag.FlagSet, at *bool) {
@@ -174,8 +167,6 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 		"precision of the features between hops; half is faster on large graphs and less exact: "+
 			joinWords(precisions(), ", "))
 	completion(cmd, "precision", oneOf(precisions))
-	into(methodGroup, flags, "partition", "propagation", "hops", "augment", "edges")
-	into(advancedGroup, flags)
 }
 
 // read reads the files named on the command line, and checks everything that does not depend on the graph.
@@ -345,7 +336,6 @@ func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
 	addSome(cmd, &f.names, "methods", condense.Names(),
 		"methods to compare (the first with each of the others), or all")
 	flags := cmd.Flags()
-	into(methodGroup, flags)
 	flags.Var(distinct(&a.nodes, nodesOf, "ints", "integers of at least 1"), "nodes",
 		"numbers of condensed nodes, as `35,70,140` (default 10 per class)")
 	const shares = "fractions above 0 and at most 1, or percentages as in 1.3%,2.6%"
@@ -354,7 +344,6 @@ func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
 			"as `1.3%,2.6%`")
 	flags.Var(distinct(&a.labelRatios, parseShare, "floats", shares), "label-ratios",
 		"numbers of condensed nodes as fractions of the training nodes, as `25%,50%`")
-	into(sizeGroup, flags)
 	f.addParams()
 	f.addRest(cmd)
 	return a, f

@@ -79,7 +79,6 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 			"except large ones that are not available)")
 	flags.BoolVar(&job.all, "all", false,
 		"also make synthetic graphs of the sizes of reddit and products if these are not available")
-	into(graphGroup, flags)
 	flags.BoolVar(&job.ours, "ours", false, "use the defaults of cgc for all parameters instead of the paper's")
 	flags.BoolVar(&job.authors, "authors", false,
 		"use the parameters that the authors' program sets for each number, also those of the training")
@@ -92,8 +91,6 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 	flags.Var(&job.params, "param",
 		"set a parameter of a baseline, as KEY=VALUE or METHOD.KEY=VALUE; may be repeated")
 	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
-	into(graphGroup, flags, "normalize-features")
-	into(methodGroup, flags)
 	job.training = newTrainingFlags(cmd,
 		"number of condensations of each kind, each with its own seed and training")
 	flags.Lookup("models").Usage = "train only these models of the table (default all)"

@@ -51,10 +51,8 @@ class and probabilities; and FILE.npy the probabilities alone, a row for each no
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
 	addChoice(cmd, &job.part, "part", predictable, "nodes to predict, of the split or without a label")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
-	into(graphGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
-	into(outputGroup, flags)
 	return cmd
 }
 

@@ -82,13 +82,9 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
 	flags.BoolVar(&job.force, "force", false, "replace a file or folder even if it contains no embeddings")
-	into(graphGroup, flags, "columns", "merge", "part")
-	into(outputGroup, flags)
 	addPropagation(cmd, &job.config)
-	into(methodGroup, flags)
 	addSetting(flags, &job.config, "propagate over the subgraph of the training nodes")
 	addMemory(flags, &job.config)
-	into(advancedGroup, flags)
 	return cmd
 }
 
@@ -359,6 +355,5 @@ func (c *command) workerCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to `FILE`")
-	into(outputGroup, cmd.Flags())
 	return cmd
 }

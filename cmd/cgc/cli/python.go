@@ -69,9 +69,7 @@ func PythonParameters() (string, error) {
 				flags = append(flags, flag)
 			}
 		})
-		slices.SortStableFunc(flags, func(a, b *pflag.Flag) int {
-			return slices.Index(flagGroups, groupOf(a)) - slices.Index(flagGroups, groupOf(b))
-		})
+		slices.SortStableFunc(flags, func(a, b *pflag.Flag) int { return groupIndex(a) - groupIndex(b) })
 		class := strings.ToUpper(function[:1]) + function[1:] + "Options"
 		names = append(names, strconv.Quote(class))
 		fmt.Fprintf(&classes, "\n\nclass %s(TypedDict, total=False):\n    \"\"\"The flags of `cgc %s`.\"\"\"\n\n",

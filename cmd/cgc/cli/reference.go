@@ -28,13 +28,13 @@ func Reference() string {
 	}
 	text.WriteString("\n## Flags\n")
 	for _, group := range flagGroups {
-		flags := flagsOfGroup(commands, group)
-		if group == generalGroup {
+		flags := flagsOfGroup(commands, group.name)
+		if group.name == generalGroup {
 			root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 				flags = append(flags, &flagRow{flag.Name, []definition{{flag, []string{"all"}}}})
 			})
 		}
-		text.WriteString(table(group, flags))
+		text.WriteString(table(group.name, flags))
 	}
 	return text.String()
 }

@@ -64,13 +64,10 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 		"also write each plot as .svg and .png to `FOLDER`, which is created if needed")
 	flags.BoolVar(&job.ceilings, "ceilings", true,
 		"if condensing took a second or more, measure this machine to compare: takes two seconds and 600 MB of memory")
-	into(graphGroup, flags, "on", "other-graph")
-	into(outputGroup, flags)
 	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
 	job.training.least = 0
 	job.training.addWhole(cmd, "")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed of the trainings")
-	into(trainingGroup, flags)
 	return cmd
 }
 
@@ -235,7 +232,6 @@ func (c *command) writeReport(path, title string, d *report.Document, more []rep
 // addReport adds the flag --report, for a page that shows the results.
 func addReport(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "report", "", "write an HTML page with the results to `FILE`")
-	into(outputGroup, cmd.Flags())
 }
 
 // checkReport checks the value of --report before any work is done.

@@ -55,7 +55,6 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 		"cgc, which learns from labelled nodes only, as a training on the full graph does, ranks candidates better than auto")
 	flags := cmd.Flags()
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
-	into(graphGroup, flags)
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
 	flags.Lookup("models").DefValue = ""
 	flags.StringVar(&job.space, "space", "", "read the values to choose from from the JSON `FILE`")
@@ -65,9 +64,7 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 	flags.IntVar(&job.finalists, "finalists", 0,
 		"number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, else 0)")
 	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")
-	into(trainingGroup, flags)
 	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its trainings to `FOLDER`")
-	into(outputGroup, flags)
 	return cmd
 }
 

@@ -35,13 +35,10 @@ groups lose less.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.IntVar(&job.groups, "groups", 0, "number of groups (default 1000, at most a tenth of the nodes)")
-	into(sizeGroup, flags)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes are known")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
-	into(graphGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the model with the summary to `FILE`, a .safetensors file")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
-	into(outputGroup, flags)
 	return cmd
 }
 

@@ -35,13 +35,10 @@ PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
 	flags.SortFlags = false
 	flags.StringVar(&job.on, "on", "", "original `GRAPH`, whose validation nodes choose the epoch and the training")
 	addOtherGraph(flags, &job.other)
-	into(graphGroup, flags)
 	job.training = newTrainingFlags(cmd, "number of trainings of each model, of which the best is kept")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
-	into(trainingGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the model to `MODEL`, a .safetensors file")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
-	into(outputGroup, flags)
 	return cmd
 }
 

@@ -28,7 +28,6 @@ const smallWhole = 20_000
 func (t *trainingFlags) addWhole(cmd *cobra.Command, of string) {
 	cmd.Flags().IntVar(&t.whole, "whole", 0,
 		"number of trainings "+of+"on the full graph; 0 for none (default as --seeds up to 20,000 nodes, else 0)")
-	into(trainingGroup, cmd.Flags())
 }
 
 // wholeOf returns the number of trainings on the full graph g, by default if --whole was not said.
@@ -58,7 +57,6 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 		"weight each condensed node by the number of its source nodes; =false weights all equally, as in the paper")
 	flags.IntVar(&t.config.ValidateEvery, "validate-every", t.config.ValidateEvery,
 		"number of epochs between validations; 0 chooses it by the size of the graph")
-	into(trainingGroup, flags)
 	return t
 }
 

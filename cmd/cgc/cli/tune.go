@@ -48,12 +48,9 @@ Ctrl-C interrupts the search: it keeps the best configuration so far and exits w
 		"number of configurations to rank (default 200, or as many as --seconds allows)")
 	flags.Float64Var(&job.seconds, "seconds", 0,
 		"time limit in seconds: about a third for ranking, the rest for training (default none)")
-	into(methodGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
-	into(outputGroup, flags)
 	addSome(cmd, &job.methods, "methods", cgc.Variants(), "methods to choose from")
-	into(methodGroup, flags)
 	job.config = newConfigFlags(cmd)
 	job.training = newTrainingFlags(cmd, "")
 	flags.Lookup("seeds").Hidden = true  // the confirmation determines the number
