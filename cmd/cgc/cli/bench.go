@@ -36,8 +36,7 @@ is proportional to nodes and edges.`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.bench(cmd.Context(), plan) },
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	word := func(word string) (string, error) { return word, nil }
 	number := func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }
 	flags.Var(distinct(&plan.Sizes, word, "strings", "names"), "sizes",

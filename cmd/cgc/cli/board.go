@@ -38,10 +38,9 @@ differences, paired by seed.
 Each finished training is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
 --normalize-features to let validation choose between plain and row-normalised features as well.`,
 		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
-		RunE:              func(cmd *cobra.Command, args []string) error { return job.run(cmd.Context(), args) },
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
 	flags.Lookup("methods").DefValue = ""
 	flags.DurationVar(&job.limit, "limit", 20*time.Minute, "longest processor time of one condensation")

@@ -44,9 +44,7 @@ The steps before the partition are then run once, and each file has the bytes of
 			return arguments(least, "GRAPH")(cmd, args)
 		},
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), args)
-		},
+		RunE:              runs(job.run),
 	}
 	flags := cmd.Flags()
 	job.config = newMethodFlags(cmd)

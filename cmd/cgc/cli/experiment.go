@@ -46,10 +46,7 @@ FOLDER/summary.csv contain the results of the last command.`,
 			return nil
 		},
 		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.wholeSaid = job.said(cmd, "whole")
-			return job.run(cmd.Context(), args)
-		},
+		RunE:              runs(job.run),
 	}
 	job.axes, job.config = newAxes(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations of each method and size, each with its own seed")
@@ -68,7 +65,6 @@ type experimentJob struct {
 	config       *configFlags
 	training     *trainingFlags
 	trainings    int
-	wholeSaid    bool
 	folder, page string
 
 	log  *experiment.Log
@@ -158,7 +154,7 @@ func (j *experimentJob) one(
 	before := len(j.log.Records())
 	grid := experiment.Grid{
 		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
-		Models: j.training.models, Whole: j.training.wholeOf(g, j.wholeSaid), Memory: bound,
+		Models: j.training.models, Whole: j.wholeOf(j.training, g), Memory: bound,
 		Measure: func(r *experiment.Record) { r.Peak = peakRSS() },
 		Warn:    func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
 	}

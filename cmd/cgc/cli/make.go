@@ -65,8 +65,7 @@ edge.`,
 			return c.makeGraph(cmd.Context(), shape, seed, out, store)
 		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.StringVar(&like, "like", "", "use the sizes of `NAME`: "+strings.Join(synth.Names(), ", "))
 	flags.Uint64Var(&seed, "seed", 0, "random seed")
 	flags.Var(factor(&scale), "scale", "factor for the numbers of nodes and edges and the split sizes: 0.1 or 1/4")

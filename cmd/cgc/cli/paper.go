@@ -56,23 +56,9 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.modelsSaid = job.said(cmd, "models")
-			job.trialsSaid, job.wholeSaid = job.said(cmd, "trials"), job.said(cmd, "whole")
-			if !job.said(cmd, "weighted") {
-				job.training.config.Weighted = job.ours // the paper weights all condensed nodes equally
-			}
-			if job.authors && (job.ours || job.search) {
-				return usagef("--authors with --ours or --search, must be one of them: each chooses the parameters")
-			}
-			if len(args) == 0 {
-				return job.list()
-			}
-			return job.run(cmd.Context(), args)
-		},
+		RunE: runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	name := func(word string) (string, error) { return accepted(word, nil, word != "") }
 	flags.Var(distinct(&job.graphs, name, "strings", "names"), "graphs",
 		"graphs to measure on: data sets of the paper or your own (default the paper's, "+
@@ -108,21 +94,18 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 // paperJob is one run of cgc paper.
 type paperJob struct {
 	*command
-	graphs     []string
-	all, ours  bool
-	authors    bool
-	normalize  bool
-	search     bool
-	trials     int
-	trialsSaid bool
-	wholeSaid  bool
-	names      []string // methods in addition to those of the table
-	params     params
-	seed       uint64
-	training   *trainingFlags
-	modelsSaid bool
-	folder     string
-	page       string
+	graphs    []string
+	all, ours bool
+	authors   bool
+	normalize bool
+	search    bool
+	trials    int
+	names     []string // methods in addition to those of the table
+	params    params
+	seed      uint64
+	training  *trainingFlags
+	folder    string
+	page      string
 
 	methods  []condense.Method
 	log      *experiment.Log
@@ -149,6 +132,15 @@ type paperResults struct {
 }
 
 func (j *paperJob) run(ctx context.Context, words []string) (err error) {
+	if !j.said("weighted") {
+		j.training.config.Weighted = j.ours // the paper weights all condensed nodes equally
+	}
+	if j.authors && (j.ours || j.search) {
+		return usagef("--authors with --ours or --search, must be one of them: each chooses the parameters")
+	}
+	if len(words) == 0 {
+		return j.list()
+	}
 	studies, err := paper.Find(words)
 	if err != nil {
 		return usagef("%s (cgc paper lists them)", sentence(err))
@@ -204,7 +196,7 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 		j.progress.note("%s: %s", s.Name, sentence)
 	}
 	whole := j.training.whole
-	if !j.wholeSaid {
+	if !j.said("whole") {
 		whole = -1 // as many as fit the graph
 	}
 	at := s.Name
@@ -224,7 +216,7 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	if j.search {
 		job.Search = &paper.Search{Trials: j.trials, Log: j.searched}
 	}
-	if j.modelsSaid {
+	if j.said("models") {
 		job.Models = j.training.models
 	}
 	if j.page != "" {
@@ -245,7 +237,7 @@ func (j *paperJob) check(studies []*paper.Study) error {
 	if err := j.training.check(); err != nil {
 		return err
 	}
-	if j.modelsSaid {
+	if j.said("models") {
 		for _, s := range studies {
 			if !s.Trains(j.training.models) {
 				return usagef("--models %s: %s trains none of them", models(&j.training.models), s.Name)
@@ -267,7 +259,7 @@ func (j *paperJob) check(studies []*paper.Study) error {
 // checkMethods checks the flags for a search and for additional methods.
 func (j *paperJob) checkMethods(studies []*paper.Study) error {
 	switch {
-	case j.trialsSaid && !j.search:
+	case j.said("trials") && !j.search:
 		return usagef("--trials %d needs --search too", j.trials)
 	case j.search && j.trials < 1:
 		return usagef("--trials %d, must be at least 1", j.trials)

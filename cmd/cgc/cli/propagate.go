@@ -72,8 +72,7 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 			return job.run(cmd.Context(), cmd.Flags(), args)
 		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the given files, which must have all columns together; GRAPH is not given")

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
@@ -30,7 +29,7 @@ import (
 const pageExtension = ".html"
 
 func (c *command) reportCommand() *cobra.Command {
-	job := &reportJob{command: c}
+	job := &reportJob{transfer: transfer{command: c}}
 	cmd := &cobra.Command{
 		Use:   "report FILE --on GRAPH",
 		Short: "Write an HTML page that shows what condensing did to a graph",
@@ -48,15 +47,10 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 		),
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.wholeSaid = job.said(cmd, "whole")
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&job.on, "on", "", "original `GRAPH` that FILE was condensed from")
-	addOtherGraph(flags, &job.other)
+	flags := inOrder(cmd)
+	job.addGraph(flags, "original `GRAPH` that FILE was condensed from")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the page to `FILE` (default the name of the condensed graph with .html)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if cgc did not write it")
@@ -73,16 +67,13 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 
 // reportJob is one run of cgc report.
 type reportJob struct {
-	*command
-	on, out, figures string
-	force, ceilings  bool
-	other            bool
-	training         *trainingFlags
-	wholeSaid        bool
-	seed             uint64
+	transfer
+	out, figures    string
+	force, ceilings bool
 }
 
-func (j *reportJob) run(ctx context.Context, file string) error {
+func (j *reportJob) run(ctx context.Context, args []string) error {
+	file := args[0]
 	if j.on == "" {
 		return usagef("report needs --on GRAPH: the graph that %s was condensed from", file)
 	}
@@ -98,30 +89,24 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	if info, err := os.Stat(j.figures); err == nil && !info.IsDir() {
 		return usagef("--figures %s is a file, must be a folder", j.figures)
 	}
-	small, err := cgc.Load(file)
-	if err != nil {
-		return err
-	}
-	g, seconds, err := j.read(ctx, j.on)
-	if err != nil {
+	if err := j.load(ctx, file); err != nil {
 		return err
 	}
 	s := overview.Subject{
-		Graph: g, Condensed: small, Over: overTrainings, Command: commandline.Condense(j.on, file, small),
-		Source: j.on, File: file,
+		Graph: j.graph, Condensed: j.small, Over: overTrainings, Command: commandline.Condense(j.on, file, j.small),
+		Source: j.on, File: file, OtherGraph: j.other,
 	}
 	if err := s.Check(); err != nil {
 		return err
 	}
-	s.OtherGraph = j.other
-	compared, err := j.target(small, g, j.other)
-	if err != nil {
+	if err := j.compare(); err != nil {
 		return err
 	}
 	if err := j.train(ctx, &s); err != nil {
 		return err
 	}
-	peak := peakRSS() // read before measuring the machine, which uses memory too
+	r := j.outcome(file, s.Small) // before measuring the machine, which uses memory too
+	r.Whole, r.Report = accuracies(s.Whole), j.out
 	d, err := j.document(ctx, &s, j.ceilings)
 	if err != nil {
 		return err
@@ -132,30 +117,19 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	if err := j.writeFigures(j.figures, d); err != nil {
 		return err
 	}
-	r := outcomeOf(g, file)
-	r.add(small, seconds, small.Seconds) // small.Seconds come from the saved file
-	r.Over, r.Results, r.Whole = overTrainings, accuracies(s.Small), accuracies(s.Whole)
-	if len(r.Results) == 0 {
-		r.Over = ""
-	}
-	r.OtherGraph = compared
-	r.PeakRSS, r.Report = peak, j.out
 	return j.print(r, r.document())
 }
 
 // train trains on the condensed graph and on the full graph, the requested number of times each.
 func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) {
 	j.progress.step("training")
-	e := experiment.Evaluation{
-		Models: j.training.models, Training: j.training.config, Trainings: j.training.seeds, Seed: j.seed,
-		OtherGraph: j.other,
-	}
+	e := j.evaluation(0)
 	if e.Trainings > 0 {
 		if s.Small, err = e.Run(ctx, s.Condensed, s.Graph); err != nil {
 			return err
 		}
 	}
-	if e.Trainings = j.training.wholeOf(s.Graph, j.wholeSaid); e.Trainings > 0 {
+	if e.Trainings = j.wholeOf(j.training, s.Graph); e.Trainings > 0 {
 		s.Whole, err = e.Whole(ctx, s.Condensed, s.Graph)
 	}
 	return err

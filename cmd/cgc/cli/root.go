@@ -68,6 +68,7 @@ func (c *command) fault(raised any) {
 type command struct {
 	stdout, stderr io.Writer
 	args           []string
+	cmd            *cobra.Command // the command that runs
 	quiet, json    bool
 	threads        int
 	settings       *settings
@@ -106,9 +107,7 @@ a folder, a file or a database URL.
 		},
 
 		SuggestionsMinimumDistance: 2,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return c.begin(cmd)
-		},
+		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return c.begin(cmd) },
 	}
 	root.SetFlagErrorFunc(flagMistake)
 	flags := root.PersistentFlags()
@@ -116,8 +115,7 @@ a folder, a file or a database URL.
 	flags.BoolVar(&c.quiet, "quiet", false, "suppress progress and notes on standard error")
 	flags.BoolVar(&c.json, "json", false, "print results as one JSON object")
 	flags.SortFlags = false
-	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "print the version")
-	root.Flags().SortFlags = false
+	inOrder(root).BoolVarP(&asksVersion, "version", "v", false, "print the version")
 	root.SetUsageFunc(usageText)
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
@@ -157,18 +155,30 @@ func group(root *cobra.Command) {
 	}
 }
 
+// runs returns run, without its command, as cobra calls it.
+func runs(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) }
+}
+
+// inOrder returns the flags of cmd, which the help will list in the order in which they are added.
+func inOrder(cmd *cobra.Command) *pflag.FlagSet {
+	cmd.Flags().SortFlags = false
+	return cmd.Flags()
+}
+
 // examples formats the examples of a command.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
 
 // begin applies the settings and starts the progress display.
 func (c *command) begin(cmd *cobra.Command) (err error) {
+	c.cmd = cmd
 	if c.settings, err = readSettings(cmd.Root()); err != nil {
 		return err
 	}
 	if err := c.settings.apply(cmd); err != nil {
 		return err
 	}
-	if c.said(cmd, "threads") {
+	if c.said("threads") {
 		if c.threads < 1 {
 			return usagef("--threads %d, must be at least 1", c.threads)
 		}

@@ -46,10 +46,7 @@ weight_decay, weighted.
 takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the same command resumes.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.finalistsSaid, job.modelsSaid = job.said(cmd, "finalists"), job.said(cmd, "models")
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
 	job.config = methodFlags(cmd, string(cgc.CGC),
 		"cgc, which learns from labelled nodes only, as a training on the full graph does, ranks candidates better than auto")
@@ -71,17 +68,15 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 // searchJob is one run of cgc search.
 type searchJob struct {
 	*command
-	config        *configFlags
-	small, space  string
-	models        []gnn.Model
-	modelsSaid    bool
-	trials        int
-	seconds       float64
-	epochs        int
-	finalists     int
-	finalistsSaid bool
-	compare       int
-	folder        string
+	config       *configFlags
+	small, space string
+	models       []gnn.Model
+	trials       int
+	seconds      float64
+	epochs       int
+	finalists    int
+	compare      int
+	folder       string
 }
 
 // searched is what --json prints, and what FOLDER/result.json has.
@@ -116,13 +111,13 @@ type randomSearch struct {
 	Test       float64 `json:"test"`
 }
 
-func (j *searchJob) run(ctx context.Context, name string) (err error) {
+func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	space, err := j.check()
 	if err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(j.config.config.Memory))()
-	g, _, err := j.read(ctx, name)
+	g, _, err := j.read(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -131,7 +126,7 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	switch {
-	case j.finalistsSaid:
+	case j.said("finalists"):
 	case g.Nodes() <= 5_000: // the ranking is least certain at the top, and a training takes seconds
 		j.finalists = 24
 	case g.Nodes() <= smallWhole:
@@ -259,7 +254,7 @@ func (j *searchJob) check() (space search.Space, err error) {
 			return space, usagef("--space %s, must be a JSON object with lists of values: %s", j.space, sentence(err))
 		}
 	}
-	if j.modelsSaid {
+	if j.said("models") {
 		space.Models = modelNames(j.models)
 	}
 	if j.compare > space.Size() {

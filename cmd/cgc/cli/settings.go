@@ -255,9 +255,9 @@ func (s *settings) strange(root *cobra.Command) (sentences []string) {
 }
 
 // said reports whether the command line or the settings set a flag.
-func (c *command) said(cmd *cobra.Command, flag string) bool {
+func (c *command) said(flag string) bool {
 	_, is := c.settings.origins[flag]
-	return is || cmd.Flags().Changed(flag)
+	return is || c.cmd.Flags().Changed(flag)
 }
 
 // flagWord matches a flag in a sentence.

@@ -39,9 +39,7 @@ Parameters given by flags are fixed. All others are searched, starting from the 
 Ctrl-C interrupts the search: it keeps the best configuration so far and exits with code 130.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd, args[0])
-		},
+		RunE:              runs(job.run),
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&job.trials, "trials", 0,
@@ -85,10 +83,9 @@ type tuneJob struct {
 	page     string
 }
 
-func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
-	begun := time.Now()
-	ctx := cmd.Context()
-	if err := j.check(cmd); err != nil {
+func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
+	begun, name := time.Now(), args[0]
+	if err := j.check(); err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(j.config.config.Memory))()
@@ -106,7 +103,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 			return err
 		}
 	}
-	space := j.space(cmd)
+	space := j.space()
 	blocks, err := j.within(g, space)
 	if err != nil {
 		return err
@@ -174,21 +171,21 @@ func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *fi
 }
 
 // check checks the command line before anything is opened.
-func (j *tuneJob) check(cmd *cobra.Command) error {
+func (j *tuneJob) check() error {
 	if err := cmp.Or(j.config.read(), j.training.check()); err != nil {
 		return err
 	}
 	j.training.amend(j.config)
-	if cmd.Flags().Changed("method") {
+	if j.cmd.Flags().Changed("method") {
 		j.methods = []cgc.Variant{j.config.config.Variant}
 	}
 	if !slices.Contains(j.methods, j.config.config.Variant) {
 		j.config.config.Variant = j.methods[0]
 	}
 	switch {
-	case j.said(cmd, "trials") && j.trials < 1:
+	case j.said("trials") && j.trials < 1:
 		return usagef("--trials %d, must be at least 1", j.trials)
-	case j.said(cmd, "seconds") && !(j.seconds > 0):
+	case j.said("seconds") && !(j.seconds > 0):
 		return usagef("--seconds %g, must be above 0", j.seconds)
 	case j.trials == 0 && j.seconds == 0:
 		j.trials = usualTrials
@@ -200,8 +197,8 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 }
 
 // space returns the dimensions of the search: all parameters that the command line does not fix.
-func (j *tuneJob) space(cmd *cobra.Command) []tune.Dimension {
-	fixed := func(d tune.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) }
+func (j *tuneJob) space() []tune.Dimension {
+	fixed := func(d tune.Dimension) bool { return d.Name != "method" && j.cmd.Flags().Changed(d.Name) }
 	return slices.DeleteFunc(tune.Space(j.methods...), fixed)
 }
 
