@@ -45,8 +45,8 @@ is proportional to nodes and edges.`,
 		"factors for the numbers of nodes and edges and the split sizes, as 1,2,4,8")
 	flags.Var(distinct(&plan.Partitions, word, "strings", "words"), "partition",
 		"partitions to measure: "+strings.Join(partition.Names(), ", "))
-	flags.Var(distinct(&plan.Precisions, parsePrecision, "strings", "words"), "precision",
-		"precisions of propagation to measure: "+strings.Join(precisions(), ", "))
+	flags.Var(distinct(&plan.Precisions, among(blocked.Precisions()), "strings", "words"), "precision",
+		"precisions of propagation to measure: "+strings.Join(wordsOf(blocked.Precisions()), ", "))
 	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the median is printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "random seed")

@@ -18,7 +18,8 @@ import (
 )
 
 func (c *command) boardCommand() *cobra.Command {
-	job := &boardJob{command: c, names: condense.Names(), models: []gnn.Model{gnn.GCN(), gnn.SGC(), gnn.GAT()}}
+	job := &boardJob{command: c, names: condense.Names()}
+	job.board.Models = []gnn.Model{gnn.GCN(), gnn.SGC(), gnn.GAT()}
 	cmd := &cobra.Command{
 		Use: "board [GRAPH…] -o FOLDER",
 		Example: examples(
@@ -43,11 +44,11 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 	flags := inOrder(cmd)
 	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
 	flags.Lookup("methods").DefValue = ""
-	flags.DurationVar(&job.limit, "limit", 20*time.Minute, "longest processor time of one condensation")
-	addNormalize(flags, &job.normalize)
-	flags.Var(models(&job.models), "models", "models to train; slow methods are measured with the first")
-	flags.IntVar(&job.seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
-	flags.IntVar(&job.whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
+	flags.DurationVar(&job.board.Limit, "limit", 20*time.Minute, "longest processor time of one condensation")
+	addNormalize(flags, &job.board.NormalizeFeatures)
+	flags.Var(models(&job.board.Models), "models", "models to train; slow methods are measured with the first")
+	flags.IntVar(&job.board.Seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
+	flags.IntVar(&job.board.Whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
 	flags.StringVarP(&job.folder, "output", "o", "", "write records to `FOLDER`, which is created if needed")
 	return cmd
 }
@@ -55,24 +56,21 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 // boardJob is one run of cgc paper board.
 type boardJob struct {
 	*command
-	names        []string
-	limit        time.Duration
-	normalize    bool
-	models       []gnn.Model
-	seeds, whole int
-	folder       string
+	names  []string
+	board  paper.Board // what the flags say
+	folder string
 }
 
 func (j *boardJob) run(ctx context.Context, graphs []string) error {
 	switch {
 	case j.folder == "":
 		return usagef("paper board needs -o FOLDER: the folder for the records")
-	case j.seeds < 1:
-		return usagef("--seeds %d, must be at least 1", j.seeds)
-	case j.whole < 0:
-		return usagef("--whole %d, must be at least 0", j.whole)
-	case j.limit <= 0:
-		return usagef("--limit %v, must be above 0", j.limit)
+	case j.board.Seeds < 1:
+		return usagef("--seeds %d, must be at least 1", j.board.Seeds)
+	case j.board.Whole < 0:
+		return usagef("--whole %d, must be at least 0", j.board.Whole)
+	case j.board.Limit <= 0:
+		return usagef("--limit %v, must be above 0", j.board.Limit)
 	}
 	if len(graphs) == 0 {
 		for _, s := range dataset.Environment().List() {
@@ -113,7 +111,7 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 		return nil, err
 	}
 	flags := configFlags{config: cgc.Defaults(), names: j.names}
-	flags.config.NormalizeFeatures, flags.config.Inductive = j.normalize, paper.Inductive(g.Name)
+	flags.config.NormalizeFeatures, flags.config.Inductive = j.board.NormalizeFeatures, paper.Inductive(g.Name)
 	methods, err := flags.methods()
 	if err != nil {
 		return nil, err
@@ -123,12 +121,10 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	b := paper.Board{
-		Name: g.Name, Graph: g, Methods: methods, NormalizeFeatures: j.normalize, Models: j.models, Seeds: j.seeds,
-		Whole: j.whole, Limit: j.limit, Log: log, Unmeasured: un, ResetPeak: resetPeak, Peak: peakRSS,
-		Processor: processorSeconds,
-		Note:      func(sentence string) { j.progress.note("%s", sentence) },
-	}
+	b := j.board
+	b.Name, b.Graph, b.Methods, b.Log, b.Unmeasured = g.Name, g, methods, log, un
+	b.ResetPeak, b.Peak, b.Processor = resetPeak, peakRSS, processorSeconds
+	b.Note = func(sentence string) { j.progress.note("%s", sentence) }
 	j.progress.step("measuring on " + g.Name)
 	if err := b.Run(progress.With(ctx, func(e progress.Event) {
 		j.progress.count(g.Name+": "+e.Stage, e.Done, e.Total)

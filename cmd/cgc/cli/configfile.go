@@ -14,8 +14,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment/tune"
-	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
@@ -169,22 +167,6 @@ func keysOfType(t reflect.Type) (keys []string) {
 		}
 	}
 	return keys
-}
-
-// writeConfig atomically writes c in the format that decodeConfig reads.
-func writeConfig(path string, c tune.Candidate) error {
-	text, err := json.MarshalIndent(configFile{Config: c.Config, Training: &trainingFile{&c.Weighted}}, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("-o: %w", err)
-	}
-	return nil
 }
 
 // isConfig reports whether the file at path is a configuration, which may be replaced without asking.

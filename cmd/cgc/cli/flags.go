@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // sizes lists the flags for N′. At most one of them may be given.
@@ -58,8 +59,7 @@ func newMethodFlags(cmd *cobra.Command) *configFlags {
 
 // methodFlags is newMethodFlags with a default method. about is a clause for the help.
 func methodFlags(cmd *cobra.Command, method, about string) *configFlags {
-	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
-	f.names = []string{method}
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags(), names: []string{method}}
 	f.addSize()
 	addChoice(cmd, &f.names[0], "method", condense.Names(), methodUsage+"; "+about)
 	f.addParams()
@@ -163,10 +163,8 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha,
 		"weight of the smoothness of the condensed features over the condensed edges")
 	addMemory(flags, c)
-	flags.Var(precision(&c.Precision), "precision",
-		"precision of the features between hops; half is faster on large graphs and less exact: "+
-			joinWords(precisions(), ", "))
-	completion(cmd, "precision", oneOf(precisions))
+	addChoice(cmd, &c.Precision, "precision", blocked.Precisions(),
+		"precision of the features between hops; half is faster on large graphs and less exact")
 }
 
 // read reads the files named on the command line, and checks everything that does not depend on the graph.
@@ -330,8 +328,7 @@ type axes struct {
 
 // newAxes adds the condensation flags to cmd. The method and size flags accept lists.
 func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
-	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
-	f.names = []string{f.config.Name()}
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags(), names: []string{cgc.Defaults().Name()}}
 	a := new(axes)
 	addSome(cmd, &f.names, "methods", condense.Names(),
 		"methods to compare (the first with each of the others), or all")

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
@@ -68,9 +67,7 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 			return arguments(1, "GRAPH")(cmd, args)
 		},
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), cmd.Flags(), args)
-		},
+		RunE:              runs(job.run),
 	}
 	flags := inOrder(cmd)
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
@@ -90,7 +87,8 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 // otherFile matches names such as x.npz, which are hardly meant as folders.
 var otherFile = regexp.MustCompile(`\.[a-z]+$`)
 
-func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+func (j *propagateJob) run(ctx context.Context, args []string) error {
+	flags := j.cmd.Flags()
 	if j.out == "" {
 		return usagef("propagate needs -o FOLDER: the folder to write, or a .safetensors file")
 	}
@@ -128,9 +126,8 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := j.propagation().Validate(); err != nil {
 		return usage{sentence(err)}
 	}
-	c := j.command
-	c.progress.step("opening " + args[0])
-	g, err := c.options().Open(ctx, args[0])
+	j.progress.step("opening " + args[0])
+	g, err := j.options().Open(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -141,7 +138,7 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err != nil {
 		return err
 	}
-	c.progress.step("propagating")
+	j.progress.step("propagating")
 	origin := stored.Origin{
 		Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport, Setting: j.config.Setting(),
 	}
@@ -149,7 +146,7 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err != nil {
 		return err
 	}
-	if err := c.save(j.out, func() error { return f.Write(ctx, j.out) }); err != nil {
+	if err := j.save(j.out, func() error { return f.Write(ctx, j.out) }); err != nil {
 		return err
 	}
 	return j.tell(f)

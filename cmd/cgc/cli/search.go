@@ -55,10 +55,10 @@ takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the sam
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
 	flags.Lookup("models").DefValue = ""
 	flags.StringVar(&job.space, "space", "", "read the values to choose from from the JSON `FILE`")
-	flags.IntVar(&job.trials, "trials", 1000, "number of candidates")
-	flags.Float64Var(&job.seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
-	flags.IntVar(&job.epochs, "epochs", 300, "number of epochs of complete trainings")
-	flags.IntVar(&job.finalists, "finalists", 0,
+	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")
+	flags.Float64Var(&job.search.Seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
+	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of complete trainings")
+	flags.IntVar(&job.search.Finalists, "finalists", 0,
 		"number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, else 0)")
 	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")
 	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its trainings to `FOLDER`")
@@ -71,10 +71,7 @@ type searchJob struct {
 	config       *configFlags
 	small, space string
 	models       []gnn.Model
-	trials       int
-	seconds      float64
-	epochs       int
-	finalists    int
+	search       search.Search
 	compare      int
 	folder       string
 }
@@ -128,18 +125,16 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	switch {
 	case j.said("finalists"):
 	case g.Nodes() <= 5_000: // the ranking is least certain at the top, and a training takes seconds
-		j.finalists = 24
+		j.search.Finalists = 24
 	case g.Nodes() <= smallWhole:
-		j.finalists = 6
+		j.search.Finalists = 6
 	default:
 		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 6)",
 			report.Count(g.Nodes()))
 	}
 	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), slices.Max(append([]int{1}, space.Hidden...)))
-	s := search.Search{
-		Space: space, Trials: j.trials, Seconds: j.seconds, Epochs: j.epochs, Finalists: j.finalists,
-		Seed: j.config.config.Seed, Memory: bound,
-	}
+	s := j.search
+	s.Space, s.Seed, s.Memory = space, j.config.config.Seed, bound
 	j.progress.step("searching on " + g.Name)
 	begun := time.Now()
 	result, err := s.Run(ctx, small, g)
@@ -232,14 +227,14 @@ func (j *searchJob) check() (space search.Space, err error) {
 		return space, err
 	}
 	switch {
-	case j.trials < 1:
-		return space, usagef("--trials %d, must be at least 1", j.trials)
-	case !(j.seconds >= 0):
-		return space, usagef("--seconds %g, must be at least 0", j.seconds)
-	case j.epochs < 1:
-		return space, usagef("--epochs %d, must be at least 1", j.epochs)
-	case j.finalists < 0:
-		return space, usagef("--finalists %d, must be at least 0", j.finalists)
+	case j.search.Trials < 1:
+		return space, usagef("--trials %d, must be at least 1", j.search.Trials)
+	case !(j.search.Seconds >= 0):
+		return space, usagef("--seconds %g, must be at least 0", j.search.Seconds)
+	case j.search.Epochs < 1:
+		return space, usagef("--epochs %d, must be at least 1", j.search.Epochs)
+	case j.search.Finalists < 0:
+		return space, usagef("--finalists %d, must be at least 0", j.search.Finalists)
 	case j.compare != 0 && j.compare < 3:
 		return space, usagef("--compare %d, must be 0 or at least 3", j.compare)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -127,8 +128,9 @@ func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
 	if tuned == nil || len(tuned.Ranked) == 0 {
 		return rest.limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), g)
 	}
-	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
-		return err
+	best := configFile{Config: tuned.Best.Config, Training: &trainingFile{&tuned.Best.Weighted}}
+	if err := j.replace(j.out, func(w io.Writer) error { return writeJSON(w, best) }); err != nil {
+		return fmt.Errorf("-o: %w", err)
 	}
 	r := findings.OfSearch(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
