@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -62,14 +63,13 @@ type boardJob struct {
 }
 
 func (j *boardJob) run(ctx context.Context, graphs []string) error {
-	switch {
-	case j.folder == "":
+	if j.folder == "" {
 		return usagef("paper board needs -o FOLDER: the folder for the records")
-	case j.board.Seeds < 1:
-		return usagef("--seeds %d, must be at least 1", j.board.Seeds)
-	case j.board.Whole < 0:
-		return usagef("--whole %d, must be at least 0", j.board.Whole)
-	case j.board.Limit <= 0:
+	}
+	if err := cmp.Or(atLeast("seeds", j.board.Seeds, 1), atLeast("whole", j.board.Whole, 0)); err != nil {
+		return err
+	}
+	if j.board.Limit <= 0 {
 		return usagef("--limit %v, must be above 0", j.board.Limit)
 	}
 	if len(graphs) == 0 {
@@ -112,8 +112,7 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 	}
 	flags := configFlags{config: cgc.Defaults(), names: j.names}
 	flags.config.NormalizeFeatures, flags.config.Inductive = j.board.NormalizeFeatures, paper.Inductive(g.Name)
-	methods, err := flags.methods()
-	if err != nil {
+	if err := flags.build(); err != nil {
 		return nil, err
 	}
 	log, err := j.openLog(filepath.Join(j.folder, g.Name+".jsonl"))
@@ -122,7 +121,7 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	b := j.board
-	b.Name, b.Graph, b.Methods, b.Log, b.Unmeasured = g.Name, g, methods, log, un
+	b.Name, b.Graph, b.Methods, b.Log, b.Unmeasured = g.Name, g, flags.methods(), log, un
 	b.ResetPeak, b.Peak, b.Processor = resetPeak, peakRSS, processorSeconds
 	b.Note = func(sentence string) { j.progress.note("%s", sentence) }
 	j.progress.step("measuring on " + g.Name)

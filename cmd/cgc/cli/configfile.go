@@ -77,7 +77,7 @@ func decodeConfig(text []byte, base cgc.Config, method string) (file configFile,
 	if err != nil {
 		return file, err
 	}
-	if !isCGC(m) {
+	if _, own := m.(cgc.Config); !own {
 		file.method = method
 		return file, file.decodeOther(text)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -137,16 +136,11 @@ func (j *convertJob) stream(ctx context.Context) (handled bool, err error) {
 	o := j.store.options(s.Held)
 	const worth = 256 << 20 // the plan is printed for graphs of at least this many bytes
 	if p := s.Plan(o); p.Read+p.Scratch >= worth {
-		j.progress.note("%s", planText(p, s.Held, j.store.memory))
+		j.progress.note("plan within %s: %s to read, at most %s in temporary files, at most %s to write, %s of memory for "+
+			"labels and names and the rest for sorting", report.Bytes(j.store.memory), report.Bytes(p.Read),
+			report.Bytes(p.Scratch), report.Bytes(p.File), report.Bytes(s.Held))
 	}
 	return true, j.writeStream(ctx, s, j.to, o)
-}
-
-// planText describes the resources needed to write a stream.
-func planText(p format.Plan, held, memory int64) string {
-	return fmt.Sprintf("plan within %s: %s to read, at most %s in temporary files, at most %s to write, %s of memory for "+
-		"labels and names and the rest for sorting", report.Bytes(memory), report.Bytes(p.Read), report.Bytes(p.Scratch),
-		report.Bytes(p.File), report.Bytes(held))
 }
 
 // fits returns an error if a file that must be read completely is larger than the memory limit. Native files are

@@ -90,9 +90,7 @@ func (l *listed) measure(ctx context.Context) {
 }
 
 func listDocument(list []listed) *report.Document {
-	t := &report.Table{Columns: []report.Column{
-		{Name: "name"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "where"},
-	}}
+	t := &report.Table{Columns: report.Columns("name", "nodes", "edges", "features", "classes", "where")}
 	for _, s := range list {
 		row := []report.Cell{report.Word(s.Name)}
 		for _, n := range []int{s.Nodes, s.Edges, s.Features, s.Classes} {

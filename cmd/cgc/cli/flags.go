@@ -39,7 +39,8 @@ type configFlags struct {
 	// own are the names of the flags that only cgc's methods read.
 	own []string
 
-	training *trainingFile // training settings of the file, or nil
+	built    []condense.Method // the chosen methods, before the setting and the limits of the flags
+	training *trainingFile     // training settings of the file, or nil
 }
 
 // newConfigFlags adds to cmd the flags for condensing with one of cgc's own methods.
@@ -200,16 +201,16 @@ func (f *configFlags) read() error {
 	if !f.reads(f.fileMethod) {
 		return usagef("--config %s is of method %s, must be for --method too", f.file, f.fileMethod)
 	}
-	methods, err := f.methods()
-	if err == nil && f.flags.Changed("lossless") {
-		switch _, chooses := methods[0].(auto.Method); {
-		case !(f.lossless >= 0 && f.lossless <= 100):
-			return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
-		case f.lossless > 0 && !chooses:
-			return usagef("--lossless with method %s, must be with auto", methods[0].Name())
-		}
+	if err := f.build(); err != nil || !f.flags.Changed("lossless") {
+		return err
 	}
-	return err
+	switch _, chooses := f.built[0].(auto.Method); {
+	case !(f.lossless >= 0 && f.lossless <= 100):
+		return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
+	case f.lossless > 0 && !chooses:
+		return usagef("--lossless with method %s, must be with auto", f.built[0].Name())
+	}
+	return nil
 }
 
 // settle replaces the method auto, if nobody asked for it, by cgc as soon as a parameter of cgc or its embeddings are
@@ -281,21 +282,19 @@ func (f *configFlags) readFile() error {
 
 func (f *configFlags) sizeless() bool { return f.config.Size.IsZero() }
 
-// defaultsFor sets a missing size to the default for g, and returns the reasons.
-func (f *configFlags) defaultsFor(g *graph.Graph) (reasons []string) {
-	if !f.sizeless() {
-		return nil
-	}
-	if f.lossless > 0 {
+// setDefaults sets a missing size to the default for g, and prints the reasons.
+func (c *command) setDefaults(f *configFlags, g *graph.Graph) {
+	switch {
+	case !f.sizeless():
+	case f.lossless > 0:
 		f.config.Nodes = min(len(g.Split.Train), judge.MostNodes)
-		return nil
+	default:
+		defaults, why := cgc.DefaultsFor(g)
+		f.config.Nodes = defaults.Nodes
+		for _, r := range why {
+			c.progress.note("%s (set --nodes, --ratio or --label-ratio to change it)", r.Text)
+		}
 	}
-	defaults, why := cgc.DefaultsFor(g)
-	f.config.Nodes = defaults.Nodes
-	for _, r := range why {
-		reasons = append(reasons, r.Text+" (set --nodes, --ratio or --label-ratio to change it)")
-	}
-	return reasons
 }
 
 // mistake rewords err to name the flag or the file that set each offending parameter.

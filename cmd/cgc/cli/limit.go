@@ -6,7 +6,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -32,11 +31,7 @@ func collected(asked int64) int64 {
 // or the limit for the blocks, or 0 for none. If blocks do not help, the error has the estimate that --dry-run prints.
 func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err error) {
 	limit, by := memory.Limit()
-	methods, err := flags.methods()
-	if err != nil {
-		return 0, err
-	}
-	config, is := flags.propagating(methods)
+	config, is := flags.propagating()
 	if is && flags.config.Memory > 0 {
 		return flags.config.Memory, flags.enough(g, config)
 	}
@@ -73,8 +68,8 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 
 // propagating returns the configuration of the first of cgc's methods, or of the one that auto falls back on. They all
 // propagate in the same way.
-func (f *configFlags) propagating(methods []condense.Method) (config cgc.Config, is bool) {
-	for _, m := range methods {
+func (f *configFlags) propagating() (config cgc.Config, is bool) {
+	for _, m := range f.methods() {
 		switch m := m.(type) {
 		case cgc.Config:
 			return m, true

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
@@ -114,7 +113,7 @@ const searchName = "search.jsonl"
 // rivalNames returns the names of the methods whose parameters are not flags.
 func rivalNames() (names []string) {
 	for _, name := range condense.Names() {
-		if m, err := condense.New(name, nil); err == nil && !isCGC(m) {
+		if !isCGC(name) {
 			names = append(names, name)
 		}
 	}
@@ -266,21 +265,20 @@ func (j *paperJob) checkMethods(studies []*paper.Study) error {
 			return usagef("--search: %s trains nothing that could be searched", s.Name)
 		}
 	}
-	flags := configFlags{config: cgc.Defaults(), names: j.names, params: j.params}
 	if len(j.names) == 0 {
 		return nil
 	}
-	var err error
-	j.plan.Methods, err = flags.methods()
+	flags := configFlags{config: cgc.Defaults(), names: j.names, params: j.params}
+	err := flags.build()
+	j.plan.Methods = flags.methods()
 	return err
 }
 
 // keep opens or starts the log in the folder. It rejects a folder that has tables but no log, because another program
 // wrote them.
 func (j *paperJob) keep(studies []*paper.Study) error {
-	info, err := os.Stat(j.folder)
-	if err == nil && !info.IsDir() {
-		return usagef("-o %s is a file, must be a folder", j.folder)
+	if err := notFile("-o", j.folder); err != nil {
+		return err
 	}
 	path := filepath.Join(j.folder, recordsName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -294,6 +292,7 @@ func (j *paperJob) keep(studies []*paper.Study) error {
 	if err := makeFolder("-o", j.folder); err != nil {
 		return err
 	}
+	var err error
 	if j.plan.Log, err = j.openLog(path); err != nil || !j.searches {
 		return err
 	}
@@ -308,10 +307,7 @@ func (j *paperJob) write(r *paper.Result) error {
 	}
 	path := func(name string) string { return filepath.Join(j.folder, name) }
 	for _, f := range r.Figures() {
-		if err := cmp.Or(
-			j.replace(path(f.Name+".svg"), func(w io.Writer) error { return chart.SVG(w, f) }),
-			j.replace(path(f.Name+".png"), func(w io.Writer) error { return chart.PNG(w, f) }),
-		); err != nil {
+		if err := j.writeFigure(path(f.Name), f); err != nil {
 			return err
 		}
 	}
@@ -367,10 +363,9 @@ func (j *paperJob) list() error {
 }
 
 func studiesDocument(all []listedStudy, seeds int) *report.Document {
-	t := &report.Table{Columns: []report.Column{
-		{Name: "name"}, {Name: "or"}, {Name: "what"}, {Name: "here"}, {Name: "made"}, {Name: "left out"}, {Name: "trainings"},
-		{Name: "timed"},
-	}}
+	t := &report.Table{
+		Columns: report.Columns("name", "or", "what", "here", "made", "left out", "trainings", "timed"),
+	}
 	spaced := func(words []string) report.Cell { return report.Word(strings.Join(words, " ")) }
 	for _, l := range all {
 		var left []string

@@ -86,8 +86,8 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 	if err := writable("-o", j.out, pageExtension, j.force, isPage); err != nil {
 		return err
 	}
-	if info, err := os.Stat(j.figures); err == nil && !info.IsDir() {
-		return usagef("--figures %s is a file, must be a folder", j.figures)
+	if err := notFile("--figures", j.figures); err != nil {
+		return err
 	}
 	if err := j.load(ctx, file); err != nil {
 		return err
@@ -180,15 +180,19 @@ func (c *command) writeFigures(folder string, d *report.Document) error {
 		if !is || p.Name == "" {
 			continue
 		}
-		path := filepath.Join(folder, p.Name)
-		if err := cmp.Or(
-			c.replace(path+".svg", func(w io.Writer) error { return chart.SVG(w, p) }),
-			c.replace(path+".png", func(w io.Writer) error { return chart.PNG(w, p) }),
-		); err != nil {
+		if err := c.writeFigure(filepath.Join(folder, p.Name), p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeFigure writes a plot as path.svg and path.png.
+func (c *command) writeFigure(path string, p *report.Plot) error {
+	return cmp.Or(
+		c.replace(path+".svg", func(w io.Writer) error { return chart.SVG(w, p) }),
+		c.replace(path+".png", func(w io.Writer) error { return chart.PNG(w, p) }),
+	)
 }
 
 // writeReport writes a document as an HTML page, unless path is "". It appends the command line that repeats the work,

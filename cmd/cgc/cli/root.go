@@ -289,8 +289,8 @@ func usageText(cmd *cobra.Command) error {
 		say("\nExamples:\n%s\n", cmd.Example)
 	}
 	commands := func(title, group string) {
-		for _, c := range cmd.Commands() {
-			if c.GroupID == group && c.IsAvailableCommand() {
+		for _, c := range available(cmd) {
+			if c.GroupID == group {
 				if title != "" {
 					say("\n%s\n", title)
 					title = ""

@@ -91,15 +91,11 @@ func (j *runJob) run(ctx context.Context, args []string) (err error) {
 	}
 	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
-	methods, err := j.config.methods()
-	if err != nil {
-		return err
-	}
 	config := j.config.config
 	bound, rest := testingBound(config.Memory, g, nodes, j.training.config.Hidden)
 	plan := experiment.Plan{
-		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
-		Models: j.training.models, Whole: j.wholeOf(j.training, g), Memory: bound,
+		Method: j.config.methods()[0], Size: config.Size, Training: j.training.config, Seed: config.Seed,
+		Seeds: j.training.seeds, Models: j.training.models, Whole: j.wholeOf(j.training, g), Memory: bound,
 	}
 	tests := j.newTests(bound, plan.Training, g, plan.Seeds)
 	plan.Planned = tests.plan

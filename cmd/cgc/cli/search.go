@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -173,9 +174,7 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 		_, err = j.target(small, g, false)
 		return small, err
 	}
-	for _, why := range j.config.defaultsFor(g) {
-		j.progress.note("%s", why)
-	}
+	j.setDefaults(j.config, g)
 	nodes, err := j.config.config.NodesFor(g)
 	if err != nil {
 		return nil, j.config.mistake(err)
@@ -183,12 +182,8 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 	if _, err := j.fit(g, j.config); err != nil {
 		return nil, err
 	}
-	methods, err := j.config.methods()
-	if err != nil {
-		return nil, err
-	}
 	j.progress.step("condensing")
-	small, err := methods[0].Condense(ctx, g, nodes, j.config.config.Seed)
+	small, err := j.config.methods()[0].Condense(ctx, g, nodes, j.config.config.Seed)
 	if err != nil {
 		return nil, j.config.mistake(err)
 	}
@@ -223,19 +218,13 @@ func (j *searchJob) agree(
 // check checks the command line, and returns the space.
 func (j *searchJob) check() (space search.Space, err error) {
 	space = search.DefaultSpace()
-	if err := j.config.read(); err != nil {
+	if err := cmp.Or(
+		j.config.read(), atLeast("trials", j.search.Trials, 1), atLeast("seconds", j.search.Seconds, 0),
+		atLeast("epochs", j.search.Epochs, 1), atLeast("finalists", j.search.Finalists, 0),
+	); err != nil {
 		return space, err
 	}
-	switch {
-	case j.search.Trials < 1:
-		return space, usagef("--trials %d, must be at least 1", j.search.Trials)
-	case !(j.search.Seconds >= 0):
-		return space, usagef("--seconds %g, must be at least 0", j.search.Seconds)
-	case j.search.Epochs < 1:
-		return space, usagef("--epochs %d, must be at least 1", j.search.Epochs)
-	case j.search.Finalists < 0:
-		return space, usagef("--finalists %d, must be at least 0", j.search.Finalists)
-	case j.compare != 0 && j.compare < 3:
+	if j.compare != 0 && j.compare < 3 {
 		return space, usagef("--compare %d, must be 0 or at least 3", j.compare)
 	}
 	if j.space != "" {

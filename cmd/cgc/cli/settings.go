@@ -187,44 +187,44 @@ func nameOfCommand(cmd *cobra.Command) string {
 // overrides them as it overrides defaults. The flags for a size count as one setting: only the source with the highest
 // precedence sets it.
 func (s *settings) apply(cmd *cobra.Command) (err error) {
-	type found struct {
-		level        int
-		value, place string
-	}
-	values := map[string]found{}
 	sized := 0 // the highest precedence level that sets a size
+	for _, name := range sizes {
+		if flag := cmd.Flags().Lookup(name); flag != nil {
+			level, _, _ := s.find(cmd, flag)
+			sized = max(sized, level)
+		}
+	}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		var f found
-		if value, is := s.values[""][flag.Name]; is {
-			f = found{1, value, s.file + ": " + flag.Name}
-		}
-		name := nameOfCommand(cmd)
-		if value, is := s.values[name][flag.Name]; is && name != "" {
-			f = found{2, value, s.file + ": " + name + "." + flag.Name}
-		}
-		if value := os.Getenv(variable(flag.Name)); value != "" && settable(flag) {
-			f = found{3, value, variable(flag.Name)}
-		}
-		if flag.Changed {
-			f = found{level: 4}
-		}
-		if slices.Contains(sizes, flag.Name) {
-			sized = max(sized, f.level)
-		}
-		values[flag.Name] = f
-	})
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		f := values[flag.Name]
-		if err != nil || f.place == "" || slices.Contains(sizes, flag.Name) && f.level < sized {
+		level, value, place := s.find(cmd, flag)
+		if err != nil || place == "" || slices.Contains(sizes, flag.Name) && level < sized {
 			return
 		}
-		if e := flag.Value.Set(f.value); e != nil {
-			err = usagef("%s %s, must be %s", f.place, f.value, expected(flag.Value, f.value, e))
+		if e := flag.Value.Set(value); e != nil {
+			err = usagef("%s %s, must be %s", place, value, expected(flag.Value, value, e))
 			return
 		}
-		s.origins[flag.Name] = f.place
+		s.origins[flag.Name] = place
 	})
 	return err
+}
+
+// find returns the value of a flag of cmd with the highest precedence, and the place that sets it. The place is "" if
+// the command line sets the flag, or nothing does.
+func (s *settings) find(cmd *cobra.Command, flag *pflag.Flag) (level int, value, place string) {
+	if flag.Changed {
+		return 4, "", ""
+	}
+	if value := os.Getenv(variable(flag.Name)); value != "" && settable(flag) {
+		return 3, value, variable(flag.Name)
+	}
+	name := nameOfCommand(cmd)
+	if value, is := s.values[name][flag.Name]; is && name != "" {
+		return 2, value, s.file + ": " + name + "." + flag.Name
+	}
+	if value, is := s.values[""][flag.Name]; is {
+		return 1, value, s.file + ": " + flag.Name
+	}
+	return 0, "", ""
 }
 
 // strange returns a sentence for each environment variable that resembles the variable of a flag but is not one.

@@ -69,7 +69,7 @@ func (j *summarizeJob) run(ctx context.Context, args []string) error {
 	case j.groups < 0:
 		return usagef("--groups %d, must be at least 1, or 0 for the default", j.groups)
 	}
-	if err := writable("-o", j.out, extension, j.force, isModel); err != nil {
+	if err := writable("-o", j.out, extension, j.force, readBy(model.Load)); err != nil {
 		return err
 	}
 	m, err := model.Load(args[0])

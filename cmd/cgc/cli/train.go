@@ -66,7 +66,7 @@ func (j *trainJob) run(ctx context.Context, args []string) error {
 	if err := j.training.check(); err != nil {
 		return err
 	}
-	if err := writable("-o", j.out, extension, j.force, isModel); err != nil {
+	if err := writable("-o", j.out, extension, j.force, readBy(model.Load)); err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(0))()
@@ -95,10 +95,4 @@ func (j *trainJob) run(ctx context.Context, args []string) error {
 	d := new(report.Document)
 	d.Add(report.Paragraph(text), report.Paragraph("model: "+j.out))
 	return j.print(r, d)
-}
-
-// isModel reports whether the file at path is a trained model, which may be replaced without asking.
-func isModel(path string) bool {
-	_, err := model.Load(path)
-	return err == nil
 }

@@ -43,9 +43,9 @@ Ctrl-C interrupts the search: it keeps the best configuration so far and exits w
 		RunE:              runs(job.run),
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&job.trials, "trials", 0,
+	flags.IntVar(&job.search.Trials, "trials", 0,
 		"number of configurations to rank (default 200, or as many as --seconds allows)")
-	flags.Float64Var(&job.seconds, "seconds", 0,
+	flags.Float64Var(&job.search.Seconds, "seconds", 0,
 		"time limit in seconds: about a third for ranking, the rest for training (default none)")
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
@@ -77,8 +77,7 @@ type tuneJob struct {
 	config   *configFlags
 	training *trainingFlags
 	methods  []cgc.Variant
-	trials   int
-	seconds  float64
+	search   tune.Search // what the flags say
 	out      string
 	force    bool
 	page     string
@@ -112,18 +111,16 @@ func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
 	bound, rest := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
 	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
-	search := tune.Search{
-		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
-		Space: space, Models: j.training.models, Training: j.training.config, Trials: j.trials,
-		Memory: bound,
-	}
-	if j.seconds > 0 {
-		search.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
+	search := j.search
+	search.Base = tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted}
+	search.Space, search.Models, search.Training, search.Memory = space, j.training.models, j.training.config, bound
+	if search.Seconds > 0 {
+		search.Seconds = max(search.Seconds-time.Since(begun).Seconds(), 0.001)
 	}
 	j.progress.step("searching")
 	tuned, err := search.Run(ctx, g)
 	if err == nil && ctx.Err() == nil && len(tuned.Ranked) == 0 {
-		return fmt.Errorf("--seconds %g: no configuration could be ranked in this time, must be more", j.seconds)
+		return fmt.Errorf("--seconds %g: no configuration could be ranked in this time, must be more", j.search.Seconds)
 	}
 	if tuned == nil || len(tuned.Ranked) == 0 {
 		return rest.limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), g)
@@ -185,12 +182,12 @@ func (j *tuneJob) check() error {
 		j.config.config.Variant = j.methods[0]
 	}
 	switch {
-	case j.said("trials") && j.trials < 1:
-		return usagef("--trials %d, must be at least 1", j.trials)
-	case j.said("seconds") && !(j.seconds > 0):
-		return usagef("--seconds %g, must be above 0", j.seconds)
-	case j.trials == 0 && j.seconds == 0:
-		j.trials = usualTrials
+	case j.said("trials") && j.search.Trials < 1:
+		return atLeast("trials", j.search.Trials, 1)
+	case j.said("seconds") && !(j.search.Seconds > 0):
+		return usagef("--seconds %g, must be above 0", j.search.Seconds)
+	case j.search.Trials == 0 && j.search.Seconds == 0:
+		j.search.Trials = usualTrials
 	}
 	if err := checkReport(j.page); err != nil || j.out == "" {
 		return err

@@ -102,10 +102,10 @@ func hopWeights(at *cgc.HopWeights) *value[cgc.HopWeights] {
 	return &value[cgc.HopWeights]{
 		at: at, format: cgc.HopWeights.String, kind: "floats", want: "numbers as in 0.2,0.3,0.5",
 		parse: func(text string) (read cgc.HopWeights, err error) {
+			if text == "" {
+				return nil, nil
+			}
 			for field := range strings.SplitSeq(text, ",") {
-				if text == "" {
-					break
-				}
 				v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 				if err != nil {
 					return nil, err
@@ -249,24 +249,22 @@ func size(at *int64) *value[int64] {
 	}
 }
 
-// units lists the units of a size. A unit comes before the units that are its suffixes: KiB before B.
+// units lists the units of a size. A unit comes before the units that are its suffixes: KiB before B. The first eight
+// are those that we write.
 var units = []struct {
 	name  string
 	bytes float64
 }{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"B", 1},
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
+	{"kB", 1e3}, {"KB", 1e3}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1},
 }
 
 // inUnitsOf formats a number of bytes, rounded up, in the syntax of --memory. The unit is the largest of which like is
 // a multiple.
 func inUnitsOf(like, bytes int64) string {
-	for _, unit := range []string{"TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "kB"} {
-		for _, u := range units {
-			if n := int64(u.bytes); u.name == unit && like%n == 0 {
-				return fmt.Sprintf("%d%s", (bytes+n-1)/n, unit)
-			}
+	for _, u := range units[:8] {
+		if n := int64(u.bytes); like%n == 0 {
+			return fmt.Sprintf("%d%s", (bytes+n-1)/n, u.name)
 		}
 	}
 	return fmt.Sprintf("%dB", bytes)
