@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -165,4 +166,73 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+// TestBoard checks that a second run of a board trains nothing, that row-normalised features add to the same records,
+// and that the table has all methods.
+func TestBoard(t *testing.T) {
+	folder := t.TempDir()
+	args := []string{"paper", "board", "demo", "--methods", "herding", "--models", "sgc", "--seeds", "1", "--whole",
+		"1", "-o", folder}
+	records := func() []byte {
+		text, err := os.ReadFile(filepath.Join(folder, "demo.jsonl"))
+		mattest.OK(t, err)
+		return text
+	}
+	table, _ := ok(t, args...)
+	first := records()
+	again, _ := ok(t, args...)
+	if again != table || !bytes.Equal(first, records()) {
+		t.Errorf("a second run trained again, or printed another table:\n%s\n%s", table, again)
+	}
+	for _, want := range []string{"cgc-paper", "herding", "full graph", "break-even"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	ok(t, append(args, "--normalize-features")...)
+	lines := func(text []byte) int { return bytes.Count(text, []byte("\n")) }
+	if more := records(); !bytes.HasPrefix(more, first) || lines(more) != 2*lines(first) {
+		t.Errorf("row-normalised features: %d bytes of records after %d", len(more), len(first))
+	}
+}
+
+// TestSearchCommand checks the files of a search with a comparison, that a second run repeats no training on the full
+// graph, and that the flags it prints are those of cgc train.
+func TestSearchCommand(t *testing.T) {
+	folder := t.TempDir()
+	small, space := filepath.Join(folder, "small.safetensors"), filepath.Join(folder, "space.json")
+	mattest.OK(t, os.WriteFile(space, []byte(`{"hidden": [8], "learning_rate": [0.01], "models": ["sgc", "gcn"]}`), 0o666))
+	ok(t, "condense", "demo", "--nodes", "14", "-o", small)
+	args := []string{"search", "demo", "--condensed", small, "--space", space, "--trials", "9", "--epochs", "9",
+		"--finalists", "1", "--compare", "4", "-o", filepath.Join(folder, "out")}
+	text, _ := ok(t, args...)
+	whole := filepath.Join(folder, "out", "whole.jsonl")
+	first, err := os.ReadFile(whole)
+	mattest.OK(t, err)
+	if n := strings.Count(string(first), "\n"); n < 1 || n > 4 { // equal candidates share a training
+		t.Errorf("%d trainings on the full graph", n)
+	}
+	ok(t, args...)
+	if second, err := os.ReadFile(whole); err != nil || string(second) != string(first) {
+		t.Errorf("the second run trained again: %v", err)
+	}
+	var r struct {
+		Trials    []any
+		Finalists []any
+		Agreement struct{ Compared []any }
+	}
+	result, err := os.ReadFile(filepath.Join(folder, "out", "result.json"))
+	mattest.OK(t, err)
+	mattest.OK(t, json.Unmarshal(result, &r))
+	if len(r.Trials) != 9 || len(r.Finalists) != 1 || len(r.Agreement.Compared) != 4 {
+		t.Errorf("%d trials, %d finalists, %d compared", len(r.Trials), len(r.Finalists), len(r.Agreement.Compared))
+	}
+	_, flags, found := strings.Cut(text, "best: ")
+	if !found {
+		t.Fatalf("no best candidate in\n%s", text)
+	}
+	flags, _, _ = strings.Cut(flags, "\n")
+	ok(t, append([]string{"train", small, "--on", "demo", "-o", filepath.Join(folder, "model.safetensors")},
+		strings.Fields(flags)...)...)
 }

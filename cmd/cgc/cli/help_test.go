@@ -56,8 +56,8 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: `cgc %s`: %v", page, command, err)
 			}
 		}
-		block, whole := false, ""
-		for i, line := range strings.Split(string(text), "\n") {
+		block := false
+		for line := range strings.SplitSeq(strings.ReplaceAll(string(text), "\\\n", " "), "\n") {
 			if strings.HasPrefix(line, "```") {
 				block = !block
 			}
@@ -68,20 +68,13 @@ func TestPages(t *testing.T) {
 			if !is && !block {
 				command, is = strings.CutPrefix(line, "    cgc ")
 			}
-			if is {
-				whole = "cgc " + command
-			} else if whole != "" {
-				whole += " " + strings.TrimSpace(line)
-			}
-			if whole == "" || strings.HasSuffix(whole, "\\") {
-				whole = strings.TrimSuffix(whole, "\\")
+			if !is {
 				continue
 			}
-			command, _, _ = strings.Cut(whole, " #")
-			whole = ""
+			command, _, _ = strings.Cut("cgc "+command, " #")
 			command = expanded.ReplaceAllString(quoted.ReplaceAllString(command, "x"), "1")
 			if err := parse(strings.Fields(command), commandTree()); err != nil {
-				t.Errorf("%s:%d: %q: %v", page, i+1, command, err)
+				t.Errorf("%s: %q: %v", page, command, err)
 			}
 			count++
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -63,26 +62,5 @@ func TestPropagateFolder(t *testing.T) {
 	}
 	if n := len(array("train")); n != 0 {
 		t.Errorf("%d bytes of rows of training nodes, want none", n)
-	}
-}
-
-func TestPropagateFolderUsage(t *testing.T) {
-	folder := t.TempDir()
-	mattest.OK(t, os.WriteFile(filepath.Join(folder, "own"), nil, 0o666))
-	for args, want := range map[string]string{
-		"-o " + folder:           "--force replaces it",
-		"-o " + folder + "/own":  "must be a .safetensors file or a folder",
-		"-o x.npy":               "must be a folder or end in .safetensors",
-		"-o " + folder + "/no/x": "there is no folder",
-		"--columns 0:1 -o x":     "must be a .safetensors file with --columns",
-		"--part val -o " + folder + "/x.safetensors": "must be with a folder",
-		"--inductive -o " + folder + "/x":            "--inductive with --part all, must be train",
-		"--hops -1 -o " + folder + "/x":              "hops -1, must be",
-		"--store bf16 -o " + folder + "/x":           "f32",
-	} {
-		code, _, said := run(t, append([]string{"propagate", "demo"}, strings.Fields(args)...)...)
-		if code == 0 || !strings.Contains(said, want) {
-			t.Errorf("%s: code %d, %q, want %q", args, code, said, want)
-		}
 	}
 }
