@@ -167,11 +167,6 @@ func (j *condenseJob) write(
 	return r, nil
 }
 
-func (j *condenseJob) tell(r *outcome) error {
-	j.warn(r.Warnings)
-	return j.print(r, r.document())
-}
-
 // condense condenses g by the chosen method.
 func (f *configFlags) condense(ctx context.Context, g *graph.Graph) (*condense.Condensed, error) {
 	method := f.methods()[0]

@@ -36,10 +36,7 @@ Native files, text, OGB folders, folders of named nodes and Parquet are read in 
 memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edge, or 24 if edges have weights.`,
 		Args:              arguments(2, "FROM", "TO"),
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.from, job.to = args[0], args[1]
-			return job.run(cmd.Context())
-		},
+		RunE:              runs(job.run),
 	}
 	cmd.Flags().StringVar(&job.name, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Writers(), ", ")+" (default by the file extension)")
@@ -56,7 +53,8 @@ type convertJob struct {
 	store          storing
 }
 
-func (j *convertJob) run(ctx context.Context) error {
+func (j *convertJob) run(ctx context.Context, args []string) error {
+	j.from, j.to = args[0], args[1]
 	asked := j.store.asked()
 	if err := j.store.check(); err != nil {
 		return err

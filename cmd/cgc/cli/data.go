@@ -31,8 +31,6 @@ func (c *command) dataCommand() *cobra.Command {
 ` + strings.Join(fetchable(), ", ") + ` are downloaded from their official source if they are in neither.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: onlyCommands,
-
-		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(c.listCommand(), c.fetchCommand(), c.describeCommand(), c.convertCommand("cgc data"), c.makeCommand())
 	return cmd

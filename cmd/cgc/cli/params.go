@@ -56,13 +56,7 @@ func newParam(key string, value json.RawMessage) param {
 }
 
 // String formats the parameters as the flag parser shows them.
-func (p *params) String() string {
-	words := make([]string, len(p.list))
-	for i, one := range p.list {
-		words[i] = one.String()
-	}
-	return strings.Join(words, " ")
-}
+func (p *params) String() string { return strings.Join(mapped(p.list, param.String), " ") }
 
 // String formats the parameter in the syntax of Set.
 func (p param) String() string {

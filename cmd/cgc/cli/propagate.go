@@ -251,7 +251,8 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	}
 	r.Nodes, r.Edges = f.Nodes, int(f.Edges)
 	r.Kept = 0 // measured only while the graph was read
-	return j.tell(r)
+	j.warn(r.Warnings)
+	return j.print(r, r.document())
 }
 
 // agrees returns an error if the file was computed with settings that differ from config.
@@ -473,16 +474,12 @@ func (m viewMatrix) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// isHops reports whether path is a folder that hops wrote.
-func isHops(path string) bool {
-	_, err := os.Stat(filepath.Join(path, infoName))
-	return err == nil
-}
-
 // hopsFree returns an error if the output folder must not be replaced.
 func (j *propagateJob) hopsFree() error {
 	if info, err := os.Stat(j.out); err == nil && !info.IsDir() {
 		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)
 	}
-	return free("-o", j.out, true, j.force, isHops)
+	return free("-o", j.out, true, j.force, readBy(func(folder string) (os.FileInfo, error) {
+		return os.Stat(filepath.Join(folder, infoName))
+	}))
 }

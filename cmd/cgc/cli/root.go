@@ -105,9 +105,7 @@ a folder, a file or a database URL.
 			}
 			return onlyCommands(cmd, args)
 		},
-
-		SuggestionsMinimumDistance: 2,
-		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return c.begin(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.begin(cmd) },
 	}
 	root.SetFlagErrorFunc(flagMistake)
 	flags := root.PersistentFlags()

@@ -110,8 +110,7 @@ type randomSearch struct {
 }
 
 func (j *searchJob) run(ctx context.Context, args []string) (err error) {
-	space, err := j.check()
-	if err != nil {
+	if err := j.check(); err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(j.config.config.Memory))()
@@ -133,12 +132,12 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 6)",
 			report.Count(g.Nodes()))
 	}
-	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), slices.Max(append([]int{1}, space.Hidden...)))
-	s := j.search
-	s.Space, s.Seed, s.Memory = space, j.config.config.Seed, bound
+	widest := slices.Max(append([]int{1}, j.search.Space.Hidden...))
+	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), widest)
+	j.search.Seed, j.search.Memory = j.config.config.Seed, bound
 	j.progress.step("searching on " + g.Name)
 	begun := time.Now()
-	result, err := s.Run(ctx, small, g)
+	result, err := j.search.Run(ctx, small, g)
 	if err != nil {
 		return rest.limited(err, g)
 	}
@@ -148,10 +147,10 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	}
 	r := searched{
 		Graph: id, Method: small.Method, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total,
-		Space: space.Size(), Result: *result,
+		Space: j.search.Space.Size(), Result: *result,
 	}
 	if j.compare > 0 {
-		if err := j.agree(ctx, s, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
+		if err := j.agree(ctx, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
 			return rest.limited(err, g)
 		}
 	}
@@ -193,7 +192,7 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 
 // agree fills in the fields for --compare. seconds is the time of condensing and searching.
 func (j *searchJob) agree(
-	ctx context.Context, s search.Search, small *condense.Condensed, g *graph.Graph, r *searched, seconds float64,
+	ctx context.Context, small *condense.Condensed, g *graph.Graph, r *searched, seconds float64,
 ) (err error) {
 	var log *experiment.Log
 	if j.folder != "" {
@@ -203,11 +202,11 @@ func (j *searchJob) agree(
 		defer func() { err = errors.Join(err, log.Close()) }()
 	}
 	j.progress.step("comparing on " + g.Name)
-	if r.Agreement, err = s.Agree(ctx, small, g, j.compare, log); err != nil {
+	if r.Agreement, err = j.search.Agree(ctx, small, g, j.compare, log); err != nil {
 		return err
 	}
 	r.Random = new(randomSearch)
-	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, s.Seed)
+	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, j.search.Seed)
 	if len(r.Finalists) > 0 {
 		best, choice := r.Agreement.Best, r.Finalists[0]
 		r.Regret = &regret{Val: best.WholeVal - choice.WholeVal, Test: best.WholeTest - choice.WholeTest}
@@ -215,39 +214,40 @@ func (j *searchJob) agree(
 	return nil
 }
 
-// check checks the command line, and returns the space.
-func (j *searchJob) check() (space search.Space, err error) {
-	space = search.DefaultSpace()
+// check checks the command line, and sets the space.
+func (j *searchJob) check() error {
+	space := search.DefaultSpace()
 	if err := cmp.Or(
 		j.config.read(), atLeast("trials", j.search.Trials, 1), atLeast("seconds", j.search.Seconds, 0),
 		atLeast("epochs", j.search.Epochs, 1), atLeast("finalists", j.search.Finalists, 0),
 	); err != nil {
-		return space, err
+		return err
 	}
 	if j.compare != 0 && j.compare < 3 {
-		return space, usagef("--compare %d, must be 0 or at least 3", j.compare)
+		return usagef("--compare %d, must be 0 or at least 3", j.compare)
 	}
 	if j.space != "" {
 		text, err := os.ReadFile(j.space)
 		if err != nil {
-			return space, fmt.Errorf("--space %s: %w", j.space, reason(err))
+			return fmt.Errorf("--space %s: %w", j.space, reason(err))
 		}
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&space); err != nil {
-			return space, usagef("--space %s, must be a JSON object with lists of values: %s", j.space, sentence(err))
+			return usagef("--space %s, must be a JSON object with lists of values: %s", j.space, sentence(err))
 		}
 	}
 	if j.said("models") {
 		space.Models = modelNames(j.models)
 	}
 	if j.compare > space.Size() {
-		return space, usagef("--compare %d, must be at most %d, the size of the space", j.compare, space.Size())
+		return usagef("--compare %d, must be at most %d, the size of the space", j.compare, space.Size())
 	}
+	j.search.Space = space
 	if j.folder == "" {
-		return space, nil
+		return nil
 	}
-	return space, makeFolder("-o", j.folder)
+	return makeFolder("-o", j.folder)
 }
 
 // trusted is the rank correlation below which a search on the condensed graph says little about the full graph.
