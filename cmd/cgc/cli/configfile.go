@@ -100,9 +100,7 @@ func (c *configFile) decodeOther(text []byte) error {
 	if err := strictly(text, &c.parameters); err != nil {
 		return err
 	}
-	for _, key := range []string{
-		"method", "nodes", "ratio", "label_ratio", "normalize_features", "standardize", "inductive", "seed", "training",
-	} {
+	for _, key := range keysOfType(reflect.TypeOf(common)) {
 		delete(c.parameters, key)
 	}
 	c.Size, c.Seed, c.Training = common.Size, common.Seed, common.Training
