@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -188,20 +187,18 @@ func readIDs(path string) (ids []string, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	rows := csv.NewReader(file)
-	rows.FieldsPerRecord = -1
-	for {
-		row, err := rows.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			return ids, nil
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", path, err)
-		case len(ids) == 0 && slices.Contains([]string{"id", "node_id", "node"}, strings.ToLower(row[0])):
-		default:
+	table := csv.NewReader(file)
+	table.FieldsPerRecord = -1
+	rows, err := table.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, row := range rows {
+		if len(ids) > 0 || !slices.Contains([]string{"id", "node_id", "node"}, strings.ToLower(row[0])) {
 			ids = append(ids, row[0])
 		}
 	}
+	return ids, nil
 }
 
 func (c *command) describeCommand() *cobra.Command {

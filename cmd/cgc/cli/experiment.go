@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -226,17 +225,10 @@ func (j *experimentJob) check() error {
 	if err := notFile("-o", j.folder); err != nil {
 		return err
 	}
-	_, err := os.Stat(j.folder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, syscall.ENOTDIR):
+	if _, err := os.Stat(j.folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return makeFolder("-o", j.folder) // reports the error
-	case err != nil:
-		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
 	}
-	_, err = os.Stat(j.path(recordsName))
-	if err == nil {
+	if _, err := os.Stat(j.path(recordsName)); err == nil {
 		return j.keep()
 	}
 	for _, name := range []string{tableName, summaryName} {
