@@ -36,8 +36,7 @@ is proportional to nodes and edges.`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.bench(cmd.Context(), plan) },
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	word := func(word string) (string, error) { return word, nil }
 	number := func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }
 	flags.Var(distinct(&plan.Sizes, word, "strings", "names"), "sizes",
@@ -46,14 +45,13 @@ is proportional to nodes and edges.`,
 		"factors for the numbers of nodes and edges and the split sizes, as 1,2,4,8")
 	flags.Var(distinct(&plan.Partitions, word, "strings", "words"), "partition",
 		"partitions to measure: "+strings.Join(partition.Names(), ", "))
-	flags.Var(distinct(&plan.Precisions, parsePrecision, "strings", "words"), "precision",
-		"precisions of propagation to measure: "+strings.Join(precisions(), ", "))
+	flags.Var(distinct(&plan.Precisions, among(blocked.Precisions()), "strings", "words"), "precision",
+		"precisions of propagation to measure: "+strings.Join(wordsOf(blocked.Precisions()), ", "))
+	completion(cmd, "sizes", listOf(bench.Sizes))
+	completion(cmd, "partition", listOf(partition.Names))
 	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the median is printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "random seed")
-	into(graphGroup, flags, "sizes", "scale")
-	into(trainingGroup, flags, "train", "seed", "runs")
-	into(methodGroup, flags)
 	return cmd
 }
 

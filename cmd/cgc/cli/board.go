@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -18,7 +19,8 @@ import (
 )
 
 func (c *command) boardCommand() *cobra.Command {
-	job := &boardJob{command: c, names: condense.Names(), models: []gnn.Model{gnn.GCN(), gnn.SGC(), gnn.GAT()}}
+	job := &boardJob{command: c, names: condense.Names()}
+	job.board.Models = []gnn.Model{gnn.GCN(), gnn.SGC(), gnn.GAT()}
 	cmd := &cobra.Command{
 		Use: "board [GRAPH…] -o FOLDER",
 		Example: examples(
@@ -38,46 +40,37 @@ differences, paired by seed.
 Each finished training is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
 --normalize-features to let validation choose between plain and row-normalised features as well.`,
 		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
-		RunE:              func(cmd *cobra.Command, args []string) error { return job.run(cmd.Context(), args) },
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
 	flags.Lookup("methods").DefValue = ""
-	flags.DurationVar(&job.limit, "limit", 20*time.Minute, "longest processor time of one condensation")
-	into(methodGroup, flags)
-	addNormalize(flags, &job.normalize)
-	into(graphGroup, flags)
-	flags.Var(models(&job.models), "models", "models to train; slow methods are measured with the first")
-	flags.IntVar(&job.seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
-	flags.IntVar(&job.whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
-	into(trainingGroup, flags)
+	flags.DurationVar(&job.board.Limit, "limit", 20*time.Minute, "longest processor time of one condensation")
+	addNormalize(flags, &job.board.NormalizeFeatures)
+	flags.Var(models(&job.board.Models), "models", "models to train; slow methods are measured with the first")
+	flags.IntVar(&job.board.Seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
+	flags.IntVar(&job.board.Whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
 	flags.StringVarP(&job.folder, "output", "o", "", "write records to `FOLDER`, which is created if needed")
-	into(outputGroup, flags)
 	return cmd
 }
 
 // boardJob is one run of cgc paper board.
 type boardJob struct {
 	*command
-	names        []string
-	limit        time.Duration
-	normalize    bool
-	models       []gnn.Model
-	seeds, whole int
-	folder       string
+	names  []string
+	board  paper.Board // what the flags say
+	folder string
 }
 
 func (j *boardJob) run(ctx context.Context, graphs []string) error {
-	switch {
-	case j.folder == "":
+	if j.folder == "" {
 		return usagef("paper board needs -o FOLDER: the folder for the records")
-	case j.seeds < 1:
-		return usagef("--seeds %d, must be at least 1", j.seeds)
-	case j.whole < 0:
-		return usagef("--whole %d, must be at least 0", j.whole)
-	case j.limit <= 0:
-		return usagef("--limit %v, must be above 0", j.limit)
+	}
+	if err := cmp.Or(atLeast("seeds", j.board.Seeds, 1), atLeast("whole", j.board.Whole, 0)); err != nil {
+		return err
+	}
+	if j.board.Limit <= 0 {
+		return usagef("--limit %v, must be above 0", j.board.Limit)
 	}
 	if len(graphs) == 0 {
 		for _, s := range dataset.Environment().List() {
@@ -118,9 +111,8 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 		return nil, err
 	}
 	flags := configFlags{config: cgc.Defaults(), names: j.names}
-	flags.config.NormalizeFeatures, flags.config.Inductive = j.normalize, paper.Inductive(g.Name)
-	methods, err := flags.methods()
-	if err != nil {
+	flags.config.NormalizeFeatures, flags.config.Inductive = j.board.NormalizeFeatures, paper.Inductive(g.Name)
+	if err := flags.build(); err != nil {
 		return nil, err
 	}
 	log, err := j.openLog(filepath.Join(j.folder, g.Name+".jsonl"))
@@ -128,12 +120,10 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	b := paper.Board{
-		Name: g.Name, Graph: g, Methods: methods, NormalizeFeatures: j.normalize, Models: j.models, Seeds: j.seeds,
-		Whole: j.whole, Limit: j.limit, Log: log, Unmeasured: un, ResetPeak: resetPeak, Peak: peakRSS,
-		Processor: processorSeconds,
-		Note:      func(sentence string) { j.progress.note("%s", sentence) },
-	}
+	b := j.board
+	b.Name, b.Graph, b.Methods, b.Log, b.Unmeasured = g.Name, g, flags.methods(), log, un
+	b.ResetPeak, b.Peak, b.Processor = resetPeak, peakRSS, processorSeconds
+	b.Note = func(sentence string) { j.progress.note("%s", sentence) }
 	j.progress.step("measuring on " + g.Name)
 	if err := b.Run(progress.With(ctx, func(e progress.Event) {
 		j.progress.count(g.Name+": "+e.Stage, e.Done, e.Total)

@@ -2,7 +2,10 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +21,8 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // run runs a command line in this process.
@@ -164,5 +169,126 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestBoard checks that a second run of a board trains nothing, that row-normalised features add to the same records,
+// and that the table has all methods.
+func TestBoard(t *testing.T) {
+	folder := t.TempDir()
+	args := []string{"paper", "board", "demo", "--methods", "herding", "--models", "sgc", "--seeds", "1", "--whole",
+		"1", "-o", folder}
+	records := func() []byte {
+		text, err := os.ReadFile(filepath.Join(folder, "demo.jsonl"))
+		mattest.OK(t, err)
+		return text
+	}
+	table, _ := ok(t, args...)
+	first := records()
+	again, _ := ok(t, args...)
+	if again != table || !bytes.Equal(first, records()) {
+		t.Errorf("a second run trained again, or printed another table:\n%s\n%s", table, again)
+	}
+	for _, want := range []string{"cgc-paper", "herding", "full graph", "break-even"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	ok(t, append(args, "--normalize-features")...)
+	lines := func(text []byte) int { return bytes.Count(text, []byte("\n")) }
+	if more := records(); !bytes.HasPrefix(more, first) || lines(more) != 2*lines(first) {
+		t.Errorf("row-normalised features: %d bytes of records after %d", len(more), len(first))
+	}
+}
+
+// TestSearchCommand checks the files of a search with a comparison, that a second run repeats no training on the full
+// graph, and that the flags it prints are those of cgc train.
+func TestSearchCommand(t *testing.T) {
+	folder := t.TempDir()
+	small, space := filepath.Join(folder, "small.safetensors"), filepath.Join(folder, "space.json")
+	mattest.OK(t, os.WriteFile(space, []byte(`{"hidden": [8], "learning_rate": [0.01], "models": ["sgc", "gcn"]}`), 0o666))
+	ok(t, "condense", "demo", "--nodes", "14", "-o", small)
+	args := []string{"search", "demo", "--condensed", small, "--space", space, "--trials", "9", "--epochs", "9",
+		"--finalists", "1", "--compare", "4", "-o", filepath.Join(folder, "out")}
+	text, _ := ok(t, args...)
+	whole := filepath.Join(folder, "out", "whole.jsonl")
+	first, err := os.ReadFile(whole)
+	mattest.OK(t, err)
+	if n := strings.Count(string(first), "\n"); n < 1 || n > 4 { // equal candidates share a training
+		t.Errorf("%d trainings on the full graph", n)
+	}
+	ok(t, args...)
+	if second, err := os.ReadFile(whole); err != nil || string(second) != string(first) {
+		t.Errorf("the second run trained again: %v", err)
+	}
+	var r struct {
+		Trials    []any
+		Finalists []any
+		Agreement struct{ Compared []any }
+	}
+	result, err := os.ReadFile(filepath.Join(folder, "out", "result.json"))
+	mattest.OK(t, err)
+	mattest.OK(t, json.Unmarshal(result, &r))
+	if len(r.Trials) != 9 || len(r.Finalists) != 1 || len(r.Agreement.Compared) != 4 {
+		t.Errorf("%d trials, %d finalists, %d compared", len(r.Trials), len(r.Finalists), len(r.Agreement.Compared))
+	}
+	_, flags, found := strings.Cut(text, "best: ")
+	if !found {
+		t.Fatalf("no best candidate in\n%s", text)
+	}
+	flags, _, _ = strings.Cut(flags, "\n")
+	ok(t, append([]string{"train", small, "--on", "demo", "-o", filepath.Join(folder, "model.safetensors")},
+		strings.Fields(flags)...)...)
+}
+
+// TestPropagateFolder compares the arrays with the embeddings, for all nodes and for a part in f16.
+func TestPropagateFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "propagated")
+	array := func(name string) []byte {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(folder, name+".npy"))
+		mattest.OK(t, err)
+		return text[10+int(binary.LittleEndian.Uint16(text[8:])):]
+	}
+	g := synth.Demo()
+	var all []int32
+	for v := range int32(g.Nodes()) {
+		all = append(all, v)
+	}
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
+	views, err := propagate.Run(t.Context(), blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: all})
+	mattest.OK(t, err)
+
+	ok(t, "propagate", "demo", "--hops", "2", "-o", folder)
+	for k, name := range []string{"hop0", "hop1", "hop2"} {
+		raw := array(name)
+		for i := range all {
+			for j, want := range views[k].Row(i) {
+				if got := math.Float32frombits(binary.LittleEndian.Uint32(raw[4*(i*g.Features()+j):])); got != want {
+					t.Fatalf("%s (%d, %d) is %v, want %v", name, i, j, got, want)
+				}
+			}
+		}
+	}
+	if y := int64(binary.LittleEndian.Uint64(array("y")[8*7:])); y != int64(g.Y[7]) {
+		t.Errorf("the label of node 7 is %d, want %d", y, g.Y[7])
+	}
+
+	ok(t, "propagate", "demo", "--hops", "1", "--part", "val", "--store", "f16", "-o", folder) // replaces the folder
+	if _, err := os.Stat(filepath.Join(folder, "hop2.npy")); err == nil {
+		t.Error("hop2.npy of the first run is still there")
+	}
+	if n := len(array("hop1")); n != 2*len(g.Split.Val)*g.Features() {
+		t.Errorf("hop1.npy has %d bytes in f16", n)
+	}
+	nodes, val := array("nodes"), array("val")
+	for i, v := range g.Split.Val {
+		row := binary.LittleEndian.Uint64(val[8*i:])
+		if got := binary.LittleEndian.Uint64(nodes[8*row:]); got != uint64(v) {
+			t.Errorf("row %d of the validation nodes is node %d, want %d", row, got, v)
+		}
+	}
+	if n := len(array("train")); n != 0 {
+		t.Errorf("%d bytes of rows of training nodes, want none", n)
 	}
 }

@@ -7,11 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
-	"github.com/graph-condensation/cgc/partition"
 )
 
 // offer returns the shell completions of a word.
@@ -21,18 +19,15 @@ type offer = func(cmd *cobra.Command, args []string, word string) ([]string, cob
 // the shell asks. A flag that already has a completion keeps it.
 func complete(root *cobra.Command) {
 	offers := map[string]offer{
-		"models": listOf(gnn.Names), "graphs": listOf(graphNames), "sizes": listOf(bench.Sizes),
+		"models": listOf(gnn.Names), "graphs": listOf(graphNames),
 		"format": oneOf(format.Writers), "like": oneOf(synth.Names),
 		"on":     oneOf(graphNames, cobra.ShellCompDirectiveDefault),
 		"config": files("json"), "params": files("json"),
 	}
 	for _, cmd := range tree(root) {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			f := offers[flag.Name]
-			if flag.Name == "partition" && cmd.Name() == "bench" {
-				f = listOf(partition.Names)
-			}
-			if _, has := cmd.GetFlagCompletionFunc(flag.Name); f != nil && !has {
+			f, is := offers[flag.Name]
+			if _, has := cmd.GetFlagCompletionFunc(flag.Name); is && !has {
 				completion(cmd, flag.Name, f)
 			}
 		})

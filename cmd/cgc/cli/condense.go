@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
@@ -44,9 +46,7 @@ The steps before the partition are then run once, and each file has the bytes of
 			return arguments(least, "GRAPH")(cmd, args)
 		},
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), args)
-		},
+		RunE:              runs(job.run),
 	}
 	flags := cmd.Flags()
 	job.config = newMethodFlags(cmd)
@@ -58,13 +58,11 @@ The steps before the partition are then run once, and each file has the bytes of
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the file extension)")
 	flags.StringVar(&job.embeddings, "embeddings", "",
 		"use the embeddings that cgc propagate wrote to `FILE`; GRAPH is then optional")
-	into(advancedGroup, flags, "embeddings")
 	flags.BoolVar(&job.timed, "timings", false,
 		"write the seconds of each step into the file, for cgc report; two runs then give different bytes")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
 	flags.BoolVar(&job.dry, "dry-run", false,
 		"print the nodes allocated to each class and the expected memory and time; write nothing")
-	into(outputGroup, flags)
 	return cmd
 }
 
@@ -88,13 +86,14 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 	if err := j.config.read(); err != nil {
 		return err
 	}
-	if len(j.nodes) > 1 {
-		return j.severalSizes(ctx, args)
-	}
-	if j.dry {
+	if j.dry && len(j.nodes) < 2 {
 		return j.dryRun(ctx, args[0])
 	}
-	if err := storable("-o", j.out, j.format, j.force); err != nil {
+	check := func() error { return storable("-o", j.out, j.format, j.force) }
+	if len(j.nodes) > 1 {
+		check = j.checkSizes
+	}
+	if err := check(); err != nil {
 		return err
 	}
 	if j.embeddings != "" {
@@ -107,9 +106,10 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 // this much work.
 const checkpointEvery = time.Minute
 
+// condense condenses to the size of the flags, or to each of several, and writes a file for each.
 func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 	defer memory.Bounded(collected(j.config.config.Memory))()
-	g, seconds, err := j.open(ctx, name, j.config)
+	g, opening, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err
 	}
@@ -120,22 +120,38 @@ func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g), bound)
 	defer func() { err = explain(err) }()
 	j.progress.step("condensing")
-	watched, plan := j.watch(ctx, bound, 1e9*openedRate(g, seconds))
-	kept := checkpoint.With(watched, j.out+".checkpoint", checkpointEvery)
-	small, err := j.config.condense(kept, g)
-	if err != nil {
-		return j.config.mistake(err)
+	files := []string{j.out}
+	to := func(ctx context.Context, _ int) (*condense.Condensed, error) { return j.config.condense(ctx, g) }
+	if len(j.nodes) > 1 {
+		bound = 0 // the plan of the propagation is for one size
+		if files, to, err = j.several(ctx, g); err != nil {
+			return err
+		}
 	}
-	planned := plan(small.Seconds.Of("propagate"))
-	r, err := j.write(ctx, j.out, g, small, seconds)
-	if err != nil {
-		return err
+	watched, plan := j.watch(ctx, bound, 1e9*openedRate(g, opening))
+	var all sizesOutcome
+	for i, file := range files {
+		kept := checkpoint.With(watched, file+".checkpoint", checkpointEvery)
+		small, err := to(kept, i)
+		if err != nil {
+			return j.config.mistake(err)
+		}
+		planned := plan(small.Seconds.Of("propagate"))
+		r, err := j.write(ctx, file, g, small, opening)
+		if err != nil {
+			return err
+		}
+		if err := checkpoint.Remove(kept); err != nil {
+			return err
+		}
+		r.Plan = planned
+		j.warn(r.Warnings)
+		all.Sizes = append(all.Sizes, r)
 	}
-	if err := checkpoint.Remove(kept); err != nil {
-		return err
+	if len(all.Sizes) == 1 {
+		return j.print(all.Sizes[0], all.Sizes[0].document())
 	}
-	r.Plan = planned
-	return j.tell(r)
+	return j.print(all, all.document())
 }
 
 // write writes the condensed graph to path. opening is how long opening the graph took.
@@ -151,28 +167,20 @@ func (j *condenseJob) write(
 	return r, nil
 }
 
-func (j *condenseJob) tell(r *outcome) error {
-	j.warn(r.Warnings)
-	return j.print(r, r.document())
-}
-
 // condense condenses g by the chosen method.
 func (f *configFlags) condense(ctx context.Context, g *graph.Graph) (*condense.Condensed, error) {
-	methods, err := f.methods()
-	if err != nil {
-		return nil, err
-	}
-	if config, is := methods[0].(cgc.Config); is { // so that a ratio is stored as given, not as a number of nodes
+	method := f.methods()[0]
+	if config, is := method.(cgc.Config); is { // so that a ratio is stored as given, not as a number of nodes
 		return cgc.Condense(ctx, g, config)
 	}
 	if err := condense.Trainable(g); err != nil {
 		return nil, err
 	}
-	nodes, err := f.config.Size.Of(g, condense.SettingOf(methods[0]).Inductive)
+	nodes, err := f.config.Size.Of(g, condense.SettingOf(method).Inductive)
 	if err != nil {
 		return nil, err
 	}
-	return methods[0].Condense(ctx, g, nodes, f.config.Seed)
+	return method.Condense(ctx, g, nodes, f.config.Seed)
 }
 
 // warn prints the warnings of a method, each at most once.
@@ -192,9 +200,7 @@ func (c *command) open(
 	if g, seconds, err = c.read(ctx, name); err != nil {
 		return nil, 0, err
 	}
-	for _, why := range flags.defaultsFor(g) {
-		c.progress.note("%s", why)
-	}
+	c.setDefaults(flags, g)
 	return g, seconds, nil
 }
 
@@ -211,15 +217,14 @@ func (c *command) print(object any, document *report.Document) error {
 // not read the features of a mapped file. Measuring the machine takes two seconds.
 func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 	flags := j.config
-	methods, err := flags.methods()
-	if err != nil {
-		return err
-	}
-	if _, is := methods[0].(auto.Method); is {
+	switch method := flags.built[0].(type) {
+	case cgc.Config:
+		flags.config.Variant = method.Variant
+	case auto.Method:
 		j.progress.note("this is for --method cgc: auto condenses by several methods, and takes several times as long")
 		flags.names[0] = flags.config.Name()
-	} else if _, is := methods[0].(cgc.Config); !is {
-		return usagef("--dry-run: what %s takes is not known, must be one of cgc's methods", methods[0].Name())
+	default:
+		return usagef("--dry-run: what %s takes is not known, must be one of cgc's methods", method.Name())
 	}
 	defer memory.Bounded(flags.config.Memory)()
 	g, seconds, err := j.open(ctx, name, flags)
@@ -227,12 +232,8 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 		return err
 	}
 	opened := peakRSS() // reading may need more memory than condensing
-	config, err := flags.methods()
-	if err != nil {
-		return err
-	}
 	// Report mistakes in the size before the measurement.
-	if _, err := bench.Predict(g, config[0].(cgc.Config), bench.Ceilings{}); err != nil {
+	if _, err := bench.Predict(g, flags.config, bench.Ceilings{}); err != nil {
 		return flags.mistake(err)
 	}
 	ceilings, err := j.ceilings(ctx)
@@ -240,7 +241,7 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 		return err
 	}
 	ceilings.File = openedRate(g, seconds)
-	f, err := bench.Predict(g, config[0].(cgc.Config), ceilings)
+	f, err := bench.Predict(g, flags.config, ceilings)
 	if err != nil {
 		return flags.mistake(err)
 	}
@@ -252,4 +253,78 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 			report.Bytes(limit), report.Bytes(f.Memory))
 	}
 	return j.print(f, f.Document())
+}
+
+// sizesOutcome is the result of a condensation to several sizes.
+type sizesOutcome struct {
+	// Sizes has what a condensation to each size prints, in the order of --nodes.
+	Sizes []*outcome `json:"sizes"`
+}
+
+// checkSizes checks the flags for several sizes, and makes the folder of -o.
+func (j *condenseJob) checkSizes() error {
+	with := ""
+	switch {
+	case j.dry:
+		with = "--dry-run"
+	case j.embeddings != "":
+		with = "--embeddings"
+	case j.config.lossless > 0:
+		with = "--lossless"
+	case j.format != "":
+		with = "--format"
+	case filepath.Ext(j.out) == extension:
+		return usagef("-o %s with %d sizes, must be a folder", j.out, len(j.nodes))
+	default:
+		return makeFolder("-o", j.out)
+	}
+	return usagef("--nodes with %d sizes and %s, must be one size", len(j.nodes), with)
+}
+
+// several returns a file for each size of --nodes, in the folder of -o, and a function that condenses to the size of
+// that index. What all sizes have in common is computed here.
+func (j *condenseJob) several(ctx context.Context, g *graph.Graph) (
+	files []string, to func(ctx context.Context, size int) (*condense.Condensed, error), err error,
+) {
+	method, seed := j.config.methods()[0], j.config.config.Seed
+	for _, n := range j.nodes {
+		file := filepath.Join(j.out, commandline.FileName(g.Name, n)+extension)
+		if err := storable("-o", file, "", j.force); err != nil {
+			return nil, nil, err
+		}
+		if c, is := method.(condense.Checker); is {
+			if err := c.Check(g, n); err != nil {
+				return nil, nil, j.config.mistake(err)
+			}
+		}
+		files = append(files, file)
+	}
+	if preparer, is := method.(condense.Preparer); is {
+		prepared, err := preparer.Prepare(ctx, g)
+		if err != nil {
+			return nil, nil, j.config.mistake(err)
+		}
+		return files, func(ctx context.Context, size int) (*condense.Condensed, error) {
+			return prepared.Condense(ctx, method, j.nodes[size], seed)
+		}, nil
+	}
+	return files, func(ctx context.Context, size int) (*condense.Condensed, error) {
+		return method.Condense(ctx, g, j.nodes[size], seed)
+	}, nil
+}
+
+// document shows the outcome as a table with a row for each size.
+func (s sizesOutcome) document() *report.Document {
+	d := &report.Document{Title: "condense " + s.Sizes[0].Graph}
+	t := &report.Table{Columns: report.Columns("nodes", "edges", "ratio", "method", "file")}
+	for _, r := range s.Sizes {
+		how := method(r.Config)
+		if r.Choice != nil {
+			how = r.Choice.Chosen
+		}
+		t.Row(report.Integer(r.Condensed.Nodes), report.Integer(r.Condensed.Edges), ratio(r.Condensed.Nodes, r.Nodes),
+			report.Word(how), report.Word(r.File))
+	}
+	d.Add(t)
+	return d
 }

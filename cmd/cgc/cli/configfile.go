@@ -14,8 +14,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment/tune"
-	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
@@ -79,7 +77,7 @@ func decodeConfig(text []byte, base cgc.Config, method string) (file configFile,
 	if err != nil {
 		return file, err
 	}
-	if !isCGC(m) {
+	if _, own := m.(cgc.Config); !own {
 		file.method = method
 		return file, file.decodeOther(text)
 	}
@@ -102,9 +100,7 @@ func (c *configFile) decodeOther(text []byte) error {
 	if err := strictly(text, &c.parameters); err != nil {
 		return err
 	}
-	for _, key := range []string{
-		"method", "nodes", "ratio", "label_ratio", "normalize_features", "standardize", "inductive", "seed", "training",
-	} {
+	for _, key := range keysOfType(reflect.TypeOf(common)) {
 		delete(c.parameters, key)
 	}
 	c.Size, c.Seed, c.Training = common.Size, common.Seed, common.Training
@@ -169,22 +165,6 @@ func keysOfType(t reflect.Type) (keys []string) {
 		}
 	}
 	return keys
-}
-
-// writeConfig atomically writes c in the format that decodeConfig reads.
-func writeConfig(path string, c tune.Candidate) error {
-	text, err := json.MarshalIndent(configFile{Config: c.Config, Training: &trainingFile{&c.Weighted}}, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("-o: %w", err)
-	}
-	return nil
 }
 
 // isConfig reports whether the file at path is a configuration, which may be replaced without asking.

@@ -3,20 +3,28 @@ package cli_test
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/binary"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/npy"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -24,6 +32,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // wide returns a graph of n nodes in which node v has the neighbours v ± s for several steps s, the same for all nodes.
@@ -126,32 +135,17 @@ func TestCondensesWithinMemory(t *testing.T) {
 // than the memory of its control group, as the driver of a cluster does. The output equals that of an unlimited run.
 func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 	slow.Test(t, "it makes embeddings of 120 MB")
-	const n, width, classes, hops, limit = 100_000, 100, 20, 2, 64 << 20
+	const limit = 64 << 20
 	dir := t.TempDir()
-	random := rand.New(rand.NewPCG(5, 0))
-	origin := stored.Origin{
-		Graph: "wide", Nodes: 3 * n, Edges: n, Features: width, Classes: classes, Rule: propagate.SGC, Hops: hops,
+	g := wide(100_000, 2, 100)
+	g.Split = graph.Split{}
+	for v := range g.Nodes() {
+		g.Split.Train = append(g.Split.Train, int32(v))
 	}
+	origin := stored.Origin{Rule: propagate.SGC, Hops: 2}
 	merge, merged := []string{"cgc", "propagate", "--merge"}, filepath.Join(dir, "merged.safetensors")
-	for _, cut := range [][2]int{{0, 48}, {48, width}} {
-		f := &stored.File{Origin: origin, Lo: cut[0], Hi: cut[1]}
-		for l := range hops + 1 {
-			h := mat.NewDense(n, cut[1]-cut[0])
-			for i := range h.Data {
-				h.Data[i] = random.Float32()
-			}
-			for i := range n {
-				h.Row(i)[i%classes] += 0.5
-			}
-			if l == 0 {
-				f.X = h
-			} else {
-				f.H = append(f.H, h)
-			}
-		}
-		for i := range n {
-			f.Train, f.Y = append(f.Train, int32(3*i)), append(f.Y, int32(i%classes))
-		}
+	for _, cut := range [][2]int{{0, 48}, {48, g.Features()}} {
+		f := mattest.Must(stored.Compute(t.Context(), blocked.Engine{}, origin, g, cut[0], cut[1]))
 		part := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", cut[0]))
 		mattest.OK(t, f.Write(t.Context(), part))
 		mattest.OK(t, confine.Forget(part))
@@ -281,28 +275,21 @@ func writeArrays(t *testing.T, g *graph.Graph, dir string) {
 	for v, c := range g.Y {
 		labels[v] = float32(c)
 	}
-	array := func(z *zip.Writer, name, descr, shape string, parts ...any) {
-		w := mattest.Must(z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store}))
-		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
-		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
-		for _, part := range append([]any{b, []byte(header)}, parts...) {
-			mattest.OK(t, binary.Write(w, binary.LittleEndian, part))
-		}
-	}
-	archive := func(name string, fill func(z *zip.Writer)) {
+	for name, arrays := range map[string][]format.Array{
+		"data.npz": {
+			{Name: "edge_index", Shape: []int{2, entries}, Data: append(from, to...)},
+			{Name: "node_feat", Data: g.X}, {Name: "num_nodes_list", Data: []int64{int64(n)}},
+		},
+		"node-label.npz": {{Name: "node_label", Shape: []int{n, 1}, Data: labels}},
+	} {
 		file := mattest.Must(os.Create(filepath.Join(dir, "raw", name)))
 		z := zip.NewWriter(file)
-		fill(z)
+		for _, a := range arrays {
+			w := mattest.Must(z.CreateHeader(&zip.FileHeader{Name: a.Name + ".npy", Method: zip.Store}))
+			mattest.OK(t, npy.Write(w, a, mat.F32))
+		}
 		mattest.OK(t, errors.Join(z.Close(), file.Close()))
 	}
-	archive("data.npz", func(z *zip.Writer) {
-		array(z, "edge_index", "<i8", fmt.Sprint("2, ", entries), from, to)
-		array(z, "node_feat", "<f4", fmt.Sprint(n, ", ", g.Features()), g.X.(*mat.Dense).Data)
-		array(z, "num_nodes_list", "<i8", "1,", []int64{int64(n)})
-	})
-	archive("node-label.npz", func(z *zip.Writer) {
-		array(z, "node_label", "<f4", fmt.Sprint(n, ", 1"), labels)
-	})
 	split := filepath.Join(dir, "split", "time")
 	mattest.OK(t, os.MkdirAll(split, 0o755))
 	for name, nodes := range map[string][]int32{"train": g.Split.Train, "valid": g.Split.Val, "test": g.Split.Test} {
@@ -328,4 +315,98 @@ func tell(t *testing.T, u confine.Usage, file string) {
 	t.Helper()
 	info := mattest.Must(os.Stat(file))
 	t.Logf("file %d bytes: %+v", info.Size(), u)
+}
+
+// TestEvaluatesWithinMemory checks that the command can test a GCN on a graph larger than the memory of its control
+// group. The accuracies equal those of an unlimited run on the same features stored by rows. The results contain the
+// plan, and the process keeps to it.
+func TestEvaluatesWithinMemory(t *testing.T) {
+	slow.Test(t, "it makes a graph of 200 MB")
+	const limit = 128 << 20
+	dir := t.TempDir()
+	file, found := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "found.json")
+	g := wide(330_000, 16, 120)
+	stored := *g
+	var err error
+	if stored.X, err = paneled.Copy(g.X, 16, mat.F32); err != nil {
+		t.Fatal(err)
+	}
+	mattest.OK(t, dataset.Write(t.Context(), file, &stored))
+	config := cgc.Defaults()
+	config.Nodes = 40
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
+	condensed := filepath.Join(dir, "small.safetensors")
+	mattest.OK(t, small.Save(t.Context(), condensed))
+	mattest.OK(t, confine.Forget(file))
+	line := []string{
+		"cgc", "evaluate", condensed, "--on", file, "--memory", fmt.Sprint(limit) + "B", "--seeds", "2", "--epochs", "20",
+		"--hidden", "32", "--json",
+	}
+	u := mattest.Must(confined(t, limit, nil, append([]string{"sh", "-c", `exec "$@" > "$0"`, found}, line...)...))
+	tell(t, u, file)
+	var r struct {
+		Results []struct {
+			ValMean  float64 `json:"val_mean"`
+			TestMean float64 `json:"test_mean"`
+		}
+		Testing struct {
+			Models []struct {
+				Passes   [2]int
+				Expected struct {
+					Memory int64 `json:"memory_bytes"`
+				}
+			}
+		}
+	}
+	text := mattest.Must(os.ReadFile(found))
+	mattest.OK(t, json.Unmarshal(text, &r))
+	evaluation := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(), Trainings: 2}
+	evaluation.Training.Epochs, evaluation.Training.Hidden, evaluation.Training.Weighted = 20, 32, true
+	want := mattest.Must(evaluation.Run(t.Context(), small, g))
+	val, _ := want[0].ValMean()
+	test, _ := want[0].TestMean()
+	if len(r.Results) != 1 || r.Results[0].ValMean != val || r.Results[0].TestMean != test {
+		t.Errorf("%+v, want validation %v and test %v", r.Results, val, test)
+	}
+	if m := r.Testing.Models; len(m) != 1 || m[0].Passes[0] < 2 || m[0].Expected.Memory > limit {
+		t.Errorf("plan %+v, want several passes within %d bytes", r.Testing, limit)
+	}
+}
+
+// TestRefusesTooLittleMemory checks that a limit that is too small is rejected before any computation, with the
+// smallest limit that works.
+func TestRefusesTooLittleMemory(t *testing.T) {
+	slow.Test(t, "it makes a graph of 200 MB")
+	dir := t.TempDir()
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	mattest.OK(t, dataset.Write(t.Context(), file, wide(80_000, 4, 300)))
+	run := func(bound string, args ...string) (out, said string, err error) {
+		var stdout, stderr strings.Builder
+		cmd := exec.CommandContext(t.Context(), "cgc", append(args, "--quiet", "--memory", bound)...)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err = cmd.Run()
+		return stdout.String(), stderr.String(), err
+	}
+	least := func(args ...string) string {
+		t.Helper()
+		_, said, err := run("1MB", args...)
+		found := regexp.MustCompile(`at least (\d+)(MB)?`).FindStringSubmatch(said)
+		if err == nil || found == nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		return found[1] + cmp.Or(found[2], "B")
+	}
+	condense := []string{"condense", file, "--nodes", "40", "-o", small}
+	if _, said, err := run(least(condense...), condense...); err != nil {
+		t.Fatal(err, said)
+	}
+	evaluate := []string{"evaluate", small, "--on", file, "--epochs", "10", "--seeds", "1"}
+	bound := least(evaluate...)
+	out, said, err := run(bound, append(evaluate, "--dry-run")...)
+	if err != nil || !strings.Contains(out, "plan of testing gcn") {
+		t.Fatal(err, out, said)
+	}
+	if out, said, err = run(bound, evaluate...); err != nil || !strings.Contains(out, "testing within") {
+		t.Fatal(err, out, said)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,16 +36,12 @@ Native files, text, OGB folders, folders of named nodes and Parquet are read in 
 memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edge, or 24 if edges have weights.`,
 		Args:              arguments(2, "FROM", "TO"),
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.from, job.to = args[0], args[1]
-			return job.run(cmd.Context())
-		},
+		RunE:              runs(job.run),
 	}
 	cmd.Flags().StringVar(&job.name, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Writers(), ", ")+" (default by the file extension)")
 	job.store.addTo(cmd)
 	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file if it exists")
-	into(outputGroup, cmd.Flags())
 	return cmd
 }
 
@@ -58,7 +53,8 @@ type convertJob struct {
 	store          storing
 }
 
-func (j *convertJob) run(ctx context.Context) error {
+func (j *convertJob) run(ctx context.Context, args []string) error {
+	j.from, j.to = args[0], args[1]
 	asked := j.store.asked()
 	if err := j.store.check(); err != nil {
 		return err
@@ -138,16 +134,11 @@ func (j *convertJob) stream(ctx context.Context) (handled bool, err error) {
 	o := j.store.options(s.Held)
 	const worth = 256 << 20 // the plan is printed for graphs of at least this many bytes
 	if p := s.Plan(o); p.Read+p.Scratch >= worth {
-		j.progress.note("%s", planText(p, s.Held, j.store.memory))
+		j.progress.note("plan within %s: %s to read, at most %s in temporary files, at most %s to write, %s of memory for "+
+			"labels and names and the rest for sorting", report.Bytes(j.store.memory), report.Bytes(p.Read),
+			report.Bytes(p.Scratch), report.Bytes(p.File), report.Bytes(s.Held))
 	}
 	return true, j.writeStream(ctx, s, j.to, o)
-}
-
-// planText describes the resources needed to write a stream.
-func planText(p format.Plan, held, memory int64) string {
-	return fmt.Sprintf("plan within %s: %s to read, at most %s in temporary files, at most %s to write, %s of memory for "+
-		"labels and names and the rest for sorting", report.Bytes(memory), report.Bytes(p.Read), report.Bytes(p.Scratch),
-		report.Bytes(p.File), report.Bytes(held))
 }
 
 // fits returns an error if a file that must be read completely is larger than the memory limit. Native files are

@@ -24,17 +24,12 @@ distances to the means least. So a node of a smaller size is a union of nodes of
 if FILE has some, its features are propagated over them first.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.IntVar(&job.nodes, "nodes", 0, "number of condensed nodes, at least one for each class")
-	into(sizeGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the condensed graph to `OTHER`")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
-	into(outputGroup, flags)
 	return cmd
 }
 
@@ -57,7 +52,7 @@ type cutResult struct {
 	File   string `json:"file"`
 }
 
-func (j *cutJob) run(ctx context.Context, file string) error {
+func (j *cutJob) run(ctx context.Context, args []string) error {
 	switch {
 	case j.nodes < 1:
 		return usagef("cut needs --nodes N, at least 1: the number of condensed nodes")
@@ -67,7 +62,7 @@ func (j *cutJob) run(ctx context.Context, file string) error {
 	if err := storable("-o", j.out, "", j.force); err != nil {
 		return err
 	}
-	large, err := cgc.Load(file)
+	large, err := cgc.Load(args[0])
 	if err != nil {
 		return err
 	}

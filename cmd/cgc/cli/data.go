@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -31,8 +30,6 @@ func (c *command) dataCommand() *cobra.Command {
 ` + strings.Join(fetchable(), ", ") + ` are downloaded from their official source if they are in neither.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: onlyCommands,
-
-		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(c.listCommand(), c.fetchCommand(), c.describeCommand(), c.convertCommand("cgc data"), c.makeCommand())
 	return cmd
@@ -90,9 +87,7 @@ func (l *listed) measure(ctx context.Context) {
 }
 
 func listDocument(list []listed) *report.Document {
-	t := &report.Table{Columns: []report.Column{
-		{Name: "name"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "where"},
-	}}
+	t := &report.Table{Columns: report.Columns("name", "nodes", "edges", "features", "classes", "where")}
 	for _, s := range list {
 		row := []report.Cell{report.Word(s.Name)}
 		for _, n := range []int{s.Nodes, s.Edges, s.Features, s.Classes} {
@@ -182,7 +177,6 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 		cmd.Flags().IntVar(&c.split, "split", 0, "split to use of a graph that holds several, counted from 0")
 		cmd.Flags().StringVar(&c.without, "without", "",
 			"leave out the nodes whose ids are in `FILE`, one on each line, as if GRAPH had never had them")
-		into(graphGroup, cmd.Flags(), "split", "without", "nodes-sql", "edges-sql")
 	}
 }
 
@@ -193,20 +187,18 @@ func readIDs(path string) (ids []string, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	rows := csv.NewReader(file)
-	rows.FieldsPerRecord = -1
-	for {
-		row, err := rows.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			return ids, nil
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", path, err)
-		case len(ids) == 0 && slices.Contains([]string{"id", "node_id", "node"}, strings.ToLower(row[0])):
-		default:
+	table := csv.NewReader(file)
+	table.FieldsPerRecord = -1
+	rows, err := table.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, row := range rows {
+		if len(ids) > 0 || !slices.Contains([]string{"id", "node_id", "node"}, strings.ToLower(row[0])) {
 			ids = append(ids, row[0])
 		}
 	}
+	return ids, nil
 }
 
 func (c *command) describeCommand() *cobra.Command {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -46,10 +45,7 @@ FOLDER/summary.csv contain the results of the last command.`,
 			return nil
 		},
 		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.wholeSaid = job.said(cmd, "whole")
-			return job.run(cmd.Context(), args)
-		},
+		RunE:              runs(job.run),
 	}
 	job.axes, job.config = newAxes(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations of each method and size, each with its own seed")
@@ -68,11 +64,13 @@ type experimentJob struct {
 	config       *configFlags
 	training     *trainingFlags
 	trainings    int
-	wholeSaid    bool
 	folder, page string
 
-	log  *experiment.Log
-	more []report.Block // blocks of the report page that show the condensed graphs
+	log   *experiment.Log
+	kept  int              // records that the log had before
+	arms  []experiment.Arm // of the current graph
+	nodes []int            // condensed nodes of each arm
+	more  []report.Block   // blocks of the report page that show the condensed graphs
 }
 
 // The files of an experiment's folder.
@@ -93,14 +91,13 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 	}()
 	defer memory.Bounded(collected(0))()
 	var records []experiment.Record
-	done := 0
 	for _, name := range names {
 		config := *j.config // a missing size depends on the graph
 		g, _, err := j.open(ctx, name, &config)
 		if err != nil {
 			return err
 		}
-		found, trained, err := j.one(ctx, g, &config)
+		found, err := j.one(ctx, g, &config)
 		if err != nil {
 			return err
 		}
@@ -108,8 +105,8 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 			return err
 		}
 		records = append(records, found...)
-		done += trained
 	}
+	done := len(j.log.Records()) - j.kept
 	e := &findings.Experiment{
 		Summaries: experiment.Summarize(records), Comparisons: []experiment.Comparison{}, Trained: done,
 		Kept: len(records) - done,
@@ -129,45 +126,35 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 	return j.print(e, e.Document())
 }
 
-// one runs the experiment on one graph, and returns its records and how many of them are new.
+// one runs the experiment on one graph, and returns its records.
 func (j *experimentJob) one(
 	ctx context.Context, g *graph.Graph, config *configFlags,
-) (records []experiment.Record, trained int, err error) {
+) (records []experiment.Record, err error) {
 	blocks, err := j.fit(g, config)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	arms, err := j.arms(g, config)
-	if err != nil {
-		return nil, 0, err
+	if err := j.cross(g, config); err != nil {
+		return nil, err
 	}
 	if err := j.keep(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	largest := 0 // condensed nodes
-	for _, a := range arms {
-		nodes, err := a.Size.Of(g, condense.SettingOf(a.Method).Inductive)
-		if err != nil {
-			return nil, 0, config.mistake(err)
-		}
-		largest = max(largest, nodes)
-	}
-	bound, rest := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
+	bound, rest := testingBound(config.config.Memory, g, slices.Max(j.nodes), j.training.config.Hidden)
 	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
-	before := len(j.log.Records())
 	grid := experiment.Grid{
-		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
-		Models: j.training.models, Whole: j.training.wholeOf(g, j.wholeSaid), Memory: bound,
+		Arms: j.arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
+		Models: j.training.models, Whole: j.wholeOf(j.training, g), Memory: bound,
 		Measure: func(r *experiment.Record) { r.Peak = peakRSS() },
 		Warn:    func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
 	}
 	j.progress.step("condensing and training on " + g.Name)
 	records, err = grid.Run(ctx, g, j.log)
 	if err != nil {
-		return nil, 0, rest.limited(config.mistake(err), g)
+		return nil, rest.limited(config.mistake(err), g)
 	}
-	return records, len(j.log.Records()) - before, nil
+	return records, nil
 }
 
 // show adds to the report page, for each method, the condensed graph of the first size and seed.
@@ -177,23 +164,15 @@ func (j *experimentJob) show(
 	if j.page == "" {
 		return nil
 	}
-	arms, err := j.arms(g, config)
-	if err != nil {
-		return err
-	}
 	summaries := experiment.Summarize(records)
 	var seen []string
-	for _, a := range arms {
+	for i, a := range j.arms {
 		if slices.Contains(seen, a.Name) {
 			continue
 		}
 		seen = append(seen, a.Name)
-		nodes, err := a.Size.Of(g, condense.SettingOf(a.Method).Inductive)
-		if err != nil {
-			return config.mistake(err)
-		}
-		s := shown{name: name, graph: g, method: a.Method, nodes: nodes, seed: config.config.Seed}
-		s.small, s.whole = scoresOf(summaries, a.Name, nodes)
+		s := shown{name: name, graph: g, method: a.Method, nodes: j.nodes[i], seed: config.config.Seed}
+		s.small, s.whole = scoresOf(summaries, a.Name, s.nodes)
 		blocks, err := j.command.show(ctx, s)
 		if err != nil {
 			return config.mistake(err)
@@ -203,27 +182,29 @@ func (j *experimentJob) show(
 	return nil
 }
 
-// arms returns the combinations to compare: every method at every size.
-func (j *experimentJob) arms(g *graph.Graph, config *configFlags) (arms []experiment.Arm, err error) {
+// cross sets the arms to compare on g: every method at every size.
+func (j *experimentJob) cross(g *graph.Graph, config *configFlags) error {
 	sizes := j.axes.sizes()
 	if len(sizes) == 0 {
 		sizes = []condense.Size{config.config.Size}
 	}
+	j.arms, j.nodes = nil, nil
 	for _, size := range sizes {
 		sized := *config
 		sized.config.Size = size
 		if _, err := sized.config.NodesFor(g); err != nil {
-			return nil, config.mistake(err)
+			return config.mistake(err)
 		}
-		methods, err := sized.methods()
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range methods {
-			arms = append(arms, experiment.Arm{Name: m.Name(), Method: m, Size: size, Training: j.training.config})
+		for _, m := range sized.methods() {
+			nodes, err := size.Of(g, condense.SettingOf(m).Inductive)
+			if err != nil {
+				return config.mistake(err)
+			}
+			j.nodes = append(j.nodes, nodes)
+			j.arms = append(j.arms, experiment.Arm{Name: m.Name(), Method: m, Size: size, Training: j.training.config})
 		}
 	}
-	return arms, nil
+	return nil
 }
 
 // check checks the command line. It opens nothing except an existing log.
@@ -241,19 +222,13 @@ func (j *experimentJob) check() error {
 	case j.folder == "":
 		return usagef("experiment needs -o FOLDER: the folder for the records")
 	}
-	info, err := os.Stat(j.folder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, syscall.ENOTDIR):
-		return makeFolder("-o", j.folder) // reports the error
-	case err != nil:
-		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
-	case !info.IsDir():
-		return usagef("-o %s is a file, must be a folder", j.folder)
+	if err := notFile("-o", j.folder); err != nil {
+		return err
 	}
-	_, err = os.Stat(j.path(recordsName))
-	if err == nil {
+	if _, err := os.Stat(j.folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return makeFolder("-o", j.folder) // reports the error
+	}
+	if _, err := os.Stat(j.path(recordsName)); err == nil {
 		return j.keep()
 	}
 	for _, name := range []string{tableName, summaryName} {
@@ -276,7 +251,9 @@ func (j *experimentJob) keep() error {
 		return err
 	}
 	var err error
-	j.log, err = j.openLog(j.path(recordsName))
+	if j.log, err = j.openLog(j.path(recordsName)); err == nil {
+		j.kept = len(j.log.Records())
+	}
 	return err
 }
 

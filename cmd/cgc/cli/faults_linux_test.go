@@ -162,6 +162,14 @@ func TestForbidden(t *testing.T) {
 	wantAlone(t, dir, "cgc", "secret.safetensors")
 }
 
+// process runs cgc in a process of its own.
+func process(t *testing.T, args ...string) {
+	t.Helper()
+	if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
 // TestOnePath checks that when several runs write to one path at once, the complete file of one of them remains.
 func TestOnePath(t *testing.T) {
 	dir := t.TempDir()
@@ -170,10 +178,7 @@ func TestOnePath(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range runs {
 		group.Go(func() {
-			args := []string{"condense", "demo", "--method", "cgc", "--nodes", fmt.Sprint(35 + 5*i), "-o", out, "--quiet"}
-			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, said)
-			}
+			process(t, "condense", "demo", "--method", "cgc", "--nodes", fmt.Sprint(35+5*i), "-o", out, "--quiet")
 		})
 	}
 	group.Wait()
@@ -189,28 +194,19 @@ func TestManyProcesses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "wide.safetensors")
 	mattest.OK(t, dataset.Write(t.Context(), file, wide(5_000, 4, 16)))
-	const processes = 16
-	var files [processes][]byte
+	var files [16]string
 	var group sync.WaitGroup
-	for i := range processes {
+	for i := range files {
+		files[i] = filepath.Join(dir, fmt.Sprintf("small-%d.safetensors", i))
 		group.Go(func() {
-			out := filepath.Join(dir, fmt.Sprintf("small-%d.safetensors", i))
-			args := []string{"condense", file, "--method", "cgc", "--nodes", "16", "-o", out, "--quiet", "--threads",
-				fmt.Sprint(1 + i%3)}
-			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, said)
-				return
-			}
-			var err error
-			if files[i], err = os.ReadFile(out); err != nil {
-				t.Error(err)
-			}
+			process(t, "condense", file, "--method", "cgc", "--nodes", "16", "-o", files[i], "--quiet", "--threads",
+				fmt.Sprint(1+i%3))
 		})
 	}
 	group.Wait()
-	for i, text := range files {
-		if text != nil && files[0] != nil && !bytes.Equal(text, files[0]) {
-			t.Errorf("process %d writes other bytes", i)
+	for _, other := range files {
+		if !t.Failed() && !sameContents(t, other, files[0]) {
+			t.Errorf("%s has other bytes than %s", other, files[0])
 		}
 	}
 }

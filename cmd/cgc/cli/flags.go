@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // sizes lists the flags for N′. At most one of them may be given.
@@ -38,7 +39,8 @@ type configFlags struct {
 	// own are the names of the flags that only cgc's methods read.
 	own []string
 
-	training *trainingFile // training settings of the file, or nil
+	built    []condense.Method // the chosen methods, before the setting and the limits of the flags
+	training *trainingFile     // training settings of the file, or nil
 }
 
 // newConfigFlags adds to cmd the flags for condensing with one of cgc's own methods.
@@ -46,7 +48,6 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
 	f.addSize()
 	addChoice(cmd, &f.config.Variant, "method", cgc.Variants(), methodUsage)
-	into(methodGroup, f.flags)
 	f.addRest(cmd)
 	return f
 }
@@ -59,11 +60,9 @@ func newMethodFlags(cmd *cobra.Command) *configFlags {
 
 // methodFlags is newMethodFlags with a default method. about is a clause for the help.
 func methodFlags(cmd *cobra.Command, method, about string) *configFlags {
-	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
-	f.names = []string{method}
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags(), names: []string{method}}
 	f.addSize()
 	addChoice(cmd, &f.names[0], "method", condense.Names(), methodUsage+"; "+about)
-	into(methodGroup, f.flags)
 	f.addParams()
 	f.addRest(cmd)
 	return f
@@ -80,7 +79,6 @@ func (f *configFlags) addSize() {
 			"2.6% or 0.026")
 	flags.Var(share(&c.LabelRatio), "label-ratio",
 		"number of condensed nodes as a fraction of the training nodes: 50% or 0.5")
-	into(sizeGroup, flags)
 }
 
 // addLossless adds the flag that searches for a size.
@@ -88,7 +86,6 @@ func (f *configFlags) addLossless() {
 	f.flags.Float64Var(&f.lossless, "lossless", 0,
 		"condense to the smallest size that is expected to lose at most so many `POINTS` of accuracy, judged on the "+
 			"validation nodes; --nodes, --ratio or --label-ratio is then the largest size; 0 does not search")
-	into(sizeGroup, f.flags)
 }
 
 // addParams adds the flags for the parameters of other packages' methods.
@@ -97,7 +94,6 @@ func (f *configFlags) addParams() {
 		"set a parameter of a baseline, as `KEY=VALUE` or METHOD.KEY=VALUE; may be repeated")
 	f.flags.StringVar(&f.params.file, "params", "",
 		"read parameters of baselines from the JSON object in `FILE`; --param overrides it")
-	into(advancedGroup, f.flags)
 }
 
 // addRest adds the setting, the seed and the parameters of cgc's methods.
@@ -108,7 +104,6 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
 	flags.StringVar(&f.file, "config", "",
 		"start from the configuration in `FILE` (JSON), as cgc tune writes it, or of a condensed graph; flags override it")
-	into(methodGroup, flags)
 	before := map[string]bool{}
 	flags.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
 	f.addParameters(cmd)
@@ -124,7 +119,6 @@ func addSetting(flags *pflag.FlagSet, c *cgc.Config, inductive string) {
 	addNormalize(flags, &c.NormalizeFeatures)
 	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, inductive)
-	into(graphGroup, flags)
 }
 
 func addNormalize(flags *pflag.FlagSet, at *bool) {
@@ -170,12 +164,8 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha,
 		"weight of the smoothness of the condensed features over the condensed edges")
 	addMemory(flags, c)
-	flags.Var(precision(&c.Precision), "precision",
-		"precision of the features between hops; half is faster on large graphs and less exact: "+
-			joinWords(precisions(), ", "))
-	completion(cmd, "precision", oneOf(precisions))
-	into(methodGroup, flags, "partition", "propagation", "hops", "augment", "edges")
-	into(advancedGroup, flags)
+	addChoice(cmd, &c.Precision, "precision", blocked.Precisions(),
+		"precision of the features between hops; half is faster on large graphs and less exact")
 }
 
 // read reads the files named on the command line, and checks everything that does not depend on the graph.
@@ -211,16 +201,16 @@ func (f *configFlags) read() error {
 	if !f.reads(f.fileMethod) {
 		return usagef("--config %s is of method %s, must be for --method too", f.file, f.fileMethod)
 	}
-	methods, err := f.methods()
-	if err == nil && f.flags.Changed("lossless") {
-		switch _, chooses := methods[0].(auto.Method); {
-		case !(f.lossless >= 0 && f.lossless <= 100):
-			return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
-		case f.lossless > 0 && !chooses:
-			return usagef("--lossless with method %s, must be with auto", methods[0].Name())
-		}
+	if err := f.build(); err != nil || !f.flags.Changed("lossless") {
+		return err
 	}
-	return err
+	switch _, chooses := f.built[0].(auto.Method); {
+	case !(f.lossless >= 0 && f.lossless <= 100):
+		return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
+	case f.lossless > 0 && !chooses:
+		return usagef("--lossless with method %s, must be with auto", f.built[0].Name())
+	}
+	return nil
 }
 
 // settle replaces the method auto, if nobody asked for it, by cgc as soon as a parameter of cgc or its embeddings are
@@ -292,21 +282,19 @@ func (f *configFlags) readFile() error {
 
 func (f *configFlags) sizeless() bool { return f.config.Size.IsZero() }
 
-// defaultsFor sets a missing size to the default for g, and returns the reasons.
-func (f *configFlags) defaultsFor(g *graph.Graph) (reasons []string) {
-	if !f.sizeless() {
-		return nil
-	}
-	if f.lossless > 0 {
+// setDefaults sets a missing size to the default for g, and prints the reasons.
+func (c *command) setDefaults(f *configFlags, g *graph.Graph) {
+	switch {
+	case !f.sizeless():
+	case f.lossless > 0:
 		f.config.Nodes = min(len(g.Split.Train), judge.MostNodes)
-		return nil
+	default:
+		defaults, why := cgc.DefaultsFor(g)
+		f.config.Nodes = defaults.Nodes
+		for _, r := range why {
+			c.progress.note("%s (set --nodes, --ratio or --label-ratio to change it)", r.Text)
+		}
 	}
-	defaults, why := cgc.DefaultsFor(g)
-	f.config.Nodes = defaults.Nodes
-	for _, r := range why {
-		reasons = append(reasons, r.Text+" (set --nodes, --ratio or --label-ratio to change it)")
-	}
-	return reasons
 }
 
 // mistake rewords err to name the flag or the file that set each offending parameter.
@@ -339,13 +327,11 @@ type axes struct {
 
 // newAxes adds the condensation flags to cmd. The method and size flags accept lists.
 func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
-	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
-	f.names = []string{f.config.Name()}
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags(), names: []string{cgc.Defaults().Name()}}
 	a := new(axes)
 	addSome(cmd, &f.names, "methods", condense.Names(),
 		"methods to compare (the first with each of the others), or all")
 	flags := cmd.Flags()
-	into(methodGroup, flags)
 	flags.Var(distinct(&a.nodes, nodesOf, "ints", "integers of at least 1"), "nodes",
 		"numbers of condensed nodes, as `35,70,140` (default 10 per class)")
 	const shares = "fractions above 0 and at most 1, or percentages as in 1.3%,2.6%"
@@ -354,7 +340,6 @@ func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
 			"as `1.3%,2.6%`")
 	flags.Var(distinct(&a.labelRatios, parseShare, "floats", shares), "label-ratios",
 		"numbers of condensed nodes as fractions of the training nodes, as `25%,50%`")
-	into(sizeGroup, flags)
 	f.addParams()
 	f.addRest(cmd)
 	return a, f

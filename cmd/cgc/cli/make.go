@@ -65,16 +65,13 @@ edge.`,
 			return c.makeGraph(cmd.Context(), shape, seed, out, store)
 		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.StringVar(&like, "like", "", "use the sizes of `NAME`: "+strings.Join(synth.Names(), ", "))
 	flags.Uint64Var(&seed, "seed", 0, "random seed")
 	flags.Var(factor(&scale), "scale", "factor for the numbers of nodes and edges and the split sizes: 0.1 or 1/4")
-	into(graphGroup, flags)
 	flags.StringVarP(&out, "output", "o", "", "write the graph to `FILE`")
 	store.addTo(cmd)
 	flags.BoolVar(&force, "force", false, "replace the file if it exists")
-	into(outputGroup, flags)
 	return cmd
 }
 

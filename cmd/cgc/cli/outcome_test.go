@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
@@ -104,11 +105,7 @@ func TestOutcomeJSON(t *testing.T) {
 	mattest.OK(t, writeJSON(&got, exampleOutcome()))
 	golden.Compare(t, "testdata/run.json", got.Bytes())
 	var back outcome
-	decoder := json.NewDecoder(&got)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&back); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, strictly(got.Bytes(), &back))
 	if back.Results[1] != exampleOutcome().Results[1] || !reflect.DeepEqual(back.Seconds, exampleOutcome().Seconds) {
 		t.Errorf("%+v does not survive JSON: %+v", exampleOutcome(), back)
 	}
@@ -139,40 +136,24 @@ func TestVersionLines(t *testing.T) {
 	}
 }
 
-// measured repeats the JSON keys of bench, so that a new, renamed or missing key fails the test.
-type measured struct {
-	Kernel   string
-	Threads  int
-	Runs     int
-	Seed     uint64
-	Ceilings struct {
-		Stream  float64 `json:"stream_gb_per_s"`
-		Gather  float64 `json:"gather_gb_per_s"`
-		Compute float64 `json:"compute_gflop_per_s"`
-	}
-	Cases []struct {
-		Size                                   string
-		Scale                                  float64
-		Partition                              string
-		Nodes, Edges, Features, Classes, Train int
-		Condensed                              int `json:"condensed_nodes"`
-		Steps                                  []struct {
-			Step           string
-			Seconds, Share float64
-			Work           *float64
-			Ceiling        string
-		}
-		Peak int64 `json:"peak_rss_bytes"`
-	}
-	Growth []struct {
-		Size, Partition, Step string
-		Exponent              *float64
-	}
-}
-
 // TestBench checks the keys of bench --json and the sizes of its cases. Of the times, it checks only that they are
 // positive.
 func TestBench(t *testing.T) {
+	for _, c := range []struct {
+		part any
+		keys string
+	}{
+		{bench.Result{}, "kernel threads runs seed ceilings cases growth"},
+		{bench.Case{}, "size scale partition precision nodes edges features classes train condensed_nodes steps " +
+			"peak_rss_bytes"},
+		{bench.Step{}, "step seconds work ceiling share"},
+		{bench.Ceilings{}, "stream_gb_per_s gather_gb_per_s compute_gflop_per_s file_gb_per_s"},
+		{bench.Growth{}, "size partition precision step exponent"},
+	} {
+		if got := strings.Join(keysOfType(reflect.TypeOf(c.part)), " "); got != c.keys {
+			t.Errorf("the keys of %T are %s, want %s", c.part, got, c.keys)
+		}
+	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("cgc", "bench", "--sizes", "cora", "--runs", "1", "--scale", "1,2", "--seed", "7",
 		"--threads", "1", "--json")
@@ -180,13 +161,8 @@ func TestBench(t *testing.T) {
 	if err := cmd.Run(); err != nil || timeNote.ReplaceAllString(stderr.String(), "") != "" {
 		t.Fatalf("%v, %s", err, &stderr)
 	}
-	decoder := json.NewDecoder(&stdout)
-	decoder.DisallowUnknownFields()
-	var m measured
-	mattest.OK(t, decoder.Decode(&m))
-	if decoder.More() {
-		t.Error("more than one JSON object")
-	}
+	var m bench.Result
+	mattest.OK(t, strictly(stdout.Bytes(), &m))
 	if m.Kernel == "" || m.Threads != 1 || m.Runs != 1 || m.Seed != 7 || len(m.Cases) != 2 || len(m.Growth) != 6 {
 		t.Fatalf("%+v", m)
 	}
@@ -201,9 +177,9 @@ func TestBench(t *testing.T) {
 		}
 		var steps []string
 		for _, s := range c.Steps {
-			steps = append(steps, s.Step)
-			if whole := s.Step == "condense"; s.Seconds <= 0 || whole != (s.Work == nil) || whole != (s.Ceiling == "") ||
-				(whole || s.Step == "augment") != (s.Share == 0) { // the defaults augment nothing
+			steps = append(steps, s.Name)
+			if whole := s.Name == "condense"; s.Seconds <= 0 || whole != (s.Work == nil) ||
+				(whole || s.Name == "augment") != (s.Share == 0) { // the defaults augment nothing
 				t.Errorf("%+v", s)
 			}
 		}
@@ -212,7 +188,7 @@ func TestBench(t *testing.T) {
 		}
 	}
 	for _, g := range m.Growth {
-		if g.Size != "cora" || g.Partition != "kmeans" || g.Step == "" || g.Exponent == nil {
+		if g.Size != "cora" || g.Partition != "kmeans" || g.Step == "" || g.Exponent == 0 {
 			t.Errorf("%+v", g)
 		}
 	}

@@ -84,9 +84,7 @@ func (r *outcome) condensations() int {
 func (r *outcome) sizes() *report.Table {
 	edges := report.Integer(r.Condensed.Edges)
 	features, classes := report.Integer(r.Features), report.Integer(r.Classes)
-	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
-	}}
+	t := &report.Table{Columns: report.Columns("graph", "nodes", "edges", "features", "classes", "training nodes")}
 	t.Row(report.Word(r.Graph), report.Integer(r.Nodes), report.Integer(r.Edges), features, classes,
 		report.Integer(r.Train))
 	t.Row(report.Word("condensed"), report.Integer(r.Condensed.Nodes), edges, features, classes,
@@ -135,12 +133,6 @@ func method(config json.RawMessage) string {
 	if err != nil { // for another package's method, list all parameters
 		return otherMethod(config)
 	}
-	said := []string{c.Name()}
-	add := func(parameter, format string, args ...any) {
-		if c.Variant.Reads(parameter) {
-			said = append(said, fmt.Sprintf(format, args...))
-		}
-	}
 	hops := "hops"
 	if c.Hops == 1 {
 		hops = "hop"
@@ -148,37 +140,33 @@ func method(config json.RawMessage) string {
 	if len(c.HopWeights) > 0 {
 		hops += " weighted " + c.HopWeights.String()
 	}
-	add("hops", "%s with %d %s", c.Propagation, c.Hops, hops)
+	partition := c.Partition + " partition"
 	if c.Partitions > 1 {
-		add("partition", "best of %d %s partitions", c.Partitions, c.Partition)
-	} else {
-		add("partition", "%s partition", c.Partition)
+		partition = fmt.Sprintf("best of %d %s partitions", c.Partitions, c.Partition)
 	}
-	add("augment", "augmentation %g", c.Augment)
-	if c.PseudoLabels > 0 {
-		add("pseudo_labels", "pseudo-labels %g", c.PseudoLabels)
-	}
-	if c.SoftLabels {
-		add("soft_labels", "soft labels")
-	}
-	add("temperature", "temperature %s", c.Temperature)
-	if c.Edges == cgc.RealEdges {
-		add("edges", "real edges")
-	} else {
-		add("threshold", "threshold %g", c.Threshold)
-	}
-	if c.Degree > 0 {
-		add("degree", "degree %g", c.Degree)
-	}
-	add("alpha", "alpha %g", c.Alpha)
-	if c.NormalizeFeatures {
-		add("normalize_features", "normalized features")
-	}
-	if c.Standardize {
-		add("standardize", "standardized")
-	}
-	if c.Inductive {
-		add("inductive", "inductive")
+	said := []string{c.Name()}
+	for _, p := range []struct {
+		parameter string
+		shown     bool
+		text      string
+	}{
+		{"hops", true, fmt.Sprintf("%s with %d %s", c.Propagation, c.Hops, hops)},
+		{"partition", true, partition},
+		{"augment", true, fmt.Sprintf("augmentation %g", c.Augment)},
+		{"pseudo_labels", c.PseudoLabels > 0, fmt.Sprintf("pseudo-labels %g", c.PseudoLabels)},
+		{"soft_labels", c.SoftLabels, "soft labels"},
+		{"temperature", true, fmt.Sprintf("temperature %s", c.Temperature)},
+		{"edges", c.Edges == cgc.RealEdges, "real edges"},
+		{"threshold", c.Edges != cgc.RealEdges, fmt.Sprintf("threshold %g", c.Threshold)},
+		{"degree", c.Degree > 0, fmt.Sprintf("degree %g", c.Degree)},
+		{"alpha", true, fmt.Sprintf("alpha %g", c.Alpha)},
+		{"normalize_features", c.NormalizeFeatures, "normalized features"},
+		{"standardize", c.Standardize, "standardized"},
+		{"inductive", c.Inductive, "inductive"},
+	} {
+		if p.shown && c.Variant.Reads(p.parameter) {
+			said = append(said, p.text)
+		}
 	}
 	return strings.Join(said, ", ")
 }

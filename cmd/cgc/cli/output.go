@@ -39,7 +39,7 @@ func storable(flag, path, name string, force bool) error {
 	case err != nil:
 		return usagef("--format %s: %s", name, sentence(err))
 	}
-	return freeFor(flag, path, f, force, isCondensed)
+	return freeFor(flag, path, f, force, readBy(cgc.Load))
 }
 
 // freeFor is like free, for a result in the format f. Some formats write a folder, which cannot replace a file.
@@ -51,7 +51,8 @@ func freeFor(flag, path string, f format.Format, force bool, replaceable func(pa
 	return free(flag, path, d.Folder != "", force, replaceable)
 }
 
-// free returns an error if path must not be overwritten. folder means that the result may be a folder.
+// free returns an error if path must not be overwritten, or cannot be created. folder means that the result may be a
+// folder.
 func free(flag, path string, folder, force bool, replaceable func(path string) bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -60,20 +61,22 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	case err == nil && !force && !replaceable(path):
 		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
 	}
-	return roomFor(flag, path)
-}
-
-// roomFor returns an error if no file can be created in the parent folder of path.
-func roomFor(flag, path string) error {
-	folder := filepath.Dir(path)
-	err := atomicfile.Check(path)
+	err = atomicfile.Check(path) // whether a file can be created beside it
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s %s: there is no folder %s", flag, path, folder)
+		return fmt.Errorf("%s %s: there is no folder %s", flag, path, filepath.Dir(path))
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("%s %s: %s is a file, must be a folder", flag, path, folder)
+		return fmt.Errorf("%s %s: %s is a file, must be a folder", flag, path, filepath.Dir(path))
 	case err != nil:
 		return fmt.Errorf("%s %s: %w", flag, path, err)
+	}
+	return nil
+}
+
+// notFile returns an error if path, which will be a folder, is a file.
+func notFile(flag, path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return usagef("%s %s is a file, must be a folder", flag, path)
 	}
 	return nil
 }
@@ -120,11 +123,13 @@ func (c *command) replace(path string, write func(io.Writer) error) error {
 	return c.save(path, func() error { return atomicfile.Write(path, write) })
 }
 
-// isCondensed reports whether the file at path is a condensed graph. Such files may be replaced without asking: the
-// command that made one makes it again.
-func isCondensed(path string) bool {
-	_, err := cgc.Load(path)
-	return err == nil
+// readBy returns an argument replaceable of writable that accepts the files that read can read. They may be replaced
+// without asking: the command that made one makes it again.
+func readBy[T any](read func(path string) (T, error)) (replaceable func(path string) bool) {
+	return func(path string) bool {
+		_, err := read(path)
+		return err == nil
+	}
 }
 
 // never is an argument replaceable of writable that keeps every existing file.

@@ -9,11 +9,14 @@ import (
 	"time"
 )
 
+// at returns a time of a clock that starts at 0.
+func at(seconds float64) time.Time {
+	return time.Unix(0, 0).Add(time.Duration(seconds * float64(time.Second)))
+}
+
 // TestPace checks that the remaining time follows the mean pace, falls while a piece is being worked on, and starts
 // afresh with a new count.
 func TestPace(t *testing.T) {
-	zero := time.Unix(0, 0)
-	at := func(seconds float64) time.Time { return zero.Add(time.Duration(seconds * float64(time.Second))) }
 	var p pace
 	check := func(now, want float64, known bool) {
 		t.Helper()
@@ -46,8 +49,6 @@ func TestPace(t *testing.T) {
 // TestPaceOfStages checks that all announced stages contribute to the remaining time, each at its own pace. The time is
 // unknown until each stage has a finished piece. Otherwise quick stages would suggest that slow ones are nearly done.
 func TestPaceOfStages(t *testing.T) {
-	zero := time.Unix(0, 0)
-	at := func(seconds float64) time.Time { return zero.Add(time.Duration(seconds * float64(time.Second))) }
 	var p pace
 	p.count("condensing", 0, 5, at(0))
 	p.count("training", 0, 5, at(0))
@@ -74,14 +75,12 @@ func TestPaceOfStages(t *testing.T) {
 }
 
 func TestLaps(t *testing.T) {
-	zero := time.Unix(0, 0)
-	at := func(tenths int) time.Time { return zero.Add(time.Duration(tenths) * 100 * time.Millisecond) }
-	steps := []lap{{"opening cora", at(1)}, {"condensing", at(15)}, {"writing a", at(15)}, {"writing b", at(33)}}
+	steps := []lap{{"opening cora", at(0.1)}, {"condensing", at(1.5)}, {"writing a", at(1.5)}, {"writing b", at(3.3)}}
 	want := "4.0 s: opening cora 1.4 s, writing a 1.8 s, writing b 0.7 s"
-	if got := laps(steps, at(0), at(40)); got != want {
+	if got := laps(steps, at(0), at(4)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := laps(nil, at(0), at(21)); got != "2.1 s" {
+	if got := laps(nil, at(0), at(2.1)); got != "2.1 s" {
 		t.Errorf("%q", got)
 	}
 }

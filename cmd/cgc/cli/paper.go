@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
@@ -56,44 +55,27 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.modelsSaid = job.said(cmd, "models")
-			job.trialsSaid, job.wholeSaid = job.said(cmd, "trials"), job.said(cmd, "whole")
-			if !job.said(cmd, "weighted") {
-				job.training.config.Weighted = job.ours // the paper weights all condensed nodes equally
-			}
-			if job.authors && (job.ours || job.search) {
-				return usagef("--authors with --ours or --search, must be one of them: each chooses the parameters")
-			}
-			if len(args) == 0 {
-				return job.list()
-			}
-			return job.run(cmd.Context(), args)
-		},
+		RunE: runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	name := func(word string) (string, error) { return accepted(word, nil, word != "") }
 	flags.Var(distinct(&job.graphs, name, "strings", "names"), "graphs",
 		"graphs to measure on: data sets of the paper or your own (default the paper's, "+
 			"except large ones that are not available)")
 	flags.BoolVar(&job.all, "all", false,
 		"also make synthetic graphs of the sizes of reddit and products if these are not available")
-	into(graphGroup, flags)
-	flags.BoolVar(&job.ours, "ours", false, "use the defaults of cgc for all parameters instead of the paper's")
-	flags.BoolVar(&job.authors, "authors", false,
+	flags.BoolVar(&job.plan.Ours, "ours", false, "use the defaults of cgc for all parameters instead of the paper's")
+	flags.BoolVar(&job.plan.Authors, "authors", false,
 		"use the parameters that the authors' program sets for each number, also those of the training")
-	addNormalize(flags, &job.normalize)
-	flags.BoolVar(&job.search, "search", false,
+	addNormalize(flags, &job.plan.NormalizeFeatures)
+	flags.BoolVar(&job.searches, "search", false,
 		"tune each cell first on the validation nodes, over the sets of the paper's appendix E.3")
-	flags.IntVar(&job.trials, "trials", 16, "number of candidates per cell, with --search")
+	flags.IntVar(&job.search.Trials, "trials", 16, "number of candidates per cell, with --search")
 	addSome(cmd, &job.names, "methods", rivalNames(),
 		"baselines to measure in addition to the methods of the table, or all")
 	flags.Var(&job.params, "param",
 		"set a parameter of a baseline, as KEY=VALUE or METHOD.KEY=VALUE; may be repeated")
-	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
-	into(graphGroup, flags, "normalize-features")
-	into(methodGroup, flags)
+	flags.Uint64Var(&job.plan.Seed, "seed", 0, "first condensation seed")
 	job.training = newTrainingFlags(cmd,
 		"number of condensations of each kind, each with its own seed and training")
 	flags.Lookup("models").Usage = "train only these models of the table (default all)"
@@ -111,26 +93,18 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 // paperJob is one run of cgc paper.
 type paperJob struct {
 	*command
-	graphs     []string
-	all, ours  bool
-	authors    bool
-	normalize  bool
-	search     bool
-	trials     int
-	trialsSaid bool
-	wholeSaid  bool
-	names      []string // methods in addition to those of the table
-	params     params
-	seed       uint64
-	training   *trainingFlags
-	modelsSaid bool
-	folder     string
-	page       string
+	graphs   []string
+	all      bool
+	plan     paper.Job    // what the flags say
+	search   paper.Search // applies if searches is set
+	searches bool
+	names    []string // methods in addition to those of the table
+	params   params
+	training *trainingFlags
+	folder   string
+	page     string
 
-	methods  []condense.Method
-	log      *experiment.Log
-	searched *experiment.Log
-	more     []report.Block // blocks of the report page that show the condensed graphs
+	more []report.Block // blocks of the report page that show the condensed graphs
 }
 
 // searchName is the file with the trainings of a search, in the folder of records.
@@ -139,7 +113,7 @@ const searchName = "search.jsonl"
 // rivalNames returns the names of the methods whose parameters are not flags.
 func rivalNames() (names []string) {
 	for _, name := range condense.Names() {
-		if m, err := condense.New(name, nil); err == nil && !isCGC(m) {
+		if !isCGC(name) {
 			names = append(names, name)
 		}
 	}
@@ -152,6 +126,15 @@ type paperResults struct {
 }
 
 func (j *paperJob) run(ctx context.Context, words []string) (err error) {
+	if !j.said("weighted") {
+		j.training.config.Weighted = j.plan.Ours // the paper weights all condensed nodes equally
+	}
+	if j.plan.Authors && (j.plan.Ours || j.searches) {
+		return usagef("--authors with --ours or --search, must be one of them: each chooses the parameters")
+	}
+	if len(words) == 0 {
+		return j.list()
+	}
 	studies, err := paper.Find(words)
 	if err != nil {
 		return usagef("%s (cgc paper lists them)", sentence(err))
@@ -160,7 +143,7 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 		return err
 	}
 	defer func() {
-		for _, log := range []*experiment.Log{j.log, j.searched} {
+		for _, log := range []*experiment.Log{j.plan.Log, j.search.Log} {
 			if log != nil {
 				err = errors.Join(err, log.Close())
 			}
@@ -206,29 +189,26 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	for _, sentence := range left {
 		j.progress.note("%s: %s", s.Name, sentence)
 	}
-	whole := j.training.whole
-	if !j.wholeSaid {
-		whole = -1 // as many as fit the graph
-	}
 	at := s.Name
-	job := paper.Job{
-		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: whole,
-		Ours: j.ours, Authors: j.authors, NormalizeFeatures: j.normalize, Training: j.training.config, Log: j.log,
-		Open: func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
-			at = s.Name + " on " + source.Name
-			j.progress.step("opening " + source.Name)
-			g, err := source.Open(ctx, options)
-			j.progress.step("measuring " + at)
-			return g, err
-		},
-		Methods: j.methods,
-		Note:    func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) },
+	job := j.plan
+	job.Study, job.Sources, job.Left, job.Training = s, sources, left, j.training.config
+	job.Seeds, job.Whole = j.training.seeds, j.training.whole
+	if !j.said("whole") {
+		job.Whole = -1 // as many as fit the graph
 	}
-	if j.search {
-		job.Search = &paper.Search{Trials: j.trials, Log: j.searched}
-	}
-	if j.modelsSaid {
+	if j.said("models") {
 		job.Models = j.training.models
+	}
+	if j.searches {
+		job.Search = &j.search
+	}
+	job.Note = func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) }
+	job.Open = func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
+		at = s.Name + " on " + source.Name
+		j.progress.step("opening " + source.Name)
+		g, err := source.Open(ctx, options)
+		j.progress.step("measuring " + at)
+		return g, err
 	}
 	if j.page != "" {
 		job.Show = func(ctx context.Context, source paper.Source, g *graph.Graph, config cgc.Config) error {
@@ -248,7 +228,7 @@ func (j *paperJob) check(studies []*paper.Study) error {
 	if err := j.training.check(); err != nil {
 		return err
 	}
-	if j.modelsSaid {
+	if j.said("models") {
 		for _, s := range studies {
 			if !s.Trains(j.training.models) {
 				return usagef("--models %s: %s trains none of them", models(&j.training.models), s.Name)
@@ -270,10 +250,10 @@ func (j *paperJob) check(studies []*paper.Study) error {
 // checkMethods checks the flags for a search and for additional methods.
 func (j *paperJob) checkMethods(studies []*paper.Study) error {
 	switch {
-	case j.trialsSaid && !j.search:
-		return usagef("--trials %d needs --search too", j.trials)
-	case j.search && j.trials < 1:
-		return usagef("--trials %d, must be at least 1", j.trials)
+	case j.said("trials") && !j.searches:
+		return usagef("--trials %d needs --search too", j.search.Trials)
+	case j.searches && j.search.Trials < 1:
+		return usagef("--trials %d, must be at least 1", j.search.Trials)
 	case len(j.params.list) > 0 && len(j.names) == 0:
 		return usagef("--param %s needs --methods too", j.params.list[0])
 	}
@@ -281,25 +261,24 @@ func (j *paperJob) checkMethods(studies []*paper.Study) error {
 		if len(j.names) > 0 && !s.Beside {
 			return usagef("--methods %s: %s has its own methods alone", strings.Join(j.names, ","), s.Name)
 		}
-		if j.search && !s.Trains(nil) {
+		if j.searches && !s.Trains(nil) {
 			return usagef("--search: %s trains nothing that could be searched", s.Name)
 		}
 	}
-	flags := configFlags{config: cgc.Defaults(), names: j.names, params: j.params}
 	if len(j.names) == 0 {
 		return nil
 	}
-	var err error
-	j.methods, err = flags.methods()
+	flags := configFlags{config: cgc.Defaults(), names: j.names, params: j.params}
+	err := flags.build()
+	j.plan.Methods = flags.methods()
 	return err
 }
 
 // keep opens or starts the log in the folder. It rejects a folder that has tables but no log, because another program
 // wrote them.
 func (j *paperJob) keep(studies []*paper.Study) error {
-	info, err := os.Stat(j.folder)
-	if err == nil && !info.IsDir() {
-		return usagef("-o %s is a file, must be a folder", j.folder)
+	if err := notFile("-o", j.folder); err != nil {
+		return err
 	}
 	path := filepath.Join(j.folder, recordsName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -313,10 +292,11 @@ func (j *paperJob) keep(studies []*paper.Study) error {
 	if err := makeFolder("-o", j.folder); err != nil {
 		return err
 	}
-	if j.log, err = j.openLog(path); err != nil || !j.search {
+	var err error
+	if j.plan.Log, err = j.openLog(path); err != nil || !j.searches {
 		return err
 	}
-	j.searched, err = j.openLog(filepath.Join(j.folder, searchName))
+	j.search.Log, err = j.openLog(filepath.Join(j.folder, searchName))
 	return err
 }
 
@@ -327,10 +307,7 @@ func (j *paperJob) write(r *paper.Result) error {
 	}
 	path := func(name string) string { return filepath.Join(j.folder, name) }
 	for _, f := range r.Figures() {
-		if err := cmp.Or(
-			j.replace(path(f.Name+".svg"), func(w io.Writer) error { return chart.SVG(w, f) }),
-			j.replace(path(f.Name+".png"), func(w io.Writer) error { return chart.PNG(w, f) }),
-		); err != nil {
+		if err := j.writeFigure(path(f.Name), f); err != nil {
 			return err
 		}
 	}
@@ -386,10 +363,9 @@ func (j *paperJob) list() error {
 }
 
 func studiesDocument(all []listedStudy, seeds int) *report.Document {
-	t := &report.Table{Columns: []report.Column{
-		{Name: "name"}, {Name: "or"}, {Name: "what"}, {Name: "here"}, {Name: "made"}, {Name: "left out"}, {Name: "trainings"},
-		{Name: "timed"},
-	}}
+	t := &report.Table{
+		Columns: report.Columns("name", "or", "what", "here", "made", "left out", "trainings", "timed"),
+	}
 	spaced := func(words []string) report.Cell { return report.Word(strings.Join(words, " ")) }
 	for _, l := range all {
 		var left []string

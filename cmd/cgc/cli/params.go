@@ -56,13 +56,7 @@ func newParam(key string, value json.RawMessage) param {
 }
 
 // String formats the parameters as the flag parser shows them.
-func (p *params) String() string {
-	words := make([]string, len(p.list))
-	for i, one := range p.list {
-		words[i] = one.String()
-	}
-	return strings.Join(words, " ")
-}
+func (p *params) String() string { return strings.Join(mapped(p.list, param.String), " ") }
 
 // String formats the parameter in the syntax of Set.
 func (p param) String() string {
@@ -124,24 +118,19 @@ func (p *params) of(method string) (json.RawMessage, error) {
 	return json.Marshal(object)
 }
 
-// isCGC reports whether m is one of the methods whose parameters are flags.
-func isCGC(m condense.Method) bool {
+// isCGC reports whether name is one of the methods whose parameters are flags.
+func isCGC(name string) bool {
+	m, err := condense.New(name, nil)
 	_, is := m.(cgc.Config)
-	return is
+	return err == nil && is
 }
 
 // ofCGC reports whether one of the chosen methods is cgc's own.
-func (f *configFlags) ofCGC() bool {
-	return slices.ContainsFunc(f.asked(), func(name string) bool {
-		m, err := condense.New(name, nil)
-		return err == nil && isCGC(m)
-	})
-}
+func (f *configFlags) ofCGC() bool { return slices.ContainsFunc(f.asked(), isCGC) }
 
 // reads reports whether a chosen method accepts the parameters of the named method. An empty name stands for no method.
 func (f *configFlags) reads(name string) bool {
-	m, err := condense.New(name, nil)
-	return name == "" || err == nil && isCGC(m) && f.ofCGC() || slices.Contains(f.asked(), name)
+	return name == "" || isCGC(name) && f.ofCGC() || slices.Contains(f.asked(), name)
 }
 
 // asked returns the names of the chosen methods.
@@ -152,32 +141,26 @@ func (f *configFlags) asked() []string {
 	return f.names
 }
 
-// methods returns the chosen methods with their parameters. It returns an error for flags and parameters that no chosen
-// method reads.
-func (f *configFlags) methods() (methods []condense.Method, err error) {
+// build makes the chosen methods with their parameters from the command line and the files. It returns an error for
+// flags and parameters that no chosen method reads.
+func (f *configFlags) build() error {
 	if err := f.unread(); err != nil {
-		return nil, err
+		return err
 	}
+	f.built = nil
 	for _, name := range f.asked() {
-		m, err := f.method(name)
+		m, err := f.buildOne(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		methods = append(methods, m)
+		f.built = append(f.built, m)
 	}
-	return methods, nil
+	return nil
 }
 
-// method returns the named method, with its parameters from the command line and the files.
-func (f *configFlags) method(name string) (condense.Method, error) {
-	plain, err := condense.New(name, nil)
-	if err != nil {
-		return nil, usage{sentence(err)}
-	}
-	if isCGC(plain) {
-		config := f.config
-		config.Variant = cgc.Variant(name)
-		return config, nil
+func (f *configFlags) buildOne(name string) (condense.Method, error) {
+	if isCGC(name) { // its parameters are flags
+		return condense.New(name, nil)
 	}
 	object, err := f.params.of(name)
 	if err != nil {
@@ -185,30 +168,52 @@ func (f *configFlags) method(name string) (condense.Method, error) {
 	}
 	m, err := condense.New(name, object)
 	if err != nil {
-		keys := keysOf(plain)
+		keys := keysOf(name)
 		return nil, usagef("--param: %s (%s)", sentence(withHint(err, keys)), listOfKeys(keys))
 	}
-	if a, is := m.(auto.Method); is {
-		a.NormalizeFeatures, a.Standardize, a.Inductive = f.config.NormalizeFeatures, f.config.Standardize, f.config.Inductive
-		a.Memory, a.Precision, a.Lossless = f.config.Memory, f.config.Precision, f.lossless
-		if engine, is := f.config.Engine.(blocked.Engine); is { // a limit of the system
-			a.Memory = engine.Memory
-		}
-		return a, nil
-	}
-	setting := f.config.Setting()
-	if setting == (condense.Setting{}) {
-		return m, nil
-	}
-	if _, own := m.(condense.InSetting); own {
+	_, chooses := m.(auto.Method)
+	if _, own := m.(condense.InSetting); own && !chooses && f.config.Setting() != (condense.Setting{}) {
 		return nil, usagef("--normalize-features, --standardize and --inductive: %s has a setting of its own, "+
 			"use --param", name)
 	}
-	return condense.Under(setting, m), nil
+	return m, nil
+}
+
+// methods returns the methods that build has made, with the setting, the limits and the parameters of the flags.
+func (f *configFlags) methods() []condense.Method {
+	var methods []condense.Method
+	for _, m := range f.built {
+		switch method := m.(type) {
+		case cgc.Config:
+			config := f.config
+			if len(f.names) > 0 {
+				config.Variant = method.Variant
+			}
+			m = config
+		case auto.Method:
+			method.NormalizeFeatures, method.Standardize = f.config.NormalizeFeatures, f.config.Standardize
+			method.Inductive, method.Lossless = f.config.Inductive, f.lossless
+			method.Memory, method.Precision = f.config.Memory, f.config.Precision
+			if engine, is := f.config.Engine.(blocked.Engine); is { // a limit of the system
+				method.Memory = engine.Memory
+			}
+			m = method
+		default:
+			if setting := f.config.Setting(); setting != (condense.Setting{}) {
+				m = condense.Under(setting, m)
+			}
+		}
+		methods = append(methods, m)
+	}
+	return methods
 }
 
 // keysOf returns the names of a method's parameters.
-func keysOf(m condense.Method) []string {
+func keysOf(method string) []string {
+	m, err := condense.New(method, nil)
+	if err != nil {
+		return nil
+	}
 	parameters, err := object.Of(m)
 	if err != nil {
 		return nil
@@ -226,11 +231,7 @@ func listOfKeys(keys []string) string {
 
 // insteadOf says how to set a parameter that is not a flag of the method, after the user tried to set it by that flag.
 func insteadOf(flag, method string) string {
-	m, err := condense.New(method, nil)
-	if err != nil {
-		return sentence(err)
-	}
-	keys, key := keysOf(m), strings.ReplaceAll(flag, "-", "_")
+	keys, key := keysOf(method), strings.ReplaceAll(flag, "-", "_")
 	if slices.Contains(keys, key) {
 		return "use --param " + key + "=VALUE"
 	}
@@ -241,13 +242,9 @@ func insteadOf(flag, method string) string {
 func (f *configFlags) unread() error {
 	var own, other []string // chosen methods of cgc, and of other packages
 	for _, name := range f.asked() {
-		m, err := condense.New(name, nil)
-		switch {
-		case err != nil:
-			return usage{sentence(err)}
-		case isCGC(m):
+		if isCGC(name) {
 			own = append(own, name)
-		default:
+		} else {
 			other = append(other, name)
 		}
 	}
@@ -255,7 +252,7 @@ func (f *configFlags) unread() error {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, one := range f.params.list {
 		switch {
-		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOf(auto.New()), one.key)):
+		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOf(auto.New().Name()), one.key)):
 			add("--param %s: the parameters of %s are flags, as --hops", one, cmp.Or(strings.Join(own, ", "), "cgc"))
 		case one.method != "" && slices.Contains(own, one.method):
 			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)

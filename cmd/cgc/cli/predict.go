@@ -42,19 +42,14 @@ contains the table; FILE.parquet has id, class and a list of the probabilities; 
 class and probabilities; and FILE.npy the probabilities alone, a row for each node.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
 	addChoice(cmd, &job.part, "part", predictable, "nodes to predict, of the split or without a label")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
-	into(graphGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
-	into(outputGroup, flags)
 	return cmd
 }
 
@@ -85,7 +80,7 @@ type predicted struct {
 	File    string  `json:"file"`
 }
 
-func (j *predictJob) run(ctx context.Context, file string) error {
+func (j *predictJob) run(ctx context.Context, args []string) error {
 	extension := strings.ToLower(filepath.Ext(j.out))
 	switch {
 	case (j.on == "") == (j.arrived == ""):
@@ -102,7 +97,7 @@ func (j *predictJob) run(ctx context.Context, file string) error {
 			return err
 		}
 	}
-	m, err := model.Load(file)
+	m, err := model.Load(args[0])
 	if err != nil {
 		return err
 	}

@@ -3,24 +3,29 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -68,12 +73,9 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 			return arguments(1, "GRAPH")(cmd, args)
 		},
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), cmd.Flags(), args)
-		},
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the given files, which must have all columns together; GRAPH is not given")
@@ -82,20 +84,17 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
 	flags.BoolVar(&job.force, "force", false, "replace a file or folder even if it contains no embeddings")
-	into(graphGroup, flags, "columns", "merge", "part")
-	into(outputGroup, flags)
 	addPropagation(cmd, &job.config)
-	into(methodGroup, flags)
 	addSetting(flags, &job.config, "propagate over the subgraph of the training nodes")
 	addMemory(flags, &job.config)
-	into(advancedGroup, flags)
 	return cmd
 }
 
 // otherFile matches names such as x.npz, which are hardly meant as folders.
 var otherFile = regexp.MustCompile(`\.[a-z]+$`)
 
-func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+func (j *propagateJob) run(ctx context.Context, args []string) error {
+	flags := j.cmd.Flags()
 	if j.out == "" {
 		return usagef("propagate needs -o FOLDER: the folder to write, or a .safetensors file")
 	}
@@ -121,7 +120,7 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 		return usagef("--part and --store with -o %s, must be with a folder: a %s file has the training nodes in f32",
 			j.out, extension)
 	}
-	if err := writable("-o", j.out, extension, j.force, isEmbeddings); err != nil {
+	if err := writable("-o", j.out, extension, j.force, readBy(stored.Read)); err != nil {
 		return err
 	}
 	if j.merge {
@@ -133,9 +132,8 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := j.propagation().Validate(); err != nil {
 		return usage{sentence(err)}
 	}
-	c := j.command
-	c.progress.step("opening " + args[0])
-	g, err := c.options().Open(ctx, args[0])
+	j.progress.step("opening " + args[0])
+	g, err := j.options().Open(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -146,7 +144,7 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err != nil {
 		return err
 	}
-	c.progress.step("propagating")
+	j.progress.step("propagating")
 	origin := stored.Origin{
 		Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport, Setting: j.config.Setting(),
 	}
@@ -154,7 +152,7 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err != nil {
 		return err
 	}
-	if err := c.save(j.out, func() error { return f.Write(ctx, j.out) }); err != nil {
+	if err := j.save(j.out, func() error { return f.Write(ctx, j.out) }); err != nil {
 		return err
 	}
 	return j.tell(f)
@@ -207,25 +205,14 @@ func (j *propagateJob) tell(f *stored.File) error {
 		f.Hi, f.Features, f.Hops, report.Count(len(f.Train)), f.Origin.Graph))
 }
 
-// isEmbeddings reports whether the file at path contains embeddings. Such a file may be replaced, because the command
-// that made it can make it again.
-func isEmbeddings(path string) bool {
-	_, err := stored.Read(path)
-	return err == nil
-}
-
 // fromEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes, and
 // the result refers to the graph from which the file was made.
 func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	begun := time.Now()
 	flags, path := j.config, j.embeddings
 	defer memory.Bounded(collected(flags.config.Memory))()
-	methods, err := flags.methods()
-	if err != nil {
-		return err
-	}
-	if _, is := methods[0].(cgc.Config); !is {
-		return usagef("--embeddings: %s propagates by itself, must be one of cgc's methods", methods[0].Name())
+	if _, is := flags.built[0].(cgc.Config); !is {
+		return usagef("--embeddings: %s propagates by itself, must be one of cgc's methods", flags.built[0].Name())
 	}
 	f, err := stored.Read(path)
 	if err != nil {
@@ -247,9 +234,7 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	} else if g, err = alone(ctx, f, path, &flags.config); err != nil {
 		return err
 	}
-	for _, why := range flags.defaultsFor(g) {
-		j.progress.note("%s", why)
-	}
+	j.setDefaults(flags, g)
 	flags.config.Engine = engine
 	seconds := time.Since(begun).Seconds()
 	j.progress.step("condensing")
@@ -266,7 +251,8 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	}
 	r.Nodes, r.Edges = f.Nodes, int(f.Edges)
 	r.Kept = 0 // measured only while the graph was read
-	return j.tell(r)
+	j.warn(r.Warnings)
+	return j.print(r, r.document())
 }
 
 // agrees returns an error if the file was computed with settings that differ from config.
@@ -284,8 +270,12 @@ func agrees(f *stored.File, path string, config *cgc.Config) error {
 		p.Teleport = 0
 	}
 	if p != f.Propagation() {
+		teleport := ""
+		if f.Rule == propagate.PPR {
+			teleport = fmt.Sprintf(" --teleport %v", f.Teleport)
+		}
 		return usagef("--embeddings %s was computed with --propagation %s --hops %d%s, must be the same here",
-			path, f.Rule, f.Hops, teleport(f.Propagation()))
+			path, f.Rule, f.Hops, teleport)
 	}
 	if config.Precision != blocked.Float32 {
 		return usagef("--precision %s with --embeddings %s, expected %s: the file has been computed with it",
@@ -316,13 +306,6 @@ func alone(ctx context.Context, f *stored.File, path string, config *cgc.Config)
 		config.Size = condense.Size{Nodes: max(1, int(math.Round(config.Size.Ratio*float64(f.Nodes))))}
 	}
 	return g, nil
-}
-
-func teleport(p propagate.Propagation) string {
-	if p.Rule != propagate.PPR {
-		return ""
-	}
-	return fmt.Sprintf(" --teleport %v", p.Teleport)
 }
 
 // adopt changes small, which was condensed from the training nodes only, to refer to the full graph of f.
@@ -359,6 +342,144 @@ func (c *command) workerCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to `FILE`")
-	into(outputGroup, cmd.Flags())
 	return cmd
+}
+
+// hopsInfo is the file propagate.json in a folder of propagated features, and what --json prints.
+type hopsInfo struct {
+	Graph graph.Identity `json:"graph"`
+	// Propagation, Hops and Teleport are the rule, K, and the parameter of ppr.
+	Propagation propagate.Rule `json:"propagation"`
+	Hops        int            `json:"hops"`
+	Teleport    float64        `json:"teleport,omitempty"`
+	// NormalizeFeatures and Standardize say how features were changed before, and Inductive whether only edges between
+	// training nodes count.
+	NormalizeFeatures bool `json:"normalize_features"`
+	Standardize       bool `json:"standardize"`
+	Inductive         bool `json:"inductive"`
+	// Rows is the number of nodes, and Store the number type of the features.
+	Rows  int         `json:"rows"`
+	Store mat.Storage `json:"store"`
+	// Seconds is the time of propagating and writing, and PeakRSS the largest resident set, in bytes.
+	Seconds float64 `json:"seconds"`
+	PeakRSS int64   `json:"peak_rss"`
+	Folder  string  `json:"folder"`
+}
+
+// infoName is the name of that file. A folder that has it may be replaced.
+const infoName = "propagate.json"
+
+// hops writes the propagated features of some nodes to a folder of .npy files.
+func (j *propagateJob) hops(ctx context.Context, name string) error {
+	begun := time.Now()
+	j.progress.step("opening " + name)
+	g, err := j.options().Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	rows := nodesOfPart(g, j.part)
+	if len(rows) == 0 {
+		return fmt.Errorf("--part %s: graph %s has 0 such nodes, must have at least 1", j.part, g.Name)
+	}
+	id, err := graph.Identify(g)
+	if err != nil {
+		return err
+	}
+	setting := j.config.Setting()
+	seen, err := setting.View(ctx, g)
+	if err != nil {
+		return err
+	}
+	j.progress.step("propagating")
+	p := j.propagation()
+	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Mapped: seen.Mapped}
+	if setting.Inductive { // the view has only training nodes, with other numbers
+		in.Rows = seen.Split.Train
+	}
+	views, err := propagate.Run(ctx, blocked.Engine{Memory: j.config.Memory}, p, in)
+	if err != nil {
+		return err
+	}
+	info := hopsInfo{
+		Graph: id, Propagation: p.Rule, Hops: p.Hops, NormalizeFeatures: setting.NormalizeFeatures,
+		Standardize: setting.Standardize, Inductive: setting.Inductive, Rows: len(rows), Store: j.store, Folder: j.out,
+	}
+	if p.Rule == propagate.PPR {
+		info.Teleport = p.Teleport
+	}
+	if err := j.save(j.out, func() error {
+		return atomicfile.Folder(j.out, func(folder string) error {
+			arrays := describeRows(g, rows)
+			for k, v := range views {
+				arrays = append(arrays, format.Array{Name: fmt.Sprintf("hop%d", k), Data: viewMatrix{v}})
+			}
+			for _, a := range arrays {
+				write := func(w io.Writer) error { return npy.Write(w, a, j.store) }
+				if err := create(filepath.Join(folder, a.Name+".npy"), write); err != nil {
+					return err
+				}
+			}
+			info.Seconds, info.PeakRSS = time.Since(begun).Seconds(), peakRSS()
+			return create(filepath.Join(folder, infoName), func(w io.Writer) error { return writeJSON(w, info) })
+		})
+	}); err != nil {
+		return err
+	}
+	return j.print(info, sentenceDocument("%s: hops 0 to %d of %s nodes of graph %s, %d features in %s", j.out, p.Hops,
+		report.Count(len(rows)), g.Name, g.Features(), j.store))
+}
+
+// create writes a new file.
+func create(path string, write func(io.Writer) error) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return write(file)
+}
+
+// describeRows returns the arrays that say what the rows are: their nodes, labels and names, and the rows of each part
+// of the split.
+func describeRows(g *graph.Graph, rows []int32) []format.Array {
+	all := []format.Array{{Name: "nodes", Data: rows}, {Name: "y", Data: g.Labels(rows)}}
+	for _, part := range []string{"train", "val", "test"} {
+		at := []int32{}
+		for _, v := range nodesOfPart(g, part) {
+			if i, is := slices.BinarySearch(rows, v); is {
+				at = append(at, int32(i))
+			}
+		}
+		all = append(all, format.Array{Name: part, Data: at})
+	}
+	if g.IDs != nil {
+		ids := make([]string, len(rows))
+		for i, v := range rows {
+			ids[i] = g.IDs[v]
+		}
+		all = append(all, format.Array{Name: "ids", Data: ids})
+	}
+	return all
+}
+
+// viewMatrix is a view that is read in blocks.
+type viewMatrix struct{ mat.View }
+
+// ReadBlock implements mat.Matrix.
+func (m viewMatrix) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	dst.Reshape(len(rows), hi-lo)
+	for i, r := range rows {
+		copy(dst.Row(i), m.Row(int(r))[lo:hi])
+	}
+	return nil
+}
+
+// hopsFree returns an error if the output folder must not be replaced.
+func (j *propagateJob) hopsFree() error {
+	if info, err := os.Stat(j.out); err == nil && !info.IsDir() {
+		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)
+	}
+	return free("-o", j.out, true, j.force, readBy(func(folder string) (os.FileInfo, error) {
+		return os.Stat(filepath.Join(folder, infoName))
+	}))
 }

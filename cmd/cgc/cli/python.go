@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,9 +31,6 @@ var pythonTypes = map[string]string{
 	"string": "str", "fraction": "Union[float, str]", "bytes": "Union[int, str]", "floats": "Sequence[float]",
 	"strings": "Union[str, Sequence[str]]", "KEY=VALUE": "Mapping[str, Any]",
 }
-
-// pythonPlaces lists the placeholders of flag values that are paths.
-var pythonPlaces = []string{"FILE", "FOLDER"}
 
 const pythonHead = `"""The keyword arguments that are flags of the command. "go generate ./cmd/cgc" writes this file."""
 # fmt: off
@@ -69,9 +65,7 @@ func PythonParameters() (string, error) {
 				flags = append(flags, flag)
 			}
 		})
-		slices.SortStableFunc(flags, func(a, b *pflag.Flag) int {
-			return slices.Index(flagGroups, groupOf(a)) - slices.Index(flagGroups, groupOf(b))
-		})
+		slices.SortStableFunc(flags, func(a, b *pflag.Flag) int { return groupIndex(a) - groupIndex(b) })
 		class := strings.ToUpper(function[:1]) + function[1:] + "Options"
 		names = append(names, strconv.Quote(class))
 		fmt.Fprintf(&classes, "\n\nclass %s(TypedDict, total=False):\n    \"\"\"The flags of `cgc %s`.\"\"\"\n\n",
@@ -114,7 +108,7 @@ func pythonOf(flag *pflag.Flag) (p pythonFlag, err error) {
 		return p, fmt.Errorf("--%s has the type %s, which Python has no type for", flag.Name, flag.Value.Type())
 	case flag.Name == "param": // --param and --params become one dictionary
 		p.name, p.help = "params", "parameters of a method that is not cgc's own, by name"
-	case p.kind == "str" && slices.Contains(pythonPlaces, place):
+	case p.kind == "str" && (place == "FILE" || place == "FOLDER"):
 		p.kind = "Union[str, os.PathLike[str]]"
 	}
 	text := flag.DefValue
@@ -142,13 +136,10 @@ func pythonOf(flag *pflag.Flag) (p pythonFlag, err error) {
 
 func pythonName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// flagInHelp matches a flag in a help text.
-var flagInHelp = regexp.MustCompile(`--([a-z][a-z-]*)`)
-
 // pythonHelp replaces flags in a help text by keyword arguments.
 func pythonHelp(help string) string {
 	return strings.ReplaceAll(
-		flagInHelp.ReplaceAllStringFunc(help, func(flag string) string { return pythonName(flag[2:]) }), "=false", "False")
+		flagWord.ReplaceAllStringFunc(help, func(flag string) string { return pythonName(flag[2:]) }), "=false", "False")
 }
 
 // pythonText formats a text as string literals, one per line, which Python concatenates.

@@ -25,21 +25,20 @@ func Reference() string {
 	own := map[string]string{}    // the flags of one command, by its name
 	var text, tables strings.Builder
 	for _, group := range flagGroups {
-		flags := slices.DeleteFunc(flagsOfGroup(commands, group), func(l *flagRow) bool {
-			ways := l.ways[0]
-			if len(l.ways) > 1 || len(ways.commands) > 1 {
+		flags := slices.DeleteFunc(flagsOfGroup(commands, group.name), func(l *flagRow) bool {
+			way := l.ways[0]
+			if len(l.ways) > 1 || len(way.commands) > 1 {
 				return false
 			}
-			d := describe(ways.flag)
-			own[ways.commands[0]] += "<br>" + d.name + ": " + d.stated()
+			own[way.commands[0]] += "<br>" + way.head + ": " + way.stated()
 			return true
 		})
-		if group == generalGroup {
+		if group.name == generalGroup {
 			root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
-				flags = append(flags, &flagRow{flag.Name, []definition{{flag, []string{"all"}}}})
+				flags = append(flags, &flagRow{flag.Name, group.name, []definition{{describe(flag), []string{"all"}}}})
 			})
 		}
-		tables.WriteString(table(group, flags))
+		tables.WriteString(table(group.name, flags))
 	}
 	text.WriteString("## Commands\n\n| command | what it does, and the flags that only it has |\n|---|---|\n")
 	for _, cmd := range commands {
@@ -60,8 +59,8 @@ func nameOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPa
 func visible(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, group := range append(cmd.Groups(), &cobra.Group{}) {
-		for _, c := range cmd.Commands() {
-			if c.GroupID == group.ID && c.IsAvailableCommand() {
+		for _, c := range available(cmd) {
+			if c.GroupID == group.ID {
 				all = append(all, visible(c)...)
 			}
 		}
@@ -81,13 +80,13 @@ func flagsOf(cmd *cobra.Command, f func(*pflag.Flag)) {
 
 // flagRow is the row of a flag in the table of its group.
 type flagRow struct {
-	name string
-	ways []definition // the definitions of the flag, most frequent first
+	name, group string
+	ways        []definition // the definitions of the flag, most frequent first
 }
 
 // definition is one definition of a flag, with the names of the commands that share it.
 type definition struct {
-	flag     *pflag.Flag
+	described
 	commands []string
 }
 
@@ -102,13 +101,13 @@ func flagsOfGroup(commands []*cobra.Command, group string) (flags []*flagRow) {
 		flagsOf(cmd, func(flag *pflag.Flag) {
 			at := slices.IndexFunc(all, func(l *flagRow) bool { return l.name == flag.Name })
 			if at < 0 {
-				at, all = len(all), append(all, &flagRow{name: flag.Name})
+				at, all = len(all), append(all, &flagRow{name: flag.Name, group: groupOf(flag)})
 			}
-			all[at].add(flag, nameOf(cmd))
+			all[at].add(describe(flag), nameOf(cmd))
 		})
 	}
 	for _, l := range all {
-		if groupOf(l.ways[0].flag) == group {
+		if l.group == group {
 			slices.SortStableFunc(l.ways, func(a, b definition) int { return len(b.commands) - len(a.commands) })
 			flags = append(flags, l)
 		}
@@ -116,10 +115,10 @@ func flagsOfGroup(commands []*cobra.Command, group string) (flags []*flagRow) {
 	return flags
 }
 
-func (l *flagRow) add(flag *pflag.Flag, command string) {
-	at := slices.IndexFunc(l.ways, func(d definition) bool { return alike(d.flag, flag) })
+func (l *flagRow) add(one described, command string) {
+	at := slices.IndexFunc(l.ways, func(d definition) bool { return d.described == one })
 	if at < 0 {
-		at, l.ways = len(l.ways), append(l.ways, definition{flag: flag})
+		at, l.ways = len(l.ways), append(l.ways, definition{described: one})
 	}
 	l.ways[at].commands = append(l.ways[at].commands, command)
 }
@@ -133,9 +132,6 @@ func synonym(cmd *cobra.Command, commands []*cobra.Command) *cobra.Command {
 	}
 	return nil
 }
-
-// alike reports whether two commands define a flag in the same way.
-func alike(a, b *pflag.Flag) bool { return describe(a) == describe(b) }
 
 // table returns the table of a group of flags.
 func table(group string, flags []*flagRow) string {
@@ -163,24 +159,24 @@ func (l *flagRow) row() string {
 	for _, way := range l.ways {
 		all += len(way.commands)
 	}
-	first := describe(l.ways[0].flag)
+	first := l.ways[0]
 	var meanings, commands []string
 	for i, way := range l.ways {
-		d, by := describe(way.flag), strings.Join(way.commands, ", ")
-		if i > 0 && d.value != first.value {
-			d.meaning = d.stated()
+		meaning, by := way.meaning, strings.Join(way.commands, ", ")
+		if i > 0 && way.value != first.value {
+			meaning = way.stated()
 		}
 		if i > 0 || 2*len(way.commands) <= all {
-			d.meaning = "_" + by + "_: " + d.meaning
+			meaning = "_" + by + "_: " + meaning
 		}
-		meanings, commands = append(meanings, d.meaning), append(commands, by)
+		meanings, commands = append(meanings, meaning), append(commands, by)
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s |", first.name, first.value, strings.Join(meanings, "<br>"),
+	return fmt.Sprintf("| %s | %s | %s | %s |", first.head, first.value, strings.Join(meanings, "<br>"),
 		strings.Join(commands, ", "))
 }
 
 // described is the content of a flag's table cells.
-type described struct{ name, value, meaning string }
+type described struct{ head, value, meaning string }
 
 // stated returns the meaning with the default.
 func (d described) stated() string {
@@ -202,7 +198,7 @@ func describe(flag *pflag.Flag) (d described) {
 	if kind != "" {
 		name += " " + kind
 	}
-	d.name, d.value, d.meaning = asCode(name), asCode(flag.DefValue), usage
+	d.head, d.value, d.meaning = asCode(name), asCode(flag.DefValue), usage
 	switch stated := statedDefault.FindStringSubmatch(usage); {
 	case stated != nil:
 		d.meaning, d.value = strings.Replace(usage, stated[0], "", 1), escape(stated[1])

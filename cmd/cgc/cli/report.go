@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
@@ -30,7 +29,7 @@ import (
 const pageExtension = ".html"
 
 func (c *command) reportCommand() *cobra.Command {
-	job := &reportJob{command: c}
+	job := &reportJob{transfer: transfer{command: c}}
 	cmd := &cobra.Command{
 		Use:   "report FILE --on GRAPH",
 		Short: "Write an HTML page that shows what condensing did to a graph",
@@ -48,15 +47,10 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 		),
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.wholeSaid = job.said(cmd, "whole")
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&job.on, "on", "", "original `GRAPH` that FILE was condensed from")
-	addOtherGraph(flags, &job.other)
+	flags := inOrder(cmd)
+	job.addGraph(flags, "original `GRAPH` that FILE was condensed from")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the page to `FILE` (default the name of the condensed graph with .html)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if cgc did not write it")
@@ -64,28 +58,22 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 		"also write each plot as .svg and .png to `FOLDER`, which is created if needed")
 	flags.BoolVar(&job.ceilings, "ceilings", true,
 		"if condensing took a second or more, measure this machine to compare: takes two seconds and 600 MB of memory")
-	into(graphGroup, flags, "on", "other-graph")
-	into(outputGroup, flags)
 	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
 	job.training.least = 0
 	job.training.addWhole(cmd, "")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed of the trainings")
-	into(trainingGroup, flags)
 	return cmd
 }
 
 // reportJob is one run of cgc report.
 type reportJob struct {
-	*command
-	on, out, figures string
-	force, ceilings  bool
-	other            bool
-	training         *trainingFlags
-	wholeSaid        bool
-	seed             uint64
+	transfer
+	out, figures    string
+	force, ceilings bool
 }
 
-func (j *reportJob) run(ctx context.Context, file string) error {
+func (j *reportJob) run(ctx context.Context, args []string) error {
+	file := args[0]
 	if j.on == "" {
 		return usagef("report needs --on GRAPH: the graph that %s was condensed from", file)
 	}
@@ -98,33 +86,27 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	if err := writable("-o", j.out, pageExtension, j.force, isPage); err != nil {
 		return err
 	}
-	if info, err := os.Stat(j.figures); err == nil && !info.IsDir() {
-		return usagef("--figures %s is a file, must be a folder", j.figures)
-	}
-	small, err := cgc.Load(file)
-	if err != nil {
+	if err := notFile("--figures", j.figures); err != nil {
 		return err
 	}
-	g, seconds, err := j.read(ctx, j.on)
-	if err != nil {
+	if err := j.load(ctx, file); err != nil {
 		return err
 	}
 	s := overview.Subject{
-		Graph: g, Condensed: small, Over: overTrainings, Command: commandline.Condense(j.on, file, small),
-		Source: j.on, File: file,
+		Graph: j.graph, Condensed: j.small, Over: overTrainings, Command: commandline.Condense(j.on, file, j.small),
+		Source: j.on, File: file, OtherGraph: j.other,
 	}
 	if err := s.Check(); err != nil {
 		return err
 	}
-	s.OtherGraph = j.other
-	compared, err := j.target(small, g, j.other)
-	if err != nil {
+	if err := j.compare(); err != nil {
 		return err
 	}
 	if err := j.train(ctx, &s); err != nil {
 		return err
 	}
-	peak := peakRSS() // read before measuring the machine, which uses memory too
+	r := j.outcome(file, s.Small) // before measuring the machine, which uses memory too
+	r.Whole, r.Report = accuracies(s.Whole), j.out
 	d, err := j.document(ctx, &s, j.ceilings)
 	if err != nil {
 		return err
@@ -135,30 +117,19 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	if err := j.writeFigures(j.figures, d); err != nil {
 		return err
 	}
-	r := outcomeOf(g, file)
-	r.add(small, seconds, small.Seconds) // small.Seconds come from the saved file
-	r.Over, r.Results, r.Whole = overTrainings, accuracies(s.Small), accuracies(s.Whole)
-	if len(r.Results) == 0 {
-		r.Over = ""
-	}
-	r.OtherGraph = compared
-	r.PeakRSS, r.Report = peak, j.out
 	return j.print(r, r.document())
 }
 
 // train trains on the condensed graph and on the full graph, the requested number of times each.
 func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) {
 	j.progress.step("training")
-	e := experiment.Evaluation{
-		Models: j.training.models, Training: j.training.config, Trainings: j.training.seeds, Seed: j.seed,
-		OtherGraph: j.other,
-	}
+	e := j.evaluation(0)
 	if e.Trainings > 0 {
 		if s.Small, err = e.Run(ctx, s.Condensed, s.Graph); err != nil {
 			return err
 		}
 	}
-	if e.Trainings = j.training.wholeOf(s.Graph, j.wholeSaid); e.Trainings > 0 {
+	if e.Trainings = j.wholeOf(j.training, s.Graph); e.Trainings > 0 {
 		s.Whole, err = e.Whole(ctx, s.Condensed, s.Graph)
 	}
 	return err
@@ -209,15 +180,19 @@ func (c *command) writeFigures(folder string, d *report.Document) error {
 		if !is || p.Name == "" {
 			continue
 		}
-		path := filepath.Join(folder, p.Name)
-		if err := cmp.Or(
-			c.replace(path+".svg", func(w io.Writer) error { return chart.SVG(w, p) }),
-			c.replace(path+".png", func(w io.Writer) error { return chart.PNG(w, p) }),
-		); err != nil {
+		if err := c.writeFigure(filepath.Join(folder, p.Name), p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeFigure writes a plot as path.svg and path.png.
+func (c *command) writeFigure(path string, p *report.Plot) error {
+	return cmp.Or(
+		c.replace(path+".svg", func(w io.Writer) error { return chart.SVG(w, p) }),
+		c.replace(path+".png", func(w io.Writer) error { return chart.PNG(w, p) }),
+	)
 }
 
 // writeReport writes a document as an HTML page, unless path is "". It appends the command line that repeats the work,
@@ -235,7 +210,6 @@ func (c *command) writeReport(path, title string, d *report.Document, more []rep
 // addReport adds the flag --report, for a page that shows the results.
 func addReport(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "report", "", "write an HTML page with the results to `FILE`")
-	into(outputGroup, cmd.Flags())
 }
 
 // checkReport checks the value of --report before any work is done.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -67,6 +68,7 @@ func (c *command) fault(raised any) {
 type command struct {
 	stdout, stderr io.Writer
 	args           []string
+	cmd            *cobra.Command // the command that runs
 	quiet, json    bool
 	threads        int
 	settings       *settings
@@ -103,11 +105,7 @@ a folder, a file or a database URL.
 			}
 			return onlyCommands(cmd, args)
 		},
-
-		SuggestionsMinimumDistance: 2,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return c.begin(cmd)
-		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.begin(cmd) },
 	}
 	root.SetFlagErrorFunc(flagMistake)
 	flags := root.PersistentFlags()
@@ -115,10 +113,7 @@ a folder, a file or a database URL.
 	flags.BoolVar(&c.quiet, "quiet", false, "suppress progress and notes on standard error")
 	flags.BoolVar(&c.json, "json", false, "print results as one JSON object")
 	flags.SortFlags = false
-	into(generalGroup, flags)
-	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "print the version")
-	root.Flags().SortFlags = false
-	into(generalGroup, root.Flags())
+	inOrder(root).BoolVarP(&asksVersion, "version", "v", false, "print the version")
 	root.SetUsageFunc(usageText)
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
@@ -128,6 +123,7 @@ a folder, a file or a database URL.
 		c.versionCommand(), c.manualCommand(), c.propagateCommand(), c.workerCommand())
 	c.addGraphFlags(root)
 	group(root)
+	groupFlags(root)
 	complete(root)
 	return root
 }
@@ -157,18 +153,30 @@ func group(root *cobra.Command) {
 	}
 }
 
+// runs returns run, without its command, as cobra calls it.
+func runs(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) }
+}
+
+// inOrder returns the flags of cmd, which the help will list in the order in which they are added.
+func inOrder(cmd *cobra.Command) *pflag.FlagSet {
+	cmd.Flags().SortFlags = false
+	return cmd.Flags()
+}
+
 // examples formats the examples of a command.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
 
 // begin applies the settings and starts the progress display.
 func (c *command) begin(cmd *cobra.Command) (err error) {
+	c.cmd = cmd
 	if c.settings, err = readSettings(cmd.Root()); err != nil {
 		return err
 	}
 	if err := c.settings.apply(cmd); err != nil {
 		return err
 	}
-	if c.said(cmd, "threads") {
+	if c.said("threads") {
 		if c.threads < 1 {
 			return usagef("--threads %d, must be at least 1", c.threads)
 		}
@@ -212,32 +220,46 @@ func (c *command) options() dataset.Options {
 // groupKey is the key of the flag annotation that names the flag's group in the help.
 const groupKey = "group"
 
-// The groups of flags. Each flag is assigned to a group where it is defined.
-const (
-	sizeGroup     = "Size"
-	methodGroup   = "Method"
-	graphGroup    = "Graph"
-	trainingGroup = "Training"
-	outputGroup   = "Output"
-	advancedGroup = "Advanced"
-	generalGroup  = "General" // flags that every command has
-)
+// generalGroup has the flags of every command, and those that cobra adds.
+const generalGroup = "General"
 
-// flagGroups lists the groups in the order of the help.
-var flagGroups = []string{
-	sizeGroup, methodGroup, graphGroup, trainingGroup, outputGroup, advancedGroup, generalGroup,
+// flagGroup is a group of flags in the help. flags are their names.
+type flagGroup struct{ name, flags string }
+
+// flagGroups lists the groups of flags in the order of the help. COMMAND.FLAG is a flag that only this command has in
+// the group.
+var flagGroups = []flagGroup{
+	{"Size", "nodes ratio ratios label-ratio label-ratios lossless groups"},
+	{"Method", `method methods seed config partition propagation hops augment edges ours authors search trials limit
+		paper.param bench.precision tune.seconds propagate.teleport`},
+	{"Graph", `normalize-features standardize inductive nodes-sql edges-sql split without like on other-graph graphs all
+		part new columns merge condensed sizes scale make.seed summarize.seed`},
+	{"Training", `models seeds epochs hidden dropout input-dropout lr weight-decay weighted validate-every trainings
+		whole space seconds finalists compare runs train bench.seed evaluate.seed report.seed train.seed search.trials`},
+	{"Output", `output format timings force dry-run panels store report figures ceilings addr open
+		convert.memory make.memory`},
+	{"Advanced", `param params partitions hop-weights teleport pseudo-labels soft-labels temperature threshold degree
+		alpha memory precision embeddings`},
+	{generalGroup, "version threads quiet json"},
 }
 
-// into puts the named flags into a group or, without names, all flags that have no group yet.
-func into(group string, flags *pflag.FlagSet, names ...string) {
-	flags.VisitAll(func(flag *pflag.Flag) {
-		if len(names) == 0 && groupOf(flag) == "" || slices.Contains(names, flag.Name) {
+// groupFlags annotates the flags of all commands with their groups.
+func groupFlags(root *cobra.Command) {
+	groups := map[string]string{}
+	for _, g := range flagGroups {
+		for flag := range strings.FieldsSeq(g.flags) {
+			groups[flag] = g.name
+		}
+	}
+	for _, cmd := range tree(root) {
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			group := cmp.Or(groups[cmd.Name()+"."+flag.Name], groups[flag.Name])
 			if flag.Annotations == nil {
 				flag.Annotations = map[string][]string{}
 			}
 			flag.Annotations[groupKey] = []string{group}
-		}
-	})
+		})
+	}
 }
 
 // groupOf returns the group of a flag, or "".
@@ -246,6 +268,11 @@ func groupOf(flag *pflag.Flag) string {
 		return names[0]
 	}
 	return ""
+}
+
+// groupIndex returns the index of a flag's group in flagGroups, or -1.
+func groupIndex(flag *pflag.Flag) int {
+	return slices.IndexFunc(flagGroups, func(g flagGroup) bool { return g.name == groupOf(flag) })
 }
 
 // helpWidth is the width of the help, in columns, if the output is not a terminal.
@@ -260,8 +287,8 @@ func usageText(cmd *cobra.Command) error {
 		say("\nExamples:\n%s\n", cmd.Example)
 	}
 	commands := func(title, group string) {
-		for _, c := range cmd.Commands() {
-			if c.GroupID == group && c.IsAvailableCommand() {
+		for _, c := range available(cmd) {
+			if c.GroupID == group {
 				if title != "" {
 					say("\n%s\n", title)
 					title = ""
@@ -291,10 +318,7 @@ func flagUsages(cmd *cobra.Command) string {
 	sets := map[string]*pflag.FlagSet{}
 	cmd.LocalFlags() // adds the parents' flags to Flags
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		group := groupOf(flag)
-		if group == "" {
-			group = generalGroup
-		}
+		group := cmp.Or(groupOf(flag), generalGroup)
 		if sets[group] == nil {
 			sets[group] = pflag.NewFlagSet("", pflag.ContinueOnError)
 			sets[group].SortFlags = false
@@ -303,8 +327,8 @@ func flagUsages(cmd *cobra.Command) string {
 	})
 	var text strings.Builder
 	for _, group := range flagGroups {
-		if set := sets[group]; set != nil && set.HasAvailableFlags() {
-			fmt.Fprintf(&text, "\n%s:\n%s", group, set.FlagUsagesWrapped(width))
+		if set := sets[group.name]; set != nil && set.HasAvailableFlags() {
+			fmt.Fprintf(&text, "\n%s:\n%s", group.name, set.FlagUsagesWrapped(width))
 		}
 	}
 	return text.String()

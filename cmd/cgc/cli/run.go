@@ -36,13 +36,7 @@ The condensed graph of the first seed is written to GRAPH-NODES` + extension + `
 given by -o. An existing file is replaced only if it is a condensed graph.`,
 		Args:              arguments(0, "GRAPH"),
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := "demo"
-			if len(args) > 0 {
-				name = args[0]
-			}
-			return job.run(cmd.Context(), name, job.said(cmd, "whole"))
-		},
+		RunE:              runs(job.run),
 	}
 	job.config = newMethodFlags(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations, each with its own seed and training")
@@ -63,7 +57,11 @@ type runJob struct {
 	page     string
 }
 
-func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err error) {
+func (j *runJob) run(ctx context.Context, args []string) (err error) {
+	name := "demo"
+	if len(args) > 0 {
+		name = args[0]
+	}
 	if err := j.check(); err != nil {
 		return err
 	}
@@ -73,7 +71,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	if err != nil {
 		return err
 	}
-	if !wholeSaid && g.Nodes() > smallWhole {
+	if !j.said("whole") && g.Nodes() > smallWhole {
 		j.progress.note("no model is trained on the full graph: with %s nodes this may take long (--whole 1 trains one)",
 			report.Count(g.Nodes()))
 	}
@@ -93,15 +91,11 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	}
 	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
-	methods, err := j.config.methods()
-	if err != nil {
-		return err
-	}
 	config := j.config.config
 	bound, rest := testingBound(config.Memory, g, nodes, j.training.config.Hidden)
 	plan := experiment.Plan{
-		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
-		Models: j.training.models, Whole: j.training.wholeOf(g, wholeSaid), Memory: bound,
+		Method: j.config.methods()[0], Size: config.Size, Training: j.training.config, Seed: config.Seed,
+		Seeds: j.training.seeds, Models: j.training.models, Whole: j.wholeOf(j.training, g), Memory: bound,
 	}
 	tests := j.newTests(bound, plan.Training, g, plan.Seeds)
 	plan.Planned = tests.plan

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,45 +47,34 @@ weight_decay, weighted.
 takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the same command resumes.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			job.finalistsSaid, job.modelsSaid = job.said(cmd, "finalists"), job.said(cmd, "models")
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
 	job.config = methodFlags(cmd, string(cgc.CGC),
 		"cgc, which learns from labelled nodes only, as a training on the full graph does, ranks candidates better than auto")
 	flags := cmd.Flags()
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
-	into(graphGroup, flags)
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
 	flags.Lookup("models").DefValue = ""
 	flags.StringVar(&job.space, "space", "", "read the values to choose from from the JSON `FILE`")
-	flags.IntVar(&job.trials, "trials", 1000, "number of candidates")
-	flags.Float64Var(&job.seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
-	flags.IntVar(&job.epochs, "epochs", 300, "number of epochs of complete trainings")
-	flags.IntVar(&job.finalists, "finalists", 0,
+	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")
+	flags.Float64Var(&job.search.Seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
+	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of complete trainings")
+	flags.IntVar(&job.search.Finalists, "finalists", 0,
 		"number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, else 0)")
 	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")
-	into(trainingGroup, flags)
 	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its trainings to `FOLDER`")
-	into(outputGroup, flags)
 	return cmd
 }
 
 // searchJob is one run of cgc search.
 type searchJob struct {
 	*command
-	config        *configFlags
-	small, space  string
-	models        []gnn.Model
-	modelsSaid    bool
-	trials        int
-	seconds       float64
-	epochs        int
-	finalists     int
-	finalistsSaid bool
-	compare       int
-	folder        string
+	config       *configFlags
+	small, space string
+	models       []gnn.Model
+	search       search.Search
+	compare      int
+	folder       string
 }
 
 // searched is what --json prints, and what FOLDER/result.json has.
@@ -119,13 +109,12 @@ type randomSearch struct {
 	Test       float64 `json:"test"`
 }
 
-func (j *searchJob) run(ctx context.Context, name string) (err error) {
-	space, err := j.check()
-	if err != nil {
+func (j *searchJob) run(ctx context.Context, args []string) (err error) {
+	if err := j.check(); err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(j.config.config.Memory))()
-	g, _, err := j.read(ctx, name)
+	g, _, err := j.read(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -134,23 +123,21 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	switch {
-	case j.finalistsSaid:
+	case j.said("finalists"):
 	case g.Nodes() <= 5_000: // the ranking is least certain at the top, and a training takes seconds
-		j.finalists = 24
+		j.search.Finalists = 24
 	case g.Nodes() <= smallWhole:
-		j.finalists = 6
+		j.search.Finalists = 6
 	default:
 		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 6)",
 			report.Count(g.Nodes()))
 	}
-	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), slices.Max(append([]int{1}, space.Hidden...)))
-	s := search.Search{
-		Space: space, Trials: j.trials, Seconds: j.seconds, Epochs: j.epochs, Finalists: j.finalists,
-		Seed: j.config.config.Seed, Memory: bound,
-	}
+	widest := slices.Max(append([]int{1}, j.search.Space.Hidden...))
+	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), widest)
+	j.search.Seed, j.search.Memory = j.config.config.Seed, bound
 	j.progress.step("searching on " + g.Name)
 	begun := time.Now()
-	result, err := s.Run(ctx, small, g)
+	result, err := j.search.Run(ctx, small, g)
 	if err != nil {
 		return rest.limited(err, g)
 	}
@@ -160,10 +147,10 @@ func (j *searchJob) run(ctx context.Context, name string) (err error) {
 	}
 	r := searched{
 		Graph: id, Method: small.Method, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total,
-		Space: space.Size(), Result: *result,
+		Space: j.search.Space.Size(), Result: *result,
 	}
 	if j.compare > 0 {
-		if err := j.agree(ctx, s, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
+		if err := j.agree(ctx, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
 			return rest.limited(err, g)
 		}
 	}
@@ -186,9 +173,7 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 		_, err = j.target(small, g, false)
 		return small, err
 	}
-	for _, why := range j.config.defaultsFor(g) {
-		j.progress.note("%s", why)
-	}
+	j.setDefaults(j.config, g)
 	nodes, err := j.config.config.NodesFor(g)
 	if err != nil {
 		return nil, j.config.mistake(err)
@@ -196,12 +181,8 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 	if _, err := j.fit(g, j.config); err != nil {
 		return nil, err
 	}
-	methods, err := j.config.methods()
-	if err != nil {
-		return nil, err
-	}
 	j.progress.step("condensing")
-	small, err := methods[0].Condense(ctx, g, nodes, j.config.config.Seed)
+	small, err := j.config.methods()[0].Condense(ctx, g, nodes, j.config.config.Seed)
 	if err != nil {
 		return nil, j.config.mistake(err)
 	}
@@ -211,7 +192,7 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 
 // agree fills in the fields for --compare. seconds is the time of condensing and searching.
 func (j *searchJob) agree(
-	ctx context.Context, s search.Search, small *condense.Condensed, g *graph.Graph, r *searched, seconds float64,
+	ctx context.Context, small *condense.Condensed, g *graph.Graph, r *searched, seconds float64,
 ) (err error) {
 	var log *experiment.Log
 	if j.folder != "" {
@@ -221,11 +202,11 @@ func (j *searchJob) agree(
 		defer func() { err = errors.Join(err, log.Close()) }()
 	}
 	j.progress.step("comparing on " + g.Name)
-	if r.Agreement, err = s.Agree(ctx, small, g, j.compare, log); err != nil {
+	if r.Agreement, err = j.search.Agree(ctx, small, g, j.compare, log); err != nil {
 		return err
 	}
 	r.Random = new(randomSearch)
-	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, s.Seed)
+	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, j.search.Seed)
 	if len(r.Finalists) > 0 {
 		best, choice := r.Agreement.Best, r.Finalists[0]
 		r.Regret = &regret{Val: best.WholeVal - choice.WholeVal, Test: best.WholeTest - choice.WholeTest}
@@ -233,45 +214,40 @@ func (j *searchJob) agree(
 	return nil
 }
 
-// check checks the command line, and returns the space.
-func (j *searchJob) check() (space search.Space, err error) {
-	space = search.DefaultSpace()
-	if err := j.config.read(); err != nil {
-		return space, err
+// check checks the command line, and sets the space.
+func (j *searchJob) check() error {
+	space := search.DefaultSpace()
+	if err := cmp.Or(
+		j.config.read(), atLeast("trials", j.search.Trials, 1), atLeast("seconds", j.search.Seconds, 0),
+		atLeast("epochs", j.search.Epochs, 1), atLeast("finalists", j.search.Finalists, 0),
+	); err != nil {
+		return err
 	}
-	switch {
-	case j.trials < 1:
-		return space, usagef("--trials %d, must be at least 1", j.trials)
-	case !(j.seconds >= 0):
-		return space, usagef("--seconds %g, must be at least 0", j.seconds)
-	case j.epochs < 1:
-		return space, usagef("--epochs %d, must be at least 1", j.epochs)
-	case j.finalists < 0:
-		return space, usagef("--finalists %d, must be at least 0", j.finalists)
-	case j.compare != 0 && j.compare < 3:
-		return space, usagef("--compare %d, must be 0 or at least 3", j.compare)
+	if j.compare != 0 && j.compare < 3 {
+		return usagef("--compare %d, must be 0 or at least 3", j.compare)
 	}
 	if j.space != "" {
 		text, err := os.ReadFile(j.space)
 		if err != nil {
-			return space, fmt.Errorf("--space %s: %w", j.space, reason(err))
+			return fmt.Errorf("--space %s: %w", j.space, reason(err))
 		}
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&space); err != nil {
-			return space, usagef("--space %s, must be a JSON object with lists of values: %s", j.space, sentence(err))
+			return usagef("--space %s, must be a JSON object with lists of values: %s", j.space, sentence(err))
 		}
 	}
-	if j.modelsSaid {
+	if j.said("models") {
 		space.Models = modelNames(j.models)
 	}
 	if j.compare > space.Size() {
-		return space, usagef("--compare %d, must be at most %d, the size of the space", j.compare, space.Size())
+		return usagef("--compare %d, must be at most %d, the size of the space", j.compare, space.Size())
 	}
+	j.search.Space = space
 	if j.folder == "" {
-		return space, nil
+		return nil
 	}
-	return space, makeFolder("-o", j.folder)
+	return makeFolder("-o", j.folder)
 }
 
 // trusted is the rank correlation below which a search on the condensed graph says little about the full graph.

@@ -67,7 +67,7 @@ func settingsPath() (path string, named bool) {
 
 // readSettings reads the settings file, if it exists, and checks its keys against the commands and flags of root.
 func readSettings(root *cobra.Command) (*settings, error) {
-	s := &settings{values: map[string]map[string]string{"": {}}, origins: map[string]string{}}
+	s := &settings{values: map[string]map[string]string{}, origins: map[string]string{}}
 	path, named := settingsPath()
 	if path == "" {
 		return s, nil
@@ -97,46 +97,35 @@ func (s *settings) decode(text []byte, root *cobra.Command) error {
 		return err
 	}
 	commands, flags := vocabulary(root)
-	var all []string // the flags of all commands
-	for _, names := range flags {
-		all = append(all, names...)
-	}
-	slices.Sort(all)
-	all = slices.Compact(all)
 	for _, key := range slices.Sorted(maps.Keys(object)) { // sorted, so that the same mistake is always reported first
-		value := object[key]
 		if !slices.Contains(commands, key) {
-			word, err := settingOf(key, value, all, "a flag or a command", append(slices.Clone(all), commands...))
-			if err != nil {
+			near := slices.Concat(flags[""], commands)
+			if err := s.set("", key, object[key], flags[""], "a flag or a command", near); err != nil {
 				return err
 			}
-			s.values[""][key] = word
 			continue
 		}
 		var inner map[string]json.RawMessage
-		if json.Unmarshal(value, &inner) != nil {
-			return fmt.Errorf("%s: %s, must be an object of flags", key, value)
+		if json.Unmarshal(object[key], &inner) != nil {
+			return fmt.Errorf("%s: %s, must be an object of flags", key, object[key])
 		}
-		s.values[key] = map[string]string{}
 		for _, name := range slices.Sorted(maps.Keys(inner)) {
-			value := inner[name]
-			word, err := settingOf(name, value, flags[key], "a flag of cgc "+key, flags[key])
-			if err != nil {
+			if err := s.set(key, name, inner[name], flags[key], "a flag of cgc "+key, flags[key]); err != nil {
 				return err
 			}
-			s.values[key][name] = word
 		}
 	}
 	return nil
 }
 
-// settingOf returns the value of a key in the syntax of a flag. known lists the allowed keys, near the keys to suggest.
-func settingOf(key string, value json.RawMessage, known []string, kind string, near []string) (string, error) {
+// set stores the value of a key for a command, in the syntax of a flag. known lists the allowed keys, near the keys to
+// suggest.
+func (s *settings) set(command, key string, value json.RawMessage, known []string, kind string, near []string) error {
 	if !slices.Contains(known, key) {
 		if slices.Contains(personal, key) {
-			return "", fmt.Errorf("%s can only be given on the command line", key)
+			return fmt.Errorf("%s can only be given on the command line", key)
 		}
-		return "", fmt.Errorf("%q is not %s%s", key, kind, spelling.Hint("", key, near))
+		return fmt.Errorf("%q is not %s%s", key, kind, spelling.Hint("", key, near))
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(value, &list) != nil || list == nil {
@@ -147,19 +136,23 @@ func settingOf(key string, value json.RawMessage, known []string, kind string, n
 		switch text := string(one); {
 		case strings.HasPrefix(text, `"`):
 			if err := json.Unmarshal(one, &words[i]); err != nil {
-				return "", err
+				return err
 			}
 		case strings.ContainsAny(text[:1], "{[n"):
-			return "", fmt.Errorf("%s: %s, must be a number, a string, true, false or a list of them", key, text)
+			return fmt.Errorf("%s: %s, must be a number, a string, true, false or a list of them", key, text)
 		default:
 			words[i] = text
 		}
 	}
-	return strings.Join(words, ","), nil
+	if s.values[command] == nil {
+		s.values[command] = map[string]string{}
+	}
+	s.values[command][key] = strings.Join(words, ",")
+	return nil
 }
 
 // vocabulary returns the names of the commands, and for each command the flags that may be set outside the command
-// line.
+// line. The name "" has those of all commands, sorted.
 func vocabulary(root *cobra.Command) (commands []string, flags map[string][]string) {
 	flags = map[string][]string{}
 	for _, cmd := range tree(root) {
@@ -176,6 +169,12 @@ func vocabulary(root *cobra.Command) (commands []string, flags map[string][]stri
 		cmd.LocalFlags().VisitAll(note)
 		cmd.InheritedFlags().VisitAll(note)
 	}
+	var all []string
+	for _, names := range flags {
+		all = append(all, names...)
+	}
+	slices.Sort(all)
+	flags[""] = slices.Compact(all)
 	return commands, flags
 }
 
@@ -188,44 +187,44 @@ func nameOfCommand(cmd *cobra.Command) string {
 // overrides them as it overrides defaults. The flags for a size count as one setting: only the source with the highest
 // precedence sets it.
 func (s *settings) apply(cmd *cobra.Command) (err error) {
-	type found struct {
-		level        int
-		value, place string
-	}
-	values := map[string]found{}
 	sized := 0 // the highest precedence level that sets a size
+	for _, name := range sizes {
+		if flag := cmd.Flags().Lookup(name); flag != nil {
+			level, _, _ := s.find(cmd, flag)
+			sized = max(sized, level)
+		}
+	}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		var f found
-		if value, is := s.values[""][flag.Name]; is {
-			f = found{1, value, s.file + ": " + flag.Name}
-		}
-		name := nameOfCommand(cmd)
-		if value, is := s.values[name][flag.Name]; is && name != "" {
-			f = found{2, value, s.file + ": " + name + "." + flag.Name}
-		}
-		if value := os.Getenv(variable(flag.Name)); value != "" && settable(flag) {
-			f = found{3, value, variable(flag.Name)}
-		}
-		if flag.Changed {
-			f = found{level: 4}
-		}
-		if slices.Contains(sizes, flag.Name) {
-			sized = max(sized, f.level)
-		}
-		values[flag.Name] = f
-	})
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		f := values[flag.Name]
-		if err != nil || f.place == "" || slices.Contains(sizes, flag.Name) && f.level < sized {
+		level, value, place := s.find(cmd, flag)
+		if err != nil || place == "" || slices.Contains(sizes, flag.Name) && level < sized {
 			return
 		}
-		if e := flag.Value.Set(f.value); e != nil {
-			err = usagef("%s %s, must be %s", f.place, f.value, expected(flag.Value, f.value, e))
+		if e := flag.Value.Set(value); e != nil {
+			err = usagef("%s %s, must be %s", place, value, expected(flag.Value, value, e))
 			return
 		}
-		s.origins[flag.Name] = f.place
+		s.origins[flag.Name] = place
 	})
 	return err
+}
+
+// find returns the value of a flag of cmd with the highest precedence, and the place that sets it. The place is "" if
+// the command line sets the flag, or nothing does.
+func (s *settings) find(cmd *cobra.Command, flag *pflag.Flag) (level int, value, place string) {
+	if flag.Changed {
+		return 4, "", ""
+	}
+	if value := os.Getenv(variable(flag.Name)); value != "" && settable(flag) {
+		return 3, value, variable(flag.Name)
+	}
+	name := nameOfCommand(cmd)
+	if value, is := s.values[name][flag.Name]; is && name != "" {
+		return 2, value, s.file + ": " + name + "." + flag.Name
+	}
+	if value, is := s.values[""][flag.Name]; is {
+		return 1, value, s.file + ": " + flag.Name
+	}
+	return 0, "", ""
 }
 
 // strange returns a sentence for each environment variable that resembles the variable of a flag but is not one.
@@ -235,13 +234,10 @@ func (s *settings) strange(root *cobra.Command) (sentences []string) {
 	for _, name := range foreign {
 		known = append(known, strings.TrimPrefix(name, variablePrefix))
 	}
-	for _, names := range flags {
-		for _, name := range names {
-			known = append(known, strings.TrimPrefix(variable(name), variablePrefix))
-		}
+	for _, name := range flags[""] {
+		known = append(known, strings.TrimPrefix(variable(name), variablePrefix))
 	}
 	slices.Sort(known)
-	known = slices.Compact(known)
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, variablePrefix)
@@ -255,9 +251,9 @@ func (s *settings) strange(root *cobra.Command) (sentences []string) {
 }
 
 // said reports whether the command line or the settings set a flag.
-func (c *command) said(cmd *cobra.Command, flag string) bool {
+func (c *command) said(flag string) bool {
 	_, is := c.settings.origins[flag]
-	return is || cmd.Flags().Changed(flag)
+	return is || c.cmd.Flags().Changed(flag)
 }
 
 // flagWord matches a flag in a sentence.

@@ -59,13 +59,11 @@ func (s *storing) enough(what string, needed int64) error {
 
 // bytesText formats a number of bytes in the syntax of --memory.
 func bytesText(n int64) string {
-	for _, u := range []struct {
-		name  string
-		bytes int64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}} {
-		if n >= u.bytes {
-			return fmt.Sprintf("%.1f%s", float64(n)/float64(u.bytes), u.name)
-		}
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1fGiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1fMiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%dB", n)
 }

@@ -15,11 +15,9 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/slow"
-	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/partition"
 )
 
-// first is another module's method. From each class it keeps training nodes, starting at index Skip.
+// first is another module's method. It keeps random training nodes, by the seed plus Skip.
 type first struct {
 	Skip int    `json:"skip"`
 	Note string `json:"note"`
@@ -27,32 +25,19 @@ type first struct {
 
 func (first) Name() string { return "first" }
 
-func (f first) Condense(_ context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (f first) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	if f.Skip < 0 || f.Skip > 9 {
 		return nil, &condense.FieldError{Field: "skip", Value: f.Skip, Want: "0 to 9"}
 	}
-	left, err := partition.Budgets(g.Counts(g.Split.Train), nodes)
+	random, err := condense.New("random", nil)
 	if err != nil {
 		return nil, err
 	}
-	small := &condense.Condensed{
-		Classes: g.Classes, Graph: g.Name, GraphNodes: g.Nodes(), Method: "first", Budget: append([]int{}, left...),
+	small, err := random.Condense(ctx, g, nodes, seed+uint64(f.Skip))
+	if err != nil {
+		return nil, err
 	}
-	var kept []int32
-	for i := range g.Split.Train {
-		v := g.Split.Train[(i+f.Skip)%len(g.Split.Train)]
-		if y := g.Y[v]; left[y] > 0 {
-			left[y]--
-			kept, small.Y = append(kept, v), append(small.Y, y)
-		}
-	}
-	small.X = mat.NewDense(nodes, g.Features())
-	for j, v := range kept {
-		row := mat.Dense{Rows: 1, Cols: small.X.Cols, Data: small.X.Row(j)}
-		if err := g.X.ReadBlock(&row, []int32{v}, 0, row.Cols); err != nil {
-			return nil, err
-		}
-	}
+	small.Method = "first"
 	if f.Note != "" {
 		small.Warnings = []string{f.Note}
 	}

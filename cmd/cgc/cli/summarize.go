@@ -28,20 +28,14 @@ predicts new nodes that have edges to known ones. It does not need GRAPH, but is
 groups lose less.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.IntVar(&job.groups, "groups", 0, "number of groups (default 1000, at most a tenth of the nodes)")
-	into(sizeGroup, flags)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes are known")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
-	into(graphGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the model with the summary to `FILE`, a .safetensors file")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
-	into(outputGroup, flags)
 	return cmd
 }
 
@@ -66,7 +60,7 @@ type summarized struct {
 	File       string `json:"file"`
 }
 
-func (j *summarizeJob) run(ctx context.Context, file string) error {
+func (j *summarizeJob) run(ctx context.Context, args []string) error {
 	switch {
 	case j.on == "":
 		return usagef("summarize needs --on GRAPH: the graph whose nodes are known")
@@ -75,10 +69,10 @@ func (j *summarizeJob) run(ctx context.Context, file string) error {
 	case j.groups < 0:
 		return usagef("--groups %d, must be at least 1, or 0 for the default", j.groups)
 	}
-	if err := writable("-o", j.out, extension, j.force, isModel); err != nil {
+	if err := writable("-o", j.out, extension, j.force, readBy(model.Load)); err != nil {
 		return err
 	}
-	m, err := model.Load(file)
+	m, err := model.Load(args[0])
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,31 +42,9 @@ func terminal(t *testing.T, columns int) (control, screen *os.File) {
 	return control, screen
 }
 
-// shows returns the output of a meter to a terminal, or to a file if columns is 0, during work that takes several
-// seconds of a synthetic clock.
-func shows(t *testing.T, columns int, quiet bool) (text string) {
+// work shows progress on stderr during work that takes several seconds of a synthetic clock.
+func work(t *testing.T, stderr io.Writer, quiet bool) {
 	t.Helper()
-	var (
-		stderr *os.File
-		read   func() string
-	)
-	if columns > 0 {
-		control, screen := terminal(t, columns)
-		stderr = screen
-		all := make(chan string)
-		go func() {
-			text, _ := io.ReadAll(control) // the error means that the other end was closed
-			all <- string(text)
-		}()
-		read = func() string { return <-all }
-	} else {
-		file := mattest.Must(os.Create(filepath.Join(t.TempDir(), "stderr")))
-		stderr = file
-		read = func() string {
-			text := mattest.Must(os.ReadFile(file.Name()))
-			return string(text)
-		}
-	}
 	synctest.Test(t, func(t *testing.T) {
 		p := newMeter(stderr, quiet)
 		p.step("opening a graph")
@@ -80,8 +58,20 @@ func shows(t *testing.T, columns int, quiet bool) (text string) {
 		p.step("condensing")
 		p.finish()
 	})
-	stderr.Close()
-	return read()
+}
+
+// onTerminal returns what work shows on a terminal with the given number of columns.
+func onTerminal(t *testing.T, columns int, quiet bool) string {
+	t.Helper()
+	control, screen := terminal(t, columns)
+	all := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(control) // the error means that the other end was closed
+		all <- string(text)
+	}()
+	work(t, screen, quiet)
+	screen.Close()
+	return <-all
 }
 
 // TestBar checks that, on a terminal, long work shows a bar with a percentage and the time left that fits into the
@@ -90,7 +80,7 @@ func TestBar(t *testing.T) {
 	for _, columns := range []int{60, 160} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			t.Parallel()
-			shown := shows(t, columns, false)
+			shown := onTerminal(t, columns, false)
 			if !regexp.MustCompile(`35% 2s, 4s left`).MatchString(shown) {
 				t.Errorf("no time left in\n%q", shown)
 			}
@@ -115,10 +105,12 @@ func TestBar(t *testing.T) {
 // TestNoBar checks that a file receives only notes, and nothing with --quiet.
 func TestNoBar(t *testing.T) {
 	t.Parallel()
-	if text := shows(t, 0, false); text != "note: a split was drawn\n" {
+	var file bytes.Buffer
+	work(t, &file, false)
+	if text := file.String(); text != "note: a split was drawn\n" {
 		t.Errorf("in a file: %q", text)
 	}
-	if text := shows(t, 80, true); text != "" {
+	if text := onTerminal(t, 80, true); text != "" {
 		t.Errorf("with --quiet: %q", text)
 	}
 }

@@ -6,15 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
-	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 func (c *command) trainCommand() *cobra.Command {
-	job := &trainJob{command: c}
+	job := &trainJob{transfer: transfer{command: c}}
 	cmd := &cobra.Command{
 		Use: "train FILE --on GRAPH -o MODEL",
 		Example: examples(
@@ -27,32 +25,22 @@ validation nodes of the graph that FILE was made from, and write its weights to 
 PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd.Context(), args[0])
-		},
+		RunE:              runs(job.run),
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&job.on, "on", "", "original `GRAPH`, whose validation nodes choose the epoch and the training")
-	addOtherGraph(flags, &job.other)
-	into(graphGroup, flags)
+	flags := inOrder(cmd)
+	job.addGraph(flags, "original `GRAPH`, whose validation nodes choose the epoch and the training")
 	job.training = newTrainingFlags(cmd, "number of trainings of each model, of which the best is kept")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
-	into(trainingGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the model to `MODEL`, a .safetensors file")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
-	into(outputGroup, flags)
 	return cmd
 }
 
 // trainJob is one run of cgc train.
 type trainJob struct {
-	*command
-	training *trainingFlags
-	on, out  string
-	seed     uint64
-	other    bool
-	force    bool
+	transfer
+	out   string
+	force bool
 }
 
 // trainedModel is what --json prints.
@@ -68,7 +56,7 @@ type trainedModel struct {
 	File       string  `json:"file"`
 }
 
-func (j *trainJob) run(ctx context.Context, file string) error {
+func (j *trainJob) run(ctx context.Context, args []string) error {
 	switch {
 	case j.on == "":
 		return usagef("train needs --on GRAPH: the graph that FILE was condensed from")
@@ -78,47 +66,33 @@ func (j *trainJob) run(ctx context.Context, file string) error {
 	if err := j.training.check(); err != nil {
 		return err
 	}
-	if err := writable("-o", j.out, extension, j.force, isModel); err != nil {
+	if err := writable("-o", j.out, extension, j.force, readBy(model.Load)); err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(0))()
-	small, err := cgc.Load(file)
-	if err != nil {
+	if err := j.load(ctx, args[0]); err != nil {
 		return err
 	}
-	g, _, err := j.read(ctx, j.on)
-	if err != nil {
+	if err := j.compare(); err != nil {
 		return err
 	}
-	if _, err := j.target(small, g, j.other); err != nil {
-		return err
-	}
-	bound, rest := testingBound(0, g, small.Nodes(), j.training.config.Hidden)
-	e := experiment.Evaluation{
-		Models: j.training.models, Training: j.training.config, Trainings: j.training.seeds, Seed: j.seed, Memory: bound,
-		OtherGraph: j.other,
-	}
+	bound, rest := testingBound(0, j.graph, j.small.Nodes(), j.training.config.Hidden)
+	e := j.evaluation(bound)
 	j.progress.step("training")
-	best, err := e.Best(ctx, small, g)
+	best, err := e.Best(ctx, j.small, j.graph)
 	if err != nil {
-		return rest.limited(err, g)
+		return rest.limited(err, j.graph)
 	}
-	if err := j.save(j.out, func() error { return model.Of(small, best).Save(ctx, j.out) }); err != nil {
+	if err := j.save(j.out, func() error { return model.Of(j.small, best).Save(ctx, j.out) }); err != nil {
 		return err
 	}
 	r := trainedModel{best.Model, len(e.Models) * e.Trainings, best.Epoch, best.Validation, best.Test, j.out}
 	text := fmt.Sprintf("%s, the best of %s: %.1f%% on the validation nodes after epoch %d", r.Model,
 		report.Plural(r.Trainings, "training"), r.Validation, r.Epoch)
-	if len(g.Split.Test) > 0 {
+	if len(j.graph.Split.Test) > 0 {
 		text += fmt.Sprintf(", %.1f%% on the test nodes", r.Test)
 	}
 	d := new(report.Document)
 	d.Add(report.Paragraph(text), report.Paragraph("model: "+j.out))
 	return j.print(r, d)
-}
-
-// isModel reports whether the file at path is a trained model, which may be replaced without asking.
-func isModel(path string) bool {
-	_, err := model.Load(path)
-	return err == nil
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -28,12 +32,11 @@ const smallWhole = 20_000
 func (t *trainingFlags) addWhole(cmd *cobra.Command, of string) {
 	cmd.Flags().IntVar(&t.whole, "whole", 0,
 		"number of trainings "+of+"on the full graph; 0 for none (default as --seeds up to 20,000 nodes, else 0)")
-	into(trainingGroup, cmd.Flags())
 }
 
 // wholeOf returns the number of trainings on the full graph g, by default if --whole was not said.
-func (t *trainingFlags) wholeOf(g *graph.Graph, said bool) int {
-	if !said && g.Nodes() <= smallWhole {
+func (c *command) wholeOf(t *trainingFlags, g *graph.Graph) int {
+	if !c.said("whole") && g.Nodes() <= smallWhole {
 		return t.seeds
 	}
 	return t.whole
@@ -58,7 +61,6 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 		"weight each condensed node by the number of its source nodes; =false weights all equally, as in the paper")
 	flags.IntVar(&t.config.ValidateEvery, "validate-every", t.config.ValidateEvery,
 		"number of epochs between validations; 0 chooses it by the size of the graph")
-	into(trainingGroup, flags)
 	return t
 }
 
@@ -93,6 +95,80 @@ func trainingFlag(field string) string {
 		return "--lr"
 	}
 	return "--" + strings.ReplaceAll(field, " ", "-")
+}
+
+// transfer holds the flags of a command that trains on a condensed graph and tests on the original, and the two graphs.
+type transfer struct {
+	*command
+	training *trainingFlags
+	on       string // the name of the original graph
+	other    bool
+	seed     uint64
+
+	small     *condense.Condensed
+	graph     *graph.Graph
+	opening   float64          // seconds that opening the graph took
+	different *condense.Target // how the graph differs from the one that was condensed; nil if it does not
+}
+
+// addGraph adds the flags for the graph. on is the help text of --on.
+func (t *transfer) addGraph(flags *pflag.FlagSet, on string) {
+	flags.StringVar(&t.on, "on", "", on)
+	flags.BoolVar(&t.other, "other-graph", false,
+		"allow a graph or a split other than the one FILE was condensed from; the output then says so")
+}
+
+// load reads both graphs.
+func (t *transfer) load(ctx context.Context, file string) (err error) {
+	if t.small, err = cgc.Load(file); err != nil {
+		return err
+	}
+	t.graph, t.opening, err = t.read(ctx, t.on)
+	return err
+}
+
+// compare compares the graph with the one that was condensed. A difference is an error unless --other-graph allows it.
+func (t *transfer) compare() (err error) {
+	t.different, err = t.target(t.small, t.graph, t.other)
+	return err
+}
+
+// evaluation returns the trainings that the flags ask for, tested within a memory limit.
+func (t *transfer) evaluation(memory int64) experiment.Evaluation {
+	return experiment.Evaluation{
+		Models: t.training.models, Training: t.training.config, Trainings: t.training.seeds, Seed: t.seed, Memory: memory,
+		OtherGraph: t.other,
+	}
+}
+
+// outcome returns the outcome of trainings on the condensed graph in file.
+func (t *transfer) outcome(file string, scores []experiment.Score) *outcome {
+	r := outcomeOf(t.graph, file)
+	r.add(t.small, t.opening, t.small.Seconds) // the seconds come from the file
+	if r.Results, r.OtherGraph = accuracies(scores), t.different; len(scores) > 0 {
+		r.Over = overTrainings
+	}
+	return r
+}
+
+// target compares g with the graph that small was made from. If they differ, it returns the difference if that is
+// allowed, and otherwise an error. It prints a note about differences, and about comparisons that are impossible.
+func (c *command) target(small *condense.Condensed, g *graph.Graph, allowed bool) (*condense.Target, error) {
+	t, err := small.CheckTarget(g)
+	if err != nil {
+		return nil, err
+	}
+	if note := t.Note(); note != "" {
+		c.warn([]string{note})
+	}
+	if t.Err() == nil {
+		return nil, nil
+	}
+	if !allowed {
+		return nil, fmt.Errorf("%s; --other-graph allows it", t.Reason())
+	}
+	c.warn([]string{t.Reason()})
+	return &t, nil
 }
 
 // accuracies turns scores into rows of an outcome.

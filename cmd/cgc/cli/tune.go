@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -39,21 +40,16 @@ Parameters given by flags are fixed. All others are searched, starting from the 
 Ctrl-C interrupts the search: it keeps the best configuration so far and exits with code 130.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return job.run(cmd, args[0])
-		},
+		RunE:              runs(job.run),
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&job.trials, "trials", 0,
+	flags.IntVar(&job.search.Trials, "trials", 0,
 		"number of configurations to rank (default 200, or as many as --seconds allows)")
-	flags.Float64Var(&job.seconds, "seconds", 0,
+	flags.Float64Var(&job.search.Seconds, "seconds", 0,
 		"time limit in seconds: about a third for ranking, the rest for training (default none)")
-	into(methodGroup, flags)
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
-	into(outputGroup, flags)
 	addSome(cmd, &job.methods, "methods", cgc.Variants(), "methods to choose from")
-	into(methodGroup, flags)
 	job.config = newConfigFlags(cmd)
 	job.training = newTrainingFlags(cmd, "")
 	flags.Lookup("seeds").Hidden = true  // the confirmation determines the number
@@ -81,17 +77,15 @@ type tuneJob struct {
 	config   *configFlags
 	training *trainingFlags
 	methods  []cgc.Variant
-	trials   int
-	seconds  float64
+	search   tune.Search // what the flags say
 	out      string
 	force    bool
 	page     string
 }
 
-func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
-	begun := time.Now()
-	ctx := cmd.Context()
-	if err := j.check(cmd); err != nil {
+func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
+	begun, name := time.Now(), args[0]
+	if err := j.check(); err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(j.config.config.Memory))()
@@ -109,7 +103,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 			return err
 		}
 	}
-	space := j.space(cmd)
+	space := j.space()
 	blocks, err := j.within(g, space)
 	if err != nil {
 		return err
@@ -117,24 +111,23 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 	bound, rest := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
 	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
-	search := tune.Search{
-		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
-		Space: space, Models: j.training.models, Training: j.training.config, Trials: j.trials,
-		Memory: bound,
-	}
-	if j.seconds > 0 {
-		search.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
+	search := j.search
+	search.Base = tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted}
+	search.Space, search.Models, search.Training, search.Memory = space, j.training.models, j.training.config, bound
+	if search.Seconds > 0 {
+		search.Seconds = max(search.Seconds-time.Since(begun).Seconds(), 0.001)
 	}
 	j.progress.step("searching")
 	tuned, err := search.Run(ctx, g)
 	if err == nil && ctx.Err() == nil && len(tuned.Ranked) == 0 {
-		return fmt.Errorf("--seconds %g: no configuration could be ranked in this time, must be more", j.seconds)
+		return fmt.Errorf("--seconds %g: no configuration could be ranked in this time, must be more", j.search.Seconds)
 	}
 	if tuned == nil || len(tuned.Ranked) == 0 {
 		return rest.limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), g)
 	}
-	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
-		return err
+	best := configFile{Config: tuned.Best.Config, Training: &trainingFile{&tuned.Best.Weighted}}
+	if err := j.replace(j.out, func(w io.Writer) error { return writeJSON(w, best) }); err != nil {
+		return fmt.Errorf("-o: %w", err)
 	}
 	r := findings.OfSearch(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
@@ -177,24 +170,24 @@ func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *fi
 }
 
 // check checks the command line before anything is opened.
-func (j *tuneJob) check(cmd *cobra.Command) error {
+func (j *tuneJob) check() error {
 	if err := cmp.Or(j.config.read(), j.training.check()); err != nil {
 		return err
 	}
 	j.training.amend(j.config)
-	if cmd.Flags().Changed("method") {
+	if j.cmd.Flags().Changed("method") {
 		j.methods = []cgc.Variant{j.config.config.Variant}
 	}
 	if !slices.Contains(j.methods, j.config.config.Variant) {
 		j.config.config.Variant = j.methods[0]
 	}
 	switch {
-	case j.said(cmd, "trials") && j.trials < 1:
-		return usagef("--trials %d, must be at least 1", j.trials)
-	case j.said(cmd, "seconds") && !(j.seconds > 0):
-		return usagef("--seconds %g, must be above 0", j.seconds)
-	case j.trials == 0 && j.seconds == 0:
-		j.trials = usualTrials
+	case j.said("trials") && j.search.Trials < 1:
+		return atLeast("trials", j.search.Trials, 1)
+	case j.said("seconds") && !(j.search.Seconds > 0):
+		return usagef("--seconds %g, must be above 0", j.search.Seconds)
+	case j.search.Trials == 0 && j.search.Seconds == 0:
+		j.search.Trials = usualTrials
 	}
 	if err := checkReport(j.page); err != nil || j.out == "" {
 		return err
@@ -203,8 +196,8 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 }
 
 // space returns the dimensions of the search: all parameters that the command line does not fix.
-func (j *tuneJob) space(cmd *cobra.Command) []tune.Dimension {
-	fixed := func(d tune.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) }
+func (j *tuneJob) space() []tune.Dimension {
+	fixed := func(d tune.Dimension) bool { return d.Name != "method" && j.cmd.Flags().Changed(d.Name) }
 	return slices.DeleteFunc(tune.Space(j.methods...), fixed)
 }
 

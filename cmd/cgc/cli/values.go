@@ -13,7 +13,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
-	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // value is a pflag.Value with a custom parser.
@@ -103,10 +102,10 @@ func hopWeights(at *cgc.HopWeights) *value[cgc.HopWeights] {
 	return &value[cgc.HopWeights]{
 		at: at, format: cgc.HopWeights.String, kind: "floats", want: "numbers as in 0.2,0.3,0.5",
 		parse: func(text string) (read cgc.HopWeights, err error) {
+			if text == "" {
+				return nil, nil
+			}
 			for field := range strings.SplitSeq(text, ",") {
-				if text == "" {
-					break
-				}
 				v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 				if err != nil {
 					return nil, err
@@ -124,51 +123,38 @@ func temperature(at *cgc.Temperature) *value[cgc.Temperature] {
 	}
 }
 
-func precision(at *blocked.Precision) *value[blocked.Precision] {
-	return &value[blocked.Precision]{
-		at: at, parse: parsePrecision, format: blocked.Precision.String, kind: "string", among: precisions(),
-		want: "one of " + joinWords(precisions(), ", "),
+// among returns a parser that accepts the words of the given values.
+func among[T any](values []T) func(word string) (T, error) {
+	return func(word string) (v T, err error) {
+		if i := slices.Index(wordsOf(values), word); i >= 0 {
+			return values[i], nil
+		}
+		return v, errValue
 	}
 }
 
-func parsePrecision(text string) (p blocked.Precision, err error) {
-	err = p.UnmarshalText([]byte(text))
-	return p, err
-}
-
-// precisions returns the words of --precision.
-func precisions() (words []string) {
-	for _, p := range blocked.Precisions() {
-		words = append(words, p.String())
-	}
-	return words
-}
-
-// addChoice adds a flag to cmd whose value is one of the words in among, and completes them.
-func addChoice[T ~string](cmd *cobra.Command, at *T, name string, among []T, usage string) {
-	words := joinWords(among, ", ")
+// addChoice adds a flag to cmd whose value is one of the given values, and completes their words.
+func addChoice[T any](cmd *cobra.Command, at *T, name string, values []T, usage string) {
+	words := wordsOf(values)
+	list := strings.Join(words, ", ")
 	cmd.Flags().Var(&value[T]{
-		at: at, kind: "string", among: wordsOf(among), want: "one of " + words,
-		parse:  func(text string) (T, error) { return accepted(T(text), nil, slices.Contains(among, T(text))) },
-		format: func(v T) string { return string(v) },
-	}, name, usage+": "+words)
-	completion(cmd, name, oneOf(func() []string { return wordsOf(among) }))
+		at: at, kind: "string", among: words, want: "one of " + list, parse: among(values), format: word[T],
+	}, name, usage+": "+list)
+	completion(cmd, name, oneOf(func() []string { return words }))
 }
 
-// addSome adds a flag to cmd whose value is a comma-separated list of words in among, and completes them. Repeated
-// words count once, and "all" stands for all words.
-func addSome[T ~string](cmd *cobra.Command, at *[]T, name string, among []T, usage string) {
-	v := several(at, func(word string) (T, error) {
-		return accepted(T(word), nil, slices.Contains(among, T(word)))
-	}, func(word T) string { return string(word) }, wordsOf(among))
+// addSome adds a flag to cmd whose value is a comma-separated list of the given values, and completes their words.
+// Repeated words count once, and "all" stands for all words.
+func addSome[T any](cmd *cobra.Command, at *[]T, name string, values []T, usage string) {
+	v := several(at, among(values), word[T], wordsOf(values))
 	each := v.parse
 	v.parse = func(text string) ([]T, error) {
 		if strings.TrimSpace(text) == "all" {
-			return slices.Clone(among), nil
+			return slices.Clone(values), nil
 		}
 		return each(text)
 	}
-	cmd.Flags().Var(v, name, usage+": "+joinWords(among, ", "))
+	cmd.Flags().Var(v, name, usage+": "+strings.Join(v.among, ", "))
 	completion(cmd, name, listOf(v.words))
 }
 
@@ -190,31 +176,24 @@ func several[T any](at *[]T, parse func(string) (T, error), format func(T) strin
 // distinct returns a flag whose value is a comma-separated list of distinct values. kind is "ints", "floats" or
 // "strings", and noun names the values in errors.
 func distinct[T any](at *[]T, parse func(word string) (T, error), kind, noun string) *value[[]T] {
-	v := list(at, parse, func(one T) string { return fmt.Sprint(one) }, true)
+	v := list(at, parse, word[T], true)
 	v.kind, v.want = kind, "different "+noun+", separated by commas"
 	return v
 }
 
 // severalNodes makes --nodes accept a list. at is the first of its numbers.
 func severalNodes(flags *pflag.FlagSet, at *int, all *[]int) {
-	nodes := flags.Lookup("nodes")
-	nodes.Value = &sizesValue{distinct(all, nodesOf, "ints", "integers of at least 1"), at}
-	nodes.Usage, nodes.DefValue = "numbers of condensed nodes, as `70` or 35,70,140 (default 10 per class)", ""
-}
-
-// sizesValue is a list of sizes, of which the first is also stored at first.
-type sizesValue struct {
-	*value[[]int]
-	first *int
-}
-
-// Set implements pflag.Value.
-func (v *sizesValue) Set(text string) error {
-	err := v.value.Set(text)
-	if err == nil {
-		*v.first = (*v.at)[0]
+	v := distinct(all, nodesOf, "ints", "integers of at least 1")
+	each := v.parse
+	v.parse = func(text string) (sizes []int, err error) {
+		if sizes, err = each(text); err == nil {
+			*at = sizes[0]
+		}
+		return sizes, err
 	}
-	return err
+	nodes := flags.Lookup("nodes")
+	nodes.Value, nodes.DefValue = v, ""
+	nodes.Usage = "numbers of condensed nodes, as `70` or 35,70,140 (default 10 per class)"
 }
 
 // list returns a flag whose value is a comma-separated list. A repeated value is a mistake if distinct is set, and is
@@ -270,32 +249,32 @@ func size(at *int64) *value[int64] {
 	}
 }
 
-// units lists the units of a size. A unit comes before the units that are its suffixes: KiB before B.
+// units lists the units of a size. A unit comes before the units that are its suffixes: KiB before B. The first eight
+// are those that we write.
 var units = []struct {
 	name  string
 	bytes float64
 }{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"B", 1},
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
+	{"kB", 1e3}, {"KB", 1e3}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1},
 }
 
 // inUnitsOf formats a number of bytes, rounded up, in the syntax of --memory. The unit is the largest of which like is
 // a multiple.
 func inUnitsOf(like, bytes int64) string {
-	for _, unit := range []string{"TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "kB"} {
-		for _, u := range units {
-			if n := int64(u.bytes); u.name == unit && like%n == 0 {
-				return fmt.Sprintf("%d%s", (bytes+n-1)/n, unit)
-			}
+	for _, u := range units[:8] {
+		if n := int64(u.bytes); like%n == 0 {
+			return fmt.Sprintf("%d%s", (bytes+n-1)/n, u.name)
 		}
 	}
 	return fmt.Sprintf("%dB", bytes)
 }
 
-func wordsOf[T ~string](words []T) []string {
-	return mapped(words, func(w T) string { return string(w) })
-}
+// word formats a value of a flag.
+func word[T any](v T) string { return fmt.Sprint(v) }
+
+// wordsOf formats values of a flag.
+func wordsOf[T any](values []T) []string { return mapped(values, word[T]) }
 
 // mapped returns f of each value.
 func mapped[T any](values []T, f func(T) string) []string {
@@ -304,9 +283,4 @@ func mapped[T any](values []T, f func(T) string) []string {
 		texts[i] = f(v)
 	}
 	return texts
-}
-
-// joinWords joins words with a separator.
-func joinWords[T ~string](words []T, separator string) string {
-	return strings.Join(wordsOf(words), separator)
 }

@@ -45,12 +45,10 @@ With -o, write the files of the page to a folder instead, for any static web ser
 			return c.serve(cmd.Context(), address, show)
 		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := inOrder(cmd)
 	flags.StringVar(&address, "addr", "localhost:8080", "serve at `HOST:PORT`; port 0 chooses a free port")
 	flags.BoolVar(&show, "open", false, "open the page in the default browser")
 	flags.StringVarP(&folder, "output", "o", "", "write the page to `FOLDER` instead of serving it")
-	into(outputGroup, flags)
 	return cmd
 }
 
