@@ -107,10 +107,7 @@ func TestLinearIsAutodiff(t *testing.T) {
 			if structured {
 				a = learntest.Symmetric(7, random)
 			}
-			loss, dx, da, err := l.match(t.Context(), s.X, a, random)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loss, dx, da := matched(t, l, s.X, a, random)
 			want, wantX, wantA := byTape(l, s, real, first, s.X, a)
 			if !(math.Abs(loss-want) <= 1e-5*want) {
 				t.Errorf("%s: loss %v, want %v", distance, loss, want)
@@ -141,12 +138,16 @@ func TestLinearDifferences(t *testing.T) {
 func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 	t.Helper()
 	learntest.Differences(t, what, x, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
-		loss, dx, da, err := r.match(t.Context(), x, a, rand.NewPCG(0, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return loss, dx, da
+		return matched(t, r, x, a, rand.NewPCG(0, 0))
 	})
+}
+
+// matched returns the objective of a relay and its gradients.
+func matched(t testing.TB, r relay, x, a *mat.Dense, src rand.Source) (loss float64, dx, da *mat.Dense) {
+	t.Helper()
+	loss, dx, da, err := r.match(t.Context(), x, a, src)
+	mattest.OK(t, err)
+	return loss, dx, da
 }
 
 // TestLinearFalls checks that gradient descent decreases the objective, and that training a relay decreases its cross
@@ -168,9 +169,7 @@ func TestLinearFalls(t *testing.T) {
 		return gnn.CrossEntropy(&logits, s.Y, 1)
 	}
 	before := entropy()
-	if err := l.train(t.Context(), s.X, nil, 100); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, l.train(t.Context(), s.X, nil, 100))
 	if after := entropy(); !(after < before) {
 		t.Errorf("cross entropy went from %v to %v", before, after)
 	}
@@ -191,9 +190,7 @@ func BenchmarkLinear(b *testing.B) {
 	l.Restart(random)
 	b.Run("written out", func(b *testing.B) {
 		for b.Loop() {
-			if _, _, _, err := l.match(b.Context(), s.X, nil, random); err != nil {
-				b.Fatal(err)
-			}
+			matched(b, l, s.X, nil, random)
 		}
 	})
 	b.Run("tape", func(b *testing.B) {
@@ -209,10 +206,7 @@ func halves(t *testing.T, o relay, x *mat.Dense, steps int, random rand.Source) 
 	descent := adam.New(0.01, x)
 	var begun, ended float64
 	for step := range steps {
-		loss, dx, _, err := o.match(t.Context(), x, nil, random)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loss, dx, _ := matched(t, o, x, nil, random)
 		if ended = loss; step == 0 {
 			begun = loss
 		}

@@ -140,10 +140,7 @@ func TestGraphonDifferences(t *testing.T) {
 // smallPlan returns a plan from a sample of twelve nodes to the given number of nodes.
 func smallPlan(t *testing.T, nodes int) *plan {
 	t.Helper()
-	p, err := newPlan(t.Context(), learntest.Graph(t, false), 12, nodes, rand.NewPCG(25, 26))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := mattest.Must(newPlan(t.Context(), learntest.Graph(t, false), 12, nodes, rand.NewPCG(25, 26)))
 	return p
 }
 
@@ -153,6 +150,14 @@ func structuralOf(p *plan) *structural {
 	o := newStructural(s, nil, sgdd{Smoothness: 0.5, Transport: 0.01}, p)
 	o.learning = true
 	return o
+}
+
+// terms returns the terms for A′, and their gradient.
+func terms(t *testing.T, o *structural, a *mat.Dense) (loss float64, da *mat.Dense) {
+	t.Helper()
+	loss, da, err := o.terms(t.Context(), a)
+	mattest.OK(t, err)
+	return loss, da
 }
 
 // TestTermsDifferences compares the gradients with respect to A′ and to the plan with differences.
@@ -165,19 +170,12 @@ func TestTermsDifferences(t *testing.T) {
 		p.weights.Row(i)[i%6] += 3 // so that QᵀKQ is far from singular, and its root accurate
 	}
 	o := structuralOf(p)
-	terms := func() (float64, *mat.Dense) {
-		loss, da, err := o.terms(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return loss, da
-	}
 	learntest.Differences(t, "A′", nil, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
-		loss, da := terms()
+		loss, da := terms(t, o, a)
 		return loss, nil, da
 	})
 	learntest.Differences(t, "plan", p.weights, nil, 0.1, 5e-2, func() (float64, *mat.Dense, *mat.Dense) {
-		loss, _ := terms()
+		loss, _ := terms(t, o, a)
 		return loss, p.gradient, nil
 	})
 }
@@ -187,10 +185,7 @@ func TestTermsDifferences(t *testing.T) {
 func TestSmoothnessIsItsFormula(t *testing.T) {
 	a, o := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26))), structuralOf(smallPlan(t, 6))
 	o.learning = false
-	got, _, err := o.terms(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.First(o.terms(t.Context(), a))
 	degrees, y := make([]float64, 6), autodiff.OneHot([]int32{0, 0, 1, 1, 1, 1}, 2)
 	for i := range degrees {
 		for _, w := range a.Row(i) {
@@ -246,10 +241,7 @@ func TestTermsOfRepeatedEigenvalues(t *testing.T) {
 		p.weights.Rows, p.weights.Data = 4, p.weights.Data[:24]
 		p.gradient.Rows, p.gradient.Data = 4, p.gradient.Data[:24]
 		p.inverse, p.first = learn.Identity(4), p.first[:4]
-		loss, da, err := structuralOf(p).terms(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loss, da := terms(t, structuralOf(p), a)
 		for _, m := range []*mat.Dense{da, p.gradient} {
 			row, col, is, err := mat.FirstNotFinite(t.Context(), m)
 			if err != nil || is || math.IsNaN(loss) {
@@ -265,10 +257,7 @@ func TestTermsFall(t *testing.T) {
 	steps := adam.New(0.01, a)
 	var begun, ended float64
 	for step := range 100 {
-		loss, da, err := o.terms(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loss, da := terms(t, o, a)
 		if ended = loss; step == 0 {
 			begun = loss
 		}

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,14 +11,13 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
-	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
 // process returns the Learner of gcgp with two condensed nodes for g.
 func process(t *testing.T, g *graph.Graph, m gcgp) *regression {
 	t.Helper()
-	start := must(learn.Begin(t.Context(), g, 2, 1))
-	return must(m.regression(t.Context(), start, rand.New(rand.NewPCG(2, 2))))
+	start := mattest.Must(learn.Begin(t.Context(), g, 2, 1))
+	return mattest.Must(m.regression(t.Context(), start, rand.New(rand.NewPCG(2, 2))))
 }
 
 // covariance returns the kernel of two vectors with two layers, by its definition.
@@ -67,10 +65,7 @@ func TestPosterior(t *testing.T) {
 		p := 1 / (1 + math.Exp(mean[1-g.Y[v]]-mean[g.Y[v]]))
 		want += 2 * (1 - p) * (1 - p) / float64(2*len(g.Split.Train))
 	}
-	loss, _, _, err := r.gradient(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss, _, _ := gradient(t, r)
 	if !(math.Abs(loss-want) <= 1e-5) { // float32 kernels
 		t.Errorf("the loss is %v, want %v", loss, want)
 	}
@@ -84,10 +79,7 @@ func TestInterpolates(t *testing.T) {
 	r := &regression{Descent: m.Descent, x: x, labels: targets, targets: softmax(targets), tape: autodiff.NewTape()}
 	r.kernel = func(v *autodiff.Var) (cross, own *autodiff.Var) { return m.between(x, v) }
 	r.Ridge = 1e-9
-	loss, _, _, err := r.gradient(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss, _, _ := gradient(t, r)
 	if !(loss <= 1e-9) {
 		t.Errorf("the loss is %v, want 0", loss)
 	}
@@ -122,17 +114,7 @@ func TestWideErf(t *testing.T) {
 
 // TestProcessGradient compares the gradients of the loss of gcgp with differences.
 func TestProcessGradient(t *testing.T) {
-	r := process(t, weighted(t), newGCGP())
-	for which, m := range []*mat.Dense{r.x, r.labels} {
-		learntest.Differences(t, fmt.Sprintf("matrix %d", which), m, nil, 1e-2, 3e-2,
-			func() (float64, *mat.Dense, *mat.Dense) {
-				loss, dx, dy, err := r.gradient(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				return loss, [2]*mat.Dense{dx, dy}[which], nil
-			})
-	}
+	differences(t, "gcgp", process(t, weighted(t), newGCGP()))
 }
 
 // TestProcessLearns checks that the regression learns to predict the training nodes of two cliques, although a third of
@@ -142,7 +124,7 @@ func TestProcessLearns(t *testing.T) {
 	r := process(t, g, newGCGP())
 	var first, last float64
 	for epoch := range 50 { // later steps of Adam can jump over X′ = 0, beyond which all predictions are wrong
-		last = must(r.Epoch(t.Context(), epoch+1, nil))
+		last = mattest.Must(r.Epoch(t.Context(), epoch+1, nil))
 		if epoch == 0 {
 			first = last
 		}
@@ -150,10 +132,7 @@ func TestProcessLearns(t *testing.T) {
 	if !(last < first/3) {
 		t.Errorf("the loss falls from %v to %v, want a third of it", first, last)
 	}
-	small, err := newGCGP().Condense(t.Context(), g, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(newGCGP().Condense(t.Context(), g, 4, 1))
 	for i, y := range small.Y {
 		if soft := small.Soft.Row(i); gnn.Accuracy(&mat.Dense{Rows: 1, Cols: 2, Data: soft}, []int32{y}) != 100 {
 			t.Errorf("condensed node %d of class %d has the labels %v", i, y, soft)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -41,10 +42,7 @@ func Graph(t *testing.T, sparse bool) *graph.Graph {
 	if sparse {
 		b.X = x.Sparse()
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	return g
 }
 
@@ -54,10 +52,7 @@ func Begin(t *testing.T) *learn.Start { return BeginOn(t, Graph(t, false)) }
 // BeginOn returns a Start with 9 condensed nodes for g.
 func BeginOn(t *testing.T, g *graph.Graph) *learn.Start {
 	t.Helper()
-	s, err := learn.Begin(t.Context(), g, 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(learn.Begin(t.Context(), g, 9, 1))
 	return s
 }
 
