@@ -217,18 +217,11 @@ func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, err
 	if err != nil {
 		return nil, err
 	}
-	t, err := gnn.TargetWithin(ctx, g, s.Inductive, w.Memory)
+	// One arm is enough: the arms of a command differ only in their methods.
+	arm := w.Arms[slices.IndexFunc(w.Arms, func(a Arm) bool { return a.setting() == s })]
+	t, err := training.Target(ctx, g, s.Inductive, w.Memory, w.Models, arm.Training.Hidden, w.Planned)
 	if err != nil {
 		return nil, err
-	}
-	for _, a := range w.Arms {
-		if a.setting() != s {
-			continue
-		}
-		if err := Fits(t, w.Models, a.Training.Hidden, w.Planned); err != nil {
-			return nil, err
-		}
-		break // one is enough: the arms of a command differ only in their methods
 	}
 	w.targets[s] = t
 	return t, nil

@@ -236,11 +236,8 @@ func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.T
 			return nil, err
 		}
 		bound := cmp.Or(w.Memory, w.Base.Config.Memory)
-		target, err := gnn.TargetWithin(ctx, g, w.Base.Config.Inductive, bound)
+		target, err := training.Target(ctx, g, w.Base.Config.Inductive, bound, w.Models, w.Training.Hidden, nil)
 		if err != nil {
-			return nil, err
-		}
-		if err := experiment.Fits(target, w.Models, w.Training.Hidden, nil); err != nil {
 			return nil, err
 		}
 		w.targets[setting] = target

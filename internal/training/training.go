@@ -1,4 +1,5 @@
-// Package training runs many trainings at once, with random sources that do not depend on their order.
+// Package training runs many trainings at once, with random sources that do not depend on their order, on targets that
+// fit the memory limit.
 package training
 
 import (
@@ -12,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
@@ -80,6 +82,38 @@ func Run(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.R
 		return context.Canceled
 	}
 	return err
+}
+
+// Target returns the target for g within a memory limit (gnn.TargetWithin). If testing one of the models on it exceeds
+// the limit, it returns the *gnn.MemoryError of the model that needs the most. If planned is not nil, Target calls it
+// with the plan of each model.
+func Target(
+	ctx context.Context, g *graph.Graph, inductive bool, bound int64, models []gnn.Model, hidden int,
+	planned func(*gnn.Plan),
+) (*gnn.Target, error) {
+	target, err := gnn.TargetWithin(ctx, g, inductive, bound)
+	if err != nil {
+		return nil, err
+	}
+	var largest *gnn.MemoryError
+	for _, m := range models {
+		plan, err := target.Plan(m, hidden)
+		if plan != nil && planned != nil && err == nil {
+			planned(plan)
+		}
+		large := new(gnn.MemoryError)
+		switch {
+		case err == nil:
+		case !errors.As(err, &large):
+			return nil, err
+		case largest == nil || large.Need > largest.Need:
+			largest = large
+		}
+	}
+	if largest != nil {
+		return nil, largest
+	}
+	return target, nil
 }
 
 // Uncounted returns ctx without the counted events of the jobs, such as the epochs of a training, because a grid counts
