@@ -127,6 +127,15 @@ func run(ctx context.Context, t *Task, work Work) (small *condense.Condensed, er
 	return small, nil
 }
 
+// Consecutive returns the integers 0 to n−1.
+func Consecutive(n int) []int32 {
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
 // ByClass returns the training nodes of each class.
 func ByClass(g *graph.Graph) [][]int32 {
 	train := make([][]int32, g.Classes)

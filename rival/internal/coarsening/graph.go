@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -94,10 +95,7 @@ func (c *coarse) may(i, j int32, fall bool) bool {
 // Groups must not overlap. New super-nodes are ordered by their first old super-node.
 func (c *coarse) merge(groups [][]int32) (*coarse, []int32) {
 	n := c.nodes()
-	first := make([]int32, n)
-	for i := range first {
-		first[i] = int32(i)
-	}
+	first := rival.Consecutive(n)
 	for _, group := range groups {
 		least := slices.Min(group)
 		for _, i := range group {

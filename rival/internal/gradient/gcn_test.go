@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -21,19 +22,14 @@ func byModel(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (los
 		all = append(all, int32(v))
 	}
 	dense := new(mat.Dense)
-	if err := mat.Rows(dense, s.Graph.X, all); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, mat.Rows(dense, s.Graph.X, all))
 	kernel.Scale(dense.Data, 1/s.Unit, dense.Data)
-	original, err := gnn.NewInput(t.Context(), s.Graph.Adj, dense)
-	if err != nil {
-		t.Fatal(err)
-	}
+	original := mattest.Must(gnn.NewInput(t.Context(), s.Graph.Adj, dense))
 	logits := func(tape *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (_, _ *autodiff.Var) {
 		real, own := gnn.GCN().Forward(tape, original, p), gnn.GCN().Forward(tape, gnn.VariableInput(a, x), p)
 		return tape.Rows(real, s.Train[c]), tape.Rows(own, o.members[c])
 	}
-	return twice(o.Matching, o.coeff, o.parameters, x, a, logits)
+	return twice(o.Matching, o.coeff, o.weights.All(), x, a, logits)
 }
 
 // TestGCNIsAutodiff compares the low-rank products with full gradients on the tape. It covers sparse and dense
@@ -45,13 +41,10 @@ func TestGCNIsAutodiff(t *testing.T) {
 			s := learntest.BeginOn(t, learntest.Graph(t, structured))
 			m := newDosCond().Matching
 			m.Distance, m.Hidden = distance, 6
-			o, err := newConvolution(t.Context(), s, m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := mattest.Must(newConvolution(t.Context(), s, m))
 			o.real[1].gram = nil // as for a class with many neighbours
 			o.Restart(random)
-			for _, p := range o.parameters {
+			for _, p := range o.weights.All() {
 				for i := range p.Data {
 					p.Data[i] += float32(random.NormFloat64()) / 2
 				}
@@ -63,10 +56,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 			if structured {
 				a = learntest.Symmetric(9, random)
 			}
-			loss, dx, da, err := o.match(t.Context(), s.X, a, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loss, dx, da := matched(t, o, s.X, a, nil)
 			dx = dx.Clone()
 			want, wantX, wantA := byModel(t, o, s, s.X, a)
 			if !(math.Abs(loss-want) <= 1e-4*want) {
@@ -97,13 +87,10 @@ func TestGCNDifferences(t *testing.T) {
 		s := learntest.Begin(t)
 		m := newDosCond().Matching
 		m.Distance, m.Hidden = distance, 5
-		o, err := newConvolution(t.Context(), s, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := mattest.Must(newConvolution(t.Context(), s, m))
 		o.Restart(random)
-		for i := range o.parameters[1].Data {
-			o.parameters[1].Data[i] = 3 // so that no ReLU changes its state within a step
+		for i := range o.weights.B1.Data {
+			o.weights.B1.Data[i] = 3 // so that no ReLU changes its state within a step
 		}
 		differences(t, distance, o, s.X, learntest.Symmetric(9, random))
 	}
@@ -114,10 +101,7 @@ func TestGCNFalls(t *testing.T) {
 	s := learntest.Begin(t)
 	m := newDosCond().Matching
 	m.Distance, m.Hidden = MSE, 8
-	o, err := newConvolution(t.Context(), s, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := mattest.Must(newConvolution(t.Context(), s, m))
 	o.Restart(rand.NewPCG(1, 1))
 	halves(t, o, s.X, 200, nil)
 }

@@ -53,10 +53,7 @@ func (m gcgp) Check(g *graph.Graph, nodes int) error {
 
 // Condense condenses g to the given number of nodes.
 func (m gcgp) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	begin := func(start *learn.Start, random *rand.Rand) (*regression, error) {
-		return m.regression(ctx, start, random)
-	}
-	return m.learn(ctx, g, m, nodes, seed, begin)
+	return m.learn(ctx, g, m, nodes, seed, m.regression)
 }
 
 // regression returns the Learner.

@@ -179,20 +179,20 @@ func regressed(name string, g *graph.Graph, nodes int) string {
 func (p Parameters) run(
 	ctx context.Context, g *graph.Graph, method condense.Checker, degree float64, nodes int, seed uint64,
 ) (*condense.Condensed, error) {
-	begin := func(start *learn.Start, random *rand.Rand) (*regression, error) {
-		return p.regression(ctx, start, degree, random)
-	}
-	return p.learn(ctx, g, method, nodes, seed, begin)
+	return p.learn(ctx, g, method, nodes, seed,
+		func(ctx context.Context, start *learn.Start, random *rand.Rand) (*regression, error) {
+			return p.regression(ctx, start, degree, random)
+		})
 }
 
 // learn condenses g by the regression that begin returns.
 func (d Descent) learn(
 	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64,
-	begin func(*learn.Start, *rand.Rand) (*regression, error),
+	begin func(context.Context, *learn.Start, *rand.Rand) (*regression, error),
 ) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: d.Epochs, Choice: d.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
-		r, err := begin(start, rand.New(rand.NewPCG(seed, beginStream)))
+		r, err := begin(ctx, start, rand.New(rand.NewPCG(seed, beginStream)))
 		if err != nil {
 			return nil, err
 		}

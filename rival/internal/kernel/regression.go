@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -55,11 +56,7 @@ func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 // features.
 func (p Parameters) side(ctx context.Context, start *learn.Start) (*side, *graph.Scaling, error) {
 	g := start.Graph
-	all := make([]int32, g.Nodes())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	scaling, err := graph.FitScaling(g.X, all)
+	scaling, err := graph.FitScaling(g.X, rival.Consecutive(g.Nodes()))
 	if err != nil {
 		return nil, nil, err
 	}

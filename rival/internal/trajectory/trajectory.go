@@ -12,6 +12,7 @@
 package trajectory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,10 +95,7 @@ func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
 // plan decides how to store the states of a student and the snapshots of experts. A quarter of the remaining memory is
 // for states. Snapshots are stored on disk if they exceed the rest.
 func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onDisk bool, err error) {
-	bound := m.Memory
-	if bound == 0 {
-		bound = rival.DefaultMemory
-	}
+	bound := cmp.Or(m.Memory, rival.DefaultMemory)
 	base := m.bytes(g, nodes)
 	stretch, states := stretchFor(m.Steps, nodes, m.Hidden, g.Classes, (float64(bound)-base)/4)
 	what := fmt.Sprintf("%s on %s nodes with %s features", name, digits.Group(g.Nodes()), digits.Group(g.Features()))
