@@ -170,9 +170,8 @@ func (v *convolution) cost(i, j int) float64 {
 
 // apply returns S(A+M)Sx for x with a few columns.
 func (v *convolution) apply(x [][]float64) [][]float64 {
-	h := make([][]float64, len(x))
+	h := zeros(len(x), len(x[0]))
 	for i := range x {
-		h[i] = make([]float64, len(x[i]))
 		axpy(h[i], v.scale[i]*v.mass[i]*v.scale[i], x[i])
 		for _, e := range v.edges[i] {
 			axpy(h[i], v.scale[i]*e.weight*v.scale[e.to], x[e.to])

@@ -189,11 +189,19 @@ func (c *coarse) condensed(ctx context.Context, g *graph.Graph, own bool) (*cond
 	return small, err
 }
 
+// zeros returns n rows of k zeros.
+func zeros(n, k int) [][]float64 {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, k)
+	}
+	return rows
+}
+
 // doubles returns the rows of x in float64.
 func doubles(x *mat.Dense) [][]float64 {
-	rows := make([][]float64, x.Rows)
+	rows := zeros(x.Rows, x.Cols)
 	for i := range rows {
-		rows[i] = make([]float64, x.Cols)
 		for j, v := range x.Row(i) {
 			rows[i][j] = float64(v)
 		}

@@ -16,7 +16,6 @@ package fuzzy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -69,15 +68,12 @@ func (gecc) Name() string { return "gecc" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m gecc) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
 	const most = 21
 	ok := len(m.HopWeights) >= 1 && len(m.HopWeights) <= most
 	for _, a := range m.HopWeights {
 		ok = ok && math.Abs(a) <= math.MaxFloat32
 	}
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(ok, "hop weights", m.HopWeights, fmt.Sprintf("1 to %d finite numbers", most)),
 		parameter.Check(m.Fuzziness >= 1 && m.Fuzziness <= 10, "fuzziness", m.Fuzziness, "from 1 to 10"),
 		parameter.Check(m.Restarts >= 1, "restarts", m.Restarts, "at least 1"),

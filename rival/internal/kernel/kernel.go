@@ -134,10 +134,7 @@ func (m sntkX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 
 // check validates the parameters, g, nodes and the memory limit.
 func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(p.Hops == 1 || p.Hops == 2, "hops", p.Hops, "1 or 2"),
 		parameter.Check(p.Layers >= 1 && p.Layers <= 10, "layers", p.Layers, "from 1 to 10"),
 		parameter.Check(p.Filter >= 0 && p.Filter <= 20, "filter", p.Filter, "from 0 to 20"),

@@ -58,10 +58,7 @@ type Matching struct {
 
 // check validates the parameters, g, nodes and the memory limits.
 func (m Matching) check(name string, g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		parameter.Check(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
 		parameter.Check(m.Steps >= 1, "steps", m.Steps, "at least 1"),
