@@ -1,6 +1,7 @@
 package clustgdd
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,27 +15,6 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// dense returns Â of g, by its definition.
-func dense(g *graph.Graph) *mat.Dense {
-	n := g.Nodes()
-	a, degree := mat.NewDense(n, n), make([]float64, n)
-	for u := range n {
-		a.Row(u)[u] = 1
-		for v, w := range g.Adj.Row(u) {
-			a.Row(u)[v] = w
-		}
-		for _, w := range a.Row(u) {
-			degree[u] += float64(w)
-		}
-	}
-	for u := range n {
-		for v := range n {
-			a.Row(u)[v] = float32(float64(a.Row(u)[v]) / math.Sqrt(degree[u]*degree[v]))
-		}
-	}
-	return a
-}
-
 // rounding is a tolerance for sums of some dozen float32 products.
 const rounding = 1e-5
 
@@ -43,7 +23,7 @@ func TestSmooth(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	m := clustGDD{Terms: 4, Alpha: 0.7}
 	got := mattest.Must(m.smooth(t.Context(), g, 2))
-	a, power := dense(g), g.X.(*mat.Dense).Clone()
+	a, power := learntest.Written(t, g, graph.Symmetric), g.X.(*mat.Dense).Clone()
 	want := mat.NewDense(power.Dims())
 	for term := range 4 {
 		for i, v := range power.Data {
@@ -102,7 +82,8 @@ func compressed(members *mat.CSR, w *mat.Dense) *mat.Dense {
 // TestAdjacency compares A′ with products of dense matrices.
 func TestAdjacency(t *testing.T) {
 	g, members, _ := clustered(t)
-	learntest.Close(t, "A′", newQuotient(g, members).adjacency(), compressed(members, dense(g)), rounding)
+	want := compressed(members, learntest.Written(t, g, graph.Symmetric))
+	learntest.Close(t, "A′", newQuotient(g, members).adjacency(), want, rounding)
 }
 
 // TestClassGraphs compares the graphs of the classes with dense matrices whose entries are sorted by their scores. The
@@ -110,7 +91,7 @@ func TestAdjacency(t *testing.T) {
 func TestClassGraphs(t *testing.T) {
 	g, members, z := clustered(t)
 	n := g.Nodes()
-	w, p, degree := dense(g), softmax(z), make([]float64, n)
+	w, p, degree := learntest.Written(t, g, graph.Symmetric), softmax(z), make([]float64, n)
 	entries := 0
 	for u := range n {
 		for v := range n {
@@ -140,15 +121,10 @@ func TestClassGraphs(t *testing.T) {
 				}
 			}
 			slices.SortFunc(list, func(a, b scored) int {
-				switch {
-				case math.Abs(a.score-b.score) > 1e-9 && a.score > b.score:
-					return -1
-				case math.Abs(a.score-b.score) > 1e-9:
-					return 1
-				case a.u != b.u:
-					return a.u - b.u
+				if math.Abs(a.score-b.score) > 1e-9 {
+					return cmp.Compare(b.score, a.score)
 				}
-				return a.v - b.v
+				return cmp.Or(cmp.Compare(a.u, b.u), cmp.Compare(a.v, b.v))
 			})
 			sparse := mat.NewDense(n, n)
 			for i := 0; i < want; i++ {
@@ -221,11 +197,11 @@ func TestGradient(t *testing.T) {
 		}
 	}
 	without, _ := r.gradient(tape, c)
-	plain, own := crossEntropy(c.logits(r.h), r.labels), 0.0
+	plain, own := gnn.CrossEntropy(c.logits(r.h), r.labels, 1), 0.0
 	for _, s := range r.maps {
 		f := new(mat.Dense)
 		mat.Mul(f, s, r.x)
-		own += crossEntropy(c.logits(f), r.y)
+		own += gnn.CrossEntropy(c.logits(f), r.y, 1)
 	}
 	if math.Abs(without-plain-0.7*own) > 1e-5 {
 		t.Errorf("the loss is %v, want %v + 0.7·%v", without, plain, own)
@@ -256,15 +232,6 @@ func TestGradient(t *testing.T) {
 	if math.Abs(with-without-want) > 1e-5 {
 		t.Errorf("the consistency adds %v, want %v", with-without, want)
 	}
-}
-
-// crossEntropy returns the mean of −log p of the labels.
-func crossEntropy(z *mat.Dense, y []int32) (mean float64) {
-	p := softmax(z)
-	for i, c := range y {
-		mean -= math.Log(float64(p.Row(i)[c])) / float64(len(y))
-	}
-	return mean
 }
 
 // TestPretrain checks that the kept epoch predicts at least as many validation nodes correctly as the last one, and

@@ -79,29 +79,3 @@ func both(a *mat.Dense) *mat.Dense {
 	}
 	return sum
 }
-
-// TestGCNDifferences compares the second-order gradients with differences of the objective.
-func TestGCNDifferences(t *testing.T) {
-	for _, distance := range []string{Cosine, MSE} {
-		random := rand.New(rand.NewPCG(13, 14))
-		s := learntest.Begin(t)
-		m := newDosCond().Matching
-		m.Distance, m.Hidden = distance, 5
-		o := mattest.Must(newConvolution(t.Context(), s, m))
-		o.Restart(random)
-		for i := range o.weights.B1.Data {
-			o.weights.B1.Data[i] = 3 // so that no ReLU changes its state within a step
-		}
-		differences(t, distance, o, s.X, learntest.Symmetric(9, random))
-	}
-}
-
-// TestGCNFalls checks that gradient descent decreases the objective.
-func TestGCNFalls(t *testing.T) {
-	s := learntest.Begin(t)
-	m := newDosCond().Matching
-	m.Distance, m.Hidden = MSE, 8
-	o := mattest.Must(newConvolution(t.Context(), s, m))
-	o.Restart(rand.NewPCG(1, 1))
-	halves(t, o, s.X, 200, nil)
-}

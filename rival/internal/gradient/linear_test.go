@@ -8,7 +8,6 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -120,20 +119,6 @@ func TestLinearIsAutodiff(t *testing.T) {
 	}
 }
 
-// TestLinearDifferences compares the gradients with differences of the objective.
-func TestLinearDifferences(t *testing.T) {
-	for _, distance := range []string{Cosine, MSE} {
-		random := rand.New(rand.NewPCG(7, 8))
-		s, real, first := small(random)
-		m := newGCond().Matching
-		m.Distance = distance
-		l := linearOn(s, m, real, first, &learn.Propagation{Hops: m.Hops})
-		l.Restart(random)
-		a := learntest.Symmetric(7, random)
-		differences(t, distance, l, s.X, a)
-	}
-}
-
 // differences compares the gradients of a relay with central differences.
 func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 	t.Helper()
@@ -150,14 +135,12 @@ func matched(t testing.TB, r relay, x, a *mat.Dense, src rand.Source) (loss floa
 	return loss, dx, da
 }
 
-// TestLinearFalls checks that gradient descent decreases the objective, and that training a relay decreases its cross
-// entropy.
-func TestLinearFalls(t *testing.T) {
+// TestLinearLearns checks that training a relay decreases its cross entropy.
+func TestLinearLearns(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	s, real, first := small(random)
 	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
 	l.Restart(random)
-	halves(t, l, s.X, 100, random)
 	entropy := func() float64 {
 		var logits mat.Dense
 		mat.Mul(&logits, s.X, l.W)
@@ -198,21 +181,4 @@ func BenchmarkLinear(b *testing.B) {
 			byTape(l, s, real, first, s.X, nil)
 		}
 	})
-}
-
-// halves checks that gradient descent on x, without edges, decreases the objective to less than half.
-func halves(t *testing.T, o relay, x *mat.Dense, steps int, random rand.Source) {
-	t.Helper()
-	descent := adam.New(0.01, x)
-	var begun, ended float64
-	for step := range steps {
-		loss, dx, _ := matched(t, o, x, nil, random)
-		if ended = loss; step == 0 {
-			begun = loss
-		}
-		descent.Step(dx)
-	}
-	if !(ended < begun/2) {
-		t.Errorf("the objective went from %v to %v in %d steps, want less than half", begun, ended, steps)
-	}
 }

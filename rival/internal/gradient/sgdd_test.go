@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
@@ -32,50 +31,7 @@ func TestGraphonIsItsFormula(t *testing.T) {
 	x, o := mattest.Normal(5, 4, random), smallGraphon(random)
 	a := o.Forward(x).Clone()
 	const n, h = 5, 3
-	positions := [][]float32{{-1}, {-0.5}, {0}, {0.5}, {1}}
-	// norm applies ReLU(BN(u)) to rows of all pairs.
-	norm := func(rows [][]float64, gain, shift []float32) {
-		for k := range h {
-			var mean, variance float64
-			for _, row := range rows {
-				mean += row[k] / (n * n)
-			}
-			for _, row := range rows {
-				variance += (row[k] - mean) * (row[k] - mean) / (n * n)
-			}
-			for _, row := range rows {
-				row[k] = max(0, (row[k]-mean)/math.Sqrt(variance+1e-5)*float64(gain[k])+float64(shift[k]))
-			}
-		}
-	}
-	first := func(p []*mat.Dense, x func(i int) []float32) (rows [][]float64) {
-		for i := range n {
-			for j := range n {
-				row := make([]float64, h)
-				for k := range row {
-					for f := range x(i) {
-						row[k] += float64(p[0].Row(f)[k]*x(i)[f]) + float64(p[0].Row(f)[h+k]*x(j)[f])
-					}
-				}
-				rows = append(rows, row)
-			}
-		}
-		norm(rows, p[1].Data, p[2].Data)
-		return rows
-	}
-	second := func(p []*mat.Dense, from [][]float64) (rows [][]float64) {
-		for _, in := range from {
-			row := make([]float64, h)
-			for k := range row {
-				for f, v := range in {
-					row[k] += v * float64(p[3].Row(f)[k])
-				}
-			}
-			rows = append(rows, row)
-		}
-		norm(rows, p[4].Data, p[5].Data)
-		return rows
-	}
+	positions := &mat.Dense{Rows: n, Cols: 1, Data: []float32{-1, -0.5, 0, 0.5, 1}}
 	times := func(g, c [][]float64) {
 		for r, row := range g {
 			for k := range row {
@@ -84,11 +40,9 @@ func TestGraphonIsItsFormula(t *testing.T) {
 		}
 	}
 	edges, points := o.edges.parameters, o.points.parameters
-	c := first(edges, x.Row)
-	g := first(points, func(i int) []float32 { return positions[i] })
+	c, g := learntest.FirstLayer(edges, x), learntest.FirstLayer(points, positions)
 	times(g, c)
-	c = second(edges, c)
-	g = second(points, g)
+	c, g = learntest.SecondLayer(edges, c), learntest.SecondLayer(points, g)
 	times(g, c)
 	z := make([]float64, n*n)
 	for r := range z {
@@ -248,29 +202,5 @@ func TestTermsOfRepeatedEigenvalues(t *testing.T) {
 				t.Errorf("weight %v: terms %v, gradient not finite at (%d, %d): %v", w, loss, row, col, err)
 			}
 		}
-	}
-}
-
-// TestTermsFall checks that gradient descent on A′ decreases the terms.
-func TestTermsFall(t *testing.T) {
-	a, o := learntest.Symmetric(6, rand.New(rand.NewPCG(27, 28))), structuralOf(smallPlan(t, 6))
-	steps := adam.New(0.01, a)
-	var begun, ended float64
-	for step := range 100 {
-		loss, da := terms(t, o, a)
-		if ended = loss; step == 0 {
-			begun = loss
-		}
-		sum := both(da)
-		for i := range 6 {
-			sum.Row(i)[i] = 0
-		}
-		steps.Step(sum)
-		for i, w := range a.Data {
-			a.Data[i] = max(0, w)
-		}
-	}
-	if !(ended < begun-0.1) {
-		t.Errorf("the terms went from %v to %v, want less", begun, ended)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
-	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
+	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
 // process returns the Learner of gcgp with two condensed nodes for g.
@@ -47,7 +47,7 @@ func TestPosterior(t *testing.T) {
 	h := g.X.(*mat.Dense)
 	for range 3 {
 		next := new(mat.Dense)
-		mat.Mul(next, written(t, g, graph.Symmetric), h)
+		mat.Mul(next, learntest.Written(t, g, graph.Symmetric), h)
 		h = next
 	}
 	a, b := r.x.Row(0), r.x.Row(1)
@@ -68,47 +68,6 @@ func TestPosterior(t *testing.T) {
 	loss, _, _ := gradient(t, r)
 	if !(math.Abs(loss-want) <= 1e-5) { // float32 kernels
 		t.Errorf("the loss is %v, want %v", loss, want)
-	}
-}
-
-// TestInterpolates checks that the posterior mean at the observations is their labels if there is no noise.
-func TestInterpolates(t *testing.T) {
-	m := newGCGP()
-	x := mattest.Normal(3, 4, rand.New(rand.NewPCG(4, 4)))
-	targets := autodiff.OneHot([]int32{0, 1, 1}, 2)
-	r := &regression{Descent: m.Descent, x: x, labels: targets, targets: softmax(targets), tape: autodiff.NewTape()}
-	r.kernel = func(v *autodiff.Var) (cross, own *autodiff.Var) { return m.between(x, v) }
-	r.Ridge = 1e-9
-	loss, _, _ := gradient(t, r)
-	if !(loss <= 1e-9) {
-		t.Errorf("the loss is %v, want 0", loss)
-	}
-}
-
-// TestWideErf compares the first term of the kernel after a layer with the mean product of random units erf(wᵀx).
-func TestWideErf(t *testing.T) {
-	random := rand.New(rand.NewPCG(8, 8))
-	x, y := mattest.Normal(1, 4, random), mattest.Normal(1, 4, random)
-	const units = 200_000
-	mean := 0.0
-	for range units {
-		var a, b float64
-		for j := range 4 {
-			w := random.NormFloat64()
-			a += w * float64(x.Data[j])
-			b += w * float64(y.Data[j])
-		}
-		mean += math.Erf(a) * math.Erf(b) / units
-	}
-	m := newGCGP()
-	m.Layers = 1
-	cross, _ := m.between(x, autodiff.NewTape().Var(y))
-	dot := 0.0
-	for j := range 4 {
-		dot += float64(x.Data[j]) * float64(y.Data[j])
-	}
-	if got := float64(cross.Value.Data[0]) - dot; !(math.Abs(got-mean) <= 0.01) { // 4 standard deviations of the mean
-		t.Errorf("the layer adds %v, and %d units %v", got, units, mean)
 	}
 }
 

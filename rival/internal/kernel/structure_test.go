@@ -29,14 +29,6 @@ func weighted(t *testing.T) *graph.Graph {
 	return g
 }
 
-// written returns an operator of g as a matrix.
-func written(t *testing.T, g *graph.Graph, of func(*mat.CSR) graph.Operator) *mat.Dense {
-	t.Helper()
-	m := new(mat.Dense)
-	mattest.OK(t, of(g.Adj).Apply(t.Context(), m, learn.Identity(g.Nodes())))
-	return m
-}
-
 // TestBothSidesAgree checks that both kernels are equal if the condensed graph is the graph itself. One kernel uses
 // sparse rows and neighbourhoods, the other dense products.
 func TestBothSidesAgree(t *testing.T) {
@@ -44,7 +36,7 @@ func TestBothSidesAgree(t *testing.T) {
 	for _, s := range []structure{{1, 1, Average}, {1, 3, Average}, {2, 1, Average}, {2, 2, Average}, {2, 2, Add}} {
 		side := mattest.Must(s.of(t.Context(), g.X.(*mat.Dense), g.Adj))
 		tape := autodiff.NewTape()
-		m := tape.Var(written(t, g, s.operator))
+		m := tape.Var(learntest.Written(t, g, s.operator))
 		cross, own := s.between(tape, side, condensed{x: tape.Var(g.X.(*mat.Dense)), m: m})
 		for i, v := range cross.Value.Data {
 			// κ₀ is steep near a cosine of 1, so that float32 causes an error of 10⁻⁴.
@@ -64,7 +56,7 @@ func TestOneHopIsWide(t *testing.T) {
 	x := mattest.Normal(3, 4, rand.New(rand.NewPCG(1, 1)))
 	got, _ := s.between(tape, side, condensed{x: tape.Var(x)})
 	want, h := new(mat.Dense), new(mat.Dense)
-	mat.Mul(h, written(t, g, graph.Mean), g.X.(*mat.Dense))
+	mat.Mul(h, learntest.Written(t, g, graph.Mean), g.X.(*mat.Dense))
 	mat.MulTB(want, h, x)
 	kernelridge.Wide(want, kernelridge.Norms(h), kernelridge.Norms(x))
 	for i, v := range want.Data {
@@ -82,7 +74,7 @@ func TestOneHopIsWide(t *testing.T) {
 func TestWideNetwork(t *testing.T) {
 	const units, networks = 100, 24
 	g := weighted(t)
-	m := written(t, g, graph.Mean)
+	m := learntest.Written(t, g, graph.Mean)
 	random := rand.New(rand.NewPCG(11, 3))
 	for _, s := range []structure{{1, 2, Average}, {2, 1, Average}, {2, 2, Average}} {
 		var dots [7][7]float64
@@ -196,7 +188,7 @@ func TestFilter(t *testing.T) {
 	}
 	for range 3 {
 		next := new(mat.Dense)
-		mat.Mul(next, written(t, g, graph.Symmetric), x)
+		mat.Mul(next, learntest.Written(t, g, graph.Symmetric), x)
 		x = next
 	}
 	f, w := func(v int) []float32 { return x.Row(v) }, func(u, v int) float32 {

@@ -118,9 +118,8 @@ func TestUnrollIsAutodiff(t *testing.T) {
 	}
 }
 
-// TestUnrollDifferences compares the gradients, including that with respect to the rate, with central differences of
-// the objective.
-func TestUnrollDifferences(t *testing.T) {
+// TestUnrollRate compares the gradient with respect to the rate with a central difference of the objective.
+func TestUnrollRate(t *testing.T) {
 	for _, relu := range []bool{false, true} {
 		p := newProblem(6, 4, 5, 3, rand.New(rand.NewPCG(5, 6)))
 		for i := range p.start.B1.Data { // so that units stay on or off, and no difference crosses a kink of ReLU
@@ -130,14 +129,6 @@ func TestUnrollDifferences(t *testing.T) {
 		}
 		o := unroll{relu: relu, steps: 40, stretch: 1}
 		const rate, step = 0.02, 1e-3
-		learntest.Differences(t, "Z", p.z, nil, step, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
-			loss, dz, _, _ := p.match(t, &o, rate)
-			return loss, dz, nil
-		}) // from rounding to float32, divided by the step
-		learntest.Differences(t, "Y", p.y, nil, step, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
-			loss, _, dy, _ := p.match(t, &o, rate)
-			return loss, dy, nil
-		})
 		_, _, _, drate := p.match(t, &o, rate)
 		above, _, _, _ := p.match(t, &o, rate+step)
 		below, _, _, _ := p.match(t, &o, rate-step)
@@ -172,26 +163,12 @@ func TestStretches(t *testing.T) {
 	}
 }
 
-// TestUnrollFalls checks that gradient descent on Z reduces the distance, and that match stops when its context is
-// done.
-func TestUnrollFalls(t *testing.T) {
+// TestUnrollStops checks that match stops when its context is done.
+func TestUnrollStops(t *testing.T) {
 	p := newProblem(8, 6, 8, 3, rand.New(rand.NewPCG(9, 10)))
 	o := unroll{relu: true, steps: 30, stretch: 4}
-	var begun, ended float64
-	for i := range 60 {
-		loss, dz, _, _ := p.match(t, &o, 0.3)
-		if ended = loss; i == 0 {
-			begun = loss
-		}
-		for j, g := range dz.Data {
-			p.z.Data[j] -= 0.5 * g
-		}
-	}
-	if !(ended < 0.97*begun) {
-		t.Errorf("the distance went from %v to %v in 60 steps, want less", begun, ended)
-	}
-	ctx := mattest.Cancelled(t)
-	if _, _, _, _, err := o.match(ctx, p.z, p.y, p.start, p.target, 0.3); !errors.Is(err, context.Canceled) {
+	_, _, _, _, err := o.match(mattest.Cancelled(t), p.z, p.y, p.start, p.target, 0.3)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the end of the context", err)
 	}
 }
