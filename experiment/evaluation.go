@@ -144,7 +144,7 @@ func (e Evaluation) results(ctx context.Context, sample *gnn.Sample, target *gnn
 		stages.plan("training "+j.Model.Name(), 1)
 	}
 	stages.announce(ctx)
-	err := training.Run(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	err := training.Run(ctx, jobs, false, func(i int, r *gnn.Result) error {
 		results[i] = r
 		stages.end(ctx, "training "+r.Model)
 		return nil

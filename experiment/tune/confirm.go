@@ -203,7 +203,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 	}
 	models := len(w.Models)
 	found, ended := make([]float64, len(jobs)), make([]int, len(cells))
-	return training.Run(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	return training.Run(ctx, jobs, false, func(i int, r *gnn.Result) error {
 		found[i] = r.Validation
 		at := i / models
 		w.mark(r, right[at])
