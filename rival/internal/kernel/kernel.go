@@ -144,7 +144,12 @@ func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
 	if err != nil {
 		return err
 	}
-	return p.fits(name, g, nodes)
+	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
+	// The standardised features and the matrices for kernel and gradient. For each layer and propagation, there are about
+	// 8 matrices in the forward pass and 16 in the backward pass.
+	matrices := float64(24*p.Layers*p.Hops + 16)
+	bytes := 4 * ((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d + matrices*(train+n)*n)
+	return p.Memory.Fits(regressed(name, g, nodes), bytes)
 }
 
 // check returns an error for each parameter that is out of range.
@@ -155,15 +160,6 @@ func (d Descent) check() error {
 		parameter.Check(d.FeatureRate > 0, "lr feat", d.FeatureRate, "above 0"),
 		d.Choice.Check(),
 	)
-}
-
-// fits returns an error if the standardised features and the matrices for kernel and gradient exceed the memory limit.
-func (p Parameters) fits(name string, g *graph.Graph, nodes int) error {
-	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
-	// For each layer and propagation, there are about 8 matrices in the forward pass and 16 in the backward pass.
-	matrices := float64(24*p.Layers*p.Hops + 16)
-	bytes := 4 * ((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d + matrices*(train+n)*n)
-	return p.Memory.Fits(regressed(name, g, nodes), bytes)
 }
 
 // regressed describes the work of a method for memory errors.
