@@ -44,11 +44,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 			o := mattest.Must(newConvolution(t.Context(), s, m))
 			o.real[1].gram = nil // as for a class with many neighbours
 			o.Restart(random)
-			for _, p := range o.weights.All() {
-				for i := range p.Data {
-					p.Data[i] += float32(random.NormFloat64()) / 2
-				}
-			}
+			learntest.Shift(o.weights.All(), 0.5, random)
 			for i := range s.X.Data {
 				s.X.Data[i] += random.Float32() / 10
 			}

@@ -17,11 +17,7 @@ import (
 func smallGraphon(random *rand.Rand) *graphon {
 	edges, points := learn.NewPairs(5, 4, 3, random), learn.NewPairs(5, 1, 3, random)
 	o := newGraphon(5, 0.75, edges.Parameters(), points.Parameters())
-	for _, m := range o.Parameters() {
-		for i := range m.Data {
-			m.Data[i] += 0.3 * float32(random.NormFloat64())
-		}
-	}
+	learntest.Shift(o.Parameters(), 0.3, random)
 	return o
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
-	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
 // process returns the Learner of gcgp with two condensed nodes for g.
@@ -44,12 +43,7 @@ func TestPosterior(t *testing.T) {
 	m := newGCGP()
 	m.Filter, m.Ridge = 3, 0.2
 	r := process(t, g, m)
-	h := g.X.(*mat.Dense)
-	for range 3 {
-		next := new(mat.Dense)
-		mat.Mul(next, learntest.Written(t, g, graph.Symmetric), h)
-		h = next
-	}
+	h := propagated(t, g, g.X.(*mat.Dense))
 	a, b := r.x.Row(0), r.x.Row(1)
 	aa, ab, bb := covariance(a, a), covariance(a, b), covariance(b, b)
 	noise := 0.2 * (aa + bb) / 2

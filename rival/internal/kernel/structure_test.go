@@ -169,6 +169,16 @@ func gradient(t *testing.T, r *regression) (loss float64, dx, dy *mat.Dense) {
 	return loss, dx, dy
 }
 
+// propagated returns Â³x for a dense Â.
+func propagated(t *testing.T, g *graph.Graph, x *mat.Dense) *mat.Dense {
+	for range 3 {
+		next := new(mat.Dense)
+		mat.Mul(next, learntest.Written(t, g, graph.Symmetric), x)
+		x = next
+	}
+	return x
+}
+
 // TestFilter checks the features of the kernel against a dense computation: columns are standardised over all nodes and
 // then propagated three times over the full graph. The average of the kernel is over training nodes alone.
 func TestFilter(t *testing.T) {
@@ -186,11 +196,7 @@ func TestFilter(t *testing.T) {
 			x.Row(i)[j] = float32((float64(x.Row(i)[j]) - mean) / math.Sqrt(square))
 		}
 	}
-	for range 3 {
-		next := new(mat.Dense)
-		mat.Mul(next, learntest.Written(t, g, graph.Symmetric), x)
-		x = next
-	}
+	x = propagated(t, g, x)
 	f, w := func(v int) []float32 { return x.Row(v) }, func(u, v int) float32 {
 		for n, w := range g.Adj.Row(u) {
 			if n == v {

@@ -37,11 +37,7 @@ func slow(p []*mat.Dense, x *mat.Dense) [][]float64 {
 // network returns a network whose parameters are all changed from their initial values.
 func network(n, d, h int, random *rand.Rand) *learn.Pairs {
 	p := learn.NewPairs(n, d, h, random)
-	for _, m := range p.Parameters() {
-		for i := range m.Data {
-			m.Data[i] += float32(0.2 * random.NormFloat64())
-		}
-	}
+	learntest.Shift(p.Parameters(), 0.2, random)
 	return p
 }
 

@@ -27,11 +27,7 @@ func newProblem(n, d, h, c int, random *rand.Rand) problem {
 	}
 	p.start.Draw(rand.NewPCG(1, 2))
 	p.target = p.start.Clone()
-	for _, m := range p.target.All() {
-		for j := range m.Data {
-			m.Data[j] += 0.2 * float32(random.NormFloat64())
-		}
-	}
+	learntest.Shift(p.target.All(), 0.2, random)
 	for i := range n {
 		var sum float32
 		for k := range p.y.Row(i) {

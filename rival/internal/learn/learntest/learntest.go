@@ -64,6 +64,15 @@ func Written(t *testing.T, g *graph.Graph, of func(*mat.CSR) graph.Operator) *ma
 	return m
 }
 
+// Shift adds normal numbers of the given standard deviation to all entries.
+func Shift(matrices []*mat.Dense, by float64, random *rand.Rand) {
+	for _, m := range matrices {
+		for i := range m.Data {
+			m.Data[i] += float32(by * random.NormFloat64())
+		}
+	}
+}
+
 // Symmetric returns a symmetric n×n matrix of weights in [0, 1) with a zero diagonal.
 func Symmetric(n int, random *rand.Rand) *mat.Dense {
 	a := mat.NewDense(n, n)
