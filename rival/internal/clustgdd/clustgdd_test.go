@@ -164,13 +164,7 @@ func TestSeries(t *testing.T) {
 // TestGradient compares gradients with central differences, and the loss with plain loops over the definition.
 func TestGradient(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
-	matrix := func(rows, cols int) *mat.Dense {
-		m := mat.NewDense(rows, cols)
-		for i := range m.Data {
-			m.Data[i] = random.Float32() - 0.5
-		}
-		return m
-	}
+	matrix := func(rows, cols int) *mat.Dense { return mattest.Normal(rows, cols, random) }
 	m := newClustGDD()
 	m.Consistency, m.Temperature, m.LabelWeight = 0, 0.5, 0.7
 	r := refinement{

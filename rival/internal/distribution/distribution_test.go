@@ -4,6 +4,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -97,7 +98,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 	rowsOf := func(c int) (real, own [][]float32) {
 		all := s.Graph.X.(*mat.Dense)
 		for _, v := range s.Train[c] {
-			row := append([]float32(nil), all.Row(int(v))...)
+			row := slices.Clone(all.Row(int(v)))
 			for j := range row {
 				row[j] /= s.Unit
 			}
@@ -129,7 +130,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		}
 	}
 	layer := func(x []float32, w, b *mat.Dense) []float32 {
-		y := append([]float32(nil), b.Data...)
+		y := slices.Clone(b.Data)
 		for j, v := range x {
 			for k := range y {
 				y[k] += v * w.Row(j)[k]

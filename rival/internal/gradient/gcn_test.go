@@ -17,12 +17,8 @@ import (
 // byModel is twice for the relay GCN, with the model of package gnn.
 func byModel(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	t.Helper()
-	var all []int32
-	for v := range s.Graph.Nodes() {
-		all = append(all, int32(v))
-	}
 	dense := new(mat.Dense)
-	mattest.OK(t, mat.Rows(dense, s.Graph.X, all))
+	mattest.OK(t, mat.ReadColumns(t.Context(), dense, s.Graph.X, nil, 0, s.Graph.Features()))
 	kernel.Scale(dense.Data, 1/s.Unit, dense.Data)
 	original := mattest.Must(gnn.NewInput(t.Context(), s.Graph.Adj, dense))
 	logits := func(tape *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (_, _ *autodiff.Var) {
