@@ -3,7 +3,6 @@ package experiment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -110,38 +109,7 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 	if err != nil {
 		return nil, err
 	}
-	target, err := gnn.TargetWithin(ctx, g, small.Inductive, e.Memory)
-	if err != nil {
-		return nil, err
-	}
-	if err := Fits(target, e.Models, e.Training.Hidden, e.Planned); err != nil {
-		return nil, err
-	}
-	return target, nil
-}
-
-// Fits returns an error if testing one of the models on target exceeds the memory limit of target. The error wraps the
-// *gnn.MemoryError of the model that needs the most. If planned is not nil, Fits calls it with the plan of each model.
-func Fits(target *gnn.Target, models []gnn.Model, hidden int, planned func(*gnn.Plan)) error {
-	var largest *gnn.MemoryError
-	for _, m := range models {
-		plan, err := target.Plan(m, hidden)
-		if plan != nil && planned != nil && err == nil {
-			planned(plan)
-		}
-		large := new(gnn.MemoryError)
-		switch {
-		case err == nil:
-		case !errors.As(err, &large):
-			return err
-		case largest == nil || large.Need > largest.Need:
-			largest = large
-		}
-	}
-	if largest != nil {
-		return largest
-	}
-	return nil
+	return training.Target(ctx, g, small.Inductive, e.Memory, e.Models, e.Training.Hidden, e.Planned)
 }
 
 // train trains each model on sample, and returns its scores.
@@ -176,7 +144,7 @@ func (e Evaluation) results(ctx context.Context, sample *gnn.Sample, target *gnn
 		stages.plan("training "+j.Model.Name(), 1)
 	}
 	stages.announce(ctx)
-	err := training.Run(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	err := training.Run(ctx, jobs, false, func(i int, r *gnn.Result) error {
 		results[i] = r
 		stages.end(ctx, "training "+r.Model)
 		return nil

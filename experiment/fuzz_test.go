@@ -14,18 +14,12 @@ import (
 // valid one loses only its torn last line and has the same records when it is read again.
 func FuzzOpenLog(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "records.jsonl")
-	log, err := experiment.OpenLog(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	log := mattest.Must(experiment.OpenLog(path))
 	for _, r := range example() {
 		mattest.OK(f, log.Add(r))
 	}
 	mattest.OK(f, log.Close())
-	text, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile(path))
 	f.Add(text)
 	f.Add(text[:len(text)-9])
 	f.Add([]byte("{\"record\":1}\n"))
@@ -40,9 +34,7 @@ func FuzzOpenLog(f *testing.F) {
 			}
 			return
 		}
-		if err := log.Close(); err != nil { // it locks the file
-			t.Fatal(err)
-		}
+		mattest.OK(t, log.Close()) // it locks the file
 		if !bytes.Equal(left, text[:len(text)-log.Torn()]) {
 			t.Fatalf("%d bytes of %d are left, and %d were torn", len(left), len(text), log.Torn())
 		}

@@ -139,9 +139,7 @@ func checkTimes(t *testing.T, records []experiment.Record) {
 // configOf returns the configuration of a record of cgc's methods.
 func configOf(t *testing.T, r experiment.Record) (c cgc.Config) {
 	t.Helper()
-	if err := json.Unmarshal(r.Config, &c); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, json.Unmarshal(r.Config, &c))
 	return c
 }
 
@@ -288,17 +286,13 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 		"model":     func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN()} },
 	} {
 		for range 2 {
-			if _, err := grid(func(p *experiment.Grid) { small(p); change(p) }).Run(t.Context(), g, log); err != nil {
-				t.Fatal(err)
-			}
+			mattest.Must(grid(func(p *experiment.Grid) { small(p); change(p) }).Run(t.Context(), g, log))
 		}
 		if want++; len(log.Records()) != want {
 			t.Errorf("%s: %d records, want %d", what, len(log.Records()), want)
 		}
 	}
-	if _, err := grid(small).Run(t.Context(), relabelled(g), log); err != nil {
-		t.Fatal(err)
-	}
+	mattest.Must(grid(small).Run(t.Context(), relabelled(g), log))
 	if want++; len(log.Records()) != want {
 		t.Errorf("a graph with other test labels: %d records, want %d", len(log.Records()), want)
 	}

@@ -75,13 +75,8 @@ func (r Record) Method() string {
 	if r.isWhole() {
 		return Whole
 	}
-	var config struct {
-		Method string `json:"method"`
-	}
-	if json.Unmarshal(r.Config, &config) != nil {
-		return "" // not from a log or a grid, which check it
-	}
-	return config.Method
+	_, method, _ := parse(r.Config) // logs and grids have checked it
+	return method
 }
 
 // Build identifies the program. Results depend on the program as well as on their parameters.

@@ -38,26 +38,6 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestIntervalCovers checks that the interval contains the mean of normal numbers in 95% of 4000 samples, whose
-// standard error is 0.34 points.
-func TestIntervalCovers(t *testing.T) {
-	random := rand.New(rand.NewPCG(2, 3))
-	const samples = 4000
-	covered := 0
-	for range samples {
-		values := make([]float64, 5)
-		for i := range values {
-			values[i] = 80 + 2*random.NormFloat64()
-		}
-		if e := experiment.EstimateOf(values); math.Abs(e.Mean-80) <= e.CI95 {
-			covered++
-		}
-	}
-	if share := 100 * float64(covered) / samples; math.Abs(share-95) > 1.4 { // four standard errors
-		t.Errorf("the interval covers the mean in %.1f%% of samples, want 95%%", share)
-	}
-}
-
 // trained returns records of one arm: tests[s][j] is the accuracy of training j on the condensed graph of seed from+s.
 func trained(arm string, from uint64, tests ...[]float64) (records []experiment.Record) {
 	for s, list := range tests {

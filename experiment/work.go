@@ -136,13 +136,13 @@ func (w *work) together(ctx context.Context, arms []int) error {
 				w.queue(c, sample, target)
 			}
 			if len(w.jobs) >= 4*runtime.GOMAXPROCS(0) { // enough that few threads idle while the last trainings run
-				if err := w.flush(ctx, 0); err != nil {
+				if err := w.flush(ctx, false); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return w.flush(ctx, 0)
+	return w.flush(ctx, false)
 }
 
 // condense condenses by the method of an arm, and checks the size and the setting of the result. It prepares first if
@@ -198,11 +198,7 @@ func (w *work) wholes(ctx context.Context) error {
 		c.record.Edges = sample.Adj.NNZ() / 2
 		w.queue(c, sample, target)
 	}
-	atOnce := 0
-	if w.g.Nodes() >= large {
-		atOnce = 1
-	}
-	return w.flush(ctx, atOnce)
+	return w.flush(ctx, w.g.Nodes() >= large)
 }
 
 // target returns the target of a setting.
@@ -217,18 +213,11 @@ func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, err
 	if err != nil {
 		return nil, err
 	}
-	t, err := gnn.TargetWithin(ctx, g, s.Inductive, w.Memory)
+	// One arm is enough: the arms of a command differ only in their methods.
+	arm := w.Arms[slices.IndexFunc(w.Arms, func(a Arm) bool { return a.setting() == s })]
+	t, err := training.Target(ctx, g, s.Inductive, w.Memory, w.Models, arm.Training.Hidden, w.Planned)
 	if err != nil {
 		return nil, err
-	}
-	for _, a := range w.Arms {
-		if a.setting() != s {
-			continue
-		}
-		if err := Fits(t, w.Models, a.Training.Hidden, w.Planned); err != nil {
-			return nil, err
-		}
-		break // one is enough: the arms of a command differ only in their methods
 	}
 	w.targets[s] = t
 	return t, nil
@@ -243,14 +232,14 @@ func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {
 	w.waiting = append(w.waiting, c)
 }
 
-// flush runs the queued trainings, atOnce of them concurrently; 0 means the number of threads.
-func (w *work) flush(ctx context.Context, atOnce int) error {
+// flush runs the queued trainings, one after another if inOrder is set.
+func (w *work) flush(ctx context.Context, inOrder bool) error {
 	jobs, waiting := w.jobs, w.waiting
 	w.jobs, w.waiting = nil, nil
 	if len(waiting) > 0 {
 		w.stages.begin(ctx, waiting[0].stage())
 	}
-	return training.Run(ctx, jobs, atOnce, func(i int, result *gnn.Result) error {
+	return training.Run(ctx, jobs, inOrder, func(i int, result *gnn.Result) error {
 		r := waiting[i].record
 		r.Val, r.Test, r.Epoch, r.TrainingSeconds = result.Validation, result.Test, result.Epoch, result.Seconds
 		r.Metrics = result.Metrics

@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -122,11 +123,13 @@ func (a *adjacency) matrix(r rule) *autodiff.Var {
 
 // beside returns the n×n matrix in which every row is xᵀ, for x n×1.
 func beside(x *autodiff.Var) *autodiff.Var {
-	t, column := x.Tape(), mat.NewDense(x.Value.Rows, 1)
-	for i := range column.Data {
-		column.Data[i] = 1
-	}
-	return t.MatMulTB(t.Var(column), x)
+	t, n := x.Tape(), x.Value.Rows
+	return t.MatMulTB(t.Var(filled(n, 1, 1)), x)
+}
+
+// filled returns a matrix in which all entries are value.
+func filled(rows, cols int, value float32) *mat.Dense {
+	return &mat.Dense{Rows: rows, Cols: cols, Data: memory.Filled(rows*cols, value)}
 }
 
 // loops returns A + I for a variable A.

@@ -86,7 +86,7 @@ func (in *Input) attendDense(a Attention, x *autodiff.Var) *autodiff.Var {
 func (in *Input) exponentials(scores *autodiff.Var) *autodiff.Var {
 	t, n := scores.Tape(), in.nodes
 	const bound = 40
-	largest, bounds := mat.NewDense(n, 1), mat.NewDense(n, n)
+	largest := mat.NewDense(n, 1)
 	loops := in.adj.loops().Value
 	for i := range n {
 		m := scores.Value.Row(i)[i]
@@ -96,13 +96,10 @@ func (in *Input) exponentials(scores *autodiff.Var) *autodiff.Var {
 			}
 		}
 		largest.Data[i] = m
-		for j := range n {
-			bounds.Row(i)[j] = bound
-		}
 	}
 	// m_i is a constant: it cancels out in α and contributes nothing to the gradient.
 	shifted := t.Sub(scores, t.RepeatColumn(t.Var(largest), n))
-	most := t.Var(bounds)
+	most := t.Var(filled(n, n, bound))
 	return t.Exp(t.Sub(most, t.ReLU(t.Sub(most, shifted))))
 }
 

@@ -105,17 +105,7 @@ func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
 func Dropped(x *mat.CSR, p float64, src rand.Source) (dropped, transposed *mat.Dense) {
 	f := newFeatures(context.Background(), x)
 	f.drop(p, src, false)
-	identity := func(n int) *mat.Dense {
-		m := mat.NewDense(n, n)
-		for i := range n {
-			m.Row(i)[i] = 1
-		}
-		return m
-	}
-	dropped, transposed = &mat.Dense{}, &mat.Dense{}
-	f.Apply(dropped, identity(x.Cols))
-	f.T().Apply(transposed, identity(x.Rows))
-	return dropped, transposed
+	return f.x.Dense(), f.xt.Dense()
 }
 
 // WithDropout exports Input.withDropout.

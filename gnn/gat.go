@@ -142,46 +142,39 @@ func (a *attention) score(lo, hi int) {
 	}
 }
 
-// segments holds the edges of some nodes as rows of a sparse matrix.
-type segments struct {
-	indptr  []int64
-	indices []int32
-	weights []float32
-}
-
-var segmentPool = sync.Pool{New: func() any { return new(segments) }}
+// segmentPool holds matrices for the edges of some nodes.
+var segmentPool = sync.Pool{New: func() any { return new(kernel.Sparse) }}
 
 // run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, which the sparse kernel
 // multiplies.
 func (a *attention) run(lo, hi int) {
-	s := segmentPool.Get().(*segments)
+	s := segmentPool.Get().(*kernel.Sparse)
 	defer segmentPool.Put(s)
-	s.indptr, s.indices, s.weights = append(s.indptr[:0], 0), s.indices[:0], s.weights[:0]
+	s.Indptr, s.Indices, s.Weights = append(s.Indptr[:0], 0), s.Indices[:0], s.Weights[:0]
 	for r := lo; r < hi; r++ {
 		i := int32(r)
 		if a.to.nodes != nil {
 			i = a.to.nodes[r]
 		}
-		first := len(s.indices)
-		s.indices = append(s.indices, a.from.place(i))
+		first := len(s.Indices)
+		s.Indices = append(s.Indices, a.from.place(i))
 		for _, j := range a.adj.Indices[a.adj.Indptr[i]:a.adj.Indptr[i+1]] {
-			s.indices = append(s.indices, a.from.place(j))
+			s.Indices = append(s.Indices, a.from.place(j))
 		}
-		own := kernel.Dot(a.x.Row(int(s.indices[first])), a.head.u)
-		for _, j := range s.indices[first:] {
+		own := kernel.Dot(a.x.Row(int(s.Indices[first])), a.head.u)
+		for _, j := range s.Indices[first:] {
 			score := own + a.scores[j]
 			if score < 0 {
 				score *= gatSlope
 			}
-			s.weights = append(s.weights, score)
+			s.Weights = append(s.Weights, score)
 		}
-		kernel.Softmax(s.weights[first:])
-		s.indptr = append(s.indptr, int64(len(s.indices)))
+		kernel.Softmax(s.Weights[first:])
+		s.Indptr = append(s.Indptr, int64(len(s.Indices)))
 	}
 	d := a.x.Cols
 	to := a.dst.Data[lo*d : hi*d]
-	weighted := kernel.Sparse{Indptr: s.indptr, Indices: s.indices, Weights: s.weights}
-	kernel.Gather(kernel.Rows(to, d), weighted, 0, hi-lo, kernel.Rows(a.x.Data, d), d)
+	kernel.Gather(kernel.Rows(to, d), *s, 0, hi-lo, kernel.Rows(a.x.Data, d), d)
 	for r := lo; r < hi; r++ {
 		kernel.Add(a.dst.Row(r), a.dst.Row(r), a.head.b)
 	}

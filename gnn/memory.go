@@ -2,6 +2,7 @@ package gnn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/mat"
@@ -42,7 +43,7 @@ func (m *polynomial) needs() (n needs) {
 		n.last = m.layers[1]
 	}
 	used := [rules]bool{}
-	for _, f := range append(append([]filter{}, n.first...), n.last...) {
+	for _, f := range slices.Concat(n.first, n.last) {
 		if f.degree() > 0 {
 			used[f.rule()] = true
 		}

@@ -77,9 +77,7 @@ func TestBlocks(t *testing.T) {
 		trained := gnn.Trained{
 			Model: m, Features: d, Hidden: 16, Classes: 3, Parameters: gnn.Initial(m, d, 16, 3, rand.NewPCG(1, 1)),
 		}
-		if _, err := trained.Logits(t.Context(), adj, x); err != nil {
-			t.Fatal(err)
-		}
+		mattest.Must(trained.Logits(t.Context(), adj, x))
 		if most := x.largest.Load(); most == 0 || most > n/2 {
 			t.Errorf("%d rows of %d were read at once, want some thousands at most", most, n)
 		}

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -58,21 +56,17 @@ func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense
 	return &a, &b
 }
 
-// least returns the smallest limit within which m can be tested on g, as the error reports it.
+// least returns the smallest limit within which m can be tested on g.
 func least(t *testing.T, g *graph.Graph, inductive bool, m gnn.Model) int64 {
 	t.Helper()
 	target := mattest.Must(gnn.Stream(g, inductive, 1))
 	_, err := target.Plan(m, 16)
-	if err == nil {
-		t.Fatalf("%s fits into 1 byte", m.Name())
+	large := new(gnn.MemoryError)
+	if !errors.As(err, &large) {
+		t.Fatalf("%s within 1 byte: %v", m.Name(), err)
 	}
-	found := regexp.MustCompile(`memory limit is 1 bytes, must be at least (\d+) to test `).
-		FindStringSubmatch(err.Error())
-	if found == nil {
-		t.Fatalf("%s: %v", m.Name(), err)
-	}
-	bytes, _ := strconv.ParseInt(found[1], 10, 64)
-	return bytes
+	mattest.WantError(t, err, fmt.Sprintf("memory limit is 1 bytes, must be at least %d to test %s", large.Need, m.Name()))
+	return large.Need
 }
 
 // TestStreamedIsInMemory checks that logits on a graph that is read in order are bit-identical to those on dense

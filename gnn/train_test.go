@@ -33,6 +33,23 @@ func wantAccuracies(t *testing.T, g *graph.Graph, r *gnn.Result, logits func(nod
 	}
 }
 
+// gathered returns some rows of x.
+func gathered(x *mat.Dense, rows []int32) *mat.Dense {
+	some := new(mat.Dense)
+	x.Gather(some, rows)
+	return some
+}
+
+// wantLosses compares the losses of a training with those of an equivalent one.
+func wantLosses(t *testing.T, of string, got, want *gnn.Result) {
+	t.Helper()
+	for i, loss := range got.Losses {
+		if math.Abs(float64(loss-want.Losses[i])) > 1e-3*float64(loss) { // sums in different orders, over 30 steps of Adam
+			t.Fatalf("epoch %d: loss %v, %v of %s", i+1, loss, want.Losses[i], of)
+		}
+	}
+}
+
 // TestSelection checks the choice of the epoch, and that the returned weights belong to it.
 func TestSelection(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
@@ -47,11 +64,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("chose %v in epoch %d, want %v: %v", r.Validation, r.Epoch, best, r.Accuracies)
 		}
 		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
-		wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense {
-			rows := new(mat.Dense)
-			z.Gather(rows, nodes)
-			return rows
-		})
+		wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense { return gathered(z, nodes) })
 		if r.Test < 48 { // guessing gives a third, with a standard deviation of 4.7
 			t.Errorf("test accuracy %v, want above 48 on blocks", r.Test)
 		}
@@ -62,16 +75,9 @@ func TestSelection(t *testing.T) {
 func TestTies(t *testing.T) {
 	g := blocks(150, 10, 3, 2)
 	target := newTarget(t, g, false)
-	entropy := func(r *gnn.Result) (sum float64) {
-		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
-		for _, v := range g.Split.Val {
-			var exponentials float64
-			for _, logit := range z.Row(int(v)) {
-				exponentials += math.Exp(float64(logit))
-			}
-			sum += math.Log(exponentials) - float64(z.Row(int(v))[g.Y[v]])
-		}
-		return sum
+	entropy := func(r *gnn.Result) float64 {
+		z := gathered(mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X)), g.Split.Val)
+		return gnn.CrossEntropy(z, g.Labels(g.Split.Val), 1)
 	}
 	config := quick()
 	config.Drop = 1 // so that a shorter training equals the beginning of a longer one
@@ -97,19 +103,13 @@ func TestWeights(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
 	rows := []int32{0, 1, 2, 3, 4, 5}
-	var once, twice mat.Dense
-	g.X.(*mat.Dense).Gather(&once, rows)
-	g.X.(*mat.Dense).Gather(&twice, append(rows, 2, 4))
-	weighted := &gnn.Sample{X: &once, Y: g.Labels(rows), Classes: g.Classes, Weights: []float32{1, 1, 2, 1, 2, 1}}
-	repeated := &gnn.Sample{X: &twice, Y: g.Labels(append(rows, 2, 4)), Classes: g.Classes}
+	once, twice := gathered(g.X.(*mat.Dense), rows), gathered(g.X.(*mat.Dense), append(rows, 2, 4))
+	weighted := &gnn.Sample{X: once, Y: g.Labels(rows), Classes: g.Classes, Weights: []float32{1, 1, 2, 1, 2, 1}}
+	repeated := &gnn.Sample{X: twice, Y: g.Labels(append(rows, 2, 4)), Classes: g.Classes}
 	c := quick()
 	c.Dropout, c.Weighted = 0, true
 	a, b := train(t, gnn.GCN(), weighted, target, c), train(t, gnn.GCN(), repeated, target, c)
-	for i, loss := range a.Losses {
-		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in different orders, over 30 steps of Adam
-			t.Fatalf("epoch %d: loss %v with weights, %v with repeated nodes", i+1, loss, b.Losses[i])
-		}
-	}
+	wantLosses(t, "repeated nodes", a, b)
 	c.Weighted = false
 	alike := train(t, gnn.GCN(), weighted, target, c)
 	if with, without := float64(a.Losses[0]), float64(alike.Losses[0]); math.Abs(without-with) < 1e-3*with {
@@ -129,11 +129,9 @@ func TestSoftLabels(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
 	rows := []int32{0, 1, 2, 3, 4, 5}
-	var once, twice mat.Dense
-	g.X.(*mat.Dense).Gather(&once, rows)
-	g.X.(*mat.Dense).Gather(&twice, append(rows, rows...))
+	once, twice := gathered(g.X.(*mat.Dense), rows), gathered(g.X.(*mat.Dense), append(rows, rows...))
 	labels := g.Labels(rows)
-	sample := &gnn.Sample{X: &once, Y: labels, Classes: g.Classes}
+	sample := &gnn.Sample{X: once, Y: labels, Classes: g.Classes}
 	c := quick()
 	want := train(t, gnn.GCN(), sample, target, c)
 	soft := mat.NewDense(6, 3)
@@ -144,7 +142,7 @@ func TestSoftLabels(t *testing.T) {
 	if got := train(t, gnn.GCN(), sample, target, c); !slices.Equal(got.Losses, want.Losses) {
 		t.Errorf("losses %v of certain soft labels, want %v", got.Losses, want.Losses)
 	}
-	both := &gnn.Sample{X: &twice, Classes: g.Classes, Weights: []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}}
+	both := &gnn.Sample{X: twice, Classes: g.Classes, Weights: []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}}
 	both.Y = append(both.Y, labels...)
 	for i, y := range labels {
 		other := (y + 1) % 3
@@ -155,11 +153,7 @@ func TestSoftLabels(t *testing.T) {
 	c.Dropout, c.Weighted = 0, true
 	before := slices.Clone(sample.Soft.Data)
 	a, b := train(t, gnn.GCN(), sample, target, c), train(t, gnn.GCN(), both, target, c)
-	for i, loss := range a.Losses {
-		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in different orders, over 30 steps of Adam
-			t.Fatalf("epoch %d: loss %v of soft labels, %v of nodes with either label", i+1, loss, b.Losses[i])
-		}
-	}
+	wantLosses(t, "nodes with either label", a, b)
 	if !slices.Equal(before, sample.Soft.Data) {
 		t.Error("training changed the soft labels")
 	}

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/model"
@@ -20,13 +20,27 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// trained returns a model that was trained for a few epochs on a condensed demo graph with the given settings.
-func trained(t *testing.T, kind gnn.Model, change func(*cgc.Config)) (*model.Model, *gnn.Result) {
+// saved returns the path of a new file with m.
+func saved(t *testing.T, m *model.Model) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "model.safetensors")
+	mattest.OK(t, m.Save(t.Context(), path))
+	return path
+}
+
+// condensed returns the demo graph condensed to 14 nodes.
+func condensed(t *testing.T, change func(*cgc.Config)) *condense.Condensed {
 	t.Helper()
 	config := cgc.Defaults()
 	config.Nodes = 14
 	change(&config)
-	small := mattest.Must(cgc.Condense(t.Context(), synth.Demo(), config))
+	return mattest.Must(cgc.Condense(t.Context(), synth.Demo(), config))
+}
+
+// trained returns a model that was trained for a few epochs on a condensed demo graph with the given settings.
+func trained(t *testing.T, kind gnn.Model, change func(*cgc.Config)) (*model.Model, *gnn.Result) {
+	t.Helper()
+	small := condensed(t, change)
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 5, 9
 	e := experiment.Evaluation{Models: []gnn.Model{kind}, Training: training, Trainings: 2}
@@ -41,9 +55,7 @@ func TestFile(t *testing.T) {
 			m, result := trained(t, kind, func(c *cgc.Config) {
 				c.Standardize, c.NormalizeFeatures = kind.Name() != "gcn", kind.Name() == "gcn"
 			})
-			path := filepath.Join(t.TempDir(), "model.safetensors")
-			mattest.OK(t, m.Save(t.Context(), path))
-			again := mattest.Must(model.Load(path))
+			again := mattest.Must(model.Load(saved(t, m)))
 			if !reflect.DeepEqual(again, m) {
 				t.Fatalf("the file has %+v, want %+v", again, m)
 			}
@@ -65,11 +77,7 @@ func TestFile(t *testing.T) {
 
 // TestBest checks that the better of two trainings is kept.
 func TestBest(t *testing.T) {
-	small := mattest.Must(cgc.Condense(t.Context(), synth.Demo(), func() cgc.Config {
-		c := cgc.Defaults()
-		c.Nodes = 14
-		return c
-	}()))
+	small := condensed(t, func(*cgc.Config) {})
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 3, 4
 	e := experiment.Evaluation{Models: []gnn.Model{gnn.SGC(), gnn.GCN()}, Training: training, Trainings: 3}
@@ -91,12 +99,10 @@ func TestRefuses(t *testing.T) {
 	mattest.Fails(t, "has 5 features, must have the 96 of graph demo")(m.Probabilities(t.Context(), &g))
 	write := func(change func()) string {
 		t.Helper()
-		path := filepath.Join(t.TempDir(), "model.safetensors")
 		kept := *m.Trained
+		defer func() { *m.Trained = kept }()
 		change()
-		mattest.OK(t, m.Save(context.Background(), path))
-		*m.Trained = kept
-		return path
+		return saved(t, m)
 	}
 	hidden := write(func() { m.Hidden = 10 })
 	mattest.Fails(t, `tensor "convs.0.lin.weight" has the shape [9 96], must have [10 96]`)(model.Load(hidden))
@@ -158,13 +164,11 @@ func TestSummaryFile(t *testing.T) {
 		}
 		class[k] = y
 	}
-	path := filepath.Join(t.TempDir(), "summary.safetensors")
 	with.IDs = make([]string, g.Nodes())
 	for i := range with.IDs {
 		with.IDs[i] = strings.Repeat("x", i%3) + "é"
 	}
-	mattest.OK(t, with.Save(t.Context(), path))
-	again := mattest.Must(model.Load(path))
+	again := mattest.Must(model.Load(saved(t, with)))
 	if !slices.Equal(again.IDs, with.IDs) || !slices.Equal(again.Known.Group, with.Known.Group) {
 		t.Error("the file has other ids or groups")
 	}
@@ -175,9 +179,7 @@ func TestSummaryFile(t *testing.T) {
 			t.Errorf("probability %v after reading, was %v", after.Data[j], want)
 		}
 	}
-	if _, err := m.New(t.Context(), x, edges); err == nil || !strings.Contains(err.Error(), "no summary of a graph") {
-		t.Errorf("without a summary: %v", err)
-	}
+	mattest.Fails(t, "no summary of a graph")(m.New(t.Context(), x, edges))
 }
 
 // TestLargeSummary checks that numbers beyond the range of float16 survive.
@@ -185,9 +187,7 @@ func TestLargeSummary(t *testing.T) {
 	m, _ := trained(t, gnn.SGC(), func(*cgc.Config) {})
 	with := mattest.Must(m.Summarize(t.Context(), synth.Demo(), 20, 1))
 	with.Known.Degree[3], with.Known.Means[1].Data[2] = 1e6, -7e4
-	path := filepath.Join(t.TempDir(), "summary.safetensors")
-	mattest.OK(t, with.Save(t.Context(), path))
-	again := mattest.Must(model.Load(path))
+	again := mattest.Must(model.Load(saved(t, with)))
 	if again.Known.Degree[3] != 1e6 || again.Known.Means[1].Data[2] != -7e4 {
 		t.Errorf("read %v and %v", again.Known.Degree[3], again.Known.Means[1].Data[2])
 	}
@@ -212,9 +212,7 @@ func TestSummaryFileRefuses(t *testing.T) {
 		known.Means = slices.Clone(known.Means)
 		with.Known = &known
 		change(&with)
-		path := filepath.Join(t.TempDir(), "summary.safetensors")
-		mattest.OK(t, with.Save(t.Context(), path))
-		mattest.Fails(t, sentence)(model.Load(path))
+		mattest.Fails(t, sentence)(model.Load(saved(t, &with)))
 	}
 	mattest.Fails(t, "6 groups, must be 7 (the predicted classes) to 4000 (the nodes)")(
 		m.Summarize(t.Context(), synth.Demo(), 6, 1))

@@ -51,10 +51,21 @@ func DefaultSpace() Space {
 	}
 }
 
+// lengths returns the number of values of each parameter.
+func (s Space) lengths() []int {
+	return []int{
+		len(s.Models), len(s.Hidden), len(s.Dropout), len(s.InputDropout), len(s.LearningRate), len(s.WeightDecay),
+		len(s.Weighted),
+	}
+}
+
 // Size returns the number of candidates.
 func (s Space) Size() int {
-	return len(s.Models) * len(s.Hidden) * len(s.Dropout) * len(s.InputDropout) * len(s.LearningRate) *
-		len(s.WeightDecay) * len(s.Weighted)
+	size := 1
+	for _, n := range s.lengths() {
+		size *= n
+	}
+	return size
 }
 
 // at returns candidate i, for i from 0 to Size−1. The positions in the lists are the digits of i.
@@ -85,12 +96,8 @@ const largestSpace = 10_000_000
 
 // check returns an error if the space is empty or too large, or has a value that is out of range.
 func (s Space) check() error {
-	size, longest := 1, 0
-	for _, n := range []int{
-		len(s.Models), len(s.Hidden), len(s.Dropout), len(s.InputDropout), len(s.LearningRate), len(s.WeightDecay),
-		len(s.Weighted),
-	} {
-		longest = max(longest, n)
+	size := 1
+	for _, n := range s.lengths() {
 		if size *= n; size == 0 {
 			return errors.New("the space has a parameter without values, must have at least 1 each")
 		}
@@ -98,7 +105,7 @@ func (s Space) check() error {
 			return fmt.Errorf("the space has more than %d candidates, must have at most as many", largestSpace)
 		}
 	}
-	for i := range longest { // these candidates have all values
+	for i := range slices.Max(s.lengths()) { // these candidates have all values
 		c := s.candidate(1, func(n int) int { return i % n })
 		if _, err := gnn.Parse(c.Model); err != nil {
 			return err
@@ -289,10 +296,6 @@ func (s Search) newTrainer(ctx context.Context, small *condense.Condensed, g *gr
 	if err != nil {
 		return nil, err
 	}
-	target, err := gnn.TargetWithin(ctx, seen, small.Inductive, s.Memory)
-	if err != nil {
-		return nil, err
-	}
 	var models []gnn.Model
 	for _, name := range s.Space.Models {
 		m, err := gnn.Parse(name)
@@ -301,7 +304,8 @@ func (s Search) newTrainer(ctx context.Context, small *condense.Condensed, g *gr
 		}
 		models = append(models, m)
 	}
-	if err := experiment.Fits(target, models, slices.Max(s.Space.Hidden), nil); err != nil {
+	target, err := training.Target(ctx, seen, small.Inductive, s.Memory, models, slices.Max(s.Space.Hidden), nil)
+	if err != nil {
 		return nil, err
 	}
 	return &trainer{sample: experiment.Sample(small), target: target, seed: s.Seed}, nil
@@ -309,26 +313,18 @@ func (s Search) newTrainer(ctx context.Context, small *condense.Condensed, g *gr
 
 // halve trains the trials in rounds, each with fewer trials and more epochs, and sorts them.
 func (t *trainer) halve(ctx context.Context, trials []Trial) error {
-	left, epochs := len(trials), make([]int, rounds)
-	for round := range epochs {
-		epochs[rounds-1-round] = max(trials[0].Training.Epochs/power(keep, round), 1)
+	left, epochs := len(trials), []int{trials[0].Training.Epochs}
+	for len(epochs) < rounds {
+		epochs = append(epochs, epochs[len(epochs)-1]/keep)
 	}
-	for round, e := range epochs {
-		if err := t.train(ctx, trials[:left], e, round == 0); err != nil {
+	for i, e := range slices.Backward(epochs) {
+		if err := t.train(ctx, trials[:left], max(e, 1), i == rounds-1); err != nil {
 			return err
 		}
 		slices.SortStableFunc(trials[:left], better)
 		left = (left + keep - 1) / keep
 	}
 	return nil
-}
-
-func power(base, exponent int) int {
-	p := 1
-	for range exponent {
-		p *= base
-	}
-	return p
 }
 
 // train trains each trial anew for the given number of epochs, as a complete training with that many would. counted

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -17,24 +16,19 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/search"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // subject returns a small graph and its condensed graph.
 func subject(t *testing.T) (*graph.Graph, *condense.Condensed) {
 	t.Helper()
-	g, err := synth.Make(t.Context(), synth.Shape{
+	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "tiny", Nodes: 160, Edges: 480, Features: 12, Classes: 3, Train: 36, Val: 40, Test: 60, Groups: 2,
 		Homophily: 0.7, Signal: 2,
-	}, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, rand.NewPCG(1, 2)))
 	config := cgc.Defaults()
 	config.Nodes = 9
-	small, err := cgc.Condense(t.Context(), g, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
 	return g, small
 }
 
@@ -48,10 +42,7 @@ func space() search.Space {
 // outcome returns a result without times.
 func outcome(t *testing.T, s search.Search, g *graph.Graph, small *condense.Condensed) *search.Result {
 	t.Helper()
-	r, err := s.Run(t.Context(), small, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(s.Run(t.Context(), small, g))
 	r.Seconds = 0
 	for i := range r.Finalists {
 		r.Finalists[i].Seconds = 0
@@ -129,44 +120,27 @@ func TestSearchErrors(t *testing.T) {
 	huge, wrong := space(), space()
 	huge.Dropout, huge.WeightDecay = make([]float64, 5000), make([]float64, 5000)
 	wrong.Dropout = []float64{0, 0.5, 1}
-	for _, c := range []struct {
-		s    search.Search
-		want string
-	}{
-		{search.Search{Space: space(), Epochs: 1}, "0 trials"},
-		{search.Search{Space: empty, Trials: 1, Epochs: 1}, "parameter without values"},
-		{search.Search{Space: unknown, Trials: 1, Epochs: 1}, "gcnn"},
-		{search.Search{Space: huge, Trials: 1, Epochs: 1}, "more than 10000000 candidates"},
-		{search.Search{Space: wrong, Trials: 1, Epochs: 1}, "dropout 1, must be"},
+	mattest.Fails(t, "0 trials")(search.Search{Space: space(), Epochs: 1}.Run(t.Context(), small, g))
+	for want, of := range map[string]search.Space{
+		"parameter without values": empty, "gcnn": unknown, "more than 10000000 candidates": huge,
+		"dropout 1, must be": wrong,
 	} {
-		if _, err := c.s.Run(t.Context(), small, g); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", c.s, err, c.want)
-		}
+		mattest.Fails(t, want)(search.Search{Space: of, Trials: 1, Epochs: 1}.Run(t.Context(), small, g))
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	s := search.Search{Space: space(), Trials: 3, Epochs: 1}
-	if _, err := s.Run(ctx, small, g); !errors.Is(err, context.Canceled) {
+	if _, err := s.Run(mattest.Cancelled(t), small, g); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := s.Agree(t.Context(), small, g, 33, nil); err == nil || !strings.Contains(err.Error(), "33 candidates") {
-		t.Errorf("too many candidates to compare: %v", err)
-	}
+	mattest.Fails(t, "33 candidates")(s.Agree(t.Context(), small, g, 33, nil))
 }
 
 // TestAgree checks that a second comparison takes the trainings on the full graph from the log, and gives the same.
 func TestAgree(t *testing.T) {
 	g, small := subject(t)
-	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "whole.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "whole.jsonl")))
 	defer log.Close()
 	s := search.Search{Space: space(), Trials: 1, Epochs: 9}
-	a, err := s.Agree(t.Context(), small, g, 12, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := mattest.Must(s.Agree(t.Context(), small, g, 12, log))
 	records := len(log.Records())
 	again, err := s.Agree(t.Context(), small, g, 12, log)
 	if err != nil || !reflect.DeepEqual(a, again) || len(log.Records()) != records {

@@ -203,7 +203,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 	}
 	models := len(w.Models)
 	found, ended := make([]float64, len(jobs)), make([]int, len(cells))
-	return training.Run(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	return training.Run(ctx, jobs, false, func(i int, r *gnn.Result) error {
 		found[i] = r.Validation
 		at := i / models
 		w.mark(r, right[at])
@@ -236,11 +236,8 @@ func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.T
 			return nil, err
 		}
 		bound := cmp.Or(w.Memory, w.Base.Config.Memory)
-		target, err := gnn.TargetWithin(ctx, g, w.Base.Config.Inductive, bound)
+		target, err := training.Target(ctx, g, w.Base.Config.Inductive, bound, w.Models, w.Training.Hidden, nil)
 		if err != nil {
-			return nil, err
-		}
-		if err := experiment.Fits(target, w.Models, w.Training.Hidden, nil); err != nil {
 			return nil, err
 		}
 		w.targets[setting] = target

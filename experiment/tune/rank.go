@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
@@ -91,9 +89,9 @@ const manyRows = 20_000
 // rank judges the candidates at the given points and adds them to w.ranked. Candidates with the same preparation are
 // ranked together. If ctx ends, the verdicts so far are kept.
 func (w *searcher) rank(ctx context.Context, points []point) error {
-	seeds, atOnce := 3, runtime.GOMAXPROCS(0)
+	seeds, chunk := 3, 1
 	if len(w.g.Split.Train) >= manyRows {
-		seeds, atOnce = 1, 1
+		seeds, chunk = 1, len(points)
 	}
 	left := slices.Clone(points)
 	done := make([]*trial, 0, len(points))
@@ -121,35 +119,28 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 		if err != nil {
 			return err
 		}
-		var group parallel.Group
-		var mu sync.Mutex
-		var failed error
-		free := make(chan struct{}, atOnce)
+		from := len(done)
 		left = slices.DeleteFunc(left, func(p point) bool {
-			c := w.space.at(p)
-			if !c.Config.SharesPreparation(first) {
-				return false
+			shares := w.space.at(p).Config.SharesPreparation(first)
+			if shares {
+				done = append(done, &trial{point: p, Verdict: Verdict{Accuracy: -1}})
 			}
-			t := &trial{point: p, Verdict: Verdict{Accuracy: -1}}
-			done = append(done, t)
-			free <- struct{}{}
-			group.Go(func() {
-				defer func() { <-free }()
-				v, err := meanVerdict(quiet, j, prepared, c, seeds)
-				mu.Lock()
-				defer mu.Unlock()
+			return shares
+		})
+		batch := done[from:]
+		err = parallel.Try(quiet, len(batch), chunk, func(lo, hi int) error {
+			for _, t := range batch[lo:hi] {
+				v, err := meanVerdict(quiet, j, prepared, w.space.at(t.point), seeds)
 				if err != nil {
-					failed = cmp.Or(failed, err)
-					return
+					return err
 				}
 				t.Verdict = v
 				count.Add(ctx, "ranked")
-			})
-			return true
+			}
+			return nil
 		})
-		group.Wait()
-		if failed != nil {
-			return failed
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package tune_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -139,15 +140,7 @@ func TestConfirmedIsPlan(t *testing.T) {
 
 func TestTrialsAreRankedAndApart(t *testing.T) {
 	result := usual(t)
-	if !slices.IsSortedFunc(result.Ranked, func(a, b tune.Trial) int {
-		switch {
-		case a.Score() > b.Score():
-			return -1
-		case a.Score() < b.Score():
-			return 1
-		}
-		return 0
-	}) {
+	if !slices.IsSortedFunc(result.Ranked, func(a, b tune.Trial) int { return cmp.Compare(b.Score(), a.Score()) }) {
 		t.Error("the trials are not ordered by score")
 	}
 	seen := map[string]bool{}

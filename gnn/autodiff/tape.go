@@ -182,7 +182,8 @@ func (t *Tape) Grad(y *Var, wrt ...*Var) []*Var {
 			v.visit = t.visit
 		}
 	}
-	y.grad = t.constant(1)
+	y.grad = t.zeros(1, 1)
+	y.grad.own.Data[0] = 1
 	for i := end; i >= start; i-- {
 		v := t.records[i]
 		if v.grad == nil || v.visit != t.visit {
@@ -216,13 +217,6 @@ func (v *Var) add(g *Var) {
 		return
 	}
 	v.grad = v.tape.Add(v.grad, g)
-}
-
-func (t *Tape) constant(alpha float32) *Var {
-	v := t.record(nil, nil, nil, nil)
-	v.own.Reshape(1, 1)
-	v.own.Data[0] = alpha
-	return v
 }
 
 func (t *Tape) zeros(rows, cols int) *Var {

@@ -1,6 +1,7 @@
 package rival
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -56,9 +57,7 @@ func (m Memory) Fits(what string, bytes float64) error { return m.FitsAs("memory
 
 // FitsAs is like Fits, for a limit that is set by another parameter than memory.
 func (m Memory) FitsAs(parameter, what string, bytes float64) error {
-	if m == 0 {
-		m = DefaultMemory
-	}
+	m = cmp.Or(m, DefaultMemory)
 	if bytes <= float64(m) {
 		return nil
 	}

@@ -5,11 +5,14 @@
 package rival
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
@@ -127,6 +130,15 @@ func run(ctx context.Context, t *Task, work Work) (small *condense.Condensed, er
 	return small, nil
 }
 
+// Consecutive returns the integers 0 to n−1.
+func Consecutive(n int) []int32 {
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
 // ByClass returns the training nodes of each class.
 func ByClass(g *graph.Graph) [][]int32 {
 	train := make([][]int32, g.Classes)
@@ -136,16 +148,22 @@ func ByClass(g *graph.Graph) [][]int32 {
 	return train
 }
 
-// Check returns an error if g is invalid or cannot be condensed to the given number of nodes. The Check of a baseline
-// calls it first.
-func Check(g *graph.Graph, nodes int) error {
+// Check returns an error if g is invalid or cannot be condensed to the given number of nodes, and else errs, which are
+// those of the parameters. The Check of a baseline calls it first.
+func Check(g *graph.Graph, nodes int, errs ...error) error {
 	if err := g.Check(context.Background()); err != nil {
 		return fmt.Errorf("graph %s is not valid: %w", g.Name, err)
 	}
 	if err := condense.Trainable(g); err != nil {
 		return err
 	}
-	return checkNodes(g, nodes)
+	return cmp.Or(checkNodes(g, nodes), errors.Join(errs...))
+}
+
+// Training describes the work of a method for memory errors: "gcond on 90,941 training nodes with 200 features".
+func Training(method string, g *graph.Graph) string {
+	return fmt.Sprintf("%s on %s training nodes with %s features", method, digits.Group(len(g.Split.Train)),
+		digits.Group(g.Features()))
 }
 
 // checkNodes returns an error if g cannot be condensed to the given number of nodes.

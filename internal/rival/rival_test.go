@@ -36,8 +36,10 @@ func TestMemory(t *testing.T) {
 // plain is a method that checks only what all baselines check.
 type plain struct{}
 
-func (plain) Name() string                          { return "plain" }
-func (plain) Check(g *graph.Graph, nodes int) error { return rival.Check(g, nodes) }
+func (plain) Name() string { return "plain" }
+func (plain) Check(g *graph.Graph, nodes int) error {
+	return rival.Check(g, nodes, rival.Memory(0).Fits(rival.Training("plain", g), 8))
+}
 func (plain) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Condensed, error) {
 	return nil, errors.ErrUnsupported
 }
@@ -45,7 +47,7 @@ func (plain) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Con
 // TestRunRejectsNaN checks that a NaN among the features causes an error that names its position.
 func TestRunRejectsNaN(t *testing.T) {
 	b := graph.Builder{Name: "two", X: mat.NewDense(2, 3), Y: []int32{0, 0}, Classes: 1}
-	b.Split.Train = []int32{0, 1}
+	b.Split.Train = rival.Consecutive(2)
 	g := mattest.First(b.Graph(t.Context()))
 	x := mat.NewDense(2, 3)
 	x.Row(1)[2] = float32(math.NaN())

@@ -1,4 +1,5 @@
-// Package training runs many trainings at once, with random sources that do not depend on their order.
+// Package training runs many trainings at once, with random sources that do not depend on their order, on targets that
+// fit the memory limit.
 package training
 
 import (
@@ -7,11 +8,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
@@ -28,58 +29,78 @@ type Job struct {
 	Seed     uint64
 }
 
-// Run runs jobs concurrently, since one condensed graph is too small to keep all threads busy. At most atOnce of them
-// run at the same time; 0 means the number of threads. If a target streams its graph, jobs run one after another.
+// Run runs jobs concurrently, since one condensed graph is too small to keep all threads busy, or one after another if
+// inOrder is set or if a target streams its graph.
 //
 // When a job ends, Run calls ended with its result; calls do not overlap. The first error of a training, or of ended,
-// stops the other jobs and is returned. Results do not depend on atOnce.
-func Run(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) (err error) {
+// stops the other jobs and is returned. Results do not depend on inOrder.
+func Run(ctx context.Context, jobs []Job, inOrder bool, ended func(i int, r *gnn.Result) error) (err error) {
 	defer memory.Recover(&err)
-	if atOnce == 0 {
-		atOnce = runtime.GOMAXPROCS(0)
-	}
-	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Target.Streams() }) {
-		atOnce = 1
+	chunk := 1
+	if inOrder || slices.ContainsFunc(jobs, func(j Job) bool { return j.Target.Streams() }) {
+		chunk = max(1, len(jobs))
 	}
 	ctx, cancel := context.WithCancelCause(Uncounted(ctx))
 	defer cancel(nil)
-	var (
-		free  = make(chan struct{}, atOnce)
-		group parallel.Group
-		mu    sync.Mutex
-	)
-	for i, j := range jobs {
-		free <- struct{}{}
-		if ctx.Err() != nil {
-			break
+	var mu sync.Mutex
+	run := func(i int, j Job) {
+		cause := context.Canceled // if the training panics, which ForContext raises again
+		defer func() {
+			if cause != nil { // later ones change nothing
+				cancel(cause)
+			}
+		}()
+		r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, Source(j.Model, j.Seed))
+		if err != nil {
+			cause = fmt.Errorf("training %s: %w", j.Model.Name(), err)
+			return
 		}
-		group.Go(func() {
-			panics := true
-			defer func() {
-				if panics { // Wait raises it again
-					cancel(context.Canceled)
-				}
-				<-free
-			}()
-			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, Source(j.Model, j.Seed))
-			panics = false
-			if err != nil {
-				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // later errors change nothing
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if err := ended(i, r); err != nil {
-				cancel(err)
-			}
-		})
+		mu.Lock()
+		defer mu.Unlock()
+		cause = ended(i, r)
 	}
-	group.Wait()
+	_ = parallel.ForContext(ctx, len(jobs), chunk, func(lo, hi int) {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			run(i, jobs[i])
+		}
+	})
 	err = context.Cause(ctx)
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
 	}
 	return err
+}
+
+// Target returns the target for g within a memory limit (gnn.TargetWithin). If testing one of the models on it exceeds
+// the limit, it returns the *gnn.MemoryError of the model that needs the most. If planned is not nil, Target calls it
+// with the plan of each model.
+func Target(
+	ctx context.Context, g *graph.Graph, inductive bool, bound int64, models []gnn.Model, hidden int,
+	planned func(*gnn.Plan),
+) (*gnn.Target, error) {
+	target, err := gnn.TargetWithin(ctx, g, inductive, bound)
+	if err != nil {
+		return nil, err
+	}
+	var largest *gnn.MemoryError
+	for _, m := range models {
+		plan, err := target.Plan(m, hidden)
+		if plan != nil && planned != nil && err == nil {
+			planned(plan)
+		}
+		large := new(gnn.MemoryError)
+		switch {
+		case err == nil:
+		case !errors.As(err, &large):
+			return nil, err
+		case largest == nil || large.Need > largest.Need:
+			largest = large
+		}
+	}
+	if largest != nil {
+		return nil, largest
+	}
+	return target, nil
 }
 
 // Uncounted returns ctx without the counted events of the jobs, such as the epochs of a training, because a grid counts

@@ -4,6 +4,8 @@
 package all
 
 import (
+	"slices"
+
 	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/rival/internal/bonsai"
@@ -20,13 +22,11 @@ import (
 
 // init registers each method with its default parameters. Lists of methods are in this order.
 func init() {
-	for _, methods := range [][]condense.Method{
+	for _, m := range slices.Concat(
 		selection.Methods(), coarsening.Methods(), kernel.Methods(), gradient.Methods(), distribution.Methods(),
 		trajectory.Methods(), bonsai.Methods(), clustgdd.Methods(), fuzzy.Methods(),
 		deepcgc.Methods(),
-	} {
-		for _, m := range methods {
-			condense.Register(m)
-		}
+	) {
+		condense.Register(m)
 	}
 }

@@ -24,14 +24,11 @@ package bonsai
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
@@ -66,10 +63,7 @@ func (bonsai) Name() string { return "bonsai" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (b bonsai) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(b.Neighbours >= 1, "neighbours", b.Neighbours, "at least 1"),
 		parameter.Check(b.Depth >= 0, "depth", b.Depth, "at least 0"),
 		parameter.Check(b.Prune >= 0 && b.Prune < 1, "prune", b.Prune, "at least 0 and below 1"),
@@ -78,10 +72,8 @@ func (b bonsai) Check(g *graph.Graph, nodes int) error {
 		return err
 	}
 	n, d, k := float64(len(g.Split.Train)), float64(g.Features()), float64(min(b.Neighbours, len(g.Split.Train)))
-	what := fmt.Sprintf("%s on %s training nodes with %s features", b.Name(), digits.Group(len(g.Split.Train)),
-		digits.Group(g.Features()))
 	// R, its selected columns and the features; the votes; the distances of a block.
-	return b.Memory.Fits(what, 12*n*d+8*n*k+4*n*min(n, block))
+	return b.Memory.Fits(rival.Training(b.Name(), g), 12*n*d+8*n*k+4*n*min(n, block))
 }
 
 // The steps in Seconds.

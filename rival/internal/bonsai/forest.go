@@ -46,25 +46,27 @@ func (f *forest) grow(limit int) {
 	}
 }
 
+// add adds the edge from u whose entry in the adjacency is at.
+func (f *forest) add(e *graph.Edges, u int32, at int64) {
+	e.From, e.To = append(e.From, u), append(e.To, f.adj.Indices[at])
+	if f.adj.Data != nil {
+		e.Weight = append(e.Weight, f.adj.Data[at])
+	}
+}
+
 // edges returns the edges of the trees: those of each exemplar, and those between its neighbours.
 func (f *forest) edges() (e graph.Edges) {
-	add := func(u int32, at int64) {
-		e.From, e.To = append(e.From, u), append(e.To, f.adj.Indices[at])
-		if f.adj.Data != nil {
-			e.Weight = append(e.Weight, f.adj.Data[at])
-		}
-	}
 	of := make([]int32, f.adj.Rows) // of[u] is 1 + the last exemplar with u as a neighbour
 	for _, v := range f.exemplars {
 		for _, u := range f.row(v) {
 			of[u] = v + 1
 		}
 		for at := f.adj.Indptr[v]; at < f.adj.Indptr[v+1]; at++ {
-			add(v, at)
+			f.add(&e, v, at)
 			u := f.adj.Indices[at]
 			for other := f.adj.Indptr[u]; other < f.adj.Indptr[u+1]; other++ {
 				if w := f.adj.Indices[other]; w > u && of[w] == v+1 {
-					add(u, other)
+					f.add(&e, u, other)
 				}
 			}
 		}
@@ -186,10 +188,7 @@ func (f *forest) graph(ctx context.Context) ([]int32, *mat.CSR, error) {
 			continue
 		}
 		for e := f.adj.Indptr[v]; e < f.adj.Indptr[v+1]; e++ {
-			all.From, all.To = append(all.From, v), append(all.To, f.adj.Indices[e])
-			if f.adj.Data != nil {
-				all.Weight = append(all.Weight, f.adj.Data[e])
-			}
+			f.add(&all, v, e)
 		}
 	}
 	var own graph.Edges

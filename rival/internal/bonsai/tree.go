@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -15,15 +16,11 @@ import (
 func splits(ctx context.Context, x *mat.Dense, y []int32, classes, depth int) ([]int, error) {
 	used := make([]bool, x.Cols)
 	t := tree{x, y, classes}
-	all := make([]int32, x.Rows)
-	for i := range all {
-		all[i] = int32(i)
-	}
 	type leaf struct {
 		rows  []int32
 		depth int
 	}
-	for open := []leaf{{all, 0}}; len(open) > 0; {
+	for open := []leaf{{rival.Consecutive(x.Rows), 0}}; len(open) > 0; {
 		l := open[len(open)-1]
 		open = open[:len(open)-1]
 		if l.depth == depth || t.pure(l.rows) {

@@ -35,33 +35,24 @@ func (m clustGDD) smooth(ctx context.Context, g *graph.Graph, unit float32) (*ma
 }
 
 // classifier computes the logits (xW₁ + b₁)W₂ + b₂.
-type classifier struct{ w1, b1, w2, b2 *mat.Dense }
+type classifier struct{ learn.Weights }
 
 func newClassifier(inputs, hidden, classes int, src rand.Source) classifier {
-	return classifier{
-		learn.Uniform(mat.NewDense(inputs, hidden), inputs, src), learn.Uniform(mat.NewDense(1, hidden), inputs, src),
-		learn.Uniform(mat.NewDense(hidden, classes), hidden, src), learn.Uniform(mat.NewDense(1, classes), hidden, src),
-	}
-}
-
-// parameters returns W₁, b₁, W₂ and b₂.
-func (c classifier) parameters() []*mat.Dense { return []*mat.Dense{c.w1, c.b1, c.w2, c.b2} }
-
-// clone returns a copy of c.
-func (c classifier) clone() classifier {
-	return classifier{c.w1.Clone(), c.b1.Clone(), c.w2.Clone(), c.b2.Clone()}
+	c := classifier{learn.NewWeights(inputs, hidden, classes)}
+	c.Draw(src)
+	return c
 }
 
 // logits returns the logits of the rows of x. It multiplies the matrices first, since there is no activation.
 func (c classifier) logits(x *mat.Dense) *mat.Dense {
 	var w, b mat.Dense
-	mat.Mul(&w, c.w1, c.w2)
-	mat.Mul(&b, c.b1, c.w2)
+	mat.Mul(&w, c.W1, c.W2)
+	mat.Mul(&b, c.B1, c.W2)
 	z := new(mat.Dense)
 	mat.Mul(z, x, &w)
 	for i := range z.Rows {
 		for j := range z.Row(i) {
-			z.Row(i)[j] += b.Data[j] + c.b2.Data[j]
+			z.Row(i)[j] += b.Data[j] + c.B2.Data[j]
 		}
 	}
 	return z
@@ -78,9 +69,9 @@ func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 	h.Gather(&train, g.Split.Train)
 	h.Gather(&val, g.Split.Val)
 	c := newClassifier(h.Cols, m.Hidden, g.Classes, src)
-	best, most := c.clone(), 0.0
+	best, most := classifier{c.Clone()}, 0.0
 	targets := autodiff.OneHot(g.Labels(g.Split.Train), g.Classes)
-	steps := adam.New(m.Rate, c.parameters()...)
+	steps := adam.New(m.Rate, c.All()...)
 	t, count := autodiff.NewTape(), progress.NewCounter(0, m.PretrainEpochs)
 	for epoch := range m.PretrainEpochs {
 		if epoch == m.PretrainEpochs/2 {
@@ -89,7 +80,7 @@ func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 		}
 		err := t.Within(ctx, func() error {
 			t.Reset()
-			w1, b1, w2, b2 := t.Var(c.w1), t.Var(c.b1), t.Var(c.w2), t.Var(c.b2)
+			w1, b1, w2, b2 := t.Var(c.W1), t.Var(c.B1), t.Var(c.W2), t.Var(c.B2)
 			hidden := t.Dropout(t.AddRow(t.MatMul(t.Var(&train), w1), b1), m.Dropout, src)
 			loss := t.CrossEntropy(t.AddRow(t.MatMul(hidden, w2), b2), t.Var(targets))
 			if err := finite(pretrainStep, epoch+1, float64(loss.Value.Data[0])); err != nil {
@@ -103,7 +94,7 @@ func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 			return nil, nil, err
 		}
 		if accuracy := gnn.Accuracy(c.logits(&val), g.Labels(g.Split.Val)); accuracy > most {
-			best, most = c.clone(), accuracy
+			best, most = classifier{c.Clone()}, accuracy
 		}
 		count.Add(ctx, pretrainStep)
 	}

@@ -29,7 +29,6 @@ package clustgdd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -98,11 +97,8 @@ func (clustGDD) Name() string { return "clustgdd" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m clustGDD) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
 	number := func(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(m.Terms >= 1, "terms", m.Terms, "at least 1"),
 		parameter.Check(m.CondensedTerms >= 1, "condensed terms", m.CondensedTerms, "at least 1"),
 		parameter.Check(m.Alpha >= 0 && m.Alpha < 1, "alpha", m.Alpha, "at least 0 and below 1"),

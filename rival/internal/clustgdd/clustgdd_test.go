@@ -1,10 +1,10 @@
 package clustgdd
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
@@ -15,27 +15,6 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// dense returns Â of g, by its definition.
-func dense(g *graph.Graph) *mat.Dense {
-	n := g.Nodes()
-	a, degree := mat.NewDense(n, n), make([]float64, n)
-	for u := range n {
-		a.Row(u)[u] = 1
-		for v, w := range g.Adj.Row(u) {
-			a.Row(u)[v] = w
-		}
-		for _, w := range a.Row(u) {
-			degree[u] += float64(w)
-		}
-	}
-	for u := range n {
-		for v := range n {
-			a.Row(u)[v] = float32(float64(a.Row(u)[v]) / math.Sqrt(degree[u]*degree[v]))
-		}
-	}
-	return a
-}
-
 // rounding is a tolerance for sums of some dozen float32 products.
 const rounding = 1e-5
 
@@ -44,7 +23,7 @@ func TestSmooth(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	m := clustGDD{Terms: 4, Alpha: 0.7}
 	got := mattest.Must(m.smooth(t.Context(), g, 2))
-	a, power := dense(g), g.X.(*mat.Dense).Clone()
+	a, power := learntest.Written(t, g, graph.Symmetric), g.X.(*mat.Dense).Clone()
 	want := mat.NewDense(power.Dims())
 	for term := range 4 {
 		for i, v := range power.Data {
@@ -103,7 +82,8 @@ func compressed(members *mat.CSR, w *mat.Dense) *mat.Dense {
 // TestAdjacency compares A′ with products of dense matrices.
 func TestAdjacency(t *testing.T) {
 	g, members, _ := clustered(t)
-	learntest.Close(t, "A′", newQuotient(g, members).adjacency(), compressed(members, dense(g)), rounding)
+	want := compressed(members, learntest.Written(t, g, graph.Symmetric))
+	learntest.Close(t, "A′", newQuotient(g, members).adjacency(), want, rounding)
 }
 
 // TestClassGraphs compares the graphs of the classes with dense matrices whose entries are sorted by their scores. The
@@ -111,7 +91,7 @@ func TestAdjacency(t *testing.T) {
 func TestClassGraphs(t *testing.T) {
 	g, members, z := clustered(t)
 	n := g.Nodes()
-	w, p, degree := dense(g), softmax(z), make([]float64, n)
+	w, p, degree := learntest.Written(t, g, graph.Symmetric), softmax(z), make([]float64, n)
 	entries := 0
 	for u := range n {
 		for v := range n {
@@ -141,15 +121,10 @@ func TestClassGraphs(t *testing.T) {
 				}
 			}
 			slices.SortFunc(list, func(a, b scored) int {
-				switch {
-				case math.Abs(a.score-b.score) > 1e-9 && a.score > b.score:
-					return -1
-				case math.Abs(a.score-b.score) > 1e-9:
-					return 1
-				case a.u != b.u:
-					return a.u - b.u
+				if math.Abs(a.score-b.score) > 1e-9 {
+					return cmp.Compare(b.score, a.score)
 				}
-				return a.v - b.v
+				return cmp.Or(cmp.Compare(a.u, b.u), cmp.Compare(a.v, b.v))
 			})
 			sparse := mat.NewDense(n, n)
 			for i := 0; i < want; i++ {
@@ -189,13 +164,7 @@ func TestSeries(t *testing.T) {
 // TestGradient compares gradients with central differences, and the loss with plain loops over the definition.
 func TestGradient(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
-	matrix := func(rows, cols int) *mat.Dense {
-		m := mat.NewDense(rows, cols)
-		for i := range m.Data {
-			m.Data[i] = random.Float32() - 0.5
-		}
-		return m
-	}
+	matrix := func(rows, cols int) *mat.Dense { return mattest.Normal(rows, cols, random) }
 	m := newClustGDD()
 	m.Consistency, m.Temperature, m.LabelWeight = 0, 0.5, 0.7
 	r := refinement{
@@ -205,7 +174,7 @@ func TestGradient(t *testing.T) {
 	c := newClassifier(4, 6, 3, rand.NewPCG(4, 4))
 	tape := autodiff.NewTape()
 	_, grad := r.gradient(tape, c)
-	for k, p := range append(c.parameters(), r.x) {
+	for k, p := range append(c.All(), r.x) {
 		own := grad[k].Clone()
 		for _, i := range []int{0, len(p.Data) - 1} {
 			const h = 1.0 / 64
@@ -222,11 +191,11 @@ func TestGradient(t *testing.T) {
 		}
 	}
 	without, _ := r.gradient(tape, c)
-	plain, own := crossEntropy(c.logits(r.h), r.labels), 0.0
+	plain, own := gnn.CrossEntropy(c.logits(r.h), r.labels, 1), 0.0
 	for _, s := range r.maps {
 		f := new(mat.Dense)
 		mat.Mul(f, s, r.x)
-		own += crossEntropy(c.logits(f), r.y)
+		own += gnn.CrossEntropy(c.logits(f), r.y, 1)
 	}
 	if math.Abs(without-plain-0.7*own) > 1e-5 {
 		t.Errorf("the loss is %v, want %v + 0.7·%v", without, plain, own)
@@ -259,15 +228,6 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// crossEntropy returns the mean of −log p of the labels.
-func crossEntropy(z *mat.Dense, y []int32) (mean float64) {
-	p := softmax(z)
-	for i, c := range y {
-		mean -= math.Log(float64(p.Row(i)[c])) / float64(len(y))
-	}
-	return mean
-}
-
 // TestPretrain checks that the kept epoch predicts at least as many validation nodes correctly as the last one, and
 // more than the initial weights.
 func TestPretrain(t *testing.T) {
@@ -278,9 +238,7 @@ func TestPretrain(t *testing.T) {
 	accuracy := func(g *graph.Graph, epochs int, rate float64) float64 {
 		m.PretrainEpochs, m.Rate = epochs, rate
 		_, z, err := m.pretrain(t.Context(), g, 1, rand.NewPCG(3, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 		return gnn.Accuracy(&mat.Dense{Rows: 18, Cols: 3, Data: z.Data[30*3:]}, g.Y[30:])
 	}
 	kept, last, first := accuracy(g, 30, 0.01), accuracy(&blind, 30, 0.01), accuracy(&blind, 1, 1e-9)
@@ -320,11 +278,7 @@ func TestRefinement(t *testing.T) {
 func TestDiverges(t *testing.T) {
 	m := newClustGDD()
 	m.Hidden, m.Rate = 4, 1e30
-	_, err := m.Condense(t.Context(), learntest.Begin(t).Graph, 9, 1)
-	const words = "the loss of epoch 2 of step pretrain is "
-	if err == nil || !strings.Contains(err.Error(), words) {
-		t.Errorf("error %v, want one with %q", err, words)
-	}
+	mattest.Fails(t, "the loss of epoch 2 of step pretrain is ")(m.Condense(t.Context(), learntest.Begin(t).Graph, 9, 1))
 	one := []int32{0}
 	r := refinement{clustGDD: m, h: mat.NewDense(1, 2), labels: one, x: mat.NewDense(1, 2), y: one, classes: 1}
 	r.h.Data[0] = float32(math.Inf(1))
@@ -347,10 +301,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		m := newClustGDD()
 		change(&m)
-		_, err := m.Condense(t.Context(), g, 9, 0)
-		checked := m.Check(g, 9)
-		if err == nil || checked == nil || !strings.Contains(err.Error(), words) {
-			t.Errorf("errors %v and %v, want %q", err, checked, words)
-		}
+		mattest.Fails(t, words)(m.Condense(t.Context(), g, 9, 0))
+		mattest.WantError(t, m.Check(g, 9), words)
 	}
 }

@@ -28,7 +28,7 @@ type refinement struct {
 func (r *refinement) run(ctx context.Context, src rand.Source) error {
 	c := newClassifier(r.x.Cols, r.Hidden, r.classes, src)
 	delta := mat.NewDense(r.x.Dims())
-	model, features := adam.New(r.Rate, c.parameters()...), adam.New(r.FeatureRate, delta)
+	model, features := adam.New(r.Rate, c.All()...), adam.New(r.FeatureRate, delta)
 	model.Decay, features.Decay = r.Decay, r.Decay
 	t, count := autodiff.NewTape(), progress.NewCounter(0, r.Epochs)
 	for epoch := range r.Epochs {
@@ -73,7 +73,7 @@ func finite(step string, epoch int, loss float64) error {
 // where Q is the mean of P_c, raised to the power 1/Temperature and normalised. Q is constant for the gradient.
 func (r *refinement) gradient(t *autodiff.Tape, c classifier) (loss float64, grad []*mat.Dense) {
 	t.Reset()
-	w1, b1, w2, b2, x := t.Var(c.w1), t.Var(c.b1), t.Var(c.w2), t.Var(c.b2), t.Var(r.x)
+	w1, b1, w2, b2, x := t.Var(c.W1), t.Var(c.B1), t.Var(c.W2), t.Var(c.B2), t.Var(r.x)
 	bias := t.Add(t.MatMul(b1, w2), b2)
 	linear := func(x *autodiff.Var) *autodiff.Var { return t.MatMul(t.MatMul(x, w1), w2) }
 	total := t.CrossEntropy(t.AddRow(linear(t.Var(r.h)), bias), t.Var(autodiff.OneHot(r.labels, r.classes)))

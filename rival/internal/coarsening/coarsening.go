@@ -8,12 +8,16 @@
 package coarsening
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -48,10 +52,8 @@ func (vn) Name() string { return "vn" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m vn) Check(g *graph.Graph, nodes int) error {
-	if m.Eigenpairs < 1 || m.Eigenpairs > 100 {
-		return outOfRange("eigenpairs", m.Eigenpairs, "from 1 to 100")
-	}
-	if err := rival.Check(g, nodes); err != nil {
+	err := parameter.Check(m.Eigenpairs >= 1 && m.Eigenpairs <= 100, "eigenpairs", m.Eigenpairs, "from 1 to 100")
+	if err = cmp.Or(err, rival.Check(g, nodes)); err != nil {
 		return err
 	}
 	n, e, k := float64(g.Nodes()), float64(g.Adj.NNZ()), float64(m.Eigenpairs)
@@ -139,10 +141,8 @@ func (acm) Name() string { return "a-cm" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m acm) Check(g *graph.Graph, nodes int) error {
-	if m.PairsPerLevel < 0 {
-		return outOfRange("pairs per level", m.PairsPerLevel, "at least 0")
-	}
-	if err := rival.Check(g, nodes); err != nil {
+	err := parameter.Check(m.PairsPerLevel >= 0, "pairs per level", m.PairsPerLevel, "at least 0")
+	if err = cmp.Or(err, rival.Check(g, nodes)); err != nil {
 		return err
 	}
 	n, d, e := float64(g.Nodes()), float64(g.Features()), float64(g.Adj.NNZ())
@@ -188,24 +188,9 @@ func (m acm) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, 
 		return c.disjoint(pairs, min(most, c.nodes()-nodes), nodes), err
 	}
 	merged := func(c, next *coarse, place []int32) error {
-		x, scores = c.merged(x, place, next), c.mergedScores(scores, place, next)
+		x = factor.Rounded(mergedRows(c, next, place, x.View().Rows()), x.Cols)
+		scores = slices.Collect(slices.Chunk(mergedRows(c, next, place, scores), len(scores[0])))
 		return nil
 	}
 	return c.reduce(ctx, task, m.OwnWeights, groups, merged)
-}
-
-// mergedScores is like merged, for float64 rows.
-func (c *coarse) mergedScores(scores [][]float64, place []int32, next *coarse) [][]float64 {
-	merged := make([][]float64, next.nodes())
-	for i, p := range place {
-		if merged[p] == nil {
-			merged[p] = make([]float64, len(scores[i]))
-		}
-		axpy(merged[p], float64(len(c.members[i]))/float64(len(next.members[p])), scores[i])
-	}
-	return merged
-}
-
-func outOfRange(field string, value any, want string) error {
-	return &condense.FieldError{Field: field, Value: value, Want: want}
 }

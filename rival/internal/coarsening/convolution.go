@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -82,7 +83,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 // standardize scales each column of h to mean 0 and variance 1, and returns the factors. The factor of a constant
 // column is 0.
 func standardize(h *mat.Dense) ([]float32, error) {
-	scaling, err := graph.FitScaling(h, consecutive(h.Rows))
+	scaling, err := graph.FitScaling(h, rival.Consecutive(h.Rows))
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +100,6 @@ func standardize(h *mat.Dense) ([]float32, error) {
 		}
 	}
 	return scale, nil
-}
-
-func consecutive(n int) []int32 {
-	all := make([]int32, n)
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return all
 }
 
 // convolution is the convolution of SGC over the super-nodes of c,
@@ -177,9 +170,8 @@ func (v *convolution) cost(i, j int) float64 {
 
 // apply returns S(A+M)Sx for x with a few columns.
 func (v *convolution) apply(x [][]float64) [][]float64 {
-	h := make([][]float64, len(x))
+	h := zeros(len(x), len(x[0]))
 	for i := range x {
-		h[i] = make([]float64, len(x[i]))
 		axpy(h[i], v.scale[i]*v.mass[i]*v.scale[i], x[i])
 		for _, e := range v.edges[i] {
 			axpy(h[i], v.scale[i]*e.weight*v.scale[e.to], x[e.to])
@@ -191,7 +183,7 @@ func (v *convolution) apply(x [][]float64) [][]float64 {
 // pairs returns candidate pairs by ascending cost. These are each super-node with the nearest one that it may be merged
 // with, and the nearest pairs overall.
 func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) ([]pair, error) {
-	found, err := neighbours(ctx, points, consecutive(v.nodes()), within)
+	found, err := neighbours(ctx, points, rival.Consecutive(v.nodes()), within)
 	if err != nil {
 		return nil, err
 	}
@@ -222,15 +214,16 @@ func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) 
 	return sorted(near), err
 }
 
-// merged returns the mean features of the next graph, given those of c in x. place[i] is the new super-node of i.
-func (c *coarse) merged(x *mat.Dense, place []int32, next *coarse) *mat.Dense {
-	sums := memory.Make[float64](next.nodes() * x.Cols)
+// mergedRows returns the mean rows of the next graph, given those of c. place[i] is the new super-node of i.
+func mergedRows[T float32 | float64](c, next *coarse, place []int32, rows [][]T) []float64 {
+	width := len(rows[0])
+	means := memory.Make[float64](next.nodes() * width)
 	for i, p := range place {
-		to := sums[int(p)*x.Cols : int(p+1)*x.Cols]
+		to := means[int(p)*width:][:width]
 		share := float64(len(c.members[i])) / float64(len(next.members[p]))
-		for j, v := range x.Row(i) {
+		for j, v := range rows[i] {
 			to[j] += share * float64(v)
 		}
 	}
-	return factor.Rounded(sums, x.Cols)
+	return means
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/reach"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -94,10 +95,7 @@ func (c *coarse) may(i, j int32, fall bool) bool {
 // Groups must not overlap. New super-nodes are ordered by their first old super-node.
 func (c *coarse) merge(groups [][]int32) (*coarse, []int32) {
 	n := c.nodes()
-	first := make([]int32, n)
-	for i := range first {
-		first[i] = int32(i)
-	}
+	first := rival.Consecutive(n)
 	for _, group := range groups {
 		least := slices.Min(group)
 		for _, i := range group {
@@ -191,11 +189,19 @@ func (c *coarse) condensed(ctx context.Context, g *graph.Graph, own bool) (*cond
 	return small, err
 }
 
+// zeros returns n rows of k zeros.
+func zeros(n, k int) [][]float64 {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, k)
+	}
+	return rows
+}
+
 // doubles returns the rows of x in float64.
 func doubles(x *mat.Dense) [][]float64 {
-	rows := make([][]float64, x.Rows)
+	rows := zeros(x.Rows, x.Cols)
 	for i := range rows {
-		rows[i] = make([]float64, x.Cols)
 		for j, v := range x.Row(i) {
 			rows[i][j] = float64(v)
 		}

@@ -14,10 +14,7 @@ import (
 // spectrum returns A = UΛ^-½, with one row for each super-node of c. U and Λ are the k smallest eigenvalues above 0 of
 // the Laplacian of each component, and their eigenvectors.
 func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
-	rows := make([][]float64, c.nodes())
-	for i := range rows {
-		rows[i] = make([]float64, k)
-	}
+	rows := zeros(c.nodes(), k)
 	place := make([]int32, c.nodes())
 	for _, part := range c.components {
 		for p, v := range part {
@@ -49,10 +46,7 @@ func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
 // new super-node of each. Row j of C is 1/√|S| at the super-nodes S that became j (Loukas 2019, §3).
 func (c *coarse) next(ctx context.Context, rows [][]float64, place []int32) ([][]float64, error) {
 	k := len(rows[0])
-	b, size := make([][]float64, c.nodes()), make([]float64, c.nodes())
-	for i := range b {
-		b[i] = make([]float64, k)
-	}
+	b, size := zeros(c.nodes(), k), make([]float64, c.nodes())
 	for i, row := range rows {
 		axpy(b[place[i]], 1, row)
 		size[place[i]]++
@@ -79,9 +73,8 @@ func (c *coarse) next(ctx context.Context, rows [][]float64, place []int32) ([][
 	if err != nil {
 		return nil, err
 	}
-	turned := make([][]float64, len(b))
+	turned := zeros(len(b), k)
 	for i := range b {
-		turned[i] = make([]float64, k)
 		for f, value := range values {
 			if value > 1e-12*values[0] {
 				turned[i][f] = dot(vectors[f*k:(f+1)*k], b[i]) / math.Sqrt(value)

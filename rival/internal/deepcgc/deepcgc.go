@@ -29,7 +29,6 @@ package deepcgc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -98,11 +97,8 @@ func (deepCGC) Name() string { return "deepcgc" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m deepCGC) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
 	number := func(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(m.Hops >= 0 && m.Hops <= 20, "hops", m.Hops, "from 0 to 20"),
 		parameter.Check(m.PseudoLabels >= 0 && m.PseudoLabels <= 1000, "pseudo labels", m.PseudoLabels, "from 0 to 1000"),
 		parameter.Check(m.Layers >= 1, "layers", m.Layers, "at least 1"),

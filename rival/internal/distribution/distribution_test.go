@@ -1,8 +1,10 @@
 package distribution
 
 import (
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -17,10 +19,7 @@ func TestMeansDifferences(t *testing.T) {
 			s := learntest.Begin(t)
 			m := newGCDM().Means
 			m.Relay, m.Hidden = relay, 7
-			e, err := newMeans(t.Context(), s, m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := mattest.Must(newMeans(t.Context(), s, m))
 			random := rand.New(rand.NewPCG(5, 5))
 			learn.DrawLayer(e.w, e.b, random)
 			for i := range e.b.Data {
@@ -46,17 +45,12 @@ func TestRealMeans(t *testing.T) {
 	s := learntest.Begin(t)
 	m := newGCDM().Means
 	m.Hidden = 4
-	e, err := newMeans(t.Context(), s, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := mattest.Must(newMeans(t.Context(), s, m))
 	learn.DrawLayer(e.w, e.b, rand.NewPCG(1, 1))
 	e.real()
 	op := graph.Symmetric(s.Graph.Adj)
 	var ax, hidden, all mat.Dense
-	if err := op.Apply(t.Context(), &ax, s.Graph.X); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, op.Apply(t.Context(), &ax, s.Graph.X))
 	for i := range ax.Data {
 		ax.Data[i] /= s.Unit
 	}
@@ -66,9 +60,7 @@ func TestRealMeans(t *testing.T) {
 			hidden.Row(i)[k] = max(0, hidden.Row(i)[k]+e.b.Data[k])
 		}
 	}
-	if err := op.Apply(t.Context(), &all, &hidden); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, op.Apply(t.Context(), &all, &hidden))
 	for c, nodes := range s.Train {
 		for k := range m.Hidden {
 			var want float64
@@ -87,10 +79,7 @@ func begun(t *testing.T, hops int) (*learn.Start, *moments, *mat.Dense) {
 	t.Helper()
 	s, m := learntest.Begin(t), newSimGC()
 	m.Hops, m.TeacherHidden, m.TeacherEpochs, m.Threshold = hops, 7, 20, 0.3
-	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := mattest.Must(newMoments(t.Context(), s, m, rand.NewPCG(1, 2)))
 	return s, o, learntest.Symmetric(9, rand.New(rand.NewPCG(6, 9)))
 }
 
@@ -109,7 +98,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 	rowsOf := func(c int) (real, own [][]float32) {
 		all := s.Graph.X.(*mat.Dense)
 		for _, v := range s.Train[c] {
-			row := append([]float32(nil), all.Row(int(v))...)
+			row := slices.Clone(all.Row(int(v)))
 			for j := range row {
 				row[j] /= s.Unit
 			}
@@ -141,7 +130,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		}
 	}
 	layer := func(x []float32, w, b *mat.Dense) []float32 {
-		y := append([]float32(nil), b.Data...)
+		y := slices.Clone(b.Data)
 		for j, v := range x {
 			for k := range y {
 				y[k] += v * w.Row(j)[k]
@@ -151,11 +140,11 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 	}
 	var near, weight float64
 	for i := range s.Y {
-		hidden, sum := layer(s.X.Row(i), o.teacher[0], o.teacher[1]), 0.0
+		hidden, sum := layer(s.X.Row(i), o.teacher.W1, o.teacher.B1), 0.0
 		for k, v := range hidden {
 			hidden[k] = max(0, v)
 		}
-		logits := layer(hidden, o.teacher[2], o.teacher[3])
+		logits := layer(hidden, o.teacher.W2, o.teacher.B2)
 		for _, v := range logits {
 			sum += math.Exp(float64(v))
 		}
@@ -180,20 +169,11 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 // TestOneNodeHasNoDeviation checks that the deviations of a class with one condensed node do not count.
 func TestOneNodeHasNoDeviation(t *testing.T) {
 	g := learntest.Graph(t, false)
-	s, err := learn.Begin(t.Context(), g, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(learn.Begin(t.Context(), g, 3, 1))
 	m := newSimGC()
 	m.Hops, m.TeacherHidden, m.TeacherEpochs, m.Smoothness = 0, 7, 1, 0
-	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	means, err := s.ClassMeans(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := mattest.Must(newMoments(t.Context(), s, m, rand.NewPCG(1, 2)))
+	means := mattest.Must(s.ClassMeans(t.Context(), 0))
 	a := mat.NewDense(3, 3)
 	all, _, _ := o.match(means, a)
 	o.FeatureWeight = 0

@@ -142,7 +142,7 @@ type moments struct {
 	y                  *mat.Dense // one-hot labels
 	own                *mat.Dense // learn.Start.Averages
 	labels             []int32
-	teacher            []*mat.Dense
+	teacher            learn.Weights
 	variance, ratio    *mat.Dense // constants used in the deviations
 	kept, likeness     mat.Dense  // A′ without weights below the threshold, and s
 }
@@ -193,29 +193,25 @@ func newMoments(ctx context.Context, s *learn.Start, m simGC, src rand.Source) (
 // lesson is the number of steps of the teacher between two validations.
 const lesson = 50
 
-// teach returns the weights W₁, b₁, W₂ and b₂ of a teacher that is trained on the given nodes: those with the best
+// teach returns the weights of a teacher that is trained on the given nodes: those with the best
 // validation accuracy, or the last ones if there are no validation nodes.
 func (m simGC) teach(ctx context.Context, s *learn.Start, train *learn.TwoLayers, src rand.Source) (
-	best []*mat.Dense, err error,
+	best learn.Weights, err error,
 ) {
 	validation, err := s.Linear(ctx, s.Graph.Split.Val, m.Hops)
 	if err != nil {
-		return nil, err
+		return best, err
 	}
 	validation.ReLU = true
 	labels := s.Graph.Labels(s.Graph.Split.Val)
-	d, c := s.X.Cols, len(s.Budget)
-	weights := []*mat.Dense{
-		mat.NewDense(d, m.TeacherHidden), mat.NewDense(1, m.TeacherHidden), mat.NewDense(m.TeacherHidden, c),
-		mat.NewDense(1, c),
-	}
-	learn.DrawLayer(weights[0], weights[1], src)
-	learn.DrawLayer(weights[2], weights[3], src)
-	tape, steps, gradients := autodiff.NewTape(), adam.New(m.TeacherRate, weights...), make([]*mat.Dense, len(weights))
+	weights := learn.NewWeights(s.X.Cols, m.TeacherHidden, len(s.Budget))
+	weights.Draw(src)
+	tape, steps, gradients := autodiff.NewTape(), adam.New(m.TeacherRate, weights.All()...), make([]*mat.Dense, 4)
 	accuracy := -1.0
+	best = weights
 	for step := range m.TeacherEpochs {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return best, err
 		}
 		tape.Reset()
 		theta, _, logits := train.Forward(tape, weights)
@@ -229,14 +225,8 @@ func (m simGC) teach(ctx context.Context, s *learn.Start, train *learn.TwoLayers
 		tape.Reset()
 		_, _, logits = validation.Forward(tape, weights)
 		if now := gnn.Accuracy(logits.Value, labels); now > accuracy {
-			accuracy, best = now, nil
-			for _, w := range weights {
-				best = append(best, w.Clone())
-			}
+			accuracy, best = now, weights.Clone()
 		}
-	}
-	if best == nil {
-		best = weights
 	}
 	return best, nil
 }
@@ -264,9 +254,7 @@ func (o *moments) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 		z = in.Symmetric(z)
 		all = t.Concat(all, z)
 	}
-	theta := learn.Put(t, o.teacher)
-	hidden := t.ReLU(t.AddRow(t.MatMul(z, theta[0]), theta[1]))
-	total := t.CrossEntropy(t.AddRow(t.MatMul(hidden, theta[2]), theta[3]), t.Var(o.y))
+	total := t.CrossEntropy(learn.Logits(z, learn.Put(t, o.teacher.All())), t.Var(o.y))
 	total = t.Add(total, t.Scale(float32(o.FeatureWeight), o.distance(all)))
 	loss, dx, da = learn.Gradients(total, vx, va)
 	loss += o.smooth(x, dx, da)

@@ -16,7 +16,6 @@ package fuzzy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -69,16 +68,12 @@ func (gecc) Name() string { return "gecc" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m gecc) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	const most = 21
-	ok := len(m.HopWeights) >= 1 && len(m.HopWeights) <= most
+	ok := len(m.HopWeights) >= 1 && len(m.HopWeights) <= 21
 	for _, a := range m.HopWeights {
 		ok = ok && math.Abs(a) <= math.MaxFloat32
 	}
-	err := errors.Join(
-		parameter.Check(ok, "hop weights", m.HopWeights, fmt.Sprintf("1 to %d finite numbers", most)),
+	err := rival.Check(g, nodes,
+		parameter.Check(ok, "hop weights", m.HopWeights, "1 to 21 finite numbers"),
 		parameter.Check(m.Fuzziness >= 1 && m.Fuzziness <= 10, "fuzziness", m.Fuzziness, "from 1 to 10"),
 		parameter.Check(m.Restarts >= 1, "restarts", m.Restarts, "at least 1"),
 		parameter.Check(m.Balance >= 0 && m.Balance <= math.MaxFloat32, "balance", m.Balance, "at least 0 and finite"),
@@ -86,12 +81,7 @@ func (m gecc) Check(g *graph.Graph, nodes int) error {
 	if err != nil {
 		return err
 	}
-	return m.fits(g, nodes)
-}
-
-// fits returns an error if the features of the training nodes in each hop, their inner products and their memberships
-// exceed the memory limit.
-func (m gecc) fits(g *graph.Graph, nodes int) error {
+	// The features of the training nodes in each hop, their inner products and their memberships.
 	counts := g.Counts(g.Split.Train)
 	budget, err := partition.Budgets(counts, nodes)
 	if err != nil {

@@ -27,10 +27,7 @@ func line(t *testing.T, zeros int, places ...float32) *graph.Graph {
 // by condenses g by m.
 func by(t *testing.T, m gecc, g *graph.Graph, nodes int) *condense.Condensed {
 	t.Helper()
-	small, err := m.Condense(t.Context(), g, nodes, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(m.Condense(t.Context(), g, nodes, 1))
 	return small
 }
 

@@ -31,11 +31,11 @@ type convolution struct {
 	members [][]int32 // condensed nodes of each class
 	real    []realClass
 
-	parameters []*mat.Dense // W₁, b₁, W₂, b₂
-	steps      *adam.Optimizer
-	tape       *autodiff.Tape
-	y          *mat.Dense // one-hot labels
-	masks      []mat.Dense
+	weights learn.Weights
+	steps   *adam.Optimizer
+	tape    *autodiff.Tape
+	y       *mat.Dense // one-hot labels
+	masks   []mat.Dense
 }
 
 // realClass holds the training nodes of one class, their neighbours, and their gradients.
@@ -50,16 +50,13 @@ type realClass struct {
 
 // newConvolution returns the relay for the graph of s.
 func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convolution, error) {
-	c, d := len(s.Budget), s.X.Cols
+	c := len(s.Budget)
 	o := &convolution{
 		Matching: m, classes: c, coeff: s.Coefficients(), tape: autodiff.NewTape(),
 		real: make([]realClass, c), members: make([][]int32, c), masks: make([]mat.Dense, c),
-		y: autodiff.OneHot(s.Y, c),
-		parameters: []*mat.Dense{
-			mat.NewDense(d, m.Hidden), mat.NewDense(1, m.Hidden), mat.NewDense(m.Hidden, c), mat.NewDense(1, c),
-		},
+		y: autodiff.OneHot(s.Y, c), weights: learn.NewWeights(s.X.Cols, m.Hidden, c),
 	}
-	o.steps = adam.New(m.RelayRate, o.parameters...)
+	o.steps = adam.New(m.RelayRate, o.weights.All()...)
 	for i, y := range s.Y {
 		o.members[y] = append(o.members[y], int32(i))
 	}
@@ -87,15 +84,14 @@ const gramNodes = 2048
 
 // Restart draws weights and biases.
 func (o *convolution) Restart(src rand.Source) {
-	learn.DrawLayer(o.parameters[0], o.parameters[1], src)
-	learn.DrawLayer(o.parameters[2], o.parameters[3], src)
+	o.weights.Draw(src)
 	o.steps.Restart()
 }
 
 // gradient computes the gradients for the training nodes of the class. It resets the tape.
-func (r *realClass) gradient(t *autodiff.Tape, parameters []*mat.Dense) {
+func (r *realClass) gradient(t *autodiff.Tape, weights learn.Weights) {
 	t.Reset()
-	p, u, logits := r.Forward(t, parameters)
+	p, u, logits := r.Forward(t, weights)
 	g := t.Grad(t.CrossEntropy(logits, t.Var(r.Y)), u, p[2], p[3])
 	for dst, src := range map[*mat.Dense]*autodiff.Var{&r.d: g[0], &r.b1: t.ColumnSums(g[0]), &r.w2: g[1], &r.b2: g[2]} {
 		dst.Reshape(src.Value.Dims())
@@ -136,7 +132,7 @@ func (o *convolution) forward(x, a *mat.Dense) (f forward) {
 	t := o.tape
 	t.Reset()
 	f.x, f.a = learn.Variables(t, x, a)
-	f.p = learn.Put(t, o.parameters)
+	f.p = learn.Put(t, o.weights.All())
 	f.in = gnn.VariableInput(f.a, f.x)
 	f.z = f.in.Symmetric(f.x)
 	f.u = t.AddRow(t.MatMul(f.z, f.p[0]), f.p[1])
@@ -151,7 +147,7 @@ func (o *convolution) match(ctx context.Context, x, a *mat.Dense, _ rand.Source)
 ) {
 	for c := range o.real {
 		if o.members[c] != nil {
-			o.real[c].gradient(o.tape, o.parameters)
+			o.real[c].gradient(o.tape, o.weights)
 		}
 		if err := ctx.Err(); err != nil {
 			return 0, nil, nil, err

@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -16,24 +17,15 @@ import (
 // byModel is twice for the relay GCN, with the model of package gnn.
 func byModel(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	t.Helper()
-	var all []int32
-	for v := range s.Graph.Nodes() {
-		all = append(all, int32(v))
-	}
 	dense := new(mat.Dense)
-	if err := mat.Rows(dense, s.Graph.X, all); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, mat.ReadColumns(t.Context(), dense, s.Graph.X, nil, 0, s.Graph.Features()))
 	kernel.Scale(dense.Data, 1/s.Unit, dense.Data)
-	original, err := gnn.NewInput(t.Context(), s.Graph.Adj, dense)
-	if err != nil {
-		t.Fatal(err)
-	}
+	original := mattest.Must(gnn.NewInput(t.Context(), s.Graph.Adj, dense))
 	logits := func(tape *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (_, _ *autodiff.Var) {
 		real, own := gnn.GCN().Forward(tape, original, p), gnn.GCN().Forward(tape, gnn.VariableInput(a, x), p)
 		return tape.Rows(real, s.Train[c]), tape.Rows(own, o.members[c])
 	}
-	return twice(o.Matching, o.coeff, o.parameters, x, a, logits)
+	return twice(o.Matching, o.coeff, o.weights.All(), x, a, logits)
 }
 
 // TestGCNIsAutodiff compares the low-rank products with full gradients on the tape. It covers sparse and dense
@@ -45,17 +37,10 @@ func TestGCNIsAutodiff(t *testing.T) {
 			s := learntest.BeginOn(t, learntest.Graph(t, structured))
 			m := newDosCond().Matching
 			m.Distance, m.Hidden = distance, 6
-			o, err := newConvolution(t.Context(), s, m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := mattest.Must(newConvolution(t.Context(), s, m))
 			o.real[1].gram = nil // as for a class with many neighbours
 			o.Restart(random)
-			for _, p := range o.parameters {
-				for i := range p.Data {
-					p.Data[i] += float32(random.NormFloat64()) / 2
-				}
-			}
+			learntest.Shift(o.weights.All(), 0.5, random)
 			for i := range s.X.Data {
 				s.X.Data[i] += random.Float32() / 10
 			}
@@ -63,10 +48,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 			if structured {
 				a = learntest.Symmetric(9, random)
 			}
-			loss, dx, da, err := o.match(t.Context(), s.X, a, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loss, dx, da := matched(t, o, s.X, a, nil)
 			dx = dx.Clone()
 			want, wantX, wantA := byModel(t, o, s, s.X, a)
 			if !(math.Abs(loss-want) <= 1e-4*want) {
@@ -88,36 +70,4 @@ func both(a *mat.Dense) *mat.Dense {
 		sum.Data[i] += v
 	}
 	return sum
-}
-
-// TestGCNDifferences compares the second-order gradients with differences of the objective.
-func TestGCNDifferences(t *testing.T) {
-	for _, distance := range []string{Cosine, MSE} {
-		random := rand.New(rand.NewPCG(13, 14))
-		s := learntest.Begin(t)
-		m := newDosCond().Matching
-		m.Distance, m.Hidden = distance, 5
-		o, err := newConvolution(t.Context(), s, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Restart(random)
-		for i := range o.parameters[1].Data {
-			o.parameters[1].Data[i] = 3 // so that no ReLU changes its state within a step
-		}
-		differences(t, distance, o, s.X, learntest.Symmetric(9, random))
-	}
-}
-
-// TestGCNFalls checks that gradient descent decreases the objective.
-func TestGCNFalls(t *testing.T) {
-	s := learntest.Begin(t)
-	m := newDosCond().Matching
-	m.Distance, m.Hidden = MSE, 8
-	o, err := newConvolution(t.Context(), s, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Restart(rand.NewPCG(1, 1))
-	halves(t, o, s.X, 200, nil)
 }

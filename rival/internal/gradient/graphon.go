@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
 // graphon is a learn.Maker: it computes A′ from X′ and from positions s_i, which are evenly spaced in [−1, 1]. For each
@@ -93,29 +94,14 @@ func (o *graphon) Forward(x *mat.Dense) *mat.Dense {
 			o.z.Data[r] = (1-o.share)*along + o.share*direct
 		}
 	})
-	o.a.Reshape(n, n)
-	for i := range n {
-		for j := range i {
-			a := float32(1 / (1 + math.Exp(-(float64(o.z.Row(i)[j])+float64(o.z.Row(j)[i]))/2)))
-			o.a.Row(i)[j], o.a.Row(j)[i] = a, a
-		}
-		o.a.Row(i)[i] = 0
-	}
+	learn.Sigmoid(&o.a, &o.z)
 	return &o.a
 }
 
 // Backward implements learn.Maker.
 func (o *graphon) Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense) {
 	n, c, g := da.Rows, o.edges, o.points
-	o.dz.Reshape(n, n)
-	for i := range n {
-		for j := range i {
-			a := o.a.Row(i)[j]
-			d := (da.Row(i)[j] + da.Row(j)[i]) * a * (1 - a) / 2
-			o.dz.Row(i)[j], o.dz.Row(j)[i] = d, d
-		}
-		o.dz.Row(i)[i] = 0
-	}
+	learn.SigmoidGrad(&o.dz, &o.a, da)
 	if parameters {
 		c.last(&c.second.out, &o.dz, o.share)
 		g.last(&o.g2, &o.dz, 1-o.share)

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parameter"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -69,7 +70,7 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 	}
 	// X′ and its propagations on each pattern, their gradients, and X′ of the last epochs. A′ has fewer entries.
 	rows := float64(nodes) * (float64(m.Patterns)*float64(2*m.Hops+5) + float64(m.Window))
-	return m.Memory.Fits(learn.Training(m.Name(), g),
+	return m.Memory.Fits(rival.Training(m.Name(), g),
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 

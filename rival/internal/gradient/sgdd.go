@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parameter"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -74,7 +75,7 @@ func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	}
 	// The plan with its Sinkhorn steps and their gradients, and the Laplacian of the sample with its inverse.
 	sample := float64(min(m.Sample, g.Nodes()))
-	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, both.PairHidden)+m.bytes(g, nodes)+
+	return m.Memory.Fits(rival.Training(m.Name(), g), learn.PairBytes(nodes, both.PairHidden)+m.bytes(g, nodes)+
 		4*sample*(60*float64(nodes)+8*sample))
 }
 

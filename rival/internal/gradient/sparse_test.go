@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,22 +17,13 @@ func TestSparseIsDense(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	s, real, first := small(random)
 	m := newMSGC()
-	o, _, err := newSparse(t.Context(), s, m, real, first, [][]bool{slices.Repeat([]bool{true}, 49)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := mattest.First(newSparse(t.Context(), s, m, real, first, [][]bool{slices.Repeat([]bool{true}, 49)}))
 	l := linearOn(s, m.Matching, real, first, &learn.Propagation{Hops: m.Hops})
 	l.Restart(rand.NewPCG(1, 1))
 	o.Restart(rand.NewPCG(1, 1))
 	a := learntest.Symmetric(7, random)
-	want, wantX, wantA, err := l.match(t.Context(), s.X, a, random)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loss, dx, da, err := o.match(t.Context(), s.X, a, random)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want, wantX, wantA := matched(t, l, s.X, a, random)
+	loss, dx, da := matched(t, o, s.X, a, random)
 	if !(math.Abs(loss-want) <= 1e-5*want) {
 		t.Errorf("objective %v, want %v", loss, want)
 	}
@@ -48,16 +40,11 @@ func TestSparseDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	s, real, first := small(random)
 	o, p, err := newSparse(t.Context(), s, newMSGC(), real, first, [][]bool{pattern(s, random), pattern(s, random)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	o.Restart(random)
 	a := learntest.Symmetric(7, random)
 	differences(t, "msgc", o, s.X, a)
-	_, _, da, err := o.match(t.Context(), s.X, a, random)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, _, da := matched(t, o, s.X, a, random)
 	outside := 0
 	for i, share := range p.share.Data {
 		if share == 0 {
@@ -114,10 +101,7 @@ func TestWindow(t *testing.T) {
 	m.FeatureRate, m.StructureEpochs, m.FeatureEpochs = 0.02, 0, 0
 	g := learntest.Graph(t, false)
 	learner := func() *sparseLearner {
-		l, err := m.begin(t.Context(), learntest.BeginOn(t, g), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := mattest.Must(m.begin(t.Context(), learntest.BeginOn(t, g), 1))
 		return l
 	}
 	l := learner()
@@ -125,10 +109,7 @@ func TestWindow(t *testing.T) {
 	var x []*mat.Dense
 	done := false
 	for epoch := 1; !done; epoch++ {
-		loss, err := l.Epoch(t.Context(), epoch, learn.Source(1, epoch))
-		if err != nil {
-			t.Fatal(err)
-		}
+		loss := mattest.Must(l.Epoch(t.Context(), epoch, learn.Source(1, epoch)))
 		losses, x = append(losses, loss), append(x, l.X.Clone())
 		var at int
 		at, done = l.Chosen()

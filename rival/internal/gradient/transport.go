@@ -133,14 +133,7 @@ func (p *plan) distance(ctx context.Context, m *factor.Symmetric, weight float64
 	vp := t.Var(p.weights)
 	q := p.balanced(vp)
 	b := t.MatMulTA(q, t.MatMul(t.Var(p.inverse), q))
-	c := between(root, b.Value)
-	inner := factor.NewSymmetric(m.N)
-	for i := range c.Rows {
-		for j := range c.Cols {
-			inner.Row(i)[j] = (float64(c.Row(i)[j]) + float64(c.Row(j)[i])) / 2
-		}
-	}
-	own, directions, err := inner.Eigen(ctx)
+	own, directions, err := learn.SymmetricPart(between(root, b.Value)).Eigen(ctx)
 	if err != nil {
 		return 0, nil, fmt.Errorf("transport to A′ of sgdd: %w", err)
 	}

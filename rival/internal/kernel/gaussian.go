@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -33,10 +32,7 @@ func (gcgp) Name() string { return "gcgp" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m gcgp) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(m.Filter >= 0 && m.Filter <= 20, "filter", m.Filter, "from 0 to 20"),
 		parameter.Check(m.Layers >= 1 && m.Layers <= 10, "layers", m.Layers, "from 1 to 10"),
 		m.Descent.check(),
@@ -53,10 +49,7 @@ func (m gcgp) Check(g *graph.Graph, nodes int) error {
 
 // Condense condenses g to the given number of nodes.
 func (m gcgp) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	begin := func(start *learn.Start, random *rand.Rand) (*regression, error) {
-		return m.regression(ctx, start, random)
-	}
-	return m.learn(ctx, g, m, nodes, seed, begin)
+	return m.learn(ctx, g, m, nodes, seed, m.regression)
 }
 
 // regression returns the Learner.

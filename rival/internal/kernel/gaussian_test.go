@@ -1,25 +1,22 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
-	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
-	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
 // process returns the Learner of gcgp with two condensed nodes for g.
 func process(t *testing.T, g *graph.Graph, m gcgp) *regression {
 	t.Helper()
-	start := must(learn.Begin(t.Context(), g, 2, 1))
-	return must(m.regression(t.Context(), start, rand.New(rand.NewPCG(2, 2))))
+	start := mattest.Must(learn.Begin(t.Context(), g, 2, 1))
+	return mattest.Must(m.regression(t.Context(), start, rand.New(rand.NewPCG(2, 2))))
 }
 
 // covariance returns the kernel of two vectors with two layers, by its definition.
@@ -46,12 +43,7 @@ func TestPosterior(t *testing.T) {
 	m := newGCGP()
 	m.Filter, m.Ridge = 3, 0.2
 	r := process(t, g, m)
-	h := g.X.(*mat.Dense)
-	for range 3 {
-		next := new(mat.Dense)
-		mat.Mul(next, written(t, g, graph.Symmetric), h)
-		h = next
-	}
+	h := propagated(t, g, g.X.(*mat.Dense))
 	a, b := r.x.Row(0), r.x.Row(1)
 	aa, ab, bb := covariance(a, a), covariance(a, b), covariance(b, b)
 	noise := 0.2 * (aa + bb) / 2
@@ -67,72 +59,15 @@ func TestPosterior(t *testing.T) {
 		p := 1 / (1 + math.Exp(mean[1-g.Y[v]]-mean[g.Y[v]]))
 		want += 2 * (1 - p) * (1 - p) / float64(2*len(g.Split.Train))
 	}
-	loss, _, _, err := r.gradient(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss, _, _ := gradient(t, r)
 	if !(math.Abs(loss-want) <= 1e-5) { // float32 kernels
 		t.Errorf("the loss is %v, want %v", loss, want)
 	}
 }
 
-// TestInterpolates checks that the posterior mean at the observations is their labels if there is no noise.
-func TestInterpolates(t *testing.T) {
-	m := newGCGP()
-	x := mattest.Normal(3, 4, rand.New(rand.NewPCG(4, 4)))
-	targets := autodiff.OneHot([]int32{0, 1, 1}, 2)
-	r := &regression{Descent: m.Descent, x: x, labels: targets, targets: softmax(targets), tape: autodiff.NewTape()}
-	r.kernel = func(v *autodiff.Var) (cross, own *autodiff.Var) { return m.between(x, v) }
-	r.Ridge = 1e-9
-	loss, _, _, err := r.gradient(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !(loss <= 1e-9) {
-		t.Errorf("the loss is %v, want 0", loss)
-	}
-}
-
-// TestWideErf compares the first term of the kernel after a layer with the mean product of random units erf(wᵀx).
-func TestWideErf(t *testing.T) {
-	random := rand.New(rand.NewPCG(8, 8))
-	x, y := mattest.Normal(1, 4, random), mattest.Normal(1, 4, random)
-	const units = 200_000
-	mean := 0.0
-	for range units {
-		var a, b float64
-		for j := range 4 {
-			w := random.NormFloat64()
-			a += w * float64(x.Data[j])
-			b += w * float64(y.Data[j])
-		}
-		mean += math.Erf(a) * math.Erf(b) / units
-	}
-	m := newGCGP()
-	m.Layers = 1
-	cross, _ := m.between(x, autodiff.NewTape().Var(y))
-	dot := 0.0
-	for j := range 4 {
-		dot += float64(x.Data[j]) * float64(y.Data[j])
-	}
-	if got := float64(cross.Value.Data[0]) - dot; !(math.Abs(got-mean) <= 0.01) { // 4 standard deviations of the mean
-		t.Errorf("the layer adds %v, and %d units %v", got, units, mean)
-	}
-}
-
 // TestProcessGradient compares the gradients of the loss of gcgp with differences.
 func TestProcessGradient(t *testing.T) {
-	r := process(t, weighted(t), newGCGP())
-	for which, m := range []*mat.Dense{r.x, r.labels} {
-		learntest.Differences(t, fmt.Sprintf("matrix %d", which), m, nil, 1e-2, 3e-2,
-			func() (float64, *mat.Dense, *mat.Dense) {
-				loss, dx, dy, err := r.gradient(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				return loss, [2]*mat.Dense{dx, dy}[which], nil
-			})
-	}
+	differences(t, "gcgp", process(t, weighted(t), newGCGP()))
 }
 
 // TestProcessLearns checks that the regression learns to predict the training nodes of two cliques, although a third of
@@ -142,7 +77,7 @@ func TestProcessLearns(t *testing.T) {
 	r := process(t, g, newGCGP())
 	var first, last float64
 	for epoch := range 50 { // later steps of Adam can jump over X′ = 0, beyond which all predictions are wrong
-		last = must(r.Epoch(t.Context(), epoch+1, nil))
+		last = mattest.Must(r.Epoch(t.Context(), epoch+1, nil))
 		if epoch == 0 {
 			first = last
 		}
@@ -150,10 +85,7 @@ func TestProcessLearns(t *testing.T) {
 	if !(last < first/3) {
 		t.Errorf("the loss falls from %v to %v, want a third of it", first, last)
 	}
-	small, err := newGCGP().Condense(t.Context(), g, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(newGCGP().Condense(t.Context(), g, 4, 1))
 	for i, y := range small.Y {
 		if soft := small.Soft.Row(i); gnn.Accuracy(&mat.Dense{Rows: 1, Cols: 2, Data: soft}, []int32{y}) != 100 {
 			t.Errorf("condensed node %d of class %d has the labels %v", i, y, soft)

@@ -134,10 +134,7 @@ func (m sntkX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 
 // check validates the parameters, g, nodes and the memory limit.
 func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(p.Hops == 1 || p.Hops == 2, "hops", p.Hops, "1 or 2"),
 		parameter.Check(p.Layers >= 1 && p.Layers <= 10, "layers", p.Layers, "from 1 to 10"),
 		parameter.Check(p.Filter >= 0 && p.Filter <= 20, "filter", p.Filter, "from 0 to 20"),
@@ -147,7 +144,12 @@ func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
 	if err != nil {
 		return err
 	}
-	return p.fits(name, g, nodes)
+	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
+	// The standardised features and the matrices for kernel and gradient. For each layer and propagation, there are about
+	// 8 matrices in the forward pass and 16 in the backward pass.
+	matrices := float64(24*p.Layers*p.Hops + 16)
+	bytes := 4 * ((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d + matrices*(train+n)*n)
+	return p.Memory.Fits(regressed(name, g, nodes), bytes)
 }
 
 // check returns an error for each parameter that is out of range.
@@ -160,15 +162,6 @@ func (d Descent) check() error {
 	)
 }
 
-// fits returns an error if the standardised features and the matrices for kernel and gradient exceed the memory limit.
-func (p Parameters) fits(name string, g *graph.Graph, nodes int) error {
-	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
-	// For each layer and propagation, there are about 8 matrices in the forward pass and 16 in the backward pass.
-	matrices := float64(24*p.Layers*p.Hops + 16)
-	bytes := 4 * ((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d + matrices*(train+n)*n)
-	return p.Memory.Fits(regressed(name, g, nodes), bytes)
-}
-
 // regressed describes the work of a method for memory errors.
 func regressed(name string, g *graph.Graph, nodes int) string {
 	return fmt.Sprintf("%s on %s training nodes with %s condensed nodes", name, digits.Group(len(g.Split.Train)),
@@ -179,20 +172,20 @@ func regressed(name string, g *graph.Graph, nodes int) string {
 func (p Parameters) run(
 	ctx context.Context, g *graph.Graph, method condense.Checker, degree float64, nodes int, seed uint64,
 ) (*condense.Condensed, error) {
-	begin := func(start *learn.Start, random *rand.Rand) (*regression, error) {
-		return p.regression(ctx, start, degree, random)
-	}
-	return p.learn(ctx, g, method, nodes, seed, begin)
+	return p.learn(ctx, g, method, nodes, seed,
+		func(ctx context.Context, start *learn.Start, random *rand.Rand) (*regression, error) {
+			return p.regression(ctx, start, degree, random)
+		})
 }
 
 // learn condenses g by the regression that begin returns.
 func (d Descent) learn(
 	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64,
-	begin func(*learn.Start, *rand.Rand) (*regression, error),
+	begin func(context.Context, *learn.Start, *rand.Rand) (*regression, error),
 ) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: d.Epochs, Choice: d.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
-		r, err := begin(start, rand.New(rand.NewPCG(seed, beginStream)))
+		r, err := begin(ctx, start, rand.New(rand.NewPCG(seed, beginStream)))
 		if err != nil {
 			return nil, err
 		}

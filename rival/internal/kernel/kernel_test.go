@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -37,10 +38,7 @@ func planted(t *testing.T) *graph.Graph {
 			b.Split.Val = append(b.Split.Val, int32(v))
 		}
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	return g
 }
 
@@ -70,10 +68,7 @@ func TestEdges(t *testing.T) {
 	for degree, want := range map[float64]int{0: 0, 1: 2, 2: 4, 100: 6} {
 		m := newSNTK()
 		m.Epochs, m.Degree = 1, degree
-		small, err := m.Condense(t.Context(), planted(t), 4, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := mattest.Must(m.Condense(t.Context(), planted(t), 4, 0))
 		if small.Edges() != want {
 			t.Errorf("degree %v: %d edges among 4 nodes, want %d", degree, small.Edges(), want)
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
-	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -55,11 +55,7 @@ func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 // features.
 func (p Parameters) side(ctx context.Context, start *learn.Start) (*side, *graph.Scaling, error) {
 	g := start.Graph
-	all := make([]int32, g.Nodes())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	scaling, err := graph.FitScaling(g.X, all)
+	scaling, err := graph.FitScaling(g.X, rival.Consecutive(g.Nodes()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +166,7 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	t.Reset()
 	x := t.Var(r.x)
 	cross, own := r.kernel(x)
-	regression := kernelridge.Regression{Kernel: symmetric(own.Value), Y: r.labels}
+	regression := kernelridge.Regression{Kernel: learn.SymmetricPart(own.Value), Y: r.labels}
 	alpha, err := regression.Solve(ctx, r.Ridge)
 	if err != nil {
 		return 0, nil, nil, fmt.Errorf("the kernel of the condensed nodes: %w", err)
@@ -229,15 +225,4 @@ func softmax(x *mat.Dense) *mat.Dense {
 		kernel.Softmax(p.Row(i))
 	}
 	return p
-}
-
-// symmetric returns (k + kᵀ)/2 in float64.
-func symmetric(k *mat.Dense) *factor.Symmetric {
-	s := factor.NewSymmetric(k.Rows)
-	for i := range k.Rows {
-		for j, v := range k.Row(i) {
-			s.Data[i*k.Rows+j] = (float64(v) + float64(k.Row(j)[i])) / 2
-		}
-	}
-	return s
 }

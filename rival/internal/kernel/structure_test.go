@@ -25,21 +25,8 @@ func weighted(t *testing.T) *graph.Graph {
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 5}} {
 		b.AddWeightedEdge(e[0], e[1], 0.5+random.Float32())
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	return g
-}
-
-// written returns an operator of g as a matrix.
-func written(t *testing.T, g *graph.Graph, of func(*mat.CSR) graph.Operator) *mat.Dense {
-	t.Helper()
-	m := new(mat.Dense)
-	if err := of(g.Adj).Apply(t.Context(), m, learn.Identity(g.Nodes())); err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // TestBothSidesAgree checks that both kernels are equal if the condensed graph is the graph itself. One kernel uses
@@ -47,12 +34,9 @@ func written(t *testing.T, g *graph.Graph, of func(*mat.CSR) graph.Operator) *ma
 func TestBothSidesAgree(t *testing.T) {
 	g := weighted(t)
 	for _, s := range []structure{{1, 1, Average}, {1, 3, Average}, {2, 1, Average}, {2, 2, Average}, {2, 2, Add}} {
-		side, err := s.of(t.Context(), g.X.(*mat.Dense), g.Adj)
-		if err != nil {
-			t.Fatal(err)
-		}
+		side := mattest.Must(s.of(t.Context(), g.X.(*mat.Dense), g.Adj))
 		tape := autodiff.NewTape()
-		m := tape.Var(written(t, g, s.operator))
+		m := tape.Var(learntest.Written(t, g, s.operator))
 		cross, own := s.between(tape, side, condensed{x: tape.Var(g.X.(*mat.Dense)), m: m})
 		for i, v := range cross.Value.Data {
 			// κ₀ is steep near a cosine of 1, so that float32 causes an error of 10⁻⁴.
@@ -67,15 +51,12 @@ func TestBothSidesAgree(t *testing.T) {
 func TestOneHopIsWide(t *testing.T) {
 	g := weighted(t)
 	s := structure{1, 1, Average}
-	side, err := s.of(t.Context(), g.X.(*mat.Dense), g.Adj)
-	if err != nil {
-		t.Fatal(err)
-	}
+	side := mattest.Must(s.of(t.Context(), g.X.(*mat.Dense), g.Adj))
 	tape := autodiff.NewTape()
 	x := mattest.Normal(3, 4, rand.New(rand.NewPCG(1, 1)))
 	got, _ := s.between(tape, side, condensed{x: tape.Var(x)})
 	want, h := new(mat.Dense), new(mat.Dense)
-	mat.Mul(h, written(t, g, graph.Mean), g.X.(*mat.Dense))
+	mat.Mul(h, learntest.Written(t, g, graph.Mean), g.X.(*mat.Dense))
 	mat.MulTB(want, h, x)
 	kernelridge.Wide(want, kernelridge.Norms(h), kernelridge.Norms(x))
 	for i, v := range want.Data {
@@ -93,7 +74,7 @@ func TestOneHopIsWide(t *testing.T) {
 func TestWideNetwork(t *testing.T) {
 	const units, networks = 100, 24
 	g := weighted(t)
-	m := written(t, g, graph.Mean)
+	m := learntest.Written(t, g, graph.Mean)
 	random := rand.New(rand.NewPCG(11, 3))
 	for _, s := range []structure{{1, 2, Average}, {2, 1, Average}, {2, 2, Average}} {
 		var dots [7][7]float64
@@ -109,7 +90,7 @@ func TestWideNetwork(t *testing.T) {
 		}
 		tape := autodiff.NewTape()
 		x := g.X.(*mat.Dense)
-		_, own := s.between(tape, must(s.of(t.Context(), x, g.Adj)), condensed{x: tape.Var(x), m: tape.Var(m)})
+		_, own := s.between(tape, mattest.Must(s.of(t.Context(), x, g.Adj)), condensed{x: tape.Var(x), m: tape.Var(m)})
 		for i := range dots {
 			for j, dot := range dots[i] {
 				got := float64(own.Value.Row(i)[j])
@@ -152,43 +133,50 @@ func network(g *graph.Graph, m *mat.Dense, s structure, units int, random *rand.
 	return gradients
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // begin returns a regression for 4 condensed nodes of g.
 func begin(t *testing.T, g *graph.Graph, degree float64) *regression {
 	t.Helper()
-	start, err := learn.Begin(t.Context(), g, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := defaults().regression(t.Context(), start, degree, rand.New(rand.NewPCG(2, 2)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	start := mattest.Must(learn.Begin(t.Context(), g, 4, 1))
+	r := mattest.Must(defaults().regression(t.Context(), start, degree, rand.New(rand.NewPCG(2, 2))))
 	return r
 }
 
 // TestGradient compares the gradients of the loss with differences. It covers X′ and Y′, with and without edges.
 func TestGradient(t *testing.T) {
 	for _, degree := range []float64{0, 2} {
-		r := begin(t, weighted(t), degree)
-		for which, m := range []*mat.Dense{r.x, r.labels} {
-			// float32 kernels cause an error of 10⁻⁶ of the loss, divided by a step of 2·10⁻².
-			what := fmt.Sprintf("degree %v, matrix %d", degree, which)
-			learntest.Differences(t, what, m, nil, 1e-2, 3e-2, func() (float64, *mat.Dense, *mat.Dense) {
-				loss, dx, dy, err := r.gradient(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				return loss, [2]*mat.Dense{dx, dy}[which], nil
-			})
-		}
+		differences(t, fmt.Sprint("degree ", degree), begin(t, weighted(t), degree))
 	}
+}
+
+// differences compares the gradients of the loss of a regression with differences.
+func differences(t *testing.T, what string, r *regression) {
+	t.Helper()
+	for which, m := range []*mat.Dense{r.x, r.labels} {
+		// float32 kernels cause an error of 10⁻⁶ of the loss, divided by a step of 2·10⁻².
+		what := fmt.Sprintf("%s, matrix %d", what, which)
+		learntest.Differences(t, what, m, nil, 1e-2, 3e-2, func() (float64, *mat.Dense, *mat.Dense) {
+			loss, dx, dy := gradient(t, r)
+			return loss, [2]*mat.Dense{dx, dy}[which], nil
+		})
+	}
+}
+
+// gradient returns the loss of a regression and its gradients.
+func gradient(t *testing.T, r *regression) (loss float64, dx, dy *mat.Dense) {
+	t.Helper()
+	loss, dx, dy, err := r.gradient(t.Context())
+	mattest.OK(t, err)
+	return loss, dx, dy
+}
+
+// propagated returns Â³x for a dense Â.
+func propagated(t *testing.T, g *graph.Graph, x *mat.Dense) *mat.Dense {
+	for range 3 {
+		next := new(mat.Dense)
+		mat.Mul(next, learntest.Written(t, g, graph.Symmetric), x)
+		x = next
+	}
+	return x
 }
 
 // TestFilter checks the features of the kernel against a dense computation: columns are standardised over all nodes and
@@ -208,11 +196,7 @@ func TestFilter(t *testing.T) {
 			x.Row(i)[j] = float32((float64(x.Row(i)[j]) - mean) / math.Sqrt(square))
 		}
 	}
-	for range 3 {
-		next := new(mat.Dense)
-		mat.Mul(next, written(t, g, graph.Symmetric), x)
-		x = next
-	}
+	x = propagated(t, g, x)
 	f, w := func(v int) []float32 { return x.Row(v) }, func(u, v int) float32 {
 		for n, w := range g.Adj.Row(u) {
 			if n == v {
@@ -228,12 +212,9 @@ func TestFilter(t *testing.T) {
 			want.Row(i)[j] = (f(pair[0])[j] + weight*f(pair[1])[j]) / (1 + weight)
 		}
 	}
-	start := must(learn.Begin(t.Context(), g, 4, 1))
+	start := mattest.Must(learn.Begin(t.Context(), g, 4, 1))
 	start.Unit = 1
-	train, _, err := defaults().side(t.Context(), start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	train := mattest.First(defaults().side(t.Context(), start))
 	learntest.Close(t, "features", train.features, want, 1e-5)
 }
 
@@ -249,7 +230,7 @@ func TestUnits(t *testing.T) {
 	}
 	other.X = x
 	a, b := begin(t, g, 2), begin(t, &other, 2)
-	before, after := must(a.Epoch(t.Context(), 1, nil)), must(b.Epoch(t.Context(), 1, nil))
+	before, after := mattest.Must(a.Epoch(t.Context(), 1, nil)), mattest.Must(b.Epoch(t.Context(), 1, nil))
 	if !(math.Abs(before-after) <= 1e-5) {
 		t.Errorf("losses %v and %v, want the same", before, after)
 	}

@@ -12,15 +12,7 @@ import (
 // until the next Backward.
 func (p *Pairs) Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense) {
 	n, h := p.Nodes, p.Hidden
-	p.dz.Reshape(n, n)
-	for i := range n {
-		for j := range i {
-			a := p.a.Row(i)[j]
-			d := (da.Row(i)[j] + da.Row(j)[i]) * a * (1 - a) / 2
-			p.dz.Row(i)[j], p.dz.Row(j)[i] = d, d
-		}
-		p.dz.Row(i)[i] = 0
-	}
+	SigmoidGrad(&p.dz, &p.a, da)
 	if parameters {
 		p.outGradient()
 	}

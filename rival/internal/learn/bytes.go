@@ -1,10 +1,7 @@
 package learn
 
 import (
-	"fmt"
-
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/rival"
 )
 
@@ -23,10 +20,4 @@ func Reached(g *graph.Graph) (each []int, all int) {
 	}
 	near, _ := Near(g.Adj, g.Split.Train)
 	return each, len(near)
-}
-
-// Training describes the work of a method for memory errors: "gcond on 90,941 training nodes with 200 features".
-func Training(method string, g *graph.Graph) string {
-	return fmt.Sprintf("%s on %s training nodes with %s features", method, digits.Group(len(g.Split.Train)),
-		digits.Group(g.Features()))
 }

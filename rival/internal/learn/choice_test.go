@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -56,10 +57,7 @@ func TestEarlyLooks(t *testing.T) {
 
 // TestStartWeight checks that the mean weight of the initial A′ is close to StartWeight.
 func TestStartWeight(t *testing.T) {
-	start, err := learn.Begin(t.Context(), synth.Demo(), 40, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	start := mattest.Must(learn.Begin(t.Context(), synth.Demo(), 40, 1))
 	for _, want := range []float64{0.5, 0.1, 0.02} {
 		s := learn.Structure{AdjacencyRate: 1, PairHidden: 32, StartWeight: want}
 		a := s.Pairs(start, 3).Forward(start.X)

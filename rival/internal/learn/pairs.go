@@ -166,15 +166,33 @@ func (p *Pairs) Forward(x *mat.Dense) *mat.Dense {
 			p.z.Row(i)[j] = kernel.Dot(p.row(&p.h2, i, j), p.out.Data) + p.bias.Data[0]
 		}
 	})
-	p.a.Reshape(n, n)
-	for i := range n {
-		for j := range i {
-			a := float32(1 / (1 + math.Exp(-(float64(p.z.Row(i)[j])+float64(p.z.Row(j)[i]))/2)))
-			p.a.Row(i)[j], p.a.Row(j)[i] = a, a
-		}
-		p.a.Row(i)[i] = 0
-	}
+	Sigmoid(&p.a, &p.z)
 	return &p.a
+}
+
+// Sigmoid sets A′_ij to σ((z_ij + z_ji)/2) for i ≠ j, and A′_ii to 0.
+func Sigmoid(a, z *mat.Dense) {
+	a.Reshape(z.Dims())
+	for i := range z.Rows {
+		for j := range i {
+			w := float32(1 / (1 + math.Exp(-(float64(z.Row(i)[j])+float64(z.Row(j)[i]))/2)))
+			a.Row(i)[j], a.Row(j)[i] = w, w
+		}
+		a.Row(i)[i] = 0
+	}
+}
+
+// SigmoidGrad sets dz to the gradient with respect to z, given A′ and the gradient with respect to A′.
+func SigmoidGrad(dz, a, da *mat.Dense) {
+	dz.Reshape(a.Dims())
+	for i := range a.Rows {
+		for j := range i {
+			w := a.Row(i)[j]
+			d := (da.Row(i)[j] + da.Row(j)[i]) * w * (1 - w) / 2
+			dz.Row(i)[j], dz.Row(j)[i] = d, d
+		}
+		dz.Row(i)[i] = 0
+	}
 }
 
 // normalise applies the first BN: it centres the first layer and divides it by its standard deviation over all pairs.

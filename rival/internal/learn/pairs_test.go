@@ -3,6 +3,7 @@ package learn_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -11,49 +12,11 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// slow computes the formula of Pairs in float64. Its first layer reads the concatenation [x_i; x_j] for each pair.
+// slow computes the formula of Pairs in float64.
 func slow(p []*mat.Dense, x *mat.Dense) [][]float64 {
-	n, h := x.Rows, p[3].Rows
-	layer := make([][]float64, n*n)
-	for i := range n {
-		for j := range n {
-			row := make([]float64, h)
-			for k := range row {
-				for f := range x.Cols {
-					row[k] += float64(x.Row(i)[f])*float64(p[0].Row(f)[k]) + float64(x.Row(j)[f])*float64(p[0].Row(f)[h+k])
-				}
-			}
-			layer[i*n+j] = row
-		}
-	}
-	normalise := func(gain, shift *mat.Dense) {
-		for k := range h {
-			var mean, variance float64
-			for _, row := range layer {
-				mean += row[k] / float64(n*n)
-			}
-			for _, row := range layer {
-				variance += (row[k] - mean) * (row[k] - mean) / float64(n*n)
-			}
-			for _, row := range layer {
-				y := (row[k]-mean)/math.Sqrt(variance+1e-5)*float64(gain.Data[k]) + float64(shift.Data[k])
-				row[k] = max(0, y)
-			}
-		}
-	}
-	normalise(p[1], p[2])
-	for r, row := range layer {
-		next := make([]float64, h)
-		for k := range next {
-			for f := range row {
-				next[k] += row[f] * float64(p[3].Row(f)[k])
-			}
-		}
-		layer[r] = next
-	}
-	normalise(p[4], p[5])
+	n := x.Rows
 	z := make([]float64, n*n)
-	for r, row := range layer {
+	for r, row := range learntest.SecondLayer(p, learntest.FirstLayer(p, x)) {
 		z[r] = float64(p[7].Data[0])
 		for k := range row {
 			z[r] += row[k] * float64(p[6].Data[k])
@@ -74,11 +37,7 @@ func slow(p []*mat.Dense, x *mat.Dense) [][]float64 {
 // network returns a network whose parameters are all changed from their initial values.
 func network(n, d, h int, random *rand.Rand) *learn.Pairs {
 	p := learn.NewPairs(n, d, h, random)
-	for _, m := range p.Parameters() {
-		for i := range m.Data {
-			m.Data[i] += float32(0.2 * random.NormFloat64())
-		}
-	}
+	learntest.Shift(p.Parameters(), 0.2, random)
 	return p
 }
 
@@ -122,6 +81,21 @@ func TestPairsGradients(t *testing.T) {
 	check("X", x, dx)
 	if gradients, dx := p.Backward(c, false, true); gradients != nil || dx == nil {
 		t.Error("gradients that were not asked for")
+	}
+}
+
+// TestWeights checks that each layer is drawn within ±1/√(number of its inputs), and that a clone has its own memory.
+func TestWeights(t *testing.T) {
+	w := learn.NewWeights(25, 4, 3)
+	before := w.Clone()
+	w.Draw(rand.NewPCG(6, 7))
+	for i, m := range w.All() {
+		if most, limit := slices.Max(m.Data), []float32{0.2, 0.2, 0.5, 0.5}[i]; most <= 0 || most > limit {
+			t.Errorf("parameter %d is up to %v, want at most %v", i, most, limit)
+		}
+		if slices.Max(before.All()[i].Data) != 0 {
+			t.Errorf("parameter %d of the clone changed", i)
+		}
 	}
 }
 

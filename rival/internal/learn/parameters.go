@@ -77,18 +77,15 @@ func Check(
 	method condense.Method, g *graph.Graph, nodes int, s *Structure, memory rival.Memory, bytes func() float64,
 	errs ...error,
 ) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
 	pairs := 0.0
 	if s != nil {
 		errs = append(errs, s.Check(method.Name(), nodes))
 		pairs = PairBytes(nodes, s.PairHidden)
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := rival.Check(g, nodes, errs...); err != nil {
 		return err
 	}
-	return memory.Fits(Training(method.Name(), g), pairs+bytes())
+	return memory.Fits(rival.Training(method.Name(), g), pairs+bytes())
 }
 
 // Pairs returns a pair network with random weights determined by the seed.

@@ -2,6 +2,8 @@ package learn
 
 import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -41,13 +43,20 @@ func Along(v *autodiff.Var, g *mat.Dense) *autodiff.Var {
 	return t.Sum(t.Mul(v, t.Var(g)))
 }
 
+// SymmetricPart returns (m + mᵀ)/2 in float64.
+func SymmetricPart(m *mat.Dense) *factor.Symmetric {
+	s := factor.NewSymmetric(m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			s.Row(i)[j] = (float64(v) + float64(m.Row(j)[i])) / 2
+		}
+	}
+	return s
+}
+
 // Filled returns a matrix in which all entries are value.
 func Filled(rows, cols int, value float32) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = value
-	}
-	return m
+	return &mat.Dense{Rows: rows, Cols: cols, Data: memory.Filled(rows*cols, value)}
 }
 
 // Identity returns I, n×n.

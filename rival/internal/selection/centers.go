@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -67,11 +68,8 @@ func (m centers) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
-	const most = 20
-	if m.Hops < 0 || m.Hops > most {
-		return &condense.FieldError{
-			Field: "hops", Value: m.Hops, Want: fmt.Sprintf("from 0 to %d", most),
-		}
+	if err := parameter.Check(m.Hops >= 0 && m.Hops <= 20, "hops", m.Hops, "from 0 to 20"); err != nil {
+		return err
 	}
 	n, d := len(g.Split.Train), g.Features()
 	what := fmt.Sprintf("%s on %s training nodes with %d features", m.name, digits.Group(n), d)

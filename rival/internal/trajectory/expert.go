@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -65,21 +66,11 @@ type pupil struct {
 
 // gradient returns the gradients at w of the mean cross entropy of the first n training nodes. They are in the memory
 // of the tape, which gradient resets.
-func (p *pupil) gradient(t *autodiff.Tape, w weights, n int) []*autodiff.Var {
+func (p *pupil) gradient(t *autodiff.Tape, w learn.Weights, n int) []*autodiff.Var {
 	t.Reset()
-	theta, _, logits := p.Forward(t, w.all())
-	seen := make([]int32, n)
-	for i := range seen {
-		seen[i] = int32(i)
-	}
+	theta, _, logits := p.Forward(t, w)
 	y := &mat.Dense{Rows: n, Cols: p.Y.Cols, Data: p.Y.Data[:n*p.Y.Cols]}
-	return t.Grad(t.CrossEntropy(t.Rows(logits, seen), t.Var(y)), theta...)
-}
-
-// restart draws weights and biases.
-func (w weights) restart(src rand.Source) {
-	learn.DrawLayer(w.w1, w.b1, src)
-	learn.DrawLayer(w.w2, w.b2, src)
+	return t.Grad(t.CrossEntropy(t.Rows(logits, rival.Consecutive(n)), t.Var(y)), theta...)
 }
 
 // expertStream + i is the random stream of expert i. Stream e is that of epoch e.
@@ -87,10 +78,10 @@ const expertStream = 1 << 41
 
 // train trains the experts on p and stores their snapshots. It reports each expert.
 func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, stage string) error {
-	w, tape := newWeights(p.S.Matrix.Cols, e.Hidden, p.Y.Cols), autodiff.NewTape()
-	steps, gradients := adam.New(e.ExpertRate, w.all()...), make([]*mat.Dense, len(w.all()))
+	w, tape := learn.NewWeights(p.S.Matrix.Cols, e.Hidden, p.Y.Cols), autodiff.NewTape()
+	steps, gradients := adam.New(e.ExpertRate, w.All()...), make([]*mat.Dense, len(w.All()))
 	for expert := range e.Experts {
-		w.restart(rand.NewPCG(seed, expertStream+uint64(expert)))
+		w.Draw(rand.NewPCG(seed, expertStream+uint64(expert)))
 		steps.Restart()
 		for epoch := 0; ; epoch++ {
 			if err := ctx.Err(); err != nil {
@@ -109,10 +100,10 @@ func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, st
 			for i, g := range p.gradient(tape, w, n) {
 				gradients[i] = g.Value
 				if e.ExpertDecay > 0 {
-					kernel.Axpy(float32(e.ExpertDecay), w.all()[i].Data, g.Value.Data)
+					kernel.Axpy(float32(e.ExpertDecay), w.All()[i].Data, g.Value.Data)
 				}
 				if e.Optimizer == SGD {
-					kernel.Axpy(float32(-e.ExpertRate), g.Value.Data, w.all()[i].Data)
+					kernel.Axpy(float32(-e.ExpertRate), g.Value.Data, w.All()[i].Data)
 				}
 			}
 			if e.Optimizer == Adam {
@@ -126,14 +117,14 @@ func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, st
 
 // keep stores the weights if the epoch is a start or a target. If they are not finite, the expert diverged, and keep
 // returns an error.
-func (e Experts) keep(to *store, expert, epoch int, w weights) error {
+func (e Experts) keep(to *store, expert, epoch int, w learn.Weights) error {
 	start := epoch%e.Interval == 0 && epoch/e.Interval < e.starts()
 	since := epoch - e.ExpertEpochs
 	target := since >= 0 && since%e.Interval == 0 && since/e.Interval < e.starts()
 	if !start && !target {
 		return nil
 	}
-	for _, m := range w.all() {
+	for _, m := range w.All() {
 		if !kernel.Finite(m.Data) {
 			return fmt.Errorf("expert %d of %d diverged: its weights are not finite after epoch %d of %d; "+
 				"lower lr_expert", expert+1, e.Experts, epoch, e.last())
@@ -149,7 +140,7 @@ func (e Experts) keep(to *store, expert, epoch int, w weights) error {
 }
 
 // draw reads two snapshots of a random expert: the start with the given index, and its target.
-func (e Experts) draw(from *store, random *rand.Rand, place int, start, target weights) (expert int) {
+func (e Experts) draw(from *store, random *rand.Rand, place int, start, target learn.Weights) (expert int) {
 	expert = random.IntN(e.Experts)
 	at := expert*e.snapshots() + place
 	from.get(at, start)

@@ -19,9 +19,7 @@ func TestExpressSolves(t *testing.T) {
 	const n = 6
 	x, p, q := mattest.Normal(n, 4, random), mattest.Normal(n, n, random), mattest.Normal(n, n, random)
 	e := express{alpha: 0.7, beta: 1.3}
-	if _, err := e.forward(t.Context(), x, p, q); err != nil {
-		t.Fatal(err)
-	}
+	mattest.Must(e.forward(t.Context(), x, p, q))
 	objective := func() (sum float64) {
 		for j := range n { // column j of B expresses node j
 			for k := range x.Cols {
@@ -70,9 +68,7 @@ func TestGCSRDifferences(t *testing.T) {
 		}
 		learntest.Differences(t, "gcsr", l.x, nil, 2e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
 			loss, dx, _, err := l.objective(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, err)
 			return loss, dx, nil
 		}) // from step² and rounding divided by the step
 	}
@@ -108,8 +104,8 @@ func TestKnowledgeIsAutodiff(t *testing.T) {
 	got := l.know(dx, dy)
 	tape := autodiff.NewTape()
 	x, y := tape.Var(problem.z), tape.Var(problem.y)
-	hidden := tape.ReLU(tape.AddRow(tape.MatMul(x, tape.Var(l.end.w1)), tape.Var(l.end.b1)))
-	logits := tape.AddRow(tape.MatMul(hidden, tape.Var(l.end.w2)), tape.Var(l.end.b2))
+	hidden := tape.ReLU(tape.AddRow(tape.MatMul(x, tape.Var(l.end.W1)), tape.Var(l.end.B1)))
+	logits := tape.AddRow(tape.MatMul(hidden, tape.Var(l.end.W2)), tape.Var(l.end.B2))
 	entropy := tape.Scale(1/float32(n), tape.Sum(tape.Mul(y, tape.Log(y))))
 	divergence := tape.Add(entropy, tape.CrossEntropy(logits, y))
 	if want := float64(divergence.Value.Data[0]); !(math.Abs(got-want) <= 1e-5) {

@@ -82,7 +82,7 @@ func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 		}
 		l := &window{
 			free: newFree(student, mat.NewDense(nodes, len(s.Budget)), m.LearnRate), geom: m,
-			end: newWeights(s.X.Cols, m.Hidden, len(s.Budget)), tape: autodiff.NewTape(),
+			end: learn.NewWeights(s.X.Cols, m.Hidden, len(s.Budget)), tape: autodiff.NewTape(),
 		}
 		l.label(s.Y)
 		return l, nil
@@ -129,7 +129,7 @@ type window struct {
 	geom     geom
 	logits   *mat.Dense // Y′ = softmax(logits)
 	velocity *mat.Dense
-	end      weights // the final weights of the expert
+	end      learn.Weights // the final weights of the expert
 	tape     *autodiff.Tape
 }
 
@@ -154,9 +154,7 @@ func (l *window) ask() (x, logits *autodiff.Var) {
 	t := l.tape
 	t.Reset()
 	x = t.Var(l.x)
-	theta := learn.Put(t, l.end.all())
-	hidden := t.ReLU(t.AddRow(t.MatMul(x, theta[0]), theta[1]))
-	return x, t.AddRow(t.MatMul(hidden, theta[2]), theta[3])
+	return x, learn.Logits(x, learn.Put(t, l.end.All()))
 }
 
 // soften sets y to the softmax of the logits.

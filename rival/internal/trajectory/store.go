@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
 // store holds numbered snapshots of weights, in memory or in a temporary file.
@@ -30,17 +31,17 @@ func weightNumbers(features, hidden, classes int) int {
 }
 
 // put stores w as snapshot i.
-func (s *store) put(i int, w weights) {
+func (s *store) put(i int, w learn.Weights) {
 	at := s.values[i*s.size:]
-	for _, m := range w.all() {
+	for _, m := range w.All() {
 		at = at[copy(at, m.Data):]
 	}
 }
 
 // get sets w to snapshot i.
-func (s *store) get(i int, w weights) {
+func (s *store) get(i int, w learn.Weights) {
 	at := s.values[i*s.size:]
-	for _, m := range w.all() {
+	for _, m := range w.All() {
 		at = at[copy(m.Data, at):]
 	}
 }

@@ -17,7 +17,7 @@ type student struct {
 
 	store         *store
 	unroll        unroll
-	start, target weights
+	start, target learn.Weights
 }
 
 // newStudent returns a student that learns X′ from s.X.
@@ -26,7 +26,7 @@ func (m Matching) newStudent(s *learn.Start, from *store, stretch int) *student 
 	return &student{
 		Matching: m, x: s.X, features: adam.New(m.FeatureRate, s.X), store: from,
 		unroll: unroll{relu: true, steps: m.Steps, stretch: stretch},
-		start:  newWeights(s.X.Cols, m.Hidden, c), target: newWeights(s.X.Cols, m.Hidden, c),
+		start:  learn.NewWeights(s.X.Cols, m.Hidden, c), target: learn.NewWeights(s.X.Cols, m.Hidden, c),
 	}
 }
 

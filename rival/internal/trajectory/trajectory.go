@@ -12,6 +12,7 @@
 package trajectory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,10 +58,7 @@ type Matching struct {
 
 // check validates the parameters, g, nodes and the memory limits.
 func (m Matching) check(name string, g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
-		return err
-	}
-	err := errors.Join(
+	err := rival.Check(g, nodes,
 		parameter.Check(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		parameter.Check(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
 		parameter.Check(m.Steps >= 1, "steps", m.Steps, "at least 1"),
@@ -94,10 +92,7 @@ func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
 // plan decides how to store the states of a student and the snapshots of experts. A quarter of the remaining memory is
 // for states. Snapshots are stored on disk if they exceed the rest.
 func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onDisk bool, err error) {
-	bound := m.Memory
-	if bound == 0 {
-		bound = rival.DefaultMemory
-	}
+	bound := cmp.Or(m.Memory, rival.DefaultMemory)
 	base := m.bytes(g, nodes)
 	stretch, states := stretchFor(m.Steps, nodes, m.Hidden, g.Classes, (float64(bound)-base)/4)
 	what := fmt.Sprintf("%s on %s nodes with %s features", name, digits.Group(g.Nodes()), digits.Group(g.Features()))

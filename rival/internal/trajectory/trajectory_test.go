@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -21,21 +22,17 @@ func TestExpertIsAutodiff(t *testing.T) {
 	convolution := mattest.Must(s.Convolution(t.Context(), train))
 	linear := mattest.Must(s.Linear(t.Context(), train, 2))
 	for _, p := range []*pupil{{convolution, nil}, {linear, nil}} {
-		w := newWeights(6, 5, 3)
-		w.restart(rand.NewPCG(1, 9))
+		w := learn.NewWeights(6, 5, 3)
+		w.Draw(rand.NewPCG(1, 9))
 		const seen = 20
 		got := p.gradient(autodiff.NewTape(), w, seen)
 		tape := autodiff.NewTape()
-		theta := learn.Put(tape, w.all())
+		theta := learn.Put(tape, w.All())
 		hidden := tape.AddRow(tape.MatMul(tape.Var(p.S.Matrix.Dense()), theta[0]), theta[1])
 		if p.ReLU {
 			hidden = tape.MatMul(tape.Var(p.P.Matrix.Dense()), tape.ReLU(hidden))
 		}
-		index := make([]int32, seen)
-		for i := range index {
-			index[i] = int32(i)
-		}
-		logits := tape.Rows(tape.AddRow(tape.MatMul(hidden, theta[2]), theta[3]), index)
+		logits := tape.Rows(tape.AddRow(tape.MatMul(hidden, theta[2]), theta[3]), rival.Consecutive(seen))
 		targets := tape.Var(&mat.Dense{Rows: seen, Cols: 3, Data: p.Y.Data[:3*seen]})
 		for i, g := range tape.Grad(tape.CrossEntropy(logits, targets), theta...) {
 			learntest.Close(t, "gradient of an expert", got[i].Value, g.Value, 1e-5)
@@ -58,14 +55,15 @@ func TestStoreOnDisk(t *testing.T) {
 		mattest.OK(t, m.train(t.Context(), &pupil{layers, nil}, to, 5, "experts"))
 		stores = append(stores, to)
 	}
-	one, two, first := newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3)
+	one := learn.NewWeights(6, m.Hidden, 3)
+	two, first := one.Clone(), one.Clone()
 	stores[0].get(0, first)
 	for i := range m.Experts * m.snapshots() {
-		for k, w := range []weights{one, two} {
+		for k, w := range []learn.Weights{one, two} {
 			stores[k].get(i, w)
 		}
-		for k, w := range one.all() {
-			learntest.Close(t, "snapshot", two.all()[k], w, 0)
+		for k, w := range one.All() {
+			learntest.Close(t, "snapshot", two.All()[k], w, 0)
 		}
 		if _, apart := differences(one, first); i > 0 && apart == 0 {
 			t.Errorf("snapshots 0 and %d are the same", i)

@@ -11,18 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// weights are the parameters of a network with one hidden layer: W₁ (d×h), b₁ (1×h), W₂ (h×c) and b₂ (1×c).
-type weights struct{ w1, b1, w2, b2 *mat.Dense }
-
-func newWeights(features, hidden, classes int) weights {
-	return weights{
-		mat.NewDense(features, hidden), mat.NewDense(1, hidden), mat.NewDense(hidden, classes), mat.NewDense(1, classes),
-	}
-}
-
-// all returns the parameters in order.
-func (w weights) all() []*mat.Dense { return []*mat.Dense{w.w1, w.b1, w.w2, w.b2} }
-
 // unroll trains a student on the condensed nodes, and differentiates its final distance from the target state of an
 // expert:
 //
@@ -130,7 +118,7 @@ func (o *unroll) retreat(s *state) (drate float64) {
 
 // match returns ℓ and its gradients with respect to Z, Y and the rate η. The matrices are in o's memory and valid until
 // the next call. If start equals target, all results are 0. If ctx is done, match returns ctx's error.
-func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target weights, rate float64) (
+func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target learn.Weights, rate float64) (
 	loss float64, dz, dy *mat.Dense, drate float64, err error,
 ) {
 	delta, norm := differences(start, target)
@@ -146,8 +134,8 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target weigh
 	t.Reset()
 	vz := t.Var(z)
 	k := t.Add(t.MatMulTB(vz, vz), t.Var(learn.Filled(z.Rows, z.Rows, 1)))
-	p := t.AddRow(t.MatMul(vz, t.Var(start.w1)), t.Var(start.b1))
-	q := t.AddRow(t.MatMul(vz, t.Var(delta.w1)), t.Var(delta.b1))
+	p := t.AddRow(t.MatMul(vz, t.Var(start.W1)), t.Var(start.B1))
+	q := t.AddRow(t.MatMul(vz, t.Var(delta.W1)), t.Var(delta.B1))
 	o.k, o.p, o.y, o.rate = k.Value, p.Value, y, float32(rate)
 	if err := o.forward(ctx, start); err != nil {
 		return 0, nil, nil, 0, err
@@ -156,8 +144,8 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target weigh
 	c := &o.now[0]
 	o.g.set(&o.now)
 	mat.Mul(&o.g[0], k.Value, c)
-	total := inner(delta.w1, delta.w1) + inner(delta.b1, delta.b1) + inner(&o.g[0], c) - 2*inner(q.Value, c)
-	total += apart(&o.g[1], &o.now[1], target.w2) + apart(&o.g[2], &o.now[2], target.b2)
+	total := inner(delta.W1, delta.W1) + inner(delta.B1, delta.B1) + inner(&o.g[0], c) - 2*inner(q.Value, c)
+	total += apart(&o.g[1], &o.now[1], target.W2) + apart(&o.g[2], &o.now[2], target.B2)
 	kernel.Axpy(-1, q.Value.Data, o.g[0].Data)
 	scale := float32(2 / norm)
 	for i := range o.g {
@@ -178,8 +166,8 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target weigh
 }
 
 // forward trains the student from start to its last state, which it stores in now.
-func (o *unroll) forward(ctx context.Context, start weights) error {
-	o.now.set(&state{*mat.NewDense(o.p.Dims()), *start.w2, *start.b2})
+func (o *unroll) forward(ctx context.Context, start learn.Weights) error {
+	o.now.set(&state{*mat.NewDense(o.p.Dims()), *start.W2, *start.B2})
 	if stretches := (o.steps + o.stretch - 1) / o.stretch; len(o.kept) != stretches {
 		o.kept, o.within = make([]state, stretches), make([]state, o.stretch)
 	}
@@ -216,11 +204,11 @@ func (o *unroll) backward(ctx context.Context) (drate float64, err error) {
 }
 
 // differences returns θ_0 − θ* and its squared length.
-func differences(start, target weights) (delta weights, norm float64) {
-	delta = newWeights(start.w1.Rows, start.w1.Cols, start.w2.Cols)
-	to := target.all()
-	from := start.all()
-	for i, d := range delta.all() {
+func differences(start, target learn.Weights) (delta learn.Weights, norm float64) {
+	delta = learn.NewWeights(start.W1.Rows, start.W1.Cols, start.W2.Cols)
+	to := target.All()
+	from := start.All()
+	for i, d := range delta.All() {
 		norm += apart(d, from[i], to[i])
 	}
 	return delta, norm

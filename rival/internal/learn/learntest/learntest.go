@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -41,10 +42,7 @@ func Graph(t *testing.T, sparse bool) *graph.Graph {
 	if sparse {
 		b.X = x.Sparse()
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	return g
 }
 
@@ -54,11 +52,25 @@ func Begin(t *testing.T) *learn.Start { return BeginOn(t, Graph(t, false)) }
 // BeginOn returns a Start with 9 condensed nodes for g.
 func BeginOn(t *testing.T, g *graph.Graph) *learn.Start {
 	t.Helper()
-	s, err := learn.Begin(t.Context(), g, 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(learn.Begin(t.Context(), g, 9, 1))
 	return s
+}
+
+// Written returns an operator of g as a matrix.
+func Written(t *testing.T, g *graph.Graph, of func(*mat.CSR) graph.Operator) *mat.Dense {
+	t.Helper()
+	m := new(mat.Dense)
+	mattest.OK(t, of(g.Adj).Apply(t.Context(), m, learn.Identity(g.Nodes())))
+	return m
+}
+
+// Shift adds normal numbers of the given standard deviation to all entries.
+func Shift(matrices []*mat.Dense, by float64, random *rand.Rand) {
+	for _, m := range matrices {
+		for i := range m.Data {
+			m.Data[i] += float32(by * random.NormFloat64())
+		}
+	}
 }
 
 // Symmetric returns a symmetric n×n matrix of weights in [0, 1) with a zero diagonal.
@@ -71,6 +83,56 @@ func Symmetric(n int, random *rand.Rand) *mat.Dense {
 		}
 	}
 	return a
+}
+
+// FirstLayer returns the rows of ReLU(BN(W₁x_i + W₂x_j)) for each pair (i, j) in float64, from the concatenation of x_i
+// and x_j. p are the parameters of a learn.Pairs.
+func FirstLayer(p []*mat.Dense, x *mat.Dense) (rows [][]float64) {
+	h := p[3].Rows
+	for i := range x.Rows {
+		for j := range x.Rows {
+			row := make([]float64, h)
+			for k := range row {
+				for f := range x.Cols {
+					row[k] += float64(x.Row(i)[f])*float64(p[0].Row(f)[k]) + float64(x.Row(j)[f])*float64(p[0].Row(f)[h+k])
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	return normalised(rows, p[1], p[2])
+}
+
+// SecondLayer returns the rows of ReLU(BN(V·h)) for the rows h of the first layer.
+func SecondLayer(p []*mat.Dense, from [][]float64) (rows [][]float64) {
+	for _, in := range from {
+		row := make([]float64, p[3].Cols)
+		for k := range row {
+			for f, v := range in {
+				row[k] += v * float64(p[3].Row(f)[k])
+			}
+		}
+		rows = append(rows, row)
+	}
+	return normalised(rows, p[4], p[5])
+}
+
+// normalised applies ReLU and batch normalisation to rows.
+func normalised(rows [][]float64, gain, shift *mat.Dense) [][]float64 {
+	n := float64(len(rows))
+	for k := range rows[0] {
+		var mean, variance float64
+		for _, row := range rows {
+			mean += row[k] / n
+		}
+		for _, row := range rows {
+			variance += (row[k] - mean) * (row[k] - mean) / n
+		}
+		for _, row := range rows {
+			row[k] = max(0, (row[k]-mean)/math.Sqrt(variance+1e-5)*float64(gain.Data[k])+float64(shift.Data[k]))
+		}
+	}
+	return rows
 }
 
 // Close fails the test unless each entry of got differs from want by at most tolerance times the largest entry of want.
