@@ -103,7 +103,7 @@ func (p *planned) sentence(f blocked.Footprint) string {
 	if e.Scratch > 0 {
 		said += fmt.Sprintf(", %s through temporary files", report.Bytes(e.Scratch))
 	}
-	said += fmt.Sprintf(", about %.2g s", e.Seconds)
+	said += fmt.Sprintf(", about %s s", report.Significant(e.Seconds, 2).Text)
 	if e.Memory > p.Bound {
 		said += fmt.Sprintf("; that is more than --memory, which must be at least %s", report.Bytes(e.Memory))
 	}
@@ -207,8 +207,8 @@ func (m testedModel) sentence(t *tests) string {
 	if e.Scratch > 0 {
 		said += fmt.Sprintf(", %s into temporary files", report.Bytes(e.Scratch))
 	}
-	return said + fmt.Sprintf(", %d validations of %s each, about %.2g s without training", m.Validations,
-		report.Bytes(m.QuestionBytes), e.Seconds)
+	return said + fmt.Sprintf(", %d validations of %s each, about %s s without training", m.Validations,
+		report.Bytes(m.QuestionBytes), report.Significant(e.Seconds, 2).Text)
 }
 
 // measured adds the measurements after training and testing. It returns nil if nothing was planned.

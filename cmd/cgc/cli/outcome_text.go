@@ -44,7 +44,7 @@ func (r *outcome) document() *report.Document {
 		}
 		done := ""
 		if len(r.Results) == 0 && r.Report == "" && r.Seconds.Total > 0 {
-			done = fmt.Sprintf(" (condensed in %.2g s)", r.Seconds.Total)
+			done = fmt.Sprintf(" (condensed in %s s)", report.Significant(r.Seconds.Total, 2).Text)
 		}
 		d.Add(report.Paragraph(fmt.Sprintf("condensed graph%s: %s%s", of, r.File, done)))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -153,7 +154,7 @@ func (b *Board) announce(sizes int) {
 			seconds += r.TrainingSeconds / float64(len(records))
 		}
 		minutes := seconds * float64(trainings-len(records)) / 60 / float64(runtime.GOMAXPROCS(0))
-		text += fmt.Sprintf(", about %.0f minutes", max(math.Ceil(minutes), 0))
+		text += ", about " + report.Plural(int(max(math.Ceil(minutes), 0)), "minute")
 	}
 	b.Note(fmt.Sprintf("%s; each of at most %d condensations may take up to %v", text,
 		b.Seeds*sizes*(len(b.Methods)+1), b.Limit))
@@ -334,7 +335,7 @@ func (u *Unmeasured) Error() string {
 	if u.Needs == 0 {
 		return u.Reason
 	}
-	return fmt.Sprintf("%s: about %.0f minutes", u.Reason, u.Needs/60)
+	return fmt.Sprintf("%s: about %s", u.Reason, report.Plural(int(math.Round(u.Needs/60)), "minute"))
 }
 
 // UnmeasuredLog keeps a list of Unmeasured in a file of JSON lines.
