@@ -46,10 +46,9 @@ func TemporaryFile() (file *os.File, done func(), err error) {
 
 // Free frees a complete slice from Scratch. No part of the slice may be used any more.
 func Free[T int32 | float32](s []T) {
-	if len(s) == 0 {
-		return
+	if len(s) > 0 {
+		free(Bytes(s))
 	}
-	free(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))
 }
 
 // folder returns the folder for temporary files.
@@ -67,15 +66,14 @@ func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) {
 	if len(s) == 0 {
 		return func() {}
 	}
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
-	inOrder(raw, true)
-	return func() { inOrder(raw, false) }
+	inOrder(Bytes(s), true)
+	return func() { inOrder(Bytes(s), false) }
 }
 
 // Sparsely announces that s is in a mapped file and will be read in random order. The system then reads only what is
 // accessed.
 func Sparsely[T int32 | float32](s []T) {
 	if len(s) > 0 {
-		sparsely(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))
+		sparsely(Bytes(s))
 	}
 }
