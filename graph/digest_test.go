@@ -37,7 +37,7 @@ func TestDigestOfOtherStorage(t *testing.T) {
 		want := digestOf(t, made())
 		for what, change := range map[string]func(g *graph.Graph){
 			"sparse":         func(g *graph.Graph) { g.X = g.X.(*mat.Dense).Sparse() },
-			"another type":   func(g *graph.Graph) { g.X = &reader{of: g.X} },
+			"another type":   func(g *graph.Graph) { g.X = mattest.Distant{Of: g.X} },
 			"names":          func(g *graph.Graph) { g.Name, g.IDs = "other", make([]string, 300) },
 			"weights of 1":   func(g *graph.Graph) { g.Adj.Data = slices.Repeat([]float32{1}, len(g.Adj.Indices)) },
 			"negative zeros": func(g *graph.Graph) { negate(g.X.(*mat.Dense).Data) },
@@ -56,7 +56,7 @@ func TestDigestOfOtherStorage(t *testing.T) {
 	}
 	lost := errors.New("lost")
 	g := demo()
-	g.X = &reader{of: g.X, err: lost}
+	g.X = mattest.Distant{Of: g.X, Err: lost}
 	if _, err := graph.DigestOf(g); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}
@@ -168,12 +168,12 @@ func TestFingerprintsStay(t *testing.T) {
 func TestFingerprintOfOtherMatrices(t *testing.T) {
 	g := path()
 	want := identify(t, g)
-	g.X = &reader{of: g.X}
+	g.X = mattest.Distant{Of: g.X}
 	if got := identify(t, g); got != want {
 		t.Errorf("%+v, want that of dense features %+v", got, want)
 	}
 	lost := errors.New("lost")
-	g.X = &reader{of: g.X, err: lost}
+	g.X = mattest.Distant{Of: g.X, Err: lost}
 	if _, err := graph.Identify(g); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}

@@ -19,11 +19,8 @@ func hops(n, d, classes, count int, random *rand.Rand) (h []mat.View, y []int32)
 		y = append(y, int32(i*i%classes))
 	}
 	for range count {
-		m := mat.NewDense(n, d)
+		m := mattest.Normal(n, d, random)
 		for i := range n {
-			for j := range d {
-				m.Row(i)[j] = float32(random.NormFloat64())
-			}
 			m.Row(i)[int(y[i])%d] += 2
 		}
 		h = append(h, m.View())

@@ -20,11 +20,8 @@ func judged(t *testing.T) (*graph.Graph, *condense.Condensed) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 1))
 	draw := func(n int, edges float64) (*mat.CSR, *mat.Dense, []int32) {
-		x, y := mat.NewDense(n, 5), make([]int32, n)
+		x, y := mattest.Normal(n, 5, random), make([]int32, n)
 		for i := range n {
-			for j := range 5 {
-				x.Row(i)[j] = float32(random.NormFloat64())
-			}
 			if x.Row(i)[0] > 0 {
 				y[i] = 1
 			}

@@ -23,7 +23,7 @@ func Normal(rows, cols int, random *rand.Rand) *mat.Dense {
 
 // Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.
 type Distant struct {
-	Of  *mat.Dense
+	Of  mat.Matrix
 	Err error
 }
 

@@ -18,12 +18,9 @@ import (
 // clouds returns n embeddings and their classes. Every class occurs. Each embedding is 2 on the axis of its class, plus
 // unit noise.
 func clouds(n, d, classes int, random *rand.Rand) (h *mat.Dense, y []int32) {
-	h = mat.NewDense(n, d)
+	h = mattest.Normal(n, d, random)
 	for i := range n {
 		y = append(y, int32(i%classes))
-		for j := range d {
-			h.Row(i)[j] = float32(random.NormFloat64())
-		}
 		h.Row(i)[i%classes] += 2
 	}
 	return h, y
@@ -167,10 +164,7 @@ func TestRidgeFitsAll(t *testing.T) {
 
 func TestRidgeDistribution(t *testing.T) {
 	h, y := clouds(30, 8, 3, rand.New(rand.NewPCG(7, 0)))
-	r, err := selftrain.FitRidge(t.Context(), h, y, 4) // class 3 has no node
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 4)) // class 3 has no node
 	outputs := &mat.Dense{Rows: 2, Cols: 4, Data: []float32{-1, -2, -3, 5, 0.1, 0.4, 0.2, 0}}
 	var q mat.Dense
 	r.Distribution(&q, outputs)
