@@ -157,8 +157,7 @@ func TestLeadingLeft(t *testing.T) {
 // leadingLeft returns the vectors of step 1 of Spectral for the rows of x.
 func leadingLeft(t *testing.T, x *mat.Dense, k int) *mat.Dense {
 	t.Helper()
-	u := mattest.Must(partition.LeadingLeft(t.Context(), x.View().Rows(), k))
-	return u
+	return mattest.Must(partition.LeadingLeft(t.Context(), x.View().Rows(), k))
 }
 
 // wantOrthonormal checks the products of the columns of v.

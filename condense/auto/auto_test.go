@@ -27,22 +27,17 @@ func TestContract(t *testing.T) {
 // nodes of each class.
 func blocks(t *testing.T, homophily, signal float64) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(t.Context(), synth.Shape{
+	return mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "blocks", Nodes: 900, Edges: 3600, Features: 24, Classes: 4, Train: 20, Val: 300, Test: 300, Balanced: true,
 		Homophily: homophily, Signal: signal,
-	}, rand.NewPCG(4, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	}, rand.NewPCG(4, 0)))
 }
 
 // choice condenses g to 8 nodes and returns the condensed graph and the account of the choice.
 func choice(t *testing.T, m auto.Method, g *graph.Graph, seed uint64) (*condense.Condensed, auto.Account) {
 	t.Helper()
 	small := mattest.Must(m.Condense(t.Context(), g, 8, seed))
-	a := mattest.Must(auto.AccountOf(small))
-	return small, a
+	return small, mattest.Must(auto.AccountOf(small))
 }
 
 // TestChoosesAllNodes: 20 labels hardly tell the classes, but the graph does. Unlabelled nodes must be condensed too,
@@ -70,12 +65,9 @@ func TestStaysWithCGC(t *testing.T) {
 	if a.Chosen != "cgc" {
 		t.Fatalf("chose %s: %s", a.Chosen, a.Why)
 	}
-	plain := mattest.Must(condense.New("cgc", nil))
-	want := mattest.Must(plain.Condense(t.Context(), g, 8, 7))
-	for i, v := range want.X.Data {
-		if small.X.Data[i] != v {
-			t.Fatalf("entry %d of X′ is %v, that of cgc %v", i, small.X.Data[i], v)
-		}
+	want := mattest.Must(mattest.Must(condense.New("cgc", nil)).Condense(t.Context(), g, 8, 7))
+	if !slices.Equal(small.X.Data, want.X.Data) {
+		t.Error("X′ is not that of cgc")
 	}
 }
 

@@ -66,9 +66,7 @@ func normalised(a *mat.CSR) *gonum.Dense {
 
 // double returns x in float64.
 func double(x *mat.Dense) *gonum.Dense {
-	m := gonum.NewDense(x.Rows, x.Cols, nil)
-	m.Apply(func(i, j int, _ float64) float64 { return float64(x.Row(i)[j]) }, m)
-	return m
+	return gonum.NewDense(x.Rows, x.Cols, mattest.Wide(x))
 }
 
 // product returns the product of matrices.

@@ -21,6 +21,15 @@ func Normal(rows, cols int, random *rand.Rand) *mat.Dense {
 	return m
 }
 
+// Wide returns the numbers of x in float64.
+func Wide(x *mat.Dense) []float64 {
+	wide := make([]float64, len(x.Data))
+	for i, v := range x.Data {
+		wide[i] = float64(v)
+	}
+	return wide
+}
+
 // Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.
 type Distant struct {
 	Of  mat.Matrix
