@@ -4,6 +4,7 @@ package mattest
 import (
 	"context"
 	"math/rand/v2"
+	"os/exec"
 	"reflect"
 	"runtime"
 	"strings"
@@ -28,6 +29,20 @@ func Wide(x *mat.Dense) []float64 {
 		wide[i] = float64(v)
 	}
 	return wide
+}
+
+// Python runs a program in Python with the given modules, such as "numpy, scipy", and returns what it prints. Without
+// them, it skips the test.
+func Python(t testing.TB, modules, program string, args ...string) string {
+	t.Helper()
+	if err := exec.Command("python3", "-c", "import "+modules).Run(); err != nil {
+		t.Skipf("python3 with %s is not here", modules)
+	}
+	out, err := exec.Command("python3", append([]string{"-c", program}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python3: %v\n%s", err, out)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.
