@@ -45,10 +45,8 @@ func (c *Condensed) tables(meta map[string]string) *format.Tables {
 			add(format.Column{Name: "member_ids", Offsets: m.Indptr, Data: c.MemberIDs})
 		}
 	}
-	a := c.Adj
-	if a == nil {
-		a = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Data: []float32{}}
-	} else if a.Data == nil {
+	a := c.edgeMatrix()
+	if a.Data == nil {
 		a = &mat.CSR{Rows: n, Cols: n, Indptr: a.Indptr, Indices: a.Indices, Data: slices.Repeat([]float32{1}, a.NNZ())}
 	}
 	if c.Scaling != nil {
