@@ -46,7 +46,8 @@ func (c Classifier) Warning() string {
 }
 
 // LeastSquares returns the classifier with W = T⁺Y, the minimiser of ‖Y − TW‖² of smallest norm, where Y has the
-// one-hot rows of y (eq. 14). t is T, n×d; y holds the classes of its rows in [0, classes).
+// one-hot rows of y (eq. 14). T is the mean of h, each n×d; y holds the classes of its rows in [0, classes). With S =
+// Σ_l H⁽ˡ⁾, W is (K+1)·S⁺Y. S is formed completely only if it has fewer rows than columns.
 //
 // The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is
 // below 10⁻⁷ of its trace count as zero. These are singular values of T below 3·10⁻⁴ of its Frobenius norm. T often
@@ -58,13 +59,7 @@ func (c Classifier) Warning() string {
 //
 // The result is the same for any number of threads. It is an error if there are no rows, or if T or W contains a number
 // that is not finite. LeastSquares returns ctx.Err() soon after ctx is done.
-func LeastSquares(ctx context.Context, t *mat.Dense, y []int32, classes int) (Classifier, error) {
-	return leastSquares(ctx, []mat.View{t.View()}, y, classes)
-}
-
-// leastSquares is like LeastSquares, for T = S/(K+1) with S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is formed completely only if
-// it has fewer rows than columns.
-func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Classifier, error) {
+func LeastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Classifier, error) {
 	n, d := h[0].Dims()
 	if len(y) == 0 {
 		return Classifier{}, fmt.Errorf("0 training nodes, must be at least 1")
