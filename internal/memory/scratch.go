@@ -28,22 +28,6 @@ func Scratch[T int32 | float32](n int) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
 }
 
-// TemporaryFile returns an empty file in the folder of Scratch, and a function that closes and removes it. The file has
-// no name, so the system removes it when the process ends for any reason. On systems where every file has a name, only
-// done removes it.
-func TemporaryFile() (file *os.File, done func(), err error) {
-	if file, err = nameless(folder()); errors.Is(err, errors.ErrUnsupported) {
-		file, err = os.CreateTemp(folder(), "cgc-*")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("a temporary file in %s (TMPDIR names another folder): %w", folder(), err)
-	}
-	return file, func() {
-		file.Close()
-		_ = os.Remove(file.Name()) // if it has a name
-	}, nil
-}
-
 // Free frees a complete slice from Scratch. No part of the slice may be used any more.
 func Free[T int32 | float32](s []T) {
 	if len(s) > 0 {
