@@ -149,7 +149,8 @@ func TestAssessmentEqualsReference(t *testing.T) {
 		p, in := propagate.Propagation{Rule: propagate.SGC, Hops: 2}, propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
 		h := mattest.Must(propagate.Plain{}.Embeddings(t.Context(), p, in))
 		y := g.Labels(g.Split.Train)
-		got := mattest.Must(assess.Assess(t.Context(), h, y, g.Classes))
+		got := mattest.Must(assess.Fit(t.Context(), h, y, g.Classes))
+		got.Judge(h, y)
 		var want []dense
 		for _, hop := range refPropagate(refNormalize(a), fromMatrix(g.X), 2, 0) {
 			want = append(want, pickRows(hop, g.Split.Train))
@@ -194,7 +195,7 @@ func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 		for i := range y {
 			y[i] = int32(i % 4)
 		}
-		fitted := mattest.Must(assess.LeastSquares(t.Context(), m, y, 4))
+		fitted := mattest.Must(assess.LeastSquares(t.Context(), []mat.View{m.View()}, y, 4))
 		w, rank := fitted.W, fitted.Rank
 		if rank != shape.rank {
 			t.Errorf("rank %d of a %d×%d matrix of rank %d", rank, shape.n, shape.d, shape.rank)
@@ -211,7 +212,7 @@ func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 			}
 		}
 	}
-	zero, err := assess.LeastSquares(t.Context(), mat.NewDense(5, 3), make([]int32, 5), 2)
+	zero, err := assess.LeastSquares(t.Context(), []mat.View{mat.NewDense(5, 3).View()}, make([]int32, 5), 2)
 	if err != nil || slices.ContainsFunc(zero.W.Data, func(v float32) bool { return v != 0 }) {
 		t.Errorf("W of zeros is %v, error %v; want zeros", zero.W, err)
 	}

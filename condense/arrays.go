@@ -39,11 +39,9 @@ func (c *Condensed) arrays(meta map[string]string) *format.Arrays {
 // edges lists the entries of A′ row by row.
 func (c *Condensed) edges() (source, target []int64, weight []float32) {
 	source, target, weight = []int64{}, []int64{}, []float32{}
-	if c.Adj == nil {
-		return source, target, weight
-	}
-	for i := range c.Adj.Rows {
-		for j, w := range c.Adj.Row(i) {
+	a := c.edgeMatrix()
+	for i := range a.Rows {
+		for j, w := range a.Row(i) {
 			source, target, weight = append(source, int64(i)), append(target, int64(j)), append(weight, w)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -44,10 +43,7 @@ func TestNew(t *testing.T) {
 		{`{"hops": 0}`, tuned{Share: 0.5}},
 		{`{"share": 0.25, "hops": 3}`, tuned{Hops: 3, Share: 0.25}},
 	} {
-		m, err := condense.New("tuned", json.RawMessage(c.parameters))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := mattest.Must(condense.New("tuned", json.RawMessage(c.parameters)))
 		if got := *m.(*tuned); got != c.want {
 			t.Errorf("parameters %q give %+v, want %+v", c.parameters, got, c.want)
 		}
@@ -61,10 +57,7 @@ func TestNew(t *testing.T) {
 		`{"hops": 1} {}`: "more than one JSON object",
 		`{"hops": 1`:     "unexpected EOF",
 	} {
-		_, err := condense.New("tuned", json.RawMessage(parameters))
-		if err == nil || !strings.Contains(err.Error(), "parameters of tuned: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("parameters %s: error %v, want %q", parameters, err, want)
-		}
+		mattest.Fails(t, "parameters of tuned: ", want)(condense.New("tuned", json.RawMessage(parameters)))
 	}
 	mattest.Fails(t, "toned", "tuned")(condense.New("toned", nil))
 }

@@ -112,12 +112,14 @@ func (c *Condensed) Weights() []float32 {
 }
 
 // Operator returns Â′, the propagation of a GNN over the condensed graph; the identity if A′ = I.
-func (c *Condensed) Operator() graph.Operator {
-	a := c.Adj
-	if a == nil {
-		a = &mat.CSR{Rows: c.Nodes(), Cols: c.Nodes(), Indptr: make([]int64, c.Nodes()+1)}
+func (c *Condensed) Operator() graph.Operator { return graph.Symmetric(c.edgeMatrix()) }
+
+// edgeMatrix returns Adj, or a matrix without entries if there is none.
+func (c *Condensed) edgeMatrix() *mat.CSR {
+	if c.Adj != nil {
+		return c.Adj
 	}
-	return graph.Symmetric(a)
+	return &mat.CSR{Rows: c.Nodes(), Cols: c.Nodes(), Indptr: make([]int64, c.Nodes()+1)}
 }
 
 // CountBudget returns the number of nodes of each class, in the form of Condensed.Budget.
@@ -143,11 +145,7 @@ func (c *Condensed) Validate() error {
 	}
 	n := len(c.Y)
 	ctx := context.Background() // a condensed graph is small
-	a := c.Adj
-	if a == nil {
-		a = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-	}
-	if a.Rows != n {
+	if a := c.edgeMatrix(); a.Rows != n {
 		add("adjacency has %d rows for %d nodes", a.Rows, n)
 	} else if err := (&graph.Graph{Adj: a, X: c.X, Y: c.Y, Classes: c.Classes}).Validate(ctx); err != nil {
 		errs = append(errs, err)

@@ -56,10 +56,7 @@ func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error
 		return nil, fmt.Errorf("%d nodes, must be %d (the classes with condensed nodes) to %d (the nodes of the condensed "+
 			"graph)", nodes, least, n)
 	}
-	first := make([]int32, n+len(merges)) // the first node of c in each node
-	for i := range first {
-		first[i] = int32(i)
-	}
+	first := memory.Range(0, n+len(merges)) // the first node of c in each node
 	for k, pair := range merges[:n-nodes] {
 		first[n+k] = min(first[pair[0]], first[pair[1]])
 	}

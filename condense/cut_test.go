@@ -19,8 +19,9 @@ func grouped(seed uint64) *condense.Condensed {
 	random := rand.New(rand.NewPCG(seed, 1))
 	const n, d, nodes = 23, 3, 200
 	c := &condense.Condensed{
-		X: mat.NewDense(n, d), Soft: mat.NewDense(n, 4), Classes: 4, GraphNodes: nodes, Graph: "random", Method: "cgc-x",
-		Config: json.RawMessage(`{"method":"cgc-x"}`), Budget: []int{5, 0, 7, 11}, Account: json.RawMessage(`{"kept":1}`),
+		X: mattest.Normal(n, d, random), Soft: mat.NewDense(n, 4), Classes: 4, GraphNodes: nodes, Graph: "random",
+		Method: "cgc-x", Config: json.RawMessage(`{"method":"cgc-x"}`), Budget: []int{5, 0, 7, 11},
+		Account: json.RawMessage(`{"kept":1}`),
 		Members: &mat.CSR{Rows: n, Cols: nodes, Indptr: []int64{0}},
 	}
 	for class, count := range c.Budget {
@@ -29,9 +30,6 @@ func grouped(seed uint64) *condense.Condensed {
 		}
 	}
 	for i := range n {
-		for j := range d {
-			c.X.Row(i)[j] = float32(random.NormFloat64())
-		}
 		c.Soft.Row(i)[i%4] = 1
 		for node := i % 3; node < nodes; node += 20 + i { // some nodes are source nodes of several
 			c.Members.Indices = append(c.Members.Indices, int32(node))
@@ -209,12 +207,9 @@ func TestCutPropagates(t *testing.T) {
 // BenchmarkCut cuts a condensed graph of the size of products to half.
 func BenchmarkCut(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
-	c := &condense.Condensed{X: mat.NewDense(1238, 100), Classes: 47}
+	c := &condense.Condensed{X: mattest.Normal(1238, 100, random), Classes: 47}
 	for i := range 1238 {
 		c.Y = append(c.Y, int32(i*47/1238))
-		for j := range 100 {
-			c.X.Row(i)[j] = float32(random.NormFloat64())
-		}
 	}
 	for b.Loop() {
 		mattest.Must(c.Cut(b.Context(), 600))

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -91,16 +90,13 @@ func TestVersions(t *testing.T) {
 func TestLoadEdges(t *testing.T) {
 	c := whole(t)
 	c.Adj.Data = nil
-	got, err := condense.Load(save(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(condense.Load(save(t, c)))
 	if want := slices.Repeat([]float32{1}, 18); !slices.Equal(got.Adj.Data, want) || got.Edges() != 9 {
 		t.Errorf("weights %v of %d edges, want ones of 9", got.Adj.Data, got.Edges())
 	}
 	c.Adj = &mat.CSR{Rows: 12, Cols: 12, Indptr: make([]int64, 13)}
-	if got, err = condense.Load(save(t, c)); err != nil || got.Adj != nil || got.Edges() != 0 {
-		t.Errorf("adjacency %v, error %v, want none", got.Adj, err)
+	if got = mattest.Must(condense.Load(save(t, c))); got.Adj != nil || got.Edges() != 0 {
+		t.Errorf("adjacency %v, want none", got.Adj)
 	}
 }
 
@@ -177,8 +173,7 @@ func contents(t *testing.T, path string) (map[string]string, map[string]*safeten
 
 func elements[E safetensors.Element](t *testing.T, file *safetensors.File, name string) []E {
 	t.Helper()
-	data := mattest.Must(safetensors.Slice[E](file, name))
-	return slices.Clone(data)
+	return slices.Clone(mattest.Must(safetensors.Slice[E](file, name)))
 }
 
 // An invalid graph or a cancelled write leaves no file.
@@ -206,13 +201,6 @@ func TestSaveStopsWithoutAFile(t *testing.T) {
 
 // The file contains what users of PyTorch Geometric expect in Python, under these names and with these types.
 func TestFileInPython(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 on this machine")
-	}
-	if err := exec.Command(python, "-c", "import numpy, safetensors.numpy").Run(); err != nil {
-		t.Skip("python3 has no numpy and safetensors")
-	}
 	small := whole(t)
 	const script = `
 import sys, numpy as np
@@ -225,10 +213,7 @@ print(np.float32(f["x"][3, 2]), f["y"].tolist(), f["members.indices"].tolist())
 e = f["edge_index"]
 print(sorted(set(map(tuple, e.T))) == sorted(set(map(tuple, e[::-1].T))))
 `
-	out, err := exec.Command(python, "-c", script, save(t, small)).CombinedOutput()
-	if err != nil {
-		t.Fatalf("python3: %v\n%s", err, out)
-	}
+	got := mattest.Python(t, "numpy, safetensors.numpy", script, save(t, small))
 	want := fmt.Sprintf(`edge_index int64 (2, 18)
 edge_weight float32 (18,)
 members.indices int64 (12,)
@@ -241,10 +226,9 @@ y int64 (12,)
 y_soft float32 (12, 3)
 True True
 %v %s %s
-True
-`, small.X.Row(3)[2], listed(small.Y), listed(small.Members.Indices))
-	if string(out) != want {
-		t.Errorf("python3 reads\n%swant\n%s", out, want)
+True`, small.X.Row(3)[2], listed(small.Y), listed(small.Members.Indices))
+	if got != want {
+		t.Errorf("python3 reads\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -22,10 +22,7 @@ func FuzzLoad(f *testing.F) {
 	for i, kind := range kinds[:4] {
 		path := filepath.Join(f.TempDir(), "small"+kind)
 		mattest.OK(f, c.Save(f.Context(), path))
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := mattest.Must(os.ReadFile(path))
 		f.Add(uint8(i), text)
 		f.Add(uint8(i), text[:len(text)-7])
 	}
@@ -41,14 +38,8 @@ func FuzzLoad(f *testing.F) {
 // FuzzNew checks that parameters of methods cause no panic, and that accepted parameters can be written as JSON again.
 func FuzzNew(f *testing.F) {
 	for _, name := range condense.Names() {
-		m, err := condense.New(name, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
-		text, err := json.Marshal(m)
-		if err != nil {
-			f.Fatal(err)
-		}
+		m := mattest.Must(condense.New(name, nil))
+		text := mattest.Must(json.Marshal(m))
 		f.Add(name, text)
 	}
 	f.Add("cgc", []byte(`{"temperature":"inf","hop_weights":[1,1e999]}`))

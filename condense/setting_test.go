@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -18,15 +17,10 @@ func TestView(t *testing.T) {
 		{}, {Standardize: true}, {Inductive: true}, {Standardize: true, Inductive: true},
 		{NormalizeFeatures: true}, {NormalizeFeatures: true, Standardize: true, Inductive: true},
 	} {
-		view, err := s.View(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		view := mattest.Must(s.View(t.Context(), g))
 		want := g
 		if s.NormalizeFeatures {
-			if want, err = g.NormalizedFeatures(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			want = mattest.Must(g.NormalizedFeatures(t.Context()))
 		}
 		source := want
 		if s.Inductive {
@@ -37,9 +31,7 @@ func TestView(t *testing.T) {
 			if !reflect.DeepEqual(view.Scaling, &scaling) {
 				t.Errorf("%+v: scaling %v, want that of the training nodes, %v", s, view.Scaling, scaling)
 			}
-			if want, err = want.Scaled(t.Context(), scaling); err != nil {
-				t.Fatal(err)
-			}
+			want = mattest.Must(want.Scaled(t.Context(), scaling))
 		}
 		if !reflect.DeepEqual(view.Graph, want) || view.Nodes != 100 || (view.Scaling != nil) != s.Standardize {
 			t.Errorf("%+v: another graph than expected", s)
@@ -83,10 +75,7 @@ func TestUnder(t *testing.T) {
 	if text, err := json.Marshal(m); err != nil || string(text) != `{"standardize":true,"inductive":true,"replace":true}` {
 		t.Errorf("JSON %s, error %v", text, err)
 	}
-	small, err := m.Condense(t.Context(), hundred(t), 9, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(m.Condense(t.Context(), hundred(t), 9, 4))
 	const config = `{"method":"draw","nodes":9,"seed":4,"standardize":true,"inductive":true,"replace":true}`
 	if string(small.Config) != config || !small.Inductive || small.Scaling == nil || small.GraphNodes != 100 {
 		t.Errorf("configuration %s, inductive %v, scaling %v", small.Config, small.Inductive, small.Scaling)
@@ -96,8 +85,6 @@ func TestUnder(t *testing.T) {
 			t.Errorf("node %d does not train", v)
 		}
 	}
-	_, err = condense.Under(condense.Setting{Standardize: true}, m).Condense(t.Context(), hundred(t), 9, 4)
-	if err == nil || !strings.Contains(err.Error(), "has a setting of its own") {
-		t.Errorf("a setting under a setting: error %v", err)
-	}
+	again := condense.Under(condense.Setting{Standardize: true}, m)
+	mattest.Fails(t, "has a setting of its own")(again.Condense(t.Context(), hundred(t), 9, 4))
 }

@@ -72,9 +72,7 @@ func TestSize(t *testing.T) {
 		"ratio 1.5, must be above 0 and at most 1": {Ratio: 1.5},
 		"label ratio NaN, must be above 0":         {LabelRatio: math.NaN()},
 	} {
-		if err := size.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: error %v, want %q", size, err, want)
-		}
+		mattest.WantError(t, size.Validate(), want)
 	}
 	if err := (condense.Size{Ratio: 1}).Validate(); err != nil || !(condense.Size{}).IsZero() {
 		t.Errorf("a ratio of 1: error %v", err)
@@ -83,9 +81,7 @@ func TestSize(t *testing.T) {
 
 func TestTrainable(t *testing.T) {
 	g := hundred(t)
-	if err := condense.Trainable(g); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, condense.Trainable(g))
 	missing := *g
 	missing.Split.Train = slices.DeleteFunc(slices.Clone(g.Split.Train), func(v int32) bool { return g.Y[v] == 1 })
 	want := "class 1 of graph hundred has 0 training nodes and 17 for validation and test"

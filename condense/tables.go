@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -25,16 +26,12 @@ const scalingMean, scalingStd = "scaling_mean", "scaling_std"
 // The metadata is the same as in arrays, plus the scaling as two JSON lists.
 func (c *Condensed) tables(meta map[string]string) *format.Tables {
 	n := c.Nodes()
-	ids := make([]int32, n)
-	for i := range ids {
-		ids[i] = int32(i)
-	}
 	label := format.Column{Name: "label", Data: c.Y}
 	if distinct(c.ClassNames) {
 		label.Dictionary = c.ClassNames
 	}
 	nodes := format.Table{Rows: n, Columns: []format.Column{
-		{Name: "id", Data: ids}, label, {Name: "x", Width: c.X.Cols, Data: c.X.Data},
+		{Name: "id", Data: memory.Range(0, n)}, label, {Name: "x", Width: c.X.Cols, Data: c.X.Data},
 	}}
 	add := func(column format.Column) { nodes.Columns = append(nodes.Columns, column) }
 	if c.Soft != nil {
@@ -48,10 +45,8 @@ func (c *Condensed) tables(meta map[string]string) *format.Tables {
 			add(format.Column{Name: "member_ids", Offsets: m.Indptr, Data: c.MemberIDs})
 		}
 	}
-	a := c.Adj
-	if a == nil {
-		a = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Data: []float32{}}
-	} else if a.Data == nil {
+	a := c.edgeMatrix()
+	if a.Data == nil {
 		a = &mat.CSR{Rows: n, Cols: n, Indptr: a.Indptr, Indices: a.Indices, Data: slices.Repeat([]float32{1}, a.NNZ())}
 	}
 	if c.Scaling != nil {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -109,10 +110,7 @@ func TestAdjacencyKeepsOrderedEdges(t *testing.T) {
 	for i := range m {
 		drawn.From, drawn.To = append(drawn.From, int32(i*7919%n)), append(drawn.To, int32((i*i+i/n)%n))
 	}
-	want, _, err := graph.Adjacency(t.Context(), n, drawn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.First(graph.Adjacency(t.Context(), n, drawn))
 	e := list(want)
 	got, changes, err := graph.Adjacency(t.Context(), n, e)
 	if err != nil || !same(got, want) || &got.Indices[0] != &e.To[0] || changes.Merged != e.Len()/2 {
@@ -148,10 +146,7 @@ func BenchmarkAdjacency(b *testing.B) {
 	for i := range m {
 		e.From[i], e.To[i] = random.Int32N(n), random.Int32N(n)
 	}
-	adj, _, err := graph.Adjacency(b.Context(), n, e)
-	if err != nil {
-		b.Fatal(err)
-	}
+	adj := mattest.First(graph.Adjacency(b.Context(), n, e))
 	ordered, both := list(adj), list(adj)
 	random.Shuffle(both.Len(), func(i, j int) {
 		both.From[i], both.From[j], both.To[i], both.To[j] = both.From[j], both.From[i], both.To[j], both.To[i]
@@ -159,9 +154,7 @@ func BenchmarkAdjacency(b *testing.B) {
 	for name, e := range map[string]graph.Edges{"one way": e, "both ways": both, "ordered": ordered} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := graph.Adjacency(b.Context(), n, e); err != nil {
-					b.Fatal(err)
-				}
+				mattest.First(graph.Adjacency(b.Context(), n, e))
 			}
 			b.ReportMetric(float64(adj.NNZ())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mentries/s")
 		})
@@ -179,9 +172,7 @@ func TestAdjacencyOfManyEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := one.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, one.Validate(t.Context()))
 	slices.Reverse(from)
 	slices.Reverse(to)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(7))
@@ -211,12 +202,7 @@ func drawnBuilder() *graph.Builder {
 // TestGraphReports checks that progress counts each chunk up to the total.
 func TestGraphReports(t *testing.T) {
 	var events []progress.Event
-	_, _, err := drawnBuilder().Graph(progress.With(t.Context(), func(e progress.Event) {
-		events = append(events, e)
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.First(drawnBuilder().Graph(progress.With(t.Context(), func(e progress.Event) { events = append(events, e) })))
 	if len(events) < 12 {
 		t.Fatalf("%d events, want one for each chunk of each pass", len(events))
 	}

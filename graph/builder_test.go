@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -93,7 +94,7 @@ func TestBuilderNamesTheFault(t *testing.T) {
 		}},
 		{"features: feature 0 of node 3 is not a finite number", func(b *graph.Builder) {
 			d := dense(b)
-			d.Data[6], b.X = inf, &reader{of: d}
+			d.Data[6], b.X = inf, mattest.Distant{Of: d}
 		}},
 		{"features: features: 3 row pointers for 4 rows", func(b *graph.Builder) {
 			b.X = &mat.CSR{Rows: 4, Cols: 1, Indptr: []int64{0, 0, 0}}
@@ -120,11 +121,11 @@ func TestBuilderNamesTheFault(t *testing.T) {
 func TestBuilderPassesOnErrorsOfReading(t *testing.T) {
 	lost := errors.New("connection lost")
 	b := square()
-	b.X = &reader{of: mat.NewDense(4, 2), err: lost}
+	b.X = mattest.Distant{Of: mat.NewDense(4, 2), Err: lost}
 	if _, _, err := b.Graph(t.Context()); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}
-	b.X = &reader{of: mat.NewDense(4, 2)}
+	b.X = mattest.Distant{Of: mat.NewDense(4, 2)}
 	if g, _, err := b.Graph(t.Context()); err != nil || g.Features() != 2 {
 		t.Errorf("a matrix of another type: %v", err)
 	}

@@ -13,11 +13,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-func digestOf(t *testing.T, g *graph.Graph) graph.Digest {
-	t.Helper()
-	return mattest.Must(graph.DigestOf(g))
-}
-
 // large returns the graph of demo with more features, so that its digest reads only a sample of its nodes.
 func large() *graph.Graph {
 	g := demo()
@@ -34,10 +29,10 @@ func large() *graph.Graph {
 // A digest does not depend on names, nor on how features and weights are stored.
 func TestDigestOfOtherStorage(t *testing.T) {
 	for name, made := range map[string]func() *graph.Graph{"small": demo, "large": large} {
-		want := digestOf(t, made())
+		want := mattest.Must(graph.DigestOf(made()))
 		for what, change := range map[string]func(g *graph.Graph){
 			"sparse":         func(g *graph.Graph) { g.X = g.X.(*mat.Dense).Sparse() },
-			"another type":   func(g *graph.Graph) { g.X = &reader{of: g.X} },
+			"another type":   func(g *graph.Graph) { g.X = mattest.Distant{Of: g.X} },
 			"names":          func(g *graph.Graph) { g.Name, g.IDs = "other", make([]string, 300) },
 			"weights of 1":   func(g *graph.Graph) { g.Adj.Data = slices.Repeat([]float32{1}, len(g.Adj.Indices)) },
 			"negative zeros": func(g *graph.Graph) { negate(g.X.(*mat.Dense).Data) },
@@ -49,14 +44,14 @@ func TestDigestOfOtherStorage(t *testing.T) {
 		} {
 			g := made()
 			change(g)
-			if got := digestOf(t, g); got != want {
+			if got := mattest.Must(graph.DigestOf(g)); got != want {
 				t.Errorf("%s, %s: %+v, want %+v", name, what, got, want)
 			}
 		}
 	}
 	lost := errors.New("lost")
 	g := demo()
-	g.X = &reader{of: g.X, err: lost}
+	g.X = mattest.Distant{Of: g.X, Err: lost}
 	if _, err := graph.DigestOf(g); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}
@@ -109,9 +104,9 @@ func TestDigest(t *testing.T) {
 				func(to *graph.Digest, from graph.Digest) { to.Classes = from.Classes },
 			},
 		} {
-			before, g := digestOf(t, made()), made()
+			before, g := mattest.Must(graph.DigestOf(made())), made()
 			c.change(g)
-			after := digestOf(t, g)
+			after := mattest.Must(graph.DigestOf(g))
 			if after == before {
 				t.Errorf("%s, %s: the digest stays", name, what)
 			}
@@ -129,26 +124,17 @@ func TestDigestsStay(t *testing.T) {
 		Adjacency: "daaa7b3f9fc15336", X: "7db6ed1d341671fc", Labels: "94de6cc85d988b9b",
 		Train: "94de6cc85d988b9b", Val: "a890adf674b36ba6", Test: "8e453e8b05606c94",
 	}
-	if got := digestOf(t, path()); got != want {
+	if got := mattest.Must(graph.DigestOf(path())); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
 // demo returns a synthetic graph.
 func demo() *graph.Graph {
-	g, err := synth.Make(context.Background(), synth.Shape{
+	return mattest.Must(synth.Make(context.Background(), synth.Shape{
 		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(5, 5))
-	if err != nil {
-		panic(err)
-	}
-	return g
-}
-
-func identify(t *testing.T, g *graph.Graph) graph.Identity {
-	t.Helper()
-	return mattest.Must(graph.Identify(g))
+	}, rand.NewPCG(5, 5)))
 }
 
 // Logs of experiments contain fingerprints, so fingerprints must not change between versions.
@@ -159,7 +145,7 @@ func TestFingerprintsStay(t *testing.T) {
 		g    *graph.Graph
 		want string
 	}{"dense": {dense, "d879250c8730930d064ca9f0385fe0ec"}, "sparse": {sparse, "4f8bc53c511918ea4a700e871b370f75"}} {
-		if got := identify(t, c.g).Fingerprint; got != c.want {
+		if got := mattest.Must(graph.Identify(c.g)).Fingerprint; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -167,13 +153,13 @@ func TestFingerprintsStay(t *testing.T) {
 
 func TestFingerprintOfOtherMatrices(t *testing.T) {
 	g := path()
-	want := identify(t, g)
-	g.X = &reader{of: g.X}
-	if got := identify(t, g); got != want {
+	want := mattest.Must(graph.Identify(g))
+	g.X = mattest.Distant{Of: g.X}
+	if got := mattest.Must(graph.Identify(g)); got != want {
 		t.Errorf("%+v, want that of dense features %+v", got, want)
 	}
 	lost := errors.New("lost")
-	g.X = &reader{of: g.X, err: lost}
+	g.X = mattest.Distant{Of: g.X, Err: lost}
 	if _, err := graph.Identify(g); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}
@@ -181,7 +167,7 @@ func TestFingerprintOfOtherMatrices(t *testing.T) {
 
 // The fingerprint depends on everything in a graph except its name.
 func TestFingerprint(t *testing.T) {
-	want := identify(t, demo())
+	want := mattest.Must(graph.Identify(demo()))
 	sizes := demo().Sizes()
 	sizes.Fingerprint = want.Fingerprint
 	if want != sizes || want != (graph.Identity{Name: "demo", Fingerprint: want.Fingerprint, Nodes: 300, Edges: 900,
@@ -190,7 +176,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	other := demo()
 	other.Name = "other"
-	if got := identify(t, other); got.Fingerprint != want.Fingerprint {
+	if got := mattest.Must(graph.Identify(other)); got.Fingerprint != want.Fingerprint {
 		t.Error("the fingerprint follows the name")
 	}
 	seen := map[string]string{want.Fingerprint: "nothing"}
@@ -208,7 +194,7 @@ func TestFingerprint(t *testing.T) {
 	} {
 		g := demo()
 		change(g)
-		got := identify(t, g).Fingerprint
+		got := mattest.Must(graph.Identify(g)).Fingerprint
 		if before, is := seen[got]; is {
 			t.Errorf("%s and %s have one fingerprint", what, before)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -259,7 +260,7 @@ func TestScalingDoesNotCancel(t *testing.T) {
 			0,
 		})
 	}
-	s := mattest.Must(graph.FitScaling(x, nodes(n)))
+	s := mattest.Must(graph.FitScaling(x, memory.Range(0, n)))
 	for j := range x.Cols {
 		shift := float64(x.Row(0)[j]) // differences from it are integers, whose sums of squares are exact
 		sum, square := 0.0, 0.0
@@ -275,13 +276,4 @@ func TestScalingDoesNotCancel(t *testing.T) {
 			t.Errorf("feature %d: mean %v, deviation %v, want %v, %v", j, s.Mean[j], s.Std[j], shift+sum/n, std)
 		}
 	}
-}
-
-// nodes returns the nodes 0 to n−1.
-func nodes(n int) []int32 {
-	all := make([]int32, n)
-	for v := range all {
-		all[v] = int32(v)
-	}
-	return all
 }

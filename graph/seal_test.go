@@ -52,7 +52,7 @@ func TestSealBreaks(t *testing.T) {
 		"features":  func(g *graph.Graph) { g.X = mat.NewDense(4, 4) },
 		"numbers":   func(g *graph.Graph) { x := g.X.(*mat.Dense); x.Data = slices.Clone(x.Data) },
 		"sparse":    func(g *graph.Graph) { g.X = g.X.(*mat.Dense).Sparse() },
-		"reader":    func(g *graph.Graph) { g.X = &reader{of: g.X} },
+		"reader":    func(g *graph.Graph) { g.X = mattest.Distant{Of: g.X} },
 		"ids":       func(g *graph.Graph) { g.IDs = []string{"a"} },
 		"names":     func(g *graph.Graph) { g.ClassNames = []string{"a"} },
 		"labels":    func(g *graph.Graph) { g.Y = slices.Clone(g.Y) },

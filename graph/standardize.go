@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -62,8 +64,8 @@ func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) er
 	_, d := x.Dims()
 	var rows mat.Dense
 	const block = 4096
-	for lo := 0; lo < len(nodes); lo += block {
-		if err := mat.Rows(&rows, x, nodes[lo:min(lo+block, len(nodes))]); err != nil {
+	for some := range slices.Chunk(nodes, block) {
+		if err := mat.Rows(&rows, x, some); err != nil {
 			return err
 		}
 		parallel.For(d, 16, func(from, to int) {
@@ -90,7 +92,7 @@ func (g *Graph) Scaled(ctx context.Context, s Scaling) (*Graph, error) {
 		x := mat.NewDense(n, d)
 		err := parallel.ForContext(ctx, n, 256, func(lo, hi int) {
 			part := mat.Dense{Rows: hi - lo, Cols: d, Data: x.Data[lo*d : hi*d]}
-			_ = mat.Read(&part, g.X, between(lo, hi), 0, d) // these types return no error
+			_ = mat.Read(&part, g.X, memory.Range(lo, hi), 0, d) // these types return no error
 			s.apply(&part, 0)
 		})
 		if err != nil {
@@ -114,13 +116,4 @@ func (s Scaling) apply(x *mat.Dense, first int) {
 			}
 		}
 	})
-}
-
-// between returns lo … hi−1.
-func between(lo, hi int) []int32 {
-	all := make([]int32, hi-lo)
-	for i := range all {
-		all[i] = int32(lo + i)
-	}
-	return all
 }

@@ -1,6 +1,10 @@
 package mat
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/graph-condensation/cgc/internal/memory"
+)
 
 // blockRows bounds the rows of a block, and blockElements its elements.
 const (
@@ -16,7 +20,7 @@ func Blocks(x Matrix) iter.Seq2[*Dense, error] {
 		step := max(1, min(blockRows, blockElements/max(1, d)))
 		block := new(Dense)
 		for lo := 0; lo < n; lo += step {
-			if err := Read(block, x, consecutive(lo, min(lo+step, n)), 0, d); err != nil {
+			if err := Read(block, x, memory.Range(lo, min(lo+step, n)), 0, d); err != nil {
 				yield(nil, err)
 				return
 			}

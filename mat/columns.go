@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -34,7 +35,7 @@ func readChunks(
 	return parallel.Try(ctx, n, chunk, func(first, end int) error {
 		var some []int32
 		if rows == nil {
-			some = consecutive(first, end)
+			some = memory.Range(first, end)
 		} else {
 			some = rows[first:end]
 		}
@@ -46,15 +47,6 @@ func readChunks(
 		use(first, block)
 		return nil
 	})
-}
-
-// consecutive returns the integers from first to end−1.
-func consecutive(first, end int) []int32 {
-	rows := make([]int32, end-first)
-	for r := range rows {
-		rows[r] = int32(first + r)
-	}
-	return rows
 }
 
 // blocks is a pool of memory for rows that are used as soon as they are read.

@@ -3,8 +3,6 @@ package mat
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -166,7 +164,7 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 		x = p.Unchecked()
 	}
 	err = readChunks(ctx, x, nil, rowChunk, 0, cols, func(lo int, block *Dense) {
-		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)
+		first[lo/rowChunk] = 1 + kernel.FirstNotFinite(block.Data)
 	})
 	if err != nil {
 		return 0, 0, false, err
@@ -179,18 +177,14 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 	return 0, 0, false, nil
 }
 
-// notFinite reports whether v is NaN or an infinity: all bits of the exponent are ones.
-func notFinite(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
-
 // firstNotFinite returns the index of the first value of data that is not finite, or −1 if all are finite or ctx is
 // done.
 func firstNotFinite(ctx context.Context, data []float32) int {
 	const chunk = 1 << 16
 	first := make([]int, (len(data)+chunk-1)/chunk)
 	ended := parallel.ForContext(ctx, len(data), chunk, func(lo, hi int) {
-		first[lo/chunk] = -1
-		if !kernel.Finite(data[lo:hi]) {
-			first[lo/chunk] = lo + slices.IndexFunc(data[lo:hi], notFinite)
+		if first[lo/chunk] = kernel.FirstNotFinite(data[lo:hi]); first[lo/chunk] >= 0 {
+			first[lo/chunk] += lo
 		}
 	})
 	if ended != nil {

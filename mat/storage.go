@@ -51,7 +51,7 @@ type CannotKeep struct {
 
 // Error names the position, the value and the limit.
 func (e *CannotKeep) Error() string {
-	if notFinite(e.Value) {
+	if !kernel.Finite([]float32{e.Value}) {
 		return fmt.Sprintf("feature %d of node %d is %v, must be a finite number", e.Col, e.Row, e.Value)
 	}
 	return fmt.Sprintf("feature %d of node %d is %v, expected −%v to %v for %s", e.Col, e.Row, e.Value,

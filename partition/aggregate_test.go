@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -40,10 +39,7 @@ func aggregate(t *testing.T, m partition.Partitioner, temperature float64, budge
 	confidence []float32) *partition.Aggregation {
 	t.Helper()
 	plan := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: temperature}
-	a, err := plan.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := mattest.Must(plan.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2)))
 	return a
 }
 
@@ -201,14 +197,9 @@ func TestAggregateRefuses(t *testing.T) {
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1} }), bad, y, r,
 			"partitioning class 1: row 0 column 1 is NaN"},
 	} {
-		if _, err := c.plan.Aggregate(t.Context(), c.x.View().Rows(), c.y, c.r, rand.NewPCG(1, 2)); err == nil ||
-			!strings.Contains(err.Error(), c.says) {
-			t.Errorf("error %v, want it to say %q", err, c.says)
-		}
+		mattest.Fails(t, c.says)(c.plan.Aggregate(t.Context(), c.x.View().Rows(), c.y, c.r, rand.NewPCG(1, 2)))
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := ok.Aggregate(ctx, x.View().Rows(), y, r, rand.NewPCG(1, 2)); err != context.Canceled {
+	if _, err := ok.Aggregate(mattest.Cancelled(t), x.View().Rows(), y, r, rand.NewPCG(1, 2)); err != context.Canceled {
 		t.Errorf("error %v after cancel", err)
 	}
 }

@@ -18,10 +18,7 @@ var arxivTraining = []int{437, 382, 3604, 1014, 2864, 2933, 703, 380, 4056, 2245
 // BenchmarkAggregate partitions as many rows as ogbn-arxiv has training nodes, and 40% more, and aggregates them into
 // 454 nodes.
 func BenchmarkAggregate(b *testing.B) {
-	budgets, err := partition.Budgets(arxivTraining, 454)
-	if err != nil {
-		b.Fatal(err)
-	}
+	budgets := mattest.Must(partition.Budgets(arxivTraining, 454))
 	var y []int32
 	for c, n := range arxivTraining {
 		y = append(y, slices.Repeat([]int32{int32(c)}, n+n*4/10)...)
@@ -33,9 +30,7 @@ func BenchmarkAggregate(b *testing.B) {
 			b.Run(fmt.Sprintf("%d×%d/%T%v", x.Rows, d, m, m), func(b *testing.B) {
 				plan := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: 1}
 				for b.Loop() {
-					if _, err := plan.Aggregate(b.Context(), x.View().Rows(), y, nil, rand.NewPCG(1, 2)); err != nil {
-						b.Fatal(err)
-					}
+					mattest.Must(plan.Aggregate(b.Context(), x.View().Rows(), y, nil, rand.NewPCG(1, 2)))
 				}
 			})
 		}

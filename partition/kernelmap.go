@@ -44,12 +44,8 @@ func newKernelMap(ctx context.Context, u *mat.Dense) (*kernelMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	second := mat.NewDense(r+1, r+1)
-	for i, v := range gram.Data {
-		second.Data[i] = float32(v)
-	}
 	var image mat.Dense
-	mat.Mul(&image, m.w, second)
+	mat.Mul(&image, m.w, factor.Rounded(gram.Data, gram.N))
 	total := 0.0
 	for i := range n {
 		degree := 0.0

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,12 +132,7 @@ func (m KMeans) restarts(n, d, k int) int {
 	return m.Restarts
 }
 
-func (m KMeans) iterations() int {
-	if m.Iterations == 0 {
-		return defaultIterations
-	}
-	return m.Iterations
-}
+func (m KMeans) iterations() int { return cmp.Or(m.Iterations, defaultIterations) }
 
 func (m KMeans) check() error {
 	var errs []error

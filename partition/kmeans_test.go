@@ -33,11 +33,7 @@ func spread(x *mat.Dense, g partition.Groups) (sum float64) {
 
 func group(t testing.TB, m partition.Partitioner, x *mat.Dense, k int, seed uint64) partition.Groups {
 	t.Helper()
-	g, err := m.Partition(t.Context(), x.View().Rows(), k, rand.NewPCG(seed, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.Must(m.Partition(t.Context(), x.View().Rows(), k, rand.NewPCG(seed, 0)))
 }
 
 // The objective in Stats is that of the groups and never rises, for any rows. A run of t iterations equals the first t

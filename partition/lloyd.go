@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -41,7 +42,7 @@ func newLloyd(p *points, k int) *lloyd {
 
 // chunk is the number of rows in a task of a pass. It is large enough that adding up the sums of the tasks costs
 // little.
-func (l *lloyd) chunk() int { return max(l.points.chunk(), 8*l.k) }
+func (l *lloyd) chunk() int { return max(factor.PassRows(l.n), 8*l.k) }
 
 // run starts from l.centres, and leaves the groups that it finds in l.of and their means in l.centres.
 func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (stats Stats, err error) {
@@ -95,7 +96,7 @@ func (l *lloyd) assign(first bool) error {
 			sum = l.part[lo/chunk-1]
 			clear(sum)
 		}
-		l.each(lo, hi, func(at, end int, x []float32) {
+		factor.Each(l, lo, hi, func(at, end int, x []float32) {
 			row := func(i int) []float32 { return x[(i-at)*d : (i-at+1)*d] }
 			if first {
 				for i := at; i < end; i++ {
@@ -120,7 +121,7 @@ func (l *lloyd) assign(first bool) error {
 	if first {
 		l.total = 0
 		for _, v := range l.norms {
-			if !(v <= mostNorm) {
+			if !(v <= factor.MostNorm) {
 				return errUnlike
 			}
 			l.total += float64(v)
@@ -150,10 +151,7 @@ func (l *lloyd) fillEmpty() (empty int) {
 			continue
 		}
 		if empty == 0 {
-			far = make([]int32, len(l.next))
-			for i := range far {
-				far[i] = int32(i)
-			}
+			far = memory.Range(0, len(l.next))
 			slices.SortStableFunc(far, func(a, b int32) int { return cmp.Compare(l.dist[b], l.dist[a]) })
 		}
 		empty++
@@ -162,7 +160,7 @@ func (l *lloyd) fillEmpty() (empty int) {
 		}
 		i := int(far[0])
 		l.count[l.next[i]]--
-		move(l.sum, l.d, l.block(make([]float32, l.d), i, i+1), int(l.next[i]), j)
+		move(l.sum, l.d, l.Block(i, i+1, new(mat.Dense)), int(l.next[i]), j)
 		l.next[i] = int32(j)
 		l.count[j] = 1
 		far = far[1:]

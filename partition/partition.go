@@ -13,10 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
@@ -109,13 +109,8 @@ func checkLengths(x [][]float32) error {
 // finite returns an error that names the first number of x that is NaN or infinite.
 func finite(x [][]float32) error {
 	for i, row := range x {
-		if kernel.Dot(row, row) <= math.MaxFloat32 {
-			continue
-		}
-		for j, v := range row { // values are large, or at least one is not finite
-			if math.Float32bits(v)&0x7f800000 == 0x7f800000 { // all ones in the exponent
-				return fmt.Errorf("row %d column %d is %v, must be a finite number", i, j, v)
-			}
+		if j := kernel.FirstNotFinite(row); j >= 0 {
+			return fmt.Errorf("row %d column %d is %v, must be a finite number", i, j, row[j])
 		}
 	}
 	return nil
@@ -123,11 +118,7 @@ func finite(x [][]float32) error {
 
 // singletons puts each of n rows in its own group.
 func singletons(n int) Groups {
-	g := Groups{Of: make([]int32, n), K: n, Stats: Stats{Converged: true}}
-	for i := range g.Of {
-		g.Of[i] = int32(i)
-	}
-	return g
+	return Groups{Of: memory.Range(0, n), K: n, Stats: Stats{Converged: true}}
 }
 
 // Random shuffles the rows and cuts them into k groups whose sizes differ by at most one. It is the ablation "w RAN" of

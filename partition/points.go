@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -18,7 +17,7 @@ import (
 // mean is about zero, which avoids cancellation in the expansion. They are scaled by a power of two if squares could
 // overflow or underflow in float32.
 //
-// Points are kept in memory, or recomputed from the rows for each pass if there are only a few passes: see block. If
+// Points are kept in memory, or recomputed from the rows for each pass if there are only a few passes: see Block. If
 // there are few rows of many columns, points in memory are replaced by their coordinates in the space that they span: n
 // columns instead of d, with the same distances.
 type points struct {
@@ -31,14 +30,8 @@ type points struct {
 	unit  float64     // unit times a squared distance of points is the squared distance of their rows
 }
 
-const (
-	// rowChunk is the number of rows in one task of a pass over the rows. It decides the order of sums.
-	rowChunk = 512
-	// blockSize is the number of values of the points in a block: 256 kB, half of a typical second-level cache.
-	blockSize = 1 << 16
-	// If the largest squared norm is between these bounds, squared distances neither overflow nor lose much to underflow.
-	leastNorm, mostNorm = 0x1p-40, 0x1p40
-)
+// rowChunk is the number of rows in one task of newPoints.
+const rowChunk = 512
 
 // centred returns x as points that are not in memory, shifted by minus its mean. They have no norms.
 func centred(x [][]float32) *points {
@@ -65,7 +58,7 @@ func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 			p.norms[i] = kernel.Dot(row, row)
 		}
 	})
-	if largest := slices.Max(p.norms); !(largest >= leastNorm && largest <= mostNorm) {
+	if largest := slices.Max(p.norms); !(largest >= factor.LeastNorm && largest <= factor.MostNorm) {
 		if err := p.rescale(); err != nil {
 			return p, cmp.Or(finite(x), err)
 		}
@@ -86,12 +79,6 @@ func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 	return p, nil
 }
 
-// tasks is the maximum number of tasks for a pass over many rows. Each task has its own sums.
-const tasks = 32
-
-// chunk returns the number of rows in a task.
-func (p *points) chunk() int { return max(4*rowChunk, (p.n+tasks-1)/tasks) }
-
 // others returns x as points with the shift of p, not in memory. p must not be scaled or converted to coordinates.
 func (p *points) others(x [][]float32) *points {
 	return &points{n: len(x), d: p.d, rows: x, shift: p.shift, norms: make([]float32, len(x)), unit: 1}
@@ -102,45 +89,17 @@ func (p *points) Dims() (n, d int) { return p.n, p.d }
 
 // Block returns points lo to hi−1, one after the other. It computes them in buffer if they are not in memory.
 func (p *points) Block(lo, hi int, buffer *mat.Dense) []float32 {
-	if p.x == nil {
-		buffer.Reshape(hi-lo, p.d)
-	}
-	return p.block(buffer.Data, lo, hi)
-}
-
-// blockRows is the number of points in a block.
-func (p *points) blockRows() int { return max(32, blockSize/max(1, p.d)) }
-
-// block returns points lo to hi−1, one after the other. It writes them to the given slice if they are not in memory.
-func (p *points) block(memory []float32, lo, hi int) []float32 {
 	if p.x != nil {
 		return p.x.Data[lo*p.d : hi*p.d]
 	}
-	memory = memory[:(hi-lo)*p.d]
+	buffer.Reshape(hi-lo, p.d)
 	for i := lo; i < hi; i++ {
 		if i+ahead < hi {
 			kernel.Prefetch(p.rows[i+ahead])
 		}
-		kernel.Add(memory[(i-lo)*p.d:(i-lo+1)*p.d], p.rows[i], p.shift)
+		kernel.Add(buffer.Row(i-lo), p.rows[i], p.shift)
 	}
-	return memory
-}
-
-// blocks is a pool of memory for blocks.
-var blocks = sync.Pool{New: func() any { return new([]float32) }}
-
-// each calls f for blocks of the points lo to hi−1: x has points at to end−1.
-func (p *points) each(lo, hi int, f func(at, end int, x []float32)) {
-	memory := blocks.Get().(*[]float32)
-	rows := p.blockRows()
-	if p.x == nil && len(*memory) < rows*p.d {
-		*memory = make([]float32, rows*p.d)
-	}
-	for ; lo < hi; lo += rows {
-		end := min(lo+rows, hi)
-		f(lo, end, p.block(*memory, lo, end))
-	}
-	blocks.Put(memory)
+	return buffer.Data
 }
 
 // rescale multiplies the points by the power of two that brings their largest magnitude to between ½ and 1.

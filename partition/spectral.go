@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,21 +64,13 @@ func (m Spectral) Partition(ctx context.Context, x [][]float32, k int, src rand.
 	if err != nil {
 		return Groups{}, err
 	}
-	dense := m.Dense
-	if dense == 0 {
-		dense = defaultDense
-	}
-	var embedding *mat.Dense
-	products := 0
-	switch {
-	case u.Cols == 0: // equal rows
-		embedding = u
-	default:
+	embedding, products := u, 0
+	if u.Cols > 0 { // otherwise all rows are equal
 		s, err := newKernelMap(ctx, u)
 		if err != nil {
 			return Groups{}, err
 		}
-		if len(x) <= dense {
+		if len(x) <= cmp.Or(m.Dense, defaultDense) {
 			embedding, err = s.leadingDense(ctx, k)
 		} else {
 			embedding, products, err = s.leading(ctx, u, k, random)
@@ -102,11 +95,8 @@ const gramColumns = 24
 // x. r is below k if the rank is lower. Many rows are not copied but read two or three times.
 func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
 	if len(x) >= 2*sampleSize(k) {
-		find := leadingByGram
-		if len(x[0]) > gramColumns*(k+factor.Oversampling) {
-			find = leadingByKrylov
-		}
-		if u, err := find(ctx, x, k, random); !errors.Is(err, errUnlike) && !errors.Is(err, factor.ErrRange) {
+		u, err := leadingOfMany(ctx, x, k, random)
+		if !errors.Is(err, errUnlike) && !errors.Is(err, factor.ErrRange) {
 			return u, err
 		}
 	}
@@ -120,13 +110,12 @@ func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat
 	return factor.LeftSingular(ctx, p.x, k, random)
 }
 
-// leadingByGram implements leading with the eigenvectors of the d×d Gram matrix.
-func leadingByGram(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
-	return factor.CentredLeftByGram(ctx, centred(x), k, random)
-}
-
-// leadingByKrylov implements leading with a Krylov space that starts from a sample of the rows.
-func leadingByKrylov(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
+// leadingOfMany implements leading for many rows: with the eigenvectors of the d×d Gram matrix, or with a Krylov space
+// that starts from a sample of the rows.
+func leadingOfMany(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
+	if len(x[0]) <= gramColumns*(k+factor.Oversampling) {
+		return factor.CentredLeftByGram(ctx, centred(x), k, random)
+	}
 	sample, err := newPoints(ctx, sampled(x, sampleRows, random))
 	if err != nil || sample.unit != 1 || sample.total == 0 {
 		return nil, errUnlike

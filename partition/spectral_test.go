@@ -70,13 +70,7 @@ func TestKernelProduct(t *testing.T) {
 		b := rapid.IntRange(1, 5).Draw(r, "b")
 		seed := rapid.Uint64().Draw(r, "seed")
 		random := rand.New(rand.NewPCG(seed, 1))
-		u, v := mat.NewDense(n, d), mat.NewDense(n, b)
-		for i := range u.Data {
-			u.Data[i] = float32(random.NormFloat64())
-		}
-		for i := range v.Data {
-			v.Data[i] = float32(random.NormFloat64())
-		}
+		u, v := mattest.Normal(n, d, random), mattest.Normal(n, b, random)
 		got, err := partition.KernelProduct(t.Context(), u, v)
 		if err != nil {
 			r.Fatal(err)
@@ -144,10 +138,7 @@ func TestLeadingLeft(t *testing.T) {
 				got += v * v
 			}
 		}
-		gram, err := factor.Gram(t.Context(), exact)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gram := mattest.Must(factor.Gram(t.Context(), exact))
 		var e gonum.EigenSym
 		e.Factorize(gonum.NewSymDense(c.d, gram.Data), false)
 		values := e.Values(nil)
@@ -166,20 +157,13 @@ func TestLeadingLeft(t *testing.T) {
 // leadingLeft returns the vectors of step 1 of Spectral for the rows of x.
 func leadingLeft(t *testing.T, x *mat.Dense, k int) *mat.Dense {
 	t.Helper()
-	u, err := partition.LeadingLeft(t.Context(), x.View().Rows(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return mattest.Must(partition.LeadingLeft(t.Context(), x.View().Rows(), k))
 }
 
 // wantOrthonormal checks the products of the columns of v.
 func wantOrthonormal(t *testing.T, name string, v *mat.Dense) {
 	t.Helper()
-	gram, err := factor.Gram(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gram := mattest.Must(factor.Gram(t.Context(), v))
 	for i := range gram.N {
 		for j, product := range gram.Row(i) {
 			if i == j {

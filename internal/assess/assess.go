@@ -27,15 +27,6 @@ type Assessment struct {
 	Accuracy float64
 }
 
-// Assess fits the classifier to the mean of h and evaluates each hop. It is Fit followed by Judge.
-func Assess(ctx context.Context, h []mat.View, y []int32, classes int) (Assessment, error) {
-	a, err := Fit(ctx, h, y, classes)
-	if err == nil {
-		a.Judge(h, y)
-	}
-	return a, err
-}
-
 // Fit fits the classifier to the mean of h and evaluates it on H⁽ᴷ⁾ only. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes,
 // each n×d; y holds their classes in [0, classes). The errors are the same as those of LeastSquares. The result is the
 // same for any number of threads.
@@ -43,7 +34,7 @@ func Fit(ctx context.Context, h []mat.View, y []int32, classes int) (Assessment,
 	if len(h) == 0 {
 		panic("assess: no embeddings")
 	}
-	fitted, err := leastSquares(ctx, h, y, classes)
+	fitted, err := LeastSquares(ctx, h, y, classes)
 	if err != nil {
 		return Assessment{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/assess"
@@ -19,11 +18,8 @@ func hops(n, d, classes, count int, random *rand.Rand) (h []mat.View, y []int32)
 		y = append(y, int32(i*i%classes))
 	}
 	for range count {
-		m := mat.NewDense(n, d)
+		m := mattest.Normal(n, d, random)
 		for i := range n {
-			for j := range d {
-				m.Row(i)[j] = float32(random.NormFloat64())
-			}
 			m.Row(i)[int(y[i])%d] += 2
 		}
 		h = append(h, m.View())
@@ -48,8 +44,8 @@ func TestAssessFitsTheMean(t *testing.T) {
 				mean.Data[i] += v / 4 // exact except for the additions
 			}
 		}
-		want := mattest.Must(assess.LeastSquares(t.Context(), mean, y, 5))
-		got := mattest.Must(assess.Assess(t.Context(), h, y, 5))
+		want := mattest.Must(assess.LeastSquares(t.Context(), []mat.View{mean.View()}, y, 5))
+		got := fit(t, h, y, 5)
 		if got.Rank != want.Rank {
 			t.Errorf("%v: rank %d, want %d", shape, got.Rank, want.Rank)
 		}
@@ -62,25 +58,23 @@ func TestAssessFitsTheMean(t *testing.T) {
 	}
 }
 
-// Fit evaluates the last hop, and Judge the others. Together they equal Assess.
+// Fit evaluates the last hop, and Judge the others.
 func TestJudgeCompletesFit(t *testing.T) {
 	h, y := hops(300, 9, 4, 3, rand.New(rand.NewPCG(5, 0)))
-	want := mattest.Must(assess.Assess(t.Context(), h, y, 4))
-	got := mattest.Must(assess.Fit(t.Context(), h, y, 4))
-	if got.Confidence[0] != nil || got.Confidence[1] != nil || !slices.Equal(got.Confidence[2], want.Confidence[2]) {
-		t.Errorf("confidence of each hop before Judge: %d, %d, %d values, want that of the last alone",
-			len(got.Confidence[0]), len(got.Confidence[1]), len(got.Confidence[2]))
+	a := mattest.Must(assess.Fit(t.Context(), h, y, 4))
+	if want := [][]float32{nil, nil, a.Of(h[2], y)}; !reflect.DeepEqual(a.Confidence, want) {
+		t.Errorf("confidence before Judge %v, want that of the last hop alone, %v", a.Confidence, want)
 	}
-	got.Judge(h, y)
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("Fit and Judge give %+v, Assess gives %+v", got, want)
+	a.Judge(h, y)
+	if want := [][]float32{a.Of(h[0], y), a.Of(h[1], y), a.Of(h[2], y)}; !reflect.DeepEqual(a.Confidence, want) {
+		t.Errorf("confidence after Judge %v, want %v", a.Confidence, want)
 	}
 }
 
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.
 func TestResidualIsOrthogonal(t *testing.T) {
 	h, y := hops(5000, 30, 7, 1, rand.New(rand.NewPCG(2, 0)))
-	fitted := mattest.Must(assess.LeastSquares(t.Context(), h[0].Dense(), y, 7))
+	fitted := mattest.Must(assess.LeastSquares(t.Context(), h, y, 7))
 	var fit, along mat.Dense
 	mat.Mul(&fit, h[0].Dense(), fitted.W)
 	for i, c := range y {
@@ -96,5 +90,5 @@ func TestResidualIsOrthogonal(t *testing.T) {
 
 func TestAssessIgnoresThreads(t *testing.T) {
 	h, y := hops(9000, 40, 6, 3, rand.New(rand.NewPCG(3, 0)))
-	mattest.IgnoresThreads(t, func() assess.Assessment { return mattest.Must(assess.Assess(t.Context(), h, y, 6)) })
+	mattest.IgnoresThreads(t, func() assess.Assessment { return fit(t, h, y, 6) })
 }

@@ -46,7 +46,8 @@ func (c Classifier) Warning() string {
 }
 
 // LeastSquares returns the classifier with W = T⁺Y, the minimiser of ‖Y − TW‖² of smallest norm, where Y has the
-// one-hot rows of y (eq. 14). t is T, n×d; y holds the classes of its rows in [0, classes).
+// one-hot rows of y (eq. 14). T is the mean of h, each n×d; y holds the classes of its rows in [0, classes). With S =
+// Σ_l H⁽ˡ⁾, W is (K+1)·S⁺Y. S is formed completely only if it has fewer rows than columns.
 //
 // The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is
 // below 10⁻⁷ of its trace count as zero. These are singular values of T below 3·10⁻⁴ of its Frobenius norm. T often
@@ -58,13 +59,7 @@ func (c Classifier) Warning() string {
 //
 // The result is the same for any number of threads. It is an error if there are no rows, or if T or W contains a number
 // that is not finite. LeastSquares returns ctx.Err() soon after ctx is done.
-func LeastSquares(ctx context.Context, t *mat.Dense, y []int32, classes int) (Classifier, error) {
-	return leastSquares(ctx, []mat.View{t.View()}, y, classes)
-}
-
-// leastSquares is like LeastSquares, for T = S/(K+1) with S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is formed completely only if
-// it has fewer rows than columns.
-func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Classifier, error) {
+func LeastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Classifier, error) {
 	n, d := h[0].Dims()
 	if len(y) == 0 {
 		return Classifier{}, fmt.Errorf("0 training nodes, must be at least 1")
@@ -118,11 +113,35 @@ func solvePrimal(ctx context.Context, s hops, y []int32, classes int) (fitted Cl
 	if err != nil {
 		return fitted, err
 	}
+	norms := make([]float64, gram.N)
+	for j := range norms {
+		norms[j] = math.Sqrt(gram.Row(j)[j])
+	}
+	return s.solution(ctx, gram, right, classes, norms)
+}
+
+// solveDual is like solvePrimal, with the Gram matrix of the rows. It is for fewer rows than columns.
+func solveDual(ctx context.Context, s hops, y []int32, classes int) (fitted Classifier, err error) {
+	whole := mat.NewDense(s.views[0].Dims())
+	s.sum(whole, 0)
+	gram, err := factor.GramRows(ctx, whole)
+	if err != nil {
+		return fitted, err
+	}
+	if fitted, err = s.solution(ctx, gram, oneHot(y, classes), classes, columnNorms(whole)); err != nil {
+		return fitted, err
+	}
+	dual := fitted.W
+	fitted.W = new(mat.Dense)
+	mat.MulTA(fitted.W, whole, dual)
+	return fitted, ctx.Err()
+}
+
+// solution returns the classifier whose W solves gram·W = right, both for SD. norms are those of the columns of SD.
+func (s hops) solution(
+	ctx context.Context, gram *factor.Symmetric, right []float64, classes int, norms []float64,
+) (fitted Classifier, err error) {
 	if s.scale == nil {
-		norms := make([]float64, gram.N)
-		for j := range norms {
-			norms[j] = math.Sqrt(gram.Row(j)[j])
-		}
 		if fitted.Scales = ratio(norms); !usable(gram.Trace(), fitted.Scales) {
 			return fitted, errUnscaled
 		}
@@ -134,29 +153,6 @@ func solvePrimal(ctx context.Context, s hops, y []int32, classes int) (fitted Cl
 	fitted.Rank, fitted.Condition = solution.Rank, math.Sqrt(solution.Condition)
 	fitted.W = factor.Rounded(solution.X, classes)
 	return fitted, nil
-}
-
-// solveDual is like solvePrimal, with the Gram matrix of the rows. It is for fewer rows than columns.
-func solveDual(ctx context.Context, s hops, y []int32, classes int) (fitted Classifier, err error) {
-	whole := mat.NewDense(s.views[0].Dims())
-	s.sum(whole, 0)
-	gram, err := factor.GramRows(ctx, whole)
-	if err != nil {
-		return fitted, err
-	}
-	if s.scale == nil {
-		if fitted.Scales = ratio(columnNorms(whole)); !usable(gram.Trace(), fitted.Scales) {
-			return fitted, errUnscaled
-		}
-	}
-	solution, err := gram.PseudoSolve(ctx, oneHot(y, classes), classes, cut)
-	if err != nil {
-		return fitted, err
-	}
-	fitted.Rank, fitted.Condition = solution.Rank, math.Sqrt(solution.Condition)
-	fitted.W = new(mat.Dense)
-	mat.MulTA(fitted.W, whole, factor.Rounded(solution.X, classes))
-	return fitted, ctx.Err()
 }
 
 // cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction does not count. Sums of
@@ -231,35 +227,21 @@ type hops struct {
 	scale []float32 // the diagonal of D; nil if it is the identity
 }
 
-// sum sets dst to rows lo, lo+1, … of SD.
+// sum sets dst to rows lo, lo+1, … of SD. Each hop is scaled before the addition, which then cannot overflow.
 func (s hops) sum(dst *mat.Dense, lo int) {
-	h := s.views
-	if s.scale != nil {
-		s.scaledSum(dst, lo)
-		return
-	}
+	scaled := make([]float32, len(s.scale))
 	for r := range dst.Rows {
-		row := dst.Row(r)
-		if len(h) == 1 {
-			copy(row, h[0].Row(lo+r))
-			continue
-		}
-		kernel.Add(row, h[0].Row(lo+r), h[1].Row(lo+r))
-		for _, hop := range h[2:] {
-			kernel.Add(row, row, hop.Row(lo+r))
-		}
-	}
-}
-
-// scaledSum is sum with each hop scaled before the addition, which then cannot overflow.
-func (s hops) scaledSum(dst *mat.Dense, lo int) {
-	term := make([]float32, dst.Cols)
-	for r := range dst.Rows {
-		row := dst.Row(r)
-		kernel.Mul(row, s.views[0].Row(lo+r), s.scale)
-		for _, hop := range s.views[1:] {
-			kernel.Mul(term, hop.Row(lo+r), s.scale)
-			kernel.Add(row, row, term)
+		for l, hop := range s.views {
+			term := hop.Row(lo + r)
+			if s.scale != nil {
+				kernel.Mul(scaled, term, s.scale)
+				term = scaled
+			}
+			if row := dst.Row(r); l == 0 {
+				copy(row, term)
+			} else {
+				kernel.Add(row, row, term)
+			}
 		}
 	}
 }

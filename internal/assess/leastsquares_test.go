@@ -33,7 +33,9 @@ func scaled(h []mat.View, factor func(j int) float32) (all []mat.View) {
 
 func fit(t *testing.T, h []mat.View, y []int32, classes int) assess.Assessment {
 	t.Helper()
-	return mattest.Must(assess.Assess(t.Context(), h, y, classes))
+	a := mattest.Must(assess.Fit(t.Context(), h, y, classes))
+	a.Judge(h, y)
+	return a
 }
 
 // Multiplying all features by a factor divides the classifier by that factor. At 1e19 squares overflow, at 1e-25 they
@@ -124,9 +126,9 @@ func TestFitRefuses(t *testing.T) {
 			t.Errorf("%v: error %v after the end of the context", shape, err)
 		}
 	}
-	none, err := assess.LeastSquares(t.Context(), mat.NewDense(30, 0), make([]int32, 30), 20)
+	none, err := assess.LeastSquares(t.Context(), []mat.View{mat.NewDense(30, 0).View()}, make([]int32, 30), 20)
 	if err != nil || none.Rank != 0 || none.Condition != 1 || none.Scales != 1 {
 		t.Errorf("no features: %+v, error %v", none, err)
 	}
-	mattest.Fails(t, "0 training nodes")(assess.LeastSquares(t.Context(), mat.NewDense(0, 3), nil, 2))
+	mattest.Fails(t, "0 training nodes")(assess.LeastSquares(t.Context(), []mat.View{mat.NewDense(0, 3).View()}, nil, 2))
 }

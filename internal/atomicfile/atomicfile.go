@@ -24,16 +24,16 @@ const readable = 0o644
 // link. If anything fails, the temporary file is removed, and path is unchanged. The error says "writing PATH" and
 // wraps the error of write.
 func Write(path string, write func(io.Writer) error) (err error) {
+	defer writing(path, &err)
 	Clean(path)
 	file, err := create(path)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return err
 	}
 	defer func() {
 		if err != nil {
 			file.Close()
 			os.Remove(file.Name())
-			err = fmt.Errorf("writing %s: %w", path, err)
 		}
 	}()
 	if err := write(file); err != nil {
@@ -43,6 +43,13 @@ func Write(path string, write func(io.Writer) error) (err error) {
 		return reason(err)
 	}
 	return rename(file, path)
+}
+
+// writing adds to an error which file was being written. Functions that write defer it.
+func writing(path string, err *error) {
+	if *err != nil {
+		*err = fmt.Errorf("writing %s: %w", path, *err)
+	}
 }
 
 // rename syncs a file, renames it to path and closes it.

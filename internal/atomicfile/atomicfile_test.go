@@ -2,97 +2,125 @@ package atomicfile_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-func TestWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.txt")
-	put := func(text string, end error) error {
+// writers are the ways to write a path: a file with a text, or a folder with a file "x" of that text. They fail with
+// end.
+var writers = map[string]func(path, text string, end error) error{
+	"Write": func(path, text string, end error) error {
 		return atomicfile.Write(path, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return errors.Join(err, end)
 		})
+	},
+	"Folder": func(path, text string, end error) error {
+		return atomicfile.Folder(path+"/", func(folder string) error {
+			return errors.Join(os.WriteFile(filepath.Join(folder, "x"), []byte(text), 0o600), end)
+		})
+	},
+	"Scratch": func(path, text string, end error) error {
+		return atomicfile.Scratch(path, func(folder string, file *os.File) error {
+			bucket := filepath.Join(folder, "bucket")
+			if err := os.WriteFile(bucket, []byte(text), 0o600); err != nil {
+				return err
+			}
+			if got, err := os.ReadFile(bucket); err != nil || string(got) != text {
+				return fmt.Errorf("bucket holds %q, %v, expected %q", got, err, text)
+			}
+			_, err := file.WriteString(text)
+			return errors.Join(err, end)
+		})
+	},
+}
+
+// content returns the text that one of writers wrote.
+func content(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		text, _ = os.ReadFile(filepath.Join(path, "x"))
 	}
-	full := errors.New("disk full")
-	if err := put("first", full); !errors.Is(err, full) {
-		t.Errorf("error %v, want %v", err, full)
+	return string(text)
+}
+
+func names(t *testing.T, folder string) (list []string) {
+	t.Helper()
+	for _, e := range mattest.Must(os.ReadDir(folder)) {
+		list = append(list, e.Name())
 	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("half a file stands under the name of the whole")
-	}
-	if err := put("second", nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := put("third", full); err == nil {
-		t.Error("no error")
-	}
-	if got, _ := os.ReadFile(path); string(got) != "second" {
-		t.Errorf("the file holds %q, want what was written last without an error", got)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o444 != 0o444 {
-		t.Errorf("others cannot read it: %v %v", info.Mode(), err)
-	}
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
-		t.Errorf("temporary files are left: %v", left)
+	return list
+}
+
+// TestWriters checks that what is written appears completely or not at all, and that nothing else is left.
+func TestWriters(t *testing.T) {
+	for name, write := range writers {
+		dir := t.TempDir()
+		path, full := filepath.Join(dir, "a"), errors.New("disk full")
+		want := "writing " + path + ": disk full"
+		if err := write(path, "first", full); !errors.Is(err, full) || err.Error() != want || len(names(t, dir)) > 0 {
+			t.Errorf("%s: error %v, want %s, left %v", name, err, want, names(t, dir))
+		}
+		for _, text := range []string{"much longer than what follows", "second"} {
+			mattest.OK(t, write(path, text, nil))
+		}
+		if err := write(path, "third", full); !errors.Is(err, full) {
+			t.Errorf("%s: error %v, want %v", name, err, full)
+		}
+		if got := content(path); got != "second" || !slices.Equal(names(t, dir), []string{"a"}) {
+			t.Errorf("%s: %q beside %v, want what was written last without an error", name, got, names(t, dir))
+		}
+		if info := mattest.Must(os.Stat(path)); info.Mode().Perm()&0o444 != 0o444 {
+			t.Errorf("%s: others cannot read it: %v", name, info.Mode())
+		}
+		path = filepath.Join(dir, "nowhere", "a")
+		if err := write(path, "", nil); err == nil || err.Error() != "writing "+path+": no such file or directory" {
+			t.Errorf("%s: error %v in a folder that does not exist", name, err)
+		}
 	}
 }
 
-func TestWriteSaysWhy(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "nowhere", "a.txt")
-	err := atomicfile.Write(path, func(io.Writer) error { return nil })
-	if want := "writing " + path + ": no such file or directory"; err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
-	if err := atomicfile.Check(path); !errors.Is(err, fs.ErrNotExist) {
+func TestCheck(t *testing.T) {
+	if err := atomicfile.Check(filepath.Join(t.TempDir(), "nowhere", "a.txt")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
-	if err := atomicfile.Check(filepath.Join(t.TempDir(), "a.txt")); err != nil {
-		t.Error(err)
+	mattest.OK(t, atomicfile.Check(filepath.Join(t.TempDir(), "a.txt")))
+}
+
+// TestFiles checks that a folder never takes the place of a file, and that nothing is written below a file.
+func TestFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	mattest.OK(t, writers["Write"](path, "text", nil))
+	mattest.WantError(t, writers["Folder"](path, "", nil), "it is a file, must be a folder")
+	if err := writers["Scratch"](filepath.Join(path, "in a file"), "", nil); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v for a file in a file", err)
 	}
 }
 
-// TestFolder checks that a folder appears completely or not at all, and replaces an existing folder.
-func TestFolder(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "out")
-	put := func(name string, wrong error) func(string) error {
-		return func(folder string) error {
-			return errors.Join(os.WriteFile(filepath.Join(folder, name), []byte(name), 0o600), wrong)
+func TestScratchIsTakenOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are not locked here")
+	}
+	path := filepath.Join(t.TempDir(), "big")
+	err := atomicfile.Scratch(path, func(folder string, _ *os.File) error {
+		inner := atomicfile.Scratch(path, func(string, *os.File) error { return nil })
+		if inner == nil || !strings.Contains(inner.Error(), "another process is making it") {
+			t.Errorf("error %v, want one that says that the file is being made", inner)
 		}
-	}
-	broken := errors.New("broken")
-	if err := atomicfile.Folder(path, put("a", broken)); !errors.Is(err, broken) {
-		t.Errorf("error %v", err)
-	}
-	for _, name := range []string{"b", "c"} {
-		if err := atomicfile.Folder(path+"/", put(name, nil)); err != nil {
-			t.Fatal(err)
+		if _, err := os.Stat(filepath.Join(folder, "file")); err != nil {
+			t.Errorf("the second call removes files of the first: %v", err)
 		}
-	}
-	if err := atomicfile.Folder(path, put("d", broken)); !errors.Is(err, broken) {
-		t.Errorf("error %v", err)
-	}
-	var found []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			found = append(found, path)
-		}
-		return err
+		return nil
 	})
-	if all, _ := os.ReadDir(dir); err != nil || len(all) != 1 || len(found) != 1 || filepath.Base(found[0]) != "c" {
-		t.Errorf("%v: left %v and %v, want out/c alone", err, all, found)
-	}
-	file := filepath.Join(path, "c")
-	if err := atomicfile.Folder(file, put("e", nil)); err == nil {
-		t.Error("a folder takes the place of a file")
-	}
-	if err := atomicfile.Folder(filepath.Join(dir, "none", "out"), put("f", nil)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v", err)
-	}
+	mattest.OK(t, err)
 }

@@ -3,7 +3,7 @@ package atomicfile_test
 import (
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // put creates files with their names as content and, for names that end in a slash, folders with a file.
@@ -21,22 +22,10 @@ func put(t *testing.T, dir string, list ...string) {
 	for _, name := range list {
 		path := filepath.Join(dir, name)
 		if strings.HasSuffix(name, "/") {
-			if err := os.Mkdir(path, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, os.Mkdir(path, 0o755))
 			path = filepath.Join(path, "lock")
 		}
-		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// writes returns a function that writes text.
-func writes(text string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
+		mattest.OK(t, os.WriteFile(path, []byte(name), 0o600))
 	}
 }
 
@@ -59,9 +48,7 @@ func TestClean(t *testing.T) {
 	}
 	put(t, dir, stay...)
 	put(t, dir, ".a.txt.cgc-1-2", ".a.txt.cgc-99-3/", ".a.txt.cgc-1-4.old/", ".a.txt.partial/")
-	if err := os.Symlink("a.txt", filepath.Join(dir, ".a.txt.cgc-1-5")); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Symlink("a.txt", filepath.Join(dir, ".a.txt.cgc-1-5")))
 	stay = append(stay, ".a.txt.cgc-1-5", ".b.partial", ".c.partial")
 	put(t, dir, ".c.partial")
 	atomicfile.Clean(filepath.Join(dir, "c"))
@@ -70,9 +57,7 @@ func TestClean(t *testing.T) {
 		t.Error("a file is taken for a folder of temporary files")
 	}
 	locked := filepath.Join(dir, ".a.txt.cgc-1-4.old")
-	if err := os.Chmod(locked, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.Chmod(locked, 0o500))
 	atomicfile.Clean(filepath.Join(dir, "a.txt"))
 	stay = slices.DeleteFunc(stay, func(name string) bool { return strings.HasSuffix(name, "/") })
 	slices.Sort(stay)
@@ -84,19 +69,14 @@ func TestClean(t *testing.T) {
 // TestWritersClean checks that every way to write cleans first.
 func TestWritersClean(t *testing.T) {
 	unlocked(t)
-	for name, write := range map[string]func(path string) error{
-		"Write":  func(path string) error { return atomicfile.Write(path, func(io.Writer) error { return nil }) },
-		"Folder": func(path string) error { return atomicfile.Folder(path+"/", func(string) error { return nil }) },
-		"Check":  func(path string) error { return errors.Join(atomicfile.Check(path), os.WriteFile(path, nil, 0o600)) },
-		"Scratch": func(path string) error {
-			return atomicfile.Scratch(path, func(string, *os.File) error { return nil })
-		},
-	} {
+	all := maps.Clone(writers)
+	all["Check"] = func(path, text string, _ error) error {
+		return errors.Join(atomicfile.Check(path), os.WriteFile(path, []byte(text), 0o600))
+	}
+	for name, write := range all {
 		dir := t.TempDir()
 		put(t, dir, ".a.cgc-1-2", ".a.cgc-1-3/", ".a.partial/")
-		if err := write(filepath.Join(dir, "a")); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		mattest.OK(t, write(filepath.Join(dir, "a"), "", nil))
 		if got := names(t, dir); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("%s leaves %q", name, got)
 		}
@@ -127,33 +107,19 @@ func TestCleanLeavesTheLiving(t *testing.T) {
 	for i := range runs {
 		group.Go(func() {
 			for j := range times {
-				text := fmt.Sprint(i, j)
-				err := atomicfile.Write(filepath.Join(dir, "file"), writes(text))
-				err = errors.Join(err, atomicfile.Folder(filepath.Join(dir, "folder"), func(folder string) error {
-					return os.WriteFile(filepath.Join(folder, "x"), []byte(text), 0o600)
-				}))
-				scratch := atomicfile.Scratch(filepath.Join(dir, "big"), func(folder string, file *os.File) error {
-					if err := os.WriteFile(filepath.Join(folder, "bucket"), []byte(text), 0o600); err != nil {
-						return err
+				for name, write := range writers {
+					err := write(filepath.Join(dir, name), fmt.Sprint(i, j), nil)
+					busy := err != nil && name == "Scratch" && strings.Contains(err.Error(), "another process is making it")
+					if err != nil && !busy {
+						t.Errorf("run %d, time %d: %v", i, j, err)
+						return
 					}
-					if got, err := os.ReadFile(filepath.Join(folder, "bucket")); err != nil || string(got) != text {
-						return fmt.Errorf("bucket holds %q, %v, expected %q", got, err, text)
-					}
-					_, err := file.WriteString(text)
-					return err
-				})
-				if scratch != nil && !strings.Contains(scratch.Error(), "another process is making it") {
-					err = errors.Join(err, scratch)
-				}
-				if err != nil {
-					t.Errorf("run %d, time %d: %v", i, j, err)
-					return
 				}
 			}
 		})
 	}
 	group.Wait()
-	if got := names(t, dir); !slices.Equal(got, []string{"big", "file", "folder"}) {
+	if got := names(t, dir); !slices.Equal(got, []string{"Folder", "Scratch", "Write"}) {
 		t.Errorf("left %q", got)
 	}
 }
@@ -168,22 +134,12 @@ func TestLinks(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	for _, name := range []string{"file", "lost"} {
-		if err := atomicfile.Write(filepath.Join(dir, name), writes("new")); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, name := range []string{"folder", "gone"} {
-		err := atomicfile.Folder(filepath.Join(dir, name), func(folder string) error {
-			return os.WriteFile(filepath.Join(folder, "lock"), []byte("new"), 0o600)
-		})
-		if err != nil {
-			t.Error(err)
-		}
+	for name, writer := range map[string]string{"file": "Write", "lost": "Write", "folder": "Folder", "gone": "Folder"} {
+		mattest.OK(t, writers[writer](filepath.Join(dir, name), "new", nil))
 	}
 	for name, want := range map[string]string{
-		"precious": "precious", "treasure/lock": "treasure/", "file": "new", "lost": "new", "folder/lock": "new",
-		"gone/lock": "new",
+		"precious": "precious", "treasure/lock": "treasure/", "file": "new", "lost": "new", "folder/x": "new",
+		"gone/x": "new",
 	} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
 			t.Errorf("%s holds %q, %v, want %q", name, got, err, want)

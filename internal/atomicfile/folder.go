@@ -2,7 +2,6 @@ package atomicfile
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,16 +16,16 @@ import (
 // If the process is killed in that moment, the next call first restores the old folder.
 func Folder(path string, write func(folder string) error) (err error) {
 	path = filepath.Clean(path)
+	defer writing(path, &err)
 	Clean(path)
 	folder, lock, err := createFolder(path)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return err
 	}
 	defer lock.Close()
 	defer func() {
 		if err != nil {
 			os.RemoveAll(folder)
-			err = fmt.Errorf("writing %s: %w", path, err)
 		}
 	}()
 	if err := write(folder); err != nil {

@@ -16,13 +16,9 @@ import (
 // process writes the same path, Scratch returns an error.
 func Scratch(path string, write func(folder string, file *os.File) error) (err error) {
 	path = filepath.Clean(path)
+	defer writing(path, &err)
 	Clean(path)
 	folder := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+partial)
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing %s: %w", path, err)
-		}
-	}()
 	lock, err := takeFolder(folder)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/budget"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -22,10 +23,7 @@ func TestLeast(t *testing.T) {
 // TestGraph checks the bytes of each kind of matrix.
 func TestGraph(t *testing.T) {
 	a := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 2, 2}, Indices: []int32{1, 0}}
-	x, err := paneled.New(3, 5, 2, mat.F16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := mattest.Must(paneled.New(3, 5, 2, mat.F16))
 	weighted := &mat.CSR{Rows: 3, Cols: 3, Indptr: a.Indptr, Indices: a.Indices, Data: []float32{1, 2}}
 	for i, c := range []struct{ got, want int64 }{
 		{budget.Graph(a, mat.NewDense(3, 5)), 40 + 60},

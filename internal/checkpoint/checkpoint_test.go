@@ -25,9 +25,7 @@ func TestResume(t *testing.T) {
 	if step, err := k.Resume("a", nil); step != 0 || err != nil {
 		t.Fatalf("without a file: step %d, %v", step, err)
 	}
-	if err := k.Save(ctx, "a", 7, []*mat.Dense{matrix(1, 2), matrix(3)}); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, k.Save(ctx, "a", 7, []*mat.Dense{matrix(1, 2), matrix(3)}))
 	state := []*mat.Dense{matrix(0, 0), matrix(0)}
 	if step, err := k.Resume("a", state); step != 7 || err != nil ||
 		!slices.Equal(state[0].Data, []float32{1, 2}) || state[1].Data[0] != 3 {
@@ -43,15 +41,11 @@ func TestResume(t *testing.T) {
 	} {
 		mattest.Fails(t, c.says)(k.Resume(c.identity, c.state))
 	}
-	if err := os.WriteFile(path, []byte("no"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.WriteFile(path, []byte("no"), 0o666))
 	if _, err := k.Resume("a", state); err == nil {
 		t.Error("a file of two bytes is resumed")
 	}
-	if err := checkpoint.Remove(ctx); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, checkpoint.Remove(ctx))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
 	}
@@ -63,16 +57,12 @@ func TestInterval(t *testing.T) {
 	parent, cancel := context.WithCancel(t.Context())
 	ctx := checkpoint.With(parent, path, time.Hour)
 	k := checkpoint.From(ctx)
-	if err := k.Save(ctx, "a", 1, nil); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, k.Save(ctx, "a", 1, nil))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("written before the interval is over: %v", err)
 	}
 	cancel()
-	if err := k.Save(ctx, "a", 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, k.Save(ctx, "a", 2, nil))
 	if step, err := k.Resume("a", nil); step != 2 || err != nil {
 		t.Errorf("step %d, %v, want 2", step, err)
 	}

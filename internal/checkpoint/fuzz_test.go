@@ -15,10 +15,7 @@ func FuzzResume(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "state")
 	ctx := checkpoint.With(f.Context(), path, 0)
 	mattest.OK(f, checkpoint.From(ctx).Save(ctx, "a", 7, []*mat.Dense{matrix(1, 2), matrix(3)}))
-	text, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile(path))
 	f.Add(text)
 	f.Add(text[:20])
 	f.Add([]byte{})

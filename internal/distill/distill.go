@@ -14,6 +14,7 @@
 package distill
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
@@ -121,39 +123,23 @@ func (Method) Name() string { return "cgc-d" }
 
 // Check returns what is wrong with the parameters, or with g or nodes for these parameters.
 func (m Method) Check(g *graph.Graph, nodes int) error {
-	switch {
-	case m.Hops < 0 || m.Hops > mostHops:
-		return outOfRange("hops", m.Hops, fmt.Sprintf("from 0 to %d", mostHops))
-	case len(m.Teachers) == 0:
-		return outOfRange("teachers", "[]", "at least one depth")
-	case m.Students < 0 || m.Students > mostSteps:
-		return outOfRange("students", m.Students, fmt.Sprintf("from 0 to %d", mostSteps))
-	case m.Unlabelled != Auto && m.Unlabelled != Always && m.Unlabelled != Never:
-		return outOfRange("unlabelled", string(m.Unlabelled), "auto, always or never")
+	when := []When{Auto, Always, Never}
+	errs := []error{
+		parameter.Check(m.Hops >= 0 && m.Hops <= 20, "hops", m.Hops, "from 0 to 20"),
+		parameter.Check(len(m.Teachers) > 0, "teachers", "[]", "at least one depth"),
+		parameter.Check(m.Students >= 0 && m.Students <= 100, "students", m.Students, "from 0 to 100"),
+		parameter.Check(slices.Contains(when, m.Unlabelled), "unlabelled", string(m.Unlabelled), "auto, always or never"),
 	}
 	for _, d := range append(slices.Clone(m.Teachers), m.Smoothing) {
-		if d.Hops < 0 || d.Hops > mostSteps {
-			return outOfRange("hops of a depth", d.Hops, fmt.Sprintf("from 0 to %d", mostSteps))
-		}
-		if !(d.Teleport >= 0 && d.Teleport <= 1) {
-			return outOfRange("teleport of a depth", d.Teleport, "from 0 to 1")
-		}
+		errs = append(errs, parameter.Check(d.Hops >= 0 && d.Hops <= 100, "hops of a depth", d.Hops, "from 0 to 100"),
+			parameter.Check(d.Teleport >= 0 && d.Teleport <= 1, "teleport of a depth", d.Teleport, "from 0 to 1"))
 	}
-	if err := rival.Check(g, nodes); err != nil {
+	if err := cmp.Or(append(errs, rival.Check(g, nodes))...); err != nil {
 		return err
 	}
 	n, d := g.Nodes(), g.Features()
 	what := fmt.Sprintf("%s on %s nodes with %s features", m.Name(), digits.Group(n), digits.Group(d))
 	return m.Memory.Fits(what, m.bytes(n, len(g.Split.Train), d, g.Classes))
-}
-
-const (
-	mostHops  = 20
-	mostSteps = 100
-)
-
-func outOfRange(field string, value any, want string) error {
-	return &condense.FieldError{Field: field, Value: value, Want: want}
 }
 
 // bytes estimates the memory of a condensation, in bytes: the embeddings of the pool and as much for the blocks of
@@ -393,12 +379,8 @@ func (p *prepared) labels(ctx context.Context, how labelling) (labels *mat.Dense
 func (p *prepared) smooth(ctx context.Context, smoothing Depth) (*mat.Dense, error) {
 	q := p.q
 	if all := p.Graph.Nodes(); len(p.nodes) < all {
-		every := make([]int32, all)
-		for v := range every {
-			every[v] = int32(v)
-		}
 		var err error
-		if q, _, err = p.method.teach(ctx, p.embedder, every, nil, nil); err != nil {
+		if q, _, err = p.method.teach(ctx, p.embedder, memory.Range(0, all), nil, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -429,14 +411,14 @@ func (p *prepared) classes(labels *mat.Dense, all bool) (rows, y []int32) {
 	if !all {
 		return p.trains, p.y
 	}
-	rows, y = make([]int32, len(p.nodes)), make([]int32, len(p.nodes))
-	for i := range rows {
-		rows[i], y[i] = int32(i), int32(kernel.ArgMax(labels.Row(i)))
+	y = make([]int32, len(p.nodes))
+	for i := range y {
+		y[i] = int32(kernel.ArgMax(labels.Row(i)))
 	}
 	for i, row := range p.trains {
 		y[row] = p.y[i]
 	}
-	return rows, y
+	return memory.Range(0, len(y)), y
 }
 
 // sample returns some of rows and their classes y: of each class, perNode for each condensed node in its budget, at

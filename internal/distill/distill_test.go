@@ -51,10 +51,7 @@ func planted(t *testing.T, mislead float32) *graph.Graph {
 // account condenses g to four nodes and returns the account and the condensed graph.
 func account(t *testing.T, m distill.Method, g *graph.Graph) (distill.Account, *condense.Condensed) {
 	t.Helper()
-	small, err := m.Condense(t.Context(), g, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mattest.Must(m.Condense(t.Context(), g, 4, 1))
 	var a distill.Account
 	mattest.OK(t, json.Unmarshal(small.Account, &a))
 	return a, small

@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/distill"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -26,21 +27,14 @@ func cliques() *graph.Graph {
 			}
 		}
 	}
-	g, _, err := b.Graph(context.Background())
-	if err != nil {
-		panic(err)
-	}
+	g := mattest.First(b.Graph(context.Background()))
 	return g
 }
 
 func ExampleMethod() {
 	method := distill.New()
 	method.Unlabelled = distill.Always
-	small, err := method.Condense(context.Background(), cliques(), 2, 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	small := mattest.Must(method.Condense(context.Background(), cliques(), 2, 0))
 	fmt.Println(small.Method, small.Nodes(), small.Budget, small.Edges())
 	for j := range small.Nodes() {
 		members := small.Members.Indices[small.Members.Indptr[j]:small.Members.Indptr[j+1]]

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"os"
 	"sync"
-	"unsafe"
+
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // level is a division of keys into buckets of equal ranges.
@@ -77,7 +78,7 @@ func (s *Sorter) append(b *bucket, key []uint64, weight []float32) error {
 	return nil
 }
 
-// flush writes the block in memory.
+// flush writes the block in memory. Byte order does not matter: only this process reads its files.
 func (s *Sorter) flush(b *bucket) (err error) {
 	if b.file == nil {
 		if b.file, err = s.create("bucket"); err != nil {
@@ -85,9 +86,9 @@ func (s *Sorter) flush(b *bucket) (err error) {
 		}
 	}
 	at := b.blocks * s.blockBytes()
-	_, err = b.file.WriteAt(raw(b.key), at)
+	_, err = b.file.WriteAt(memory.Bytes(b.key), at)
 	if err == nil && s.weighted {
-		_, err = b.file.WriteAt(raw(b.weight), at+8*int64(s.plan.block))
+		_, err = b.file.WriteAt(memory.Bytes(b.weight), at+8*int64(s.plan.block))
 	}
 	b.blocks++
 	b.key, b.weight = b.key[:0], b.weight[:0]
@@ -111,11 +112,11 @@ func (s *Sorter) blocks(b *bucket, use func(key []uint64, weight []float32) erro
 		}
 		for k := range b.blocks {
 			at := k * s.blockBytes()
-			if _, err := b.file.ReadAt(raw(key), at); err != nil {
+			if _, err := b.file.ReadAt(memory.Bytes(key), at); err != nil {
 				return err
 			}
 			if s.weighted {
-				if _, err := b.file.ReadAt(raw(weight), at+8*int64(s.plan.block)); err != nil {
+				if _, err := b.file.ReadAt(memory.Bytes(weight), at+8*int64(s.plan.block)); err != nil {
 					return err
 				}
 			}
@@ -137,11 +138,3 @@ func (b *bucket) reset() {
 
 // remove closes and removes a file.
 func remove(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }
-
-// raw returns the memory of s as bytes. Byte order does not matter: only this process reads its files.
-func raw[T uint64 | float32 | int32 | uint32](s []T) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
-}

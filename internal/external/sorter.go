@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/radix"
 	"github.com/graph-condensation/cgc/progress"
@@ -140,9 +141,9 @@ func (s *Sorter) addChunk(edges graph.Edges, lo, hi int) error {
 		next[k+1] += next[k]
 	}
 	total := int(next[len(l.buckets)])
-	local.key = grown(local.key, total)
+	local.key = memory.Resized(local.key, total)
 	if s.weighted {
-		local.weight = grown(local.weight, total)
+		local.weight = memory.Resized(local.weight, total)
 	}
 	put := func(u, v int32, i int) {
 		at := &next[l.of(s.key(u, v))]
@@ -175,13 +176,6 @@ func (s *Sorter) addChunk(edges graph.Edges, lo, hi int) error {
 
 // key returns the entry in row u and column v. Keys are in the order of the entries.
 func (s *Sorter) key(u, v int32) uint64 { return uint64(u)<<s.columns | uint64(v) }
-
-func grown[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
 
 // weights returns weights lo to hi−1, or nil for unweighted edges.
 func weights(w []float32, weighted bool, lo, hi int) []float32 {

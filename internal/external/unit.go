@@ -1,12 +1,15 @@
 package external
 
-import "os"
+import (
+	"os"
+
+	"github.com/graph-condensation/cgc/internal/memory"
+)
 
 // unit is a range of keys whose entries are sorted and distinct. Its file holds the number of entries of each row, the
 // column of each entry and, if edges have weights, the weight of each entry.
 type unit struct {
 	first uint64
-	shift int
 	rows  int // more than 1 only if all of them are complete
 	count int
 	file  *os.File // nil if there are no entries
@@ -14,7 +17,7 @@ type unit struct {
 
 // writeUnit writes a unit of sorted entries.
 func (s *Sorter) writeUnit(b *bucket, key []uint64, weight []float32) (unit, error) {
-	u := unit{first: b.first, shift: b.shift, rows: 1, count: len(key)}
+	u := unit{first: b.first, rows: 1, count: len(key)}
 	row := int(b.first >> s.columns)
 	if b.shift > s.columns {
 		u.rows = min(1<<(b.shift-s.columns), s.nodes-row)
@@ -39,7 +42,7 @@ func (s *Sorter) writeUnit(b *bucket, key []uint64, weight []float32) (unit, err
 		return u, err
 	}
 	at := int64(0)
-	for _, part := range [][]byte{raw(degrees), raw(columns), raw(weight)} {
+	for _, part := range [][]byte{memory.Bytes(degrees), memory.Bytes(columns), memory.Bytes(weight)} {
 		if _, err := u.file.WriteAt(part, at); err != nil {
 			return u, err
 		}
@@ -59,7 +62,7 @@ type rows struct {
 // readUnit reads a unit into r.
 func (s *Sorter) readUnit(r *rows, u unit) error {
 	r.first = int(u.first >> s.columns)
-	r.degrees, r.columns, r.weights = grown(r.degrees, u.rows), grown(r.columns, u.count), nil
+	r.degrees, r.columns, r.weights = memory.Resized(r.degrees, u.rows), memory.Resized(r.columns, u.count), nil
 	clear(r.degrees)
 	if u.file == nil {
 		return nil
@@ -68,7 +71,7 @@ func (s *Sorter) readUnit(r *rows, u unit) error {
 		r.weights = make([]float32, u.count)
 	}
 	at := int64(0)
-	for _, part := range [][]byte{raw(r.degrees), raw(r.columns), raw(r.weights)} {
+	for _, part := range [][]byte{memory.Bytes(r.degrees), memory.Bytes(r.columns), memory.Bytes(r.weights)} {
 		if _, err := u.file.ReadAt(part, at); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // NotPositive is the error of a Cholesky factorisation of a matrix that is not positive definite to working precision.
@@ -125,6 +126,19 @@ func (c *Cholesky) Solve(ctx context.Context, b []float64, cols int) ([]float64,
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, u, part)
 	})
 	return x, err
+}
+
+// SolveDense is Solve for b in float32, and rounds the solution.
+func (c *Cholesky) SolveDense(ctx context.Context, b *mat.Dense) (*mat.Dense, error) {
+	wide := memory.Make[float64](len(b.Data))
+	for i, v := range b.Data {
+		wide[i] = float64(v)
+	}
+	x, err := c.Solve(ctx, wide, b.Cols)
+	if err != nil {
+		return nil, err
+	}
+	return Rounded(x, b.Cols), nil
 }
 
 // leastPivot returns min_i U_ii², or +Inf for an empty matrix. For s = VᵀV, it is the smallest squared distance of a

@@ -7,17 +7,14 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // The leading left singular vector of a matrix of rank 1.
 func ExampleLeftSingular() {
 	x := &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 2, 4, 2, 4}}
-	u, err := factor.LeftSingular(context.Background(), x, 2, rand.NewPCG(1, 2))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	u := mattest.Must(factor.LeftSingular(context.Background(), x, 2, rand.NewPCG(1, 2)))
 	fmt.Println(u.Cols)
 	for i := range u.Rows {
 		fmt.Printf("%.3f ", math.Abs(float64(u.Row(i)[0])))
@@ -31,11 +28,7 @@ func ExampleLeftSingular() {
 // The minimum-norm solution of a system with many solutions.
 func ExampleSymmetric_PseudoSolve() {
 	s := &factor.Symmetric{N: 2, Data: []float64{1, 1, 1, 1}}
-	found, err := s.PseudoSolve(context.Background(), []float64{4, 4}, 1, 1e-7)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	found := mattest.Must(s.PseudoSolve(context.Background(), []float64{4, 4}, 1, 1e-7))
 	fmt.Printf("%.3f, rank %d\n", found.X, found.Rank)
 	// Output: [2.000 2.000], rank 1
 }

@@ -39,12 +39,6 @@ func TestGram(t *testing.T) {
 	}
 }
 
-// Sums with rounding give the same bits for any number of threads.
-func TestGramIgnoresThreads(t *testing.T) {
-	x := mattest.Normal(150, 333, rand.New(rand.NewPCG(2, 0)))
-	mattest.IgnoresThreads(t, func() *factor.Symmetric { return gram(t, x) })
-}
-
 func TestEigen(t *testing.T) {
 	s := gram(t, mattest.Normal(40, 9, rand.New(rand.NewPCG(4, 0))))
 	before := slices.Clone(s.Data)

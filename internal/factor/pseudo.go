@@ -27,7 +27,7 @@ type Solution struct {
 
 // Rounded returns values, row-major with cols columns, as a matrix of float32.
 func Rounded(values []float64, cols int) *mat.Dense {
-	m := mat.NewDense(len(values)/cols, cols)
+	m := mat.NewDense(len(values)/max(1, cols), cols)
 	for i, v := range values {
 		m.Data[i] = float32(v)
 	}

@@ -8,9 +8,20 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
+
+// normal returns n normally distributed numbers.
+func normal(n int, random *rand.Rand) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = random.NormFloat64()
+	}
+	return x
+}
 
 // deficient returns an n×n positive semi-definite matrix of the given rank, whose eigenvalues span a factor of spread.
 func deficient(n, rank int, spread float64, random *rand.Rand) *factor.Symmetric {
@@ -39,10 +50,7 @@ func TestPseudoSolve(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 0))
 	for _, c := range []struct{ n, rank int }{{1, 1}, {40, 40}, {40, 7}, {5, 0}, {530, 200}, {100, 80}, {530, 0}} {
 		s := deficient(c.n, c.rank, 100, random)
-		b := make([]float64, c.n*cols)
-		for i := range b {
-			b[i] = random.NormFloat64()
-		}
+		b := normal(c.n*cols, random)
 		solve := func(b []float64) factor.Solution {
 			return mattest.Must(s.PseudoSolveUpTo(t.Context(), b, cols, cut, 40))
 		}
@@ -53,21 +61,14 @@ func TestPseudoSolve(t *testing.T) {
 		if got.Condition < 1 || c.rank > 1 && got.Condition < 10 || got.Condition > 1e7 {
 			t.Errorf("order %d, rank %d: condition %g", c.n, c.rank, got.Condition)
 		}
-		again := solve(times(s, got.X, cols))
+		product := times(s, got.X, cols)
+		again := solve(product)
 		if e := apart(again.X, got.X); e > 1e-8 { // the condition is about 10³ to 10⁵, and it is applied twice
 			t.Errorf("order %d, rank %d: S⁺SX differs from X by %g of it", c.n, c.rank, e)
 		}
-		residual := times(s, got.X, cols)
-		for i := range residual {
-			residual[i] -= b[i]
-		}
-		scale, off := 0.0, 0.0
-		for i, v := range times(s, residual, cols) {
-			off += v * v
-			scale += b[i] * b[i]
-		}
-		if math.Sqrt(off) > 1e-7*s.Trace()*math.Sqrt(scale) {
-			t.Errorf("order %d, rank %d: S(SX − B) has the norm %g", c.n, c.rank, math.Sqrt(off))
+		floats.Sub(product, b)
+		if off := floats.Norm(times(s, product, cols), 2); off > 1e-7*s.Trace()*floats.Norm(b, 2) {
+			t.Errorf("order %d, rank %d: S(SX − B) has the norm %g", c.n, c.rank, off)
 		}
 	}
 }
@@ -87,15 +88,11 @@ func times(s *factor.Symmetric, x []float64, cols int) []float64 {
 
 // apart returns ‖x − y‖/‖y‖, or 0 if both are zero.
 func apart(x, y []float64) float64 {
-	var off, norm float64
-	for i, v := range y {
-		off += (x[i] - v) * (x[i] - v)
-		norm += v * v
-	}
+	off := floats.Distance(x, y, 2)
 	if off == 0 {
 		return 0
 	}
-	return math.Sqrt(off / norm)
+	return off / floats.Norm(y, 2)
 }
 
 // TestPseudoSolveWaysAgree checks that eigenvectors and the pivoted factor give the same solution, rank and condition.
@@ -103,10 +100,7 @@ func TestPseudoSolveWaysAgree(t *testing.T) {
 	random := rand.New(rand.NewPCG(32, 0))
 	const n, rank = 300, 30
 	s := deficient(n, rank, 10, random)
-	b := make([]float64, n)
-	for i := range b {
-		b[i] = random.NormFloat64()
-	}
+	b := normal(n, random)
 	byEigen := mattest.Must(s.PseudoSolveUpTo(t.Context(), b, 1, 1e-7, n))
 	byPivots := mattest.Must(s.PseudoSolveUpTo(t.Context(), b, 1, 1e-7, n-1))
 	if byEigen.Rank != rank || byPivots.Rank != rank {
@@ -126,18 +120,10 @@ func TestPseudoSolveCutsSmallDirections(t *testing.T) {
 	for _, c := range []struct{ n, rank, eigenOrder int }{{200, 150, 200}, {260, 200, 0}} {
 		const cut = 1e-5
 		s := deficient(c.n, c.rank, 1e9, random)
-		b, squares := make([]float64, c.n), 0.0
-		for i := range b {
-			b[i] = random.NormFloat64()
-			squares += b[i] * b[i]
-		}
+		b := normal(c.n, random)
 		got := mattest.Must(s.PseudoSolveUpTo(t.Context(), b, 1, cut, c.eigenOrder))
-		norm := 0.0
-		for _, v := range got.X {
-			norm += v * v
-		}
-		if bound := math.Sqrt(squares) / (cut * s.Trace()); math.Sqrt(norm) > bound {
-			t.Errorf("order %d: X has the norm %g, want at most %g", c.n, math.Sqrt(norm), bound)
+		if norm, bound := floats.Norm(got.X, 2), floats.Norm(b, 2)/(cut*s.Trace()); norm > bound {
+			t.Errorf("order %d: X has the norm %g, want at most %g", c.n, norm, bound)
 		}
 		values := mattest.First(s.Eigen(t.Context()))
 		most := values[0] / (cut * s.Trace()) // upper bound on the condition
@@ -168,10 +154,7 @@ func TestPseudoSolveCountsEigenvalues(t *testing.T) {
 func TestPseudoSolveIgnoresThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(33, 0))
 	s := deficient(530, 100, 100, random)
-	b := make([]float64, 530*5)
-	for i := range b {
-		b[i] = random.NormFloat64()
-	}
+	b := normal(530*5, random)
 	mattest.IgnoresThreads(t, func() factor.Solution {
 		return mattest.Must(s.PseudoSolveUpTo(t.Context(), b, 5, 1e-7, 500))
 	})

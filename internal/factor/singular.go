@@ -28,7 +28,7 @@ var ErrRange = errors.New("numbers out of the range of products in float32")
 
 const (
 	// If squared norms of rows are between these limits, squared distances neither overflow nor lose much to underflow.
-	leastNorm, mostNorm = 0x1p-40, 0x1p40
+	LeastNorm, MostNorm = 0x1p-40, 0x1p40
 	// sampleSteps is the number of power iterations on the sample that precede the products with all rows.
 	sampleSteps = 4
 )
@@ -72,7 +72,7 @@ func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*ma
 	if err != nil {
 		return nil, err
 	}
-	if trace := g.Trace(); !(trace >= leastNorm*float64(n) && trace <= mostNorm) {
+	if trace := g.Trace(); !(trace >= LeastNorm*float64(n) && trace <= MostNorm) {
 		return nil, ErrRange
 	}
 	values, right, err := LeadingEigen(ctx, g, k, src)
@@ -144,14 +144,14 @@ const (
 	blockSize = 1 << 16
 )
 
-// passRows returns the number of rows in a task of a pass over n rows.
-func passRows(n int) int { return max(leastPass, (n+passTasks-1)/passTasks) }
+// PassRows returns the number of rows in a task of a pass over n rows.
+func PassRows(n int) int { return max(leastPass, (n+passTasks-1)/passTasks) }
 
 // buffers is a pool of memory for blocks.
 var buffers = sync.Pool{New: func() any { return new(mat.Dense) }}
 
-// each calls f for blocks of the rows lo to hi−1 of x: block contains rows at to end−1.
-func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
+// Each calls f for blocks of the rows lo to hi−1 of x: block contains rows at to end−1.
+func Each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
 	_, d := x.Dims()
 	buffer := buffers.Get().(*mat.Dense)
 	defer buffers.Put(buffer)
@@ -166,13 +166,13 @@ func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
 func covariance(ctx context.Context, x Tall, v *mat.Dense) (*mat.Dense, error) {
 	n, _ := x.Dims()
 	d, m := v.Dims()
-	chunk := passRows(n)
+	chunk := PassRows(n)
 	parts := make([]mat.Dense, (n+chunk-1)/chunk)
 	err := parallel.ForContext(ctx, n, chunk, func(lo, hi int) {
 		part := &parts[lo/chunk]
 		part.Reshape(d, m)
 		y := mat.NewDense(max(32, blockSize/max(1, d)), m)
-		each(x, lo, hi, func(at, end int, block []float32) {
+		Each(x, lo, hi, func(at, end int, block []float32) {
 			kernel.Gemm(kernel.Rows(y.Data, m), kernel.Rows(block, d), kernel.Rows(v.Data, m), end-at, m, d, false)
 			kernel.Gemm(kernel.Rows(part.Data, m), kernel.Rows(block, d).T(), kernel.Rows(y.Data, m), d, m, end-at, at > lo)
 		})
@@ -195,8 +195,8 @@ func project(ctx context.Context, x Tall, v *mat.Dense) (*mat.Dense, error) {
 	n, _ := x.Dims()
 	d, m := v.Dims()
 	u := mat.NewDense(n, m)
-	err := parallel.ForContext(ctx, n, passRows(n), func(lo, hi int) {
-		each(x, lo, hi, func(at, end int, block []float32) {
+	err := parallel.ForContext(ctx, n, PassRows(n), func(lo, hi int) {
+		Each(x, lo, hi, func(at, end int, block []float32) {
 			kernel.Gemm(kernel.Rows(u.Data[at*m:], m), kernel.Rows(block, d), kernel.Rows(v.Data, m), end-at, m, d, false)
 		})
 	})
@@ -204,7 +204,7 @@ func project(ctx context.Context, x Tall, v *mat.Dense) (*mat.Dense, error) {
 		return nil, err
 	}
 	shift := ColumnMeans(u.View().Rows())
-	if !(kernel.Dot(shift, shift) <= mostNorm) {
+	if !(kernel.Dot(shift, shift) <= MostNorm) {
 		return nil, ErrRange
 	}
 	kernel.Scale(shift, -1, shift)

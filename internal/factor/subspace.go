@@ -30,13 +30,7 @@ func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors
 	if err != nil {
 		return nil, nil, err
 	}
-	vectors = mat.NewDense(s.N, s.N)
-	for j := range s.N {
-		for i, v := range rows[j*s.N : (j+1)*s.N] {
-			vectors.Row(i)[j] = float32(v)
-		}
-	}
-	return values, vectors, nil
+	return values, Rounded(rows, s.N).T(), nil
 }
 
 // LeadingEigen returns at least the k largest eigenvalues of a positive semi-definite g, largest first, and their
@@ -163,11 +157,7 @@ func inverseFactor(ctx context.Context, g *Symmetric) (*mat.Dense, error) {
 	if err != nil || factor.leastPivot() < independent {
 		return nil, nil
 	}
-	turn := mat.NewDense(g.N, g.N)
-	for i, e := range factor.inverse() {
-		turn.Data[i] = float32(e)
-	}
-	return turn, nil
+	return Rounded(factor.inverse(), g.N), nil
 }
 
 // scaleColumns gives each column of v that is not zero the norm 1.

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -90,10 +91,7 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 	rows := g.Split.Val
 	if inductive {
 		g = g.Induced(rows)
-		rows = make([]int32, g.Nodes())
-		for i := range rows {
-			rows[i] = int32(i)
-		}
+		rows = memory.Range(0, g.Nodes())
 	}
 	rows, near := sampleField(g.Adj, rows, MostNear, src)
 	j := &Judge{
@@ -166,18 +164,16 @@ func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool
 
 // weights returns the weight of each validation node, whose mean is 1.
 func (j *Judge) weights(shares []float64) []float64 {
-	counts := make([]float64, len(shares))
-	if shares != nil {
-		for _, y := range j.labels {
-			counts[y]++
-		}
+	weights := slices.Repeat([]float64{1}, len(j.labels))
+	if shares == nil {
+		return weights
 	}
-	weights, sum := make([]float64, len(j.labels)), 0.0
+	counts, sum := make([]float64, len(shares)), 0.0
+	for _, y := range j.labels {
+		counts[y]++
+	}
 	for i, y := range j.labels {
-		weights[i] = 1
-		if shares != nil {
-			weights[i] = shares[y] / counts[y]
-		}
+		weights[i] = shares[y] / counts[y]
 		sum += weights[i]
 	}
 	for i := range weights {

@@ -20,11 +20,8 @@ func judged(t *testing.T) (*graph.Graph, *condense.Condensed) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 1))
 	draw := func(n int, edges float64) (*mat.CSR, *mat.Dense, []int32) {
-		x, y := mat.NewDense(n, 5), make([]int32, n)
+		x, y := mattest.Normal(n, 5, random), make([]int32, n)
 		for i := range n {
-			for j := range 5 {
-				x.Row(i)[j] = float32(random.NormFloat64())
-			}
 			if x.Row(i)[0] > 0 {
 				y[i] = 1
 			}
@@ -69,9 +66,7 @@ func normalised(a *mat.CSR) *gonum.Dense {
 
 // double returns x in float64.
 func double(x *mat.Dense) *gonum.Dense {
-	m := gonum.NewDense(x.Rows, x.Cols, nil)
-	m.Apply(func(i, j int, _ float64) float64 { return float64(x.Row(i)[j]) }, m)
-	return m
+	return gonum.NewDense(x.Rows, x.Cols, mattest.Wide(x))
 }
 
 // product returns the product of matrices.

@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // MaxFloat16 and MaxBFloat16 are the largest finite numbers of 16 bits.
 const (
@@ -69,6 +72,14 @@ const infinite = 0x7f800000
 
 // Finite reports whether no number of x is NaN or infinite.
 func Finite(x []float32) bool { return best.largest(x) < infinite }
+
+// FirstNotFinite returns the index of the first number of x that is NaN or infinite, or −1 if there is none.
+func FirstNotFinite(x []float32) int {
+	if Finite(x) {
+		return -1
+	}
+	return slices.IndexFunc(x, func(v float32) bool { return math.Float32bits(v)&infinite == infinite })
+}
 
 // Within reports whether no magnitude of x exceeds bound, and no number is NaN. bound must not be negative.
 func Within(x []float32, bound float32) bool { return best.largest(x) <= math.Float32bits(bound) }

@@ -230,7 +230,8 @@ func TestLargest(t *testing.T) {
 	if x := []float32{65504, -65504, 0}; !Within(x, MaxFloat16) || Within(x, 65503) {
 		t.Error("a bound on magnitudes does not hold")
 	}
-	if Finite([]float32{0, float32(math.Inf(1))}) || !Finite([]float32{math.MaxFloat32}) {
-		t.Error("infinity is finite, or the largest number is not")
+	numbers := []float32{0, math.MaxFloat32, float32(math.Inf(1)), nan}
+	if none, at := FirstNotFinite(numbers[:2]), FirstNotFinite(numbers); none != -1 || at != 2 {
+		t.Errorf("infinity at 2 is found at %d, and without it %d is", at, none)
 	}
 }

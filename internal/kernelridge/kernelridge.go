@@ -16,7 +16,6 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/factor"
-	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -60,15 +59,7 @@ func (r Regression) Solve(ctx context.Context, ridge float64) (*mat.Dense, error
 	} else if err != nil {
 		return nil, err
 	}
-	y := memory.Make[float64](len(r.Y.Data))
-	for i, v := range r.Y.Data {
-		y[i] = float64(v)
-	}
-	solved, err := cholesky.Solve(ctx, y, r.Y.Cols)
-	if err != nil {
-		return nil, err
-	}
-	return factor.Rounded(solved, r.Y.Cols), nil
+	return cholesky.SolveDense(ctx, r.Y)
 }
 
 // Norms returns the Euclidean norm of each row of x.

@@ -15,12 +15,7 @@ import (
 
 // random returns a matrix of standard normal numbers.
 func random(rows, cols int, seed uint64) *mat.Dense {
-	src := rand.New(rand.NewPCG(seed, 1))
-	x := mat.NewDense(rows, cols)
-	for i := range x.Data {
-		x.Data[i] = float32(src.NormFloat64())
-	}
-	return x
+	return mattest.Normal(rows, cols, rand.New(rand.NewPCG(seed, 1)))
 }
 
 // TestSolveMeetsItsEquation checks that (K + λκw̄W⁻¹)A = Y.
@@ -64,12 +59,8 @@ func TestSolveRefusesAZeroKernel(t *testing.T) {
 
 // TestSolveStops checks that the error of a cancelled context is returned as it is.
 func TestSolveStops(t *testing.T) {
-	kernel, err := factor.GramRows(t.Context(), random(3, 5, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := mattest.Cancelled(t)
-	_, err = kernelridge.Regression{Kernel: kernel, Y: random(3, 2, 2)}.Solve(ctx, 1)
+	kernel := mattest.Must(factor.GramRows(t.Context(), random(3, 5, 1)))
+	_, err := kernelridge.Regression{Kernel: kernel, Y: random(3, 2, 2)}.Solve(mattest.Cancelled(t), 1)
 	if err != context.Canceled {
 		t.Errorf("error %v, want context.Canceled", err)
 	}

@@ -4,6 +4,7 @@ package mattest
 import (
 	"context"
 	"math/rand/v2"
+	"os/exec"
 	"reflect"
 	"runtime"
 	"strings"
@@ -21,9 +22,32 @@ func Normal(rows, cols int, random *rand.Rand) *mat.Dense {
 	return m
 }
 
+// Wide returns the numbers of x in float64.
+func Wide(x *mat.Dense) []float64 {
+	wide := make([]float64, len(x.Data))
+	for i, v := range x.Data {
+		wide[i] = float64(v)
+	}
+	return wide
+}
+
+// Python runs a program in Python with the given modules, such as "numpy, scipy", and returns what it prints. Without
+// them, it skips the test.
+func Python(t testing.TB, modules, program string, args ...string) string {
+	t.Helper()
+	if err := exec.Command("python3", "-c", "import "+modules).Run(); err != nil {
+		t.Skipf("python3 with %s is not here", modules)
+	}
+	out, err := exec.Command("python3", append([]string{"-c", program}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python3: %v\n%s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.
 type Distant struct {
-	Of  *mat.Dense
+	Of  mat.Matrix
 	Err error
 }
 

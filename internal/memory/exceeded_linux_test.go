@@ -24,19 +24,14 @@ func TestMakeExceeds(t *testing.T) {
 
 // TestExceeded checks that memory in use counts, and memory that the collector can free does not.
 func TestExceeded(t *testing.T) {
-	held := int64(70)
-	free := func() { held = 40 }
-	if e := memory.ExceededOf(30, 100, "x", func() int64 { return held }, free); e != nil || held != 70 {
-		t.Errorf("30 of 100 beside 70: %v, and %d are held", e, held)
-	}
-	if e := memory.ExceededOf(60, 100, "x", func() int64 { return held }, free); e != nil || held != 40 {
-		t.Errorf("60 of 100 beside 40 in use: %v, and %d are held", e, held)
-	}
-	e := memory.ExceededOf(61, 100, "x", func() int64 { return held }, free)
-	if e == nil || e.Held != 40 || e.Most != 100 {
-		t.Errorf("61 of 100 beside 40 in use: %v, want an error", e)
-	}
-	if e := memory.ExceededOf(61, 0, "", func() int64 { return held }, free); e != nil {
-		t.Errorf("without a limit: %v", e)
+	for _, c := range []struct {
+		asked, limit, left int64 // left is in use afterwards, of 70
+		fails              bool
+	}{{30, 100, 70, false}, {60, 100, 40, false}, {61, 100, 40, true}, {61, 0, 70, false}} {
+		held := int64(70)
+		e := memory.ExceededOf(c.asked, c.limit, "x", func() int64 { return held }, func() { held = 40 })
+		if (e != nil) != c.fails || held != c.left || c.fails && (e.Held != 40 || e.Most != 100) {
+			t.Errorf("%+v: %v, and %d are held", c, e, held)
+		}
 	}
 }

@@ -24,9 +24,14 @@ func Make[T Number](n int) []T {
 	size := ask[T](n)
 	s := make([]T, n)
 	if size >= 2*huge {
-		advise(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), size))
+		advise(Bytes(s))
 	}
 	return s
+}
+
+// Bytes returns the memory of s, whose elements contain no pointers.
+func Bytes[E any](s []E) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(E))))
 }
 
 // Filled returns n copies of v. It panics like Make.
@@ -34,6 +39,24 @@ func Filled[T Number](n int, v T) []T {
 	s := Make[T](n)
 	for i := range s {
 		s[i] = v
+	}
+	return s
+}
+
+// Resized returns a slice of n elements with undefined values, in the memory of s if that is large enough. It panics
+// like Make.
+func Resized[T Number](s []T, n int) []T {
+	if cap(s) < n {
+		return Make[T](n)
+	}
+	return s[:n]
+}
+
+// Range returns the integers from lo to hi−1, in order. It panics like Make.
+func Range(lo, hi int) []int32 {
+	s := Make[int32](hi - lo)
+	for i := range s {
+		s[i] = int32(lo + i)
 	}
 	return s
 }

@@ -32,6 +32,17 @@ func TestMake(t *testing.T) {
 	}
 }
 
+// TestResized checks that memory is reused if it is large enough.
+func TestResized(t *testing.T) {
+	s := memory.Range(3, 8)
+	if less := memory.Resized(s, 2); !slices.Equal(less, []int32{3, 4}) || &less[0] != &s[0] {
+		t.Errorf("%v, want the memory of %v", less, s)
+	}
+	if more := memory.Resized(s, 9); len(more) != 9 || &more[0] == &s[0] {
+		t.Errorf("%d numbers, want 9 in other memory", len(more))
+	}
+}
+
 // TestJoin checks that parts of any length are joined in order, and that Join stops once the context is done.
 func TestJoin(t *testing.T) {
 	long := memory.Filled(3<<20+1, int32(5))

@@ -28,28 +28,11 @@ func Scratch[T int32 | float32](n int) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
 }
 
-// TemporaryFile returns an empty file in the folder of Scratch, and a function that closes and removes it. The file has
-// no name, so the system removes it when the process ends for any reason. On systems where every file has a name, only
-// done removes it.
-func TemporaryFile() (file *os.File, done func(), err error) {
-	if file, err = nameless(folder()); errors.Is(err, errors.ErrUnsupported) {
-		file, err = os.CreateTemp(folder(), "cgc-*")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("a temporary file in %s (TMPDIR names another folder): %w", folder(), err)
-	}
-	return file, func() {
-		file.Close()
-		_ = os.Remove(file.Name()) // if it has a name
-	}, nil
-}
-
 // Free frees a complete slice from Scratch. No part of the slice may be used any more.
 func Free[T int32 | float32](s []T) {
-	if len(s) == 0 {
-		return
+	if len(s) > 0 {
+		free(Bytes(s))
 	}
-	free(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))
 }
 
 // folder returns the folder for temporary files.
@@ -67,15 +50,14 @@ func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) {
 	if len(s) == 0 {
 		return func() {}
 	}
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
-	inOrder(raw, true)
-	return func() { inOrder(raw, false) }
+	inOrder(Bytes(s), true)
+	return func() { inOrder(Bytes(s), false) }
 }
 
 // Sparsely announces that s is in a mapped file and will be read in random order. The system then reads only what is
 // accessed.
 func Sparsely[T int32 | float32](s []T) {
 	if len(s) > 0 {
-		sparsely(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))
+		sparsely(Bytes(s))
 	}
 }

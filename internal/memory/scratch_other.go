@@ -2,14 +2,9 @@
 
 package memory
 
-import (
-	"errors"
-	"os"
-)
+import "errors"
 
 func scratch(int64) ([]byte, error) { return nil, errors.ErrUnsupported }
-
-func nameless(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func inOrder([]byte, bool) {}
 

@@ -3,8 +3,6 @@ package paneled
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -128,10 +126,10 @@ func (p *Matrix) columns(k int) int { return min(p.width, p.cols-k*p.width) }
 // its order, that is not finite. Panels therefore need not be read in advance to validate them.
 func (p *Matrix) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	p.read(dst, rows, lo, hi)
-	if kernel.Finite(dst.Data) {
+	at := kernel.FirstNotFinite(dst.Data)
+	if at < 0 {
 		return nil
 	}
-	at := slices.IndexFunc(dst.Data, notFinite)
 	return &mat.CannotKeep{Row: int(rows[at/(hi-lo)]), Col: lo + at%(hi-lo), Value: dst.Data[at], Storage: p.storage}
 }
 
@@ -185,11 +183,9 @@ func (p *Matrix) SetRows(first int, block *mat.Dense) error {
 		for k := range p.Count() {
 			columns := p.columns(k)
 			part, at := row[k*p.width:][:columns], (first+r)*columns
-			wrong := -1
+			var wrong int
 			if p.storage == mat.F32 {
-				if !kernel.Finite(part) {
-					wrong = slices.IndexFunc(part, notFinite)
-				}
+				wrong = kernel.FirstNotFinite(part)
 				copy(p.floats[k][at:], part)
 			} else {
 				wrong = round(p.storage, p.halves[k][at:][:columns], part)
@@ -276,6 +272,3 @@ func widen(s mat.Storage, dst []float32, src []uint16) {
 		kernel.WidenBFloat16(dst, src)
 	}
 }
-
-// notFinite reports whether v is NaN or an infinity: all bits of the exponent are ones.
-func notFinite(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }

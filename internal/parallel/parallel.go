@@ -47,12 +47,9 @@ func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 		go s.work()
 	}
 	s.group.Wait()
-	raise := s.raise
-	s.ctx, s.f, s.raise = nil, nil, nil
-	idle.put(s)
-	if raise != nil {
-		panic(raise)
-	}
+	defer idle.put(s)
+	s.ctx, s.f = nil, nil
+	s.first.again()
 	return ctx.Err()
 }
 
@@ -78,9 +75,7 @@ type shift struct {
 	f        func(lo, hi int)
 	next     atomic.Int64 // the next chunk
 	group    sync.WaitGroup
-
-	mu    sync.Mutex
-	raise any // the value of the first panic
+	first    raised
 
 	work func() // runs one worker; created once, so that starting it allocates nothing
 }
@@ -93,9 +88,9 @@ func newShift() *shift {
 	s.work = func() {
 		debug.SetPanicOnFault(true) // if a mapped file shrinks, the caller gets the panic
 		defer s.group.Done()
-		defer s.rescue()
+		defer s.first.rescue()
 		chunks := (s.n + s.chunk - 1) / s.chunk
-		for s.ctx.Err() == nil {
+		for s.ctx.Err() == nil && s.first.Load() == nil { // a panic stops the others at their next chunk
 			c := int(s.next.Add(1)) - 1
 			if c >= chunks {
 				return
@@ -104,18 +99,6 @@ func newShift() *shift {
 		}
 	}
 	return s
-}
-
-// rescue keeps the first panic of a worker for the caller, and stops the others at their next chunk.
-func (s *shift) rescue() {
-	if r := recover(); r != nil {
-		s.mu.Lock()
-		if s.raise == nil {
-			s.raise = r
-		}
-		s.mu.Unlock()
-		s.next.Store(int64(s.n)) // at least the number of chunks
-	}
 }
 
 // Sum returns Σ f(lo, hi) over the chunks of [0,n), added in the order of the chunks.

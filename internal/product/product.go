@@ -20,12 +20,7 @@ type Dense struct {
 
 // Reshape is mat.Dense.Reshape.
 func (m *Dense) Reshape(rows, cols int) {
-	if n := rows * cols; cap(m.Data) < n {
-		m.Data = memory.Make[float32](n)
-	} else {
-		m.Data = m.Data[:n]
-	}
-	m.Rows, m.Cols = rows, cols
+	m.Rows, m.Cols, m.Data = rows, cols, memory.Resized(m.Data, rows*cols)
 }
 
 // CSR has the fields of mat.CSR, so that a pointer to one can be converted.

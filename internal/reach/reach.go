@@ -20,11 +20,10 @@ type Set struct {
 	// Hops is the number of hops so far.
 	Hops int32
 
-	adj      *mat.CSR
-	front    []int32 // the nodes at distance Hops, ascending: the adjacency may be mapped, and is then read in order
-	unlisted bool    // front is not computed yet
-	entries  int64   // of the nodes nearer than front
-	counted  bool    // entries includes those of front
+	adj     *mat.CSR
+	front   []int32 // the nodes at distance Hops, ascending: the adjacency may be mapped, and is then read in order
+	entries int64   // of the nodes within Hops hops
+	counted bool    // front and entries are those of Hops
 }
 
 // New returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in graph.Graph.Adj.
@@ -33,18 +32,21 @@ func New(a *mat.CSR, from []int32) *Set {
 	for _, v := range from {
 		r.Distance[v] = 0
 	}
-	r.front = r.at(0)
 	return r
 }
 
 // Entries returns the number of adjacency entries of the nodes within Hops hops. A propagation of Hops+1 hops reads
 // that many entries in its first hop.
 func (r *Set) Entries() int64 {
-	if !r.counted {
-		for _, v := range r.outermost() {
+	if r.counted {
+		return r.entries
+	}
+	r.front, r.counted = nil, true
+	for v, t := range r.Distance {
+		if t == r.Hops {
+			r.front = append(r.front, int32(v))
 			r.entries += r.adj.Indptr[v+1] - r.adj.Indptr[v]
 		}
-		r.counted = true
 	}
 	return r.entries
 }
@@ -71,7 +73,6 @@ func (r *Set) push() {
 			}
 		}
 	}
-	r.front, r.unlisted = nil, true
 }
 
 // pull has the same result as push. The adjacency is symmetric, so each node can look for a reached neighbour.
@@ -90,25 +91,6 @@ func (r *Set) pull() {
 			}
 		}
 	})
-	r.front, r.unlisted = nil, true
-}
-
-// outermost returns the nodes at distance Hops.
-func (r *Set) outermost() []int32 {
-	if r.unlisted {
-		r.front, r.unlisted = r.at(r.Hops), false
-	}
-	return r.front
-}
-
-// at returns the nodes at distance t, ascending.
-func (r *Set) at(t int32) (nodes []int32) {
-	for v, s := range r.Distance {
-		if s == t {
-			nodes = append(nodes, int32(v))
-		}
-	}
-	return nodes
 }
 
 // Components returns the connected components of a symmetric adjacency: the nodes of each, ascending. Components are

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -47,7 +48,7 @@ func TestReach(t *testing.T) {
 			list.From, list.To = append(list.From, random.Int32N(n)), append(list.To, random.Int32N(n))
 		}
 		a := mattest.First(graph.Adjacency(t.Context(), n, list))
-		for _, from := range [][]int32{nil, {7}, {7, 3, 7, 1499}, nodes(700)} {
+		for _, from := range [][]int32{nil, {7}, {7, 3, 7, 1499}, memory.Range(0, 700)} {
 			for _, threads := range []int{1, 7} {
 				runtime.GOMAXPROCS(threads)
 				r := reach.New(a, from)
@@ -71,14 +72,6 @@ func TestReach(t *testing.T) {
 			}
 		}
 	}
-}
-
-func nodes(n int) []int32 {
-	all := make([]int32, n)
-	for v := range all {
-		all[v] = int32(v)
-	}
-	return all
 }
 
 // TestComponents uses a graph with the components 0–4–2, 1–3 and 5.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Blank is a file whose header is written and whose tensors are filled in any order. It is safe for concurrent use on
@@ -31,15 +33,6 @@ func NewBlank(file *os.File, meta map[string]string, tensors []Tensor) (*Blank, 
 	return b, nil
 }
 
-// Size returns the length of the file.
-func (b *Blank) Size() (size int64) {
-	size = b.start
-	for _, t := range b.infos {
-		size += t.End - t.Begin
-	}
-	return size
-}
-
 // Fill writes elements of the named tensor, starting with element at. They must be within the tensor, whose type is
 // stored as E.
 func Fill[E Element](b *Blank, name string, at int64, s []E) error {
@@ -49,7 +42,7 @@ func Fill[E Element](b *Blank, name string, at int64, s []E) error {
 		return fmt.Errorf("elements %d to %d of type %s for tensor %q, %s of shape %v",
 			at, at+int64(len(s)), dtypes[E]()[0], name, t.DType, t.Shape)
 	}
-	raw := bytesOf(s)
+	raw := memory.Bytes(s)
 	if !littleEndian() {
 		raw = slices.Clone(raw)
 		swap(raw, int(size))

@@ -113,7 +113,7 @@ func Slice[E Element](f *File, name string) ([]E, error) {
 		}
 	}
 	s := memory.Make[E](n)
-	raw := bytesOf(s)
+	raw := memory.Bytes(s)
 	if _, err := f.file.ReadAt(raw, f.start+t.Begin); err != nil {
 		return nil, fmt.Errorf("%s: reading tensor %q: %w", f.file.Name(), name, err)
 	}
@@ -140,12 +140,4 @@ func swap(raw []byte, size int) {
 	for e := range slices.Chunk(raw, size) {
 		slices.Reverse(e)
 	}
-}
-
-// bytesOf returns the memory of s as bytes.
-func bytesOf[E Element](s []E) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }

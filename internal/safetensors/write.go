@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -190,7 +191,7 @@ func (w *writer) stream(t Tensor, blocks Stream) {
 		if w.err != nil {
 			return
 		}
-		w.write(bytesOf(block), t.DType.Size())
+		w.write(memory.Bytes(block), t.DType.Size())
 	}
 	if w.err == nil && got != want {
 		w.err = fmt.Errorf("tensor %q: %d numbers for the shape %v", t.Name, got, t.Shape)

@@ -3,6 +3,7 @@ package selftrain_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,12 +19,9 @@ import (
 // clouds returns n embeddings and their classes. Every class occurs. Each embedding is 2 on the axis of its class, plus
 // unit noise.
 func clouds(n, d, classes int, random *rand.Rand) (h *mat.Dense, y []int32) {
-	h = mat.NewDense(n, d)
+	h = mattest.Normal(n, d, random)
 	for i := range n {
 		y = append(y, int32(i%classes))
-		for j := range d {
-			h.Row(i)[j] = float32(random.NormFloat64())
-		}
 		h.Row(i)[i%classes] += 2
 	}
 	return h, y
@@ -32,15 +30,12 @@ func clouds(n, d, classes int, random *rand.Rand) (h *mat.Dense, y []int32) {
 // ridge solves (HᵀH + λI)W = HᵀY in float64, without one row of h.
 func ridge(t *testing.T, h *mat.Dense, y []int32, classes int, penalty float64, without int) *gonum.Dense {
 	t.Helper()
-	x, label := gonum.NewDense(h.Rows, h.Cols, nil), gonum.NewDense(h.Rows, classes, nil)
-	for i := range h.Rows {
-		if i == without {
-			continue
-		}
-		for j, v := range h.Row(i) {
-			x.Set(i, j, float64(v))
-		}
-		label.Set(i, int(y[i]), 1)
+	x, label := gonum.NewDense(h.Rows, h.Cols, mattest.Wide(h)), gonum.NewDense(h.Rows, classes, nil)
+	for i, class := range y {
+		label.Set(i, int(class), 1)
+	}
+	if without >= 0 {
+		x.SetRow(without, make([]float64, h.Cols))
 	}
 	var gram, right, w gonum.Dense
 	gram.Mul(x.T(), x)
@@ -50,6 +45,14 @@ func ridge(t *testing.T, h *mat.Dense, y []int32, classes int, penalty float64, 
 	right.Mul(x.T(), label)
 	mattest.OK(t, w.Solve(&gram, &right))
 	return &w
+}
+
+// wantNear compares weights up to the rounding of float32 products with a condition number below 100.
+func wantNear(t *testing.T, name string, got *mat.Dense, want *gonum.Dense) {
+	t.Helper()
+	if wide := gonum.NewDense(got.Rows, got.Cols, mattest.Wide(got)); !gonum.EqualApprox(wide, want, 1e-5) {
+		t.Fatalf("%s: W = %v, want %v", name, gonum.Formatted(wide), gonum.Formatted(want))
+	}
 }
 
 // The closed form equals the slow way: leave out each node in turn and fit again. h has more rows than columns, then
@@ -99,14 +102,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 		if want := float64(right) / float64(h.Rows); r.Accuracy != want {
 			t.Errorf("%v: accuracy %v, want %v", shape, r.Accuracy, want)
 		}
-		w := ridge(t, h, y, classes, best, -1)
-		for j := range h.Cols {
-			for c := range classes {
-				if math.Abs(float64(r.W.Row(j)[c])-w.At(j, c)) > 1e-5 { // float32 products, condition number below 100
-					t.Fatalf("%v: W[%d][%d] = %v, want %v", shape, j, c, r.W.Row(j)[c], w.At(j, c))
-				}
-			}
-		}
+		wantNear(t, fmt.Sprint(shape), r.W, ridge(t, h, y, classes, best, -1))
 		entropy := func(scale float64) (sum float64) {
 			for i, label := range y {
 				total := 0.0
@@ -152,14 +148,7 @@ func TestRidgeFitsAll(t *testing.T) {
 		h.Row(2 * i)[0] *= 3
 	}
 	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 3))
-	w := ridge(t, h, y, 3, r.Penalty, -1)
-	for j := range 6 {
-		for c := range 3 {
-			if math.Abs(float64(r.W.Row(j)[c])-w.At(j, c)) > 1e-5 {
-				t.Fatalf("W[%d][%d] = %v, want %v", j, c, r.W.Row(j)[c], w.At(j, c))
-			}
-		}
-	}
+	wantNear(t, "all nodes", r.W, ridge(t, h, y, 3, r.Penalty, -1))
 	if r.Accuracy < 0.7 { // chance is 1/3
 		t.Errorf("leave-one-out accuracy %v, want at least 0.7", r.Accuracy)
 	}
@@ -167,10 +156,7 @@ func TestRidgeFitsAll(t *testing.T) {
 
 func TestRidgeDistribution(t *testing.T) {
 	h, y := clouds(30, 8, 3, rand.New(rand.NewPCG(7, 0)))
-	r, err := selftrain.FitRidge(t.Context(), h, y, 4) // class 3 has no node
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 4)) // class 3 has no node
 	outputs := &mat.Dense{Rows: 2, Cols: 4, Data: []float32{-1, -2, -3, 5, 0.1, 0.4, 0.2, 0}}
 	var q mat.Dense
 	r.Distribution(&q, outputs)

@@ -57,27 +57,22 @@ func NewStudent(ctx context.Context, h *mat.Dense) (*Student, error) {
 func (s *Student) Outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, error) {
 	right, outputs := new(mat.Dense), new(mat.Dense)
 	mat.MulTA(right, s.h, targets) // HᵀT
-	w := mat.NewDense(right.Rows, right.Cols)
+	solve := s.descend
 	if s.cholesky != nil {
-		b := make([]float64, len(right.Data))
-		for i, v := range right.Data {
-			b[i] = float64(v)
-		}
-		solved, err := s.cholesky.Solve(ctx, b, right.Cols)
-		if err != nil {
-			return nil, err
-		}
-		w = factor.Rounded(solved, right.Cols)
-	} else if err := s.descend(ctx, w, right); err != nil {
+		solve = s.cholesky.SolveDense
+	}
+	w, err := solve(ctx, right)
+	if err != nil {
 		return nil, err
 	}
 	mat.Mul(outputs, s.h, w)
 	return outputs, ctx.Err()
 }
 
-// descend solves (HᵀH + λI)·w = b by conjugate gradients (Hestenes and Stiefel 1952), each column on its own and all in
-// the same products. w is 0 at first.
-func (s *Student) descend(ctx context.Context, w, b *mat.Dense) error {
+// descend returns (HᵀH + λI)⁻¹b by conjugate gradients (Hestenes and Stiefel 1952), each column on its own and all in
+// the same products.
+func (s *Student) descend(ctx context.Context, b *mat.Dense) (*mat.Dense, error) {
+	w := mat.NewDense(b.Rows, b.Cols)
 	r, p := b.Clone(), b.Clone() // r is what is left of b, p the direction
 	var hp, ap mat.Dense
 	norms := columnDots(r, r)
@@ -89,7 +84,7 @@ func (s *Student) descend(ctx context.Context, w, b *mat.Dense) error {
 			ap.Data[i] += float32(s.penalty) * v
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		curves := columnDots(p, &ap)
 		step := make([]float64, len(norms))
@@ -122,11 +117,11 @@ func (s *Student) descend(ctx context.Context, w, b *mat.Dense) error {
 			}
 		}
 		if done {
-			return nil
+			break
 		}
 		norms = next
 	}
-	return nil
+	return w, nil
 }
 
 // columnDots returns the inner product of each column of a with that of b.

@@ -18,12 +18,7 @@ func TestStudent(t *testing.T) {
 		factored bool
 	}{{40, 6, true}, {40, directColumns + 3, false}, {manyRows * (directColumns + 3), directColumns + 3, true}} {
 		n, d := c.n, c.d
-		h, targets := mat.NewDense(n, d), mat.NewDense(n, 3)
-		for _, m := range []*mat.Dense{h, targets} {
-			for i := range m.Data {
-				m.Data[i] = float32(random.NormFloat64())
-			}
-		}
+		h, targets := mattest.Normal(n, d, random), mattest.Normal(n, 3, random)
 		var squares float64
 		for _, v := range h.Data {
 			squares += float64(v) * float64(v)

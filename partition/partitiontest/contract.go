@@ -52,10 +52,8 @@ func Run(t *testing.T, m partition.Partitioner) {
 	t.Run("threads", func(t *testing.T) { threads(t, m) })
 	t.Run("refusals", func(t *testing.T) { refusals(t, m) })
 	t.Run("cancelled", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
 		x := mattest.Mixture(50, 4, 3, 9).View().Rows()
-		if _, err := m.Partition(ctx, x, 5, rand.NewPCG(1, 2)); err != context.Canceled {
+		if _, err := m.Partition(mattest.Cancelled(t), x, 5, rand.NewPCG(1, 2)); err != context.Canceled {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})

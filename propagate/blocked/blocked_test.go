@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/internal/slow"
@@ -79,13 +80,13 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 					name := fmt.Sprintf("%s, %s, %d hops, %s", what, rule, hops, precision)
 					seen := map[string]bool{}
 					for kind, features := range kinds {
-						in := propagate.Input{Adj: a, X: features, Rows: nodes(n)}
+						in := propagate.Input{Adj: a, X: features, Rows: memory.Range(0, n)}
 						runtime.GOMAXPROCS(1)
 						want := embeddings(t, blocked.Engine{Precision: precision}, p, in)
 						if !half {
 							wantClose(t, name+", "+kind, want, embeddings(t, propagate.Plain{}, p, in))
 						}
-						for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, nodes(n)} {
+						for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, memory.Range(0, n)} {
 							in.Rows, in.Classes = rows, nil
 							for range len(rows) * (r % 2) {
 								in.Classes = append(in.Classes, random.Int32N(5))
@@ -135,7 +136,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 func TestNoHops(t *testing.T) {
 	x := features(20, 5, 1, rand.New(rand.NewPCG(2, 0)))
 	for _, features := range []mat.Matrix{x, x.Sparse()} {
-		in := propagate.Input{Adj: ring(20, 2), X: features, Rows: nodes(20)}
+		in := propagate.Input{Adj: ring(20, 2), X: features, Rows: memory.Range(0, 20)}
 		h := embeddings(t, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC}, in)
 		if !slices.Equal(h[0].Dense().Data, x.Data) {
 			t.Errorf("H(0) of a %T is not X", features)
@@ -203,7 +204,7 @@ func wantRows(t *testing.T, name string, got, all []mat.View, rows []int32) {
 	for l := range all {
 		for r, v := range rows {
 			if !slices.Equal(got[l].Row(r), all[l].Row(int(v))) {
-				t.Fatalf("%s: the row of node %d in H(%d) differs from that of one thread", name, v, l)
+				t.Fatalf("%s: row %d of H(%d) differs", name, v, l)
 			}
 		}
 	}
@@ -254,18 +255,20 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	return mattest.First(graph.Adjacency(context.Background(), n, e))
 }
 
-// inPanels is features in panels of a given width. It records which blocks are read.
+// inPanels is features in panels of a given width. read is called before each block.
 type inPanels struct {
 	*mat.Dense
 	width int
-	read  func(rows []int32, lo, hi int)
+	read  func(rows []int32, lo, hi int) error
 }
 
 func (p inPanels) PanelWidth() int { return p.width }
 
 func (p inPanels) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	if p.read != nil {
-		p.read(rows, lo, hi)
+		if err := p.read(rows, lo, hi); err != nil {
+			return err
+		}
 	}
 	return p.Dense.ReadBlock(dst, rows, lo, hi)
 }
@@ -276,7 +279,7 @@ func TestPanelsAreReadOnce(t *testing.T) {
 	var mu sync.Mutex
 	read := map[[2]int]int{} // of a node and a panel
 	order := 0
-	x := inPanels{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) {
+	x := inPanels{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if lo < order {
@@ -288,6 +291,7 @@ func TestPanelsAreReadOnce(t *testing.T) {
 				read[[2]int{int(v), k}]++
 			}
 		}
+		return nil
 	}}
 	in := propagate.Input{Adj: ring(n, 20), X: x, Rows: []int32{1, 700, 1500, 2500}, Mapped: true}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 3}
@@ -405,31 +409,21 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 	}
 }
 
-// failing is features of which only the first blocks can be read.
-type failing struct {
-	*mat.Dense
-	blocks *atomic.Int64
-}
-
-var errLost = errors.New("the disk is gone")
-
-func (f failing) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if f.blocks.Add(-1) < 0 {
-		return errLost
-	}
-	return f.Dense.ReadBlock(dst, rows, lo, hi)
-}
-
 // An error of a feature reader is returned, whichever block of columns it occurs in.
 func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 0))
 	in := propagate.Input{Adj: ring(500, 4), Rows: []int32{1, 2, 3}}
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.1}
 	x := features(500, 150, 1, random)
+	errLost := errors.New("the disk is gone")
 	for blocks := range int64(5) { // three blocks of columns; H⁽⁰⁾ is copied from them
-		left := new(atomic.Int64)
-		left.Store(blocks)
-		in.X = failing{x, left}
+		var read atomic.Int64
+		in.X = inPanels{x, 0, func([]int32, int, int) error {
+			if read.Add(1) > blocks {
+				return errLost
+			}
+			return nil
+		}}
 		_, err := blocked.Engine{}.Embeddings(t.Context(), p, in)
 		if want := blocks < 3; errors.Is(err, errLost) != want {
 			t.Errorf("after %d blocks: error %v", blocks, err)
@@ -457,9 +451,7 @@ func BenchmarkEmbeddings(b *testing.B) {
 			b.Run(fmt.Sprintf("nodes=%d/features=%d/block=%d", size.n, size.d, width), func(b *testing.B) {
 				b.SetBytes(int64(in.Adj.NNZ()) * int64(size.d) * 4 * 3 / 2)
 				for b.Loop() {
-					if _, err := engine.Embeddings(b.Context(), p, in); err != nil {
-						b.Fatal(err)
-					}
+					mattest.Must(engine.Embeddings(b.Context(), p, in))
 				}
 			})
 		}
@@ -473,7 +465,7 @@ func TestPartWithDegrees(t *testing.T) {
 	rows := g.Split.Train[:20]
 	for _, rule := range propagate.Rules() {
 		p := propagate.Propagation{Rule: rule, Hops: 2, Teleport: 0.1}
-		want := mattest.Must(propagate.Run(t.Context(), blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows}))
+		want := embeddings(t, blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows})
 		set := reach.New(g.Adj, rows)
 		set.Grow()
 		part := &mat.CSR{Rows: g.Adj.Rows, Cols: g.Adj.Cols, Indptr: make([]int64, g.Adj.Rows+1)}
@@ -489,17 +481,7 @@ func TestPartWithDegrees(t *testing.T) {
 		if len(part.Indices) == len(g.Adj.Indices) {
 			t.Fatal("the part is the whole")
 		}
-		got, err := propagate.Run(t.Context(), blocked.Engine{}, p,
-			propagate.Input{Adj: part, X: g.X, Rows: rows, Degrees: degrees})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for l := range want {
-			for i := range rows {
-				if !slices.Equal(want[l].Row(i), got[l].Row(i)) {
-					t.Fatalf("%s: hop %d of row %d differs", rule, l, i)
-				}
-			}
-		}
+		got := embeddings(t, blocked.Engine{}, p, propagate.Input{Adj: part, X: g.X, Rows: rows, Degrees: degrees})
+		wantRows(t, string(rule), got, want, memory.Range(0, len(rows)))
 	}
 }

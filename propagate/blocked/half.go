@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -106,7 +107,7 @@ func (r *run) factors(ctx context.Context, x mat.Matrix, lo, hi int) error {
 	if err != nil {
 		return err
 	}
-	r.up, r.down = slices.Grow(r.up[:0], len(top))[:len(top)], slices.Grow(r.down[:0], len(top))[:len(top)]
+	r.up, r.down = memory.Resized(r.up, len(top)), memory.Resized(r.down, len(top))
 	for k, v := range top {
 		r.up[k], r.down[k] = 1, 1
 		if v > 0 && v <= math.MaxFloat32 {

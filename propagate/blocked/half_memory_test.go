@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -17,7 +18,7 @@ import (
 // pools at random, so this file is excluded from its builds.
 func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 	const n, d = 40_000, 64
-	in := propagate.Input{Adj: ring(n, 2), X: features(n, d, 1, rand.New(rand.NewPCG(1, 0))), Rows: nodes(n)}
+	in := propagate.Input{Adj: ring(n, 2), X: features(n, d, 1, rand.New(rand.NewPCG(1, 0))), Rows: memory.Range(0, n)}
 	in.Adj.Data = nil
 	for _, p := range []propagate.Propagation{
 		{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}, {Rule: propagate.SAGE, Hops: 2}, {Rule: propagate.SGC, Hops: 3},

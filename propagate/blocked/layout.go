@@ -169,12 +169,7 @@ func (e *entries) end() int { return e.first + len(e.indptr) - 1 }
 
 // pointers sets e's pointers for the rows of places lo to hi−1, and makes room for the entries.
 func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
-	e.first = lo
-	if n := hi - lo + 1; cap(e.indptr) < n {
-		e.indptr = memory.Make[int64](n)
-	} else {
-		e.indptr = e.indptr[:n]
-	}
+	e.first, e.indptr = lo, memory.Resized(e.indptr, hi-lo+1)
 	parallel.For(hi-lo, nodeChunk, func(first, end int) {
 		for r := first; r < end; r++ {
 			v := l.nodes[lo+r]
@@ -184,18 +179,10 @@ func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
 	for r := range hi - lo {
 		e.indptr[r+1] += e.indptr[r]
 	}
-	n := int(e.indptr[hi-lo])
-	if cap(e.indices) < n {
-		e.indices = memory.Make[int32](n)
+	e.indices = memory.Resized(e.indices, int(e.indptr[hi-lo]))
+	if a.Data != nil {
+		e.data = memory.Resized(e.data, len(e.indices))
 	}
-	e.indices = e.indices[:n]
-	if a.Data == nil {
-		return
-	}
-	if cap(e.data) < n {
-		e.data = memory.Make[float32](n)
-	}
-	e.data = e.data[:n]
 }
 
 // scratch allocates n entries in temporary files.

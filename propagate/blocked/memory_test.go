@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -17,7 +18,7 @@ import (
 func TestMemoryIsAskedForOnce(t *testing.T) {
 	const n, d = 4000, 100
 	x := features(n, d, 1, rand.New(rand.NewPCG(1, 0)))
-	in := propagate.Input{Adj: ring(n, 3), X: x, Rows: nodes(n)}
+	in := propagate.Input{Adj: ring(n, 3), X: x, Rows: memory.Range(0, n)}
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}
 	planned := mattest.Must(blocked.Engine{}.Footprint(p, in))
 	if planned.Columns != 64 || planned.Passes != 2 {
@@ -40,18 +41,10 @@ func wantMemory(t *testing.T, engine blocked.Engine, p propagate.Propagation, in
 	}
 }
 
-// nodes returns 0 … n−1.
-func nodes(n int32) (all []int32) {
-	for v := range n {
-		all = append(all, v)
-	}
-	return all
-}
-
 // Blocks have from 32 to 64 columns, depending on how many fit in the cache for all rows of X.
 func TestWidthFollowsTheCache(t *testing.T) {
 	const n = 1000
-	in := propagate.Input{Adj: ring(n, 5), X: mat.NewDense(n, 200), Rows: nodes(n)}
+	in := propagate.Input{Adj: ring(n, 5), X: mat.NewDense(n, 200), Rows: memory.Range(0, n)}
 	for cache, want := range map[int64]int{0: 32, 4*48*n - 1: 32, 4 * 48 * n: 48, 4*64*n - 1: 48, 4 * 64 * n: 64,
 		1 << 40: 64} {
 		if got := blocked.Fitting(in, 2, cache); got != want {

@@ -23,16 +23,8 @@ func (r *run) reshapeSource(p *panel, rows, stride int) {
 		r.reshape(p, rows, stride)
 		return
 	}
-	p.halves = room(p.halves, rows*kernel.FactoredStride(r.widest))
+	p.halves = memory.Resized(p.halves, rows*kernel.FactoredStride(r.widest))
 	p.Dense = mat.Dense{Rows: rows, Cols: kernel.FactoredStride(stride)}
-}
-
-// room returns s at its full capacity, or new memory if the capacity is less than n.
-func room[T uint16 | float32](s []T, n int) []T {
-	if cap(s) < n {
-		s = memory.Make[T](n)
-	}
-	return s[:cap(s)]
 }
 
 // reshape makes p rows×stride, in memory that is large enough for any block: a stride is at most r.widest. After the
@@ -41,10 +33,10 @@ func room[T uint16 | float32](s []T, n int) []T {
 func (r *run) reshape(p *panel, rows, stride int) {
 	n := rows*r.widest + unit
 	if r.half {
-		p.halves, p.Dense = room(p.halves, n), mat.Dense{Rows: rows, Cols: stride}
+		p.halves, p.Dense = memory.Resized(p.halves, n), mat.Dense{Rows: rows, Cols: stride}
 		return
 	}
-	p.memory = room(p.memory, n)
+	p.memory = memory.Resized(p.memory, n)
 	p.Dense = mat.Dense{Rows: rows, Cols: stride, Data: p.memory[:rows*stride]}
 }
 
@@ -124,9 +116,7 @@ func (r *run) tile(to *panel, lo, hi int) *tile {
 		return t
 	}
 	width := wholeLines(stride)
-	if n := r.tileRows(stride) * width; cap(t.memory) < n {
-		t.memory = memory.Make[float32](n)
-	}
+	t.memory = memory.Resized(t.memory, r.tileRows(stride)*width)
 	t.Dense = mat.Dense{Rows: hi - lo, Cols: width, Data: t.memory[:(hi-lo)*width]}
 	return t
 }
@@ -168,9 +158,7 @@ func (r *run) addTo(t *tile, first int, p *panel, i, d int) {
 		kernel.Axpy(r.beta, p.Row(i)[:d], row)
 		return
 	}
-	if cap(t.line) < d {
-		t.line = make([]float32, d)
-	}
-	kernel.WidenFloat16(t.line[:d], p.half(i)[:d])
-	kernel.Axpy(r.beta, t.line[:d], row)
+	t.line = memory.Resized(t.line, d)
+	kernel.WidenFloat16(t.line, p.half(i)[:d])
+	kernel.Axpy(r.beta, t.line, row)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -15,7 +16,7 @@ func TestPlan(t *testing.T) {
 	const n, d = 1000, 200
 	a := ring(n, 5) // 10000 entries of 8 bytes, 1001 pointers of 8: 88 kB
 	x := mat.NewDense(n, d)
-	half := nodes(n / 2)
+	half := memory.Range(0, n/2)
 	for i := range half {
 		half[i] *= 2
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -143,20 +142,12 @@ type element interface {
 	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float16 | bfloat16 | float32 | float64
 }
 
-// bytesOf returns the memory of s as bytes.
-func bytesOf[E element](s []E) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
-}
-
 // convert fills dst with the next elements of a, which are stored as S. If T is S, they are read directly into dst.
 // first is the index of the first of these elements.
 func convert[T Number, S element](dst []T, a *Array, first int) error {
 	swap := a.Big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
 	if same, ok := any(dst).([]S); ok && !swap {
-		if _, err := io.ReadFull(a.R, bytesOf(same)); err != nil {
+		if _, err := io.ReadFull(a.R, memory.Bytes(same)); err != nil {
 			return fmt.Errorf("reading %d numbers: %w", len(dst), err)
 		}
 		return nil
@@ -164,7 +155,7 @@ func convert[T Number, S element](dst []T, a *Array, first int) error {
 	buffer := make([]S, min(len(dst), 1<<17))
 	for done := 0; done < len(dst); {
 		block := buffer[:min(len(buffer), len(dst)-done)]
-		raw := bytesOf(block)
+		raw := memory.Bytes(block)
 		if _, err := io.ReadFull(a.R, raw); err != nil {
 			return fmt.Errorf("reading number %d: %w", first+done, err)
 		}
