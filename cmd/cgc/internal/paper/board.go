@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
