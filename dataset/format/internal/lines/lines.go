@@ -268,11 +268,8 @@ func (t *File) report(ctx context.Context) {
 	}
 }
 
-// Cut returns the first line of text without its end, and the rest.
-func Cut(text []byte) (line, rest []byte) {
-	end := bytes.IndexByte(text, '\n')
-	if end < 0 {
-		return bytes.TrimSuffix(text, []byte("\r")), nil
-	}
-	return bytes.TrimSuffix(text[:end], []byte("\r")), text[end+1:]
+// cut returns the first line of text without its end, and the rest.
+func cut(text []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(text, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), rest
 }

@@ -63,7 +63,7 @@ func (t *File) Sections(
 		parse, end := begin(first, text)
 		for ; len(text) > 0; at++ {
 			var line []byte
-			line, text = Cut(text)
+			line, text = cut(text)
 			if err := parse(at, line); err != nil {
 				return at - first, err
 			}
