@@ -13,7 +13,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -134,17 +133,5 @@ func TestWriterFor(t *testing.T) {
 	}
 	if _, ok, err := format.WriterFor("a.xyz", ""); ok || err != nil {
 		t.Errorf("a writer for a.xyz, %v", err)
-	}
-}
-
-func TestShiftLabels(t *testing.T) {
-	for _, c := range []struct{ y, want []int32 }{
-		{[]int32{1, -1, 3}, []int32{0, -1, 2}}, {[]int32{0, 1}, []int32{0, 1}},
-		{[]int32{2, 3}, []int32{2, 3}}, {[]int32{-1}, []int32{-1}},
-	} {
-		y := slices.Clone(c.y)
-		if content.ShiftLabels(y); !slices.Equal(y, c.want) {
-			t.Errorf("%v becomes %v, want %v", c.y, y, c.want)
-		}
 	}
 }
