@@ -45,6 +45,12 @@ func TestParseNpy(t *testing.T) {
 			t.Errorf("half %04x is %v, want %v (%v)", h.bits, got, h.want, err)
 		}
 	}
+	words := fixture.Npy("<U2", "2,", []rune{'a', 0, 'é', 'b'})
+	a, err := numpy.NewArray(bytes.NewReader(words), int64(len(words)))
+	fixture.OK(t, err)
+	if texts := fixture.Must(numpy.Texts(a))(t); !slices.Equal(texts, []string{"a", "éb"}) {
+		t.Errorf("texts %q", texts)
+	}
 	if _, _, err := parse[int32](fixture.Npy("<u4", "1,", []uint32{1 << 31})); err == nil {
 		t.Error("2³¹ fits in an int32")
 	}

@@ -109,6 +109,7 @@ func TestReadSAINTRefuses(t *testing.T) {
 			"class_map.json:2: byte 16: label -5 of node 1, must be 0 to 65535"},
 		{"class_map.json", []byte(`{"0": 1.5}`), `"1.5" is not a whole number`},
 		{"class_map.json", []byte(`{"0": 1`), "file ends"},
+		{"class_map.json", []byte(`{0: 1}`), `found '0', expected '"'`},
 		{"class_map.json", []byte(`{"0": 1}}`), `'}' after the end`},
 		{"role.json", []byte(`{"tr": [0, 4]}`), "role.json:1: byte 12: node 4, must be 0 to 3"},
 		{"role.json", []byte(`{"tr": [0], "te": [0]}`), "node 0 is in train and again in test"},
