@@ -89,20 +89,15 @@ func TestNamesAreKept(t *testing.T) {
 
 // TestMixedIDs checks that if only some ids are integers, all are compared as text, with a note.
 func TestMixedIDs(t *testing.T) {
-	var notes []string
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	dir := fixture.Folder(t, folder("id,label,split,f\n7,a,train,0\nx,b,test,0\n", "source,target\n7,x\n"))
-	fixture.Must(o.Open(t.Context(), dir))(t)
-	want := `nodes.csv: the id "x" in line 3 is a name, and 1 of 2 ids are whole numbers: all are compared as text`
-	if len(notes) != 1 || !strings.Contains(notes[0], want) {
-		t.Errorf("notes %q, want %s", notes, want)
-	}
-	notes = nil
-	dir = fixture.Folder(t, folder("id,label,split,f\n7,a,train,0\n8,b,test,0\n007,b,test,0\n", "source,target\n7,8\n"))
-	fixture.Must(o.Open(t.Context(), dir))(t)
-	want = `nodes.csv: the id "007" in line 4 is another node than "7" in line 2: ids are compared as text`
-	if len(notes) != 1 || !strings.Contains(notes[0], want) {
-		t.Errorf("notes %q, want %s", notes, want)
+	for want, files := range map[string]map[string][]byte{
+		`nodes.csv: the id "x" in line 3 is a name, and 1 of 2 ids are whole numbers: all are compared as text`: folder(
+			"id,label,split,f\n7,a,train,0\nx,b,test,0\n", "source,target\n7,x\n"),
+		`nodes.csv: the id "007" in line 4 is another node than "7" in line 2: ids are compared as text`: folder(
+			"id,label,split,f\n7,a,train,0\n8,b,test,0\n007,b,test,0\n", "source,target\n7,8\n"),
+	} {
+		if _, notes := fixture.Noted(t, fixture.Folder(t, files)); len(notes) != 1 || !strings.Contains(notes[0], want) {
+			t.Errorf("notes %q, want %s", notes, want)
+		}
 	}
 }
 

@@ -188,10 +188,7 @@ func TestOddMapping(t *testing.T) {
 		"label idx,name\n0,\"\n1,b\n":  "labelidx2x.csv:2: a quote is not closed",
 		"label idx,name\n1,b\n0,\n\n2": "",
 	} {
-		var notes []string
-		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-		g, err := o.Open(t.Context(), fixture.Folder(t, fixture.With(small(), "mapping/labelidx2x.csv", []byte(text))))
-		fixture.OK(t, err)
+		g, notes := fixture.Noted(t, fixture.Folder(t, fixture.With(small(), "mapping/labelidx2x.csv", []byte(text))))
 		if want == "" {
 			if len(notes) != 0 || !slices.Equal(g.ClassNames, []string{"0", "b", "2"}) || g.Classes != 3 {
 				t.Errorf("notes %q, classes %q", notes, g.ClassNames)
