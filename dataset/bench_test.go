@@ -14,28 +14,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
-// BenchmarkMake makes synthetic graphs. The shape of products needs 3 GB: -bench Make/products runs only that one.
-func BenchmarkMake(b *testing.B) {
-	for _, name := range []string{"cora", "arxiv", "flickr", "reddit", "products"} {
-		b.Run(name, func(b *testing.B) {
-			shape := fixture.Must(synth.Like(name))(b)
-			for b.Loop() {
-				g := fixture.Must(synth.Make(b.Context(), shape, rand.NewPCG(1, 0)))(b)
-				if g.Edges() != shape.Edges {
-					b.Fatalf("%d edges, want %d", g.Edges(), shape.Edges)
-				}
-			}
-			b.ReportMetric(float64(shape.Edges)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Medges/s")
-		})
-	}
-}
-
-func BenchmarkDemo(b *testing.B) {
-	for b.Loop() {
-		synth.Demo()
-	}
-}
-
 func BenchmarkOpen(b *testing.B) {
 	for _, name := range []string{"cora", "citeseer", "amazon-photo", "arxiv"} {
 		b.Run(name, func(b *testing.B) {

@@ -275,9 +275,9 @@ func (o Options) note(text string, args ...any) {
 // noQueries returns the error for queries to a graph that is not in a database. It names the formats that take them.
 func noQueries(path, name string) error {
 	queriers := slices.DeleteFunc(format.Names(), func(name string) bool {
-		f, err := format.Find(name)
+		f, _ := format.Find(name)
 		_, is := f.(format.Querier)
-		return err != nil || !is
+		return !is
 	})
 	want := "no format here does"
 	if len(queriers) > 0 {

@@ -102,20 +102,12 @@ func Describe(g *graph.Graph) (Facts, error) {
 		}
 	}
 	f.Degrees.Min, f.Degrees.Median, f.Degrees.Max = degrees(g.Adj)
-	for _, part := range []struct {
-		nodes []int32
-		count func(*ClassFacts) *int
-	}{
-		{g.Split.Train, func(c *ClassFacts) *int { return &c.Train }},
-		{g.Split.Val, func(c *ClassFacts) *int { return &c.Val }},
-		{g.Split.Test, func(c *ClassFacts) *int { return &c.Test }},
-	} {
-		for c, n := range g.Counts(part.nodes) {
-			*part.count(&f.PerClass[c]) = n
+	train, val, test := g.Counts(g.Split.Train), g.Counts(g.Split.Val), g.Counts(g.Split.Test)
+	for c := range f.PerClass {
+		k := &f.PerClass[c]
+		if k.Train, k.Val, k.Test = train[c], val[c], test[c]; g.ClassNames != nil {
+			k.Name = g.ClassNames[c]
 		}
-	}
-	for c, name := range g.ClassNames {
-		f.PerClass[c].Name = name
 	}
 	f.Homophily, f.Chance = homophily(g)
 	_, f.Sparse = g.X.(*mat.CSR)

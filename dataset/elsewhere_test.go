@@ -11,25 +11,12 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// elsewhere is a matrix type outside package mat, whose reads may fail.
-type elsewhere struct {
-	x   *mat.Dense
-	err error
-}
-
-func (e elsewhere) Dims() (rows, cols int) { return e.x.Dims() }
-
-func (e elsewhere) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if e.err != nil {
-		return e.err
-	}
-	return e.x.ReadBlock(dst, rows, lo, hi)
-}
-
-// TestFeaturesElsewhere checks that features of such a type are described and written like equal dense features.
+// TestFeaturesElsewhere checks that features of a matrix type outside package mat are described and written like equal
+// dense features.
 func TestFeaturesElsewhere(t *testing.T) {
 	g := fixture.Made(t, "arxiv", 0.05) // several blocks
 	dense := g.X.(*mat.Dense)
@@ -37,7 +24,7 @@ func TestFeaturesElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name+".safetensors") }
 	fixture.OK(t, dataset.Write(t.Context(), at("dense"), g))
-	g.X = elsewhere{dense, nil}
+	g.X = mattest.Distant{Of: dense}
 	if got, err := dataset.Describe(g); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: facts %+v, want %+v", err, got, want)
 	}
@@ -49,7 +36,7 @@ func TestFeaturesElsewhere(t *testing.T) {
 	}
 
 	lost := errors.New("connection lost")
-	g.X = elsewhere{dense, lost}
+	g.X = mattest.Distant{Of: dense, Err: lost}
 	if _, err := dataset.Describe(g); !errors.Is(err, lost) {
 		t.Errorf("Describe: error %v, want %v", err, lost)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
 // NotFoundError is the error for a name or a path without a graph.
@@ -139,7 +140,7 @@ func (o Options) unknown(name string) error {
 	var names, near []string
 	for _, s := range o.List() {
 		names = append(names, s.Name)
-		if distance(strings.ToLower(name), s.Name) <= 1+len(s.Name)/4 {
+		if spelling.Distance(strings.ToLower(name), s.Name) <= 1+len(s.Name)/4 {
 			near = append(near, s.Name)
 		}
 	}
@@ -149,27 +150,6 @@ func (o Options) unknown(name string) error {
 	}
 	text := fmt.Sprintf("%q is not a graph, folder or file%s (graphs: %s)", name, hint, strings.Join(names, ", "))
 	return &NotFoundError{Name: name, Near: near, text: text}
-}
-
-// distance returns the Levenshtein distance: the number of letters to insert, delete or replace to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // missing returns the error for a graph that is not on disk.

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -116,7 +117,7 @@ func TestOdd(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
-		for _, g.X = range []mat.Matrix{g.X, sparse(g.X.(*mat.Dense)), elsewhere{g.X.(*mat.Dense), nil}} {
+		for _, g.X = range []mat.Matrix{g.X, sparse(g.X.(*mat.Dense)), mattest.Distant{Of: g.X.(*mat.Dense)}} {
 			facts := fixture.Must(dataset.Describe(g))(t)
 			var got []string
 			for _, o := range facts.Odd {

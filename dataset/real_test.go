@@ -36,42 +36,6 @@ func realGraph(t *testing.T, name string) *graph.Graph {
 	return fixture.Must(o.Open(t.Context(), name))(t)
 }
 
-func TestRealGraphs(t *testing.T) {
-	for _, want := range []struct {
-		name                                              string
-		nodes, edges, features, classes, train, val, test int
-		unlabelled, isolated                              int
-	}{
-		{"cora", 2708, 5278, 1433, 7, 140, 500, 1000, 0, 0},
-		{"citeseer", 3327, 4552, 3703, 6, 120, 500, 1000, 15, 48},
-		{"arxiv", 169343, 1157799, 200, 40, 90941, 29799, 48603, 0, 0},
-		{"amazon-photo", 7650, 119081, 745, 8, 160, 240, 7250, 0, 115},
-	} {
-		t.Run(want.name, func(t *testing.T) {
-			t.Parallel()
-			g := realGraph(t, want.name)
-			got := want
-			got.nodes, got.edges, got.features, got.classes = g.Nodes(), g.Edges(), g.Features(), g.Classes
-			got.train, got.val, got.test = len(g.Split.Train), len(g.Split.Val), len(g.Split.Test)
-			got.unlabelled, got.isolated = 0, 0
-			for i, y := range g.Y {
-				if y == graph.Unlabelled {
-					got.unlabelled++
-				}
-				if g.Adj.Indptr[i] == g.Adj.Indptr[i+1] {
-					got.isolated++
-				}
-			}
-			if got != want {
-				t.Errorf("got  %+v\nwant %+v", got, want)
-			}
-			if g.Adj.Data != nil {
-				t.Error("an unweighted graph has weights")
-			}
-		})
-	}
-}
-
 // TestCoraIsInPlace compares position-weighted sums over the parts of Cora with values computed by numpy and scipy. A
 // misplaced row changes these sums.
 func TestCoraIsInPlace(t *testing.T) {

@@ -142,21 +142,16 @@ func saint() (all []bad) {
 	}
 	add("10¹² nodes", "adj_full.npz", matrix([]int64{0, 1, 2}, []int64{1e12, 1e12}, []int32{1, 0}))
 	add("a negative shape", "adj_full.npz", matrix([]int64{0, 1, 2}, []int64{-2, 2}, []int32{1, 0}))
-	add("row ends that fall", "adj_full.npz", matrix([]int64{0, 5, 2}, []int64{2, 2}, []int32{1, 0}))
 	add("row ends below 0", "adj_full.npz", matrix([]int64{0, -1, 2}, []int64{2, 2}, []int32{1, 0}))
 	add("row ends of 2⁶²", "adj_full.npz", matrix([]int64{0, 1 << 62, 2}, []int64{2, 2}, []int32{1, 0}))
-	add("a column beyond the last", "adj_full.npz", matrix([]int64{0, 1, 2}, []int64{2, 2}, []int32{1, 2}))
 	add("a negative column", "adj_full.npz", matrix([]int64{0, 1, 2}, []int64{2, 2}, []int32{1, -1}))
 	add("classes that are nested", "class_map.json", []byte(strings.Repeat(`{"0":`, 100_000)))
 	add("classes that are lists of lists", "class_map.json", []byte(`{"0": [[[[1]]]]}`))
 	add("a class of 10¹²", "class_map.json", []byte(`{"0": 1000000000000, "1": 1}`))
 	add("a class below none", "class_map.json", []byte(`{"0": -2, "1": 1}`))
-	add("a node that is not there", "class_map.json", []byte(`{"0": 1, "7": 1}`))
 	add("a node of 2³²", "class_map.json", []byte(`{"0": 1, "4294967296": 1}`))
-	add("half of the classes", "class_map.json", []byte(`{"0": 1,`))
 	add("no object", "class_map.json", []byte(`[0, 1]`))
 	add("a role that is nested", "role.json", []byte(`{"tr": `+strings.Repeat("[", 100_000)))
-	add("a node in two roles", "role.json", []byte(`{"tr": [0], "va": [0], "te": [1]}`))
 	add("a role of nobody", "role.json", []byte(`{"tr": [9], "va": [], "te": [1]}`))
 	add("a role of 2³¹", "role.json", []byte(`{"tr": [2147483648], "va": [], "te": [1]}`))
 	add("features of one node", "feats.npy", fixture.Npy("<f4", "1, 1", []float32{1}))
@@ -223,7 +218,7 @@ func pickles() (all []bad) {
 	return all
 }
 
-// documents returns bad files of GraphML, Matrix Market, DGL and tables with names.
+// documents returns bad files of GraphML, Matrix Market and DGL.
 func documents(t *testing.T) (all []bad) {
 	t.Helper()
 	markup := func(name, content string) {
@@ -243,16 +238,8 @@ func documents(t *testing.T) (all []bad) {
 	markup("an entity from a file", `<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>`+head+node("&f;", "1")+tail)
 	markup("nested elements", strings.Repeat("<a>", 50_000))
 	markup("a name of 1 MB", head+`<`+strings.Repeat("n", 1<<20)+tail)
-	markup("a node twice", head+node("n", "1")+node("n", "2")+tail)
-	markup("an edge to nowhere", head+node("n", "1")+`<edge source="n" target="m"/>`+tail)
 	markup("an edge without ends", head+node("n", "1")+`<edge/>`+tail)
-	markup("a feature that is NaN", head+node("n", "NaN")+tail)
 	markup("an infinite feature", head+node("n", "1e999")+tail)
-	markup("a word for a feature", head+node("n", "one")+tail)
-	markup("no nodes", head+tail)
-	markup("no end", head+node("n", "1"))
-	markup("a key that is not there", head+`<node id="n"><data key="q">1</data></node>`+tail)
-	markup("another encoding", `<?xml version="1.0" encoding="utf-7"?>`+head+node("n", "1")+tail)
 
 	for name, content := range map[string]string{
 		"names": head + "<" + strings.Repeat("n", bombBytes()/2), "space": strings.Repeat(" ", bombBytes()/2),
@@ -273,16 +260,9 @@ func documents(t *testing.T) (all []bad) {
 	market("10¹² entries", banner+"4 4 1000000000000\n1 2\n")
 	market("2⁶⁴ entries", banner+"4 4 18446744073709551616\n1 2\n")
 	market("negative sizes", banner+"-4 -4 1\n1 2\n")
-	market("a matrix that is not square", banner+"4 5 1\n1 2\n")
-	market("an entry too few", banner+"4 4 3\n1 2\n2 1\n")
-	market("an entry too many", banner+"4 4 1\n1 2\n2 1\n")
-	market("row 0", banner+"4 4 1\n0 2\n")
-	market("column 5", banner+"4 4 1\n1 5\n")
 	market("column 2³²+1", banner+"4 4 1\n1 4294967297\n")
 	market("a word", banner+"4 4 1\none 2\n")
-	market("no sizes", banner)
 	market("another banner", "%%MatrixMarket tensor\n4 4 1\n1 2\n")
-	market("complex numbers", "%%MatrixMarket matrix coordinate complex general\n4 4 1\n1 2 1 1\n")
 	market("a line without an end", banner+strings.Repeat("1", 1<<20))
 
 	dgl := func(name, file, content, want string) {
@@ -303,19 +283,6 @@ func documents(t *testing.T) (all []bad) {
 	dgl("nested lists", "meta.yaml", strings.Repeat("[", 20_000), "meta.yaml")
 	dgl("a tag of Python", "meta.yaml", "version: !!python/object/apply:os.system ['true']\n", "meta.yaml")
 	dgl("a node twice", "nodes_0.csv", "node_id,label,feat\na,1,1\na,2,1\n", "nodes_0.csv")
-	dgl("an edge to nowhere", "edges_0.csv", "src_id,dst_id\na,nobody\n", "edges_0.csv")
 
-	named := func(name, file, content string) {
-		all = append(all, bad{
-			name: "tables: " + name, files: fixture.With(from(t, "named/testdata/quoted"), file, []byte(content)), want: file,
-		})
-	}
-	named("a quote without an end", "nodes.csv", "id,label,x\na,\"b,1\n")
-	named("an id twice", "nodes.csv", "id,label,x\na,b,1\na,b,1\n")
-	named("no header", "nodes.csv", "")
-	named("a column twice", "nodes.csv", "id,id,label,x\na,a,b,1\n")
-	named("a feature that is NaN", "nodes.csv", "id,label,x\na,b,NaN\n")
-	named("an edge to nowhere", "edges.csv", "source,target\nalice,carol\n")
-	named("no target", "edges.csv", "source,label\nalice,1\n")
 	return all
 }

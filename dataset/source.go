@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -25,7 +24,7 @@ type Source struct {
 func sources() []Source {
 	demo := synth.DemoShape()
 	return []Source{
-		{Name: synth.DemoShape().Name, Origin: "made, nothing to fetch",
+		{Name: demo.Name, Origin: "made, nothing to fetch",
 			Nodes: demo.Nodes, Edges: demo.Edges, Features: demo.Features, Classes: demo.Classes},
 		{Name: "cora", Origin: "Planetoid, citations",
 			Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Fetchable: true},
@@ -44,13 +43,19 @@ func sources() []Source {
 	}
 }
 
-func known(name string) bool {
-	return slices.ContainsFunc(sources(), func(s Source) bool { return s.Name == name })
+// source returns the named graph, or a Source without a name.
+func source(name string) (found Source) {
+	for _, s := range sources() {
+		if s.Name == name {
+			found = s
+		}
+	}
+	return found
 }
 
-func fetchable(name string) bool {
-	return slices.ContainsFunc(sources(), func(s Source) bool { return s.Name == name && s.Fetchable })
-}
+func known(name string) bool { return source(name).Name != "" }
+
+func fetchable(name string) bool { return source(name).Fetchable }
 
 // List returns the named graphs with their locations, followed by the other graphs in the search folders.
 func (o Options) List() []Source {
@@ -69,8 +74,4 @@ func (o Options) List() []Source {
 }
 
 // ofOGB reports whether a named graph is from the Open Graph Benchmark.
-func ofOGB(name string) bool {
-	return slices.ContainsFunc(sources(), func(s Source) bool {
-		return s.Name == name && strings.HasPrefix(s.Origin, "Open Graph Benchmark")
-	})
-}
+func ofOGB(name string) bool { return strings.HasPrefix(source(name).Origin, "Open Graph Benchmark") }

@@ -15,7 +15,7 @@ func TestOpenFindsNames(t *testing.T) {
 	if g, err := o.Open(t.Context(), "own"); err != nil || g.Name != "own" {
 		t.Errorf("own in a folder searched: %v", err)
 	}
-	if g, err := o.Open(t.Context(), "demo"); err != nil || g.Name != "demo" {
+	if g, err := dataset.Open(t.Context(), "demo"); err != nil || g.Name != "demo" {
 		t.Errorf("demo: %v", err)
 	}
 	names := map[string]string{}
@@ -48,6 +48,11 @@ func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
 			fixture.Says(t, err, w)
 		}
 	}
+}
+
+func TestDemoHasOneSplit(t *testing.T) {
+	_, err := dataset.Options{Split: 1}.Open(t.Context(), "demo")
+	fixture.Says(t, err, "split 1, must be 0: demo has one split")
 }
 
 func TestFetchRefusesNames(t *testing.T) {

@@ -233,14 +233,18 @@ func WriterFor(path, name string) (w Writer, ok bool, err error) {
 		}
 		return w, true, nil
 	}
+	w, ok = byExtension(path, is[Writer]).(Writer)
+	return w, ok, nil
+}
+
+// byExtension returns the first format with a property and with the extension of path, or nil.
+func byExtension(path string, has func(Format) bool) (found Format) {
 	each(func(_ string, f Format) {
-		if candidate, writes := f.(Writer); writes && !ok {
-			if _, has := cutExtension(filepath.Base(path), f); has {
-				w, ok = candidate, true
-			}
+		if _, named := cutExtension(filepath.Base(path), f); named && found == nil && has(f) {
+			found = f
 		}
 	})
-	return w, ok, nil
+	return found
 }
 
 // Writers returns the names of the formats that can be written.

@@ -13,7 +13,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -137,14 +136,19 @@ func TestWriterFor(t *testing.T) {
 	}
 }
 
-func TestShiftLabels(t *testing.T) {
-	for _, c := range []struct{ y, want []int32 }{
-		{[]int32{1, -1, 3}, []int32{0, -1, 2}}, {[]int32{0, 1}, []int32{0, 1}},
-		{[]int32{2, 3}, []int32{2, 3}}, {[]int32{-1}, []int32{-1}},
+// TestShown checks that no user, password or parameter of an address is shown.
+func TestShown(t *testing.T) {
+	for address, want := range map[string]string{
+		"postgres://ann:secret@host:5432/people":        "postgres://host:5432/people",
+		"postgres://ann:se@cr/et?x@host/people":         "postgres://host/people",
+		"postgres://host/people?user=a&password=secret": "postgres://host/people",
+		"POSTGRES://a:secret@[::1]/p":                   "POSTGRES://[::1]/p",
+		"my-graph/":                                     "my-graph/",
+		`C:\graphs\a@b`:                                 `C:\graphs\a@b`,
+		"://x@y":                                        "://x@y",
 	} {
-		y := slices.Clone(c.y)
-		if content.ShiftLabels(y); !slices.Equal(y, c.want) {
-			t.Errorf("%v becomes %v, want %v", c.y, y, c.want)
+		if got := format.Shown(address); got != want {
+			t.Errorf("%s is shown as %s, want %s", address, got, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -65,15 +64,10 @@ func StoreFor(path, name string) (store Format, err error) {
 		}
 		return f, nil
 	}
-	each(func(_ string, f Format) {
-		if _, has := cutExtension(filepath.Base(path), f); has && store == nil && isStore(f) {
-			store = f
-		}
-	})
-	if store == nil {
-		return nil, &UnknownExtensionError{Path: path, Extensions: Extensions(Stores()), Formats: Stores()}
+	if store = byExtension(path, isStore); store == nil {
+		err = unknownExtension(path)
 	}
-	return store, nil
+	return store, err
 }
 
 // RecogniseStore chooses the store for the condensed graph at path, an existing file or folder: the one that is most
@@ -85,9 +79,13 @@ func RecogniseStore(path string) (Place, error) {
 	}
 	place, err := recognise(path, info.IsDir(), isStore)
 	if _, unknown := err.(*UnrecognisedError); unknown {
-		err = &UnknownExtensionError{Path: path, Extensions: Extensions(Stores()), Formats: Stores()}
+		err = unknownExtension(path)
 	}
 	return place, err
+}
+
+func unknownExtension(path string) error {
+	return &UnknownExtensionError{Path: path, Extensions: Extensions(Stores()), Formats: Stores()}
 }
 
 // Extensions returns the extensions of the named formats, each once.

@@ -126,19 +126,9 @@ type Stream struct {
 
 // StreamOf streams g, whose features must not be sparse.
 func StreamOf(g *graph.Graph) *Stream {
-	s := &Stream{
-		Name: g.Name, Y: g.Y, Classes: g.Classes, Split: g.Split, IDs: g.IDs, ClassNames: g.ClassNames,
-		Nodes: g.Nodes(), Features: g.Features(), Adj: g.Adj,
-	}
-	s.Rows = rowsOf(g.X)
-	return s
-}
-
-// rowsOf delivers the rows of x, as Stream.Rows does.
-func rowsOf(x mat.Matrix) func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
-	return func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
+	rows := func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
 		first := 0
-		for block, err := range mat.Blocks(x) {
+		for block, err := range mat.Blocks(g.X) {
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -151,6 +141,10 @@ func rowsOf(x mat.Matrix) func(ctx context.Context, put func(first int, block *m
 			first += block.Rows
 		}
 		return nil
+	}
+	return &Stream{
+		Name: g.Name, Y: g.Y, Classes: g.Classes, Split: g.Split, IDs: g.IDs, ClassNames: g.ClassNames,
+		Nodes: g.Nodes(), Features: g.Features(), Adj: g.Adj, Rows: rows,
 	}
 }
 

@@ -44,14 +44,16 @@ func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 		if err != nil {
 			panic(err) // nodes are drawn from 0 to N−1
 		}
-		surplus := adj.NNZ()/2 - m.Edges
-		if surplus >= 0 {
-			if err := thin(ctx, adj, surplus); err != nil {
-				return nil, err
-			}
+		switch surplus := adj.NNZ()/2 - m.Edges; {
+		case surplus == 0:
 			return adj, ctx.Err()
+		case surplus > 0:
+			thin(&drawn, adj, surplus)
+			adj, _, err = graph.Adjacency(ctx, m.Nodes, drawn)
+			return adj, err
+		default:
+			want = more(want, -surplus)
 		}
-		want = more(want, -surplus)
 	}
 }
 
@@ -98,47 +100,22 @@ func (m *maker) fill(e graph.Edges, first int) {
 	}
 }
 
-// thin drops n edges from a symmetric adjacency without weights. The dropped edges are evenly spaced in the order of
-// rows. The only error is ctx.Err(), which leaves adj invalid.
-func thin(ctx context.Context, adj *mat.CSR, n int) error {
-	if n == 0 {
-		return nil
-	}
-	const rows = 1 << 12 // between context checks
+// thin sets e to the edges of a symmetric adjacency without n of them, which are evenly spaced in the order of rows.
+func thin(e *graph.Edges, adj *mat.CSR, n int) {
+	e.From, e.To = e.From[:0], e.To[:0]
 	edges := adj.NNZ() / 2
 	rank, dropped := 0, 0
-	due := func() int { return int((int64(2*dropped+1) * int64(edges)) / int64(2*n)) }
-	drop := make([]int64, 0, 2*n)
 	for i := range adj.Rows {
-		if i%rows == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		for _, j := range adj.Indices[adj.Indptr[i]:adj.Indptr[i+1]] {
+			if int(j) < i {
+				continue
+			}
+			if due := int64(2*dropped+1) * int64(edges) / int64(2*n); dropped < n && int64(rank) == due {
+				dropped++
+			} else {
+				e.From, e.To = append(e.From, int32(i)), append(e.To, j)
+			}
+			rank++
 		}
-		lo, hi := adj.Indptr[i], adj.Indptr[i+1]
-		at, _ := slices.BinarySearch(adj.Indices[lo:hi], int32(i))
-		upper := lo + int64(at) // the first entry above the diagonal, where each edge is met once
-		for dropped < n && due() < rank+int(hi-upper) {
-			e := upper + int64(due()-rank)
-			j := adj.Indices[e]
-			back, _ := slices.BinarySearch(adj.Indices[adj.Indptr[j]:adj.Indptr[j+1]], int32(i))
-			drop = append(drop, e, adj.Indptr[j]+int64(back))
-			dropped++
-		}
-		rank += int(hi - upper)
 	}
-	slices.Sort(drop)
-	at := int64(0)
-	for i, lo := 0, int64(0); i < adj.Rows; i++ {
-		if i%rows == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		hi := adj.Indptr[i+1]
-		for ; len(drop) > 0 && drop[0] < hi; drop = drop[1:] {
-			at += int64(copy(adj.Indices[at:], adj.Indices[lo:drop[0]]))
-			lo = drop[0] + 1
-		}
-		at += int64(copy(adj.Indices[at:], adj.Indices[lo:hi]))
-		lo, adj.Indptr[i+1] = hi, at
-	}
-	adj.Indices = adj.Indices[:at:at]
-	return nil
 }

@@ -38,52 +38,31 @@ func Condensed(t *testing.T, name string) {
 		extension = all[0]
 	}
 	for variant, small := range condensedGraphs(t) {
-		var written [2]map[string]string
-		for i := range written {
-			folder := t.TempDir()
-			path := filepath.Join(folder, "small"+extension)
-			if err := small.SaveAs(t.Context(), path, name); err != nil {
-				t.Fatalf("%s: %v", variant, err)
-			}
-			written[i] = files(t, folder)
-			if i > 0 {
-				continue
-			}
-			got, err := condense.Load(path)
-			if err != nil {
-				t.Errorf("%s: %v", variant, err)
-			} else if difference := differ(got, small); difference != "" {
-				t.Errorf("%s: what was written is not what is read: %s", variant, difference)
-			}
-			if told, is := f.(format.Teller); is {
-				meta, err := told.ReadMetadata(t.Context(), path)
-				if err != nil || meta["format"] != format.CondensedKind {
-					t.Errorf("%s: the metadata are %v, error %v", variant, meta, err)
-				}
-			}
-			if _, _, err := f.Read(t.Context(), path); !errors.Is(err, format.ErrCondensed) {
-				t.Errorf("%s: read as a graph: error %v, want format.ErrCondensed", variant, err)
+		path := twice(t, variant, "small"+extension, func(path string) error { return small.SaveAs(t.Context(), path, name) })
+		got, err := condense.Load(path)
+		if err != nil {
+			t.Errorf("%s: %v", variant, err)
+		} else if difference := differ(got, small); difference != "" {
+			t.Errorf("%s: what was written is not what is read: %s", variant, difference)
+		}
+		if told, is := f.(format.Teller); is {
+			meta, err := told.ReadMetadata(t.Context(), path)
+			if err != nil || meta["format"] != format.CondensedKind {
+				t.Errorf("%s: the metadata are %v, error %v", variant, meta, err)
 			}
 		}
-		if !reflect.DeepEqual(written[0], written[1]) {
-			t.Errorf("%s: one condensed graph gives different bytes", variant)
+		if _, _, err := f.Read(t.Context(), path); !errors.Is(err, format.ErrCondensed) {
+			t.Errorf("%s: read as a graph: error %v, want format.ErrCondensed", variant, err)
 		}
 	}
 	cancelled(t, name, extension)
 	if w, ok := f.(format.Writer); ok {
 		keeps(t, w, extension)
-		path := filepath.Join(t.TempDir(), "graph"+extension)
-		if err := w.Write(t.Context(), path, plain(t)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := condense.Load(path); err == nil || !strings.Contains(err.Error(), "not a condensed graph") {
-			t.Errorf("a graph is read as a condensed one: error %v", err)
-		}
 	}
 }
 
 // keeps tests that a graph is read back as it was written, with names, weights and classes of which the first has no
-// nodes, and that equal graphs give equal bytes.
+// nodes, that equal graphs give equal bytes, and that a graph is not read as a condensed one.
 func keeps(t *testing.T, w format.Writer, extension string) {
 	t.Helper()
 	for _, classes := range [][]string{{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, nil} {
@@ -99,21 +78,16 @@ func keeps(t *testing.T, w format.Writer, extension string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(t.TempDir(), "out"+extension)
-		var written [2]map[string]string
-		for i := range written { // the second write replaces the first
-			if err := w.Write(t.Context(), path, g); err != nil {
-				t.Fatal(err)
-			}
-			written[i] = files(t, filepath.Dir(path))
-		}
-		if !reflect.DeepEqual(written[0], written[1]) {
-			t.Errorf("%q: one graph gives different bytes", classes)
-		}
+		path := twice(t, "a graph with names", "out"+extension, func(path string) error {
+			return w.Write(t.Context(), path, g)
+		})
 		again := read(t, w, path)
 		if identify(t, again) != identify(t, g) || again.Name != g.Name || again.Classes != g.Classes ||
 			!slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, classes) {
 			t.Errorf("%+v is read back as %+v", g, again)
+		}
+		if _, err := condense.Load(path); err == nil || !strings.Contains(err.Error(), "not a condensed graph") {
+			t.Errorf("a graph is read as a condensed one: error %v", err)
 		}
 	}
 }
@@ -128,6 +102,24 @@ func cancelled(t *testing.T, name, extension string) {
 	if left := files(t, folder); err == nil || len(left) > 0 {
 		t.Errorf("a cancelled write gives the error %v and leaves %d files", err, len(left))
 	}
+}
+
+// twice writes a file or a folder called name two times, of which the second replaces the first, tests that both have
+// the same bytes, and returns its path. what names the content.
+func twice(t *testing.T, what, name string, write func(path string) error) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	var written [2]map[string]string
+	for i := range written {
+		if err := write(path); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		written[i] = files(t, filepath.Dir(path))
+	}
+	if !reflect.DeepEqual(written[0], written[1]) {
+		t.Errorf("%s: the same content gives different bytes", what)
+	}
+	return path
 }
 
 // files returns the content of each file below folder, by its path in it.
@@ -253,20 +245,4 @@ func Small() *condense.Condensed {
 		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
 		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
 	}
-}
-
-// plain returns a graph of three nodes.
-func plain(t *testing.T) *graph.Graph {
-	t.Helper()
-	b := graph.Builder{
-		Name: "plain", X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}, Y: []int32{0, 1, 0},
-		Split: graph.Split{Train: []int32{0, 1}, Test: []int32{2}},
-	}
-	b.AddEdge(0, 1)
-	b.AddEdge(1, 2)
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
 }

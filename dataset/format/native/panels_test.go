@@ -2,14 +2,11 @@ package native_test
 
 import (
 	"bytes"
-	"math"
+	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
@@ -97,12 +94,13 @@ func TestPanelsRefuse(t *testing.T) {
 // that numpy reads.
 func TestPanelsThatPythonWrote(t *testing.T) {
 	for _, s := range []mat.Storage{mat.F16, mat.BF16} {
-		if s == mat.BF16 && exec.Command("python3", "-c", "import ml_dtypes").Run() != nil {
-			t.Skip("python3 with ml_dtypes is not here, so bfloat16 is left out")
+		modules := "numpy, safetensors.numpy"
+		if s == mat.BF16 {
+			modules += ", ml_dtypes"
 		}
 		for _, name := range []string{"x", "panels"} {
 			file := filepath.Join(t.TempDir(), "g.safetensors")
-			python(t, `
+			fixture.Python(t, modules, `
 import sys, numpy as np
 from safetensors.numpy import save_file
 kind, layout, file = sys.argv[1:]
@@ -138,44 +136,21 @@ func TestPythonReadsPanels(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "g.safetensors")
 		fixture.OK(t, dataset.Write(t.Context(), file, g))
 		program := `
-import sys, numpy as np
 from safetensors import safe_open
 with safe_open(sys.argv[1], "np") as g:
-    x = np.concatenate([g.get_tensor(f"x.{k}") for k in range(2)], axis=1)
-print(x.astype(np.float32).tolist())`
+    parts = [g.get_tensor(f"x.{k}") for k in range(2)]`
 		if s == mat.BF16 { // numpy has no bfloat16
 			program = `
-import sys, numpy as np, safetensors
-parts = dict(safetensors.deserialize(open(sys.argv[1], "rb").read()))
+import safetensors
 def panel(t):
     bits = np.frombuffer(t["data"], "<u2").astype("<u4") << 16
     return bits.view("<f4").reshape(t["shape"])
-print(np.concatenate([panel(parts[f"x.{k}"]) for k in range(2)], axis=1).tolist())`
+tensors = dict(safetensors.deserialize(open(sys.argv[1], "rb").read()))
+parts = [panel(tensors[f"x.{k}"]) for k in range(2)]`
 		}
-		got := python(t, program, file)
-		values := written(t, g.X).Data
-		want := [][]float32{values[:2], values[2:4], values[4:6], values[6:8]}
-		if text := strings.ReplaceAll(got, ", ", " "); !near(text, want) {
-			t.Errorf("%s: Python reads %s, want %v", s, got, want)
-		}
+		want := fixture.Must(json.Marshal(written(t, g.X).Data))(t)
+		fixture.Python(t, "numpy, safetensors", "import json, sys, numpy as np"+program+`
+x = np.concatenate(parts, axis=1).astype(np.float32)
+assert (x.ravel() == np.float32(json.loads(sys.argv[2]))).all(), x`, file, string(want))
 	}
-}
-
-// near reports whether text has the numbers of rows, in order.
-func near(text string, rows [][]float32) bool {
-	numbers := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[] ", r) })
-	at := 0
-	for _, row := range rows {
-		for _, v := range row {
-			if at >= len(numbers) {
-				return false
-			}
-			got, err := strconv.ParseFloat(numbers[at], 64)
-			if err != nil || math.Float32bits(float32(got)) != math.Float32bits(v) {
-				return false
-			}
-			at++
-		}
-	}
-	return at == len(numbers)
 }

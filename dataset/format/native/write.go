@@ -20,19 +20,23 @@ func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	tensors := []safetensors.Tensor{{Name: "adj.indptr", Data: g.Adj.Indptr}, {Name: "adj.indices", Data: g.Adj.Indices}}
-	if g.Adj.Data != nil {
-		tensors = append(tensors, safetensors.Tensor{Name: "adj.data", Data: g.Adj.Data})
+	var tensors []safetensors.Tensor
+	add := func(name string, data any, shape ...int) {
+		tensors = append(tensors, safetensors.Tensor{Name: name, Shape: shape, Data: data})
 	}
+	sparse := func(name string, m *mat.CSR) {
+		add(name+".indptr", m.Indptr)
+		add(name+".indices", m.Indices)
+		if m.Data != nil {
+			add(name+".data", m.Data)
+		}
+	}
+	sparse("adj", g.Adj)
 	switch x := g.X.(type) {
 	case *mat.Dense:
-		tensors = append(tensors, safetensors.Tensor{Name: "x", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+		add("x", x.Data, x.Rows, x.Cols)
 	case *mat.CSR:
-		tensors = append(tensors,
-			safetensors.Tensor{Name: "x.indptr", Data: x.Indptr}, safetensors.Tensor{Name: "x.indices", Data: x.Indices})
-		if x.Data != nil {
-			tensors = append(tensors, safetensors.Tensor{Name: "x.data", Data: x.Data})
-		}
+		sparse("x", x)
 	case *paneled.Matrix:
 		if x.Count() > 1 {
 			meta["format_version"] = "2"
@@ -40,11 +44,12 @@ func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 		tensors = append(tensors, panelTensors(x)...)
 	default:
 		rows, cols := x.Dims()
-		tensors = append(tensors, safetensors.Tensor{Name: "x", Shape: []int{rows, cols}, Data: stream(x)})
+		add("x", stream(x), rows, cols)
 	}
-	tensors = append(tensors,
-		safetensors.Tensor{Name: "y", Data: g.Y}, safetensors.Tensor{Name: "train", Data: g.Split.Train},
-		safetensors.Tensor{Name: "val", Data: g.Split.Val}, safetensors.Tensor{Name: "test", Data: g.Split.Test})
+	add("y", g.Y)
+	add("train", g.Split.Train)
+	add("val", g.Split.Val)
+	add("test", g.Split.Test)
 	if g.IDs != nil {
 		tensors = append(tensors, safetensors.Strings("ids", g.IDs)...)
 	}

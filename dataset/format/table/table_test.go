@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // memory is a table in memory with runs of part rows.
@@ -107,46 +103,22 @@ func TestKinds(t *testing.T) {
 		cells([]float32{0, 0}, -2, math.NaN(), "", 0),
 	}
 	edges := [][]table.Cell{cells(2, 30, "7"), cells(1.5, 5.0, 7), cells("1", -2, 30)}
-	want := struct {
-		ids, classes []string
-		y            []int32
-		x            []float32
-		indices      []int32
-		weight       []float32
-		split        graph.Split
-	}{
-		[]string{"30", "7", "5", "-2"}, []string{"blue", "red"}, []int32{1, -1, 0, -1},
-		[]float32{1, 2, 3, 4, 5, 6, 7, 8, 9.5, 0, 0, 0},
-		[]int32{1, 3, 0, 2, 1, 0}, []float32{2, 1, 2, 1.5, 1.5, 1},
-		graph.Split{Train: []int32{0}, Test: []int32{2}},
-	}
-	check := func(g *graph.Graph) {
-		t.Helper()
-		if !slices.Equal(g.IDs, want.ids) || !slices.Equal(g.ClassNames, want.classes) || !slices.Equal(g.Y, want.y) ||
-			!slices.Equal(g.X.(*mat.Dense).Data, want.x) || !slices.Equal(g.Adj.Indices, want.indices) ||
-			!slices.Equal(g.Adj.Data, want.weight) || !reflect.DeepEqual(g.Split, want.split) {
-			t.Errorf("graph %+v %+v %+v, want %+v", g, g.Adj, g.X, want)
-		}
-	}
 	for part := 1; part < 5; part++ {
 		g, notes, err := pair(part, nodes, edges).Graph(t.Context())
 		if err != nil || len(notes) != 0 {
 			t.Fatalf("%v, notes %q", err, notes)
 		}
-		check(g)
+		fixture.Is(t, g, "ids 30|7|5|-2; classes blue|red; y 1 - 0 -; dense 1 2 3, 4 5 6, 7 8 9.5, 0 0 0")
+		fixture.Is(t, g, "edges 0-1*2 0-3*1 1-2*1.5; split 0 /  / 2")
 	}
-	// In the order of ids, for any order of rows: −2, 5, 7, 30.
-	want.ids, want.y, want.x = []string{"-2", "5", "7", "30"}, []int32{-1, 0, -1, 1},
-		[]float32{0, 0, 0, 7, 8, 9.5, 4, 5, 6, 1, 2, 3}
-	want.indices, want.weight = []int32{3, 2, 1, 3, 0, 2}, []float32{1, 1.5, 1.5, 2, 1, 2}
-	want.split = graph.Split{Train: []int32{3}, Test: []int32{1}}
-	for range nodes {
+	for range nodes { // in the order of ids, for any order of rows
 		nodes = append(nodes[1:], nodes[0])
 		p := pair(3, nodes, edges)
 		p.Sort = true
 		g, _, err := p.Graph(t.Context())
 		fixture.OK(t, err)
-		check(g)
+		fixture.Is(t, g, "ids -2|5|7|30; classes blue|red; y - 0 - 1; dense 0 0 0, 7 8 9.5, 4 5 6, 1 2 3")
+		fixture.Is(t, g, "edges 0-3*1 1-2*1.5 2-3*2; split 3 /  / 1")
 	}
 }
 

@@ -1,12 +1,16 @@
 package parquet_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	pqformat "github.com/parquet-go/parquet-go/format"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
@@ -221,5 +225,64 @@ func TestDamagedCondensed(t *testing.T) {
 	}
 	if wrong < len(whole)/130 {
 		t.Errorf("%d of %d damaged files were found to be wrong", wrong, len(whole)/13)
+	}
+}
+
+// FuzzRead checks that no input causes a panic or unbounded memory use, in tables of nodes and of edges. Any graph that
+// is read must be valid.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"pandas-snappy", "pyarrow-lists", "pyarrow-encodings", "integers", "duckdb"} {
+		nodes, err := os.ReadFile(filepath.Join("testdata", name, "nodes.parquet"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		edges, err := os.ReadFile(filepath.Join("testdata", name, "edges.parquet"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(nodes, edges)
+	}
+	f.Fuzz(func(t *testing.T, nodes, edges []byte) {
+		dir := t.TempDir()
+		for name, content := range map[string][]byte{"nodes.parquet": nodes, "edges.parquet": edges} {
+			mattest.OK(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
+		}
+		if g, err := open(t.Context(), dir); err == nil {
+			mattest.OK(t, g.Validate(t.Context()))
+		}
+	})
+}
+
+// TestPagesClaim checks that a page whose header has an impossible size is an error before memory is allocated for it.
+func TestPagesClaim(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(h *pqformat.PageHeader)
+		want   string
+	}{
+		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "it unpacks to 2000000000, must"},
+		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2e9 }, "has 2000000000 bytes, must have at most"},
+		"values": {func(h *pqformat.PageHeader) {
+			h.DictionaryPageHeader.Valid = false
+			h.Type, h.DataPageHeader.Valid = pqformat.DataPage, true
+			h.DataPageHeader.V.NumValues = 2_000_000_000
+		}, "says that it has 2000000000 values, and its column has "},
+	} {
+		dir := damaged(t, "nodes.parquet", func(content []byte) []byte {
+			var protocol thrift.CompactProtocol
+			var h pqformat.PageHeader
+			const first = 4 // after the magic number
+			r := bytes.NewReader(content[first:])
+			mattest.OK(t, thrift.NewDecoder(protocol.NewReader(r)).Decode(&h))
+			rest := content[len(content)-r.Len():]
+			c.change(&h)
+			var changed bytes.Buffer
+			mattest.OK(t, thrift.NewEncoder(protocol.NewWriter(&changed)).Encode(&h))
+			return slices.Concat(content[:first], changed.Bytes(), rest)
+		})
+		_, err := open(t.Context(), dir)
+		const where = "own/nodes.parquet: column id: the file is damaged: page 0 at byte 4 "
+		if err == nil || !strings.Contains(err.Error(), where) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
 	}
 }

@@ -179,29 +179,21 @@ func (t *parts) File() string { return t.path }
 // Header returns the names of the columns.
 func (t *parts) Header() []string { return t.header }
 
-// groups returns a reader for each row group that has rows.
-func (t *parts) groups(ctx context.Context, columns []int) (all []*rows, err error) {
+// Runs calls use for a reader of each row group that has rows.
+func (t *parts) Runs(ctx context.Context, columns []int, use func(run int, r table.Rows) error) error {
+	var all []*rows
 	for _, f := range t.files {
 		first := 0
 		for i, group := range f.content.RowGroups() {
 			n := int(group.NumRows())
 			if n < 0 || n > int(f.content.NumRows())-first {
-				return nil, failed(f.path, fmt.Errorf("the file is damaged: a row group of %d rows", n))
+				return failed(f.path, fmt.Errorf("the file is damaged: a row group of %d rows", n))
 			}
 			if n > 0 {
 				all = append(all, &rows{ctx: ctx, table: t, file: f, group: i, at: f.first + first, left: n, only: columns})
 			}
 			first += n
 		}
-	}
-	return all, nil
-}
-
-// Runs calls use for a reader of each row group.
-func (t *parts) Runs(ctx context.Context, columns []int, use func(run int, r table.Rows) error) error {
-	all, err := t.groups(ctx, columns)
-	if err != nil {
-		return err
 	}
 	next := func() (r *rows, more bool, err error) {
 		if len(all) == 0 {

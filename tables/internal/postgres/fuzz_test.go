@@ -36,6 +36,10 @@ func FuzzValue(f *testing.F) {
 	f.Add(index(pgtype.Float8OID), number)
 	f.Add(index(pgtype.Int2OID), []byte{0xff, 0xfe})
 	f.Add(index(pgtype.UUIDOID), make([]byte, 16))
+	f.Add(index(pgtype.BoolOID), []byte{1})
+	f.Add(index(pgtype.Float4OID), words(math.Float32bits(2.5)))
+	f.Add(index(pgtype.JSONBOID), []byte("{}"))
+	f.Add(index(0), []byte("a type of its own"))
 	f.Add(index(pgtype.NumericOID), []byte{0, 2, 0, 0, 0, 0, 0, 1, 0, 5, 0x13, 0x88}) // 5.5000, in two groups of digits
 	f.Add(index(pgtype.NumericOID), []byte{0, 1, 0x7f, 0xff, 0, 0, 0, 0, 0x27, 0x0f}) // 9999·10⁴^32767
 	f.Add(index(pgtype.NumericOID), []byte{0, 0, 0, 0, 0xc0, 0, 0, 0})                // not a number

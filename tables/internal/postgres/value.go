@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -39,9 +40,8 @@ func newSetter(types *pgtype.Map, f pgconn.FieldDescription) (setter, error) {
 	if what := others[f.DataTypeOID]; what != "" {
 		return nil, fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", what)
 	}
-	kept := new(keeper)
 	text := func(raw []byte, cell *table.Cell) error {
-		cell.Kind, cell.Text = table.Text, kept.keep(raw)
+		cell.Kind, cell.Text = table.Text, bytes.Clone(raw)
 		return nil
 	}
 	if f.Format != pgtype.BinaryFormatCode {
@@ -162,18 +162,4 @@ func setList(types *pgtype.Map, element uint32, raw []byte, cell *table.Cell) er
 		cell.List, raw = append(cell.List, v), raw[size:]
 	}
 	return err
-}
-
-// keeper copies bytes to memory that stays valid.
-type keeper struct{ free []byte }
-
-// keep returns a copy of b.
-func (k *keeper) keep(b []byte) []byte {
-	if len(b) > len(k.free) {
-		k.free = make([]byte, max(1<<16, len(b)))
-	}
-	copied := k.free[:len(b):len(b)]
-	k.free = k.free[len(b):]
-	copy(copied, b)
-	return copied
 }

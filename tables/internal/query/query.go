@@ -3,7 +3,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -91,22 +90,6 @@ func (r *rows) Read() ([]table.Cell, error) {
 	if r.read&0xfff == 0 && r.ctx.Err() != nil {
 		return nil, r.ctx.Err()
 	}
-	err := r.Next(r.cells)
 	r.read++
-	var wrong *Wrong
-	if errors.As(err, &wrong) {
-		err = r.Fail(r.At(), wrong)
-	}
-	return r.cells, err
-}
-
-// Wrong is the error of Next for a value that graphs do not support.
-type Wrong struct {
-	// Column is the name of the column, and Value describes its value.
-	Column, Value string
-}
-
-// Error names the column and its value.
-func (e *Wrong) Error() string {
-	return fmt.Sprintf("column %s holds %s, must hold numbers, text or lists of numbers", e.Column, e.Value)
+	return r.cells, r.Next(r.cells)
 }

@@ -26,6 +26,7 @@ func TestClasses(t *testing.T) {
 	}{
 		{"0 2 - 2", []int32{0, 2, graph.Unlabelled, 2}, nil},
 		{"1 2 - 2", []int32{0, 1, graph.Unlabelled, 1}, nil},
+		{"2 3", []int32{2, 3}, nil},
 		{"1.0 2.00 NaN", []int32{0, 1, graph.Unlabelled}, nil},
 		{"b a - nan b", []int32{1, 0, graph.Unlabelled, graph.Unlabelled, 1}, []string{"a", "b"}},
 		{"1.5 1.25", []int32{1, 0}, []string{"1.25", "1.5"}},

@@ -35,34 +35,15 @@ func Check(ctx context.Context, m *mat.CSR) error {
 			return fmt.Errorf("row pointer %d of row %d is above %d of the next", m.Indptr[i], i, m.Indptr[i+1])
 		}
 	}
-	e := firstOutside(ctx, m.Indices, m.Cols)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if e < len(m.Indices) {
-		return fmt.Errorf("column %d of entry %d, must be 0 to %d", m.Indices[e], e, m.Cols-1)
-	}
-	return nil
-}
-
-// firstOutside returns the position of the first index that is not in [0, n), or the number of indices. The result is
-// meaningless once ctx is done.
-func firstOutside(ctx context.Context, indices []int32, n int) int {
-	const chunk = 1 << 20
-	first := make([]int, (len(indices)+chunk-1)/chunk)
-	_ = parallel.ForContext(ctx, len(indices), chunk, func(lo, hi int) {
-		at := lo
-		for at < hi && uint(indices[at]) < uint(n) { // a negative index becomes large
-			at++
+	for e, j := range m.Indices {
+		if e%look == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		first[lo/chunk] = at
-	})
-	for c, at := range first {
-		if at < min((c+1)*chunk, len(indices)) {
-			return at
+		if j < 0 || int(j) >= m.Cols {
+			return fmt.Errorf("column %d of entry %d, must be 0 to %d", j, e, m.Cols-1)
 		}
 	}
-	return len(indices)
+	return ctx.Err()
 }
 
 // Gather fills s, of which only Rows and Cols are set, with the entries (row[e], col[e], data[e]), sorted by row. It

@@ -24,83 +24,46 @@ func Float(field []byte) (float32, error) {
 	return float32(v), err
 }
 
-// tens lists the powers of ten that float64 represents exactly.
-var tens = [...]float64{
-	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-}
+// tens lists the powers of ten by which parseDecimal divides. float64 represents them exactly.
+var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// parseDecimal does what strconv does, in half the time, for the numbers in most tables: [−]digits[.digits][e[±]digits]
-// with at most 15 digits and an exponent in tens. ok is false for other numbers, and if float64 is not exact enough to
-// round correctly.
+// parseDecimal does what strconv does, in half the time, for the numbers in most tables: [−]digits[.digits] with at
+// most 15 digits. ok is false for other numbers, and if float64 is not exact enough to round correctly.
 //
-// The digits and the power of ten are exact in float64, so their product or quotient v is rounded once. Rounding v to
-// float32 then gives the float32 nearest to the number itself, unless v is halfway between two float32s: the number may
-// be on either side of v.
+// The digits and the power of ten are exact in float64, so their quotient v is rounded once. Rounding v to float32 then
+// gives the float32 nearest to the number itself, unless v is halfway between two float32s: the number may be on either
+// side of v.
 func parseDecimal(text []byte) (value float32, ok bool) {
-	at := 0
-	negative := len(text) > 0 && text[0] == '-'
-	if negative {
-		at++
-	}
+	number := bytes.TrimPrefix(text, []byte("-"))
 	var digits uint64
-	count, exponent, point := 0, 0, false
-	for ; at < len(text); at++ {
-		c := text[at]
-		if d := c - '0'; d <= 9 { // a byte below '0' wraps round
+	count, decimals, point := 0, 0, false
+	for _, c := range number {
+		d := c - '0' // a byte below '0' wraps round
+		switch {
+		case d <= 9:
 			digits = 10*digits + uint64(d)
 			count++
 			if point {
-				exponent--
+				decimals++
 			}
-			continue
-		}
-		if c != '.' || point {
-			break
-		}
-		point = true
-	}
-	if count == 0 || count > 15 {
-		return 0, false
-	}
-	if at < len(text) {
-		power, ok := parseExponent(text[at:])
-		if !ok {
+		case c == '.' && !point:
+			point = true
+		default:
 			return 0, false
 		}
-		exponent += power
 	}
-	v := float64(digits)
-	switch {
-	case exponent >= len(tens) || -exponent >= len(tens):
+	if count == 0 || count >= len(tens) {
 		return 0, false
-	case exponent >= 0:
-		v *= tens[exponent]
-	default:
-		v /= tens[-exponent]
 	}
+	v := float64(digits) / tens[decimals]
 	const dropped = 29 // bits of a float64 that a float32 does not have
-	halfway := uint64(1) << (dropped - 1)
-	if math.Float64bits(v)&(1<<dropped-1) == halfway || v != 0 && v < 0x1p-126 {
+	if halfway := uint64(1) << (dropped - 1); math.Float64bits(v)&(1<<dropped-1) == halfway {
 		return 0, false
 	}
-	if negative {
+	if len(number) < len(text) {
 		v = -v
 	}
 	return float32(v), true
-}
-
-// parseExponent reads e[±]digits, of which it takes only few.
-func parseExponent(text []byte) (power int, ok bool) {
-	if text[0] != 'e' && text[0] != 'E' {
-		return 0, false
-	}
-	digits := bytes.TrimPrefix(text[1:], []byte("+"))
-	if signed := len(digits) < len(text)-1; len(digits) > 4 || signed && bytes.HasPrefix(digits, []byte("-")) {
-		return 0, false
-	}
-	v, err := Int(digits)
-	return int(v), err == nil
 }
 
 // Int returns the integer in b, which has at most 18 digits and no space around it.

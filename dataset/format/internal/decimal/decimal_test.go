@@ -39,3 +39,16 @@ func TestFloat(t *testing.T) {
 		}
 	}
 }
+
+func TestInt(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "-007": -7, "999999999999999999": 999999999999999999} {
+		if v, err := decimal.Int([]byte(text)); v != want || err != nil {
+			t.Errorf("%s is read as %d, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"", "-", "+1", "1.0", " 1", "1234567890123456789"} {
+		if v, err := decimal.Int([]byte(text)); err == nil {
+			t.Errorf("%q is read as %d", text, v)
+		}
+	}
+}

@@ -76,6 +76,9 @@ func TestRepeats(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
+	if _, err := ids.NewTable(100).Add("a name", 50); err == nil {
+		t.Error("a table exceeds its memory")
+	}
 	if !ids.Numbered([]string{"0", "1", "2"}) || ids.Numbered([]string{"0", "01"}) || ids.Numbered([]string{"1"}) {
 		t.Error("Numbered is wrong")
 	}

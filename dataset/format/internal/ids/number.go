@@ -1,15 +1,11 @@
 package ids
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Numbered reports whether each name is the number of its node, counted from 0.
 func Numbered(names []string) bool {
-	var number [20]byte
 	for i, name := range names {
-		if name != string(strconv.AppendInt(number[:0], int64(i), 10)) {
+		if node, ok := number(name); !ok || node != i {
 			return false
 		}
 	}
@@ -19,12 +15,7 @@ func Numbered(names []string) bool {
 // Whole reports whether a name is an integer: digits, possibly after a minus sign.
 func Whole(name string) bool {
 	digits := strings.TrimPrefix(name, "-")
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return false
-		}
-	}
-	return digits != ""
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // Plain returns the usual form of a name that is a number, which programs write in several forms: "7" for "007", "+7",

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/klauspost/compress/gzip"
 )
@@ -216,51 +215,6 @@ func (t *File) About() (int64, error) {
 	return count + 1, nil
 }
 
-// Parse parses text, a block of complete lines. first is the number of its first line, counted from 0 where Each
-// begins. An error is about the returned line of text, counted from 0.
-type Parse func(first int, text []byte) (line int, err error)
-
-// Each calls parse for blocks of the lines that Next has not returned, from several goroutines. A block ends with the
-// end of a line, except perhaps the last block. The error is about the first wrong line. Each reports the bytes read
-// from the file, which may be compressed, to package progress.
-func (t *File) Each(ctx context.Context, parse Parse) error {
-	type block struct {
-		first int
-		text  []byte
-	}
-	lines, ended := 0, false
-	next := func() (b block, more bool, err error) {
-		if ended {
-			return b, false, nil
-		}
-		err = t.more()
-		text := t.rest
-		switch err {
-		case nil:
-			end := bytes.LastIndexByte(text, '\n') + 1
-			text, t.rest = text[:end], text[end:]
-		case io.EOF:
-			ended, t.rest = true, nil
-		default:
-			return b, false, err
-		}
-		t.report(ctx)
-		b = block{lines, text}
-		lines += bytes.Count(text, []byte("\n"))
-		return b, true, nil
-	}
-	return inorder.Each(ctx, next, func(_ int, b block) error {
-		if len(b.text) == 0 {
-			return nil
-		}
-		line, err := parse(b.first, b.text)
-		if err != nil {
-			return &format.ReadError{File: t.Path, Line: t.Line + b.first + line + 1, Err: err}
-		}
-		return nil
-	})
-}
-
 // report reports how much of the file was read.
 func (t *File) report(ctx context.Context) {
 	if at, err := t.file.Seek(0, io.SeekCurrent); err == nil && t.onDisk > 0 {
@@ -268,11 +222,8 @@ func (t *File) report(ctx context.Context) {
 	}
 }
 
-// Cut returns the first line of text without its end, and the rest.
-func Cut(text []byte) (line, rest []byte) {
-	end := bytes.IndexByte(text, '\n')
-	if end < 0 {
-		return bytes.TrimSuffix(text, []byte("\r")), nil
-	}
-	return bytes.TrimSuffix(text[:end], []byte("\r")), text[end+1:]
+// cut returns the first line of text without its end, and the rest.
+func cut(text []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(text, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), rest
 }

@@ -47,6 +47,12 @@ func TestNext(t *testing.T) {
 			if !slices.Equal(got, want) || f.Line != len(want) {
 				t.Errorf("%q has the lines %q, want %q; counted %d", text, got, want, f.Line)
 			}
+			fixture.OK(t, lines.Read(t.Context(), f.Path, func(number int, line []byte) error {
+				if string(line) != want[number-1] {
+					return fmt.Errorf("%q, want %q", line, want[number-1])
+				}
+				return nil
+			}))
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"math"
 	"sync"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -52,32 +54,56 @@ func (t *File) Blocks(
 
 // Sections reads the lines that are left in blocks, from several goroutines, and returns their number. It calls begin
 // for each block, with the number of its first line, counted from 0, and its text. For each line of the block it calls
-// parse, which begin returns. Then it calls end, unless end is nil. An error of end is returned unchanged.
+// parse, which begin returns. Then it calls end, unless end is nil. The error is about the first wrong line, or that of
+// the first end. Sections reports the bytes read from the file, which may be compressed, to package progress.
 func (t *File) Sections(
 	ctx context.Context, begin func(first int, text []byte) (parse func(i int, line []byte) error, end func() error),
 ) (count int, err error) {
-	var mu sync.Mutex
-	var wrong error // the first error of end
-	err = t.Each(ctx, func(first int, text []byte) (int, error) {
-		at := first
-		parse, end := begin(first, text)
-		for ; len(text) > 0; at++ {
+	type block struct {
+		first int
+		text  []byte
+	}
+	ended := false
+	next := func() (b block, more bool, err error) {
+		if ended {
+			return b, false, nil
+		}
+		err = t.more()
+		text := t.rest
+		switch err {
+		case nil:
+			end := bytes.LastIndexByte(text, '\n') + 1
+			text, t.rest = text[:end], text[end:]
+		case io.EOF:
+			ended, t.rest = true, nil
+		default:
+			return b, false, err
+		}
+		t.report(ctx)
+		b = block{count, text}
+		if count += bytes.Count(text, []byte("\n")); len(text) > 0 && text[len(text)-1] != '\n' {
+			count++ // the last line of the file
+		}
+		return b, true, nil
+	}
+	err = inorder.Each(ctx, next, func(_ int, b block) error {
+		if len(b.text) == 0 {
+			return nil
+		}
+		parse, end := begin(b.first, b.text)
+		for at, text := b.first, b.text; len(text) > 0; at++ {
 			var line []byte
-			line, text = Cut(text)
+			line, text = cut(text)
 			if err := parse(at, line); err != nil {
-				return at - first, err
+				return &format.ReadError{File: t.Path, Line: t.Line + at + 1, Err: err}
 			}
 		}
-		var err error
-		if end != nil {
-			err = end()
+		if end == nil {
+			return nil
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		count, wrong = max(count, at), cmp.Or(wrong, err)
-		return 0, err
+		return end()
 	})
-	return count, cmp.Or(wrong, err)
+	return count, err
 }
 
 // Fits returns an error if the file is too short for n lines of least bytes. Call it before allocating memory for n

@@ -67,7 +67,7 @@ func (f *Folder) Reader(name string) (*Array, io.Closer, error) {
 		}
 		return nil, nil, err
 	}
-	a, err := f.array(file)
+	a, err := opened(f.ctx, file)
 	if err != nil {
 		file.Close()
 		return nil, nil, f.Fail(name, err)
@@ -75,7 +75,8 @@ func (f *Folder) Reader(name string) (*Array, io.Closer, error) {
 	return a, file, nil
 }
 
-func (f *Folder) array(file *os.File) (*Array, error) {
+// opened reads the header of an .npy file.
+func opened(ctx context.Context, file *os.File) (*Array, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (f *Folder) array(file *os.File) (*Array, error) {
 	if info.IsDir() {
 		return nil, errors.New("a folder, must be a file")
 	}
-	a, err := NewArray(reading.New(f.ctx, "reading", file.Name(), info.Size()).Reader(file), info.Size())
+	a, err := NewArray(reading.New(ctx, "reading", file.Name(), info.Size()).Reader(file), info.Size())
 	if err == nil {
 		a.At = io.NewSectionReader(file, a.begin, info.Size()-a.begin)
 	}

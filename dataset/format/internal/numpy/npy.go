@@ -2,7 +2,6 @@
 package numpy
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -15,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -167,16 +165,11 @@ func Read(ctx context.Context, file string) (*mat.Dense, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	a, err := opened(ctx, f)
+	var x *mat.Dense
+	if err == nil {
+		x, err = Dense(a)
 	}
-	r := reading.New(ctx, "reading", file, info.Size()).Reader(f)
-	a, err := NewArray(bufio.NewReaderSize(r, 1<<16), info.Size())
-	if err != nil {
-		return nil, &format.ReadError{File: file, Err: err}
-	}
-	x, err := Dense(a)
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: err}
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -70,32 +70,14 @@ func NewDecoder[T Number](a *Array) (*Decoder[T], error) {
 	for _, s := range a.Shape {
 		d.n *= s
 	}
-	switch kind := fmt.Sprint(string(a.Kind), a.Size); kind {
-	case "b1", "u1":
-		d.convert = convert[T, uint8]
-	case "u2":
-		d.convert = convert[T, uint16]
-	case "u4":
-		d.convert = convert[T, uint32]
-	case "u8":
-		d.convert = convert[T, uint64]
-	case "i1":
-		d.convert = convert[T, int8]
-	case "i2":
-		d.convert = convert[T, int16]
-	case "i4":
-		d.convert = convert[T, int32]
-	case "i8":
-		d.convert = convert[T, int64]
-	case "f2":
-		d.convert = convert[T, float16]
-	case "e2":
-		d.convert = convert[T, bfloat16]
-	case "f4":
-		d.convert = convert[T, float32]
-	case "f8":
-		d.convert = convert[T, float64]
-	default:
+	kind := fmt.Sprint(string(a.Kind), a.Size)
+	d.convert = map[string]func(dst []T, a *Array, first int) error{
+		"b1": convert[T, uint8], "u1": convert[T, uint8], "u2": convert[T, uint16], "u4": convert[T, uint32],
+		"u8": convert[T, uint64], "i1": convert[T, int8], "i2": convert[T, int16], "i4": convert[T, int32],
+		"i8": convert[T, int64], "f2": convert[T, float16], "e2": convert[T, bfloat16], "f4": convert[T, float32],
+		"f8": convert[T, float64],
+	}[kind]
+	if d.convert == nil {
 		return nil, fmt.Errorf("elements of type %s, must be numbers", kind)
 	}
 	return d, nil
@@ -117,26 +99,9 @@ func (d *Decoder[T]) Skip(n int) error {
 	return nil
 }
 
-// float16 holds the bits of an IEEE half-precision number.
+// float16 and bfloat16 hold the bits of IEEE half-precision numbers and of the upper halves of float32.
 type float16 uint16
-
-// float32 returns the value of h, which float32 represents exactly.
-func (h float16) float32() float32 {
-	sign, exponent, fraction := uint32(h)&0x8000<<16, uint32(h)>>10&0x1f, uint32(h)&0x3ff
-	switch exponent {
-	case 0: // zero and subnormal: fraction·2⁻²⁴
-		v := float32(fraction) * 0x1p-24
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 0x1f: // infinity and NaN
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
-}
-
-// bfloat16 is the upper half of a float32.
 type bfloat16 uint16
-
-func (h bfloat16) float32() float32 { return math.Float32frombits(uint32(h) << 16) }
 
 type element interface {
 	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float16 | bfloat16 | float32 | float64
@@ -176,9 +141,9 @@ func convert[T Number, S element](dst []T, a *Array, first int) error {
 func cast[T Number, S element](dst []T, src []S) int {
 	switch half := any(src).(type) {
 	case []float16:
-		return cast(dst, widen(half))
+		return cast(dst, widen(half, kernel.WidenFloat16))
 	case []bfloat16:
-		return cast(dst, widen(half))
+		return cast(dst, widen(half, kernel.WidenBFloat16))
 	}
 	if out, ok := any(dst).([]float32); ok {
 		for i, v := range src {
@@ -195,10 +160,11 @@ func cast[T Number, S element](dst []T, src []S) int {
 	return -1
 }
 
-func widen[H interface{ float32() float32 }](half []H) []float32 {
-	wide := make([]float32, len(half))
+func widen[H float16 | bfloat16](half []H, widen func(dst []float32, src []uint16)) []float32 {
+	wide, bits := make([]float32, len(half)), make([]uint16, len(half))
 	for i, h := range half {
-		wide[i] = h.float32()
+		bits[i] = uint16(h)
 	}
+	widen(wide, bits)
 	return wide
 }

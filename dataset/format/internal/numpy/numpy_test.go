@@ -3,6 +3,8 @@ package numpy_test
 import (
 	"bytes"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -42,6 +44,12 @@ func TestParseNpy(t *testing.T) {
 		if err != nil || got[0] != h.want {
 			t.Errorf("half %04x is %v, want %v (%v)", h.bits, got, h.want, err)
 		}
+	}
+	words := fixture.Npy("<U2", "2,", []rune{'a', 0, 'é', 'b'})
+	a, err := numpy.NewArray(bytes.NewReader(words), int64(len(words)))
+	fixture.OK(t, err)
+	if texts := fixture.Must(numpy.Texts(a))(t); !slices.Equal(texts, []string{"a", "éb"}) {
+		t.Errorf("texts %q", texts)
 	}
 	if _, _, err := parse[int32](fixture.Npy("<u4", "1,", []uint32{1 << 31})); err == nil {
 		t.Error("2³¹ fits in an int32")
@@ -83,5 +91,30 @@ func FuzzNpy(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, _, _ = parse[float32](data)
 		_, _, _ = parse[int32](data)
+	})
+}
+
+// FuzzNpz checks that no input causes a panic or unbounded memory use, in the zip around arrays. Errors are allowed.
+func FuzzNpz(f *testing.F) {
+	f.Add(fixture.Npz(map[string][]byte{
+		"indptr": fixture.Npy("<i8", "3,", []int64{0, 1, 2}), "indices": fixture.Npy("<i4", "2,", []int32{1, 0}),
+		"data": fixture.Npy("<f4", "2,", []float32{1, 2}), "shape": fixture.Npy("<i8", "2,", []int64{2, 2}),
+	}))
+	f.Add(fixture.Npz(map[string][]byte{"x": fixture.Npy("<f8", "1, 1", []float64{0.5})}))
+	f.Add(fixture.Npz(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "own.npz")
+		fixture.OK(t, os.WriteFile(path, data, 0o600))
+		z, err := numpy.OpenArchive(t.Context(), path)
+		if err != nil {
+			return
+		}
+		defer z.Close()
+		_, _ = numpy.Member[float32](z, "x")
+		if m, err := z.CSR(t.Context(), ""); err == nil {
+			if err := m.Validate(t.Context()); err != nil && len(m.Indices) == 0 {
+				t.Fatal(err)
+			}
+		}
 	})
 }

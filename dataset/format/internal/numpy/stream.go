@@ -217,12 +217,3 @@ func byColumns(a *Array) func(first int, block *mat.Dense) error {
 		return nil
 	}
 }
-
-// Bytes returns the bytes of the elements.
-func (a *Array) Bytes() int64 {
-	n := int64(a.Size)
-	for _, s := range a.Shape {
-		n *= int64(s)
-	}
-	return n
-}

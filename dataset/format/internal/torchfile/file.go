@@ -64,7 +64,7 @@ func Open(ctx context.Context, name string) (*File, error) {
 		return nil, err
 	}
 	f := &File{file: file, meter: reading.New(ctx, "reading", name, info.Size()), storages: map[string]*storage{}}
-	if err := f.read(); err != nil {
+	if err := f.read(info.Size()); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -96,29 +96,26 @@ func Looks(name string) bool {
 // isPickle reports whether a member of an archive is the pickle.
 func isPickle(m *zip.File) bool { return path.Base(m.Name) == "data.pkl" }
 
-func (f *File) read() error {
-	info, err := f.file.Stat()
-	if err != nil {
-		return err
-	}
+// read reads a file of the given size.
+func (f *File) read(size int64) error {
 	start := make([]byte, len(legacyMagic))
 	if n, err := f.file.ReadAt(start, 0); err != nil && err != io.EOF {
 		return err
 	} else if string(start[:n]) == legacyMagic {
-		return f.readLegacy(info.Size())
+		return f.readLegacy(size)
 	}
-	archive, err := zip.NewReader(f.file, info.Size())
+	archive, err := zip.NewReader(f.file, size)
 	switch {
 	case err != nil && string(start[:4]) == "PK\x03\x04":
-		return fmt.Errorf("the file of %d bytes is cut short: no zip directory at its end", info.Size())
+		return fmt.Errorf("the file of %d bytes is cut short: no zip directory at its end", size)
 	case err != nil:
 		return errors.New("not a file of torch.save: neither a zip archive nor a pickle of torch")
 	}
-	return f.readArchive(archive)
+	return f.readArchive(archive, size)
 }
 
-// readArchive reads the pickle of an archive, and finds its storages.
-func (f *File) readArchive(archive *zip.Reader) error {
+// readArchive reads the pickle of an archive of the given size, and finds its storages.
+func (f *File) readArchive(archive *zip.Reader, size int64) error {
 	members := map[string]*zip.File{}
 	var pickled *zip.File
 	for _, m := range archive.File {
@@ -156,14 +153,10 @@ func (f *File) readArchive(archive *zip.Reader) error {
 		if err != nil {
 			return fmt.Errorf("storage %.20q: %w", key, err)
 		}
-		info, err := f.file.Stat()
-		if err != nil {
-			return err
-		}
 		if m.Method != zip.Store {
 			return fmt.Errorf("storage %.20q is packed, must be stored as torch.save does", key)
 		}
-		if held := min(int64(m.UncompressedSize64), info.Size()-at); held < s.size || held < 0 {
+		if held := min(int64(m.UncompressedSize64), size-at); held < s.size || held < 0 {
 			return fmt.Errorf("storage %.20q holds %d bytes, expected %d", key, held, s.size)
 		}
 		s.from = f.meter.ReaderAt(io.NewSectionReader(f.file, at, s.size))

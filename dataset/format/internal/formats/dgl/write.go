@@ -63,34 +63,21 @@ func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) er
 				return err
 			}
 		}
-		both := bothWays(&t.Edges)
-		if err := w.table(filepath.Join(folder, edgesFile), &both); err != nil {
+		back := reversed(t.Edges)
+		if err := w.table(filepath.Join(folder, edgesFile), &t.Edges, &back); err != nil {
 			return err
 		}
 		return os.WriteFile(filepath.Join(folder, metaFile), text, 0o644)
 	})
 }
 
-// bothWays returns an edge table with each edge in both directions: first all of t, then all of t reversed.
-func bothWays(t *format.Table) format.Table {
-	both := format.Table{Rows: 2 * t.Rows}
-	for _, c := range t.Columns {
-		other := c
-		switch c.Name {
-		case "source":
-			other = *t.Find("target")
-		case "target":
-			other = *t.Find("source")
-		}
-		switch data := c.Data.(type) {
-		case []int32:
-			c.Data = slices.Concat(data, other.Data.([]int32))
-		case []float32:
-			c.Data = slices.Concat(data, data)
-		}
-		both.Columns = append(both.Columns, c)
-	}
-	return both
+// reversed returns an edge table with each edge in the other direction.
+func reversed(t format.Table) format.Table {
+	t.Columns = slices.Clone(t.Columns)
+	source, target := t.Find("source"), t.Find("target")
+	source.Data, target.Data = target.Data, source.Data
+	source.Dictionary, target.Dictionary = target.Dictionary, source.Dictionary
+	return t
 }
 
 // replaceable returns an error if a folder at path holds files that neither Write nor DGL wrote.
@@ -126,29 +113,30 @@ type writer struct {
 	row         []byte
 }
 
-// table writes a table as a .csv file.
-func (w *writer) table(path string, t *format.Table) error {
+// table writes a .csv file of tables with the same columns, one after the other.
+func (w *writer) table(path string, tables ...*format.Table) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	out := bufio.NewWriterSize(f, 1<<16)
-	return cmp.Or(w.rows(out, t), out.Flush(), f.Close()) // atomicfile.Folder syncs all files
-}
-
-// rows writes the header and all rows.
-func (w *writer) rows(out io.Writer, t *format.Table) error {
-	var header []string
 	names := map[string]string{
 		"id": idColumn, "source": "src_id", "target": "dst_id", "x": features, "split": strings.Join(masks, ","),
 	}
-	for _, c := range t.Columns {
+	var header []string
+	for _, c := range tables[0].Columns {
 		header = append(header, cmp.Or(names[c.Name], c.Name))
 	}
-	if _, err := io.WriteString(out, strings.Join(header, ",")+"\n"); err != nil {
-		return err
+	_, err = out.WriteString(strings.Join(header, ",") + "\n")
+	for k := 0; k < len(tables) && err == nil; k++ {
+		err = w.rows(out, tables[k])
 	}
+	return cmp.Or(err, out.Flush(), f.Close()) // atomicfile.Folder syncs all files
+}
+
+// rows writes all rows.
+func (w *writer) rows(out io.Writer, t *format.Table) error {
 	for block, err := range t.Blocks() {
 		if err == nil {
 			err = w.ctx.Err()

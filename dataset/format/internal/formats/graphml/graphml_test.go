@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,17 +72,12 @@ func TestReadVariants(t *testing.T) {
 	list := `<graphml><key id="c" attr.name="y" attr.type="long"/><key id="f" attr.name="x" attr.type="string"/>` +
 		`<graph><edge source="0" target="n1"/><node id="0"><data key="c">5</data><data key="f">[1, 2.5]</data></node>` +
 		`<node id="n1"><data key="f">3 4</data><data key="c">7</data></node>` + end
-	g, _ := open(t, write(t, list))
 	// networkx numbers attributes, and declares the last one first.
 	turned := `<graphml><key id="d2" for="node" attr.name="b" attr.type="int"/>` +
 		`<key id="d1" for="node" attr.name="a" attr.type="int"/><key id="d0" for="node" attr.name="y" attr.type="int"/>` +
 		`<graph><node id="q"><data key="d0">0</data><data key="d1">1</data><data key="d2">2</data></node>` + end
-	if g, _ := open(t, write(t, turned)); !slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 2}) {
-		t.Errorf("features %v, want those of a, b", g.X)
-	}
-	if g.IDs != nil || g.Edges() != 1 || !slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 2.5, 3, 4}) || g.Y[1] != 7 {
-		t.Errorf("ids %q, labels %v, %d edges, features %v", g.IDs, g.Y, g.Edges(), g.X)
-	}
+	fixture.Is(t, fixture.Open(t, write(t, turned)), "dense 1 2") // of a and b
+	fixture.Is(t, fixture.Open(t, write(t, list)), "ids; edges 0-1; dense 1 2.5, 3 4; y 5 7")
 }
 
 // TestSparseFeatures checks that features with the default 0 are sparse.

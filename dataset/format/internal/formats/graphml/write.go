@@ -110,21 +110,19 @@ func (w *writer) all(file io.Writer, t *format.Tables) error {
 		w.WriteByte('\n')
 	}
 	row := 0
-	err := w.rows(&t.Nodes, nodes, func(*format.Table, int) error {
+	err := w.rows(&t.Nodes, nodes, func(*format.Table, int) {
 		w.WriteString(`<node id="`)
 		w.escape(w.ids[row])
 		row++
-		return nil
 	}, "</node>\n")
 	if err != nil {
 		return err
 	}
-	err = w.rows(&t.Edges, edges, func(block *format.Table, i int) error {
+	err = w.rows(&t.Edges, edges, func(block *format.Table, i int) {
 		w.WriteString(`<edge source="`)
 		w.escape(block.Find("source").Text(i))
 		w.WriteString(`" target="`)
 		w.escape(block.Find("target").Text(i))
-		return nil
 	}, "</edge>\n")
 	if err != nil {
 		return err
@@ -199,7 +197,7 @@ func kindOf(c *format.Column) string {
 }
 
 // rows writes a tag for each row of t. begin writes its start, up to the last quote.
-func (w *writer) rows(t *format.Table, keys []int, begin func(block *format.Table, i int) error, end string) error {
+func (w *writer) rows(t *format.Table, keys []int, begin func(block *format.Table, i int), end string) error {
 	for block, err := range t.Blocks() {
 		if err == nil {
 			err = w.ctx.Err()
@@ -208,9 +206,7 @@ func (w *writer) rows(t *format.Table, keys []int, begin func(block *format.Tabl
 			return err
 		}
 		for i := range block.Rows {
-			if err := begin(block, i); err != nil {
-				return err
-			}
+			begin(block, i)
 			w.WriteString(`">`)
 			for k := range block.Columns {
 				if keys[k] >= 0 {

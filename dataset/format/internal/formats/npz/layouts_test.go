@@ -8,7 +8,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // heterophilous is the path 3–0–1–2 as PyG's HeterophilousGraphDataset downloads it: edges in rows, and a row of each
@@ -52,15 +51,9 @@ func TestReadHeterophilous(t *testing.T) {
 	same(t, folder(t, heterophilous()))
 	g, notes, err := opened(t, heterophilous(), 1)
 	fixture.OK(t, err)
-	if s := g.Split; !slices.Equal(s.Train, []int32{2, 3}) || !slices.Equal(s.Val, []int32{0}) ||
-		!slices.Equal(s.Test, []int32{1}) {
-		t.Errorf("split 1 is %+v", s)
-	}
+	fixture.Is(t, g, "split 2 3 / 0 / 1; dense 1 2, 3 4, 5 6, 7 8")
 	if want := "train_masks holds 2 splits: split 1 of 0 to 1 was taken"; !slices.Equal(notes, []string{want}) {
 		t.Errorf("notes %q, want %q", notes, want)
-	}
-	if x := g.X.(*mat.Dense); x.Cols != 2 || x.Data[7] != 8 {
-		t.Errorf("features %+v", x)
 	}
 }
 
@@ -100,13 +93,7 @@ func TestSplits(t *testing.T) {
 }
 
 func TestReadDotted(t *testing.T) {
-	g := fixture.Open(t, folder(t, dotted()))
-	if !slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) || !slices.Equal(g.Y, []int32{0, 1, 1, 0}) {
-		t.Errorf("adjacency %+v, labels %v", g.Adj, g.Y)
-	}
-	if x := g.X.(*mat.CSR); !slices.Equal(x.Data, []float32{2, 1, 3, 4}) {
-		t.Errorf("features %+v", x)
-	}
+	fixture.Is(t, fixture.Open(t, folder(t, dotted())), "edges 0-1 0-3 1-2; y 0 1 1 0; sparse 2 1, 3 0, 0 4, 0 0")
 }
 
 // TestRefusesLayouts checks errors about the layouts of other programs.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
@@ -117,17 +118,8 @@ func (s *scanner) tell() error {
 func (s *scanner) integer() (int64, error) {
 	s.peek()
 	from := s.at
-	for s.at < len(s.data) && ofNumber(s.data[s.at]) {
+	for s.at < len(s.data) && strings.IndexByte("0123456789-+.eE", s.data[s.at]) >= 0 {
 		s.at++
 	}
 	return decimal.Int(s.data[from:s.at])
-}
-
-// ofNumber reports whether a JSON number may hold c.
-func ofNumber(c byte) bool {
-	switch c {
-	case '+', '-', '.', 'e', 'E':
-		return true
-	}
-	return '0' <= c && c <= '9'
 }

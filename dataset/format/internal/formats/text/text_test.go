@@ -14,7 +14,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/text"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -42,20 +41,14 @@ func TestReadTextVariants(t *testing.T) {
 			"split.csv", []byte("train\nvalidation\n\ntest\n")),
 		"from one": fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
 	} {
-		g := fixture.Open(t, fixture.Folder(t, change))
-		if !slices.Equal(g.Adj.Indices, want.Adj.Indices) || !slices.Equal(g.X.(*mat.Dense).Data, want.X.(*mat.Dense).Data) ||
-			!slices.Equal(g.Y, want.Y) || g.Classes != want.Classes || !slices.Equal(g.Split.Test, want.Split.Test) {
-			t.Errorf("%s: got %+v, want %+v", name, g, want)
-		}
+		t.Run(name, func(t *testing.T) { fixture.Same(t, fixture.Open(t, fixture.Folder(t, change)), want) })
 	}
 }
 
 func TestReadTextWeights(t *testing.T) {
 	files := fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))
 	g := fixture.Open(t, fixture.Folder(t, files))
-	if !slices.Equal(g.Adj.Data, []float32{3.5, 3.5, .25, .25}) {
-		t.Errorf("weights %v, want the larger of the two directions", g.Adj.Data)
-	}
+	fixture.Is(t, g, "edges 0-1*3.5 1-2*0.25") // the larger of two directions
 }
 
 func TestReadTextDrawsASplit(t *testing.T) {
@@ -123,9 +116,7 @@ func TestReadTextInBlocks(t *testing.T) {
 		t.Fatalf("%d bytes are not several blocks", b.Len())
 	}
 	g := fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte(b.String()))))
-	if !slices.Equal(g.Adj.Indices, []int32{3, 3, 1, 2}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
+	fixture.Is(t, g, "edges 1-3 2-3")
 	fixture.Refuses(t, fixture.With(fixture.Plain(), "edges.csv", []byte(b.String()+"9,9\n")), "edges.csv:300003: node 9")
 }
 
@@ -186,4 +177,18 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	}
 	// A node without a label is not mistaken for an index without a name.
 	fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", []byte(",\n1,train\n1,val\n0,test\n"))))
+}
+
+// FuzzPacked checks that no input causes a panic or unbounded memory use, in files compressed by gzip. Errors are
+// allowed.
+func FuzzPacked(f *testing.F) {
+	plain := fixture.Plain()
+	f.Add(fixture.Packed(string(plain["edges.csv"])), fixture.Packed(string(plain["features.csv"])))
+	f.Add([]byte("\x1f\x8b"), fixture.Packed(""))
+	f.Fuzz(func(t *testing.T, edges, features []byte) {
+		files := fixture.With(plain, "edges.csv", nil)
+		files = fixture.With(files, "features.csv", nil)
+		files["edges.csv.gz"], files["features.csv.gz"] = edges, features
+		fixture.Valid(t, fixture.Folder(t, files))
+	})
 }

@@ -77,6 +77,7 @@ graph = read_csv_graph_raw(f"{folder}/raw", additional_node_files=["node_year"])
 assert (graph["edge_index"] == edges).all() and np.array_equal(graph["node_feat"], x)
 pack(folder, "text.zip.b64")
 
+pairs = sorted({(min(e), max(e)) for e in edges.T.tolist() if e[0] != e[1]})
 with open(os.path.join(HERE, "want.txt"), "w") as f:
-    f.write("\n".join(f"{u} {v}" for u, v in sorted({(min(e), max(e)) for e in edges.T if e[0] != e[1]})))
-    f.write("\n" + " ".join(repr(float(v)) for v in x.ravel()) + "\n")
+    f.write("edges " + " ".join(f"{u}-{v}" for u, v in pairs))
+    f.write("; dense " + ", ".join(" ".join(map(str, row)) for row in x) + "\n")
