@@ -123,8 +123,8 @@ func (c *command) replace(path string, write func(io.Writer) error) error {
 	return c.save(path, func() error { return atomicfile.Write(path, write) })
 }
 
-// readBy returns an argument replaceable of writable that accepts the files that read can read. They may be replaced
-// without asking: the command that made one makes it again.
+// readBy returns a function for the argument replaceable of writable. It accepts the files that read can read: they may
+// be replaced without asking, because the command that made one can make it again.
 func readBy[T any](read func(path string) (T, error)) (replaceable func(path string) bool) {
 	return func(path string) bool {
 		_, err := read(path)
@@ -132,7 +132,7 @@ func readBy[T any](read func(path string) (T, error)) (replaceable func(path str
 	}
 }
 
-// never is an argument replaceable of writable that keeps every existing file.
+// never is a function for the argument replaceable of writable. It keeps every existing file.
 func never(string) bool { return false }
 
 // writeJSON writes value as one indented JSON object and a newline.
