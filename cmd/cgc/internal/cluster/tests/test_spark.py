@@ -114,18 +114,16 @@ def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
 @pytest.mark.parametrize(
     "kind, flags",
     [
-        ("plain", ["--propagation", "sgc", "--nodes", "35"]),
         ("plain", ["--propagation", "sage", "--hops", "3", "--label-ratio", "20%", "--standardize"]),
         ("weighted", ["--propagation", "ppr", "--teleport", "0.2", "--nodes", "35", "--augment", "0.5"]),
         ("weighted", ["--inductive", "--nodes", "21", "--method", "cgc-x", "--normalize-features"]),
-        ("plain", ["--nodes", "35", "--shape", "rows"]),
         ("weighted", ["--propagation", "sage", "--hops", "3", "--nodes", "35", "--shape", "rows"]),
         ("plain", ["--propagation", "ppr", "--nodes", "35", "--shape", "rows", "--parts", "5", "--normalize-features"]),
         ("weighted", ["--inductive", "--standardize", "--nodes", "21", "--shape", "rows"]),
     ],
 )
 def test_same_as_one_machine(session, request, tmp_path, monkeypatch, kind, flags):
-    """Spark gives embeddings within 1e-5, and the same groups."""
+    """Spark gives embeddings within 1e-5, and the same groups. The tests of killed workers do so for the defaults."""
     home = request.getfixturevalue(kind)
     one = tmp_path / "one.safetensors"
     alone = [f for i, f in enumerate(flags) if not ({f, flags[i - 1]} & {"--shape", "--parts"} and i)]
