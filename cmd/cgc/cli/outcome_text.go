@@ -160,15 +160,29 @@ func method(config json.RawMessage) string {
 		{"threshold", c.Edges != cgc.RealEdges, fmt.Sprintf("threshold %g", c.Threshold)},
 		{"degree", c.Degree > 0, fmt.Sprintf("degree %g", c.Degree)},
 		{"alpha", true, fmt.Sprintf("alpha %g", c.Alpha)},
-		{"normalize_features", c.NormalizeFeatures, "normalized features"},
-		{"standardize", c.Standardize, "standardized"},
-		{"inductive", c.Inductive, "inductive"},
 	} {
 		if p.shown && c.Variant.Reads(p.parameter) {
 			said = append(said, p.text)
 		}
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(append(said, ofSetting(config)...), ", ")
+}
+
+// ofSetting names what a setting does to the graph.
+func ofSetting(config json.RawMessage) (words []string) {
+	var s condense.Setting
+	_ = json.Unmarshal(config, &s) // config was written by a method
+	for _, p := range []struct {
+		set  bool
+		word string
+	}{
+		{s.NormalizeFeatures, "normalized features"}, {s.Standardize, "standardized"}, {s.Inductive, "inductive"},
+	} {
+		if p.set {
+			words = append(words, p.word)
+		}
+	}
+	return words
 }
 
 // otherMethod names another package's method and those of its parameters that differ from the defaults, in the order
@@ -185,7 +199,8 @@ func otherMethod(config json.RawMessage) string {
 		defaults, _ = object.Of(m) // a method is a struct
 	}
 	usual := defaults.Map()
-	for _, f := range given.Without("method", "nodes", "seed") { // those are shown elsewhere
+	own := given.Without("method", "nodes", "seed") // those are shown elsewhere
+	for _, f := range own.Without("normalize_features", "standardize", "inductive") {
 		if !bytes.Equal(f.Value, usual[f.Key]) {
 			value := strings.Trim(string(f.Value), `"`)
 			words = append(words, strings.TrimSpace(strings.ReplaceAll(f.Key, "_", " ")+" "+value))
@@ -194,7 +209,7 @@ func otherMethod(config json.RawMessage) string {
 	if len(words) == 0 {
 		words = []string{"its defaults"}
 	}
-	return strings.Join(append([]string{name}, words...), ", ")
+	return strings.Join(slices.Concat([]string{name}, words, ofSetting(config)), ", ")
 }
 
 // seconds returns a table of times with a column for each step.
