@@ -47,6 +47,31 @@ func tooLong(t *testing.T, file string) (lines []int) {
 	return lines
 }
 
+// TestLengths keeps the pages short. Notes, the board, and pages for those who change cgc are not counted.
+func TestLengths(t *testing.T) {
+	lines := func(files ...string) (n int) {
+		for _, file := range files {
+			n += strings.Count(string(mattest.Must(os.ReadFile(file))), "\n")
+		}
+		return n
+	}
+	pages := append(mattest.Must(filepath.Glob("docs/*.md")), mattest.Must(filepath.Glob("docs/[^n]*/*.md"))...)
+	pages = slices.DeleteFunc(append(pages, "README.md"), func(page string) bool {
+		return slices.Contains([]string{"architecture.md", "extend.md", "board.md"}, filepath.Base(page))
+	})
+	for _, c := range []struct {
+		what        string
+		lines, most int
+	}{
+		{"README.md", lines("README.md"), 140}, {"CHANGELOG.md", lines("CHANGELOG.md"), 80},
+		{"pages for users", lines(pages...), 2200},
+	} {
+		if c.lines > c.most {
+			t.Errorf("%s: %d lines, must be at most %d", c.what, c.lines, c.most)
+		}
+	}
+}
+
 // houseWords matches jargon of this project that readers would have to decode.
 var houseWords = regexp.MustCompile(`(?i)\b(bound on memory|whole graphs?|made graphs?|truth values?|whole numbers?|` +
 	`of one's own|at hand|so many|as far as|by more than chance|handed out|sorts of nodes|what comes of|to be had)\b`)
