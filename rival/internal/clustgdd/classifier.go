@@ -83,7 +83,7 @@ func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 			w1, b1, w2, b2 := t.Var(c.W1), t.Var(c.B1), t.Var(c.W2), t.Var(c.B2)
 			hidden := t.Dropout(t.AddRow(t.MatMul(t.Var(&train), w1), b1), m.Dropout, src)
 			loss := t.CrossEntropy(t.AddRow(t.MatMul(hidden, w2), b2), t.Var(targets))
-			if err := finite(pretrainStep, epoch+1, float64(loss.Value.Data[0])); err != nil {
+			if err := learn.FiniteLoss(pretrainStep, epoch+1, float64(loss.Value.Data[0])); err != nil {
 				return err
 			}
 			grad := t.Grad(loss, w1, b1, w2, b2)

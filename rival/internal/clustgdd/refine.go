@@ -2,7 +2,6 @@ package clustgdd
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
 // refinement is step 4.
@@ -39,7 +39,7 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 		}
 		err := t.Within(ctx, func() error {
 			loss, grad := r.gradient(t, c)
-			if err := finite(refineStep, epoch+1, loss); err != nil {
+			if err := learn.FiniteLoss(refineStep, epoch+1, loss); err != nil {
 				return err
 			}
 			model.Step(grad[0], grad[1], grad[2], grad[3])
@@ -54,15 +54,6 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 	}
 	kernel.Axpy(float32(r.Scale), delta.Data, r.x.Data)
 	return ctx.Err()
-}
-
-// finite returns an error if the loss of an epoch of a step is not finite.
-func finite(step string, epoch int, loss float64) error {
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return fmt.Errorf("the loss of epoch %d of step %s is %v, must be a finite number; "+
-			"lower the learning rates, or scale the features", epoch, step, loss)
-	}
-	return nil
 }
 
 // gradient returns the objective and its gradients with respect to W₁, b₁, W₂, b₂ and F. They are valid until the next

@@ -37,6 +37,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/generate"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
@@ -167,7 +168,7 @@ func (m deepCGC) work(ctx context.Context, task *rival.Task) (*condense.Condense
 		return nil, err
 	}
 	done = task.Clock.Step(learnStep)
-	l := m.learner(h[m.Hops].Dense(), pool, task.Budget, rand.NewPCG(seed, networkStream))
+	l := m.learner(h[m.Hops], pool, task.Budget, rand.NewPCG(seed, networkStream))
 	if err := l.cluster(ctx, rand.NewPCG(seed, clusterStream)); err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (m deepCGC) work(ctx context.Context, task *rival.Task) (*condense.Condense
 	embeddings := l.embeddings()
 	done()
 	defer task.Clock.Step(generateStep)()
-	small := &condense.Condensed{X: embeddings, Y: l.classes(), Members: l.members.Of(pool.nodes, g.Nodes())}
+	small := &condense.Condensed{X: embeddings, Y: l.class, Members: l.members.Of(pool.nodes, g.Nodes())}
 	if m.Threshold == 1 {
 		return small, nil
 	}
@@ -190,12 +191,12 @@ func (m deepCGC) work(ctx context.Context, task *rival.Task) (*condense.Condense
 	return small, err
 }
 
-// propagate returns the views of X … ÂᴷX of all nodes.
-func (m deepCGC) propagate(ctx context.Context, g *graph.Graph) ([]mat.View, error) {
-	all := make([]int32, g.Nodes())
-	for v := range all {
-		all[v] = int32(v)
+// propagate returns X … ÂᴷX of all nodes.
+func (m deepCGC) propagate(ctx context.Context, g *graph.Graph) (h []*mat.Dense, err error) {
+	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: m.Hops},
+		propagate.Input{Adj: g.Adj, X: g.X, Rows: memory.Range(0, g.Nodes()), Mapped: g.Mapped})
+	for _, v := range views {
+		h = append(h, v.Dense())
 	}
-	return propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: m.Hops},
-		propagate.Input{Adj: g.Adj, X: g.X, Rows: all, Mapped: g.Mapped})
+	return h, err
 }

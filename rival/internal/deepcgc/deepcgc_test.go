@@ -28,7 +28,7 @@ func begun(t *testing.T, m deepCGC, g *graph.Graph) *learner {
 	t.Helper()
 	h := mattest.Must(m.propagate(t.Context(), g))
 	p := mattest.Must(m.pool(t.Context(), g, h))
-	l := m.learner(h[m.Hops].Dense(), p, []int{3, 3, 3}, rand.NewPCG(1, 2))
+	l := m.learner(h[m.Hops], p, []int{3, 3, 3}, rand.NewPCG(1, 2))
 	if err := l.cluster(t.Context(), rand.NewPCG(3, 4)); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestSingleNodes(t *testing.T) {
 	m := brief()
 	m.PseudoLabels = 0
 	small := mattest.Must(m.Condense(t.Context(), g, len(g.Split.Train), 3))
-	h := mattest.Must(m.propagate(t.Context(), g))[m.Hops].Dense()
+	h := mattest.Must(m.propagate(t.Context(), g))[m.Hops]
 	want := new(mat.Dense)
 	mat.MulSparse(want, small.Members, h)
 	learntest.Close(t, "X′", small.X, want, 1e-5)

@@ -3,7 +3,6 @@ package deepcgc
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/assess"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
@@ -27,36 +27,28 @@ type pool struct {
 
 // pool returns the training nodes, and nodes outside of the splits of whose class the classifier is certain. h holds
 // the embeddings of all nodes.
-func (m deepCGC) pool(ctx context.Context, g *graph.Graph, h []mat.View) (pool, error) {
+func (m deepCGC) pool(ctx context.Context, g *graph.Graph, h []*mat.Dense) (pool, error) {
 	p := pool{nodes: slices.Clone(g.Split.Train), y: g.Labels(g.Split.Train), trained: len(g.Split.Train)}
-	free := make([]bool, g.Nodes())
-	left := g.Nodes()
-	for v := range free {
-		free[v] = true
-	}
-	for _, part := range [][]int32{g.Split.Train, g.Split.Val, g.Split.Test} {
-		for _, v := range part {
-			free[v] = false
-		}
-		left -= len(part)
+	taken := make([]bool, g.Nodes())
+	for _, v := range slices.Concat(g.Split.Train, g.Split.Val, g.Split.Test) {
+		taken[v] = true
 	}
 	most := min(int(m.PseudoLabels*float64(p.trained)), g.Nodes())
-	if most == 0 || left == 0 {
+	if most == 0 || !slices.Contains(taken, false) {
 		return p, nil
 	}
 	train := make([]mat.View, len(h))
 	for k := range h {
-		train[k] = h[k].Dense().Select(p.nodes)
+		train[k] = h[k].Select(p.nodes)
 	}
 	fitted, err := assess.Fit(ctx, train, p.y, g.Classes)
 	if err != nil {
 		return p, err
 	}
 	present, logits := g.Counts(p.nodes), new(mat.Dense)
-	mat.Mul(logits, h[m.Hops].Dense(), fitted.Classifier.W)
+	mat.Mul(logits, h[m.Hops], fitted.Classifier.W)
 	class, certain := make([]int32, g.Nodes()), make([]float32, g.Nodes())
-	order := make([]int32, g.Nodes())
-	for v := range order {
+	for v := range class {
 		row := logits.Row(v)
 		for c, n := range present {
 			if n == 0 { // a class without training nodes has no condensed nodes
@@ -65,13 +57,13 @@ func (m deepCGC) pool(ctx context.Context, g *graph.Graph, h []mat.View) (pool, 
 		}
 		kernel.Softmax(row)
 		class[v] = int32(kernel.ArgMax(row))
-		certain[v], order[v] = row[class[v]], int32(v)
+		certain[v] = row[class[v]]
 	}
+	order := memory.Range(0, g.Nodes())
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(certain[b], certain[a]) })
-	chosen := slices.Clone(order[:most])
-	slices.Sort(chosen)
-	for _, v := range chosen {
-		if free[v] {
+	slices.Sort(order[:most])
+	for _, v := range order[:most] {
+		if !taken[v] {
 			p.nodes, p.y = append(p.nodes, v), append(p.y, class[v])
 		}
 	}
@@ -90,9 +82,10 @@ type learner struct {
 
 	all, own halves // the embeddings of all nodes and of the pool
 	network  []*mat.Dense
-	centres  halves // W
-	groups   []int32
+	centres  halves  // W
+	groups   []int32 // of the nodes of the pool
 	members  members
+	class    []int32 // of each group
 }
 
 // learner returns the initial state. h holds the embeddings of all nodes.
@@ -115,14 +108,6 @@ func (m deepCGC) learner(h *mat.Dense, p pool, budget []int, src rand.Source) *l
 		l.centres[half] = learn.Uniform(mat.NewDense(k, l.all[half].Cols), h.Cols, src)
 	}
 	return l
-}
-
-// classes returns the class of each group.
-func (l *learner) classes() (y []int32) {
-	for c, n := range l.budget {
-		y = append(y, slices.Repeat([]int32{int32(c)}, n)...)
-	}
-	return y
 }
 
 // members is M: the average over the nodes of the pool in each group.
@@ -182,7 +167,7 @@ func (l *learner) cluster(ctx context.Context, src rand.Source) error {
 			l.groups[i] = int32(j)
 		}
 	}
-	l.members = averages(l.groups, found.Members.Rows)
+	l.members, l.class = members{&learn.Sparse{Matrix: found.Members}}, found.Y
 	return nil
 }
 
@@ -198,9 +183,8 @@ func (l *learner) run(ctx context.Context, src rand.Source) error {
 				l.regroup(t.Values())
 			}
 			loss, gradients := l.gradients(t, noise)
-			if math.IsNaN(loss) || math.IsInf(loss, 0) {
-				return fmt.Errorf("the loss of epoch %d of step %s is %v, must be a finite number; "+
-					"lower the learning rate, or scale the features", epoch+1, learnStep, loss)
+			if err := learn.FiniteLoss(learnStep, epoch+1, loss); err != nil {
+				return err
 			}
 			steps.Step(gradients...)
 			if epoch > 0 {
@@ -235,11 +219,8 @@ func (l *learner) gradients(t *autodiff.Tape, noise *rand.Rand) (loss float64, g
 	t.Reset()
 	network, w := learn.Put(t, l.network), l.centres.put(t)
 	z := flow(network, l.own.put(t), false)
-	train := make([]int32, l.trained)
-	for i := range train {
-		train[i] = int32(i)
-	}
-	k := l.first[len(l.budget)]
+	train := memory.Range(0, l.trained)
+	k := len(l.class)
 	labelled := z.each(func(z *autodiff.Var) *autodiff.Var { return t.Rows(z, train) })
 	logits := t.Scale(float32(1/l.Temperature), labelled.unit().times(w.unit()))
 	total := t.CrossEntropy(logits, t.Var(autodiff.OneHot(l.groups[:l.trained], k)))
@@ -320,7 +301,7 @@ func (l *learner) regroup(t *autodiff.Tape) {
 			l.groups[v] = int32(first + groups[i])
 		}
 	}
-	l.members = averages(l.groups, l.first[len(l.budget)])
+	l.members = averages(l.groups, len(l.class))
 }
 
 // balanced returns the column of the largest entry of each row after three rounds of Sinkhorn's algorithm, which scales

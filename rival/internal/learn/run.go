@@ -292,3 +292,12 @@ func (r *run) condensed() (*condense.Condensed, error) {
 	})
 	return small, err
 }
+
+// FiniteLoss returns an error if the loss of an epoch of a step is not finite.
+func FiniteLoss(step string, epoch int, loss float64) error {
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return fmt.Errorf("the loss of epoch %d of step %s is %v, must be a finite number; "+
+			"lower the learning rates, or scale the features", epoch, step, loss)
+	}
+	return nil
+}
