@@ -74,14 +74,9 @@ func (s Search) Agree(
 		return nil, err
 	}
 	a := new(Agreement)
-	count := progress.NewCounter(0, candidates)
-	for _, trial := range trials {
-		f := Finalist{Trial: trial}
-		if err := s.logged(ctx, &f, small, g, id, log); err != nil {
-			return nil, err
-		}
-		a.Compared = append(a.Compared, f)
-		count.Add(ctx, "trained on the full graph")
+	train := func(f *Finalist) error { return s.logged(ctx, f, small, g, id, log) }
+	if a.Compared, err = confirm(ctx, trials, train); err != nil {
+		return nil, err
 	}
 	a.Best = slices.MaxFunc(a.Compared, func(a, b Finalist) int { return cmp.Compare(a.WholeVal, b.WholeVal) })
 	a.Spearman = bootstrap(a.Compared, spearman, s.Seed)

@@ -193,7 +193,7 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 		return nil, err
 	}
 	defer t.target.Close()
-	r := &Result{Finalists: []Finalist{}}
+	r := new(Result)
 	order := rand.New(rand.NewPCG(s.Seed, searchStream)).Perm(s.Space.Size())
 	order = order[:min(s.Trials, len(order))]
 	t.count = progress.NewCounter(0, len(order))
@@ -210,15 +210,9 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	}
 	slices.SortStableFunc(r.Trials, better)
 	r.Best, r.Seconds = r.Trials[0].Candidate, time.Since(begun).Seconds()
-	chosen := finalists(r.Trials, s.Finalists)
-	count := progress.NewCounter(0, len(chosen))
-	for _, trial := range chosen {
-		f := Finalist{Trial: trial}
-		if err := s.whole(ctx, &f, small, g); err != nil {
-			return nil, err
-		}
-		r.Finalists = append(r.Finalists, f)
-		count.Add(ctx, "trained on the full graph")
+	train := func(f *Finalist) error { return s.whole(ctx, f, small, g) }
+	if r.Finalists, err = confirm(ctx, finalists(r.Trials, s.Finalists), train); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(r.Finalists, func(a, b Finalist) int { return cmp.Compare(b.WholeVal, a.WholeVal) })
 	if len(r.Finalists) > 0 {
@@ -262,6 +256,24 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
 		return err
 	}
 	return compared.Err()
+}
+
+// confirm trains each of some trials on the original graph by train.
+func confirm(ctx context.Context, trials []Trial, train func(*Finalist) error) ([]Finalist, error) {
+	const stage = "training on the full graph"
+	if len(trials) > 0 { // a training may take minutes
+		progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(trials))})
+	}
+	count := progress.NewCounter(0, len(trials))
+	finalists := make([]Finalist, len(trials))
+	for i, trial := range trials {
+		finalists[i].Trial = trial
+		if err := train(&finalists[i]); err != nil {
+			return nil, err
+		}
+		count.Add(ctx, stage)
+	}
+	return finalists, nil
 }
 
 // whole trains a finalist on the original graph. If the training diverges, its accuracies are 0.

@@ -180,7 +180,8 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 	}
 }
 
-// readIDs reads a file with an id on each line, or a table in .csv whose first column has the ids. A header is skipped.
+// readIDs reads a file with an id on each line, or a table in .csv whose first column has the ids. A header in
+// the first line is skipped.
 func readIDs(path string) (ids []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -193,10 +194,12 @@ func readIDs(path string) (ids []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	header := []string{"id", "node_id", "node"}
+	if len(rows) > 0 && slices.Contains(header, strings.ToLower(rows[0][0])) {
+		rows = rows[1:]
+	}
 	for _, row := range rows {
-		if len(ids) > 0 || !slices.Contains([]string{"id", "node_id", "node"}, strings.ToLower(row[0])) {
-			ids = append(ids, row[0])
-		}
+		ids = append(ids, row[0])
 	}
 	return ids, nil
 }

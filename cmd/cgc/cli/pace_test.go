@@ -125,20 +125,34 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestLongJob checks that, without a bar, exactly one note says how long a long job will take.
+// TestLongJob checks that, without a bar, one note says how long the stages take that are known so far. Later stages of
+// the same step, and the same stage in another step, have notes of their own.
 func TestLongJob(t *testing.T) {
 	var stderr bytes.Buffer
 	p := newMeter(&stderr, false)
-	p.step("training")
-	p.count("training gcn", 0, 30)
-	p.begun = time.Now().Add(-2 * longJob)
-	p.pace.begun, p.pace.last = p.begun, p.begun
-	for done := range int64(3) {
-		p.count("training gcn", 6*(done+1), 30)
+	work := func(stage string, want string) {
+		t.Helper()
+		p.count(stage, 0, 30)
+		begun := time.Now().Add(-2 * longJob)
+		p.pace.begun, p.pace.last, p.pace.stages[stage].begun = begun, begun, begun
+		for done := range int64(3) {
+			p.count(stage, 6*(done+1), 30)
+		}
+		p.count(stage, 30, 30)
+		if got := stderr.String(); got != want {
+			t.Errorf("%s: %q, want %q", stage, got, want)
+		}
+		stderr.Reset()
 	}
-	if got, want := stderr.String(), "note: training gcn has taken 30 s so far, about 2 min are left\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	p.step("searching")
+	work("searching", "note: searching has taken 30 s so far, about 2 min are left\n")
+	work("searching", "")
+	work("training", "note: training has taken 30 s so far, about 2 min are left\n")
+	p.step("comparing")
+	work("training", "note: training has taken 30 s so far, about 2 min are left\n")
+	p.notes = false
+	p.step("writing")
+	work("training", "")
 }
 
 func TestFold(t *testing.T) {

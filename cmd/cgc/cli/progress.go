@@ -23,7 +23,7 @@ const delay = time.Second
 
 // meter shows the progress of the command on one line of a terminal: the current stage and, if known, the finished
 // share and the remaining time. A final line lists how long each step took. If standard error is not a terminal, meter
-// writes only notes, including one about the expected time of a long job. Its methods may be called from any goroutine.
+// writes only notes, including the expected time of long stages. Its methods may be called from any goroutine.
 type meter struct {
 	stderr io.Writer // for notes; nil means quiet
 	timer  *time.Timer
@@ -33,7 +33,7 @@ type meter struct {
 	done, all int64 // counts of the last stage; all is 0 if unknown
 	begun     time.Time
 	pace      pace
-	patient   bool  // a note about the remaining time is pending; false with a bar, and after the note
+	notes     bool  // notes give the remaining time of long stages; false with a bar
 	steps     []lap // steps begun so far
 	closed    bool
 	container *mpb.Progress // nil until the delay is over
@@ -53,7 +53,7 @@ func newMeter(stderr io.Writer, quiet bool) *meter {
 	if file, is := stderr.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
 		p.timer = time.AfterFunc(delay, func() { p.show(stderr) })
 	} else {
-		p.patient = true
+		p.notes = true
 	}
 	return p
 }
@@ -97,13 +97,16 @@ func (p *meter) count(name string, done, all int64) {
 	p.events.tell(name, done, all)
 	now := time.Now()
 	p.pace.count(name, done, all, now)
-	if left, known := p.pace.left(now); known && p.patient && now.Sub(p.begun) >= longJob && left >= longJob {
-		p.patient = false
-		p.say(fmt.Sprintf("%s has taken %s so far, about %s are left", name, roughly(now.Sub(p.begun)), roughly(left)))
+	left, known := p.pace.left(now)
+	if !p.notes || !known || left < longJob {
+		return
+	}
+	if took := now.Sub(p.pace.stages[name].begun); took >= longJob && p.pace.tell() {
+		p.say(fmt.Sprintf("%s has taken %s so far, about %s are left", name, roughly(took), roughly(left)))
 	}
 }
 
-// longJob is the minimum for both the elapsed and the remaining time of a job before a note reports them.
+// longJob is the minimum for both the elapsed and the remaining time of a stage before a note reports them.
 const longJob = 15 * time.Second
 
 // roughly formats a duration in seconds if it is below two minutes, and otherwise in minutes.
@@ -281,7 +284,9 @@ type counted struct {
 	done, all int64
 	timed     int64         // pieces finished while the pace was observed
 	spent     time.Duration // their duration
+	begun     time.Time
 	announced bool
+	told      bool // the user knows how long it takes
 }
 
 // count updates a stage. If all is 0, nothing is counted, and p is reset.
@@ -295,7 +300,7 @@ func (p *pace) count(stage string, done, all int64, now time.Time) {
 	}
 	s := p.stages[stage]
 	if s == nil || all != s.all || done < s.done { // a new stage with the same name
-		s = &counted{done: done, all: all, announced: done == 0}
+		s = &counted{done: done, all: all, begun: now, announced: done == 0, told: s != nil && s.told}
 		p.stages[stage] = s
 		if !s.announced { // the earlier pieces were not timed
 			p.last = now
@@ -317,6 +322,18 @@ func (p *pace) progress() (done, all int64) {
 		}
 	}
 	return done, all
+}
+
+// tell reports whether the user has yet to be told how long the current stage takes. The answer then covers all known
+// stages.
+func (p *pace) tell() bool {
+	if p.stages[p.stage].told {
+		return false
+	}
+	for _, s := range p.stages {
+		s.told = true
+	}
+	return true
 }
 
 // left returns the remaining time at the mean pace so far. It is known after one second, if each unfinished stage has
