@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/scales"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -15,10 +16,11 @@ type features struct {
 	filled int
 	// constant is the number of features that are equal in all nodes, and first is the first such feature.
 	constant, first int
-	// scales is the largest norm of a feature divided by the median of the nonzero norms; 1 if all are zero. largest is
-	// the feature with the largest norm.
-	scales  float64
+	// ratio is scales.Ratio of the norms of the features. largest is the feature with the largest norm, and norm the root
+	// mean square of the norms of the nodes' features.
+	ratio   float64
 	largest int
+	norm    float64
 	// hash holds a hash of the features of each node: 0 if all of them are 0. Equal features have equal hashes.
 	hash []uint64
 }
@@ -107,8 +109,8 @@ func scramble(z uint64) uint64 {
 
 // join combines the summaries of the parts.
 func (f *features) join(parts [][]column, n, d int) {
-	var norms []float64
-	widest := 0.0
+	norms := make([]float64, d)
+	widest, squares := 0.0, 0.0
 	for j := range d {
 		all := column{least: math.MaxFloat32, most: -math.MaxFloat32}
 		for _, columns := range parts {
@@ -124,17 +126,13 @@ func (f *features) join(parts [][]column, n, d int) {
 				f.first = j
 			}
 		}
-		if all.filled > 0 {
-			norms = append(norms, math.Sqrt(all.square))
-		}
+		norms[j] = math.Sqrt(all.square)
+		squares += all.square
 		if all.square > widest {
 			f.largest, widest = j, all.square
 		}
 	}
-	slices.Sort(norms)
-	if f.scales = 1; len(norms) > 0 {
-		f.scales = norms[len(norms)-1] / norms[len(norms)/2]
-	}
+	f.ratio, f.norm = scales.Ratio(norms), math.Sqrt(squares/float64(max(1, n)))
 }
 
 // twins counts nodes with the same features as another node, except all-zero nodes. copied is the number of test nodes

@@ -98,6 +98,13 @@ func TestOdd(t *testing.T) {
 				row(*b, i)[2] *= 1000
 			}
 		},
+		"large_features: The features of a node have a norm of 198 (root mean square). GNNs learn": func(b *graph.Builder) {
+			for i := range 600 {
+				for j := range row(*b, i) {
+					row(*b, i)[j] *= 100
+				}
+			}
+		},
 		"zero_rows: 1 of 600 nodes has no feature but zeros, 1 of them in the training": func(b *graph.Builder) {
 			clear(row(*b, 0))
 		},

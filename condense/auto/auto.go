@@ -255,6 +255,8 @@ type choice struct {
 	// trials are those of the method, none if there was nothing to choose, and shares are those of the classes.
 	trials []*condense.Condensed
 	shares []float64
+	// warnings are those of cgc about the graph, whatever was chosen.
+	warnings []string
 	// trained are the verdicts of short trainings on the trials; nil without a runoff.
 	trained []judge.Verdict
 }
@@ -305,6 +307,9 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 		return nil, err
 	}
 	small.Method = p.method.Name()
+	if small.Warnings == nil {
+		small.Warnings = made.warnings
+	}
 	p.view.Adopt(small)
 	small.SetSource(p.digest, p.given)
 	small.Graph = p.given.Name

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 func TestContract(t *testing.T) {
@@ -49,9 +50,24 @@ func TestChoosesAllNodes(t *testing.T) {
 		if !strings.HasPrefix(a.Chosen, "cgc-d") || small.Soft == nil || small.Members.NNZ() != g.Nodes() {
 			t.Errorf("seed %d: chose %s with %d members, %s", seed, a.Chosen, small.Members.NNZ(), a.Why)
 		}
+		if small.Warnings != nil {
+			t.Errorf("warnings %q", small.Warnings)
+		}
 		if small.Method != "auto" || a.Validation != len(g.Split.Val) || a.HeldOut {
 			t.Errorf("method %s, %d validation nodes, held out %v", small.Method, a.Validation, a.HeldOut)
 		}
+	}
+}
+
+// TestWarns: whatever is chosen, features that are too large for a GNN cause a warning.
+func TestWarns(t *testing.T) {
+	g := blocks(t, 0.85, 0.5)
+	for i, v := range g.X.(*mat.Dense).Data {
+		g.X.(*mat.Dense).Data[i] = 100 * v
+	}
+	small, a := choice(t, auto.New(), g, 0)
+	if !strings.HasPrefix(a.Chosen, "cgc-d") || len(small.Warnings) != 1 || !strings.Contains(small.Warnings[0], "norm") {
+		t.Errorf("%s has the warnings %q", a.Chosen, small.Warnings)
 	}
 }
 

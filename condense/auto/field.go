@@ -158,7 +158,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			}
 		}
 	}
-	won.method, won.trials, a.Chosen = c.method, made[best], c.Name
+	won.method, won.trials, won.warnings, a.Chosen = c.method, made[best], made[0][0].Warnings, c.Name
 	return won, ctx.Err()
 }
 

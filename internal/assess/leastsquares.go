@@ -25,24 +25,30 @@ type Classifier struct {
 	// Condition is σ_max/σ_min of T over the directions that count. It is at least 1, and accurate within a factor of two.
 	// If Scales exceeds MostScales, it is the condition of T after its columns are scaled to similar norms.
 	Condition float64
-	// Scales is the largest norm of a column of T divided by the median of the nonzero norms; 1 if all are zero. If it
-	// exceeds MostScales, Largest is the column with the largest norm.
+	// Scales is scales.Ratio of the norms of the columns of T. If it exceeds MostScales, Largest is the column with the
+	// largest norm.
 	Scales  float64
 	Largest int
+	// Norm is the root mean square of the norms of the rows of T.
+	Norm float64
 }
 
 // MostScales is the largest Classifier.Scales for which T is not scaled.
 const MostScales = scales.Most
 
-// Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales. The classifier
-// compensates for that, but clustering and a GNN do not.
+// Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales, or the features
+// are too large for a GNN. The classifier compensates for that, but clustering and a GNN do not.
 func (c Classifier) Warning() string {
-	if c.Scales <= MostScales {
-		return ""
+	const remedy = ": --standardize gives all features one scale"
+	switch {
+	case c.Scales > MostScales:
+		return fmt.Sprintf("feature %d (counted from 0) is %.6g times as large as the median one, "+
+			"and distances between nodes depend on it alone"+remedy, c.Largest, math.Round(c.Scales))
+	case scales.Large(c.Norm, c.W.Rows):
+		return fmt.Sprintf("the features of a node have a norm of about %.6g, and GNNs learn worse from features as large "+
+			"as these"+remedy, math.Round(c.Norm))
 	}
-	return fmt.Sprintf("feature %d (counted from 0) is %.6g times as large as the median one, "+
-		"and distances between nodes depend on it alone: "+
-		"--standardize gives all features one scale", c.Largest, math.Round(c.Scales))
+	return ""
 }
 
 // LeastSquares returns the classifier with W = T⁺Y, the minimiser of ‖Y − TW‖² of smallest norm, where Y has the
@@ -80,7 +86,7 @@ func LeastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Cl
 		}
 		s.scale = levelling(norms, n)
 		if fitted, err = solve(ctx, s, y, classes); err == nil {
-			fitted.Scales = ratio(norms)
+			fitted.Scales, fitted.Norm = scales.Ratio(norms), s.norm(norms)
 			for j, v := range norms {
 				if v > norms[fitted.Largest] {
 					fitted.Largest = j
@@ -142,7 +148,8 @@ func (s hops) solution(
 	ctx context.Context, gram *factor.Symmetric, right []float64, classes int, norms []float64,
 ) (fitted Classifier, err error) {
 	if s.scale == nil {
-		if fitted.Scales = ratio(norms); !usable(gram.Trace(), fitted.Scales) {
+		fitted.Norm = s.norm(norms)
+		if fitted.Scales = scales.Ratio(norms); !usable(gram.Trace(), fitted.Scales) {
 			return fitted, errUnscaled
 		}
 	}
@@ -166,16 +173,6 @@ func usable(trace, scales float64) bool {
 	return trace >= least && !math.IsInf(trace, 1) && scales <= MostScales
 }
 
-// ratio returns the largest norm divided by the median of the nonzero norms, or 1 if there are none.
-func ratio(norms []float64) float64 {
-	norms = slices.DeleteFunc(slices.Clone(norms), func(v float64) bool { return v == 0 })
-	if len(norms) == 0 {
-		return 1
-	}
-	slices.Sort(norms)
-	return norms[len(norms)-1] / norms[len(norms)/2]
-}
-
 // levelling returns a power of two for each column of n numbers. If the norms are too far apart, it brings the root
 // mean square of each column near 1. Otherwise all columns get the factor that does so for the largest column.
 func levelling(norms []float64, n int) []float32 {
@@ -184,7 +181,7 @@ func levelling(norms []float64, n int) []float32 {
 	if len(norms) == 0 {
 		return scale
 	}
-	largest, apart := slices.Max(norms), ratio(norms) > MostScales
+	largest, apart := slices.Max(norms), scales.Ratio(norms) > MostScales
 	for j, v := range norms {
 		if !apart {
 			v = largest
@@ -244,6 +241,16 @@ func (s hops) sum(dst *mat.Dense, lo int) {
 			}
 		}
 	}
+}
+
+// norm returns the root mean square of the norms of the rows of T, from those of the columns of S.
+func (s hops) norm(norms []float64) float64 {
+	sum := 0.0
+	for _, v := range norms {
+		sum += v * v
+	}
+	n, _ := s.views[0].Dims()
+	return math.Sqrt(sum/float64(n)) / float64(len(s.views))
 }
 
 // norms returns the norm of each column of S, without overflow. The error names a number in a hop that is not finite.

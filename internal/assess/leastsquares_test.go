@@ -86,6 +86,30 @@ func TestFitWithOneLargeFeature(t *testing.T) {
 	}
 }
 
+// Features that are all large cause a warning with their norm, which does not depend on the hops or the solution.
+func TestFitWithLargeFeatures(t *testing.T) {
+	for _, shape := range shapes {
+		one, y := hops(shape[0], shape[1], 4, 1, rand.New(rand.NewPCG(45, 0)))
+		h := []mat.View{one[0], one[0]}
+		square := 0.0
+		for i := range shape[0] {
+			for _, v := range h[0].Row(i) {
+				square += float64(v) * float64(v)
+			}
+		}
+		norm := math.Sqrt(square / float64(shape[0]))
+		for _, factor := range []float32{1, 1e3, 1e25} {
+			got := fit(t, scaled(h, func(int) float32 { return factor }), y, 4)
+			if want := norm * float64(factor); math.Abs(got.Norm/want-1) > 1e-5 {
+				t.Errorf("%v, features ×%g: norm %g, want %g", shape, factor, got.Norm, want)
+			}
+			if large := factor > 1; large != strings.Contains(got.Warning(), "have a norm of") {
+				t.Errorf("%v, features ×%g: warning %q", shape, factor, got.Warning())
+			}
+		}
+	}
+}
+
 // With too many features for an eigendecomposition, half of them copies of the others, T⁺Y gives copies equal weights.
 func TestFitOfManyDependentFeatures(t *testing.T) {
 	const n, d, classes = 1500, 400, 3

@@ -1,0 +1,16 @@
+package scales_test
+
+import (
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/scales"
+)
+
+// An age and an income, and nothing in between: the median is the age.
+func TestRatio(t *testing.T) {
+	for want, norms := range map[float64][]float64{1: {0, 0}, 600: {30000, 0, 50}, 3: {6, 1, 2, 3}, 2: {4, 1, 2}} {
+		if got := scales.Ratio(norms); got != want {
+			t.Errorf("ratio of %v is %v, want %v", norms, got, want)
+		}
+	}
+}
