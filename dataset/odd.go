@@ -11,7 +11,7 @@ import (
 // Oddity is an unusual property of a graph.
 type Oddity struct {
 	// Key is the kind: isolated, unreached, few_train, few_val, few_test, empty_class, untrained_class,
-	// tiny_class, majority, constant_features, scales, large_features, zero_rows, copies, contradictions, heterophily.
+	// tiny_class, majority, constant_features, scales, magnitude, zero_rows, copies, contradictions, heterophily.
 	Key string `json:"key"`
 	// Count is the number of nodes, classes or features concerned. Fact, Meaning (for condensing) and Help are one
 	// sentence each.
@@ -76,9 +76,10 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 		text("Feature %d (counted from 0) is %.6g times as large as the median one", x.largest, math.Round(x.ratio)),
 		"Distances between nodes, and so the clusters, depend on it alone",
 		"--standardize gives all features one scale")
-	add(x.ratio <= scales.Most && scales.Large(x.norm, f.Features), "large_features", f.Features,
-		text("The features of a node have a norm of %.6g (root mean square)", math.Round(x.norm)),
-		"GNNs learn worse from features as large as these, on the full graph too",
+	size := scales.Magnitude(x.norm, f.Features)
+	add(x.ratio <= scales.Most && size != "", "magnitude", f.Features,
+		text("The features of a node have a norm of %.4g (root mean square)", x.norm),
+		text("GNNs learn worse from features as %s as these, on the full graph too", size),
 		"--standardize gives all features mean 0 and variance 1")
 	zero, training := 0, 0
 	for _, h := range x.hash {

@@ -98,7 +98,7 @@ func TestOdd(t *testing.T) {
 				row(*b, i)[2] *= 1000
 			}
 		},
-		"large_features: The features of a node have a norm of 198 (root mean square). GNNs learn": func(b *graph.Builder) {
+		"magnitude: The features of a node have a norm of 197.8 (root mean square). GNNs learn": func(b *graph.Builder) {
 			for i := range 600 {
 				for j := range row(*b, i) {
 					row(*b, i)[j] *= 100

@@ -37,16 +37,16 @@ type Classifier struct {
 const MostScales = scales.Most
 
 // Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales, or the features
-// are too large for a GNN. The classifier compensates for that, but clustering and a GNN do not.
+// are too large or too small for a GNN. The classifier compensates for that, but clustering and a GNN do not.
 func (c Classifier) Warning() string {
 	const remedy = ": --standardize gives all features one scale"
-	switch {
-	case c.Scales > MostScales:
+	if c.Scales > MostScales {
 		return fmt.Sprintf("feature %d (counted from 0) is %.6g times as large as the median one, "+
 			"and distances between nodes depend on it alone"+remedy, c.Largest, math.Round(c.Scales))
-	case scales.Large(c.Norm, c.W.Rows):
-		return fmt.Sprintf("the features of a node have a norm of about %.6g, and GNNs learn worse from features as large "+
-			"as these"+remedy, math.Round(c.Norm))
+	}
+	if size := scales.Magnitude(c.Norm, c.W.Rows); size != "" {
+		return fmt.Sprintf("the features of a node have a norm of about %.4g, and GNNs learn worse from features as %s as "+
+			"these"+remedy, c.Norm, size)
 	}
 	return ""
 }
