@@ -254,6 +254,7 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 	if g.Name == "" {
 		g.Name = found.Name
 	}
+	o.doubtClasses(g)
 	o.split(g.Name, &g.Split, g.Y, g.Classes)
 	if err := g.Seal(ctx); ctx.Err() != nil { // costs nothing if the format has already sealed the graph
 		return ctx.Err()
@@ -264,6 +265,21 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 		return fail("%w", errNoTraining)
 	}
 	return nil
+}
+
+// doubtClasses notes labels that are hardly classes: most nodes have one of their own.
+func (o Options) doubtClasses(g *graph.Graph) {
+	const few = 50
+	labelled := 0
+	for _, y := range g.Y {
+		if y != graph.Unlabelled {
+			labelled++
+		}
+	}
+	if g.Classes > few && 2*g.Classes > labelled {
+		o.note("%s has %d classes for %d nodes with a label: every label is a class, and there is no regression", g.Name,
+			g.Classes, labelled)
+	}
 }
 
 func (o Options) note(text string, args ...any) {

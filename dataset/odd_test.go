@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -185,5 +186,23 @@ func TestDescribeTellsWhatReadingDropped(t *testing.T) {
 	}
 	if !slices.Contains(names, "isolated") || !slices.Contains(names, "zero_rows") || len(keys.Odd[0]) != 5 {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestNotesLabelsThatAreNumbers checks that labels are noted if most nodes have one of their own.
+func TestNotesLabelsThatAreNumbers(t *testing.T) {
+	for distinct, want := range map[int]bool{60: false, 61: true} {
+		nodes := "id,label,height\n"
+		for i := range 120 {
+			nodes += fmt.Sprintf("%d,%d.5,%d\n", i, i%distinct, i)
+		}
+		dir := fixture.Folder(t, map[string][]byte{
+			"nodes.csv": []byte(nodes), "edges.csv": []byte("source,target\n0,1\n"),
+		})
+		f, err := dataset.Options{}.Describe(t.Context(), dir)
+		said := fmt.Sprintf("has %d classes for 120 nodes with a label", distinct)
+		if err != nil || strings.Contains(strings.Join(f.Notes, "\n"), said) != want {
+			t.Errorf("%d labels: %v, notes %q", distinct, err, f.Notes)
+		}
 	}
 }

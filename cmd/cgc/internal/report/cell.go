@@ -110,10 +110,13 @@ func Plural(n int, word string) string {
 	return Count(n) + " " + word
 }
 
-// Bytes writes a size in decimal megabytes, or in gigabytes from 1000 MB.
+// Bytes writes a size in decimal kilobytes, in megabytes from 1 MB, or in gigabytes from 1 GB.
 func Bytes(n int64) string {
-	if n >= 1e9 {
+	switch {
+	case n >= 1e9:
 		return fmt.Sprintf("%.2f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
 	}
-	return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	return fmt.Sprintf("%.0f kB", float64(n)/1e3)
 }

@@ -165,7 +165,8 @@ func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
 		"0": report.Count(0), "999": report.Count(999), "1,000": report.Count(1000), "61,859,140": report.Count(61859140),
 		"-1,234": report.Count(-1234), "-999": report.Count(-999),
-		"0 MB": report.Bytes(0), "123 MB": report.Bytes(123456789), "3.46 GB": report.Bytes(3456000000),
+		"0 kB": report.Bytes(0), "52 kB": report.Bytes(51999),
+		"123 MB": report.Bytes(123456789), "3.46 GB": report.Bytes(3456000000),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
