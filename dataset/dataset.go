@@ -23,6 +23,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -267,7 +268,7 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 	return nil
 }
 
-// doubtClasses notes labels that are hardly classes: most nodes have one of their own.
+// doubtClasses notes labels that are hardly classes: most nodes have one of their own, or they say that there is none.
 func (o Options) doubtClasses(g *graph.Graph) {
 	const few = 50
 	labelled := 0
@@ -279,6 +280,11 @@ func (o Options) doubtClasses(g *graph.Graph) {
 	if g.Classes > few && 2*g.Classes > labelled {
 		o.note("%s has %d classes for %d nodes with a label: every label is a class, and there is no regression", g.Name,
 			g.Classes, labelled)
+	}
+	for _, class := range g.ClassNames {
+		if content.Missing(class) {
+			o.note("%s has the class %q: if it means that there is no label, leave the label empty", g.Name, class)
+		}
 	}
 }
 

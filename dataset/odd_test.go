@@ -189,20 +189,30 @@ func TestDescribeTellsWhatReadingDropped(t *testing.T) {
 	}
 }
 
-// TestNotesLabelsThatAreNumbers checks that labels are noted if most nodes have one of their own.
-func TestNotesLabelsThatAreNumbers(t *testing.T) {
-	for distinct, want := range map[int]bool{60: false, 61: true} {
+// TestNotesDoubtfulClasses checks that labels are noted that most nodes have to themselves, or that are spellings of a
+// missing value.
+func TestNotesDoubtfulClasses(t *testing.T) {
+	described := func(label func(i int) string) string {
 		nodes := "id,label,height\n"
 		for i := range 120 {
-			nodes += fmt.Sprintf("%d,%d.5,%d\n", i, i%distinct, i)
+			nodes += fmt.Sprintf("%d,%s,%d\n", i, label(i), i)
 		}
-		dir := fixture.Folder(t, map[string][]byte{
+		f, err := dataset.Options{}.Describe(t.Context(), fixture.Folder(t, map[string][]byte{
 			"nodes.csv": []byte(nodes), "edges.csv": []byte("source,target\n0,1\n"),
-		})
-		f, err := dataset.Options{}.Describe(t.Context(), dir)
-		said := fmt.Sprintf("has %d classes for 120 nodes with a label", distinct)
-		if err != nil || strings.Contains(strings.Join(f.Notes, "\n"), said) != want {
-			t.Errorf("%d labels: %v, notes %q", distinct, err, f.Notes)
+		}))
+		fixture.OK(t, err)
+		return strings.Join(f.Notes, "\n")
+	}
+	for distinct, want := range map[int]bool{60: false, 61: true} {
+		notes := described(func(i int) string { return fmt.Sprintf("%d.5", i%distinct) })
+		if strings.Contains(notes, fmt.Sprintf("has %d classes for 120 nodes with a label", distinct)) != want {
+			t.Errorf("%d labels: notes %q", distinct, notes)
+		}
+	}
+	for label, want := range map[string]bool{"": false, "no": false, "NaN": true, "none": true} {
+		notes := described(func(i int) string { return []string{"yes", "maybe", label}[i%3] })
+		if strings.Contains(notes, fmt.Sprintf("the class %q", label)) != want {
+			t.Errorf("label %q: notes %q", label, notes)
 		}
 	}
 }

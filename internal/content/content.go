@@ -23,6 +23,12 @@ func Label(node, label int64) (int32, error) {
 	return int32(label), nil
 }
 
+// missing holds the usual spellings of a missing value, in lower case.
+var missing = []string{"", "nan", "na", "n/a", "null", "none", "<na>"}
+
+// Missing reports whether text is a usual spelling of a missing value.
+func Missing(text string) bool { return slices.Contains(missing, strings.ToLower(text)) }
+
 // Labels converts labels to the form of graph.Graph.Y. Labels that start at 1 are shifted to start at 0. An error names
 // the first node whose label is out of range.
 func Labels(labels []int64) ([]int32, error) {

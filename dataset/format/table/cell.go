@@ -7,9 +7,9 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Kind is the kind of value in a cell.
@@ -99,7 +99,7 @@ func (c *Cell) notNumber() string {
 	text := string(bytes.TrimSpace(c.Text))
 	_, err := strconv.ParseFloat(text, 64)
 	switch {
-	case c.Kind == Null, c.Kind == Float && math.IsNaN(c.Float), c.Kind == Text && missing[strings.ToLower(text)]:
+	case c.Kind == Null, c.Kind == Float && math.IsNaN(c.Float), c.Kind == Text && content.Missing(text):
 		return "missing value, must be a finite number: fill it in, or drop the column"
 	case c.Kind == Text && decimalComma.MatchString(text):
 		return fmt.Sprintf("%v, must be a number with a decimal point, not a comma", c)
@@ -108,9 +108,6 @@ func (c *Cell) notNumber() string {
 	}
 	return fmt.Sprintf("%v, must be a finite number", c)
 }
-
-// missing holds the usual spellings of a missing value, in lower case.
-var missing = map[string]bool{"": true, "nan": true, "na": true, "n/a": true, "null": true, "none": true, "<na>": true}
 
 // finite reports whether v is neither NaN nor infinite.
 func finite(v float32) bool { return v-v == 0 }
