@@ -56,10 +56,15 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 		}
 	}
 	if i, j, found := h[p.Hops].FirstNotFinite(); found {
-		return nil, fmt.Errorf("feature %d of node %d is %v in hop %d, must be a finite number: "+
-			"scale the features or the weights of edges", j, in.Rows[i], h[p.Hops].Row(i)[j], p.Hops)
+		return nil, NotFinite(p.Hops, in.Rows[i], j, h[p.Hops].Row(i)[j])
 	}
 	return h, ctx.Err()
+}
+
+// NotFinite is the error for a value of a hop that is not finite.
+func NotFinite(hop int, node int32, feature int, value float32) error {
+	return fmt.Errorf("feature %d of node %d is %v in hop %d, must be a finite number: "+
+		"scale the features or the weights of edges", feature, node, value, hop)
 }
 
 // Plain is the engine that computes eq. 12 as the paper writes it: one hop after the other, for all nodes. It is meant

@@ -48,10 +48,10 @@ type run struct {
 
 // newRun finds the nodes within some hops, at least 1, of the rows of in, and plans the propagation. It assigns no
 // places yet.
-func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *run {
+func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine, apart bool) *run {
 	r := &run{degrees: in.Degrees != nil, task: &task{
 		layout: find(ctx, in.Adj, in.Rows, hops),
-		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, last: in.Last, hops: hops, beta: beta,
+		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, last: in.Last, apart: apart, hops: hops, beta: beta,
 		panel: mat.PanelWidth(in.X), half: e.Precision == Half,
 	}}
 	_, r.d = in.X.Dims()

@@ -57,8 +57,77 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 {
 		return e.still(ctx, p, in)
 	}
+	r, err := e.compute(ctx, p, in, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.free()
+	room := e.Memory - r.overhead(e.Memory)
+	if freed := r.need(r.plan); e.Memory > 0 && freed >= large { // with a memory limit, free what is no longer needed
+		r.layout, r.entries, r.panels, r.right, r.gain, r.placed = nil, nil, [3]panel{}, nil, nil, nil
+		debug.FreeOSMemory()
+	}
+	views, err := r.results.views(room, r.blocks(r.plan))
+	if err != nil {
+		return nil, err
+	}
+	if in.Last || r.copied != nil {
+		return views, nil
+	}
+	return first(views, in)
+}
+
+// Hops computes H⁽¹⁾ … H⁽ᴷ⁾ as Embeddings does, and calls use with each, len(in.Rows)×d. A matrix is valid during the
+// call. If there is no room for it in memory, it is read from the temporary file into which it was computed, and rows
+// are best read in order. Errors of use are returned, and so is that of reading a value of H⁽ᴷ⁾ that is not finite.
+func (e Engine) Hops(
+	ctx context.Context, p propagate.Propagation, in propagate.Input, use func(l int, h mat.Matrix) error,
+) error {
+	if err := e.check(p, in); err != nil {
+		return err
+	}
+	_, d := in.X.Dims()
+	if len(in.Rows) == 0 || d == 0 {
+		for l := 1; l <= p.Hops; l++ {
+			if err := use(l, mat.NewDense(len(in.Rows), d)); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}
+	if p.Hops == 0 {
+		return ctx.Err()
+	}
+	r, err := e.compute(ctx, p, in, true)
+	if err != nil {
+		return err
+	}
+	defer r.free()
+	for l := r.results.from; l <= p.Hops; l++ {
+		h := r.results.matrix(l, r.blocks(r.plan))
+		if l == p.Hops {
+			h = finite{h, in.Rows, l}
+		}
+		if err := use(l, h); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// compute fills the results of a propagation of at least one hop. With apart, H⁽⁰⁾ is not among them. The caller must
+// free the run.
+func (e Engine) compute(
+	ctx context.Context, p propagate.Propagation, in propagate.Input, apart bool,
+) (_ *run, err error) {
+	_, d := in.X.Dims()
 	operator, beta := in.Step(p)
-	r := newRun(ctx, in, p.Hops, beta, e)
+	r := newRun(ctx, in, p.Hops, beta, e, apart)
+	defer func() {
+		if err != nil {
+			r.free()
+		}
+	}()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -70,11 +139,9 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		defer inOrder(in)()
 	}
 	r.tell(ctx, e.Memory)
-	defer r.free()
 	if err := r.prepare(ctx, operator, in); err != nil {
 		return nil, err
 	}
-	var err error
 	if r.results, err = newResults(in.Rows, in.Classes, d, r.first(r.plan), p.Hops, r.plan.spill); err != nil {
 		return nil, err
 	}
@@ -89,19 +156,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 			return nil, err
 		}
 	}
-	room := e.Memory - r.overhead(e.Memory)
-	if freed := r.need(r.plan); e.Memory > 0 && freed >= large { // with a memory limit, free what is no longer needed
-		r.layout, r.entries, r.panels, r.right, r.gain, r.placed = nil, nil, [3]panel{}, nil, nil, nil
-		debug.FreeOSMemory()
-	}
-	views, err := r.results.views(room, r.blocks(r.plan))
-	if err != nil {
-		return nil, err
-	}
-	if in.Last || r.copied != nil {
-		return views, nil
-	}
-	return first(views, in)
+	return r, nil
 }
 
 // check returns what is wrong with e, p or in.

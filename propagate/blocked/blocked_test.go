@@ -132,6 +132,61 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	}
 }
 
+// TestHops checks that Hops gives the bits of Embeddings, from memory and from a temporary file, for blocks of columns
+// that are read in any order, and that it names a value that is not finite.
+func TestHops(t *testing.T) {
+	const n, d = 500, 150
+	x := features(n, d, 0.3, rand.New(rand.NewPCG(3, 0)))
+	seen := map[string]bool{}
+	for _, features := range []mat.Matrix{x, x.Sparse(), inPanels{x, 16, nil}} {
+		for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, memory.Range(0, n), {}} {
+			p := propagate.Propagation{Rule: propagate.PPR, Hops: 3, Teleport: 0.1}
+			in := propagate.Input{Adj: ring(n, 4), X: features, Rows: rows}
+			want := embeddings(t, blocked.Engine{}, p, in)
+			for _, limit := range []int64{0, withProcess(200<<10, false)} {
+				engine := blocked.Engine{Memory: limit}
+				if len(rows) > 0 {
+					note(seen, engine.Plan(p, in))
+				}
+				next := 1
+				err := engine.Hops(t.Context(), p, in, func(l int, h mat.Matrix) error {
+					if l != next {
+						t.Errorf("hop %d, want %d", l, next)
+					}
+					next++
+					var got mat.Dense
+					for lo := 0; lo < d; lo += 40 {
+						hi := min(d, lo+40)
+						if err := h.ReadBlock(&got, memory.Range(0, len(rows)), lo, hi); err != nil {
+							return err
+						}
+						for i := range rows {
+							if !slices.Equal(got.Row(i), want[l].Row(i)[lo:hi]) {
+								t.Fatalf("%T, limit %d: hop %d, row %d, columns from %d differ", features, limit, l, i, lo)
+							}
+						}
+					}
+					return nil
+				})
+				if err != nil || next != p.Hops+1 {
+					t.Errorf("%d hops, error %v", next-1, err)
+				}
+			}
+		}
+	}
+	if !seen["results in a file"] {
+		t.Error("no results in a file")
+	}
+	x.Row(7)[5] = math.MaxFloat32
+	x.Row(8)[5] = math.MaxFloat32
+	heavy := ring(n, 1)
+	heavy.Data = slices.Repeat([]float32{1}, len(heavy.Indices))
+	in := propagate.Input{Adj: heavy, X: x, Rows: []int32{2, 7}}
+	read := func(_ int, h mat.Matrix) error { return h.ReadBlock(new(mat.Dense), []int32{1}, 4, 6) }
+	sage := propagate.Propagation{Rule: propagate.SAGE, Hops: 1}
+	mattest.Fails(t, "feature 5 of node 7 is +Inf in hop 1")(nil, blocked.Engine{}.Hops(t.Context(), sage, in, read))
+}
+
 // Without a hop, embeddings are the features.
 func TestNoHops(t *testing.T) {
 	x := features(20, 5, 1, rand.New(rand.NewPCG(2, 0)))

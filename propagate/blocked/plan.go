@@ -65,6 +65,7 @@ type task struct {
 	sparse bool // x is a *mat.CSR
 	rows   []int32
 	last   bool    // only H⁽ᴷ⁾ is kept
+	apart  bool    // H⁽⁰⁾ is not kept
 	mapped bool    // adj and x are mapped from a file
 	hops   int     // K, at least 1
 	beta   float32 // β; 0 for rules without teleport
@@ -303,7 +304,7 @@ func (t *task) first(p plan) int {
 	switch {
 	case t.last:
 		return t.hops
-	case inPlace && !p.beyond:
+	case t.apart, inPlace && !p.beyond:
 		return 1
 	}
 	return 0

@@ -92,3 +92,54 @@ func (s *results) assemble(h *mat.Dense, l int, blocks iter.Seq2[int, int]) {
 		}
 	})
 }
+
+// matrix returns H⁽ˡ⁾ where it is, for rows without classes.
+func (s *results) matrix(l int, blocks iter.Seq2[int, int]) mat.Matrix {
+	if s.file == nil {
+		return s.whole[l]
+	}
+	return spilled{s, l, blocks}
+}
+
+// spilled is H⁽ˡ⁾ in the temporary file.
+type spilled struct {
+	*results
+	hop    int
+	blocks iter.Seq2[int, int]
+}
+
+// Dims implements mat.Matrix.
+func (s spilled) Dims() (rows, cols int) { return s.rows, s.cols }
+
+// ReadBlock implements mat.Matrix.
+func (s spilled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	dst.Reshape(len(rows), hi-lo)
+	for first, end := range s.blocks {
+		from, to := max(lo, first), min(hi, end)
+		if from >= to {
+			continue
+		}
+		for i, row := range rows {
+			copy(dst.Row(i)[from-lo:to-lo], s.row(s.hop, int(row), first, end)[from-first:to-first])
+		}
+	}
+	return nil
+}
+
+// finite is H⁽ᴷ⁾ for the given nodes. Reading a value that is not finite is an error.
+type finite struct {
+	mat.Matrix
+	nodes []int32
+	hop   int
+}
+
+// ReadBlock implements mat.Matrix.
+func (f finite) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if err := f.Matrix.ReadBlock(dst, rows, lo, hi); err != nil {
+		return err
+	}
+	if i, j, found := dst.View().FirstNotFinite(); found {
+		return propagate.NotFinite(f.hop, f.nodes[rows[i]], lo+j, dst.Row(i)[j])
+	}
+	return nil
+}

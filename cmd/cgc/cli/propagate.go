@@ -390,15 +390,10 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	j.progress.step("propagating")
 	p := j.propagation()
 	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Mapped: seen.Mapped}
 	if setting.Inductive { // the view has only training nodes, with other numbers
 		in.Rows = seen.Split.Train
-	}
-	views, err := propagate.Run(ctx, blocked.Engine{Memory: j.config.Memory}, p, in)
-	if err != nil {
-		return err
 	}
 	info := hopsInfo{
 		Graph: id, Propagation: p.Rule, Hops: p.Hops, NormalizeFeatures: setting.NormalizeFeatures,
@@ -409,13 +404,23 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	}
 	if err := j.save(j.out, func() error {
 		return atomicfile.Folder(j.out, func(folder string) error {
-			arrays := describeRows(g, rows)
-			for k, v := range views {
-				arrays = append(arrays, format.Array{Name: fmt.Sprintf("hop%d", k), Data: viewMatrix{v}})
-			}
-			for _, a := range arrays {
+			array := func(a format.Array) error {
 				write := func(w io.Writer) error { return npy.Write(w, a, j.store) }
-				if err := create(filepath.Join(folder, a.Name+".npy"), write); err != nil {
+				return create(filepath.Join(folder, a.Name+".npy"), write)
+			}
+			hop := func(l int, h mat.Matrix) error {
+				j.progress.step("writing " + j.out)
+				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
+			}
+			j.progress.step("propagating")
+			if err := (blocked.Engine{Memory: j.config.Memory}).Hops(ctx, p, in, hop); err != nil {
+				return err
+			}
+			if err := hop(0, rowsOf{in.X, in.Rows}); err != nil {
+				return err
+			}
+			for _, a := range describeRows(g, rows) {
+				if err := array(a); err != nil {
 					return err
 				}
 			}
@@ -462,16 +467,25 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 	return all
 }
 
-// viewMatrix is a view that is read in blocks.
-type viewMatrix struct{ mat.View }
+// rowsOf has some rows of a matrix.
+type rowsOf struct {
+	mat.Matrix
+	rows []int32
+}
+
+// Dims implements mat.Matrix.
+func (m rowsOf) Dims() (rows, cols int) {
+	_, cols = m.Matrix.Dims()
+	return len(m.rows), cols
+}
 
 // ReadBlock implements mat.Matrix.
-func (m viewMatrix) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	dst.Reshape(len(rows), hi-lo)
+func (m rowsOf) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	of := make([]int32, len(rows))
 	for i, r := range rows {
-		copy(dst.Row(i), m.Row(int(r))[lo:hi])
+		of[i] = m.rows[r]
 	}
-	return nil
+	return m.Matrix.ReadBlock(dst, of, lo, hi)
 }
 
 // hopsFree returns an error if the output folder must not be replaced.
