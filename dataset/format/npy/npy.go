@@ -2,10 +2,8 @@
 package npy
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
@@ -47,16 +45,15 @@ func writeHalf(w io.Writer, name string, x mat.Matrix) error {
 		return err
 	}
 	var half []uint16
-	var raw []byte
-	first := 0
+	first, largest := 0, mat.F16.Largest()
 	for block, err := range mat.Blocks(x) {
 		if err != nil {
 			return err
 		}
 		for i, v := range block.Data {
-			if math.Abs(float64(v)) > float64(mat.F16.Largest()) {
+			if v > largest || v < -largest {
 				return fmt.Errorf("array %s: element (%d, %d) is %v, must be at most %v in f16", name, first+i/d, i%d, v,
-					mat.F16.Largest())
+					largest)
 			}
 		}
 		first += block.Rows
@@ -64,11 +61,7 @@ func writeHalf(w io.Writer, name string, x mat.Matrix) error {
 			half = make([]uint16, len(block.Data))
 		}
 		kernel.NarrowFloat16(half[:len(block.Data)], block.Data)
-		raw = raw[:0]
-		for _, h := range half[:len(block.Data)] {
-			raw = binary.LittleEndian.AppendUint16(raw, h)
-		}
-		if _, err := w.Write(raw); err != nil {
+		if _, err := w.Write(numpy.LittleEndian(half[:len(block.Data)])); err != nil {
 			return err
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -22,7 +22,7 @@ const encodeBlock = 1 << 17
 func Encode(a format.Array) (d DType, blocks iter.Seq2[[]byte, error], err error) {
 	switch data := a.Data.(type) {
 	case []float32:
-		return DType{Kind: 'f', Size: 4}, encode(data, appendFloat), nil
+		return DType{Kind: 'f', Size: 4}, func(yield func([]byte, error) bool) { yield(LittleEndian(data), nil) }, nil
 	case mat.Matrix:
 		return DType{Kind: 'f', Size: 4}, encodeMatrix(data), nil
 	case []int64:
@@ -46,8 +46,13 @@ func Encode(a format.Array) (d DType, blocks iter.Seq2[[]byte, error], err error
 	return DType{}, nil, fmt.Errorf("array %s holds a %T, must hold numbers or texts", a.Name, a.Data)
 }
 
-func appendFloat(raw []byte, v float32) []byte {
-	return binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+// LittleEndian returns the little-endian bytes of numbers: their memory, if the machine is little-endian too.
+func LittleEndian[E float32 | uint16](numbers []E) []byte {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return memory.Bytes(numbers)
+	}
+	raw, _ := binary.Append(nil, binary.LittleEndian, numbers) // these types are never refused
+	return raw
 }
 
 func encode[E any](data []E, add func([]byte, E) []byte) iter.Seq2[[]byte, error] {
@@ -73,10 +78,8 @@ func encodeMatrix(x mat.Matrix) iter.Seq2[[]byte, error] {
 				yield(nil, err)
 				return
 			}
-			for raw := range encode(block.Data, appendFloat) {
-				if !yield(raw, nil) {
-					return
-				}
+			if !yield(LittleEndian(block.Data), nil) {
+				return
 			}
 		}
 	}
