@@ -409,7 +409,9 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 				return create(filepath.Join(folder, a.Name+".npy"), write)
 			}
 			hop := func(l int, h mat.Matrix) error {
-				j.progress.step("writing " + j.out)
+				if l == min(1, p.Hops) { // the first to be written
+					j.progress.step("writing " + j.out)
+				}
 				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
 			}
 			j.progress.step("propagating")
