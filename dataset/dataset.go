@@ -273,6 +273,9 @@ func (o Options) doubtClasses(g *graph.Graph) {
 	const few = 50
 	labelled := 0
 	for _, y := range g.Y {
+		if labelled == 2*g.Classes { // enough
+			break
+		}
 		if y != graph.Unlabelled {
 			labelled++
 		}

@@ -93,7 +93,7 @@ func (s *results) assemble(h *mat.Dense, l int, blocks iter.Seq2[int, int]) {
 	})
 }
 
-// matrix returns H⁽ˡ⁾ where it is, for rows without classes.
+// matrix returns H⁽ˡ⁾ where it is.
 func (s *results) matrix(l int, blocks iter.Seq2[int, int]) mat.Matrix {
 	if s.file == nil {
 		return s.whole[l]

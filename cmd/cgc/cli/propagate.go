@@ -418,7 +418,7 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 			if err := (blocked.Engine{Memory: j.config.Memory}).Hops(ctx, p, in, hop); err != nil {
 				return err
 			}
-			if err := hop(0, rowsOf{in.X, in.Rows}); err != nil {
+			if err := hop(0, mat.RowsOf(in.X, in.Rows)); err != nil {
 				return err
 			}
 			for _, a := range describeRows(g, rows) {
@@ -467,27 +467,6 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 		all = append(all, format.Array{Name: "ids", Data: ids})
 	}
 	return all
-}
-
-// rowsOf has some rows of a matrix.
-type rowsOf struct {
-	mat.Matrix
-	rows []int32
-}
-
-// Dims implements mat.Matrix.
-func (m rowsOf) Dims() (rows, cols int) {
-	_, cols = m.Matrix.Dims()
-	return len(m.rows), cols
-}
-
-// ReadBlock implements mat.Matrix.
-func (m rowsOf) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	of := make([]int32, len(rows))
-	for i, r := range rows {
-		of[i] = m.rows[r]
-	}
-	return m.Matrix.ReadBlock(dst, of, lo, hi)
 }
 
 // hopsFree returns an error if the output folder must not be replaced.
