@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
@@ -102,6 +103,42 @@ func TestSearch(t *testing.T) {
 	again := outcome(t, s, &other, small)
 	if !reflect.DeepEqual(r.Best, again.Best) || !reflect.DeepEqual(r.Trials, again.Trials) {
 		t.Errorf("with other labels of test nodes, the best is %+v", again.Best)
+	}
+}
+
+// TestSearchSample checks that trainings which are not complete are validated on a sample of many validation nodes, and
+// complete ones on all: each accuracy is a multiple of one node's share.
+func TestSearchSample(t *testing.T) {
+	const all, sample = 2500, 2048
+	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
+		Name: "wide", Nodes: 2600, Edges: 5000, Features: 4, Classes: 3, Train: 30, Val: all, Test: 30, Groups: 2,
+		Homophily: 0.7, Signal: 1,
+	}, rand.NewPCG(1, 2)))
+	config := cgc.Defaults()
+	config.Nodes = 6
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
+	s := search.Search{Space: space(), Trials: 12, Epochs: 27}
+	s.Space.LearningRate = []float64{0.01, 0.02}
+	r := outcome(t, s, g, small)
+	multiple := func(val float64, nodes int) bool {
+		right := val / 100 * float64(nodes)
+		return math.Abs(right-math.Round(right)) < 1e-6
+	}
+	exact := 0
+	for i, trial := range r.Trials {
+		of := sample
+		if trial.Epochs == s.Epochs {
+			of = all
+		}
+		if !multiple(trial.Val, of) {
+			t.Errorf("trial %d with %d epochs has an accuracy of %v, must be of %d nodes", i, trial.Epochs, trial.Val, of)
+		}
+		if !multiple(trial.Val, all+sample-of) {
+			exact++
+		}
+	}
+	if exact == 0 || len(g.Split.Val) != all {
+		t.Errorf("%d accuracies tell the two numbers of nodes apart; %d validation nodes", exact, len(g.Split.Val))
 	}
 }
 
