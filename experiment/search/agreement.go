@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -43,10 +42,9 @@ const (
 	bootstrapStream = 1<<35 + 2
 )
 
-// Agree trains candidates on the condensed graph and on the original graph. log keeps the trainings on the original
-// graph, and those that it has are not repeated; nil keeps nothing.
+// Agree trains candidates on the condensed graph and on the original graph.
 func (s Search) Agree(
-	ctx context.Context, small *condense.Condensed, g *graph.Graph, candidates int, log *experiment.Log,
+	ctx context.Context, small *condense.Condensed, g *graph.Graph, candidates int,
 ) (_ *Agreement, err error) {
 	defer memory.Recover(&err)
 	if err := s.check(small, g); err != nil {
@@ -69,48 +67,14 @@ func (s Search) Agree(
 	if err := t.train(ctx, trials, s.Epochs, true); err != nil {
 		return nil, err
 	}
-	id, err := graph.Identify(g)
-	if err != nil {
-		return nil, err
-	}
 	a := new(Agreement)
-	train := func(f *Finalist) error { return s.logged(ctx, f, small, g, id, log) }
-	if a.Compared, err = confirm(ctx, trials, train); err != nil {
+	if a.Compared, err = s.confirm(ctx, trials, small, g); err != nil {
 		return nil, err
 	}
 	a.Best = slices.MaxFunc(a.Compared, func(a, b Finalist) int { return cmp.Compare(a.WholeVal, b.WholeVal) })
 	a.Spearman = bootstrap(a.Compared, spearman, s.Seed)
 	a.Kendall = bootstrap(a.Compared, kendall, s.Seed)
 	return a, nil
-}
-
-// logged is whole, unless the log has the training.
-func (s Search) logged(
-	ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph, id graph.Identity, log *experiment.Log,
-) error {
-	config := f.Training
-	config.Weighted = false // nodes of the full graph have no weights
-	r := experiment.Record{
-		Version: 1, Arm: experiment.Whole, Graph: id, Setting: small.Setting(), Model: f.Model, Training: config,
-		TrainingSeed: s.Seed, Nodes: g.Nodes(), Edges: g.Edges(), Build: experiment.ThisBuild(),
-	}
-	if log != nil {
-		for _, known := range log.Records() {
-			if known.Arm == experiment.Whole && known.Graph.Fingerprint == id.Fingerprint && known.Setting == r.Setting &&
-				known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
-				f.WholeVal, f.WholeTest, f.Seconds = known.Val, known.Test, known.TrainingSeconds
-				return nil
-			}
-		}
-	}
-	if err := s.whole(ctx, f, small, g); err != nil {
-		return err
-	}
-	if log == nil {
-		return nil
-	}
-	r.Val, r.Test, r.TrainingSeconds = f.WholeVal, f.WholeTest, f.Seconds
-	return log.Add(r)
 }
 
 // Random returns the expected validation and test accuracies of a random search on the original graph that lasts as

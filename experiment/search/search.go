@@ -134,6 +134,8 @@ type Search struct {
 	Seed uint64
 	// Memory limits the memory of testing, as in experiment.Evaluation.
 	Memory int64
+	// Log keeps the trainings on the original graph; those that it has are not repeated. nil keeps nothing.
+	Log *experiment.Log
 }
 
 // Trial is a candidate that was trained on the condensed graph.
@@ -229,8 +231,7 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	}
 	slices.SortStableFunc(r.Trials, better)
 	r.Best, r.Seconds = r.Trials[0].Candidate, time.Since(begun).Seconds()
-	train := func(f *Finalist) error { return s.whole(ctx, f, small, g) }
-	if r.Finalists, err = confirm(ctx, finalists(r.Trials, s.Finalists), train); err != nil {
+	if r.Finalists, err = s.confirm(ctx, finalists(r.Trials, s.Finalists), small, g); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(r.Finalists, func(a, b Finalist) int { return cmp.Compare(b.WholeVal, a.WholeVal) })
@@ -288,8 +289,14 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
 	return compared.Err()
 }
 
-// confirm trains each of some trials on the original graph by train.
-func confirm(ctx context.Context, trials []Trial, train func(*Finalist) error) ([]Finalist, error) {
+// confirm trains each of some trials on the original graph.
+func (s Search) confirm(
+	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
+) ([]Finalist, error) {
+	id, err := graph.Identify(g)
+	if err != nil {
+		return nil, err
+	}
 	const stage = "training on the full graph"
 	if len(trials) > 0 { // a training may take minutes
 		progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(trials))})
@@ -298,12 +305,41 @@ func confirm(ctx context.Context, trials []Trial, train func(*Finalist) error) (
 	finalists := make([]Finalist, len(trials))
 	for i, trial := range trials {
 		finalists[i].Trial = trial
-		if err := train(&finalists[i]); err != nil {
+		if err := s.logged(ctx, &finalists[i], small, g, id); err != nil {
 			return nil, err
 		}
 		count.Add(ctx, stage)
 	}
 	return finalists, nil
+}
+
+// logged is whole, unless the log has the training.
+func (s Search) logged(
+	ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph, id graph.Identity,
+) error {
+	config := f.Training
+	config.Weighted = false // nodes of the full graph have no weights
+	r := experiment.Record{
+		Version: 1, Arm: experiment.Whole, Graph: id, Setting: small.Setting(), Model: f.Model, Training: config,
+		TrainingSeed: s.Seed, Nodes: g.Nodes(), Edges: g.Edges(), Build: experiment.ThisBuild(),
+	}
+	if s.Log != nil {
+		for _, known := range s.Log.Records() {
+			if known.Arm == experiment.Whole && known.Graph.Fingerprint == id.Fingerprint && known.Setting == r.Setting &&
+				known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
+				f.WholeVal, f.WholeTest, f.Seconds = known.Val, known.Test, known.TrainingSeconds
+				return nil
+			}
+		}
+	}
+	if err := s.whole(ctx, f, small, g); err != nil {
+		return err
+	}
+	if s.Log == nil {
+		return nil
+	}
+	r.Val, r.Test, r.TrainingSeconds = f.WholeVal, f.WholeTest, f.Seconds
+	return s.Log.Add(r)
 }
 
 // whole trains a finalist on the original graph. If the training diverges, its accuracies are 0.

@@ -168,20 +168,25 @@ func TestSearchErrors(t *testing.T) {
 	if _, err := s.Run(mattest.Cancelled(t), small, g); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	mattest.Fails(t, "33 candidates")(s.Agree(t.Context(), small, g, 33, nil))
+	mattest.Fails(t, "33 candidates")(s.Agree(t.Context(), small, g, 33))
 }
 
-// TestAgree checks that a second comparison takes the trainings on the full graph from the log, and gives the same.
+// TestAgree checks that a second search and comparison take the trainings on the full graph from the log, with their
+// times, and give the same.
 func TestAgree(t *testing.T) {
 	g, small := subject(t)
 	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "whole.jsonl")))
 	defer log.Close()
-	s := search.Search{Space: space(), Trials: 1, Epochs: 9}
-	a := mattest.Must(s.Agree(t.Context(), small, g, 12, log))
+	s := search.Search{Space: space(), Trials: 40, Epochs: 9, Finalists: 3, Log: log}
+	found := mattest.Must(s.Run(t.Context(), small, g))
+	a := mattest.Must(s.Agree(t.Context(), small, g, 12))
 	records := len(log.Records())
-	again, err := s.Agree(t.Context(), small, g, 12, log)
+	if repeated := mattest.Must(s.Run(t.Context(), small, g)); !reflect.DeepEqual(found.Finalists, repeated.Finalists) {
+		t.Errorf("the second search has the finalists %+v", repeated.Finalists)
+	}
+	again, err := s.Agree(t.Context(), small, g, 12)
 	if err != nil || !reflect.DeepEqual(a, again) || len(log.Records()) != records {
-		t.Errorf("the second comparison differs, or trains again: %v", err)
+		t.Errorf("the second run differs, or trains again: %v", err)
 	}
 	for _, f := range a.Compared {
 		if f.WholeVal > a.Best.WholeVal {

@@ -11,14 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/search"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -44,7 +42,7 @@ with lists of values, of which each may be missing: models, hidden, dropout, inp
 weight_decay, weighted.
 
 --compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which
-takes long. With -o, these trainings are kept in FOLDER/whole.jsonl, and the same command resumes.`,
+takes long. With -o, all trainings on the full graph are kept in FOLDER/whole.jsonl, and the same command resumes.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE:              runs(job.run),
@@ -135,8 +133,13 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	widest := slices.Max(append([]int{1}, j.search.Space.Hidden...))
 	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), widest)
 	j.search.Seed, j.search.Memory = j.config.config.Seed, bound
+	if j.folder != "" {
+		if j.search.Log, err = j.openLog(filepath.Join(j.folder, "whole.jsonl")); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, j.search.Log.Close()) }()
+	}
 	j.progress.step("searching on " + g.Name)
-	begun := time.Now()
 	result, err := j.search.Run(ctx, small, g)
 	if err != nil {
 		return rest.limited(err, g)
@@ -150,7 +153,7 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 		Space: j.search.Space.Size(), Result: *result,
 	}
 	if j.compare > 0 {
-		if err := j.agree(ctx, small, g, &r, time.Since(begun).Seconds()+small.Seconds.Total); err != nil {
+		if err := j.agree(ctx, small, g, &r); err != nil {
 			return rest.limited(err, g)
 		}
 	}
@@ -190,20 +193,15 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 	return small, nil
 }
 
-// agree fills in the fields for --compare. seconds is the time of condensing and searching.
-func (j *searchJob) agree(
-	ctx context.Context, small *condense.Condensed, g *graph.Graph, r *searched, seconds float64,
-) (err error) {
-	var log *experiment.Log
-	if j.folder != "" {
-		if log, err = j.openLog(filepath.Join(j.folder, "whole.jsonl")); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, log.Close()) }()
-	}
+// agree fills in the fields for --compare.
+func (j *searchJob) agree(ctx context.Context, small *condense.Condensed, g *graph.Graph, r *searched) (err error) {
 	j.progress.step("comparing on " + g.Name)
-	if r.Agreement, err = j.search.Agree(ctx, small, g, j.compare, log); err != nil {
+	if r.Agreement, err = j.search.Agree(ctx, small, g, j.compare); err != nil {
 		return err
+	}
+	seconds := r.CondenseSeconds + r.Seconds
+	for _, f := range r.Finalists {
+		seconds += f.Seconds
 	}
 	r.Random = new(randomSearch)
 	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, j.search.Seed)
