@@ -109,8 +109,8 @@ def condense(
     `cgc condense`.
 
     Args:
-        data: A torch_geometric Data, a DGL or networkx graph, cgc.tables(…), a cgc.Graph, or the name, path or
-            database address of a graph.
+        data: A torch_geometric Data or data set of one, a DGL or networkx graph, cgc.tables(…), a cgc.Graph, or the
+            name, path or database address of a graph.
         edge_index: The edges, 2 × E: a numpy array, a tensor of torch or a list, as all parts.
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
         x: The features, N × d. They may be a scipy.sparse matrix.

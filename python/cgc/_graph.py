@@ -201,7 +201,8 @@ class Parts:
             y = y[:, 0]
         if y.ndim != 1 or y.size == 0:
             raise Error(
-                f"{name} has shape {y.shape}, expected one label for each node (several labels are not supported)"
+                f"{name} has shape {y.shape}, expected one label for each node: {name}.argmax(1) if labels are one-hot "
+                "(several labels are not supported)"
             )
         if y.dtype.kind == "f":
             known = ~np.isnan(y)

@@ -1,4 +1,4 @@
-"""Graphs of other libraries, none of which is imported: the type of an object determines its library."""
+"""Graphs of other libraries. The type of an object determines its library; no other library is imported."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
         )  # fmt: skip
     elif isinstance(data, Tables):
         parts = parts_of_tables(data)
-    elif is_from("torch_geometric", data):
-        parts = _of_pyg(data)
+    elif is_from("torch_geometric", data) and (graph := _pyg_graph(data)) is not None:
+        parts = _of_pyg(graph)
     elif is_from("dgl", data):
         parts = _of_dgl(data)
     elif is_from("networkx", data):
@@ -68,6 +68,19 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
     if parts.x is not None and is_from("scipy", parts.x):
         parts.x = _sparse(parts.x)
     return parts
+
+
+def _pyg_graph(data: Any) -> Any:
+    """Return the Data that an object of torch_geometric is or, as a data set, has; None if it is something else."""
+    from torch_geometric.data import Data, Dataset, HeteroData
+
+    if isinstance(data, Dataset):
+        if len(data) != 1:
+            raise Error(f"the data set has {len(data)} graphs, expected one: data[0] is the first")
+        data = data[0]
+    if isinstance(data, HeteroData):
+        raise Error("data is a HeteroData, expected one type of nodes and edges: data.to_homogeneous() makes it")
+    return data if isinstance(data, Data) else None
 
 
 def _of_pyg(data: Any) -> Parts:

@@ -205,6 +205,34 @@ def test_torch_geometric(arrays, tmp_path):
         cgc.evaluate(data, on=data)
 
 
+def test_torch_geometric_data_sets(arrays):
+    """A data set of one graph is taken for its graph. Other objects of the library are refused in one sentence."""
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric")
+    data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()})
+
+    class Graphs(geometric.data.Dataset):
+        def __init__(self, graphs):
+            super().__init__()
+            self.graphs = graphs
+
+        def len(self):
+            return len(self.graphs)
+
+        def get(self, idx):
+            return self.graphs[idx]
+
+    same(cgc.condense(Graphs([data]), nodes=6), cgc.condense(data, nodes=6))
+    typed = geometric.data.HeteroData({"paper": {"x": data.x, "y": data.y}})
+    for value, expected in (
+        (Graphs([data, data]), r"the data set has 2 graphs, expected one: data\[0\] is the first"),
+        (typed, r"data is a HeteroData, .* data.to_homogeneous\(\) makes it"),
+        (geometric.loader.DataLoader([data]), "data is a torch_geometric.loader.*, must be a torch_geometric Data"),
+    ):
+        with pytest.raises(cgc.Error, match=expected):
+            cgc.condense(value, nodes=6)
+
+
 @pytest.mark.parametrize("options", [{}, {"soft_labels": True, "standardize": True}])
 @pytest.mark.parametrize("end", [".pt", ".npz"])
 def test_other_formats(demo, tmp_path, end, options):
