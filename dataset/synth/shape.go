@@ -44,7 +44,7 @@ const Prefix = "made-"
 
 // shapes holds the sizes of the paper's data sets (its table of statistics). Edges are undirected: the paper's numbers
 // for Flickr and Reddit count both directions and are halved. papers100m has the sizes of ogbn-papers100M (Hu et al.
-// 2020): its edges are citations, and few of its nodes have labels.
+// 2020), and mag240m those of the papers of MAG240M (Hu et al. 2021): edges are citations, and few nodes have labels.
 var shapes = registry.New[Shape]("shape").With("cora", Shape{
 	Nodes: 2_708, Edges: 5_429, Features: 1_433, Classes: 7, Train: 140, Val: 500, Test: 1_000,
 	Balanced: true, Words: 18, Signal: 0.25,
@@ -64,13 +64,16 @@ var shapes = registry.New[Shape]("shape").With("cora", Shape{
 }).With("papers100m", Shape{
 	Nodes: 111_059_956, Edges: 1_615_685_872, Features: 128, Classes: 172,
 	Train: 1_207_179, Val: 125_265, Test: 214_338, Partial: true, Signal: 1.5,
+}).With("mag240m", Shape{
+	Nodes: 121_751_666, Edges: 1_297_748_926, Features: 768, Classes: 153,
+	Train: 1_112_392, Val: 138_949, Test: 146_818, Partial: true, Signal: 1.5,
 })
 
 // Names returns the names for Like.
 func Names() []string { return shapes.Names() }
 
-// Like returns the shape of a data set: cora, citeseer, arxiv, flickr, reddit, products or papers100m. The shape is
-// called Prefix + name, so that its graphs cannot be mistaken for the data set. An error lists the names.
+// Like returns the shape of a data set: cora, citeseer, arxiv, flickr, reddit, products, papers100m or mag240m. The
+// shape is called Prefix + name, so that its graphs cannot be mistaken for the data set. An error lists the names.
 func Like(name string) (Shape, error) {
 	s, err := shapes.Find(name)
 	if err != nil {

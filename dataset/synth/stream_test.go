@@ -69,16 +69,18 @@ func TestStreamIsMake(t *testing.T) {
 
 // TestPartialLabels checks that in a partial shape exactly the nodes of the split have labels.
 func TestPartialLabels(t *testing.T) {
-	s := like(t, "papers100m").Scale(0.00005)
-	g := made(t, s, 1)
-	labelled := 0
-	for _, y := range g.Y {
-		if y != graph.Unlabelled {
-			labelled++
+	for _, name := range []string{"papers100m", "mag240m"} {
+		s := like(t, name).Scale(0.00005)
+		g := made(t, s, 1)
+		labelled := 0
+		for _, y := range g.Y {
+			if y != graph.Unlabelled {
+				labelled++
+			}
 		}
-	}
-	if want := s.Train + s.Val + s.Test; labelled != want || want > s.Nodes/10 || g.Validate(t.Context()) != nil {
-		t.Errorf("%d nodes of %d have labels, want %d; %v", labelled, s.Nodes, want, g.Validate(t.Context()))
+		if want := s.Train + s.Val + s.Test; labelled != want || want > s.Nodes/10 || g.Validate(t.Context()) != nil {
+			t.Errorf("%s: %d nodes of %d have labels, want %d; %v", name, labelled, s.Nodes, want, g.Validate(t.Context()))
+		}
 	}
 }
 
