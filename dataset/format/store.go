@@ -2,6 +2,7 @@ package format
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -71,7 +72,7 @@ func StoreFor(path, name string) (store Format, err error) {
 }
 
 // RecogniseStore chooses the store for the condensed graph at path, an existing file or folder: the one that is most
-// certain. An error is an *UnknownExtensionError or says that two stores are equally certain.
+// certain. An error is an *UnknownExtensionError, or says that two stores are equally certain or path is a folder.
 func RecogniseStore(path string) (Place, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -79,7 +80,9 @@ func RecogniseStore(path string) (Place, error) {
 	}
 	place, err := recognise(path, info.IsDir(), isStore)
 	if _, unknown := err.(*UnrecognisedError); unknown {
-		err = unknownExtension(path)
+		if err = unknownExtension(path); info.IsDir() {
+			err = errors.New("this is a folder, must be the file of a condensed graph")
+		}
 	}
 	return place, err
 }

@@ -125,6 +125,12 @@ a folder, a file or a database URL.
 	group(root)
 	groupFlags(root)
 	complete(root)
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "model" { // one model is usual
+			name = "models"
+		}
+		return pflag.NormalizedName(name)
+	})
 	return root
 }
 
