@@ -54,7 +54,7 @@ func (s Search) Agree(
 		return nil, fmt.Errorf("%d candidates to compare, must be 3 to %d, the size of the space", candidates,
 			s.Space.Size())
 	}
-	t, err := s.newTrainer(ctx, small, g)
+	t, err := s.newTrainer(ctx, small, g, false)
 	if err != nil {
 		return nil, err
 	}

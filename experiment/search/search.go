@@ -201,34 +201,43 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	if err := s.check(small, g); err != nil {
 		return nil, err
 	}
-	t, err := s.newTrainer(ctx, small, g)
+	order := rand.New(rand.NewPCG(s.Seed, searchStream)).Perm(s.Space.Size())
+	order = order[:min(s.Trials, len(order))]
+	wide := len(g.Split.Val) > sampled && !small.Inductive // the inductive setting needs the edges between all of them
+	t, err := s.newTrainer(ctx, small, g, wide)
 	if err != nil {
 		return nil, err
 	}
-	defer t.target.Close()
-	t.count = progress.NewCounter(0, min(s.Trials, s.Space.Size()))
-	rough := t
-	if len(g.Split.Val) > sampled && !small.Inductive { // the inductive setting needs the edges between all of them
-		if rough, err = s.newTrainer(ctx, small, s.sampled(g)); err != nil {
-			return nil, err
+	defer func() {
+		if t != nil {
+			t.target.Close()
 		}
-		defer rough.target.Close()
-		rough.count, rough.validations = t.count, 2
-	}
+	}()
+	t.count = progress.NewCounter(0, len(order))
 	r := new(Result)
-	order := rand.New(rand.NewPCG(s.Seed, searchStream)).Perm(s.Space.Size())
-	order = order[:min(s.Trials, len(order))]
-	for len(order) > 0 && (s.Seconds == 0 || len(r.Trials) == 0 || time.Since(begun).Seconds() < s.Seconds) {
+	var last []Trial // of all brackets
+	for len(order) > 0 && (s.Seconds == 0 || len(last) == 0 || time.Since(begun).Seconds() < s.Seconds) {
 		n := min(bracket, len(order))
 		var trials []Trial
 		for _, i := range order[:n] {
 			trials = append(trials, Trial{Candidate: s.Space.at(i, s.Epochs)})
 		}
-		if err := t.halve(ctx, rough, trials); err != nil {
+		left, err := t.halve(ctx, trials)
+		if err != nil {
 			return nil, err
 		}
-		r.Trials, order = append(r.Trials, trials...), order[n:]
+		last, r.Trials, order = append(last, trials[:left]...), append(r.Trials, trials[left:]...), order[n:]
 	}
+	if wide {
+		t.target.Close() // one target at a time is in memory
+		if t, err = s.newTrainer(ctx, small, g, false); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.train(ctx, last, s.Epochs, false); err != nil {
+		return nil, err
+	}
+	r.Trials = append(last, r.Trials...)
 	slices.SortStableFunc(r.Trials, better)
 	r.Best, r.Seconds = r.Trials[0].Candidate, time.Since(begun).Seconds()
 	if r.Finalists, err = s.confirm(ctx, finalists(r.Trials, s.Finalists), small, g); err != nil {
@@ -370,7 +379,14 @@ type trainer struct {
 	count       *progress.Counter
 }
 
-func (s Search) newTrainer(ctx context.Context, small *condense.Condensed, g *graph.Graph) (*trainer, error) {
+// newTrainer returns a trainer that validates on g. A rough one validates twice, on a sample of the nodes.
+func (s Search) newTrainer(
+	ctx context.Context, small *condense.Condensed, g *graph.Graph, rough bool,
+) (*trainer, error) {
+	validations := 5
+	if rough {
+		g, validations = s.sampled(g), 2
+	}
 	seen, err := small.Seen(ctx, g.WithoutTest())
 	if err != nil {
 		return nil, err
@@ -387,28 +403,25 @@ func (s Search) newTrainer(ctx context.Context, small *condense.Condensed, g *gr
 	if err != nil {
 		return nil, err
 	}
-	return &trainer{sample: experiment.Sample(small), target: target, seed: s.Seed, validations: 5}, nil
+	return &trainer{sample: experiment.Sample(small), target: target, validations: validations, seed: s.Seed}, nil
 }
 
-// halve trains the trials in rounds, each with fewer trials and more epochs, and sorts them. rough trains in all rounds
-// but the last.
-func (t *trainer) halve(ctx context.Context, rough *trainer, trials []Trial) error {
-	left, epochs := len(trials), []int{trials[0].Training.Epochs}
-	for len(epochs) < rounds {
-		epochs = append(epochs, epochs[len(epochs)-1]/keep)
-	}
-	for i, e := range slices.Backward(epochs) {
-		of := rough
-		if i == 0 {
-			of = t
+// halve trains the trials in all rounds but the last, each with fewer trials and more epochs. It sorts them and returns
+// the number that are left for the last round.
+func (t *trainer) halve(ctx context.Context, trials []Trial) (left int, err error) {
+	left = len(trials)
+	for round := range rounds - 1 {
+		epochs := trials[0].Training.Epochs
+		for range rounds - 1 - round {
+			epochs /= keep
 		}
-		if err := of.train(ctx, trials[:left], max(e, 1), i == rounds-1); err != nil {
-			return err
+		if err := t.train(ctx, trials[:left], max(epochs, 1), round == 0); err != nil {
+			return 0, err
 		}
 		slices.SortStableFunc(trials[:left], better)
 		left = (left + keep - 1) / keep
 	}
-	return nil
+	return left, nil
 }
 
 // train trains each trial anew for the given number of epochs, as a complete training with that many would. counted
