@@ -10,7 +10,9 @@ import (
 
 // searches lists the graphs and methods of searches that were compared with trainings on the full graph. The record in
 // search-GRAPH-METHOD.jsonl is what cgc search --compare prints with --json.
-var searches = []string{"cora-cgc", "cora-auto", "citeseer-cgc", "citeseer-auto", "amazon-photo-cgc", "dblp-cgc"}
+var searches = []string{
+	"cora-cgc", "cora-auto", "citeseer-cgc", "citeseer-auto", "amazon-photo-cgc", "dblp-cgc", "arxiv-cgc",
+}
 
 // searched is what the table reads of a record.
 type searched struct {
