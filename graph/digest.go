@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -53,6 +55,10 @@ func DigestOf(g *Graph) (Digest, error) {
 		TrainNodes: len(g.Split.Train), ValNodes: len(g.Split.Val), TestNodes: len(g.Split.Test),
 	}
 	sample := digested(d.Nodes, d.Features)
+	if g.Mapped { // the system would read up to megabytes around each row
+		defer memory.Sparsely(g.Adj.Indices)()
+		defer paneled.Sparsely(g.X)()
+	}
 	d.Adjacency = digestAdjacency(g.Adj, sample)
 	var err error
 	if d.X, err = digestNonzeros(g.X, sample); err != nil {

@@ -46,18 +46,25 @@ func folder() string {
 
 // InOrder announces that s is in a mapped file and will be read in order, perhaps several times. The system then reads
 // ahead, and first drops pages that were already read. done withdraws the announcement.
-func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) {
+func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) { return announce(s, sequential) }
+
+// Sparsely announces that s is in a mapped file, and that some of it will be read, in any order. The system then reads
+// only what is accessed, and not the megabytes around it. done withdraws the announcement.
+func Sparsely[T int32 | int64 | uint16 | float32](s []T) (done func()) { return announce(s, random) }
+
+// order is the order in which memory will be read.
+type order int
+
+const (
+	usual order = iota
+	sequential
+	random
+)
+
+func announce[T int32 | int64 | uint16 | float32](s []T, o order) (done func()) {
 	if len(s) == 0 {
 		return func() {}
 	}
-	inOrder(Bytes(s), true)
-	return func() { inOrder(Bytes(s), false) }
-}
-
-// Sparsely announces that s is in a mapped file and will be read in random order. The system then reads only what is
-// accessed.
-func Sparsely[T int32 | float32](s []T) {
-	if len(s) > 0 {
-		sparsely(Bytes(s))
-	}
+	expect(Bytes(s), o)
+	return func() { expect(Bytes(s), usual) }
 }

@@ -6,8 +6,6 @@ import "errors"
 
 func scratch(int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-func inOrder([]byte, bool) {}
+func expect([]byte, order) {}
 
 func free([]byte) {} // the memory is ordinary: the collector frees it
-
-func sparsely([]byte) {}

@@ -25,17 +25,10 @@ func scratch(size int64) ([]byte, error) {
 // free unmaps the memory of scratch. The file has no name, so the system then deletes it.
 func free(b []byte) { _ = unix.Munmap(b) }
 
-// inOrder advises the system that b will be read in order, or withdraws that.
-func inOrder(b []byte, begin bool) {
-	advice := unix.MADV_NORMAL
-	if begin {
-		advice = unix.MADV_SEQUENTIAL
-	}
-	tell(b, advice)
+// expect advises the system of the order in which b will be read.
+func expect(b []byte, o order) {
+	tell(b, map[order]int{usual: unix.MADV_NORMAL, sequential: unix.MADV_SEQUENTIAL, random: unix.MADV_RANDOM}[o])
 }
-
-// sparsely advises the system that b will be read in random order.
-func sparsely(b []byte) { tell(b, unix.MADV_RANDOM) }
 
 // tell advises the system about the full pages in b. It may decline: everything works without its help.
 func tell(b []byte, advice int) {

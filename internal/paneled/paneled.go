@@ -220,22 +220,26 @@ func Copy(x mat.Matrix, width int, s mat.Storage) (*Matrix, error) {
 
 // InOrder tells the system that x will be read in order, if x is a *mat.Dense or *Matrix that is mapped from a file.
 // done ends this. A matrix of another type is ignored.
-func InOrder(x mat.Matrix) (done func()) {
+func InOrder(x mat.Matrix) (done func()) { return announce(x, memory.InOrder, memory.InOrder) }
+
+// Sparsely is like InOrder, but says that some rows will be read, in any order.
+func Sparsely(x mat.Matrix) (done func()) { return announce(x, memory.Sparsely, memory.Sparsely) }
+
+func announce(x mat.Matrix, floats func([]float32) func(), halves func([]uint16) func()) (done func()) {
+	var ends []func()
 	switch x := x.(type) {
 	case *mat.Dense:
-		return memory.InOrder(x.Data)
+		ends = append(ends, floats(x.Data))
 	case *Matrix:
-		var ends []func()
 		for k := range x.Count() {
-			ends = append(ends, memory.InOrder(x.Floats(k)), memory.InOrder(x.Halves(k)))
-		}
-		return func() {
-			for _, end := range ends {
-				end()
-			}
+			ends = append(ends, floats(x.Floats(k)), halves(x.Halves(k)))
 		}
 	}
-	return func() {}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
 }
 
 // check returns an error unless s is one of Storages.
