@@ -77,23 +77,26 @@ type Judge struct {
 	linear   bool // without the wide GCN
 }
 
-// MostNear bounds the number of validation nodes and neighbours for which features are kept and kernels computed. If
-// there are more, only a sample of the validation nodes is used.
-const MostNear = 20_000
+// MostNear bounds the number of validation nodes and neighbours for which features are kept and kernels computed, and
+// mostRows that of validation nodes. If there are more, only a sample of the validation nodes is used.
+const (
+	MostNear = 20_000
+	mostRows = 4096
+)
 
 // MostNodes bounds the condensed nodes of graphs to judge: the judge solves systems of this size.
 const MostNodes = 2048
 
 // New returns the judge for g. Only labels of validation nodes are read. If inductive is set, g is first reduced to its
-// validation nodes. linear leaves the wide GCN out. If the validation nodes and their neighbours are more than 20,000
-// nodes, src draws a sample. Errors come from reading the features, or from ctx.
+// validation nodes. linear leaves the wide GCN out. If there are more than 4,096 validation nodes, or more than 20,000
+// with their neighbours, src draws a sample. Errors come from reading the features, or from ctx.
 func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.Source) (*Judge, error) {
 	rows := g.Split.Val
 	if inductive {
 		g = g.Induced(rows)
 		rows = memory.Range(0, g.Nodes())
 	}
-	rows, near := sampleField(g.Adj, rows, MostNear, src)
+	rows, near := sampleField(g.Adj, rows, mostRows, MostNear, src)
 	j := &Judge{
 		labels: g.Labels(rows), operator: graph.Symmetric(g.Adj), rows: rows, linear: linear,
 		features: new(mat.Dense), position: make([]int32, g.Nodes()),
@@ -108,9 +111,9 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 	return j, nil
 }
 
-// sampleField returns rows, and their union with their neighbours, both ascending. If the union has more than limit
-// nodes, sampleField draws rows at random until the next one does not fit, but at least one.
-func sampleField(a *mat.CSR, rows []int32, limit int, src rand.Source) (sample, near []int32) {
+// sampleField returns rows, and their union with their neighbours, both ascending. If there are more than most rows, or
+// the union has more than limit nodes, sampleField draws rows at random that fit, at least one.
+func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sample, near []int32) {
 	in := make([]bool, a.Rows)
 	enter := func(i int32) {
 		if !in[i] {
@@ -121,6 +124,9 @@ func sampleField(a *mat.CSR, rows []int32, limit int, src rand.Source) (sample, 
 	for _, at := range rand.New(src).Perm(len(rows)) {
 		i := rows[at]
 		neighbours := a.Indices[a.Indptr[i]:a.Indptr[i+1]]
+		if len(sample) == most {
+			break
+		}
 		if len(near)+1+len(neighbours) > limit && len(sample) > 0 {
 			continue
 		}
@@ -265,9 +271,11 @@ func verdict(logits *mat.Dense, labels []int32, weights []float64) Verdict {
 	var v Verdict
 	var entropy []float64
 	for _, scale := range scales {
-		if mean, each := entropies(scale); entropy == nil || mean < v.Entropy {
-			v.Entropy, entropy = mean, each
+		mean, each := entropies(scale)
+		if entropy != nil && !(mean < v.Entropy) { // the entropy is a convex function of the scale
+			break
 		}
+		v.Entropy, entropy = mean, each
 	}
 	v.Each, v.Hits = make([]float64, len(labels)), make([]float64, len(labels))
 	likely := math.Exp(-v.Entropy)

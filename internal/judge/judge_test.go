@@ -190,17 +190,20 @@ func TestWeights(t *testing.T) {
 // TestSampleFieldKeepsItsBound checks the sample with and without an effective limit.
 func TestSampleFieldKeepsItsBound(t *testing.T) {
 	g, _ := judged(t)
-	sample, near := sampleField(g.Adj, g.Split.Val, 1000, rand.NewPCG(1, 1))
+	sample, near := sampleField(g.Adj, g.Split.Val, 9, 1000, rand.NewPCG(1, 1))
 	if !slices.Equal(sample, g.Split.Val) {
 		t.Errorf("sample %v, want all of %v", sample, g.Split.Val)
 	}
 	for _, limit := range []int{1, 6, 12} {
-		some, field := sampleField(g.Adj, g.Split.Val, limit, rand.NewPCG(1, 1))
+		some, field := sampleField(g.Adj, g.Split.Val, 9, limit, rand.NewPCG(1, 1))
 		fits := len(field) <= limit || len(some) == 1
 		smaller := len(some) > 0 && len(some) < len(sample) && len(field) < len(near)
 		if !fits || !smaller || !slices.IsSorted(some) || !slices.IsSorted(field) {
 			t.Errorf("limit %d: %v with field %v", limit, some, field)
 		}
+	}
+	if some, _ := sampleField(g.Adj, g.Split.Val, 4, 1000, rand.NewPCG(1, 1)); len(some) != 4 || !slices.IsSorted(some) {
+		t.Errorf("at most 4 rows: %v", some)
 	}
 }
 
