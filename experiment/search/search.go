@@ -142,8 +142,7 @@ type Search struct {
 type Trial struct {
 	Candidate
 	// Epochs is the number of epochs of its longest training. Val is the validation accuracy after it, in percent; 0 if
-	// the training diverged. Of a search on a graph with many validation nodes, Val of a shorter than complete training
-	// is that of a sample of them (Search.Run).
+	// the training diverged. A training that is not complete may be validated on a sample of the nodes (Search.Run).
 	Epochs int     `json:"epochs"`
 	Val    float64 `json:"val"`
 }
@@ -302,9 +301,12 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
 func (s Search) confirm(
 	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
 ) ([]Finalist, error) {
-	id, err := graph.Identify(g)
-	if err != nil {
-		return nil, err
+	var id graph.Identity
+	if s.Log != nil && len(trials) > 0 { // this reads all features
+		var err error
+		if id, err = graph.Identify(g); err != nil {
+			return nil, err
+		}
 	}
 	const stage = "training on the full graph"
 	if len(trials) > 0 { // a training may take minutes
@@ -326,26 +328,24 @@ func (s Search) confirm(
 func (s Search) logged(
 	ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph, id graph.Identity,
 ) error {
+	if s.Log == nil {
+		return s.whole(ctx, f, small, g)
+	}
 	config := f.Training
 	config.Weighted = false // nodes of the full graph have no weights
 	r := experiment.Record{
 		Version: 1, Arm: experiment.Whole, Graph: id, Setting: small.Setting(), Model: f.Model, Training: config,
 		TrainingSeed: s.Seed, Nodes: g.Nodes(), Edges: g.Edges(), Build: experiment.ThisBuild(),
 	}
-	if s.Log != nil {
-		for _, known := range s.Log.Records() {
-			if known.Arm == experiment.Whole && known.Graph.Fingerprint == id.Fingerprint && known.Setting == r.Setting &&
-				known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
-				f.WholeVal, f.WholeTest, f.Seconds = known.Val, known.Test, known.TrainingSeconds
-				return nil
-			}
+	for _, known := range s.Log.Records() {
+		if known.Arm == experiment.Whole && known.Graph.Fingerprint == id.Fingerprint && known.Setting == r.Setting &&
+			known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
+			f.WholeVal, f.WholeTest, f.Seconds = known.Val, known.Test, known.TrainingSeconds
+			return nil
 		}
 	}
 	if err := s.whole(ctx, f, small, g); err != nil {
 		return err
-	}
-	if s.Log == nil {
-		return nil
 	}
 	r.Val, r.Test, r.TrainingSeconds = f.WholeVal, f.WholeTest, f.Seconds
 	return s.Log.Add(r)
