@@ -347,7 +347,9 @@ func (c *command) workerCommand() *cobra.Command {
 
 // hopsInfo is the file propagate.json in a folder of propagated features, and what --json prints.
 type hopsInfo struct {
-	Graph graph.Identity `json:"graph"`
+	// Graph has no fingerprint, which would take longer than propagating a graph on disk. Digest identifies the graph.
+	Graph  graph.Identity `json:"graph"`
+	Digest graph.Digest   `json:"digest"`
 	// Propagation, Hops and Teleport are the rule, K, and the parameter of ppr.
 	Propagation propagate.Rule `json:"propagation"`
 	Hops        int            `json:"hops"`
@@ -381,7 +383,7 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("--part %s: graph %s has 0 such nodes, must have at least 1", j.part, g.Name)
 	}
-	id, err := graph.Identify(g)
+	digest, err := graph.DigestOf(g)
 	if err != nil {
 		return err
 	}
@@ -396,8 +398,9 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 		in.Rows = seen.Split.Train
 	}
 	info := hopsInfo{
-		Graph: id, Propagation: p.Rule, Hops: p.Hops, NormalizeFeatures: setting.NormalizeFeatures,
-		Standardize: setting.Standardize, Inductive: setting.Inductive, Rows: len(rows), Store: j.store, Folder: j.out,
+		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops,
+		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
+		Rows: len(rows), Store: j.store, Folder: j.out,
 	}
 	if p.Rule == propagate.PPR {
 		info.Teleport = p.Teleport
