@@ -57,6 +57,7 @@ func DigestOf(g *Graph) (Digest, error) {
 	sample := digested(d.Nodes, d.Features)
 	if g.Mapped { // the system would read up to megabytes around each row
 		defer memory.Sparsely(g.Adj.Indices)()
+		defer memory.Sparsely(g.Adj.Data)()
 		defer paneled.Sparsely(g.X)()
 	}
 	d.Adjacency = digestAdjacency(g.Adj, sample)

@@ -136,6 +136,8 @@ type Search struct {
 	Memory int64
 	// Log keeps the trainings on the original graph; those that it has are not repeated. nil keeps nothing.
 	Log *experiment.Log
+	// Graph is the identity of the original graph (graph.Identify) for the records of Log. Without Log it may be empty.
+	Graph graph.Identity
 }
 
 // Trial is a candidate that was trained on the condensed graph.
@@ -169,6 +171,15 @@ type Result struct {
 	Finalists []Finalist `json:"finalists"`
 	// Seconds is the time of the search on the condensed graph.
 	Seconds float64 `json:"seconds"`
+}
+
+// Total returns the seconds of the search and of the trainings of the finalists.
+func (r *Result) Total() float64 {
+	total := r.Seconds
+	for _, f := range r.Finalists {
+		total += f.Seconds
+	}
+	return total
 }
 
 // bracket is the largest number of candidates that compete for more epochs. keep is the inverse of the share that gets
@@ -207,11 +218,7 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if t != nil {
-			t.target.Close()
-		}
-	}()
+	defer func() { t.target.Close() }()
 	t.count = progress.NewCounter(0, len(order))
 	r := new(Result)
 	var last []Trial // of all brackets
@@ -229,9 +236,11 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	}
 	if wide {
 		t.target.Close() // one target at a time is in memory
-		if t, err = s.newTrainer(ctx, small, g, false); err != nil {
+		full, err := s.newTrainer(ctx, small, g, false)
+		if err != nil {
 			return nil, err
 		}
+		t = full
 	}
 	if err := t.train(ctx, last, s.Epochs, false); err != nil {
 		return nil, err
@@ -284,6 +293,9 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
 		return fmt.Errorf("%d trials, %d epochs, %d finalists, %v seconds, must be at least 1, 1, 0 and 0", s.Trials,
 			s.Epochs, s.Finalists, s.Seconds)
 	}
+	if s.Log != nil && s.Graph.Fingerprint == "" {
+		return errors.New("the log needs the identity of the graph with its fingerprint")
+	}
 	if err := s.Space.check(); err != nil {
 		return err
 	}
@@ -301,13 +313,6 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
 func (s Search) confirm(
 	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
 ) ([]Finalist, error) {
-	var id graph.Identity
-	if s.Log != nil && len(trials) > 0 { // this reads all features
-		var err error
-		if id, err = graph.Identify(g); err != nil {
-			return nil, err
-		}
-	}
 	const stage = "training on the full graph"
 	if len(trials) > 0 { // a training may take minutes
 		progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(trials))})
@@ -316,7 +321,7 @@ func (s Search) confirm(
 	finalists := make([]Finalist, len(trials))
 	for i, trial := range trials {
 		finalists[i].Trial = trial
-		if err := s.logged(ctx, &finalists[i], small, g, id); err != nil {
+		if err := s.logged(ctx, &finalists[i], small, g); err != nil {
 			return nil, err
 		}
 		count.Add(ctx, stage)
@@ -325,20 +330,18 @@ func (s Search) confirm(
 }
 
 // logged is whole, unless the log has the training.
-func (s Search) logged(
-	ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph, id graph.Identity,
-) error {
+func (s Search) logged(ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph) error {
 	if s.Log == nil {
 		return s.whole(ctx, f, small, g)
 	}
 	config := f.Training
 	config.Weighted = false // nodes of the full graph have no weights
 	r := experiment.Record{
-		Version: 1, Arm: experiment.Whole, Graph: id, Setting: small.Setting(), Model: f.Model, Training: config,
+		Version: 1, Arm: experiment.Whole, Graph: s.Graph, Setting: small.Setting(), Model: f.Model, Training: config,
 		TrainingSeed: s.Seed, Nodes: g.Nodes(), Edges: g.Edges(), Build: experiment.ThisBuild(),
 	}
 	for _, known := range s.Log.Records() {
-		if known.Arm == experiment.Whole && known.Graph.Fingerprint == id.Fingerprint && known.Setting == r.Setting &&
+		if known.Arm == experiment.Whole && known.Graph.Fingerprint == s.Graph.Fingerprint && known.Setting == r.Setting &&
 			known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
 			f.WholeVal, f.WholeTest, f.Seconds = known.Val, known.Test, known.TrainingSeconds
 			return nil

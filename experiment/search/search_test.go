@@ -178,6 +178,8 @@ func TestAgree(t *testing.T) {
 	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "whole.jsonl")))
 	defer log.Close()
 	s := search.Search{Space: space(), Trials: 40, Epochs: 9, Finalists: 3, Log: log}
+	mattest.Fails(t, "identity")(s.Run(t.Context(), small, g))
+	s.Graph = mattest.Must(graph.Identify(g))
 	found := mattest.Must(s.Run(t.Context(), small, g))
 	a := mattest.Must(s.Agree(t.Context(), small, g, 12))
 	records := len(log.Records())

@@ -27,7 +27,7 @@ func free(b []byte) { _ = unix.Munmap(b) }
 
 // expect advises the system of the order in which b will be read.
 func expect(b []byte, o order) {
-	tell(b, map[order]int{usual: unix.MADV_NORMAL, sequential: unix.MADV_SEQUENTIAL, random: unix.MADV_RANDOM}[o])
+	tell(b, [...]int{usual: unix.MADV_NORMAL, sequential: unix.MADV_SEQUENTIAL, random: unix.MADV_RANDOM}[o])
 }
 
 // tell advises the system about the full pages in b. It may decline: everything works without its help.

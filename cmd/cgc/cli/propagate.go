@@ -347,7 +347,7 @@ func (c *command) workerCommand() *cobra.Command {
 
 // hopsInfo is the file propagate.json in a folder of propagated features, and what --json prints.
 type hopsInfo struct {
-	// Graph has no fingerprint, which would take longer than propagating a graph on disk. Digest identifies the graph.
+	// Graph has no fingerprint, which would take as long as propagating a graph on disk. Digest identifies the graph.
 	Graph  graph.Identity `json:"graph"`
 	Digest graph.Digest   `json:"digest"`
 	// Propagation, Hops and Teleport are the rule, K, and the parameter of ppr.

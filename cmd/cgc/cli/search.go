@@ -133,6 +133,9 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	widest := slices.Max(append([]int{1}, j.search.Space.Hidden...))
 	bound, rest := testingBound(j.config.config.Memory, g, small.Nodes(), widest)
 	j.search.Seed, j.search.Memory = j.config.config.Seed, bound
+	if j.search.Graph, err = graph.Identify(g); err != nil {
+		return err
+	}
 	if j.folder != "" {
 		if j.search.Log, err = j.openLog(filepath.Join(j.folder, "whole.jsonl")); err != nil {
 			return err
@@ -144,12 +147,8 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return rest.limited(err, g)
 	}
-	id, err := graph.Identify(g)
-	if err != nil {
-		return err
-	}
 	r := searched{
-		Graph: id, Method: small.Method, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total,
+		Graph: j.search.Graph, Method: small.Method, Condensed: small.Nodes(), CondenseSeconds: small.Seconds.Total,
 		Space: j.search.Space.Size(), Result: *result,
 	}
 	if j.compare > 0 {
@@ -199,12 +198,8 @@ func (j *searchJob) agree(ctx context.Context, small *condense.Condensed, g *gra
 	if r.Agreement, err = j.search.Agree(ctx, small, g, j.compare); err != nil {
 		return err
 	}
-	seconds := r.CondenseSeconds + r.Seconds
-	for _, f := range r.Finalists {
-		seconds += f.Seconds
-	}
 	r.Random = new(randomSearch)
-	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(seconds, j.search.Seed)
+	r.Random.Candidates, r.Random.Val, r.Random.Test = r.Agreement.Random(r.CondenseSeconds+r.Total(), j.search.Seed)
 	if len(r.Finalists) > 0 {
 		best, choice := r.Agreement.Best, r.Finalists[0]
 		r.Regret = &regret{Val: best.WholeVal - choice.WholeVal, Test: best.WholeTest - choice.WholeTest}

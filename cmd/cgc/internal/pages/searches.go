@@ -37,14 +37,10 @@ type searched struct {
 // seconds returns the time of condensing, of the search and of the trainings of the finalists, and the time that
 // training all candidates on the full graph would take, by the mean of those that were.
 func (s searched) seconds() (took, full float64) {
-	took = s.CondenseSeconds + s.Seconds
-	for _, f := range s.Finalists {
-		took += f.Seconds
-	}
 	for _, f := range s.Agreement.Compared {
 		full += f.Seconds / float64(len(s.Agreement.Compared)) * float64(len(s.Trials))
 	}
-	return took, full
+	return s.CondenseSeconds + s.Total(), full
 }
 
 // searchTable generates the table of searches that were compared with trainings on the full graph.
