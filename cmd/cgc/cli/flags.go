@@ -164,6 +164,11 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha,
 		"weight of the smoothness of the condensed features over the condensed edges")
 	addMemory(flags, c)
+	addPrecision(cmd, c)
+}
+
+// addPrecision adds --precision.
+func addPrecision(cmd *cobra.Command, c *cgc.Config) {
 	addChoice(cmd, &c.Precision, "precision", blocked.Precisions(),
 		"precision of the features between hops; half is faster on large graphs and less exact")
 }

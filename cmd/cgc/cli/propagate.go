@@ -87,6 +87,7 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	addPropagation(cmd, &job.config)
 	addSetting(flags, &job.config, "propagate over the subgraph of the training nodes")
 	addMemory(flags, &job.config)
+	addPrecision(cmd, &job.config)
 	return cmd
 }
 
@@ -116,9 +117,9 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 		}
 		return j.hops(ctx, args[0])
 	}
-	if flags.Changed("part") || flags.Changed("store") {
-		return usagef("--part and --store with -o %s, must be with a folder: a %s file has the training nodes in f32",
-			j.out, extension)
+	if flags.Changed("part") || flags.Changed("store") || flags.Changed("precision") {
+		return usagef("--part, --store and --precision with -o %s, must be with a folder: a %s file has the training "+
+			"nodes in f32", j.out, extension)
 	}
 	if err := writable("-o", j.out, extension, j.force, readBy(stored.Read)); err != nil {
 		return err
@@ -359,9 +360,10 @@ type hopsInfo struct {
 	NormalizeFeatures bool `json:"normalize_features"`
 	Standardize       bool `json:"standardize"`
 	Inductive         bool `json:"inductive"`
-	// Rows is the number of nodes, and Store the number type of the features.
-	Rows  int         `json:"rows"`
-	Store mat.Storage `json:"store"`
+	// Rows is the number of nodes, Precision the precision between hops, and Store the number type of the features.
+	Rows      int               `json:"rows"`
+	Precision blocked.Precision `json:"precision"`
+	Store     mat.Storage       `json:"store"`
 	// Seconds is the time of propagating and writing, and PeakRSS the largest resident set, in bytes.
 	Seconds float64 `json:"seconds"`
 	PeakRSS int64   `json:"peak_rss"`
@@ -400,7 +402,7 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	info := hopsInfo{
 		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops,
 		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
-		Rows: len(rows), Store: j.store, Folder: j.out,
+		Rows: len(rows), Precision: j.config.Precision, Store: j.store, Folder: j.out,
 	}
 	if p.Rule == propagate.PPR {
 		info.Teleport = p.Teleport
@@ -418,7 +420,8 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
 			}
 			j.progress.step("propagating")
-			if err := (blocked.Engine{Memory: j.config.Memory}).Hops(ctx, p, in, hop); err != nil {
+			engine := blocked.Engine{Memory: j.config.Memory, Precision: j.config.Precision}
+			if err := engine.Hops(ctx, p, in, hop); err != nil {
 				return err
 			}
 			if err := hop(0, mat.RowsOf(in.X, in.Rows)); err != nil {
