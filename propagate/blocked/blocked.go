@@ -77,9 +77,10 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	return first(views, in)
 }
 
-// Hops computes H⁽¹⁾ … H⁽ᴷ⁾ as Embeddings does, and calls use with each, len(in.Rows)×d. A matrix is valid during the
-// call. If there is no room for it in memory, it is read from the temporary file into which it was computed, and rows
-// are best read in order. Errors of use are returned, and so is that of reading a value of H⁽ᴷ⁾ that is not finite.
+// Hops computes H⁽⁰⁾ … H⁽ᴷ⁾ as Embeddings does, and calls use with each in turn, len(in.Rows)×d. A matrix is valid
+// during the call. If there is no room for it in memory, it is read from the temporary file into which it was computed,
+// and rows are best read in order. Errors of use are returned, and so is that of reading a value of H⁽ᴷ⁾ that is not
+// finite.
 func (e Engine) Hops(
 	ctx context.Context, p propagate.Propagation, in propagate.Input, use func(l int, h mat.Matrix) error,
 ) error {
@@ -87,15 +88,12 @@ func (e Engine) Hops(
 		return err
 	}
 	_, d := in.X.Dims()
-	if len(in.Rows) == 0 || d == 0 {
-		for l := 1; l <= p.Hops; l++ {
-			if err := use(l, mat.NewDense(len(in.Rows), d)); err != nil {
+	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 { // these rows of X are all that there is
+		for l := range p.Hops + 1 {
+			if err := use(l, mat.RowsOf(in.X, in.Rows)); err != nil {
 				return err
 			}
 		}
-		return ctx.Err()
-	}
-	if p.Hops == 0 {
 		return ctx.Err()
 	}
 	r, err := e.compute(ctx, p, in, true)
@@ -103,8 +101,11 @@ func (e Engine) Hops(
 		return err
 	}
 	defer r.free()
-	for l := r.results.from; l <= p.Hops; l++ {
-		h := r.results.matrix(l, r.blocks(r.plan))
+	for l := range p.Hops + 1 {
+		h := mat.RowsOf(in.X, in.Rows)
+		if l >= r.results.from {
+			h = r.results.matrix(l, r.blocks(r.plan))
+		}
 		if l == p.Hops {
 			h = finite{h, in.Rows, l}
 		}
@@ -115,8 +116,8 @@ func (e Engine) Hops(
 	return ctx.Err()
 }
 
-// compute fills the results of a propagation of at least one hop. With apart, H⁽⁰⁾ is not among them. The caller must
-// free the run.
+// compute fills the results of a propagation of at least one hop. With apart, H⁽⁰⁾ is only among them if that saves
+// time. The caller must free the run.
 func (e Engine) compute(
 	ctx context.Context, p propagate.Propagation, in propagate.Input, apart bool,
 ) (_ *run, err error) {

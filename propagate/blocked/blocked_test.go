@@ -148,7 +148,7 @@ func TestHops(t *testing.T) {
 				if len(rows) > 0 {
 					note(seen, engine.Plan(p, in))
 				}
-				next := 1
+				next := 0
 				err := engine.Hops(t.Context(), p, in, func(l int, h mat.Matrix) error {
 					if l != next {
 						t.Errorf("hop %d, want %d", l, next)
@@ -328,7 +328,7 @@ func (p inPanels) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return p.Dense.ReadBlock(dst, rows, lo, hi)
 }
 
-// If mapped features exceed the memory limit, each panel is read once, and all its rows in order.
+// If mapped features exceed the memory limit, each panel is read once, and all its rows in order, also for H⁽⁰⁾.
 func TestPanelsAreReadOnce(t *testing.T) {
 	const n, d, width = 3000, 100, 16
 	var mu sync.Mutex
@@ -355,18 +355,32 @@ func TestPanelsAreReadOnce(t *testing.T) {
 	if !plan.Beyond || plan.Width != 16 {
 		t.Fatalf("plan %+v, want one with panels of 16 columns of a file", plan)
 	}
-	embeddings(t, engine, p, in)
 	f := mattest.Must(engine.Footprint(p, in))
 	if most := 4*n*d + 10*int64(8*len(in.Adj.Indices)+8*n); f.Read < 4*n*d || f.Read > most {
 		t.Errorf("%d bytes to read, want X (%d) and at most ten times the adjacency", f.Read, 4*n*d)
 	}
-	for k := range (d + width - 1) / width {
-		for v := range n {
-			if times := read[[2]int{v, k}]; times > 1 || times == 0 && f.Input >= size(in.Adj)+4*n*d {
-				t.Fatalf("panel %d of node %d is read %d times", k, v, times)
+	once := func() {
+		for k := range (d + width - 1) / width {
+			for v := range n {
+				if times := read[[2]int{v, k}]; times > 1 || times == 0 && f.Input >= size(in.Adj)+4*n*d {
+					t.Fatalf("panel %d of node %d is read %d times", k, v, times)
+				}
 			}
 		}
+		clear(read)
+		order = 0
 	}
+	want := embeddings(t, engine, p, in)
+	once()
+	mattest.OK(t, engine.Hops(t.Context(), p, in, func(l int, h mat.Matrix) error {
+		var got mat.Dense
+		err := h.ReadBlock(&got, []int32{0, 1, 2, 3}, 0, d)
+		if !slices.Equal(got.Data, want[l].Dense().Data) {
+			t.Errorf("hop %d differs", l)
+		}
+		return err
+	}))
+	once()
 }
 
 // withProcess adds the memory of the process, and of the pages that are being read, to the memory of a plan. 0 and 1

@@ -65,7 +65,7 @@ type task struct {
 	sparse bool // x is a *mat.CSR
 	rows   []int32
 	last   bool    // only H⁽ᴷ⁾ is kept
-	apart  bool    // H⁽⁰⁾ is not kept
+	apart  bool    // H⁽⁰⁾ can be read from x after the propagation
 	mapped bool    // adj and x are mapped from a file
 	hops   int     // K, at least 1
 	beta   float32 // β; 0 for rules without teleport
@@ -302,13 +302,15 @@ func (t *task) resultBytes(p plan) int64 {
 }
 
 // first returns the first hop whose results are kept. It is 0 if H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a
-// mapped file that does not fit would be read at random.
+// mapped file that does not fit would be read at random, which reads most of the file again. That is only better if the
+// copy is as large: it may be written to a temporary file and read back.
 func (t *task) first(p plan) int {
 	_, inPlace := t.x.(*mat.Dense)
+	copied := p.beyond && !t.sparse && 8*int64(len(t.rows))*int64(t.d) < budget.Features(t.x)
 	switch {
 	case t.last:
 		return t.hops
-	case t.apart, inPlace && !p.beyond:
+	case t.apart && !copied, inPlace && !p.beyond:
 		return 1
 	}
 	return 0

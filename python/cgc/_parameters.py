@@ -230,6 +230,7 @@ class PropagateOptions(TypedDict, total=False):
     inductive: bool
     store: str
     memory: Optional[Union[int, str]]
+    precision: str
     threads: Optional[int]
 
 
@@ -636,6 +637,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number type of the arrays in a folder: f32, f16"),
         ("memory", None, "Advanced",
          "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+        ("precision", "float32", "Advanced",
+         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "half"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],

@@ -414,7 +414,7 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 				return create(filepath.Join(folder, a.Name+".npy"), write)
 			}
 			hop := func(l int, h mat.Matrix) error {
-				if l == min(1, p.Hops) { // the first to be written
+				if l == 0 {
 					j.progress.step("writing " + j.out)
 				}
 				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
@@ -422,9 +422,6 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 			j.progress.step("propagating")
 			engine := blocked.Engine{Memory: j.config.Memory, Precision: j.config.Precision}
 			if err := engine.Hops(ctx, p, in, hop); err != nil {
-				return err
-			}
-			if err := hop(0, mat.RowsOf(in.X, in.Rows)); err != nil {
 				return err
 			}
 			for _, a := range describeRows(g, rows) {
