@@ -1,12 +1,18 @@
 package memory_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -30,6 +36,54 @@ func TestAnnounce(t *testing.T) {
 		if after := flags(t, s); slices.Contains(after, want) {
 			t.Errorf("afterwards the system has the flags %v", after)
 		}
+	}
+}
+
+// TestFetch checks that pages that the system dropped are in the page cache again.
+func TestFetch(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "pages"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Write(make([]byte, 5<<20)); err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := unix.Mmap(int(file.Fd()), 0, 5<<20, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(mapped)
+	cached := func() (count int) {
+		state := make([]byte, len(mapped)/os.Getpagesize())
+		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(len(mapped)),
+			uintptr(unsafe.Pointer(&state[0]))); errno != 0 {
+			t.Fatal(errno)
+		}
+		for _, b := range state {
+			count += int(b & 1)
+		}
+		return count
+	}
+	if err := errors.Join(file.Sync(), unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED)); err != nil {
+		t.Fatal(err)
+	}
+	if cached() > 0 {
+		t.Skip("this file system keeps its pages in memory")
+	}
+	floats := unsafe.Slice((*float32)(unsafe.Pointer(&mapped[0])), len(mapped)/4)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	memory.Fetch(over, floats)
+	if n := cached(); n > 0 {
+		t.Errorf("%d pages are read after the context was cancelled", n)
+	}
+	memory.Fetch(t.Context(), floats)
+	for tries := 0; cached() < len(mapped)/os.Getpagesize(); tries++ { // Fetch only starts the last reads
+		if tries == 30_000 {
+			t.Fatalf("%d of %d pages are read", cached(), len(mapped)/os.Getpagesize())
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

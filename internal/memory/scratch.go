@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -51,6 +52,14 @@ func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) { return a
 // Sparsely announces that s is in a mapped file, and that some of it will be read, in any order. The system then reads
 // only what is accessed, and not the megabytes around it. done withdraws the announcement.
 func Sparsely[T int32 | int64 | uint16 | float32](s []T) (done func()) { return announce(s, random) }
+
+// Fetch asks the system to read s, which is in a mapped file, into the page cache. It takes about as long as the
+// reading, and ends early if ctx is done.
+func Fetch[T uint16 | float32](ctx context.Context, s []T) {
+	if len(s) > 0 {
+		fetch(ctx, Bytes(s))
+	}
+}
 
 // order is the order in which memory will be read.
 type order int

@@ -3,7 +3,9 @@
 package memory
 
 import (
+	"context"
 	"os"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -30,12 +32,28 @@ func expect(b []byte, o order) {
 	tell(b, [...]int{usual: unix.MADV_NORMAL, sequential: unix.MADV_SEQUENTIAL, random: unix.MADV_RANDOM}[o])
 }
 
+// fetch implements Fetch. The system shortens requests for much more than a mebibyte.
+func fetch(ctx context.Context, b []byte) {
+	for part := range slices.Chunk(fullPages(b), 1<<20) {
+		if ctx.Err() != nil {
+			return
+		}
+		_ = unix.Madvise(part, unix.MADV_WILLNEED)
+	}
+}
+
 // tell advises the system about the full pages in b. It may decline: everything works without its help.
 func tell(b []byte, advice int) {
-	page := os.Getpagesize()
-	if skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (page - 1); skip < len(b) {
-		_ = unix.Madvise(b[skip:skip+(len(b)-skip)&^(page-1)], advice)
+	if full := fullPages(b); len(full) > 0 {
+		_ = unix.Madvise(full, advice)
 	}
+}
+
+// fullPages returns the full pages in b.
+func fullPages(b []byte) []byte {
+	page := os.Getpagesize()
+	skip := min(len(b), -int(uintptr(unsafe.Pointer(&b[0])))&(page-1))
+	return b[skip : skip+(len(b)-skip)&^(page-1)]
 }
 
 // unnamed creates a file and removes its name.

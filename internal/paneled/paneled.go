@@ -2,6 +2,7 @@
 package paneled
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -224,6 +225,19 @@ func InOrder(x mat.Matrix) (done func()) { return announce(x, memory.InOrder, me
 
 // Sparsely is like InOrder, but says that some rows will be read, in any order.
 func Sparsely(x mat.Matrix) (done func()) { return announce(x, memory.Sparsely, memory.Sparsely) }
+
+// Fetch asks the system to read the panels with the columns lo to hi−1 into the page cache, if x is a *Matrix that is
+// mapped from a file. It takes about as long as the reading, and ends early if ctx is done.
+func Fetch(ctx context.Context, x mat.Matrix, lo, hi int) {
+	m, is := x.(*Matrix)
+	if !is {
+		return
+	}
+	for k := lo / m.PanelWidth(); k < m.Count() && k*m.PanelWidth() < hi; k++ {
+		memory.Fetch(ctx, m.Floats(k))
+		memory.Fetch(ctx, m.Halves(k))
+	}
+}
 
 func announce(x mat.Matrix, floats func([]float32) func(), halves func([]uint16) func()) (done func()) {
 	var ends []func()

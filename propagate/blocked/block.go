@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -206,6 +207,7 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		if err := r.source(ctx, from, lo, d); err != nil {
 			return err
 		}
+		defer r.fetch(ctx, hi)()
 	}
 	for l := 1; l <= hops; l++ {
 		to := &r.panels[r.turn(l)]
@@ -221,6 +223,20 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(done), Total: int64(r.d * hops)})
 	}
 	return ctx.Err()
+}
+
+// fetch lets the disk read the features of the next block, from column lo on, while hops are computed. stop ends that.
+func (r *run) fetch(ctx context.Context, lo int) (stop func()) {
+	if !r.plan.beyond {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() { paneled.Fetch(ctx, r.x, lo, min(r.d, lo+r.plan.width)) })
+	return func() {
+		cancel()
+		reading.Wait()
+	}
 }
 
 // turn returns the index of the panel of S⁽ˡ⁾. Hops alternate between two panels. With teleport, S⁽⁰⁾ is needed until

@@ -15,6 +15,9 @@ def test_arrays(tmp_path):
     np.testing.assert_array_equal(found.train, np.flatnonzero(graph.train_mask))
     again = cgc.load_propagated(tmp_path / "out")
     np.testing.assert_array_equal(again.hops[2], found.hops[2])
+    half = cgc.propagate(graph, tmp_path / "half", hops=2, precision="half")
+    np.testing.assert_array_equal(half.hops[0], graph.x)
+    assert 0 < np.abs(half.hops[2] - found.hops[2]).max() < 0.01
 
 
 def test_pyg_propagates_the_same(tmp_path):
