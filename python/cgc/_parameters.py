@@ -198,7 +198,7 @@ class TrainOptions(TypedDict, total=False):
 class PredictOptions(TypedDict, total=False):
     """The flags of `cgc predict`."""
 
-    part: str
+    part: Union[str, Sequence[str]]
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
@@ -224,7 +224,7 @@ class PropagateOptions(TypedDict, total=False):
     propagation: str
     hops: int
     teleport: float
-    part: str
+    part: Union[str, Sequence[str]]
     normalize_features: bool
     standardize: bool
     inductive: bool
@@ -590,7 +590,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     ],
     "predict": [
         ("part", "all", "Graph",
-         "nodes to predict, of the split or without a label: all, train, val, test, unlabelled"),
+         "nodes to predict, of the split or without a label: all, or some of train,val,test,unlabelled"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
@@ -626,7 +626,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
         ("part", "all", "Graph",
-         "nodes to write to a folder, of the split or without a label: all, train, val, test, unlabelled"),
+         "nodes to write to a folder, of the split or without a label: all, or some of "
+         "train,val,test,unlabelled"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",

@@ -15,6 +15,10 @@ def test_arrays(tmp_path):
     np.testing.assert_array_equal(found.train, np.flatnonzero(graph.train_mask))
     again = cgc.load_propagated(tmp_path / "out")
     np.testing.assert_array_equal(again.hops[2], found.hops[2])
+    some = cgc.propagate(graph, tmp_path / "some", hops=2, part=["val", "train"])
+    np.testing.assert_array_equal(some.nodes, np.flatnonzero(graph.train_mask | graph.val_mask))
+    np.testing.assert_array_equal(some.hops[2], found.hops[2][some.nodes])
+    np.testing.assert_array_equal(some.nodes[some.val], np.flatnonzero(graph.val_mask))
     half = cgc.propagate(graph, tmp_path / "half", hops=2, precision="half")
     np.testing.assert_array_equal(half.hops[0], graph.x)
     assert 0 < np.abs(half.hops[2] - found.hops[2]).max() < 0.01

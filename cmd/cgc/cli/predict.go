@@ -21,7 +21,7 @@ import (
 )
 
 func (c *command) predictCommand() *cobra.Command {
-	job := &predictJob{command: c, part: "all"}
+	job := &predictJob{command: c, parts: partNames[:1]}
 	cmd := &cobra.Command{
 		Use: "predict MODEL --on GRAPH | --new FOLDER",
 		Example: examples(
@@ -46,15 +46,15 @@ class and probabilities; and FILE.npy the probabilities alone, a row for each no
 	}
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
-	addChoice(cmd, &job.part, "part", predictable, "nodes to predict, of the split or without a label")
+	addParts(cmd, &job.parts, "nodes to predict, of the split or without a label")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
 	return cmd
 }
 
-// predictable lists the values of --part of cgc predict.
-var predictable = []string{"all", "train", "val", "test", "unlabelled"}
+// partNames lists the parts of --part.
+var partNames = []string{"all", "train", "val", "test", "unlabelled"}
 
 // predictionFiles lists the extensions of files of predictions.
 var predictionFiles = []string{".csv", ".parquet", ".safetensors", ".npy"}
@@ -62,8 +62,9 @@ var predictionFiles = []string{".csv", ".parquet", ".safetensors", ".npy"}
 // predictJob is one run of cgc predict.
 type predictJob struct {
 	*command
-	on, out, part, arrived string
-	force                  bool
+	on, out, arrived string
+	parts            []string
+	force            bool
 }
 
 // predicted is what --json prints.
@@ -85,8 +86,8 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 	switch {
 	case (j.on == "") == (j.arrived == ""):
 		return usagef("predict needs --on GRAPH, the graph whose nodes to predict, or --new FOLDER, new nodes; and not both")
-	case j.arrived != "" && j.part != "all":
-		return usagef("--part %s is for --on GRAPH: new nodes are in no part of a split", j.part)
+	case j.arrived != "" && j.parts[0] != "all":
+		return usagef("--part %s is for --on GRAPH: new nodes are in no part of a split", strings.Join(j.parts, ","))
 	case j.out == "" && j.json:
 		return usagef("predict --json needs -o FILE: the file for the predictions")
 	case j.out != "" && !slices.Contains(predictionFiles, extension):
@@ -150,23 +151,36 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 		return nil, err
 	}
 	j.progress.step("predicting")
-	return predictions.Of(ctx, m, g, nodesOfPart(g, j.part))
+	return predictions.Of(ctx, m, g, nodesIn(g, j.parts...))
 }
 
-// nodesOfPart returns the nodes of a part of g, ascending.
-func nodesOfPart(g *graph.Graph, part string) (nodes []int32) {
-	switch part {
-	case "train":
-		return g.Split.Train
-	case "val":
-		return g.Split.Val
-	case "test":
-		return g.Split.Test
-	}
-	for i, y := range g.Y {
-		if part == "all" || y == graph.Unlabelled {
-			nodes = append(nodes, int32(i))
+// addParts adds --part. The value is a list of parts, of which "all" has every node.
+func addParts(cmd *cobra.Command, at *[]string, usage string) {
+	v := several(at, among(partNames), word[string], partNames)
+	cmd.Flags().Var(v, "part", usage+": all, or some of "+strings.Join(partNames[1:], ","))
+	completion(cmd, "part", listOf(v.words))
+}
+
+// nodesIn returns the nodes of the parts of g, ascending.
+func nodesIn(g *graph.Graph, parts ...string) (nodes []int32) {
+	for _, part := range parts {
+		switch part {
+		case "train":
+			nodes = append(nodes, g.Split.Train...)
+		case "val":
+			nodes = append(nodes, g.Split.Val...)
+		case "test":
+			nodes = append(nodes, g.Split.Test...)
+		case "unlabelled":
+			for i, y := range g.Y {
+				if y == graph.Unlabelled {
+					nodes = append(nodes, int32(i))
+				}
+			}
+		default:
+			return memory.Range(0, g.Nodes())
 		}
 	}
-	return nodes
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
 }

@@ -40,17 +40,17 @@ type propagateJob struct {
 	merge   bool
 	out     string
 	force   bool
-	part    string
+	parts   []string
 	store   mat.Storage
 }
 
 func (c *command) propagateCommand() *cobra.Command {
-	job := &propagateJob{command: c, config: cgc.Defaults(), part: "all", store: mat.F32}
+	job := &propagateJob{command: c, config: cgc.Defaults(), parts: partNames[:1], store: mat.F32}
 	cmd := &cobra.Command{
 		Use: "propagate GRAPH -o FOLDER",
 		Example: examples(
 			"cgc propagate my-graph/ --hops 3 -o propagated",
-			"cgc propagate large.safetensors --part train --store f16 --memory 16GB -o propagated",
+			"cgc propagate large.safetensors --part train,val,test --store f16 --memory 16GB -o propagated",
 			"cgc propagate large.safetensors --columns 0:16 -o part-0.safetensors",
 			"cgc propagate --merge part-0.safetensors part-1.safetensors -o embeddings.safetensors",
 		),
@@ -79,7 +79,7 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the given files, which must have all columns together; GRAPH is not given")
-	addChoice(cmd, &job.part, "part", predictable, "nodes to write to a folder, of the split or without a label")
+	addParts(cmd, &job.parts, "nodes to write to a folder, of the split or without a label")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
@@ -109,8 +109,8 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 		if err := j.propagation().Validate(); err != nil {
 			return usage{sentence(err)}
 		}
-		if j.config.Inductive && j.part != "train" {
-			return usagef("--inductive with --part %s, must be train: it propagates over the training nodes", j.part)
+		if parts := strings.Join(j.parts, ","); j.config.Inductive && parts != "train" {
+			return usagef("--inductive with --part %s, must be train: it propagates over the training nodes", parts)
 		}
 		if err := j.hopsFree(); err != nil {
 			return err
@@ -381,9 +381,9 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	rows := nodesOfPart(g, j.part)
+	rows := nodesIn(g, j.parts...)
 	if len(rows) == 0 {
-		return fmt.Errorf("--part %s: graph %s has 0 such nodes, must have at least 1", j.part, g.Name)
+		return fmt.Errorf("--part %s: graph %s has 0 such nodes, must have at least 1", strings.Join(j.parts, ","), g.Name)
 	}
 	digest, err := graph.DigestOf(g)
 	if err != nil {
@@ -455,7 +455,7 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 	all := []format.Array{{Name: "nodes", Data: rows}, {Name: "y", Data: g.Labels(rows)}}
 	for _, part := range []string{"train", "val", "test"} {
 		at := []int32{}
-		for _, v := range nodesOfPart(g, part) {
+		for _, v := range nodesIn(g, part) {
 			if i, is := slices.BinarySearch(rows, v); is {
 				at = append(at, int32(i))
 			}
