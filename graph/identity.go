@@ -17,8 +17,8 @@ type Identity struct {
 	Name string `json:"name"`
 	// Fingerprint is a hash of adjacency, features, labels, classes and split, as 32 hexadecimal digits.
 	//
-	// It is empty unless it was requested.
-	Fingerprint string `json:"fingerprint"`
+	// It is empty, and absent in JSON, unless it was requested.
+	Fingerprint string `json:"fingerprint,omitempty"`
 	// Nodes, Edges (undirected), Features and Classes are its sizes; Train, Val and Test are the sizes of its split.
 	Nodes    int `json:"nodes"`
 	Edges    int `json:"edges"`
