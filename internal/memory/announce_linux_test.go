@@ -1,8 +1,6 @@
 package memory_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -41,18 +41,11 @@ func TestAnnounce(t *testing.T) {
 
 // TestFetch checks that pages that the system dropped are in the page cache again.
 func TestFetch(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "pages"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(t.TempDir(), "pages")
+	mattest.OK(t, os.WriteFile(path, make([]byte, 5<<20), 0o600))
+	file := mattest.Must(os.Open(path))
 	defer file.Close()
-	if _, err := file.Write(make([]byte, 5<<20)); err != nil {
-		t.Fatal(err)
-	}
-	mapped, err := unix.Mmap(int(file.Fd()), 0, 5<<20, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mapped := mattest.Must(unix.Mmap(int(file.Fd()), 0, 5<<20, unix.PROT_READ, unix.MAP_SHARED))
 	defer unix.Munmap(mapped)
 	cached := func() (count int) {
 		state := make([]byte, len(mapped)/os.Getpagesize())
@@ -65,16 +58,12 @@ func TestFetch(t *testing.T) {
 		}
 		return count
 	}
-	if err := errors.Join(file.Sync(), unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, confine.Forget(path))
 	if cached() > 0 {
 		t.Skip("this file system keeps its pages in memory")
 	}
 	floats := unsafe.Slice((*float32)(unsafe.Pointer(&mapped[0])), len(mapped)/4)
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	memory.Fetch(over, floats)
+	memory.Fetch(mattest.Cancelled(t), floats)
 	if n := cached(); n > 0 {
 		t.Errorf("%d pages are read after the context was cancelled", n)
 	}

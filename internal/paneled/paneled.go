@@ -233,7 +233,7 @@ func Fetch(ctx context.Context, x mat.Matrix, lo, hi int) {
 	if !is {
 		return
 	}
-	for k := lo / m.PanelWidth(); k < m.Count() && k*m.PanelWidth() < hi; k++ {
+	for k := lo / m.width; max(lo, k*m.width) < hi; k++ {
 		memory.Fetch(ctx, m.Floats(k))
 		memory.Fetch(ctx, m.Halves(k))
 	}

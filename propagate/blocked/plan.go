@@ -201,9 +201,9 @@ func (t *task) cost(p plan) float64 {
 // Finding a dense row takes about as long as reading one line more.
 func (t *task) work(p plan) float64 {
 	passes, bytes := t.cut(p)
-	made, find := t.entriesOf(t.computed())-t.entriesOf(p.kept), int64(64)
-	if t.sparse {
-		find = 4
+	made, find := t.entriesOf(t.computed())-t.entriesOf(p.kept), int64(4) // the index in the entry
+	if !t.sparse {
+		find = 4 * unit
 	}
 	return float64(t.read*(bytes+find*passes))/budget.Cached + float64(passes*made)/budget.Entries
 }
@@ -302,8 +302,8 @@ func (t *task) resultBytes(p plan) int64 {
 }
 
 // first returns the first hop whose results are kept. It is 0 if H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a
-// mapped file that does not fit would be read at random, which reads most of the file again. That is only better if the
-// copy is as large: it may be written to a temporary file and read back.
+// mapped file that does not fit would be read at random, which reads most of the file again. A copy costs more only if
+// writing it to a temporary file and reading it back are more bytes than the file.
 func (t *task) first(p plan) int {
 	_, inPlace := t.x.(*mat.Dense)
 	copied := p.beyond && !t.sparse && 8*int64(len(t.rows))*int64(t.d) < budget.Features(t.x)

@@ -590,7 +590,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     ],
     "predict": [
         ("part", "all", "Graph",
-         "nodes to predict, of the split or without a label: all, or some of train,val,test,unlabelled"),
+         "nodes to predict, of the split or without a label: all, train, val, test, unlabelled"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
@@ -626,8 +626,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
         ("part", "all", "Graph",
-         "nodes to write to a folder, of the split or without a label: all, or some of "
-         "train,val,test,unlabelled"),
+         "nodes to write to a folder, of the split or without a label: all, train, val, test, unlabelled"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",

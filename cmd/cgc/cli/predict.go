@@ -46,14 +46,14 @@ class and probabilities; and FILE.npy the probabilities alone, a row for each no
 	}
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
-	addParts(cmd, &job.parts, "nodes to predict, of the split or without a label")
+	addSome(cmd, &job.parts, "part", partNames, "nodes to predict, of the split or without a label")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
 	return cmd
 }
 
-// partNames lists the parts of --part.
+// partNames lists the parts of --part, of which "all" has every node.
 var partNames = []string{"all", "train", "val", "test", "unlabelled"}
 
 // predictionFiles lists the extensions of files of predictions.
@@ -152,13 +152,6 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 	}
 	j.progress.step("predicting")
 	return predictions.Of(ctx, m, g, nodesIn(g, j.parts...))
-}
-
-// addParts adds --part. The value is a list of parts, of which "all" has every node.
-func addParts(cmd *cobra.Command, at *[]string, usage string) {
-	v := several(at, among(partNames), word[string], partNames)
-	cmd.Flags().Var(v, "part", usage+": all, or some of "+strings.Join(partNames[1:], ","))
-	completion(cmd, "part", listOf(v.words))
 }
 
 // nodesIn returns the nodes of the parts of g, ascending.

@@ -79,7 +79,7 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the given files, which must have all columns together; GRAPH is not given")
-	addParts(cmd, &job.parts, "nodes to write to a folder, of the split or without a label")
+	addSome(cmd, &job.parts, "part", partNames, "nodes to write to a folder, of the split or without a label")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")

@@ -144,12 +144,13 @@ func addChoice[T any](cmd *cobra.Command, at *T, name string, values []T, usage 
 }
 
 // addSome adds a flag to cmd whose value is a comma-separated list of the given values, and completes their words.
-// Repeated words count once, and "all" stands for all words.
+// Repeated words count once, and "all" stands for all words unless it is one of them.
 func addSome[T any](cmd *cobra.Command, at *[]T, name string, values []T, usage string) {
-	v := several(at, among(values), word[T], wordsOf(values))
+	words := wordsOf(values)
+	v := several(at, among(values), word[T], words)
 	each := v.parse
 	v.parse = func(text string) ([]T, error) {
-		if strings.TrimSpace(text) == "all" {
+		if strings.TrimSpace(text) == "all" && !slices.Contains(words, "all") {
 			return slices.Clone(values), nil
 		}
 		return each(text)
