@@ -10,6 +10,8 @@
 //     the embeddings ÂᴷX of each class into groups. Each group becomes a condensed node with the mean embedding and, as
 //     soft label, the mean distribution of the group. Its weight in the loss is the size of the group. A′ = I.
 //
+// Students and partition see hashed embeddings if there are more than 4,096 features (Narrow).
+//
 // docs/explanation/cgc-d.md has the formulas, the rejected alternatives, and accuracies compared with other methods.
 package distill
 
@@ -144,7 +146,7 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 
 // bytes estimates the memory of a condensation, in bytes: the embeddings of the pool and as much for the blocks of
 // their propagation, or a Gram matrix with its eigenvectors, whichever is larger, the distributions of the pool, and
-// for smoothing those of all nodes.
+// for smoothing those of all nodes. Hashed embeddings come on top.
 func (m Method) bytes(nodes, train, features, classes int) float64 {
 	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
 	pool := t
@@ -157,7 +159,11 @@ func (m Method) bytes(nodes, train, features, classes int) float64 {
 	if m.Unlabelled != Never && m.Smoothing.Hops > 0 {
 		all = 12 * n * c
 	}
-	return max(8*pool*d, teach) + 16*pool*c + all
+	narrow := 0.0
+	if few := float64(Columns(features)); few < d {
+		narrow = 4 * pool * few
+	}
+	return max(8*pool*d, teach) + narrow + 16*pool*c + all
 }
 
 // most returns the largest number of unlabelled nodes that are condensed beside train training nodes. More hardly move
@@ -196,6 +202,7 @@ type prepared struct {
 	trains   []int32    // positions of the training nodes in nodes
 	y        []int32    // their classes
 	h        *mat.Dense // ÂᴷX of nodes
+	narrow   *mat.Dense // Narrow of h, for the students and the partition
 	q        *mat.Dense // q of nodes
 	teachers []float64  // Account.Teachers
 
@@ -225,6 +232,11 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	}
 	done()
 	done = clock.Step(teachStep)
+	narrow, err := Narrow(ctx, p.h)
+	if err != nil {
+		return nil, err
+	}
+	p.narrow = narrow.(*mat.Dense)
 	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, p.h, p.trains); err != nil {
 		return nil, err
 	}
@@ -297,25 +309,24 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 	plan := partition.Plan{
 		Budgets: task.Budget, Partitioner: partition.KMeans{Tolerance: tolerance}, Temperature: math.Inf(1),
 	}
-	h := p.h.View()
-	if len(rows) < len(p.nodes) {
-		h = p.h.Select(rows)
-	}
-	groups, err := plan.Aggregate(ctx, h.Rows(), y, nil, rand.NewPCG(task.Seed, partitionStream))
+	groups, err := plan.Aggregate(ctx, p.narrow.Select(rows).Rows(), y, nil, rand.NewPCG(task.Seed, partitionStream))
 	if err != nil {
 		return nil, err
 	}
 	small := &condense.Condensed{X: groups.H, Y: groups.Y, Soft: new(mat.Dense), Members: groups.Members}
-	distributions := labels
-	if len(rows) < len(p.nodes) {
-		distributions = new(mat.Dense)
-		labels.Gather(distributions, rows)
+	members := small.Members
+	for e, i := range members.Indices {
+		members.Indices[e] = rows[i] // now positions in the pool
 	}
-	mat.MulSparse(small.Soft, groups.Members, distributions)
-	for e, i := range small.Members.Indices {
-		small.Members.Indices[e] = p.nodes[rows[i]]
+	members.Cols = len(p.nodes)
+	mat.MulSparse(small.Soft, members, labels)
+	if p.narrow != p.h {
+		mat.MulSparse(small.X, members, p.h)
 	}
-	small.Members.Cols = p.Graph.Nodes()
+	for e, i := range members.Indices {
+		members.Indices[e] = p.nodes[i]
+	}
+	members.Cols = p.Graph.Nodes()
 	done()
 	small.Account, err = json.Marshal(account)
 	return small, err
@@ -324,8 +335,8 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 const (
 	// tolerance equals the tolerance of cgc's k-means (docs/notes/2026-11-defaults.md).
 	tolerance = 1e-3
-	// partitionStream is the stream of random numbers of the partition.
-	partitionStream = 2
+	// partitionStream and narrowStream are the streams of random numbers of the partition and of Narrow.
+	partitionStream, narrowStream = 2, 3
 )
 
 // choose returns the labels of the pool, and whether all of it is condensed.
@@ -363,7 +374,7 @@ func (p *prepared) labels(ctx context.Context, how labelling) (labels *mat.Dense
 	}
 	if how.students > 0 {
 		if labels, err = p.labels(ctx, labelling{how.smoothing, 0}); err == nil {
-			labels, err = study(ctx, p.h, labels, p.trains, p.y, how.students)
+			labels, err = study(ctx, p.narrow, labels, p.trains, p.y, how.students)
 		}
 	} else {
 		labels, err = p.smooth(ctx, how.smoothing)
