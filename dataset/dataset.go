@@ -47,6 +47,8 @@ type Options struct {
 	// that is drawn is drawn from the other nodes. Nodes without names are listed by their numbers, which become the names
 	// of the others. An id that is no node is an error.
 	Without []string
+	// Unlabelled allows graphs without labels or training nodes, to predict them.
+	Unlabelled bool
 	// Note, if not nil, is called with a sentence for each change made while reading: self-loops dropped, repeated edges
 	// merged, a split drawn.
 	Note func(sentence string)
@@ -126,8 +128,17 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	return g, nil
 }
 
+// format returns the format of a graph, for graphs without labels if these are allowed.
+func (o Options) format(found format.Place) format.Format {
+	if f, is := found.Format.(format.Unlabeller); is && o.Unlabelled {
+		return f.Unlabelled()
+	}
+	return found.Format
+}
+
 // read reads a graph, with the queries if there are any.
 func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, notes []string, err error) {
+	found.Format = o.format(found)
 	q, takes := found.Format.(format.Querier)
 	if !takes && o.Queries != (format.Queries{}) {
 		return nil, nil, noQueries(found.Path, found.FormatName)
@@ -175,7 +186,7 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 	if err != nil {
 		return nil, err
 	}
-	f, streams := found.Format.(format.Streamer)
+	f, streams := o.format(found).(format.Streamer)
 	if !streams {
 		return nil, nil
 	}
@@ -193,8 +204,8 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 		s.Name = name
 	}
 	o.split(s.Name, &s.Split, s.Y, s.Classes)
-	if len(s.Split.Train) == 0 {
-		err = &format.ReadError{File: format.Shown(found.Path), Err: errNoTraining}
+	if err := o.trainable(s.Split, s.Y); err != nil {
+		err = &format.ReadError{File: format.Shown(found.Path), Err: err}
 		if s.Close != nil {
 			err = errors.Join(err, s.Close())
 		}
@@ -203,7 +214,21 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 	return s, nil
 }
 
-var errNoTraining = errors.New("the training split is empty, must have at least 1 node")
+// trainable returns an error if there is no training node, unless there need not be one.
+func (o Options) trainable(s graph.Split, y []int32) error {
+	switch {
+	case o.Unlabelled || len(s.Train) > 0:
+		return nil
+	case labelled(y):
+		return errors.New("the training split is empty, must have at least 1 node")
+	}
+	return errors.New("no node has a label, and training nodes need one")
+}
+
+// labelled reports whether a node has a label.
+func labelled(y []int32) bool {
+	return slices.ContainsFunc(y, func(c int32) bool { return c != graph.Unlabelled })
+}
 
 // located adds the path to an error of reading. Once ctx is done, it returns ctx.Err().
 func located(ctx context.Context, found format.Place, err error) error {
@@ -236,7 +261,7 @@ func (missingFile) Is(target error) bool { return target == fs.ErrNotExist }
 
 // split draws a split if there is none.
 func (o Options) split(name string, s *graph.Split, y []int32, classes int) {
-	if len(s.Train)+len(s.Val)+len(s.Test) > 0 {
+	if len(s.Train)+len(s.Val)+len(s.Test) > 0 || !labelled(y) {
 		return
 	}
 	*s = drawSplit(y, classes, rand.NewPCG(o.Seed, 0))
@@ -262,8 +287,8 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 	} else if err != nil {
 		return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
-	if len(g.Split.Train) == 0 {
-		return fail("%w", errNoTraining)
+	if err := o.trainable(g.Split, g.Y); err != nil {
+		return fail("%w", err)
 	}
 	return nil
 }

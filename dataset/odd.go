@@ -10,7 +10,7 @@ import (
 
 // Oddity is an unusual property of a graph.
 type Oddity struct {
-	// Key is the kind: isolated, unreached, few_train, few_val, few_test, empty_class, untrained_class,
+	// Key is the kind: isolated, unlabelled, unreached, few_train, few_val, few_test, empty_class, untrained_class,
 	// tiny_class, majority, constant_features, scales, magnitude, zero_rows, copies, contradictions, heterophily.
 	Key string `json:"key"`
 	// Count is the number of nodes, classes or features concerned. Fact, Meaning (for condensing) and Help are one
@@ -55,7 +55,11 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 		text("%s no edge, %d of them in the training split", have(f.Isolated, f.Nodes, "node"), alone),
 		"Propagation gives such a node its own features and nothing else",
 		"If it should have edges, check that the edges name their nodes as the nodes do. Otherwise nothing is wrong")
-	add(share(unreached, f.Nodes), "unreached", unreached,
+	bare := f.Unlabelled == f.Nodes
+	add(bare, "unlabelled", f.Nodes, "No node has a label",
+		"The graph can be predicted and propagated, but not condensed",
+		"If it should have labels, check that their column has a name such as label")
+	add(!bare && share(unreached, f.Nodes), "unreached", unreached,
 		text("%d of %d nodes are in components without a training node (there are %d components with edges)",
 			unreached, f.Nodes, f.Components),
 		"No label reaches these nodes along edges, so a model has only their features",
@@ -65,8 +69,10 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 		"Propagation mixes the classes, and cgc condenses the mixed features",
 		"Compare --hops 0 and --hops 1. If --hops 0 is as accurate, this graph is not worth condensing")
 
-	odd = append(odd, f.oddSplit()...)
-	odd = append(odd, f.oddClasses()...)
+	if !bare {
+		odd = append(odd, f.oddSplit()...)
+		odd = append(odd, f.oddClasses()...)
+	}
 
 	add(x.constant > 0, "constant_features", x.constant,
 		text("%s one value for all nodes, first feature %d", have(x.constant, f.Features, "feature"), x.first),

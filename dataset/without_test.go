@@ -105,7 +105,7 @@ func TestWithoutUnknownNodes(t *testing.T) {
 		{named, `there is no node "1"`, []string{"a", "1"}},
 		{named, `there is no node "x", "y", "z", "u", "v" and 1 more`, []string{"x", "y", "z", "a", "u", "v", "w", "x"}},
 		{"demo", `there is no node "4000", "-1", "node"`, []string{"3999", "4000", "-1", "node"}},
-		{"demo", "the training split is empty", everyNode(4000)},
+		{"demo", "no node has a label", everyNode(4000)},
 	} {
 		g, err := dataset.Options{Without: c.without}.Open(t.Context(), c.path)
 		if g != nil || err == nil || !strings.Contains(err.Error(), c.want) {

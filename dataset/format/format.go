@@ -44,6 +44,13 @@ type Writer interface {
 	Write(ctx context.Context, path string, g *graph.Graph) error
 }
 
+// Unlabeller is a Format that can also read graphs without labels, to predict them.
+type Unlabeller interface {
+	Format
+	// Unlabelled returns the format for graphs whose column of labels may be missing.
+	Unlabelled() Format
+}
+
 // Lister is a Format whose graphs consist of several files, so that one folder may hold several graphs.
 type Lister interface {
 	Format

@@ -54,7 +54,7 @@ type convertJob struct {
 }
 
 func (j *convertJob) run(ctx context.Context, args []string) error {
-	j.from, j.to = args[0], args[1]
+	j.from, j.to, j.unlabelled = args[0], args[1], true
 	asked := j.store.asked()
 	if err := j.store.check(); err != nil {
 		return err

@@ -215,6 +215,7 @@ Notes on standard error say what was changed when reading. With --json, the keys
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.progress.step("opening " + format.Shown(args[0]))
+			c.unlabelled = true
 			facts, err := c.options().Describe(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -240,7 +241,11 @@ func factsDocument(f dataset.Facts) *report.Document {
 	count := report.Count
 	fact("graph", "%s", f.Name)
 	fact("nodes", "%s, %s without an edge, %s without a label", count(f.Nodes), count(f.Isolated), count(f.Unlabelled))
-	fact("edges", "%s, %s, %.3g%% of them within a class", count(f.Edges), weights, 100*f.Homophily)
+	within := ""
+	if f.Unlabelled < f.Nodes {
+		within = fmt.Sprintf(", %.3g%% of them within a class", 100*f.Homophily)
+	}
+	fact("edges", "%s, %s%s", count(f.Edges), weights, within)
 	fact("components", "%s, besides nodes without an edge", count(f.Components))
 	fact("degrees", "%s to %s, median %s", count(f.Degrees.Min), count(f.Degrees.Max), count(f.Degrees.Median))
 	fact("features", "%s, stored %s, %.3g%% of the values not zero", count(f.Features), storage, 100*f.Density)

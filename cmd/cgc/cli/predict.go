@@ -146,6 +146,7 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 		j.warn(notes)
 		return p, err
 	}
+	j.unlabelled = true
 	g, _, err := j.read(ctx, j.on)
 	if err != nil {
 		return nil, err

@@ -115,6 +115,7 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 		if err := j.hopsFree(); err != nil {
 			return err
 		}
+		j.unlabelled = true
 		return j.hops(ctx, args[0])
 	}
 	if flags.Changed("part") || flags.Changed("store") || flags.Changed("precision") {

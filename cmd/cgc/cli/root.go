@@ -77,6 +77,7 @@ type command struct {
 	split          int             // the split of a graph that holds several
 	without        string          // the file of --without, or ""
 	left           []string        // ids of nodes that are left out
+	unlabelled     bool            // the graph may have no labels and no training nodes
 	writing        sync.Mutex      // locked while a file is written
 	warned         []string        // warnings printed so far
 	measured       *bench.Ceilings // nil until the machine is measured
@@ -218,7 +219,7 @@ func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 // options returns the options for finding data sets. They print notes while reading.
 func (c *command) options() dataset.Options {
 	o := dataset.Environment()
-	o.Queries, o.Split, o.Without = c.queries, c.split, c.left
+	o.Queries, o.Split, o.Without, o.Unlabelled = c.queries, c.split, c.left, c.unlabelled
 	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
 	return o
 }

@@ -72,6 +72,7 @@ func (j *summarizeJob) run(ctx context.Context, args []string) error {
 	if err := writable("-o", j.out, extension, j.force, readBy(model.Load)); err != nil {
 		return err
 	}
+	j.unlabelled = true
 	m, err := model.Load(args[0])
 	if err != nil {
 		return err

@@ -127,9 +127,11 @@ func (n *nodes) index(ctx context.Context) error {
 	stage := "reading " + n.Name()
 	if !n.hold {
 		stage = "reading ids of " + n.Name()
-		columns = []int{n.columns.id, n.columns.label}
-		if n.columns.split >= 0 {
-			columns = append(columns, n.columns.split)
+		columns = []int{n.columns.id}
+		for _, c := range []int{n.columns.label, n.columns.split} {
+			if c >= 0 {
+				columns = append(columns, c)
+			}
 		}
 	}
 	turn := newTurns()

@@ -62,6 +62,8 @@ type Pair struct {
 	// Sort numbers the nodes in the order of their ids: by value if all are integers, else by their bytes. It is for rows
 	// without a fixed order, such as rows of a database. Otherwise row i is node i.
 	Sort bool
+	// Unlabelled allows that there is no column of labels. The graph then has no split.
+	Unlabelled bool
 	// Known, if not nil, holds the classes of the graph. Otherwise they follow from the labels.
 	Known *Known
 }
@@ -101,7 +103,7 @@ func (p Pair) Stream(ctx context.Context, memory int64) (*format.Stream, []strin
 
 // open returns a stream. If hold is true, ids and features are kept in memory, and the nodes are read once.
 func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream, []string, error) {
-	c, err := findColumns(p.Nodes, true)
+	c, err := findColumns(p.Nodes, !p.Unlabelled)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,7 +119,9 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 	if err := n.classes(s); err != nil {
 		return nil, nil, err
 	}
-	if err := n.checkSplit(s.Y); err != nil {
+	if c.label < 0 {
+		n.split = graph.Split{}
+	} else if err := n.checkSplit(s.Y); err != nil {
 		return nil, nil, err
 	}
 	notes := n.notes()

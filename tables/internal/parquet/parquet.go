@@ -25,7 +25,12 @@ const (
 // Format reads and writes a folder of nodes.parquet (id, label, split and features) and edges.parquet (source, target
 // and weight). It finds columns by name, as table.Pair does. Features are columns of numbers, or lists of equal length.
 // Each of the two may be a folder of .parquet files, as written by Spark.
-type Format struct{}
+type Format struct {
+	unlabelled bool // the column of labels may be missing
+}
+
+// Unlabelled implements format.Unlabeller.
+func (Format) Unlabelled() format.Format { return Format{unlabelled: true} }
 
 // Describe implements format.Format. A folder is identified by nodes.parquet and edges.parquet.
 func (Format) Describe() format.Description {
@@ -46,13 +51,14 @@ func (Format) Recognise(path string) format.Certainty {
 }
 
 // Read reads a folder. Row i of nodes.parquet is node i. A graph that Write wrote keeps the numbers of its classes.
-func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	f, err := open(path)
+func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	in, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.close()
-	return f.pair.Graph(ctx)
+	defer in.close()
+	in.pair.Unlabelled = f.unlabelled
+	return in.pair.Graph(ctx)
 }
 
 // folder is an open graph.
@@ -101,15 +107,16 @@ func (f *folder) close() error {
 }
 
 // Stream delivers the graph of Read. While a row group is read, one page of each column is in memory.
-func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
-	f, err := open(path)
+func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+	in, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, notes, err := f.pair.Stream(ctx, memory)
+	in.pair.Unlabelled = f.unlabelled
+	s, notes, err := in.pair.Stream(ctx, memory)
 	if err != nil {
-		return nil, nil, errors.Join(err, f.close())
+		return nil, nil, errors.Join(err, in.close())
 	}
-	s.Close = f.close
+	s.Close = in.close
 	return s, notes, nil
 }

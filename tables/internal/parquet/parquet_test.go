@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	pqformat "github.com/parquet-go/parquet-go/format"
 
@@ -152,6 +153,29 @@ func TestCancelled(t *testing.T) {
 	if _, err := open(ctx, filepath.Join("testdata", "spark")); err != context.Canceled {
 		t.Errorf("%v, want that the context is cancelled", err)
 	}
+}
+
+// TestUnlabelled checks that the column of labels may be missing if graphs without labels are allowed, and only then.
+func TestUnlabelled(t *testing.T) {
+	folder := t.TempDir()
+	mattest.OK(t, pq.WriteFile(filepath.Join(folder, "nodes.parquet"), []struct {
+		ID string  `parquet:"id"`
+		A  float64 `parquet:"a"`
+	}{{"x", 1}, {"y", 2}}))
+	mattest.OK(t, pq.WriteFile(filepath.Join(folder, "edges.parquet"), []struct {
+		Source string `parquet:"source"`
+		Target string `parquet:"target"`
+	}{{"x", "y"}}))
+	o := dataset.Options{Unlabelled: true}
+	g := mattest.Must(o.Open(t.Context(), folder))
+	s := mattest.Must(o.Stream(t.Context(), folder, 1<<20))
+	mattest.OK(t, s.Close())
+	for _, y := range [][]int32{g.Y, s.Y} {
+		if !slices.Equal(y, []int32{graph.Unlabelled, graph.Unlabelled}) {
+			t.Errorf("labels %v", y)
+		}
+	}
+	mattest.Fails(t, "there is no column label")(open(t.Context(), folder))
 }
 
 // TestWrite checks that classes of equal names, and one without a name, are read back.

@@ -31,7 +31,12 @@ const patience = 15 * time.Second
 //
 // The path is an address in the form of libpq: postgres://USER:PASSWORD@HOST:PORT/DATABASE. The password may come from
 // $PGPASSWORD or ~/.pgpass. It never appears in errors or results. Everything is read in one read-only transaction.
-type Format struct{}
+type Format struct {
+	unlabelled bool // the column of labels may be missing
+}
+
+// Unlabelled implements format.Unlabeller.
+func (Format) Unlabelled() format.Format { return Format{unlabelled: true} }
 
 // Describe implements format.Format. Addresses have the scheme postgres or postgresql.
 func (Format) Describe() format.Description {
@@ -47,7 +52,7 @@ func (f Format) Read(ctx context.Context, address string) (*graph.Graph, []strin
 }
 
 // ReadQueries reads the graph that the queries return.
-func (Format) ReadQueries(ctx context.Context, address string, q format.Queries) (*graph.Graph, []string, error) {
+func (f Format) ReadQueries(ctx context.Context, address string, q format.Queries) (*graph.Graph, []string, error) {
 	d, err := connect(ctx, address)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -60,7 +65,7 @@ func (Format) ReadQueries(ctx context.Context, address string, q format.Queries)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := table.Pair{Name: d.name, Nodes: nodes, Sort: true}
+	p := table.Pair{Name: d.name, Nodes: nodes, Sort: true, Unlabelled: f.unlabelled}
 	p.Edges = func(ctx context.Context) (table.Table, error) { return d.table(ctx, "edges", q.Edges) }
 	return p.Graph(ctx)
 }

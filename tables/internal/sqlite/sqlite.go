@@ -30,7 +30,12 @@ const magic = "SQLite format 3\x00"
 //
 // The file is opened read-only. Nothing in it is executed except the views called nodes and edges, or the views that a
 // query uses. They can only read.
-type Format struct{}
+type Format struct {
+	unlabelled bool // the column of labels may be missing
+}
+
+// Unlabelled implements format.Unlabeller.
+func (Format) Unlabelled() format.Format { return Format{unlabelled: true} }
 
 // Describe implements format.Format. A file may have any extension.
 func (Format) Describe() format.Description {
@@ -60,7 +65,7 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 }
 
 // ReadQueries reads the graph that the queries return.
-func (Format) ReadQueries(ctx context.Context, path string, q format.Queries) (*graph.Graph, []string, error) {
+func (f Format) ReadQueries(ctx context.Context, path string, q format.Queries) (*graph.Graph, []string, error) {
 	d, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +77,7 @@ func (Format) ReadQueries(ctx context.Context, path string, q format.Queries) (*
 	}
 	defer rows.Close()
 	base := filepath.Base(path)
-	p := table.Pair{Name: strings.TrimSuffix(base, filepath.Ext(base)), Nodes: nodes, Sort: true}
+	p := table.Pair{Name: strings.TrimSuffix(base, filepath.Ext(base)), Nodes: nodes, Sort: true, Unlabelled: f.unlabelled}
 	p.Edges = func(ctx context.Context) (table.Table, error) {
 		if err := rows.Close(); err != nil {
 			return nil, nodes.Fail(-1, err)

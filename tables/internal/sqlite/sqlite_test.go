@@ -62,6 +62,17 @@ func TestRead(t *testing.T) {
 		"select f0, id, label, split, f1 from people order by f0 desc", "select target, source, weight from knows")))
 }
 
+// TestUnlabelled checks that the label may be missing if graphs without labels are allowed, and only then.
+func TestUnlabelled(t *testing.T) {
+	path := made(t, "create table nodes (id text, a real)", "insert into nodes values ('x', 1), ('y', 2)",
+		"create table edges (source text, target text)", "insert into edges values ('x', 'y')")
+	g := mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), path))
+	if !slices.Equal(g.Y, []int32{graph.Unlabelled, graph.Unlabelled}) || g.Classes != 0 || g.Features() != 1 {
+		t.Errorf("labels %v of %d classes, %d features", g.Y, g.Classes, g.Features())
+	}
+	mattest.Fails(t, "there is no column label")(dataset.Options{}.Open(t.Context(), path))
+}
+
 // made creates a file by running statements.
 func made(t *testing.T, statements ...string) string {
 	t.Helper()

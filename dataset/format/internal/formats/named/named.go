@@ -16,9 +16,17 @@ const Name = "named"
 
 // Format reads a folder of nodes.csv (id, label, split and features) and edges.csv (source, target and weight), both
 // with a header. Each .csv may be a .csv.gz. Edges name nodes by their id.
-type Format struct{}
+type Format struct {
+	unlabelled bool // the column of labels may be missing
+}
 
-var _ format.Streamer = Format{}
+var (
+	_ format.Streamer   = Format{}
+	_ format.Unlabeller = Format{}
+)
+
+// Unlabelled implements format.Unlabeller.
+func (Format) Unlabelled() format.Format { return Format{unlabelled: true} }
 
 // Describe implements format.Format. A folder is identified by nodes.csv and edges.csv.
 func (Format) Describe() format.Description {
@@ -39,20 +47,22 @@ func (Format) Recognise(path string) format.Certainty {
 
 // Read reads a folder. Record i of nodes.csv, after the header, is node i. Text labels become classes in sorted order.
 // Integer labels that start at 1 are shifted to start at 0.
-func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	p, err := Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
+	p.Unlabelled = f.unlabelled
 	return p.Graph(ctx)
 }
 
 // Stream delivers the graph of Read. Files are read in blocks of records.
-func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
 	p, err := Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
+	p.Unlabelled = f.unlabelled
 	return p.Stream(ctx, memory)
 }
 
