@@ -30,7 +30,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 // BenchmarkRead reads a graph of 50 thousand nodes with 100 features and 2 million edges in several formats, with files
-// that are packed or not. The MB/s count unpacked text and numbers.
+// that are compressed or not. The MB/s count decompressed text and numbers.
 func BenchmarkRead(b *testing.B) {
 	const nodes, features, edges = 50_000, 100, 2_000_000
 	random := rand.New(rand.NewPCG(1, 1))

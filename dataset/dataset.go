@@ -1,12 +1,12 @@
 // Package dataset opens, fetches, describes and writes graphs.
 //
-// Open takes a name, a folder or a file. It reads the formats that are registered in package format: Planetoid's raw
-// files, GraphSAINT's folders, arrays in one .npz file, folders of .csv files, this project's own safetensors
-// files, and those that a program registers. docs/reference/formats.md describes them. The graph is undirected, without
-// self-loops or repeated edges, with finite features and labels in range, and has at least one training node.
+// Open takes a name, a folder or a file. It reads the formats that are registered in package format, such as
+// Planetoid's raw files, GraphSAINT's folders, .npz files, folders of .csv files and this project's own safetensors
+// files. docs/reference/formats.md describes all of them. The graph is undirected, without self-loops or repeated
+// edges, with finite features and labels in range, and has at least one training node.
 //
-// Nothing in a file is ever executed. Only Fetch uses the network, and so does Open for a name that is not found on
-// disk, if Options.Cache is set.
+// Nothing in a file is ever executed. Two functions download files: Fetch, and Open if Options.Cache is set and the
+// name is not found on disk.
 package dataset
 
 import (
@@ -28,7 +28,7 @@ import (
 )
 
 // Options controls where graphs are looked up and how changes are reported. The zero value reads folders, files and
-// "demo", and never uses the network. Environment returns the usual options.
+// "demo", and downloads nothing. Environment returns the usual options.
 type Options struct {
 	// Search lists the folders that are searched for a name, in this order.
 	Search []string
@@ -43,9 +43,9 @@ type Options struct {
 	// Split chooses the split of a graph whose files hold several, counted from 0. A number that the files do not have is
 	// an error.
 	Split int
-	// Without lists ids of nodes that Open leaves out, with their edges, as if the files had never contained them. A split
-	// that is drawn is drawn from the other nodes. Nodes without names are listed by their numbers, which become the names
-	// of the others. An id that is no node is an error.
+	// Without lists ids of nodes that Open leaves out, with their edges, as if the files had never contained them. If a
+	// split is drawn, it is drawn from the remaining nodes. Nodes without names are listed by number, and these numbers
+	// become the names of the remaining nodes. An unknown id is an error.
 	Without []string
 	// Unlabelled allows graphs without labels or training nodes, to predict them.
 	Unlabelled bool
@@ -165,7 +165,7 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 	return g, notes, nil
 }
 
-// oneSplit is the error for a split of a graph that has only one, as all graphs of its kind.
+// oneSplit returns the error for a split number that does not exist. kind names what has only one split.
 func oneSplit(path, kind string, split int) error {
 	bound := "must be at least 0"
 	if split > 0 {
@@ -175,8 +175,8 @@ func oneSplit(path, kind string, split int) error {
 }
 
 // Stream is like Open, for a graph that may exceed memory. It delivers the same graph in parts, and keeps at most bound
-// bytes of labels, split and names in memory. It returns nil if the format is not a format.Streamer, or if options
-// choose a split or leave out nodes. Close the stream after use.
+// bytes of labels, split and names in memory. It returns nil for "demo", for a format that is not a format.Streamer,
+// and for options that have queries, choose a split or leave out nodes. Close the stream after use.
 func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
 	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) || o.Split != 0 || len(o.Without) > 0 {
@@ -248,7 +248,7 @@ func located(ctx context.Context, found format.Place, err error) error {
 	return &format.ReadError{File: system.Path, Err: system.Err}
 }
 
-// missingFile is the error for a file that a graph of a format needs.
+// missingFile is the error for a missing file that the format needs.
 type missingFile struct{ title string }
 
 // Error names the format.
@@ -293,12 +293,13 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 	return nil
 }
 
-// doubtClasses notes labels that are hardly classes: most nodes have one of their own, or they say that there is none.
+// doubtClasses notes labels that are probably not classes: more than 50 classes with fewer than two nodes each on
+// average, or a class whose name means that a label is missing.
 func (o Options) doubtClasses(g *graph.Graph) {
 	const few = 50
 	labelled := 0
 	for _, y := range g.Y {
-		if labelled == 2*g.Classes { // enough
+		if labelled == 2*g.Classes { // enough to decide
 			break
 		}
 		if y != graph.Unlabelled {

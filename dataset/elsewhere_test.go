@@ -53,8 +53,7 @@ func TestContractOfAFormatFromOutside(t *testing.T) {
 	formattest.Run(t, "pairs", filepath.Join(dir, "ring.pairs"))
 }
 
-// TestFormatsFromOutsideAreFound checks that graphs of an external format are found by name in a folder that is
-// searched.
+// TestFormatsFromOutsideAreFound checks that graphs of an external format are found by name in a search folder.
 func TestFormatsFromOutsideAreFound(t *testing.T) {
 	dir := fixture.Folder(t, map[string][]byte{"ring.pairs": []byte(`{"edges": [[0, 1]], "labels": [0, 1, 0, 1]}`)})
 	for _, o := range []dataset.Options{{Search: []string{dir}}, {Search: []string{filepath.Dir(dir)}}} {

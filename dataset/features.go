@@ -16,8 +16,8 @@ type features struct {
 	filled int
 	// constant is the number of features that are equal in all nodes, and first is the first such feature.
 	constant, first int
-	// ratio is scales.Ratio of the norms of the features. largest is the feature with the largest norm, and norm the root
-	// mean square of the norms of the nodes' features.
+	// ratio is scales.Ratio of the norms of the features. largest is the feature with the largest norm. norm is the root
+	// mean square of the nodes' feature norms.
 	ratio   float64
 	largest int
 	norm    float64
@@ -135,8 +135,8 @@ func (f *features) join(parts [][]column, n, d int) {
 	f.ratio, f.norm = scales.Ratio(norms), math.Sqrt(squares/float64(max(1, n)))
 }
 
-// twins counts nodes with the same features as another node, except all-zero nodes. copied is the number of test nodes
-// with the features of a training node. contrary is the number of labelled nodes with the features of a node of another
+// twins counts nodes that have the same features as another node, except all-zero nodes. copied counts the test nodes
+// with the features of a training node. contrary counts the labelled nodes with the features of a node of another
 // class.
 func (f *features) twins(y []int32, train, test []int32) (copied, contrary int) {
 	learnt := make(map[uint64]bool, len(train))
@@ -150,7 +150,7 @@ func (f *features) twins(y []int32, train, test []int32) (copied, contrary int) 
 		}
 	}
 	const several = -2
-	class := make(map[uint64]int32, len(y)) // the class of the labelled nodes with a hash, or several
+	class := make(map[uint64]int32, len(y)) // the class of the labelled nodes with this hash, or several
 	for i, h := range f.hash {
 		if y[i] == graph.Unlabelled || h == 0 {
 			continue

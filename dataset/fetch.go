@@ -17,7 +17,7 @@ import (
 // officialOrigin is where Planetoid's authors publish their files.
 const officialOrigin = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data/"
 
-// published is a file that may be fetched, and its SHA-256. No SHA-256 is published for the files of pubmed: their
+// published is a file that may be fetched, and its SHA-256. For three files of pubmed no SHA-256 is published: their
 // checksums are their Git IDs in the repository of Planetoid's authors (see blobID).
 type published struct{ file, checksum string }
 

@@ -14,7 +14,7 @@ import (
 // Bytes written are reported to package progress.
 func Write(ctx context.Context, path string, g *graph.Graph) error { return WriteAs(ctx, path, "", g) }
 
-// WriteStream writes s to path in the native format, and reports the changes to its edges. See format.StreamWriter.
+// WriteStream writes s to path in the native format, and returns the changes to its edges. See format.StreamWriter.
 func WriteStream(ctx context.Context, path string, s *format.Stream, o format.Storing) (_ graph.Changes, err error) {
 	defer memory.Recover(&err)
 	return native.Format.WriteStream(ctx, path, s, o)

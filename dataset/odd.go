@@ -10,8 +10,8 @@ import (
 
 // Oddity is an unusual property of a graph.
 type Oddity struct {
-	// Key is the kind: isolated, unlabelled, unreached, few_train, few_val, few_test, empty_class, untrained_class,
-	// tiny_class, majority, constant_features, scales, magnitude, zero_rows, copies, contradictions, heterophily.
+	// Key is the kind of property: isolated, unlabelled, unreached, few_train, few_val, few_test, empty_class,
+	// untrained_class, tiny_class, majority, constant_features, scales, magnitude, zero_rows, copies, contradictions, heterophily.
 	Key string `json:"key"`
 	// Count is the number of nodes, classes or features concerned. Fact, Meaning (for condensing) and Help are one
 	// sentence each.
@@ -189,7 +189,7 @@ func (f *Facts) oddClasses() (odd []Oddity) {
 	return odd
 }
 
-// classes returns "class red has", or "class red and 3 other classes have".
+// classes returns "Class 1 has", "Classes 1 and 2 have" or "Class 1 and 3 other classes have".
 func (f *Facts) classes(list []int) string {
 	switch len(list) {
 	case 1:

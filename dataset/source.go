@@ -8,11 +8,11 @@ import (
 
 // Source describes a named graph.
 type Source struct {
-	// Name is the name for Open.
+	// Name is the name that Open accepts.
 	Name string
 	// Origin says where the graph comes from, in a few words.
 	Origin string
-	// Nodes, Edges (undirected), Features and Classes are its sizes as published; 0 if not known.
+	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph; 0 if not known.
 	Nodes, Edges, Features, Classes int
 	// Path is the location of the graph, or empty if it was not found.
 	Path string

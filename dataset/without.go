@@ -13,7 +13,7 @@ import (
 )
 
 // leaveOut returns g without the nodes of o.Without, and notes the fingerprint of the graph with and without them. If
-// complete will draw a split, g has none yet, so that it is drawn from the nodes that stay.
+// complete will draw a split, g has none yet, so the split is drawn from the remaining nodes.
 func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Graph) (_ *graph.Graph, err error) {
 	defer memory.Recover(&err)
 	if len(o.Without) == 0 || g == nil {
@@ -28,7 +28,7 @@ func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Grap
 		return nil, err
 	}
 	smaller := g.Induced(kept)
-	if g.IDs == nil && len(kept) < g.Nodes() { // their numbers become their names, as those of a table with gaps do
+	if g.IDs == nil && len(kept) < g.Nodes() { // the numbers become names, as in a table whose numbers have gaps
 		for _, v := range kept {
 			smaller.IDs = append(smaller.IDs, strconv.Itoa(int(v)))
 		}
@@ -54,7 +54,7 @@ func (o Options) fingerprint(ctx context.Context, found format.Place, g *graph.G
 }
 
 // nodesWithout returns the nodes of g that are not listed, ascending. A node without a name is listed by its number.
-// The error names what is listed and is no node.
+// The error names the listed ids that are not nodes.
 func nodesWithout(g *graph.Graph, listed []string) (kept []int32, err error) {
 	number := make(map[string]int32, len(g.IDs))
 	for v, id := range g.IDs {

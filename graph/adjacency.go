@@ -29,7 +29,7 @@ type survey struct {
 func examine(w *work, n int, edges Edges) (survey, error) {
 	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
 	loops, faults := make([]int, chunks), make([]error, chunks)
-	var sum atomic.Uint64 // as in mirrored
+	var sum atomic.Uint64 // as in the type mirror
 	var disorder atomic.Bool
 	w.each(edges.Len(), edgeChunk, 1, func(lo, hi int) {
 		c := lo / edgeChunk
@@ -79,7 +79,7 @@ func examine(w *work, n int, edges Edges) (survey, error) {
 func inPlace(ctx context.Context, n int, edges Edges) *mat.CSR {
 	adj := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1), Indices: slices.Clip(edges.To)}
 	_ = parallel.ForContext(ctx, edges.Len(), edgeChunk, func(lo, hi int) {
-		row := 0 // rows up to this one have their pointers
+		row := 0 // the pointers of all rows before this one are set
 		if lo > 0 {
 			row = int(edges.From[lo-1]) + 1
 		}
@@ -104,8 +104,8 @@ func unlessOne(weights []float32) []float32 {
 	return nil
 }
 
-// passes is the number of units of work for each edge while an adjacency is built: one to examine it, one to count it,
-// and three to put it and its mirror image into buckets. Sorting the buckets takes another five.
+// passes is the number of units of work per edge before the buckets are sorted: one to examine the edge, one to count
+// it, and three to put it and its mirror image into buckets. Sorting takes as many units again.
 const passes = 5
 
 // work counts the progress of building an adjacency, and stops when its context ends.
@@ -118,8 +118,7 @@ type work struct {
 
 func newWork(ctx context.Context, edges int) *work { return &work{ctx: ctx, edges: int64(edges)} }
 
-// each calls f as parallel.For does, until the context ends. All calls together add units to the progress for each
-// edge.
+// each calls f as parallel.For does, until the context ends. One call adds units × edges to the progress.
 func (w *work) each(n, chunk, units int, f func(lo, hi int)) {
 	_ = parallel.ForContext(w.ctx, n, chunk, func(lo, hi int) { // the caller checks stopped
 		f(lo, hi)

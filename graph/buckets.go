@@ -26,8 +26,9 @@ type buckets struct {
 	weight []float32 // nil: all 1
 }
 
-// newBuckets distributes the edges, of which there must be at least one. The function examine must have found them
-// valid. Each edge becomes one entry if the edges are mirrored, else two. It returns nil if the work is stopped.
+// newBuckets distributes the edges. There must be at least one, and examine must have found them valid. Each edge
+// becomes one entry if the edges are mirrored, else two. Self-loops are dropped. newBuckets returns nil if the work is
+// stopped.
 func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 	b := &buckets{rows: n}
 	entries := edges.Len()
@@ -40,7 +41,7 @@ func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 	}
 	k := (n-1)>>b.shift + 1
 	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
-	at := make([]int, chunks*k) // entries of chunk c in bucket j; later the position of the next one
+	at := make([]int, chunks*k) // entries of chunk c in bucket j; later the position of the next entry
 	w.each(edges.Len(), edgeChunk, 1, func(lo, hi int) {
 		count, shift := at[lo/edgeChunk*k:][:k], b.shift
 		from, to := edges.From[lo:hi], edges.To[lo:hi]
@@ -126,9 +127,9 @@ func (b *buckets) matrix(w *work) *mat.CSR {
 	return adj
 }
 
-// merge sorts bucket k by rows and columns: by the digits of the columns and then of the rows, the lowest digit first.
-// Of repeated entries it keeps the one with the largest weight. It leaves the entries at the front of the bucket and
-// returns their number. degree[i] becomes the number of entries of row i.
+// merge sorts bucket k by row and column, with a radix sort by column and then by row. Of repeated entries it keeps the
+// one with the largest weight. It leaves the entries at the front of the bucket and returns their number. degree[i]
+// becomes the number of entries of row i.
 func (b *buckets) merge(k int, degree []int64) (kept int) {
 	lo, hi := b.start[k], b.start[k+1]
 	entry, weight := b.entry[lo:hi], []float32(nil)

@@ -26,7 +26,7 @@ type Builder struct {
 	// Nodes is the number of nodes N. 0 means the number of rows of X.
 	Nodes int
 	// Edges is the list of edges: in any order, in one direction or both, repeated or not, with self-loops or not. The
-	// graph may keep its slices, as Adjacency does.
+	// graph may share its slices (see Adjacency).
 	Edges Edges
 	// X holds the features of node i in row i, N×d with d ≥ 1. The graph uses it without a copy.
 	X mat.Matrix
@@ -38,7 +38,7 @@ type Builder struct {
 	// IDs holds a name for each node, and ClassNames for each class. Nil means numbers. The graph uses both without a
 	// copy.
 	IDs, ClassNames []string
-	// Split lists the nodes of each part, in any order. The parts may be empty. They do not overlap.
+	// Split lists the nodes of each part, in any order. The parts may be empty. They must not overlap.
 	Split Split
 
 	outside error // the error for the first edge whose nodes do not fit in int32

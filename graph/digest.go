@@ -12,10 +12,10 @@ import (
 )
 
 // Digest identifies a graph and its split by content. Names, the file format and the storage of the features (dense,
-// sparse, in panels, in a file) do not matter. It is cheap, and has parts, so that a comparison can name what differs.
-// Identity.Fingerprint hashes every value instead, at the cost of a pass over the features.
+// sparse, in panels, in a file) do not matter. It is cheap, and it consists of parts, so that a comparison can name
+// what differs. Identity.Fingerprint instead hashes every value.
 //
-// Each part is 16 hexadecimal digits, the first quarter of a SHA-256. Its JSON keys are stable.
+// Each part is 16 hexadecimal digits, the first quarter of a SHA-256. The JSON keys are stable.
 type Digest struct {
 	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph.
 	Nodes    int `json:"nodes"`
@@ -47,8 +47,8 @@ const (
 	digestedValues              = 1 << 18
 )
 
-// DigestOf returns the digest of g. It costs O(N) for degrees and split, and reads at most 256 rows of the adjacency
-// and of the features. Errors of reading features are returned.
+// DigestOf returns the digest of g. It costs O(N) for degrees and split. If X has more than 2¹⁶ values, it reads at
+// most 256 rows of the adjacency and of the features. Errors of reading features are returned.
 func DigestOf(g *Graph) (Digest, error) {
 	d := Digest{
 		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
@@ -83,7 +83,7 @@ func digested(nodes, features int) []int32 {
 	return sample
 }
 
-// digest returns what is hashed so far as a digest.
+// digest returns the digest of what has been hashed so far.
 func (h hashing) digest() string { return hex.EncodeToString(h.Sum(nil)[:8]) }
 
 func digestList(list []int32) string {

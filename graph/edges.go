@@ -122,7 +122,7 @@ func (e *Edges) Check(n int, first int) error {
 func (e *Edges) check(lo, hi, n, first int) error {
 	bad, from, to := hi, e.From[lo:hi], e.To[lo:hi]
 	for i, u := range from {
-		if uint32(u) >= uint32(n) || uint32(to[i]) >= uint32(n) { // a negative number is large
+		if uint32(u) >= uint32(n) || uint32(to[i]) >= uint32(n) { // a negative number becomes a large one
 			bad = lo + i
 			break
 		}
@@ -144,7 +144,7 @@ func (e *Edges) unequal() error {
 		len(e.From), len(e.To), len(e.Weight))}
 }
 
-// fault returns what is wrong with edge i, an invalid one, which the message calls by number.
+// fault returns the error for edge i, which is invalid. The message calls it edge number.
 func (e *Edges) fault(i, n, number int) error {
 	u, v := e.From[i], e.To[i]
 	for _, node := range []int32{u, v} {

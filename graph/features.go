@@ -6,7 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// changed is features of another matrix type, which are changed as they are read.
+// changed applies a function to features of any matrix type as they are read.
 type changed struct {
 	of    mat.Matrix
 	apply func(block *mat.Dense, rows []int32, first int) // first is the first column of the block
@@ -27,7 +27,8 @@ func (c *changed) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// selectRows returns the given rows of x in a matrix of the same kind.
+// selectRows returns the given rows of x: a copy of the same type for *mat.Dense and *mat.CSR, else a matrix that reads
+// x.
 func selectRows(x mat.Matrix, rows []int32) mat.Matrix {
 	switch x := x.(type) {
 	case *mat.Dense:

@@ -19,7 +19,8 @@ type Identity struct {
 	//
 	// It is empty, and absent in JSON, unless it was requested.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Nodes, Edges (undirected), Features and Classes are its sizes; Train, Val and Test are the sizes of its split.
+	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph. Train, Val and Test are the sizes of its
+	// split.
 	Nodes    int `json:"nodes"`
 	Edges    int `json:"edges"`
 	Features int `json:"features"`
@@ -38,9 +39,8 @@ func (g *Graph) Sizes() Identity {
 }
 
 // Identify returns the identity of g. Its cost is one pass over the data. The fingerprint is the first half of a
-// SHA-256 of adjacency, features, classes, labels and split. Sparse features have another fingerprint than the same
-// features stored densely. Features of other types have the fingerprint of dense ones; errors of reading them are
-// returned.
+// SHA-256 of adjacency, features, classes, labels and split. The same features have different fingerprints if stored
+// sparsely or densely. Features of other types have the fingerprint of dense ones; errors of reading them are returned.
 func Identify(g *Graph) (Identity, error) {
 	id := g.Sizes()
 	h := newHashing()

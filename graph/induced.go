@@ -22,7 +22,7 @@ func (g *Graph) Induced(nodes []int32) *Graph {
 	}
 	for i, v := range nodes {
 		for e := g.Adj.Indptr[v]; e < g.Adj.Indptr[v+1]; e++ {
-			if p := position[g.Adj.Indices[e]]; p >= 0 { // ascending nodes keep their columns ascending
+			if p := position[g.Adj.Indices[e]]; p >= 0 { // columns stay ascending because nodes are
 				adj.Indices = append(adj.Indices, p)
 				if adj.Data != nil {
 					adj.Data = append(adj.Data, g.Adj.Data[e])
@@ -58,7 +58,7 @@ func (g *Graph) Induced(nodes []int32) *Graph {
 func (g *Graph) TrainingGraph() *Graph { return g.Induced(g.Split.Train) }
 
 // WithoutTest returns g without its test split and without the labels of the test nodes: what a hyperparameter search
-// may see. It shares features and edges with g. g must be valid.
+// may see. The result shares features and edges with g, which must be valid.
 func (g *Graph) WithoutTest() *Graph {
 	blind := *g
 	blind.Y = slices.Clone(g.Y)

@@ -86,7 +86,7 @@ func divide(row []float32, by float64) {
 }
 
 // Divided returns x with row i divided by sizes[i] as it is read. A program that has only some columns, and the sums
-// Σ_k |x_ik| over all columns, gets the features of NormalizedFeatures this way. Sizes are above 0.
+// Σ_k |x_ik| over all columns, gets the features of NormalizedFeatures this way. Sizes must be positive.
 func Divided(x mat.Matrix, sizes []float64) mat.Matrix {
 	return &changed{x, func(block *mat.Dense, rows []int32, _ int) {
 		for r, i := range rows {

@@ -27,8 +27,8 @@ type Operator struct {
 // §2.3 of the paper is a slip.
 func Symmetric(a *mat.CSR) Operator { return SymmetricOf(a, nil) }
 
-// SymmetricOf is Symmetric with the given Σ_j A_ij, for an a without some rows of the full graph. If degrees is nil,
-// they are computed from a.
+// SymmetricOf is Symmetric with the given Σ_j A_ij, for an adjacency a that lacks some rows of the full graph. If
+// degrees is nil, they are computed from a.
 func SymmetricOf(a *mat.CSR, degrees []float64) Operator {
 	scale := scales(a, degrees, func(degree float64) float64 { return 1 / math.Sqrt(degree+1) })
 	return Operator{Adj: a, Left: scale, Right: scale, Self: 1}
@@ -38,8 +38,8 @@ func SymmetricOf(a *mat.CSR, degrees []float64) Operator {
 // has weight 1.
 func Mean(a *mat.CSR) Operator { return MeanOf(a, nil) }
 
-// MeanOf is Mean with the given Σ_j A_ij, for an a without some rows of the full graph. If degrees is nil, they are
-// computed from a.
+// MeanOf is Mean with the given Σ_j A_ij, for an adjacency a that lacks some rows of the full graph. If degrees is nil,
+// they are computed from a.
 func MeanOf(a *mat.CSR, degrees []float64) Operator {
 	scale := scales(a, degrees, func(degree float64) float64 { return 1 / (degree + 1) })
 	return Operator{Adj: a, Left: scale, Self: 1}
@@ -98,7 +98,7 @@ func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 	return o.ApplyInto(ctx, dst, x, rows, position)
 }
 
-// ApplyInto is ApplyRows into a dst that already has its shape. dst may have more columns than x, which are not
+// ApplyInto is ApplyRows into a dst that already has its shape. If dst has more columns than x, the extra ones are not
 // modified. Nil rows mean all nodes in order. The result is bit-identical however features are cut into blocks of
 // columns.
 func (o Operator) ApplyInto(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {

@@ -59,7 +59,7 @@ func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 }
 
 // columns calls add with a range of columns of each given node, in the order of the nodes. The range begins at column
-// first. Calls for other ranges run concurrently.
+// first. Calls for different ranges run concurrently.
 func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) error {
 	_, d := x.Dims()
 	var rows mat.Dense

@@ -13,7 +13,7 @@ import (
 
 // asymmetry returns the first entry of a that breaks symmetry, and what is wrong with it: a self-loop, or an entry
 // without an equal one in the transpose. a is valid and square. Looking up the counterpart of each entry is slow, so
-// callers first let a mirror decide whether it is needed. The result is meaningless once ctx is done.
+// callers first use a mirror to decide whether that is needed. The result is meaningless once ctx is done.
 func asymmetry(ctx context.Context, a *mat.CSR) (i, j int, why string) {
 	const chunk = 1 << 12
 	type fault struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Validate returns every violation of the comments of g's fields, joined, each with the position, the value and the
-// limit, or nil. It reads all data once and writes nothing, so it is safe for concurrent use. It returns the error of
-// ctx soon after ctx ends.
+// Validate checks g against the comments of its fields. It returns the first violation of each kind, joined, each with
+// the position, the value and the limit, or nil. If the shape or a row of Adj is wrong, it checks nothing else. It only
+// reads g, so it is safe for concurrent use. It returns the error of ctx soon after ctx ends.
 func (g *Graph) Validate(ctx context.Context) error {
 	err := g.validate(ctx)
 	if ended := ctx.Err(); ended != nil {
@@ -70,8 +70,8 @@ func (g *Graph) checkNames() error {
 	return nil
 }
 
-// ValidateAdjacency returns every violation of the comment of Graph.Adj, joined, or nil. It reads all of a once. It
-// returns the error of ctx soon after ctx ends.
+// ValidateAdjacency checks a against the comment of Graph.Adj, and returns the first violation of each kind, joined, or
+// nil. If the shape or a row is wrong, it checks nothing else. It returns the error of ctx soon after ctx ends.
 func ValidateAdjacency(ctx context.Context, a *mat.CSR) error {
 	mirrored, err := validatePattern(ctx, a)
 	if err != nil {
@@ -83,8 +83,8 @@ func ValidateAdjacency(ctx context.Context, a *mat.CSR) error {
 	return ctx.Err()
 }
 
-// validatePattern returns the first fault of the shape of a and its rows. If there is none, it returns what a mirror
-// finds for a. Both share one pass over the entries, which may be in a file larger than memory.
+// validatePattern returns the first fault of the shape of a and its rows. If there is none, mirrored is the answer of a
+// mirror. Both checks share one pass over the entries, which may be in a file larger than memory.
 func validatePattern(ctx context.Context, a *mat.CSR) (mirrored bool, err error) {
 	switch n := a.Rows; {
 	case a.Cols != n:
@@ -99,7 +99,7 @@ func validatePattern(ctx context.Context, a *mat.CSR) (mirrored bool, err error)
 	return m.same(), nil
 }
 
-// validateEntries returns what is wrong with the entries of a, whose pattern is valid, joined.
+// validateEntries returns the first fault of each kind in the entries of a, joined. The pattern of a must be valid.
 func validateEntries(ctx context.Context, a *mat.CSR, mirrored bool) error {
 	var errs []error
 	if !mirrored {

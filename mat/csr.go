@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// CSR is a rows×cols sparse matrix in compressed rows: the entries of row i are at positions Indptr[i] to
+// CSR is a rows×cols sparse matrix in compressed sparse row format: the entries of row i are at positions Indptr[i] to
 // Indptr[i+1]−1, with columns Indices, ascending within a row, and values Data. A nil Data means that every stored
 // entry is 1, as in an unweighted adjacency.
 type CSR struct {
@@ -118,7 +118,7 @@ func (m *CSR) Dense() *Dense {
 	return d
 }
 
-// Sparse returns the non-zero entries of m. Data is never nil.
+// Sparse returns m as a sparse matrix of its non-zero entries. Data is never nil.
 func (m *Dense) Sparse() *CSR {
 	s := &CSR{Rows: m.Rows, Cols: m.Cols, Indptr: memory.Make[int64](m.Rows + 1), Data: []float32{}}
 	for i := range m.Rows {

@@ -8,23 +8,23 @@ import (
 	"github.com/graph-condensation/cgc/internal/product"
 )
 
-// Mul sets dst to a·b. The shapes are a m×k, b k×n, dst m×n.
+// Mul sets dst to a·b. a is m×k, b is k×n, and dst becomes m×n.
 func Mul(dst, a, b *Dense) {
 	_ = product.Mul(context.Background(), (*product.Dense)(dst), (*product.Dense)(a), (*product.Dense)(b))
 }
 
-// MulTA sets dst to aᵀ·b. The shapes are a k×m, b k×n, dst m×n.
+// MulTA sets dst to aᵀ·b. a is k×m, b is k×n, and dst becomes m×n.
 func MulTA(dst, a, b *Dense) {
 	_ = product.MulTA(context.Background(), (*product.Dense)(dst), (*product.Dense)(a), (*product.Dense)(b))
 }
 
-// MulTB sets dst to a·bᵀ. The shapes are a m×k, b n×k, dst m×n.
+// MulTB sets dst to a·bᵀ. a is m×k, b is n×k, and dst becomes m×n.
 func MulTB(dst, a, b *Dense) {
 	_ = product.MulTB(context.Background(), (*product.Dense)(dst), (*product.Dense)(a), (*product.Dense)(b))
 }
 
-// MulSparse sets dst to s·b. The shapes are s m×k, b k×n, dst m×n. The entries of a row are added in ascending order of
-// their columns.
+// MulSparse sets dst to s·b. s is m×k, b is k×n, and dst becomes m×n. The entries of a row are added in ascending order
+// of their columns.
 func MulSparse(dst *Dense, s *CSR, b *Dense) {
 	_ = product.MulSparse(context.Background(), (*product.Dense)(dst), (*product.CSR)(s), (*product.Dense)(b))
 }

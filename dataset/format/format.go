@@ -100,7 +100,7 @@ func Names() []string { return formats.Names() }
 // former maps the earlier names of formats to the names of the formats that read their files today.
 var former = map[string]string{"pyg": "npz", "scipy": "npz"}
 
-// Find returns the format of that name, or of that earlier name. An error is an *UnknownError.
+// Find returns the format with the given name or earlier name. An error is an *UnknownError.
 func Find(name string) (Format, error) {
 	f, err := formats.Find(name)
 	if today := former[strings.ToLower(name)]; err != nil && today != "" {
@@ -132,10 +132,10 @@ type Place struct {
 	FormatName string
 }
 
-// Recognise chooses the format for path, an existing file or folder: the one that is most certain. If no format
+// Recognise chooses the format that is most certain that it can read path, an existing file or folder. If no format
 // recognises a folder, but the folder contains the file of one graph, Recognise returns that file. An error is an
-// *UnrecognisedError, says that two formats are equally certain, or is a *SeveralError if a folder holds the files of
-// several graphs. If path is an address such as postgres://host/name, the format with its scheme reads it; if
+// *UnrecognisedError, a *SeveralError if a folder holds the files of several graphs, or an error that names formats
+// that are equally certain. If path is an address such as postgres://host/name, the format with its scheme reads it; if
 // there is none, the error lists the schemes that are read.
 func Recognise(path string) (Place, error) {
 	if isAddress(path) {
@@ -158,7 +158,7 @@ func Recognise(path string) (Place, error) {
 	return Place{}, err
 }
 
-// recognise asks each format for which asked is true and that supports folders, or files.
+// recognise chooses among the formats for which asked is true and that read folders or, if folder is false, files.
 func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
 	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
 	each(func(name string, f Format) {

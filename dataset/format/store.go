@@ -51,8 +51,8 @@ func isStore(f Format) bool { return is[ArrayStore](f) || is[TableStore](f) }
 func Stores() (names []string) { return namesOf(isStore) }
 
 // StoreFor returns the format that writes a condensed graph to path: the format called name or, if name is empty, the
-// one with the extension of path. An error is an *UnknownError or an
-// *UnknownExtensionError, or says that the format stores no condensed graphs.
+// format with the extension of path. An error is an *UnknownError or an *UnknownExtensionError, or says that the format
+// stores no condensed graphs.
 func StoreFor(path, name string) (store Format, err error) {
 	if name != "" {
 		f, err := Find(name)

@@ -12,7 +12,7 @@ import (
 type Streamer interface {
 	Format
 	// Stream opens the graph at path, which Recognise has recognised, and returns notes as Read does. The graph equals the
-	// result of Read. Labels, split and names are read immediately. It is an error if they need more than memory bytes.
+	// result of Read. Labels, split and IDs are read immediately. It is an error if they need more than memory bytes.
 	// Files stay open until Close.
 	Stream(ctx context.Context, path string, memory int64) (s *Stream, notes []string, err error)
 }
@@ -20,7 +20,7 @@ type Streamer interface {
 // StreamWriter is a Writer that accepts a graph in parts.
 type StreamWriter interface {
 	Writer
-	// WriteStream writes s, and reports the changes to its edges. The file equals the file that Write produces for the
+	// WriteStream writes s, and returns the changes to its edges. The file equals the file that Write produces for the
 	// same graph, and is written atomically. Temporary files are in the folder ".BASE.partial" next to it; the temporary
 	// files of a killed process are removed first.
 	WriteStream(ctx context.Context, path string, s *Stream, o Storing) (graph.Changes, error)
@@ -156,8 +156,8 @@ func (s *Stream) Check() (err error) {
 	return checkTraining(cmp.Or(s.Files["split"], s.Path), &graph.Graph{Split: s.Split})
 }
 
-// Locate adds the file to an error about a part of the graph. It returns other errors unchanged, and all errors if Path
-// is empty.
+// Locate adds the file to an error about a part of the graph. Other errors are returned unchanged, and so are all
+// errors if Path is empty.
 func (s *Stream) Locate(err error) error {
 	if s.Path == "" {
 		return err

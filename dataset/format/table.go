@@ -49,7 +49,7 @@ type Column struct {
 	Derived bool
 }
 
-// Check returns an error if a column of t does not have one cell per row. Columns must be slices.
+// Check returns an error if t has no nodes, or if a column does not have one cell per row. Columns must be slices.
 func (t *Tables) Check() error {
 	if t.Nodes.Rows == 0 {
 		return errors.New("the table of nodes is empty, must have at least 1 row")
@@ -129,7 +129,7 @@ func (t *Table) Blocks() iter.Seq2[*Table, error] {
 	}
 }
 
-// slice returns rows lo to hi of a column without a matrix.
+// slice returns rows lo to hi−1 of a column whose data are a slice.
 func (c Column) slice(lo, hi int) Column {
 	from, _ := c.Range(lo)
 	_, to := c.Range(hi - 1)

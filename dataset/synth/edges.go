@@ -57,12 +57,13 @@ func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 	}
 }
 
-// chunks calls draw for the chunks of edges from to want−1, from several goroutines. The error is one of draw.
+// chunks calls draw for the chunks of the edges from, …, want−1, from several goroutines. The error comes from draw or
+// ctx.
 func (m *maker) chunks(ctx context.Context, from, want int, draw func(lo, hi int) error) error {
 	return each(ctx, want-from, edgeChunk, func(lo, hi int) error { return draw(from+lo, from+hi) })
 }
 
-// each calls f for the chunks of [0, n), from several goroutines, until one returns an error.
+// each calls f for the chunks of [0, n), from several goroutines, until one returns an error or ctx is done.
 func each(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -100,7 +101,7 @@ func (m *maker) fill(e graph.Edges, first int) {
 	}
 }
 
-// thin sets e to the edges of a symmetric adjacency without n of them, which are evenly spaced in the order of rows.
+// thin sets e to the edges of a symmetric adjacency, except n edges that are evenly spaced in the order of rows.
 func thin(e *graph.Edges, adj *mat.CSR, n int) {
 	e.From, e.To = e.From[:0], e.To[:0]
 	edges := adj.NNZ() / 2

@@ -100,7 +100,7 @@ func (m *maker) labels(ctx context.Context) ([]int32, graph.Split, error) {
 type maker struct {
 	Shape
 	seed  [2]uint64
-	group []int32  // group[i] is the sub-class of node i, counted over all classes
+	group []int32  // group[i] is the sub-class of node i; sub-classes are numbered across all classes
 	stub  []int32  // nodes, repeated in proportion to their weight, by sub-class
 	start []uint64 // stub[start[k]:start[k+1]] is sub-class k
 }
@@ -114,7 +114,8 @@ const (
 	forFeatures
 )
 
-// stream returns the generator of a chunk for a purpose. Each chunk has its own, so any worker can do any chunk.
+// stream returns the generator of a chunk for a purpose. Each chunk has its own generator, so that any worker can draw
+// it.
 func (m *maker) stream(purpose, chunk int) *rand.ChaCha8 {
 	var key [32]byte
 	for i, v := range []uint64{m.seed[0], m.seed[1], uint64(purpose), uint64(chunk)} {
@@ -132,7 +133,7 @@ const (
 	stubs = 2
 )
 
-// draw draws the sub-class and the weight of each node. The smallest class is a quarter of the largest.
+// draw draws the sub-class and the weight of each node. The smallest class is about a quarter of the largest.
 func (m *maker) draw(ctx context.Context) error {
 	random := rand.New(m.stream(forNodes, 0))
 	m.group = memory.Make[int32](m.Nodes)[:0]

@@ -44,7 +44,8 @@ const Prefix = "made-"
 
 // shapes holds the sizes of the paper's data sets (its table of statistics). Edges are undirected: the paper's numbers
 // for Flickr and Reddit count both directions and are halved. papers100m has the sizes of ogbn-papers100M (Hu et al.
-// 2020), and mag240m those of the papers of MAG240M (Hu et al. 2021): edges are citations, and few nodes have labels.
+// 2020), and mag240m the sizes of the papers in MAG240M (Hu et al. 2021): edges are citations, and few nodes have
+// labels.
 var shapes = registry.New[Shape]("shape").With("cora", Shape{
 	Nodes: 2_708, Edges: 5_429, Features: 1_433, Classes: 7, Train: 140, Val: 500, Test: 1_000,
 	Balanced: true, Words: 18, Signal: 0.25,

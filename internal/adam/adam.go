@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Optimizer updates matrices along their gradients.
+// Optimizer updates matrices, given their gradients.
 type Optimizer struct {
 	// Rate is the step size. Decay times a parameter is added to its gradient.
 	Rate, Decay float64
@@ -26,7 +26,7 @@ func New(rate float64, parameters ...*mat.Dense) *Optimizer {
 	return o
 }
 
-// Step changes each parameter by one step along its gradient. It ignores gradients after the last parameter.
+// Step moves each parameter one step against its gradient. It ignores gradients after the last parameter.
 func (o *Optimizer) Step(gradients ...*mat.Dense) {
 	o.steps.Data[0]++
 	k := kernel.Adam{
@@ -48,7 +48,7 @@ type step struct {
 
 var steps parallel.Loop[step]
 
-// Restart forgets all steps. The parameters stay.
+// Restart forgets all steps, but keeps the parameters.
 func (o *Optimizer) Restart() {
 	o.steps.Data[0] = 0
 	for i := range o.parameters {

@@ -18,8 +18,9 @@ import (
 type Assessment struct {
 	// Classifier is fitted to T = 1/(K+1) Σ_l H⁽ˡ⁾ (eqs. 13, 14).
 	Classifier
-	// Confidence[l][i] is r of training node i's embedding in H⁽ˡ⁾, in [0, 1]: softmax(h·W) at the true class. A
-	// misclassified embedding gets the smallest value of its H⁽ˡ⁾. Confidence[l] is nil for a hop that was not evaluated.
+	// Confidence[l][i] is the confidence r of training node i's embedding in H⁽ˡ⁾, in [0, 1]: softmax(h·W) at the true
+	// class. A misclassified embedding gets the smallest confidence in H⁽ˡ⁾. Confidence[l] is nil if hop l was not
+	// evaluated.
 	Confidence [][]float32
 	// Error[c] is e_c = 1 − F1 of class c, predicted from H⁽ᴷ⁾; 0 for a class without training nodes.
 	Error []float64
@@ -28,8 +29,8 @@ type Assessment struct {
 }
 
 // Fit fits the classifier to the mean of h and evaluates it on H⁽ᴷ⁾ only. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes,
-// each n×d; y holds their classes in [0, classes). The errors are the same as those of LeastSquares. The result is the
-// same for any number of threads.
+// each n×d; y holds their classes in [0, classes). It fails when LeastSquares fails. The result is the same for any
+// number of threads.
 func Fit(ctx context.Context, h []mat.View, y []int32, classes int) (Assessment, error) {
 	if len(h) == 0 {
 		panic("assess: no embeddings")
@@ -88,7 +89,7 @@ func judge(h mat.View, w *mat.Dense, y []int32) (confidence []float32, predicted
 		for i := lo; i < hi; i++ {
 			row := z.Row(i - lo)
 			top := kernel.Maximum(row)
-			predicted[i] = int32(max(0, slices.Index(row, top))) // −1 if all outputs are NaN
+			predicted[i] = int32(max(0, slices.Index(row, top))) // Index returns −1 if all outputs are NaN
 			total := kernel.ExpShifted(row, row, top)
 			confidence[i] = row[y[i]] / total
 			smallest = min(smallest, confidence[i])

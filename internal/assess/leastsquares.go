@@ -19,11 +19,10 @@ import (
 type Classifier struct {
 	// W is d×classes.
 	W *mat.Dense
-	// Rank is the number of directions of T that count. If it is below d, many W fit equally well, and W is the one of
-	// smallest norm.
+	// Rank is the numerical rank of T. If it is below d, many W fit equally well, and W is the one of smallest norm.
 	Rank int
-	// Condition is σ_max/σ_min of T over the directions that count. It is at least 1, and accurate within a factor of two.
-	// If Scales exceeds MostScales, it is the condition of T after its columns are scaled to similar norms.
+	// Condition is σ_max/σ_min of T over the directions that Rank counts. It is at least 1, and accurate within a factor
+	// of two. If Scales exceeds MostScales, it is the condition of T after its columns are scaled to similar norms.
 	Condition float64
 	// Scales is scales.Ratio of the norms of the columns of T. If it exceeds MostScales, Largest is the column with the
 	// largest norm.
@@ -143,7 +142,8 @@ func solveDual(ctx context.Context, s hops, y []int32, classes int) (fitted Clas
 	return fitted, ctx.Err()
 }
 
-// solution returns the classifier whose W solves gram·W = right, both for SD. norms are those of the columns of SD.
+// solution returns the classifier whose W solves gram·W = right, both for SD. norms holds the norms of the columns of
+// SD.
 func (s hops) solution(
 	ctx context.Context, gram *factor.Symmetric, right []float64, classes int, norms []float64,
 ) (fitted Classifier, err error) {
@@ -169,7 +169,7 @@ const cut = 1e-7
 
 // usable reports whether a Gram matrix with this trace can be used without scaling.
 func usable(trace, scales float64) bool {
-	const least = 0x1p-70 // squares of numbers near 2⁻⁴⁵ are close to the smallest float32
+	const least = 0x1p-70 // below it, squares of small entries of T may underflow in float32 (normal down to 2⁻¹²⁶)
 	return trace >= least && !math.IsInf(trace, 1) && scales <= MostScales
 }
 
@@ -243,7 +243,7 @@ func (s hops) sum(dst *mat.Dense, lo int) {
 	}
 }
 
-// norm returns the root mean square of the norms of the rows of T, from those of the columns of S.
+// norm returns the root mean square of the row norms of T, given the column norms of S.
 func (s hops) norm(norms []float64) float64 {
 	sum := 0.0
 	for _, v := range norms {

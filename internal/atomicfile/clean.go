@@ -42,7 +42,7 @@ func named(file *os.File, path string) bool {
 func Clean(path string) {
 	path = filepath.Clean(path)
 	folder := filepath.Dir(path)
-	entries, _ := os.ReadDir(folder) // writing reports the error; a folder comes before what it replaced
+	entries, _ := os.ReadDir(folder) // writing reports the error; a folder precedes the .old folder that it replaced
 	for _, entry := range entries {
 		if left := filepath.Join(folder, entry.Name()); isTemporary(entry.Name(), filepath.Base(path)) && ours(left) {
 			remove(left, path)
@@ -95,7 +95,7 @@ func remove(left, path string) {
 	_ = discard(left)
 }
 
-// discard removes a file or a folder. It makes read-only folders writable first.
+// discard removes a file or a folder. If that fails, it makes the folders inside writable and tries again.
 func discard(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil

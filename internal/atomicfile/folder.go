@@ -31,7 +31,7 @@ func Folder(path string, write func(folder string) error) (err error) {
 	if err := write(folder); err != nil {
 		return err
 	}
-	if err := os.Chmod(folder, 0o755); err != nil { // os.MkdirTemp keeps it private
+	if err := os.Chmod(folder, 0o755); err != nil { // os.MkdirTemp made it private
 		return reason(err)
 	}
 	if err := syncAll(folder); err != nil {

@@ -40,7 +40,7 @@ func ours(path string) bool {
 // lockOf returns the folder itself. A file in it could already be gone while the folder is being removed.
 func lockOf(folder string) string { return folder }
 
-// openLock opens the folder, which is its own lock. It fails for a file or a link, which is not ours.
+// openLock opens the folder, which is its own lock. It fails for a file or a link, which Scratch did not create.
 func openLock(folder string) (*os.File, error) {
 	return os.OpenFile(folder, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }

@@ -1,5 +1,5 @@
-// Package budget holds what estimates of memory and time share: the memory of the process itself, the rates of an
-// ordinary machine, the size of a graph, and the search for the smallest memory limit that suffices.
+// Package budget holds what memory and time estimates share: the memory of the process itself, the rates of an ordinary
+// machine, the size of a graph, and the search for the smallest sufficient memory limit.
 package budget
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// The resident set of a process that has not begun to work, in bytes, with the pages of its program: at all, with the
-// code of the propagation, and with the code of models and a sample to train them on.
+// The resident memory of a process before its work begins, in bytes, including the pages of the program: in general,
+// with the code for propagation, and with the code for models and a sample to train them on.
 const (
 	Process     = memory.Process
 	Propagating = 32 << 20
@@ -24,19 +24,19 @@ const Margin = 256 << 20
 const (
 	Disk     = 1e9  // bytes read from a disk, or written to it
 	Gather   = 1e10 // bytes of rows at random places in memory
-	Cached   = 3e10 // the same in blocks so narrow that most rows are in the cache
+	Cached   = 3e10 // like Gather, in blocks so narrow that most rows are in the cache
 	Products = 1e11 // floating-point operations of matrix products
-	Entries  = 4e8  // entries of an adjacency that are built
+	Entries  = 4e8  // adjacency entries that are built
 )
 
-// Mapped returns the bytes of the page tables of input bytes that are mapped from a file.
+// Mapped returns the bytes of the page tables for input bytes of mapped files.
 func Mapped(input int64) int64 { return input / 512 }
 
 // Reading returns the part of a memory limit for the pages of mapped files that are being read.
 func Reading(limit int64) int64 { return limit / 16 }
 
-// Least returns the smallest memory limit, from limit on, that is at least need(limit). Part of the need may grow with
-// the limit, by much less than the limit itself.
+// Least returns the smallest memory limit that is at least limit and at least its own need. Part of the need may grow
+// with the limit, by much less than the limit itself.
 func Least(limit int64, need func(limit int64) int64) int64 {
 	for range 100 {
 		bytes := need(limit)

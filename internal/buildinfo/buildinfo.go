@@ -41,7 +41,8 @@ func This() Info {
 	return of(build)
 }
 
-// of reads the version and the commit of this module, which is the main one, one below it or a dependency.
+// of reads the version and the commit of this module. This module is the main module, a module above it or a
+// dependency.
 func of(build *debug.BuildInfo) Info {
 	i := Info{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if revision != "" {

@@ -1,4 +1,4 @@
-// Package content has what readers of graphs share: labels, the index that pandas writes, notes about edges, and the
+// Package content holds what readers of graphs share: labels, the index that pandas writes, notes about edges, and the
 // memory for the content of a file.
 package content
 
@@ -61,8 +61,8 @@ func ShiftLabels(y []int32) {
 	}
 }
 
-// Column returns the index of the first column in header with one of the names, ignoring case, or −1. The first name
-// that the header has decides.
+// Column returns the index of the first column in header with one of the names, ignoring case, or −1. Earlier names
+// take precedence.
 func Column(header, names []string) int {
 	for _, name := range names {
 		if i := slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
@@ -72,8 +72,8 @@ func Column(header, names []string) int {
 	return -1
 }
 
-// indexName matches the names that pandas gives to an index without a name: in a Parquet file, and when it reads a .csv
-// file that to_csv wrote. If a table is written and read several times, the latter gets a second number.
+// indexName matches the names that pandas gives to an index without a name: in a Parquet file, and on reading a .csv
+// file from to_csv. If a table is written and read several times, the name in a .csv file gets a second number.
 var indexName = regexp.MustCompile(`^(Unnamed: \d+(\.\d+)?|__index_level_\d+__)$`)
 
 // IsIndex reports whether column i of header is one in which pandas wrote the index, which holds row numbers and is not

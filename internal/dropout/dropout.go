@@ -45,7 +45,8 @@ const (
 type masking struct {
 	dst             []float32
 	seed, threshold uint64
-	// keep is the two values, indexed by whether the element is kept. A branch on random bits would often be mispredicted.
+	// keep holds the two values, indexed by whether the element is kept. A branch on random bits would often be
+	// mispredicted.
 	keep [2]float32
 }
 
@@ -64,7 +65,8 @@ func (m *masking) at(k uint64) float32 {
 
 const golden = 0x9e3779b97f4a7c15 // 2⁶⁴ divided by the golden ratio: the step of SplitMix64 (Steele et al. 2014)
 
-// fill sets dst to the elements of the mask from lo on, a multiple of 4. Each 64-bit output of SplitMix64 gives four.
+// fill sets dst to the elements of the mask from lo on. lo is a multiple of 4. Each 64-bit output of SplitMix64 gives
+// four elements.
 func (m *masking) fill(dst []float32, lo int) {
 	state := m.seed + uint64(lo/4)*golden
 	for len(dst) > 0 {

@@ -44,7 +44,7 @@ type Sorter struct {
 
 // plan is a division of the available memory.
 type plan struct {
-	buckets int // maximum of a level
+	buckets int // largest number of buckets in a level
 	block   int // entries of a bucket that are written at once
 	limit   int // entries that one goroutine sorts in memory
 }
@@ -81,7 +81,7 @@ func New(folder string, nodes int, entries, memory int64, weighted bool) *Sorter
 	return s
 }
 
-// Changes reports the changes to the edges. It is complete after Sort.
+// Changes returns the changes to the edges. It is complete after Sort.
 func (s *Sorter) Changes() graph.Changes {
 	c := graph.Changes{Entries: int(s.entries.Load()), Loops: int(s.loops.Load())}
 	c.Merged = c.Entries - c.Loops - int(s.kept/2)
@@ -101,7 +101,8 @@ type entries struct {
 	next   []int32
 }
 
-// idleChunks and idleSorts hold unused memory. They are two, because a bucket has many more entries than a chunk.
+// idleChunks and idleSorts hold unused memory. There are two pools, because a bucket has many more entries than a
+// chunk.
 var (
 	idleChunks = sync.Pool{New: func() any { return new(entries) }}
 	idleSorts  = sync.Pool{New: func() any { return new(entries) }}
@@ -162,7 +163,7 @@ func (s *Sorter) addChunk(edges graph.Edges, lo, hi int) error {
 			put(v, u, i)
 		}
 	}
-	begin := int32(0) // next now holds the ends
+	begin := int32(0) // next[k] is now the end of bucket k
 	for k := range l.buckets {
 		end := next[k]
 		weight := weights(local.weight, s.weighted, int(begin), int(end))
@@ -244,7 +245,7 @@ func (s *Sorter) sortBucket(ctx context.Context, b *bucket) ([]unit, error) {
 	return units, nil
 }
 
-// sortInMemory sorts a bucket into a unit. A bucket that is larger than the memory has a single key, which repeats.
+// sortInMemory sorts a bucket into a unit. A bucket that is larger than the memory limit contains one key, repeated.
 func (s *Sorter) sortInMemory(b *bucket) (unit, error) {
 	m := idleSorts.Get().(*entries)
 	defer idleSorts.Put(m)

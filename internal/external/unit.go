@@ -10,7 +10,7 @@ import (
 // column of each entry and, if edges have weights, the weight of each entry.
 type unit struct {
 	first uint64
-	rows  int // more than 1 only if all of them are complete
+	rows  int // more than 1 only if all rows are complete
 	count int
 	file  *os.File // nil if there are no entries
 }
@@ -51,9 +51,9 @@ func (s *Sorter) writeUnit(b *bucket, key []uint64, weight []float32) (unit, err
 	return u, nil
 }
 
-// rows is the content of a unit, and memory for the next one.
+// rows is the content of a unit. Its memory is reused for the next unit.
 type rows struct {
-	first   int // row
+	first   int // number of the first row
 	degrees []uint32
 	columns []int32
 	weights []float32

@@ -11,7 +11,7 @@ import (
 
 // Sink receives an adjacency in parts. The arguments are valid only during the call.
 type Sink interface {
-	// Pointers receives Indptr[first], Indptr[first+1], …. A later call may replace the last one.
+	// Pointers receives Indptr[first], Indptr[first+1], …. A later call may replace the last pointer.
 	Pointers(first int, indptr []int64) error
 	// Indices receives Indices[at], Indices[at+1], … and, if the graph has weights, Data[at], Data[at+1], ….
 	Indices(at int64, indices []int32, data []float32) error

@@ -30,7 +30,7 @@ func (e NotPositive) Error() string {
 type Cholesky struct{ u blas64.Triangular }
 
 // choleskyBlock is the number of rows of U that are computed before the rest of the matrix is updated. The update is a
-// matrix product of that depth. With 64, it takes nearly all of the time.
+// matrix product of that depth. With 64 rows, the update takes nearly all of the time.
 const choleskyBlock = 64
 
 // Cholesky factors s and does not modify it. The cost is N³/3 multiplications.

@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Solution is what PseudoSolve finds for a positive semi-definite S.
+// Solution is the result of PseudoSolve for a positive semi-definite S.
 type Solution struct {
 	// X is S⁺B, row-major with as many columns as B.
 	X []float64

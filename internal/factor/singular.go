@@ -86,13 +86,13 @@ func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*ma
 	return Orthonormal(ctx, u)
 }
 
-// CentredLeftByKrylov is CentredLeftByGram for x of many columns, by the Rayleigh-Ritz method in a block Krylov space
-// (Musco and Musco 2015). sample contains some rows of x. Power iteration on sample, from k+Oversampling random vectors
-// of src, gives V. The Krylov space is spanned by
+// CentredLeftByKrylov is like CentredLeftByGram, for an x with many columns. It uses the Rayleigh-Ritz method in a
+// block Krylov space (Musco and Musco 2015). sample contains some rows of x. Power iteration on sample, from
+// k+Oversampling random vectors of src, gives V. The Krylov space is spanned by
 //
 //	[V, XᵀXV].
 //
-// It reads x three times and needs 8·n·d·(k+Oversampling) operations. The error is ctx.Err() or ErrRange.
+// It reads x twice and needs 8·n·d·(k+Oversampling) operations. The error is ctx.Err() or ErrRange.
 func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.Source) (*mat.Dense, error) {
 	_, d := x.Dims()
 	v := gaussian(d, k+Oversampling, src)

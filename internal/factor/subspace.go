@@ -36,8 +36,8 @@ func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors
 // LeadingEigen returns at least the k largest eigenvalues of a positive semi-definite g, largest first, and their
 // eigenvectors as columns, n×m with m ≥ min(k, n).
 //
-// If 3·(k+Oversampling) exceeds the order of g, all are found by Eigen. Otherwise subspace iteration (Halko, Martinsson
-// and Tropp 2011, §4.5) starts from k+Oversampling random vectors V of src and repeats
+// If 3·(k+Oversampling) exceeds the order of g, or g is zero, Eigen finds all eigenvalues. Otherwise subspace iteration
+// (Halko, Martinsson and Tropp 2011, §4.5) starts from k+Oversampling random vectors V of src and repeats
 //
 //	V ← orthonormal basis of GV
 //
@@ -45,8 +45,7 @@ func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors
 // VᵀGV follows. If eigenvalues are close together at the cut, the selected ones may not be the largest. That hardly
 // lowers the trace.
 //
-// A step costs 2n²(k+Oversampling) operations. The result depends only on g, k and src. Errors are the same as those of
-// Eigen.
+// A step costs 2n²(k+Oversampling) operations. The result depends only on g, k and src. Errors are as in Eigen.
 func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *mat.Dense,
 	err error) {
 	m := k + Oversampling
@@ -78,7 +77,7 @@ func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (va
 	var projected mat.Dense
 	mat.MulTA(&projected, v, image)
 	ritz := NewSymmetric(v.Cols)
-	for i := range v.Cols { // rounding leaves it not quite symmetric
+	for i := range v.Cols { // rounding makes it slightly asymmetric
 		for j := range v.Cols {
 			ritz.Data[i*v.Cols+j] = (float64(projected.Row(i)[j]) + float64(projected.Row(j)[i])) / 2
 		}
@@ -130,7 +129,7 @@ func Orthonormal(ctx context.Context, v *mat.Dense) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	if turn == nil { // columns that depend on others, or nearly
+	if turn == nil { // some columns are linearly dependent, or nearly so
 		values, vectors, err := g.EigenColumns(ctx)
 		if err != nil {
 			return nil, err

@@ -87,7 +87,8 @@ func (s sums[T]) by(loop func(s sums[T])) {
 	}
 }
 
-// rows calls add with the sum, each entry e and the data of each row, and then scales the sum.
+// rows calls add for each entry e of each row, with the sum of the row and the data of the entry, and then scales the
+// sum.
 func (s sums[T]) rows(add func(sum []float32, e int64, x []T)) {
 	for r, factor := range s.scale {
 		sum := s.dst.Data[r*s.dst.Stride:][:s.d]

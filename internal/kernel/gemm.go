@@ -44,7 +44,7 @@ func (b Block) check(name string, rows, columns int) {
 	}
 }
 
-// Gemm sets C = A·B, or C += A·B if accumulate. C is m×n, A m×k and B k×n.
+// Gemm sets C = A·B, or C += A·B if accumulate is true. C is m×n, A m×k and B k×n.
 //
 // The sum over k of each element runs in ascending order, in blocks whose bounds depend only on k, so splitting m or n
 // over several calls gives the same bits. Each call packs B again, so m should be at least a few hundred. C must not
@@ -185,8 +185,8 @@ func (im *implementation) aheadBytes(a Block, k int) int {
 	return 0
 }
 
-// packColumns copies rows p0 to p1, columns j0 to j1 of b into consecutive panels of im.columns columns, each panel row
-// by row. Missing columns of the last panel are zero.
+// packColumns copies rows p0 to p1−1, columns j0 to j1−1 of b into consecutive panels of im.columns columns, each panel
+// row by row. Missing columns of the last panel are zero.
 func (im *implementation) packColumns(dst []float32, b Block, p0, p1, j0, j1 int) {
 	for j := j0; j < j1; j += im.columns {
 		columns := min(im.columns, j1-j)
@@ -208,8 +208,8 @@ func (im *implementation) packColumns(dst []float32, b Block, p0, p1, j0, j1 int
 	}
 }
 
-// packRows copies rows i0 to i1, columns p0 to p1 of a into consecutive strips of im.rows rows, each strip column by
-// column. Missing rows of the last strip are zero.
+// packRows copies rows i0 to i1−1, columns p0 to p1−1 of a into consecutive strips of im.rows rows, each strip column
+// by column. Missing rows of the last strip are zero.
 func (im *implementation) packRows(dst []float32, a Block, i0, i1, p0, p1 int) {
 	rs, cs := a.strides()
 	for i := i0; i < i1; i += im.rows {

@@ -28,7 +28,7 @@ type implementation struct {
 	// after its rows of a.
 	rows, columns int
 	tile          microKernel
-	packA         bool // tile wants rs=1, cs=rows
+	packA         bool // tile requires rs=1, cs=rows
 	packStrided   bool // tile is slow if columns of A are large powers of two apart, which share few cache sets
 	depth         int  // longest k of a block
 	height        int  // rows of A per block

@@ -161,8 +161,8 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 	}
 }
 
-// gather cuts the columns into as few panels as the loop allows, with about equal numbers of registers: most registers
-// of lanes values.
+// gather cuts the columns into as few panels as the loop allows, with about equal numbers of registers. A register
+// holds lanes values, and a panel at most most registers.
 func gather(most, lanes int, loop func(dst *float32, ldd int, rows *int32, first, count int, position *int32,
 	indptr *int64, indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int),
 ) func(g gathering) {
@@ -187,8 +187,8 @@ type (
 		weights, scale *float32, x *T, ldx int)
 )
 
-// sumPanels cuts the columns into panels of at most 64. If all rows are empty, it calls portable: the other loops
-// prefetch entries. weighted is nil if there are never weights.
+// sumPanels cuts the columns into panels of at most 64. If all rows are empty, it calls portable, because the other
+// loops prefetch entries. weighted is nil if there are never weights.
 func sumPanels[T float32 | uint16](
 	plain summer[T], weighted weightedSummer[T], portable func(s sums[T]),
 ) func(s sums[T]) {

@@ -172,7 +172,7 @@ func lowestGeneric(nearest []int32, least, value []float32, index []int32, m int
 	}
 }
 
-// closestGeneric compares tiles of 4 columns, in the lanes that begin with that of the first centre.
+// closestGeneric compares tiles of 4 columns, from the lane of the first centre on.
 func closestGeneric(value []float32, index []int32, product, norms []float32, m int, first int32) {
 	norms = norms[:4]
 	for i := range m {

@@ -81,8 +81,8 @@ func ReLU(dst, x []float32) {
 	best.relu(dst, x)
 }
 
-// ReLUGrad sets dst = g where x > 0 and 0 elsewhere. With x the input or the output of ReLU and g the gradient after
-// it, dst is the gradient before it. dst may be g or x.
+// ReLUGrad sets dst = g where x > 0 and 0 elsewhere. If x is the input or the output of ReLU and g is the gradient
+// after ReLU, dst is the gradient before it. dst may be g or x.
 func ReLUGrad(dst, g, x []float32) {
 	equal(len(dst), len(x))
 	equal(len(dst), len(g))

@@ -1,4 +1,4 @@
-// Package known tells public graphs by the fingerprints of their content.
+// Package known identifies public graphs by the fingerprints of their content.
 package known
 
 import "fmt"
@@ -13,8 +13,8 @@ type Graph struct {
 	Variant string
 }
 
-// Graphs returns the public graphs whose fingerprint is known, computed from the files that their authors publish.
-// The data sets flickr, reddit and products, and arxiv with OGB's features, are not among them.
+// Graphs returns the public graphs with a known fingerprint. The fingerprints were computed from the files that the
+// authors publish. The data sets flickr, reddit and products, and arxiv with OGB's features, are not among the graphs.
 func Graphs() []Graph {
 	return []Graph{
 		{Name: "cora", Fingerprint: "44ff285387fc1692cccf7ce78355b0f0"},

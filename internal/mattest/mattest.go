@@ -1,4 +1,4 @@
-// Package mattest has what tests share: matrices, numbers of threads, and errors.
+// Package mattest has helpers for tests: matrices, numbers of threads, and errors.
 package mattest
 
 import (
@@ -71,7 +71,7 @@ func AtThreads(f func(threads int)) {
 	}
 }
 
-// IgnoresThreads checks that f returns the same at any number of threads, bit for bit, and returns that.
+// IgnoresThreads checks that the result of f is bit-identical for any number of threads, and returns the result.
 func IgnoresThreads[T any](t testing.TB, f func() T) (first T) {
 	t.Helper()
 	AtThreads(func(threads int) {
@@ -94,7 +94,7 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// First is Must for a call with two results, of which the second is not read.
+// First is Must for a call with two results. It drops the second one.
 func First[T, U any](v T, _ U, err error) T { return Must(v, err) }
 
 // OK stops the test if err is not nil.

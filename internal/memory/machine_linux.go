@@ -53,7 +53,7 @@ func ownGroups() string {
 }
 
 // groupLimit returns the smallest limit of control groups and their parents, or the largest number if there is none. A
-// container may see its own group as the root, under another name, and the walk ends there. Swap space counts if the
+// container may see its own group as the root, under another name, and the search ends there. Swap space counts if the
 // group may use it.
 func groupLimit(groups, root string, swap int64) int64 {
 	limit := int64(math.MaxInt64)

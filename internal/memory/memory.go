@@ -17,7 +17,7 @@ type Number interface {
 }
 
 // Make returns n zeros. A large slice gets huge pages if the system has them. Its first use then causes far fewer page
-// faults, and random accesses need no walks of the page table, which were a fifth of the time of propagation. If the
+// faults, and random accesses need no walks of the page table, which took a fifth of the time of propagation. If the
 // system does not allow the allocation, Make panics with an *Exceeded, because otherwise the system would kill the
 // process. Recover converts that panic to an error.
 func Make[T Number](n int) []T {
@@ -102,7 +102,7 @@ const ByMachine = "the machine has"
 // usualReadAhead is the default of Linux, which a disk's setting may change.
 const usualReadAhead = 128 << 10
 
-// Process is the resident set of a process that has not begun to work, in bytes.
+// Process is the resident memory of a process before its work begins, in bytes.
 const Process = 24 << 20
 
 // Bounded sets the memory limit of the garbage collector in bytes; 0 means no limit. It leaves room for memory that the

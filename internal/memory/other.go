@@ -2,7 +2,8 @@
 
 package memory
 
-// Only Linux is asked about the machine and for huge pages. Elsewhere all of it is unknown, and there is no limit.
+// Only on Linux does this package read the properties of the machine and request huge pages. On other systems they are
+// unknown, and there is no limit.
 
 // Cache returns 0, for unknown.
 func Cache() int64 { return 0 }

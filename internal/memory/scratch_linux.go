@@ -17,8 +17,8 @@ func nameless(folder string) (*os.File, error) {
 	return unnamed(folder)
 }
 
-// reserve sets the size of file and reserves space on the disk. Without space, a later write to the mapped file would
-// kill the process.
+// reserve sets the size of file and, where the file system supports it, reserves the space on disk. Without space, a
+// later write to the mapped file would kill the process.
 func reserve(file *os.File, size int64) error {
 	err := unix.Fallocate(int(file.Fd()), 0, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) {

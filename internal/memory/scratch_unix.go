@@ -42,7 +42,7 @@ func fetch(ctx context.Context, b []byte) {
 	}
 }
 
-// tell advises the system about the full pages in b. It may decline: everything works without its help.
+// tell advises the system about the full pages in b. The system may ignore the advice.
 func tell(b []byte, advice int) {
 	if full := fullPages(b); len(full) > 0 {
 		_ = unix.Madvise(full, advice)

@@ -50,7 +50,7 @@ func Width(cols, width int) int {
 	return width
 }
 
-// OfFloats returns the matrix of the given panels. It keeps the slices. An error names the first panel of a wrong
+// OfFloats returns the matrix of the given panels, without copying them. An error names the first panel with a wrong
 // length.
 func OfFloats(rows, cols, width int, panels [][]float32) (*Matrix, error) {
 	p := &Matrix{rows: rows, cols: cols, width: width, storage: mat.F32, floats: panels}
@@ -123,8 +123,8 @@ func (p *Matrix) Halves(k int) []uint16 {
 // columns returns the number of columns of panel k.
 func (p *Matrix) columns(k int) int { return min(p.width, p.cols-k*p.width) }
 
-// ReadBlock implements mat.Matrix. Consecutive rows are read together. An error names the first value of the block, in
-// its order, that is not finite. Panels therefore need not be read in advance to validate them.
+// ReadBlock implements mat.Matrix. Consecutive rows are read together. The error names the first non-finite value of
+// the block, in row-major order. Panels therefore need not be read in advance to validate them.
 func (p *Matrix) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	p.read(dst, rows, lo, hi)
 	at := kernel.FirstNotFinite(dst.Data)
@@ -220,7 +220,7 @@ func Copy(x mat.Matrix, width int, s mat.Storage) (*Matrix, error) {
 }
 
 // InOrder tells the system that x will be read in order, if x is a *mat.Dense or *Matrix that is mapped from a file.
-// done ends this. A matrix of another type is ignored.
+// done withdraws that. A matrix of another type is ignored.
 func InOrder(x mat.Matrix) (done func()) { return announce(x, memory.InOrder, memory.InOrder) }
 
 // Sparsely is like InOrder, but says that some rows will be read, in any order.

@@ -31,7 +31,7 @@ func (g *Group) Wait() {
 // raised keeps the value of the first panic of several goroutines.
 type raised struct{ atomic.Pointer[any] }
 
-// rescue must be deferred.
+// rescue keeps the value of the first panic. It must be deferred.
 func (r *raised) rescue() {
 	if value := recover(); value != nil {
 		first := value // a copy, so that nothing is allocated without a panic

@@ -31,7 +31,7 @@ type CSR struct {
 	Data       []float32
 }
 
-// Mul sets dst to a·b. The shapes are a m×k, b k×n, dst m×n.
+// Mul sets dst to a·b. a is m×k, b is k×n, and dst becomes m×n.
 func Mul(ctx context.Context, dst, a, b *Dense) error {
 	if a.Cols != b.Rows {
 		panic(fmt.Sprintf("mat: %d×%d times %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
@@ -40,7 +40,7 @@ func Mul(ctx context.Context, dst, a, b *Dense) error {
 	return product(ctx, dst, a, b, false, false, a.Cols)
 }
 
-// MulTA sets dst to aᵀ·b. The shapes are a k×m, b k×n, dst m×n.
+// MulTA sets dst to aᵀ·b. a is k×m, b is k×n, and dst becomes m×n.
 func MulTA(ctx context.Context, dst, a, b *Dense) error {
 	if a.Rows != b.Rows {
 		panic(fmt.Sprintf("mat: (%d×%d)ᵀ times %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
@@ -49,7 +49,7 @@ func MulTA(ctx context.Context, dst, a, b *Dense) error {
 	return product(ctx, dst, a, b, true, false, a.Rows)
 }
 
-// MulTB sets dst to a·bᵀ. The shapes are a m×k, b n×k, dst m×n.
+// MulTB sets dst to a·bᵀ. a is m×k, b is n×k, and dst becomes m×n.
 func MulTB(ctx context.Context, dst, a, b *Dense) error {
 	if a.Cols != b.Cols {
 		panic(fmt.Sprintf("mat: %d×%d times (%d×%d)ᵀ", a.Rows, a.Cols, b.Rows, b.Cols))
@@ -108,8 +108,8 @@ func (f *factors) tile(i0, i1, j0, j1 int) {
 	kernel.GemmContext(f.ctx, to, left, right, i1-i0, j1-j0, f.k, false)
 }
 
-// MulSparse sets dst to s·b. The shapes are s m×k, b k×n, dst m×n. The entries of a row are added in ascending order of
-// their columns.
+// MulSparse sets dst to s·b. s is m×k, b is k×n, and dst becomes m×n. The entries of a row are added in ascending order
+// of their columns.
 func MulSparse(ctx context.Context, dst *Dense, s *CSR, b *Dense) error {
 	if s.Cols != b.Rows {
 		panic(fmt.Sprintf("mat: sparse %d×%d times %d×%d", s.Rows, s.Cols, b.Rows, b.Cols))

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// digit limits the number of bits per pass, so that its counts stay in the first-level cache.
+// digit limits the number of bits per pass, so that the counts of a pass stay in the first-level cache.
 const digit = 12
 
 // Bits is a range of bits of a key: Width bits, starting with bit Low.

@@ -22,8 +22,8 @@ type Set struct {
 
 	adj     *mat.CSR
 	front   []int32 // the nodes at distance Hops, ascending: the adjacency may be mapped, and is then read in order
-	entries int64   // of the nodes within Hops hops
-	counted bool    // front and entries are those of Hops
+	entries int64   // adjacency entries of the nodes within Hops hops
+	counted bool    // front and entries are up to date
 }
 
 // New returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in graph.Graph.Adj.

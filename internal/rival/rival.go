@@ -52,7 +52,7 @@ func Run(
 	return run(ctx, &Task{Graph: g, Nodes: nodes, Seed: seed, Clock: condense.StartClock(ctx, steps...), method: m}, work)
 }
 
-// Prepare checks m on g and the number of nodes, and returns what prepare makes of g.
+// Prepare calls m.Check with g and the number of nodes, and returns the result of prepare.
 func Prepare[P condense.Prepared](
 	ctx context.Context, m condense.Checker, g *graph.Graph, nodes int,
 	prepare func(context.Context, *graph.Graph) (P, error),
@@ -148,8 +148,8 @@ func ByClass(g *graph.Graph) [][]int32 {
 	return train
 }
 
-// Check returns an error if g is invalid or cannot be condensed to the given number of nodes, and else errs, which are
-// those of the parameters. The Check of a baseline calls it first.
+// Check returns an error if g is invalid or cannot be condensed to the given number of nodes. Otherwise it returns
+// errs, the errors of the parameters, joined. The Check of a baseline calls it first.
 func Check(g *graph.Graph, nodes int, errs ...error) error {
 	if err := g.Check(context.Background()); err != nil {
 		return fmt.Errorf("graph %s is not valid: %w", g.Name, err)

@@ -1,4 +1,4 @@
-// Package scales says when features differ too much in scale, and when they are too large or too small.
+// Package scales reports whether features differ too much in scale, and whether they are too large or too small.
 package scales
 
 import (
@@ -13,8 +13,8 @@ import (
 // 1000. In the public data sets, the ratio is at most 20.
 const Most = 256
 
-// Ratio returns the largest of the norms of columns divided by the median of those that are not 0, or 1 if all are. Of
-// two norms in the middle, the smaller one is the median.
+// Ratio returns the largest norm divided by the median of the nonzero norms, or 1 if all norms are 0. If two norms are
+// in the middle, the smaller one is the median.
 func Ratio(norms []float64) float64 {
 	norms = slices.DeleteFunc(slices.Clone(norms), func(v float64) bool { return v == 0 })
 	if len(norms) == 0 {

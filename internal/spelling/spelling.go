@@ -7,8 +7,8 @@ import (
 )
 
 // Near returns the words of among that word may be a misspelling of, the likeliest first and at most three: those
-// within Distance 1 + len/4, and those that begin with word if it has at least three letters. It ignores case. If word
-// is among them, it returns nil.
+// within Distance 1 + len/4, where len is the length of the shorter word, and those that begin with word if it has at
+// least three letters. It ignores case. If word is among them, it returns nil.
 func Near(word string, among []string) []string {
 	if slices.Contains(among, word) {
 		return nil

@@ -46,7 +46,7 @@ func Run(ctx context.Context, jobs []Job, inOrder bool, ended func(i int, r *gnn
 	run := func(i int, j Job) {
 		cause := context.Canceled // if the training panics, which ForContext raises again
 		defer func() {
-			if cause != nil { // later ones change nothing
+			if cause != nil { // later calls change nothing
 				cancel(cause)
 			}
 		}()

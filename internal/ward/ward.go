@@ -20,7 +20,7 @@ import (
 // It takes O(n²·d) for each class of n nodes, in float64 and on one thread.
 func Merges(ctx context.Context, x *mat.Dense, y []int32, mass []float64) (merges [][2]int32, err error) {
 	type merge struct {
-		a, b  int32 // nodes, or N′ plus the index in all
+		a, b  int32 // rows of x, or N plus an index of all
 		rises float64
 	}
 	var all []merge
@@ -77,7 +77,7 @@ type ward struct {
 	nodes []int32
 	mass  []float64
 	x     [][]float64
-	chain []int // each is the nearest of the one before
+	chain []int // each is nearest to the one before it
 }
 
 func newWard(x *mat.Dense, mass []float64, nodes []int32) *ward {
@@ -129,7 +129,7 @@ func (w *ward) next() (i, j int, rise float64) {
 	}
 }
 
-// join replaces nodes i and j by one. Of the chain, i and j have been taken.
+// join replaces nodes i and j by one node. They are no longer in the chain.
 func (w *ward) join(i, j int, node int32) {
 	mass := w.mass[i] + w.mass[j]
 	for k := range w.x[i] {

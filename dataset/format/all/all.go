@@ -1,4 +1,4 @@
-// Package all registers the formats of this module after the native one. Package dataset imports it. A program that
+// Package all registers all formats of this module except the native one. Package dataset imports it. A program that
 // only condenses, saves and loads does not need it.
 package all
 

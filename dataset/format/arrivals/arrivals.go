@@ -1,4 +1,4 @@
-// Package arrivals reads new nodes, which a trained model predicts without the graph that they are joined to.
+// Package arrivals reads new nodes and their edges, for a trained model that predicts their classes without the graph.
 package arrivals
 
 import (

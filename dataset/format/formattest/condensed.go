@@ -61,8 +61,8 @@ func Condensed(t *testing.T, name string) {
 	}
 }
 
-// keeps tests that a graph is read back as it was written, with names, weights and classes of which the first has no
-// nodes, that equal graphs give equal bytes, and that a graph is not read as a condensed one.
+// keeps tests that a graph with names and weights, whose first class has no nodes, is read back as it was written.
+// Equal graphs must give equal bytes, and a graph must not be read as a condensed one.
 func keeps(t *testing.T, w format.Writer, extension string) {
 	t.Helper()
 	for _, classes := range [][]string{{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, nil} {
@@ -104,8 +104,8 @@ func cancelled(t *testing.T, name, extension string) {
 	}
 }
 
-// twice writes a file or a folder called name two times, of which the second replaces the first, tests that both have
-// the same bytes, and returns its path. what names the content.
+// twice writes a file or a folder called name, and then replaces it by writing it again. It tests that both have the
+// same bytes, and returns the path. what names the content in errors.
 func twice(t *testing.T, what, name string, write func(path string) error) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
@@ -140,7 +140,7 @@ func files(t *testing.T, folder string) map[string]string {
 	return content
 }
 
-// differ returns the first field that differs, or "".
+// differ returns the first field that differs with both values, or "".
 func differ(got, want *condense.Condensed) string {
 	g, w := reflect.ValueOf(*got), reflect.ValueOf(*want)
 	for i := range g.NumField() {

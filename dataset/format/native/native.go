@@ -24,8 +24,7 @@ import (
 // name is the name of the format.
 const name = "safetensors"
 
-// version is the latest format_version in the metadata that Read supports. Write uses the lowest version that can store
-// the graph.
+// version is the latest format_version that Read supports. Write uses the lowest version that can store the graph.
 //
 //	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices,
 //	   x.data (optional) and features in the metadata; y, train, val, test I32. Metadata: name, classes.

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// offsets is the suffix in the name of a tensor of start offsets of strings.
+// offsets is the suffix of the name of a tensor that holds the start offsets of strings.
 const offsets = ".offsets"
 
 // WriteArrays writes arrays as tensors of their types. It omits arrays that can be computed from the others. Strings

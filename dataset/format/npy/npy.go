@@ -12,7 +12,7 @@ import (
 )
 
 // Write writes an array in C order, little-endian. Matrices are read in blocks and stored as mat.F32 or mat.F16;
-// integers become int64. A value that is too large for mat.F16 is an error, as are errors of reading.
+// integers become int64. It fails if a value is too large for mat.F16, or if reading fails.
 func Write(w io.Writer, a format.Array, storage mat.Storage) error {
 	if x, is := a.Data.(mat.Matrix); is && storage == mat.F16 {
 		return writeHalf(w, a.Name, x)

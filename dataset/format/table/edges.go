@@ -19,7 +19,8 @@ type ends struct {
 	source, target, weight int // column indices; −1 if there is none
 
 	graph.Edges
-	// Edges whose nodes are not yet looked up: source and target of each, and the text of names that are numbers.
+	// Edges whose nodes have not been looked up: names holds their sources and targets, places their rows, and numbers the
+	// text of ids that are integers.
 	names   [][]byte
 	places  []int
 	numbers []byte
@@ -53,7 +54,7 @@ func (p *ends) read(add func(graph.Edges) error) error {
 		}
 		if err != nil || len(p.places) == batch {
 			if wrong := p.find(); wrong != nil {
-				return wrong // the error is in the row of err or an earlier one
+				return wrong // this error is about the row of err or an earlier row
 			}
 			if err == nil || err == io.EOF {
 				if wrong := add(p.Edges); wrong != nil {
@@ -115,7 +116,7 @@ func (p *ends) find() error {
 	return nil
 }
 
-// unknown is the error for an end of an edge that is not a node.
+// unknown returns the error for a source or a target that is not a node.
 func (p *ends) unknown(at int, what, id string) error {
 	table := p.nodes.among
 	if like, found := p.nodes.like(id); found && id != "" {

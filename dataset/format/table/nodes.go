@@ -28,7 +28,7 @@ type nodes struct {
 	Table
 	columns columns
 	known   *Known
-	memory  int64 // for ids, labels and split
+	memory  int64 // the memory limit for ids, labels and split
 	hold    bool
 	widths  []int // the number of features in each column of features
 	firsts  []int // the first node of each run
@@ -40,10 +40,10 @@ type nodes struct {
 	ids       []string    // if held
 	x         [][]float32 // the features of each run, if held
 	order     []int32     // the node of each row; nil means that row i is node i
-	among     string      // what an end of an edge must be an id in: the name of the table
+	among     string      // where the ends of edges must be found, in errors: the name of the table
 
 	whole, odd int    // the number of ids that are integers, and the first node whose id is not
-	oddID      string // its id
+	oddID      string // the id of that node
 	forms      []form // nodes whose ids are numbers in an unusual form
 }
 
@@ -123,7 +123,7 @@ func (n *nodes) index(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var columns []int // all
+	var columns []int // nil: all
 	stage := "reading " + n.Name()
 	if !n.hold {
 		stage = "reading ids of " + n.Name()

@@ -111,7 +111,7 @@ func TestKinds(t *testing.T) {
 		fixture.Is(t, g, "ids 30|7|5|-2; classes blue|red; y 1 - 0 -; dense 1 2 3, 4 5 6, 7 8 9.5, 0 0 0")
 		fixture.Is(t, g, "edges 0-1*2 0-3*1 1-2*1.5; split 0 /  / 2")
 	}
-	for range nodes { // in the order of ids, for any order of rows
+	for range nodes { // nodes are in the order of ids, for any order of rows
 		nodes = append(nodes[1:], nodes[0])
 		p := pair(3, nodes, edges)
 		p.Sort = true

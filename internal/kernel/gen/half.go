@@ -57,7 +57,7 @@ type stream struct {
 	size int
 }
 
-// blocks writes a loop over n blocks of 16 elements: step gets the places of a register of elements.
+// blocks writes a loop over n blocks of 16 elements. step gets the addresses for one register of elements.
 func (s set) blocks(n GPVirtual, streams []stream, step func(at []Mem)) {
 	Label("block")
 	for i := 0; i < 16; i += s.lanes {
@@ -74,7 +74,7 @@ func (s set) blocks(n GPVirtual, streams []stream, step func(at []Mem)) {
 	JNE(LabelRef("block"))
 }
 
-// scaled writes a loop from elements of one size to those of another, with a factor for each element and one for all.
+// scaled writes a loop that converts elements to another size, with a factor for each element and one for all.
 func (s set) scaled(name, signature string, to, from int, step func(dst, factors, src Mem, alpha Op)) {
 	s.function(name, signature)
 	dst, alpha, factors, src := param("dst"), s.broadcast("alpha"), param("factors"), param("src")
@@ -84,7 +84,7 @@ func (s set) scaled(name, signature string, to, from int, step func(dst, factors
 	finish()
 }
 
-// convert writes a loop from elements of one size to those of another.
+// convert writes a loop that converts elements to another size.
 func (s set) convert(name, signature string, to, from int, step func(dst, src Mem)) {
 	s.function(name, signature)
 	dst, src := param("dst"), param("src")

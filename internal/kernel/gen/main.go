@@ -57,7 +57,7 @@ func main() {
 	s.softmax()
 	s.half()
 	if !s.wide {
-		s.transpose() // this function and the next serve both sets
+		s.transpose() // both sets use these functions
 		s.lowest()
 		s.accumulate()
 		s.prefetch()

@@ -43,7 +43,7 @@ func (s set) gatherSum(kind summed, parts int) {
 	for at := 0; at < row; at += 64 {
 		asked = append(asked, at)
 	}
-	if kind.factored { // rows begin anywhere
+	if kind.factored { // such rows may begin anywhere
 		asked = append(asked, row)
 	}
 	dst, ldd := param("dst"), param("ldd")

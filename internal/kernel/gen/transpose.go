@@ -16,7 +16,7 @@ func (s set) transpose() {
 	src3, dst3 := GP64(), GP64()
 	far := GP64()
 	Label("block")
-	// Rows 0 to 3 from src, 4 to 7 from far; the third of each from its own pointer.
+	// load loads four rows: rows 0 to 3 from src, and rows 4 to 7 from far. third points to the third of them.
 	load := func(base, third Register, stride Register) (v [4]VecVirtual) {
 		LEAQ(Mem{Base: base, Index: stride, Scale: 2}, third.(GPVirtual))
 		for i := range v {
@@ -85,7 +85,7 @@ func (s set) lowest() {
 	v0, v1, top, other := YMM(), YMM(), YMM(), YMM()
 	VMOVUPS(Mem{Base: value}, v0)
 	VMOVUPS(Mem{Base: value, Disp: 32}, v1)
-	// fold leaves the result of op over the lanes of top in all of them.
+	// fold combines the lanes of top by op, and leaves the result in all lanes.
 	fold := func(op func(...Op)) {
 		VPERM2F128(U8(1), top, top, other)
 		op(other, top, top)

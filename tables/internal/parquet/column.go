@@ -16,7 +16,7 @@ import (
 
 // column reads a column of a row group.
 type column struct {
-	leaf int // its index among the columns with values
+	leaf int // its index among the leaf columns
 	list bool
 	// most is the definition level of a value, and element the level of a null in a list, or −1.
 	most, element int

@@ -103,8 +103,8 @@ func countOf(h *pqformat.PageHeader) int64 {
 	return 0
 }
 
-// unpack decompresses an LZ4 page to dst, whose size is that in the header of the page. The levels of a version-2 page
-// are not compressed.
+// unpack decompresses an LZ4 page to dst, which has the size that the page header claims. The levels of a version-2
+// page are not compressed.
 func unpack(h *pqformat.PageHeader, dst, src []byte) error {
 	if v2 := h.DataPageHeaderV2; v2.Valid {
 		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {

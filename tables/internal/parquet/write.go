@@ -147,7 +147,7 @@ func node(c *format.Column) pq.Node {
 	return n
 }
 
-// rowGroup is the number of values in a row group. They stay in memory until it is full.
+// rowGroup is the number of values in a row group. They stay in memory until the group is full.
 var rowGroup = 1 << 22
 
 // rows writes all rows.

@@ -13,7 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/table"
 )
 
-// setter sets a cell to a value in the encoding of the server. The bytes are valid only during the call.
+// setter sets a cell to a value in the server's encoding. The bytes are valid only during the call.
 type setter func(raw []byte, cell *table.Cell) error
 
 // sizes maps the types of fixed-size numbers to their sizes in bytes.

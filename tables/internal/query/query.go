@@ -66,7 +66,7 @@ func (t *Table) Bytes() int64 { return 0 }
 // Most returns 0: the number of rows is unknown until the last one is read.
 func (t *Table) Most() (int64, error) { return 0, nil }
 
-// Runs calls use with the one reader. A second call reads nothing.
+// Runs calls use with the only reader. A second call reads nothing.
 func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
 	return use(0, &rows{Table: t, ctx: ctx, cells: make([]table.Cell, len(t.Columns))})
 }

@@ -91,7 +91,7 @@ func padding(offset, align int64) []byte {
 	return append([]byte{'F', 'B', byte(n), byte(n >> 8)}, strings.Repeat("Z", int(n))...)
 }
 
-// counter counts the bytes that go through.
+// counter counts the bytes that are written to w.
 type counter struct {
 	w io.Writer
 	n int64

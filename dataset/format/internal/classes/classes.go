@@ -15,17 +15,17 @@ import (
 
 // Labels collects the labels of nodes, in order. The zero value is empty.
 type Labels struct {
-	// Loose takes numbers such as 7.0 for integers, and NaN for no label.
+	// Loose accepts numbers such as 7.0 as integers, and NaN as a missing label.
 	Loose bool
 
 	of    []int32 // the label of each node, as an index into names, or graph.Unlabelled
 	names []string
-	first []int // where each label is first: a line or a row
+	first []int // the line or row where each label first occurs
 	place map[string]int32
 }
 
-// Add adds the label of the next node, which is at a line or a row. An empty label means no label. Beyond reports too
-// many distinct labels.
+// Add adds the label of the next node. at is its line or row. An empty label means no label. Beyond reports too many
+// distinct labels.
 func (l *Labels) Add(label []byte, at int) {
 	if len(label) == 0 {
 		l.of = append(l.of, graph.Unlabelled)
@@ -43,7 +43,7 @@ func (l *Labels) AddName(label []byte, at int) {
 	l.of = append(l.of, k)
 }
 
-// name adds a name.
+// name adds a new label and returns its index.
 func (l *Labels) name(name string, at int) int32 {
 	if l.place == nil {
 		l.place = map[string]int32{}
@@ -54,7 +54,7 @@ func (l *Labels) name(name string, at int) int32 {
 	return k
 }
 
-// Join adds the labels of the nodes that follow, which next counts from 0.
+// Join appends the labels in next, whose rows are counted from 0.
 func (l *Labels) Join(next *Labels) {
 	base := len(l.of)
 	place := make([]int32, len(next.names))
@@ -72,8 +72,8 @@ func (l *Labels) Join(next *Labels) {
 	}
 }
 
-// Beyond returns where the first label is that exceeds the number of labels, or −1. There may be one more label than
-// classes, because one number may mean no label.
+// Beyond returns the line or row of the first label that exceeds the allowed number of distinct labels, or −1. The
+// limit is MaxClasses + 1, because one number may mean no label.
 func (l *Labels) Beyond() int {
 	if len(l.names) <= graph.MaxClasses+1 {
 		return -1
@@ -83,7 +83,8 @@ func (l *Labels) Beyond() int {
 
 // Classes returns the class of each node. If all labels are integers, they are the classes, shifted to start at 0 if
 // they start at 1. Otherwise class k is the k-th label in sorted order, and names holds the sorted labels. An error is
-// about the label that is first at a line or a row; place names another one. l must not be used again.
+// about the label that first occurs at the line or row at. place describes the position of a second label in the
+// message. l must not be used again.
 func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, at int, err error) {
 	if at := l.Beyond(); at >= 0 {
 		return nil, nil, at, fmt.Errorf("more than %d different labels", graph.MaxClasses)
@@ -131,8 +132,8 @@ func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, 
 	return y, names, 0, nil
 }
 
-// Known returns the class of each node, given the class of each label. An error of class is about the label that is
-// first at a line or a row. l must not be used again.
+// Known returns the class of each node. class maps a label to its class. If it fails, at is the line or row where the
+// label first occurs. l must not be used again.
 func (l *Labels) Known(class func(label string) (int32, error)) (y []int32, at int, err error) {
 	of := make([]int32, len(l.names))
 	for k, name := range l.names {
@@ -143,7 +144,7 @@ func (l *Labels) Known(class func(label string) (int32, error)) (y []int32, at i
 	return l.mapped(of), 0, nil
 }
 
-// Named returns a function for Known: a label of n classes is the name of the class or, without names, its number. If
+// Named returns a function for Known. It maps the names of n classes or, if names is nil, their numbers, to classes. If
 // two names are equal, no label is known.
 func Named(n int, names []string) func(label string) (int32, error) {
 	class := map[string]int32{}
@@ -166,10 +167,10 @@ func Named(n int, names []string) func(label string) (int32, error) {
 	}
 }
 
-// Line names a line, for Classes.
+// Line describes a line, for Classes.
 func Line(at int) string { return fmt.Sprintf("line %d", at) }
 
-// mapped returns the class of each node, given that of each label.
+// mapped returns the class of each node. class holds the class of each label.
 func (l *Labels) mapped(class []int32) []int32 {
 	for i, k := range l.of {
 		if k != graph.Unlabelled {
@@ -179,7 +180,7 @@ func (l *Labels) mapped(class []int32) []int32 {
 	return l.of
 }
 
-// number returns the integer that a label is.
+// number parses a label as an integer.
 func (l *Labels) number(label string) (int64, bool) {
 	if number, zeros, point := strings.Cut(label, "."); l.Loose && point && strings.Trim(zeros, "0") == "" {
 		label = number

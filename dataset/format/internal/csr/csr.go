@@ -1,4 +1,4 @@
-// Package csr reads sparse matrices of other programs, in which columns may be unsorted and repeated.
+// Package csr reads sparse matrices of other programs, whose columns may be unsorted and repeated.
 package csr
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Numbers of entries and of rows between context checks.
+// The numbers of entries and of rows between two checks of the context.
 const look, lookRows = 1 << 20, 1 << 12
 
 // Check returns an error if m cannot be read row by row. Unlike m.Validate, it allows repeated and unsorted columns, as
@@ -46,7 +46,7 @@ func Check(ctx context.Context, m *mat.CSR) error {
 	return ctx.Err()
 }
 
-// Gather fills s, of which only Rows and Cols are set, with the entries (row[e], col[e], data[e]), sorted by row. It
+// Gather fills s, in which only Rows and Cols are set, with the entries (row[e], col[e], data[e]), sorted by row. It
 // checks row indices, but not column indices. It returns ctx.Err() soon after ctx is done.
 func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
 	if len(row) != len(col) || len(data) != len(row) {
@@ -77,8 +77,8 @@ func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (
 	return s, nil
 }
 
-// Transpose returns the transpose of t, which has values. It checks t. If t holds the columns of a matrix as rows, the
-// result is that matrix. It returns ctx.Err() soon after ctx is done.
+// Transpose returns the transpose of t, which must have values. It checks t. If t holds the columns of a matrix as
+// rows, the result is that matrix. It returns ctx.Err() soon after ctx is done.
 func Transpose(ctx context.Context, t *mat.CSR) (*mat.CSR, error) {
 	if err := Check(ctx, t); err != nil {
 		return nil, fmt.Errorf("in columns: %w", err)
@@ -98,7 +98,7 @@ type Parts struct {
 	// Pointers say where each row (csr) or column (csc) begins. A matrix in coo has Row instead.
 	Pointers []int64
 	Row      []int32
-	// Col holds the columns of the entries, in csc their rows.
+	// Col holds the column of each entry, or in csc its row.
 	Col []int32
 	// Values holds the values of the entries; nil means ones.
 	Values []float32
@@ -162,7 +162,7 @@ func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 	return e, err
 }
 
-// Positive drops edges of weight 0, and the weights if all others are 1. It returns the first edge whose weight is
+// Positive drops edges of weight 0, and all weights if the others are 1. It returns the first edge whose weight is
 // negative or not finite, or −1. It returns ctx.Err() soon after ctx is done.
 func Positive(ctx context.Context, e *graph.Edges) (bad int, err error) {
 	if e.Weight == nil {
@@ -190,7 +190,7 @@ func Positive(ctx context.Context, e *graph.Edges) (bad int, err error) {
 }
 
 // SortRows sorts the columns of each row in place, and sums the values of repeated columns, as scipy does. m.Data must
-// not be nil. SortRows returns ctx.Err() soon after ctx is done, and leaves m invalid.
+// not be nil. Soon after ctx is done, SortRows returns ctx.Err() and leaves m invalid.
 func SortRows(ctx context.Context, m *mat.CSR) error {
 	const chunk = 1024
 	length := memory.Make[int64](m.Rows + 1)

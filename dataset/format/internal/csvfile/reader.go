@@ -13,11 +13,11 @@ import (
 type Reader struct {
 	file    string
 	columns int
-	comma   byte   // what separates fields
-	data    []byte // not yet read
+	comma   byte   // the separator of fields
+	data    []byte // not read yet
 	next    int    // the line where the next record begins
 	fields  [][]byte
-	// Line is where the last record began.
+	// Line is the line where the last record began.
 	Line int
 }
 
@@ -78,7 +78,8 @@ func (r *Reader) record() ([][]byte, error) {
 	}
 }
 
-// quoted reads a quoted field, in which quotes are doubled. It stops before the separator or the end of the line.
+// quoted reads a quoted field, in which a doubled quote means one quote. It stops before the separator or the end of
+// the line.
 func (r *Reader) quoted() ([]byte, error) {
 	rest := r.data[1:]
 	var field []byte
@@ -112,7 +113,7 @@ func (r *Reader) quoted() ([]byte, error) {
 	return field, nil
 }
 
-// separator returns what separates the fields of a header: a comma or, in a header without one, semicolons or tabs.
+// separator returns the separator of the fields of a header: a comma or, in a header without one, semicolons or tabs.
 // Spreadsheets write semicolons where a comma is the decimal point. Separators within quotes do not count.
 func separator(data []byte) byte {
 	count := map[byte]int{}

@@ -30,8 +30,8 @@ func Path(dir, name string) string {
 	return filepath.Join(dir, name+".csv")
 }
 
-// Table is a .csv file with a header, as RFC 4180 describes it, and a table.Table. Semicolons or tabs may separate
-// fields (separator).
+// Table is a .csv file with a header (RFC 4180), and implements table.Table. Semicolons or tabs may also separate
+// fields (see separator).
 type Table struct {
 	path   string
 	header []string
@@ -100,7 +100,7 @@ type Blocks struct {
 	table  *Table
 	text   *lines.File
 	header []string
-	comma  byte   // what separates fields
+	comma  byte   // the separator of fields
 	held   []byte // bytes that were read but not returned yet
 	line   int    // the line number at the start of held
 	ended  bool
@@ -210,7 +210,7 @@ func (t *Table) Each(ctx context.Context, use func(fields [][]byte, line int) er
 	}
 }
 
-// Runs implements table.Table. Each cell is the text of a field.
+// Runs implements table.Table. Each cell holds the text of a field.
 func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
 	return t.RunsOf(ctx, len(t.header), use, func(cells []table.Cell, fields [][]byte) error {
 		for i, text := range fields {
@@ -264,7 +264,7 @@ func (r *rows) Fail(line int, err error) error { return r.table.FailAt(line, err
 
 // line returns the line of a record, counted from 0.
 func (t *Table) line(record int) (line int) {
-	_ = t.Each(context.Background(), func(_ [][]byte, at int) error { // the records before were read without an error
+	_ = t.Each(context.Background(), func(_ [][]byte, at int) error { // these records were read without an error before
 		if line = at; record == 0 {
 			return io.EOF
 		}

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// Float returns the float32 nearest to the number in field, as strconv.ParseFloat does. The number may have space
-// around it.
+// Float returns the float32 nearest to the number in field, as strconv.ParseFloat does. The number may be surrounded by
+// white space.
 func Float(field []byte) (float32, error) {
 	if v, ok := parseDecimal(field); ok {
 		return v, nil
@@ -24,7 +24,7 @@ func Float(field []byte) (float32, error) {
 	return float32(v), err
 }
 
-// tens lists the powers of ten by which parseDecimal divides. float64 represents them exactly.
+// tens lists the powers of ten that parseDecimal divides by. float64 represents them exactly.
 var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // parseDecimal does what strconv does, in half the time, for the numbers in most tables: [−]digits[.digits] with at
@@ -66,7 +66,7 @@ func parseDecimal(text []byte) (value float32, ok bool) {
 	return float32(v), true
 }
 
-// Int returns the integer in b, which has at most 18 digits and no space around it.
+// Int returns the integer in b, which has at most 18 digits and no surrounding space.
 func Int(b []byte) (v int64, err error) {
 	digits := bytes.TrimPrefix(b, []byte("-"))
 	if len(digits) == 0 || len(digits) > 18 {

@@ -10,7 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 )
 
-// TestFloat compares parsed numbers with those of strconv, bit for bit: hard cases, and random ones in every notation.
+// TestFloat compares parsed numbers with the results of strconv, bit for bit: hard cases, and random ones in every
+// notation.
 func TestFloat(t *testing.T) {
 	texts := []string{
 		"0", "-0", "0.0", "-0.000", "1", "-1", "1.", ".5", "-.5", "007", "1e5", "1E5", "1e+5", "1e-5", "-1.25e-03",

@@ -15,7 +15,7 @@ type Table struct {
 	seeds    [2]maphash.Seed
 	slots    []mark
 	count    int
-	most     int64 // bytes
+	most     int64 // the memory limit in bytes
 	numbered bool  // each name i is the number i, and slots is empty
 }
 

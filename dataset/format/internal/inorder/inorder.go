@@ -9,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Each calls use for the items of next, numbered from 0, from several goroutines, until more is false. Calls start in
-// order. The error comes from next, or from the first item for which use failed.
+// Each calls use for the items that next returns, numbered from 0, from several goroutines, until next returns false or
+// something fails. Calls start in order. The error comes from next, or from the first item for which use failed.
 func Each[T any](
 	ctx context.Context, next func() (item T, more bool, err error), use func(k int, item T) error,
 ) error {

@@ -23,8 +23,8 @@ const (
 )
 
 // A byte of a .gz file decompresses to at most ratio bytes of text. Tables of numbers shrink to a fifth, and nearly
-// all-zero features to a hundredth. A file that decompresses to more than spare bytes and to more than likely times its
-// own size is an error: it may be a decompression bomb.
+// all-zero features to a hundredth. A file that decompresses to more than spare bytes plus likely times its own size is
+// an error: it may be a decompression bomb.
 const (
 	ratio  = 1032
 	likely = 512
@@ -42,7 +42,7 @@ type File struct {
 	in   io.Reader
 	rest []byte // bytes that were read but not returned yet
 	size int64  // an upper bound on the bytes of text
-	// onDisk is the number of bytes of the file itself.
+	// onDisk is the size of the file, compressed if it is.
 	onDisk int64
 }
 
@@ -104,7 +104,7 @@ func (t *File) unpacking(err error) error {
 	return t.Fail(0, "unpacking gzip: %w", err)
 }
 
-// more reads a block into rest, or more if a line is longer. It returns io.EOF at the end of the file.
+// more appends at least a block to rest, or doubles rest if that is longer. It returns io.EOF at the end of the file.
 func (t *File) more() error {
 	if len(t.rest) > maxLine {
 		return t.Fail(t.Line+1, "a line of more than %d bytes", maxLine)
@@ -141,7 +141,7 @@ func (t *File) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Next returns the next line without its end, or io.EOF.
+// Next returns the next line without its line end, or io.EOF.
 func (t *File) Next() ([]byte, error) {
 	line, size, err := t.first()
 	if err == nil {
@@ -151,13 +151,13 @@ func (t *File) Next() ([]byte, error) {
 	return line, err
 }
 
-// Peek returns what Next will return.
+// Peek returns the next line without consuming it.
 func (t *File) Peek() ([]byte, error) {
 	line, _, err := t.first()
 	return line, err
 }
 
-// first returns the first line of rest, and its size with its end.
+// first returns the first line of rest, and its size with the line end.
 func (t *File) first() (line []byte, size int, err error) {
 	for {
 		if end := bytes.IndexByte(t.rest, '\n'); end >= 0 {
@@ -197,7 +197,7 @@ func Read(ctx context.Context, path string, use func(number int, line []byte) er
 	}
 }
 
-// About estimates the number of lines left, by the lengths of the lines in the first block.
+// About estimates the number of lines left, from the lengths of the lines in the first block.
 func (t *File) About() (int64, error) {
 	if len(t.rest) == 0 {
 		if err := t.more(); err != nil && err != io.EOF {

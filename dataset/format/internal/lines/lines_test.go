@@ -57,7 +57,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestRows checks that Rows parses each line that Next has not returned once, with its number, even if it spans blocks.
+// TestRows checks that Rows parses each line that follows the lines of Next exactly once, with its number, even if the
+// line spans blocks.
 func TestRows(t *testing.T) {
 	const n = 30_000
 	var text strings.Builder

@@ -54,8 +54,9 @@ func (t *File) Blocks(
 
 // Sections reads the lines that are left in blocks, from several goroutines, and returns their number. It calls begin
 // for each block, with the number of its first line, counted from 0, and its text. For each line of the block it calls
-// parse, which begin returns. Then it calls end, unless end is nil. The error is about the first wrong line, or that of
-// the first end. Sections reports the bytes read from the file, which may be compressed, to package progress.
+// parse, which begin returns. Then it calls end, unless end is nil. The error is about the first invalid line, or comes
+// from the first end that fails. Sections reports the bytes read from the file, which may be compressed, to package
+// progress.
 func (t *File) Sections(
 	ctx context.Context, begin func(first int, text []byte) (parse func(i int, line []byte) error, end func() error),
 ) (count int, err error) {

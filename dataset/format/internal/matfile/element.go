@@ -22,7 +22,7 @@ const (
 	typeCompressed = 15
 )
 
-// dtypes maps the types of elements that hold numbers to numpy's.
+// dtypes maps the types of elements that hold numbers to numpy's types.
 var dtypes = map[uint32]numpy.DType{
 	1: {Kind: 'i', Size: 1}, 2: {Kind: 'u', Size: 1}, 3: {Kind: 'i', Size: 2}, 4: {Kind: 'u', Size: 2},
 	5: {Kind: 'i', Size: 4}, 6: {Kind: 'u', Size: 4}, 7: {Kind: 'f', Size: 4}, 9: {Kind: 'f', Size: 8},
@@ -66,7 +66,7 @@ func (f *File) elements(v *Variable) (*elements, error) {
 }
 
 // next returns the type and the size of the next element, and a reader of its content. The content must be read before
-// the next call. Up to four bytes may be within the tag.
+// the next call. Content of up to four bytes may be stored in the tag.
 func (e *elements) next() (kind uint32, size int64, r io.Reader, err error) {
 	tag := make([]byte, e.pad+tagSize)
 	if e.left < int64(len(tag)) {
@@ -92,7 +92,7 @@ func (e *elements) next() (kind uint32, size int64, r io.Reader, err error) {
 	return kind, size, io.LimitReader(e.r, size), nil
 }
 
-// read returns the content of the next element, of the given type and at most that many bytes.
+// read returns the content of the next element. The element must have the given type and at most most bytes.
 func (e *elements) read(what string, kind uint32, most int64) ([]byte, error) {
 	found, size, r, err := e.next()
 	if err != nil {
@@ -108,7 +108,7 @@ func (e *elements) read(what string, kind uint32, most int64) ([]byte, error) {
 	return content, nil
 }
 
-// array returns the next element as an array. Its shape must match the size of the element; nil means one dimension.
+// array returns the next element as an array. The shape must match the size of the element; nil means one dimension.
 func (e *elements) array(shape []int) (*numpy.Array, error) {
 	kind, size, r, err := e.next()
 	if err != nil {

@@ -22,11 +22,12 @@ const (
 	headerSize = 128
 	tagSize    = 8 // type and size of an element
 
-	// mostVariables bounds the variables of a file, and mostDimensions and mostName the sides and the name of one.
+	// mostVariables limits the variables of a file. mostDimensions limits the dimensions of a variable, and mostName the
+	// bytes of its name.
 	mostVariables, mostDimensions, mostName = 1 << 12, 32, 1 << 10
 )
 
-// Looks reports whether a file begins as a MAT-file of MATLAB 5 to 7.
+// Looks reports whether a file begins like a MAT-file of MATLAB 5 to 7.
 func Looks(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -38,7 +39,7 @@ func Looks(path string) bool {
 	return err == nil && string(text) == magic
 }
 
-// magic begins a file of version 5, and magicHDF5 one of version 7.3.
+// A file of version 5 begins with magic, and a file of version 7.3 with magicHDF5.
 const magic, magicHDF5 = "MATLAB 5.0 MAT-file", "MATLAB 7.3 MAT-file"
 
 // File is an open file.
@@ -61,7 +62,7 @@ type Variable struct {
 	Class string
 
 	complex    bool
-	at, size   int64 // where the content is
+	at, size   int64 // position and size of the content
 	compressed bool
 }
 
@@ -207,7 +208,7 @@ func (f *File) Read(v *Variable, read func(*numpy.Array) error) error {
 	return read(a)
 }
 
-// numbers returns the elements of a variable after its name. It is an error if they are no real numbers.
+// numbers reads past the variable's name and returns a reader of its elements, which must be real numbers.
 func (f *File) numbers(v *Variable) (*elements, error) {
 	if slices.Index(classes, v.Class) < classSparse {
 		return nil, fmt.Errorf("it is of the class %s, must be a matrix of numbers", v.Class)

@@ -33,7 +33,7 @@ func (f *File) Matrix(ctx context.Context, v *Variable, n int) (*mat.CSR, error)
 	if t.Data, err = list[float32](e); err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}
-	// There may be room for more entries than there are.
+	// The arrays may have room for more entries than the matrix has.
 	if k := len(t.Indptr); k > 0 {
 		used := t.Indptr[k-1]
 		if used >= 0 && used <= int64(min(len(t.Indices), len(t.Data))) {

@@ -51,7 +51,7 @@ func LittleEndian[E float32 | uint16](numbers []E) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return memory.Bytes(numbers)
 	}
-	raw, _ := binary.Append(nil, binary.LittleEndian, numbers) // these types are never refused
+	raw, _ := binary.Append(nil, binary.LittleEndian, numbers) // these types cannot fail
 	return raw
 }
 

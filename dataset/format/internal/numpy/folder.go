@@ -45,7 +45,7 @@ func (f *Folder) Fail(name string, err error) error {
 // Open calls read with the array of that name.
 func (f *Folder) Open(name string, read func(*Array) error) error { return open(f, name, read) }
 
-// open is Open for a Folder and an Archive.
+// open implements Open for a Folder and an Archive.
 func open(z Source, name string, read func(*Array) error) error {
 	a, closer, err := z.Reader(name)
 	if err != nil {

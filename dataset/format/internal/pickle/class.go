@@ -40,7 +40,7 @@ type Function func(args ...any) (any, error)
 // Call calls the function.
 func (f Function) Call(args ...any) (any, error) { return f(args...) }
 
-// functions maps the names of functions and classes to those of this package.
+// functions maps the names of Python functions and classes to their implementations.
 var functions = map[string]Function{
 	"numpy.core.multiarray._reconstruct": func(...any) (any, error) { return &Array{}, nil }, // PySetState fills it
 	"numpy.core.multiarray.scalar":       scalar,
@@ -53,7 +53,7 @@ var functions = map[string]Function{
 // sparse is a class of sparse matrices.
 type sparse struct{ layout string }
 
-// The types of the objects of these classes.
+// The types of the objects that these functions and classes return.
 type (
 	// Array is a numpy array. Its shape fits its data.
 	Array struct {

@@ -92,7 +92,8 @@ func (r readerAt) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// Failed returns an error of opening or reading a file: that of the system, or a *format.ReadError.
+// Failed returns an error of opening or reading a file: err itself if it comes from the system, else a
+// *format.ReadError.
 func Failed(file string, err error) error {
 	if system := new(fs.PathError); err == nil || errors.As(err, &system) {
 		return err

@@ -132,8 +132,8 @@ func readEdges(ctx context.Context, z Source, name string, n int) (e graph.Edges
 	return e, err
 }
 
-// isPairs reports whether a list of edges has a row for each edge, and not two rows. The name decides if there are two
-// edges: edge_index has two rows, edges has two columns.
+// isPairs reports whether a list of edges has a row for each edge instead of two rows. The name decides if there are
+// two edges: edge_index has two rows, edges has two columns.
 func isPairs(shape []int, name string) (bool, error) {
 	across := len(shape) == 2 && shape[0] == 2
 	along := len(shape) == 2 && shape[1] == 2

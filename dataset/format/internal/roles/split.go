@@ -99,8 +99,8 @@ func (p part) of(z Arrays) string {
 	return p.names[0]
 }
 
-// mask returns the nodes whose number in split k is 1, and the number of splits. A mask of one split holds for all of
-// them.
+// mask returns the nodes whose number in split k is 1, and the number of splits. A mask of one split applies to every
+// k.
 func mask(z Arrays, name string, n, k int) (nodes []int32, splits int, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		at := layout(a.Shape, n, strings.HasSuffix(name, "s"))
@@ -129,11 +129,11 @@ func mask(z Arrays, name string, n, k int) (nodes []int32, splits int, err error
 	return nodes, splits, err
 }
 
-// strides says how many splits a mask has, and how far apart the numbers of two splits, and of two nodes, are.
+// strides holds the number of splits of a mask, and the distances between the numbers of two splits and of two nodes.
 type strides struct{ splits, split, node int }
 
 // layout returns the strides of a mask of n nodes, or none if the shape is wrong. A mask has a column for each split,
-// as train_mask of PyTorch Geometric, or a row. If both are possible, rows says which.
+// like train_mask of PyTorch Geometric, or a row for each split. If both are possible, rows decides.
 func layout(shape []int, n int, rows bool) strides {
 	switch {
 	case len(shape) == 1 && shape[0] == n:

@@ -47,7 +47,7 @@ var records = map[string]bool{
 // attrType is an enumeration. Pickles refer to its members through getattr.
 const attrType = "torch_geometric.data.storage.AttrType"
 
-// functions maps the names of the functions that a pickle of torch may call. Each is implemented in this package.
+// functions maps the names of the functions that a pickle of torch may call to their implementations.
 var functions = map[string]pickle.Function{
 	"torch._utils._rebuild_tensor":            rebuildTensor,
 	"torch._utils._rebuild_tensor_v2":         rebuildTensor,

@@ -60,7 +60,7 @@ func (t *Tensor) Array() (*numpy.Array, error) {
 	return a, nil
 }
 
-// follows reports whether the elements are contiguous, in C order or in Fortran order.
+// follows reports whether the elements are contiguous: in C order if c is true, else in Fortran order.
 func (t *Tensor) follows(c bool) bool {
 	want := 1
 	for k := range t.Shape {

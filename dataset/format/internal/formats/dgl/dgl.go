@@ -64,7 +64,7 @@ type meta struct {
 	path string
 }
 
-// file describes a file of nodes or edges. readMeta sets DGL's defaults of the fields.
+// file describes a file of nodes or edges. readMeta fills in DGL's defaults.
 type file struct {
 	File    string   `yaml:"file_name"`
 	Type    string   `yaml:"ntype,omitempty"`

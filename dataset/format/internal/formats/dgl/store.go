@@ -17,7 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Files that Write creates, and DGL's names for the columns id and x.
+// The files that Write creates, and the names of the columns id and x in them.
 const (
 	nodesFile   = "nodes_0.csv"
 	edgesFile   = "edges_0.csv"

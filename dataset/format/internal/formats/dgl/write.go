@@ -71,7 +71,7 @@ func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) er
 	})
 }
 
-// reversed returns an edge table with each edge in the other direction.
+// reversed returns an edge table with all edges reversed.
 func reversed(t format.Table) format.Table {
 	t.Columns = slices.Clone(t.Columns)
 	source, target := t.Find("source"), t.Find("target")

@@ -22,7 +22,7 @@ const (
 // key is the declaration of an attribute.
 type key struct {
 	id, name, kind string // kind is boolean, int, long, float, double, string, or something else
-	of             string // for is node, edge, graph or all
+	of             string // the XML attribute for: node, edge, graph or all
 	preset         string // the default
 
 	role   role
@@ -41,10 +41,10 @@ type element struct {
 	line               int
 	id, source, target string
 	data               []datum
-	seen               int // the number of data that repeats has checked
+	seen               int // the number of data that the method repeats has checked
 }
 
-// repeats reports whether the last attribute is repeated.
+// repeats reports whether e has its last attribute twice.
 func (e *element) repeats() bool {
 	if len(e.data) == 0 {
 		return false
@@ -221,7 +221,7 @@ func (d *document) start() error {
 	return nil
 }
 
-// within calls use with each token to the end of the tag that is open. use may read further.
+// within calls use with each token until the open tag is closed. use may read further.
 func (d *document) within(use func(token xml.Token) error) error {
 	for depth := len(d.open); len(d.open) >= depth; {
 		token, err := d.token()
@@ -235,10 +235,10 @@ func (d *document) within(use func(token xml.Token) error) error {
 	return nil
 }
 
-// skip reads to the end of the tag that is open.
+// skip reads to the end of the open tag.
 func (d *document) skip() error { return d.within(func(xml.Token) error { return nil }) }
 
-// text returns the text of the tag that is open, and reads to its end. ok is false if there are tags in it.
+// text returns the text of the open tag, and reads to its end. ok is false if there are tags in it.
 func (d *document) text() (text string, ok bool, err error) {
 	ok = true
 	var all []byte
@@ -264,7 +264,7 @@ func (d *document) declare(start xml.StartElement) error {
 		of: cmp.Or(attribute(start, "for"), "all"),
 	}
 	if k.name == "" {
-		k.name, k.kind = k.id, "" // of a type specific to a program, such as yEd's drawings
+		k.name, k.kind = k.id, "" // a type specific to a program, such as yEd's drawings
 	}
 	if d.byID[k.id] != nil {
 		return d.fail("the key %.50q is there twice", k.id)

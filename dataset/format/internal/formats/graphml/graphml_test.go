@@ -76,7 +76,7 @@ func TestReadVariants(t *testing.T) {
 	turned := `<graphml><key id="d2" for="node" attr.name="b" attr.type="int"/>` +
 		`<key id="d1" for="node" attr.name="a" attr.type="int"/><key id="d0" for="node" attr.name="y" attr.type="int"/>` +
 		`<graph><node id="q"><data key="d0">0</data><data key="d1">1</data><data key="d2">2</data></node>` + end
-	fixture.Is(t, fixture.Open(t, write(t, turned)), "dense 1 2") // of a and b
+	fixture.Is(t, fixture.Open(t, write(t, turned)), "dense 1 2") // features a and b
 	fixture.Is(t, fixture.Open(t, write(t, list)), "ids; edges 0-1; dense 1 2.5, 3 4; y 5 7")
 }
 

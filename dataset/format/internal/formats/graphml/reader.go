@@ -81,7 +81,7 @@ func (r *reader) node(e *element) error {
 	}
 	r.at[e.id], r.ids = node, append(r.ids, e.id)
 	label := ""
-	for _, k := range r.presets { // the default of an omitted value
+	for _, k := range r.presets { // omitted values have the default
 		if k.last != e {
 			e.data = append(e.data, datum{k, k.preset})
 		}
@@ -128,7 +128,7 @@ func mask(nodes *[]int32, node int32, text string) error {
 	return nil
 }
 
-// number returns the value of a number or of a boolean.
+// number parses a number or a boolean.
 func number(text string) (float32, error) {
 	v, err := decimal.Float([]byte(text))
 	if err != nil {

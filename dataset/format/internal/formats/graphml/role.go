@@ -48,7 +48,7 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 	}
 	all := strings.Join(order, ", ")
 	var left []string
-	// take gives the role to the attributes of the first of names that there is.
+	// take gives the role to all attributes with the first of the names that exists, and reports whether one exists.
 	take := func(r role, names ...string) bool {
 		for _, name := range names {
 			found := byName[name]
@@ -63,7 +63,7 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 		}
 		return false
 	}
-	// only is like take, for names that one attribute of text has.
+	// only is like take, but ignores names unless exactly one attribute has the name and its type is string.
 	only := func(r role, names ...string) bool {
 		return take(r, slices.DeleteFunc(names, func(name string) bool {
 			return len(byName[name]) != 1 || byName[name][0].kind != "string"

@@ -66,8 +66,8 @@ func told(meta map[string]string) (classes int, names []string, own bool) {
 type sheet struct {
 	names, presets []string
 	place          map[string]int
-	rows           [][]cell // the cells that the file has
-	given          int      // their number
+	rows           [][]cell // the cells that the file contains
+	given          int      // the number of cells in rows
 }
 
 type cell struct {
@@ -83,7 +83,7 @@ func newSheet(names ...string) *sheet {
 	return s
 }
 
-// column returns the index of a column, which is new if no other has its name.
+// column returns the index of the column with that name, and adds the column if there is none.
 func (s *sheet) column(name, preset string) int {
 	k, known := s.place[name]
 	if !known {

@@ -193,10 +193,10 @@ func kindOf(c *format.Column) string {
 	case []int64:
 		return "long"
 	}
-	return "float" // or a mat.Matrix
+	return "float" // []float32 or a mat.Matrix
 }
 
-// rows writes a tag for each row of t. begin writes its start, up to the last quote.
+// rows writes a tag for each row of t. begin writes its start, up to the closing quote of its last attribute.
 func (w *writer) rows(t *format.Table, keys []int, begin func(block *format.Table, i int), end string) error {
 	for block, err := range t.Blocks() {
 		if err == nil {

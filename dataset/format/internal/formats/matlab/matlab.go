@@ -121,7 +121,7 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	return m, f.fail(name, err)
 }
 
-// Strings returns an error: a graph that cgc wrote is in no such file.
+// Strings returns an error, because cgc does not write .mat files.
 func (f *file) Strings(name string) ([]string, error) {
 	return nil, f.fail(name, errors.New("matrices of text are not read"))
 }

@@ -21,7 +21,8 @@ type order interface {
 	binary.AppendByteOrder
 }
 
-// element returns an element: a tag, numbers, and zeros up to a multiple of 8 bytes. Up to 4 bytes are in the tag.
+// element returns an element: a tag, numbers, and zeros up to a multiple of 8 bytes. Content of up to 4 bytes is in the
+// tag.
 func element(o order, kind uint32, numbers any) []byte {
 	content, err := binary.Append(nil, o, numbers)
 	if err != nil {
@@ -76,7 +77,7 @@ func people(o order) []byte {
 // facebook is a graph in the layout of Facebook100.
 func facebook(o order) []byte { return written(o, packed(o, adjacency(o)), packed(o, people(o))) }
 
-// arrays returns the variables of the same graph by the names of other programs, with two splits.
+// arrays returns the variables of the same graph with the names that other programs use, and two splits.
 func arrays(o order) map[string][]byte {
 	return map[string][]byte{
 		"edge_index": variable(o, 12, "edge_index", 2, 3, element(o, 5, []int32{0, 1, 1, 2, 3, 0})),

@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// The names of the matrices of Facebook100 and, for package roles, of what is made of the table of people.
+// The names of the table of people in the files of Facebook100, and of the features and labels made from it.
 const (
 	localInfo  = "local_info"
 	peopleX    = "x"
@@ -51,8 +51,8 @@ func (p *people) labels() *numpy.Array {
 	return &numpy.Array{DType: numpy.DType{Kind: 'i', Size: 4}, Shape: []int{p.rows}, R: bytes.NewReader(raw)}
 }
 
-// features returns a column for each value of each of the other columns, in ascending order, 0 (missing) included. A
-// row has a 1 for each of its values.
+// features returns a one-hot encoding of the other columns: one feature for each value of each column, in ascending
+// order. 0 (missing) counts as a value.
 func (p *people) features() *mat.CSR {
 	x := &mat.CSR{Rows: p.rows, Indptr: memory.Make[int64](p.rows + 1)}
 	const wide = peopleWide - 1

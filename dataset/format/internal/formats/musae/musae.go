@@ -17,7 +17,7 @@ import (
 // Name is the name of the format.
 const Name = "musae"
 
-// The files of Geom-GCN, and the ends of the names of the other files.
+// The files of Geom-GCN, and the suffixes of the other file names, without the extension.
 const (
 	geomEdges, geomNodes = "out1_graph_edges.txt", "out1_node_feature_label.txt"
 

@@ -63,8 +63,8 @@ func geom() map[string][]byte {
 	return files
 }
 
-// film is the same graph, with the features of Geom-GCN's film: numbers of columns, the largest of which is in the
-// header.
+// film is the same graph, with features as in Geom-GCN's film: indices of columns. The header contains the largest
+// index.
 func film() map[string][]byte {
 	return fixture.With(geom(), "out1_node_feature_label.txt",
 		[]byte("node_id\tfeature(feature_amount:4)\tlabel\n1\t4,0\t0\n0\t2,2\t1\n3\t\t1\n2\t\t0\n"))
@@ -99,7 +99,8 @@ func TestRead(t *testing.T) {
 	formattest.Run(t, musae.Name, fixture.Folder(t, film()))
 }
 
-// TestTwitch checks the columns of MUSAE's Twitch graphs, whose ids of nodes are new_id, and files compressed by gzip.
+// TestTwitch checks the columns of MUSAE's Twitch graphs, whose node ids are in the column new_id, and files compressed
+// by gzip.
 func TestTwitch(t *testing.T) {
 	files := facebook()
 	delete(files, "musae_facebook_target.csv")
@@ -110,7 +111,7 @@ func TestTwitch(t *testing.T) {
 	}
 }
 
-// TestSeveral checks that a folder of several graphs names them, and that each can be opened.
+// TestSeveral checks that the error for a folder of several graphs names them, and that each can be opened.
 func TestSeveral(t *testing.T) {
 	files := facebook()
 	for name, data := range facebook() {

@@ -29,7 +29,7 @@ var (
 	valueNames   = []string{"value"}
 )
 
-// amount is in the name of a column of features if these are numbers of columns.
+// If the name of a feature column contains amount, the column lists the indices of the features that are 1.
 const amount = "feature_amount:"
 
 // nodes is the content of the files of nodes and features.
@@ -37,13 +37,13 @@ type nodes struct {
 	y          []int32
 	classNames []string
 
-	row, col []int32 // where the features are that are not zero
+	row, col []int32 // positions of the non-zero features
 	value    []float32
 	columns  int // the number of features
-	width    int // the number of features in the first row, if it lists all
+	width    int // the number of features in the first row, if rows list all features
 }
 
-// number returns the number in a field, 0 to most.
+// number parses an integer from 0 to most.
 func number(what string, field []byte, most int64) (int32, error) {
 	v, err := decimal.Int(bytes.TrimSpace(field))
 	if err != nil {
@@ -55,8 +55,8 @@ func number(what string, field []byte, most int64) (int32, error) {
 	return int32(v), nil
 }
 
-// readNodes reads the label of each node, and the features of a file of Geom-GCN. Ids are the numbers 0 to n−1, in any
-// order. Without a column of ids, row i is node i.
+// readNodes reads the label of each node, and in a file of Geom-GCN also the features. Ids are the numbers 0 to n−1, in
+// any order. Without a column of ids, row i is node i.
 func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 	t, err := csvfile.OpenTable(f.nodes)
 	if err != nil {
@@ -128,11 +128,11 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 	return n, nil, nil
 }
 
-// quantiles is the number of classes of a quantity. Geom-GCN divides the articles of Wikipedia into as many.
+// quantiles is the number of classes of a quantity. Geom-GCN uses the same number for the articles of Wikipedia.
 const quantiles = 5
 
-// classes returns the class of each label. If there are too many different numbers for classes, such as the visitors of
-// an article, the classes are quantiles. A note says so.
+// classes returns the class of each label. If there are too many different numbers to be classes, such as visits to an
+// article, the classes are quantiles. A note says so.
 func (n *nodes) classes(labels []string, lines []int) (y []int32, note string, line int, err error) {
 	values, different := make([]int64, len(labels)), map[string]bool{}
 	quantity := true
@@ -176,8 +176,8 @@ func (n *nodes) add(node, column int32, value float32) {
 	n.columns = max(n.columns, int(column)+1)
 }
 
-// addList adds the features of a node of Geom-GCN: a number for each feature, or the numbers of the columns that are 1,
-// which the name of the column says.
+// addList adds the features of a node of Geom-GCN. Depending on the name of the column, the list has a number for each
+// feature, or the indices of the features that are 1.
 func (n *nodes) addList(node int32, list []byte, name string) error {
 	_, most, listed := strings.Cut(name, amount)
 	if listed {

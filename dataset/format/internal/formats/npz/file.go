@@ -22,8 +22,8 @@ const metadata = "cgc"
 // maxPickle bounds the bytes of a pickled array.
 const maxPickle = 1 << 32
 
-// file is an .npz file with its metadata. An array may be a pickled object. A sparse matrix is one, or consists of the
-// arrays NAME_indptr, NAME_indices, NAME_data and NAME_shape. Instead of "_" there may be a dot.
+// file is an .npz file with its metadata. An array may be a pickled object. A sparse matrix is a pickled object, or
+// consists of the arrays NAME_indptr, NAME_indices, NAME_data and NAME_shape. A dot may replace the "_".
 type file struct {
 	*numpy.Archive
 	meta map[string]string
@@ -71,7 +71,7 @@ func (f *file) Holds() (texts []string) {
 // Has reports whether there is an array or a sparse matrix of that name.
 func (f *file) Has(name string) bool { return f.Archive.Has(name) || f.prefix(name) != "" }
 
-// prefix returns how the names of the arrays of a sparse matrix begin, or "" if there is none.
+// prefix returns the common prefix of the names of a sparse matrix's arrays, or "" if there is none.
 func (f *file) prefix(name string) string {
 	for _, prefix := range []string{name + "_", name + "."} {
 		if f.Archive.Has(prefix+"data") || f.Archive.Has(prefix+"indptr") {
@@ -99,7 +99,7 @@ func (f *file) Open(name string, read func(*numpy.Array) error) error {
 	})
 }
 
-// errArray is the error for an array that is no sparse matrix.
+// errArray is the error for an array that is not a sparse matrix.
 var errArray = errors.New("an array")
 
 // Matrix returns a sparse matrix, or nil.

@@ -57,7 +57,7 @@ func TestReadHeterophilous(t *testing.T) {
 	}
 }
 
-// TestSplits checks which numbers of splits are errors, and that a mask of one split counts for all.
+// TestSplits checks which split numbers are errors, and that a mask of one split counts for all.
 func TestSplits(t *testing.T) {
 	shared := heterophilous()
 	shared["train_masks"] = fixture.Npy("|b1", "2, 4", []bool{true, true, false, false, true, false, true, false})

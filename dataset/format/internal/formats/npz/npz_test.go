@@ -158,7 +158,7 @@ func TestReadCSR(t *testing.T) {
 	fixture.Refuses(t, map[string][]byte{"own.npz": files}, "shape 3×5, must have 2 rows, one for each label")
 }
 
-// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+// FuzzCSR checks that no input causes a panic or unbounded memory use. Errors are allowed.
 func FuzzCSR(f *testing.F) {
 	f.Add("adj_indptr", matrices()["adj_indptr"])
 	f.Add("attr_indices", matrices()["attr_indices"])

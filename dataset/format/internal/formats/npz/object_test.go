@@ -18,7 +18,7 @@ func objectArray(object string) []byte {
 	return fixture.Npy("|O", "", pickled)
 }
 
-// members is the path 0–1–2 with a loop, as three arrays.
+// objects is the path 0–1–2 with a loop, as three arrays.
 func objects() map[string][]byte {
 	adjacency := fixture.PickleCSR(3, 3, []int32{0, 1, 3, 4}, []int32{1, 0, 2, 2}, []int32{1, 1, 1, 1})
 	features := fixture.PickleSparse("csc", 3, 2, map[string][]int32{
@@ -119,7 +119,7 @@ func TestOtherFiles(t *testing.T) {
 	fixture.Refuses(t, map[string][]byte{"own.npz": data[:len(data)-30]}, "not an .npz file")
 }
 
-// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+// FuzzObjects checks that no input causes a panic or unbounded memory use. Errors are allowed.
 func FuzzObjects(f *testing.F) {
 	f.Add(objects()["adj_matrix"], objects()["node_attr"])
 	f.Add(objectArray("]"), objectArray("N"))

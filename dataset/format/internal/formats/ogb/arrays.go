@@ -16,7 +16,7 @@ import (
 // arraysFile holds edge_index, node_feat, num_nodes_list and num_edges_list.
 const arraysFile = "data.npz"
 
-// The names of its arrays.
+// The names of the arrays.
 const (
 	arrayEdges    = "edge_index"
 	arrayFeatures = "node_feat"

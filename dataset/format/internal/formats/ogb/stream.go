@@ -192,9 +192,9 @@ func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int6
 	return notes, err
 }
 
-// readNames sets the names of classes and nodes from the files labelidx2….csv.gz and nodeidx2….csv.gz in dir. Names of
-// nodes in the order of their numbers are delivered from the file. Others are read if they fit into memory. No result
-// depends on names, so a file that cannot be parsed only causes a note.
+// readNames sets the names of classes and nodes from the files labelidx2….csv.gz and nodeidx2….csv.gz in dir. If the
+// names of nodes are ordered by number, they are delivered from the file. Otherwise they are read if they fit into
+// memory. No result depends on names, so a file that cannot be parsed only causes a note.
 func readNames(ctx context.Context, dir string, s *format.Stream, memory int64) (notes []string, err error) {
 	notes = readClassNames(ctx, dir, s)
 	for _, file := range mappings(dir, "nodeidx2") {

@@ -106,7 +106,7 @@ func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
 	})
 }
 
-// node returns the node in field, one of n.
+// node parses a node, from 0 to n−1.
 func node(field []byte, n int) (int32, error) {
 	v, err := decimal.Int(field)
 	if err != nil {

@@ -70,8 +70,8 @@ const publicVal = 500
 
 // Read reads the graph that the file at path belongs to. Row i of allx is node i. Row k of tx is the node in line k of
 // test.index. Nodes in neither (Citeseer has 15) have no features and no label. The split is the public one: the first
-// len(y) nodes train, the next 500 validate, and the nodes in test.index test. Repeated edges are merged without a
-// note, as all published files repeat edges. The classes of cora, citeseer and pubmed get their names.
+// len(y) nodes are for training, the next 500 for validation, and those in test.index for testing. Repeated edges are
+// merged without a note, as all published files repeat edges. The classes of cora, citeseer and pubmed get their names.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	name, _ := graphOf(path)
 	r := reader{ctx: ctx, folder: filepath.Dir(path), name: name}

@@ -64,7 +64,7 @@ func TestReadSAINTFeatures(t *testing.T) {
 func TestReadSAINTWeights(t *testing.T) {
 	adj := adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 0, 2}, []float64{0.5, 2, 3, 0}, "<f8")
 	g := fixture.Open(t, fixture.Folder(t, fixture.With(folder(), "adj_full.npz", adj)))
-	fixture.Is(t, g, "edges 0-1*3 0-2*0.5") // the larger of two weights, and none for a stored zero
+	fixture.Is(t, g, "edges 0-1*3 0-2*0.5") // the larger of two weights, and no edge for a stored zero
 }
 
 func TestReadSAINTRefuses(t *testing.T) {

@@ -120,7 +120,7 @@ type section struct {
 }
 
 // each reads a file without its header, in sections that are parsed concurrently. It returns the number of lines,
-// trailing empty ones excluded, and the first empty line among them, or −1.
+// trailing empty ones excluded, and the first empty line before the last line with values, or −1.
 func each(ctx context.Context, file string, begin func(first int) section) (count, empty int, err error) {
 	t, err := openLines(file)
 	if err != nil {
@@ -186,7 +186,7 @@ func streamEdges(ctx context.Context, file string, nodes int, add func(graph.Edg
 	return err
 }
 
-// emptyLine returns an error about a line after the header.
+// emptyLine returns an error about an empty line. at counts from 0 after the header.
 func emptyLine(file string, at int) error {
 	t, err := openLines(file)
 	if err != nil {

@@ -110,7 +110,7 @@ func parseEdge(text []byte, n int) (e edge, err error) {
 	return e, nil
 }
 
-// parseNode returns the node in field, from 0 to n−1.
+// parseNode parses a node, from 0 to n−1.
 func parseNode(field []byte, n int) (int32, error) {
 	v, err := decimal.Int(field)
 	if err != nil {

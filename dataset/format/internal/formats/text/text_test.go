@@ -48,7 +48,7 @@ func TestReadTextVariants(t *testing.T) {
 func TestReadTextWeights(t *testing.T) {
 	files := fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))
 	g := fixture.Open(t, fixture.Folder(t, files))
-	fixture.Is(t, g, "edges 0-1*3.5 1-2*0.25") // the larger of two directions
+	fixture.Is(t, g, "edges 0-1*3.5 1-2*0.25") // the larger weight of the two directions
 }
 
 func TestReadTextDrawsASplit(t *testing.T) {
