@@ -32,7 +32,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestKnownGraphs checks that the fingerprints in the table are those of the real files.
+// TestKnownGraphs checks that the fingerprints in the table equal the fingerprints of the real files.
 func TestKnownGraphs(t *testing.T) {
 	for _, k := range known.Graphs() {
 		t.Run(k.Name, func(t *testing.T) {

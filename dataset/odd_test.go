@@ -189,8 +189,8 @@ func TestDescribeTellsWhatReadingDropped(t *testing.T) {
 	}
 }
 
-// TestNotesDoubtfulClasses checks that labels are noted that most nodes have to themselves, or that are spellings of a
-// missing value.
+// TestNotesDoubtfulClasses checks the notes about labels that nearly every node has to itself, and about labels that
+// are spellings of a missing value.
 func TestNotesDoubtfulClasses(t *testing.T) {
 	described := func(label func(i int) string) string {
 		nodes := "id,label,height\n"

@@ -109,7 +109,7 @@ func bomb(t *testing.T, arrays map[string][]byte) []byte {
 	return out.Bytes()
 }
 
-// endless reads as zeros without an end.
+// endless is a reader of zeros that never ends.
 type endless struct{}
 
 // Read fills p.

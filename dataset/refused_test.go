@@ -44,7 +44,7 @@ const (
 )
 
 // TestRefused checks that each bad input gives an error of one line that names the place, without a panic, and that
-// readers allocate a bounded amount of memory before it.
+// readers allocate a bounded amount of memory before the error.
 func TestRefused(t *testing.T) {
 	cases := refused(t)
 	names := map[string]bool{}

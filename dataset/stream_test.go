@@ -141,7 +141,7 @@ func (l lists) ends(descr string, fortran bool) []byte {
 	return file
 }
 
-// ogb returns the files of split and mapping of OGB's folders.
+// ogb returns the files in the folders split and mapping of OGB.
 func (l lists) ogb(order bool) map[string][]byte {
 	files := map[string][]byte{}
 	for from, to := range map[string]string{"train": "train", "val": "valid", "test": "test"} {

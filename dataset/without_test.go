@@ -27,7 +27,7 @@ func TestWithout(t *testing.T) {
 			if ids[v] = fmt.Sprint(v); named {
 				ids[v] = fmt.Sprintf("node %d", v*v)
 			}
-			left[v] = v >= 3 && random.IntN(8) == 0 // the first three keep each class alive
+			left[v] = v >= 3 && random.IntN(8) == 0 // the first three keep every class from becoming empty
 		}
 		nodes, edges := []string{"id,label,split,a,b"}, []string{"source,target,weight"}
 		fewerNodes, fewerEdges := slices.Clone(nodes), slices.Clone(edges)
@@ -95,7 +95,8 @@ func tables(t *testing.T, nodes, edges []string) string {
 	return folder
 }
 
-// Ids that are no nodes are named, also if they are numbers of nodes that have names. Nothing is left out.
+// TestWithoutUnknownNodes checks that the error names the ids that are not nodes, even if they are the numbers of nodes
+// with names.
 func TestWithoutUnknownNodes(t *testing.T) {
 	named := tables(t, []string{"id,label,x", "a,0,1", "b,1,2", "c,0,3"}, []string{"source,target", "a,b"})
 	for _, c := range []struct {

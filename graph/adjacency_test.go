@@ -55,7 +55,7 @@ func matrix(n int, entries map[[2]int32]float32) *mat.CSR {
 	return m
 }
 
-// ordered returns the rows and columns of entries in their order.
+// ordered returns the rows and columns of entries, row by row.
 func ordered(entries map[[2]int32]float32) [][2]int32 {
 	return slices.SortedFunc(maps.Keys(entries), func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) })
 }
@@ -103,7 +103,7 @@ func list(a *mat.CSR) graph.Edges {
 	return e
 }
 
-// The adjacency shares the slices of edges that are already its entries in order, and of no others.
+// Edges that already equal the entries of the adjacency, in order, are not copied; all others are.
 func TestAdjacencyKeepsOrderedEdges(t *testing.T) {
 	const n, m = 70_000, 1<<20 + 1 // several chunks
 	var drawn graph.Edges
@@ -161,7 +161,7 @@ func BenchmarkAdjacency(b *testing.B) {
 	}
 }
 
-// There are enough edges for several chunks and buckets, in an order that must not matter.
+// Edges that fill several chunks and buckets give the same adjacency in any order.
 func TestAdjacencyOfManyEdges(t *testing.T) {
 	const n, m = 5000, 1<<20 + 12345
 	from, to := make([]int32, m), make([]int32, m)

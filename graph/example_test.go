@@ -66,7 +66,7 @@ func ExampleGraph_Induced() {
 	// Output: 3 nodes, 2 edges, labels [0 1 1] training nodes [0 1]
 }
 
-// Validate names every reason why a graph is not valid.
+// Validate names the reasons why a graph is not valid.
 func ExampleGraph_Validate() {
 	g := cycle()
 	g.Y = []int32{0, 0, 1, 5}

@@ -23,7 +23,7 @@ func whole(rows, cols int, random *rand.Rand) *mat.Dense {
 	return m
 }
 
-// sparse is whole with about the given share of nonzero entries.
+// sparse is like whole, with about the given share of nonzero entries.
 func sparse(rows, cols int, share float64, random *rand.Rand) *mat.CSR {
 	m := whole(rows, cols, random)
 	for i := range m.Data {

@@ -33,8 +33,8 @@ func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte 
 	return content
 }
 
-// TestStreamIsMake checks that the file of a stream equals that of the graph made in memory, for any memory limit for
-// sorting.
+// TestStreamIsMake checks that the file of a stream equals the file of the graph made in memory, for any memory limit
+// for sorting.
 func TestStreamIsMake(t *testing.T) {
 	for i, s := range []synth.Shape{
 		like(t, "arxiv").Scale(0.01), like(t, "products").Scale(0.0005), like(t, "papers100m").Scale(0.00003),

@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// shapes has more nodes than features, and then fewer.
+// shapes lists a case with more nodes than features, and one with fewer.
 var shapes = [][2]int{{300, 20}, {15, 40}}
 
 // scaled returns a copy of h with feature j multiplied by factor(j).

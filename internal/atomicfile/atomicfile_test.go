@@ -16,8 +16,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// writers are the ways to write a path: a file with a text, or a folder with a file "x" of that text. They fail with
-// end.
+// writers holds the ways to write a path: as a file with a text, or as a folder with a file "x" with that text. Each
+// fails with end unless end is nil.
 var writers = map[string]func(path, text string, end error) error{
 	"Write": func(path, text string, end error) error {
 		return atomicfile.Write(path, func(w io.Writer) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestLeast checks that the limit found is the smallest one, where a sixteenth of the limit is part of the need.
+// TestLeast checks that Least finds the smallest limit if a sixteenth of the limit is part of the need.
 func TestLeast(t *testing.T) {
 	need := func(limit int64) int64 { return 150_000 + budget.Reading(limit) }
 	if got := budget.Least(1, need); got != 159_999 || need(got) > got || need(got-1) <= got-1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// FuzzResume checks that no file makes Resume panic, and that Resume returns step 0 with an error.
+// FuzzResume checks that no file makes Resume panic, and that Resume returns step 0 if it fails.
 func FuzzResume(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "state")
 	ctx := checkpoint.With(f.Context(), path, 0)

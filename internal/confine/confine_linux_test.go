@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A folder counts as a control group only if it has the kernel's files. Its children can have a memory limit if it has
-// the memory controller, and enables it for them or can be made to.
+// A folder counts as a control group only if it has the kernel's files. Its children can have a memory limit if the
+// group has the memory controller, and enables it for them or lets the test enable it.
 func TestPossible(t *testing.T) {
 	for _, c := range []struct {
 		controllers, enabled string // contents of the files; "-" for no file

@@ -149,7 +149,7 @@ func TestSorterStops(t *testing.T) {
 	}
 }
 
-// TestSorterDropsEdges checks that the edges that are kept are as many as requested, and some of the edges.
+// TestSorterDropsEdges checks that the requested number of edges is kept, and that every kept edge was added.
 func TestSorterDropsEdges(t *testing.T) {
 	const nodes = 300
 	edges := some("any", nodes, 2000, false)

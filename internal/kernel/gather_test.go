@@ -159,9 +159,9 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 	})
 }
 
-// summed checks sums of rows of d columns, for every d up to most, few and many edges, and every first row: values
-// between and after the rows of dst must not change. sum returns the sums of rows lo to hi−1 of m, whose scales are
-// m.Left, in dst with rows d+5 apart, and the expected ones.
+// summed checks sums of rows of d columns, for every multiple d of 16 up to most, few and many edges, and several
+// ranges of rows. Values between and after the rows of dst must not change. sum sets dst, whose rows are d+5 apart, to
+// the sums of rows lo to hi−1 of m, scaled by m.Left, and returns the expected sums.
 func summed(t *testing.T, most int, numbers func(*rand.Rand, int) []float32,
 	rows func(random *rand.Rand, n, d int) (sum func(dst Block, m Sparse, lo, hi int) (want []float32))) {
 	random := source()

@@ -95,7 +95,7 @@ func TestForRaisesPanics(t *testing.T) {
 	}
 }
 
-// TestTry checks that Try returns the error of the first chunk that has one, or that of its context.
+// TestTry checks that Try returns the error of the first chunk that has one, or the error of its context.
 func TestTry(t *testing.T) {
 	fail := func(lo, _ int) error {
 		if lo >= 20 {

@@ -48,7 +48,7 @@ func open(t *testing.T, path string) *safetensors.File {
 	return f
 }
 
-// equal checks a tensor of type E in a file. Tensors of other types are left to another E.
+// equal checks a tensor of type E in a file. It ignores tensors of other types.
 func equal[E safetensors.Element](t *testing.T, f *safetensors.File, want safetensors.Tensor) {
 	t.Helper()
 	data, is := want.Data.([]E)

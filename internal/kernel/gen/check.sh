@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fails if the committed assembly is not what the generator writes.
+# Fails if the committed assembly differs from the output of the generator.
 set -eu
 cd "$(dirname "$0")"
 fresh=$(mktemp -d)

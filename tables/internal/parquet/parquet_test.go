@@ -62,8 +62,8 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// TestIntegers checks ids of any integer width. The ends of edges may then be floats, as pandas writes them in a column
-// with nulls.
+// TestIntegers checks ids of any integer width. Sources and targets of edges may then be floats, as pandas writes them
+// in a column with nulls.
 func TestIntegers(t *testing.T) {
 	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "integers")))
 	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) || g.ClassNames != nil ||

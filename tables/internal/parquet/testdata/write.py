@@ -1,6 +1,6 @@
 """Write the folders beside this file: python3 write.py, with pyarrow, pandas, fastparquet, polars and duckdb.
 
-All but those called bad-… hold one graph: ann, bob, zoë, dan, eve, with the edges ann–bob, zoë–bob, dan–eve.
+All folders except bad-… hold one graph: ann, bob, zoë, dan, eve, with the edges ann–bob, zoë–bob, dan–eve.
 """
 
 import decimal

@@ -1,4 +1,4 @@
-"""Write the SQLite files beside this file, by Python's sqlite3: python3 write.py. pandas.DataFrame.to_sql does the same."""
+"""Write the SQLite files beside this file with Python's sqlite3, as pandas.DataFrame.to_sql does: python3 write.py."""
 
 import pathlib
 import sqlite3

@@ -1,6 +1,6 @@
-"""Writes the folder made with pandas and PyYAML, as the documentation of DGL's CSVDataset does, and lets DGL load it.
+"""Write the folder "made" with pandas and PyYAML, as the documentation of DGL's CSVDataset does, and let DGL load it.
 
-The path a–b–c with names as ids and the node d, and an index column as pandas adds it. Needs dgl and torch:
+It holds the path a–b–c and the node d, with names as ids and an index column as pandas adds it. Needs dgl and torch:
 python3 write.py
 """
 
@@ -39,4 +39,4 @@ edges.to_csv("made/edges_0.csv", index=False)
 g = dgl.data.CSVDataset("made", force_reload=True)[0]
 assert g.ndata["feat"].tolist()[3] == [3.0, 4.0] and g.edata["weight"].tolist() == [2.5, 0.5, 1.0], (g.ndata, g.edata)
 assert g.ndata["label"].tolist() == [1, 2, 1, -1]
-shutil.rmtree("made/made")  # what DGL keeps of a data set
+shutil.rmtree("made/made")  # DGL's cache of the data set

@@ -1,4 +1,4 @@
-"""Writes networkx.graphml, packed.graphml.gz.b64 and igraph.graphml: the path a–b–c and the node d.
+"""Write networkx.graphml, packed.graphml.gz.b64 and igraph.graphml: the path a–b–c and the node d.
 
 Needs networkx and igraph: python3 write.py
 """
@@ -11,7 +11,7 @@ import networkx as nx
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 
-# age is a whole number for some nodes and a fraction for others: networkx declares two attributes of that name.
+# age is an integer for some nodes and a float for others, so networkx declares two attributes of that name.
 g = nx.DiGraph()
 g.add_node("a", age=3, label="red", member=True, split="train", note="x < y & z")
 g.add_node("b & co", age=1.5, label="blue", member=False, split="val", note="")

@@ -1,4 +1,4 @@
-"""Writes folders with scipy.io.mmwrite: the path 0–1–2 with a repeat and a self-loop, and the node 3.
+"""Write folders with scipy.io.mmwrite: the path 0–1–2 with a repeat and a self-loop, and the node 3.
 
 Needs scipy: python3 write.py
 """

@@ -1,6 +1,6 @@
-"""Writes binary.zip.b64 with ogb's DatasetSaver, and text.zip.b64 with pandas, as ogb's own reader takes it.
+"""Write binary.zip.b64 with ogb's DatasetSaver, and text.zip.b64 with pandas, in the form that ogb reads.
 
-Needs ogb, and with it pandas and torch: python3 write.py
+Needs ogb, which installs pandas and torch: python3 write.py
 """
 
 import base64
@@ -25,7 +25,7 @@ parts = {"train": np.arange(0, 10), "valid": np.arange(10, 15), "test": np.arang
 
 
 def pack(folder: str, name: str) -> None:
-    """Writes a folder as a zip file in base 64."""
+    """Write a folder as a zip file in base 64."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
         for root, _, files in sorted(os.walk(folder)):
@@ -37,7 +37,7 @@ def pack(folder: str, name: str) -> None:
 
 
 def table(path: str, values: object, header: list[str] | None = None) -> None:
-    """Writes a table as pandas does."""
+    """Write a table as pandas does."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     pd.DataFrame(values).to_csv(path, header=header or False, index=False, compression="gzip")
 

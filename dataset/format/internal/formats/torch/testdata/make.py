@@ -1,7 +1,8 @@
-"""Writes the files of this folder, in base 64: python3 make.py [SUFFIX], with torch and torch_geometric.
+"""Write the files of this folder, in base 64: python3 make.py [SUFFIX], with torch and torch_geometric.
 
-Torch 1.13 and torch_geometric 2.8.1 wrote those without a suffix. With a suffix, as -torch-2.15, the script writes what
-depends on torch alone. All hold the path 3-0-1-2 with labels 0 1 1 0 and the split 0 1 | 2 | 3, unless the name says otherwise.
+Torch 1.13 and torch_geometric 2.8.1 wrote the files without a suffix. With a suffix such as -torch-2.15, the script
+writes only the files that depend on torch. All files hold the path 3-0-1-2 with labels 0 1 1 0 and the split
+0 1 | 2 | 3, unless the name says otherwise.
 """
 
 import base64
@@ -97,7 +98,7 @@ class Unknown:
 
 save("unknown", Data(x=torch.zeros(4, 2), extra=Unknown()))
 
-# What older versions wrote, by classes of the same names and attributes: those versions do not install here.
+# Files of older versions, which cannot be installed here: classes with the same names and attributes imitate them.
 
 
 def stand_in(module, name, attributes):
