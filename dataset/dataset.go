@@ -1,6 +1,6 @@
 // Package dataset opens, fetches, describes and writes graphs.
 //
-// Open takes a name, a folder or a file. It reads the formats that are registered in package format, such as
+// Open accepts a name, a folder or a file. It reads the formats that are registered in package format, such as
 // Planetoid's raw files, GraphSAINT's folders, .npz files, folders of .csv files and this project's own safetensors
 // files. docs/reference/formats.md describes all of them. The graph is undirected, without self-loops or repeated
 // edges, with finite features and labels in range, and has at least one training node.
@@ -323,7 +323,8 @@ func (o Options) note(text string, args ...any) {
 	}
 }
 
-// noQueries returns the error for queries to a graph that is not in a database. It names the formats that take them.
+// noQueries returns the error for queries to a graph that is not in a database. It names the formats that support
+// queries.
 func noQueries(path, name string) error {
 	queriers := slices.DeleteFunc(format.Names(), func(name string) bool {
 		f, _ := format.Find(name)

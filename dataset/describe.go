@@ -120,8 +120,8 @@ func Describe(g *graph.Graph) (Facts, error) {
 	return f, nil
 }
 
-// components counts the connected components that have edges. unreached is the number of nodes in those of them that
-// have no training node.
+// components counts the connected components with edges. unreached is the number of nodes in such components without a
+// training node.
 func (f *Facts) components(g *graph.Graph) (unreached int) {
 	trains := make([]bool, f.Nodes)
 	for _, v := range g.Split.Train {

@@ -29,7 +29,7 @@ type survey struct {
 func examine(w *work, n int, edges Edges) (survey, error) {
 	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
 	loops, faults := make([]int, chunks), make([]error, chunks)
-	var sum atomic.Uint64 // as in the type mirror
+	var sum atomic.Uint64 // 0 if the edges are mirrored (see mirror)
 	var disorder atomic.Bool
 	w.each(edges.Len(), edgeChunk, 1, func(lo, hi int) {
 		c := lo / edgeChunk

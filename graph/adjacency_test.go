@@ -116,7 +116,7 @@ func TestAdjacencyKeepsOrderedEdges(t *testing.T) {
 	if err != nil || !same(got, want) || &got.Indices[0] != &e.To[0] || changes.Merged != e.Len()/2 {
 		t.Errorf("%v: %+v, or ordered edges became another adjacency, or were copied", err, changes)
 	}
-	at := 1 << 20 // across the border of chunks
+	at := 1 << 20 // across a chunk boundary
 	e.To[at-1], e.To[at], e.From[at-1], e.From[at] = e.To[at], e.To[at-1], e.From[at], e.From[at-1]
 	if got, _, err = graph.Adjacency(t.Context(), n, e); err != nil || !same(got, want) || &got.Indices[0] == &e.To[0] {
 		t.Errorf("%v: two edges out of order change the adjacency", err)

@@ -87,8 +87,7 @@ func (o Operator) Apply(ctx context.Context, dst *mat.Dense, x mat.Matrix) error
 }
 
 // ApplyRows sets row r of dst to row rows[r] of P·x. If position is not nil, the features of node j are in row
-// position[j] of x, which must contain the given nodes and all their neighbours. The result is bit-identical to that of
-// Apply.
+// position[j] of x, which must contain the given nodes and all their neighbours. The result is bit-identical to Apply.
 func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	_, d := x.Dims()
 	dst.Reshape(len(rows), d)

@@ -116,7 +116,8 @@ func TestFeaturesThatCannotBeRead(t *testing.T) {
 
 func second(_ graph.Scaling, err error) error { return err }
 
-// Dense features, sparse features and features of another type give the same result, and those of g are not modified.
+// Dense features, sparse features and features of another type give the same result, and the features of g are not
+// modified.
 func TestNormalizedFeatures(t *testing.T) {
 	x := &mat.Dense{Rows: 4, Cols: 3, Data: []float32{1, 3, 0, 0, 0, 0, -2, 2, 4, 0, 5, 0}}
 	want := []float32{.25, .75, 0, 0, 0, 0, -.25, .25, .5, 0, 1, 0}

@@ -67,7 +67,7 @@ type Counter struct {
 	done, total int64
 }
 
-// NewCounter returns a counter of total pieces, of which done are already finished.
+// NewCounter returns a counter of total pieces. The first done pieces are already finished.
 func NewCounter(done, total int) *Counter { return &Counter{done: int64(done), total: int64(total)} }
 
 // Add counts one piece and reports it as stage.

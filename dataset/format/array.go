@@ -31,8 +31,8 @@ type Array struct {
 	//
 	// ReadArrays converts every element type of a file to []float32, []int64 (booleans are 0 and 1) or []string.
 	Data any
-	// Derived marks an array that can be computed from the others, and is only stored for programs that read the file. A
-	// store may omit it.
+	// Derived marks an array that can be computed from the other arrays, and is only stored for programs that read the
+	// file. A store may omit it.
 	Derived bool
 }
 

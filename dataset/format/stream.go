@@ -94,8 +94,8 @@ type Stream struct {
 	// Weighted reports whether edges may have weights other than 1. If it is false and a weight differs from 1, the writer
 	// starts again.
 	Weighted bool
-	// Exact, if not 0, is the number of undirected edges to keep: the others are dropped, evenly spaced in the order of
-	// rows. If there are too few, More is called with the missing number, and adds edges as Edges does.
+	// Exact, if not 0, is the number of undirected edges to keep: all other edges are dropped, evenly spaced in the order
+	// of rows. If there are too few, More is called with the missing number, and adds edges as Edges does.
 	Exact int64
 	More  func(ctx context.Context, missing int64, add func(graph.Edges) error) error
 	// Adj, if not nil, is a valid adjacency that replaces Edges. It may be mapped from a file.

@@ -142,8 +142,7 @@ func solveDual(ctx context.Context, s hops, y []int32, classes int) (fitted Clas
 	return fitted, ctx.Err()
 }
 
-// solution returns the classifier whose W solves gram·W = right, both for SD. norms holds the norms of the columns of
-// SD.
+// solution returns the classifier for SD: W solves gram·W = right. norms holds the norms of the columns of SD.
 func (s hops) solution(
 	ctx context.Context, gram *factor.Symmetric, right []float64, classes int, norms []float64,
 ) (fitted Classifier, err error) {

@@ -13,8 +13,8 @@
 //		err = keeper.Save(ctx, identity, step, state)
 //	}
 //
-// If the number of a step seeds its random source, a run that was stopped and continued gives the same bytes as one
-// that was not. The file is replaced atomically.
+// If the number of a step seeds its random source, an interrupted run that continues gives the same bytes as an
+// uninterrupted run. The file is replaced atomically.
 package checkpoint
 
 import (

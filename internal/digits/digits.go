@@ -1,4 +1,4 @@
-// Package digits writes integers for people.
+// Package digits formats integers for people.
 package digits
 
 import "strconv"

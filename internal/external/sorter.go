@@ -6,7 +6,8 @@
 //	Write  delivers the rows in order, and drops edges if a number of edges is requested
 //
 // Each entry is written twice and read twice, in large blocks. A bucket that exceeds the memory for sorting is
-// distributed over smaller ones. The result equals that of graph.Adjacency: it depends only on the set of edges.
+// distributed over smaller ones. The adjacency equals the result of graph.Adjacency, and depends only on the set of
+// edges.
 package external
 
 import (

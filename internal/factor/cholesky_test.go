@@ -89,7 +89,7 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 	}
 }
 
-// The inverse and the pivots equal those of gonum's factor U.
+// The inverse and the pivots agree with gonum's factor U.
 func TestCholeskyInverse(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
 	for _, n := range []int{1, 2, 63, 65, 130} {

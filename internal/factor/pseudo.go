@@ -49,8 +49,8 @@ const eigenOrder = 640
 //	S⁺B ≈ PL(LᵀL)⁻²LᵀPᵀB with PᵀSP ≈ LLᵀ by complete pivoting           beyond.
 //
 // Pivoting stops when no diagonal entry of the rest exceeds cut·tr S. The method then keeps as many columns of L as
-// possible with every eigenvalue of LᵀL above cut·tr S. Both methods agree if the eigenvalues have a gap at the cut.
-// They cost about 9n³ and 3n³ operations; the second consists almost entirely of matrix products.
+// possible such that every eigenvalue of LᵀL is above cut·tr S. Both methods agree if the eigenvalues have a gap at the
+// cut. They cost about 9n³ and 3n³ operations; the second consists almost entirely of matrix products.
 //
 // The result is the same for any number of threads. The error says that s has an entry that is not finite, or is
 // ctx.Err(), soon after ctx ends.

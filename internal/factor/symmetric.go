@@ -31,8 +31,8 @@ func (s *Symmetric) Trace() (sum float64) {
 
 const (
 	// gramChunk is the number of products in one float32 sum. gramChunks is the number of such sums that are added in
-	// float32 before they are added to the float64 sum. The rounding error of a Gram matrix is therefore that of about 270
-	// additions, for any number of rows, and nearly all time is spent in the fast kernel.
+	// float32 before they are added to the float64 sum. A Gram matrix of any number of rows therefore has the rounding
+	// error of about 270 additions, and nearly all time is spent in the fast kernel.
 	gramChunk, gramChunks = 256, 16
 	// gramParts limits the number of float32 sums computed concurrently, each by one task.
 	gramParts = 16

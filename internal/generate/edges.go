@@ -21,9 +21,9 @@ import (
 // of the self-loop that a GNN adds to A′. Â′ therefore weighs the neighbours of a node against the node itself as M
 // does, whatever the sizes of the groups. If each group is one node, A′ is the weighted subgraph of these nodes.
 //
-// Edges with a weight of at most 0.01, a hundredth of a self-loop, are dropped. Of the others, at most the n·degree/2
-// heaviest are kept, where n = N′. Edges that tie with the heaviest dropped edge are dropped too. A degree of 0 means
-// no limit. used is the weight that all kept edges exceed.
+// Edges with a weight of at most 0.01, a hundredth of a self-loop, are dropped. Of the other edges, at most the
+// n·degree/2 heaviest are kept, where n = N′. Edges that tie with the heaviest dropped edge are dropped too. A degree
+// of 0 means no limit. used is the weight that all kept edges exceed.
 //
 // It makes one pass over the edges of the members. It needs memory for one number per node, and for the pairs of groups
 // with edges between them. The result is the same for any number of threads. It is an error if degree is negative or

@@ -44,7 +44,7 @@ func Gather(dst Block, s Sparse, lo, hi int, x Block, d int) {
 
 // GatherRows is like Gather, for a list of rows: row r of dst is row rows[r] of S·X, and row position[j] of x has the
 // data of node j. A nil position means j itself. position must be valid for the columns of all entries in these rows
-// and, unless Self is 0, for the rows themselves. The results equal those of Gather, bit for bit.
+// and, unless Self is 0, for the rows themselves. The results are bit-identical to Gather.
 func GatherRows(dst Block, s Sparse, rows, position []int32, x Block, d int) {
 	gathering{dst: dst, s: s, rows: rows, count: len(rows), position: position, x: x, d: d}.by(best.gather)
 }

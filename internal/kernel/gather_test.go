@@ -194,7 +194,7 @@ func rowsOf(m Sparse, x []float32, d, lo, hi int) (all []float32) {
 	return all
 }
 
-// TestGatherHalfIsTheSparseProduct checks that sums of float16 equal those of the same numbers in float32. With
+// TestGatherHalfIsTheSparseProduct checks that sums of float16 numbers equal sums of the same numbers in float32. With
 // integers, the sums are exact. NaNs after the rows of x must not be read.
 func TestGatherHalfIsTheSparseProduct(t *testing.T) {
 	each(t, func(t *testing.T, s *implementation) {

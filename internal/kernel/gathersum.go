@@ -38,8 +38,8 @@ func GatherHalf(dst Block, indptr []int64, indices []int32, weights, scale []flo
 //
 //	scale[r]·Σ_e f_j·X_j,  j = indices[e],  e from indptr[r] to indptr[r+1]−1.
 //
-// Each product is rounded to float32, so the bits equal those of GatherSum with float32 rows f·X, which need almost
-// twice the memory. d is 16, 32, 48 or 64, and rows are FactoredStride(d) apart.
+// Each product is rounded to float32, so the result is bit-identical to GatherSum with float32 rows f·X, which need
+// almost twice the memory. d is 16, 32, 48 or 64, and rows are FactoredStride(d) apart.
 func GatherFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) {
 	if d == 0 || d > 64 || x.Stride != FactoredStride(d) {
 		panic(fmt.Sprintf("kernel: factored rows of %d numbers, %d apart", d, x.Stride))

@@ -11,8 +11,8 @@
 // when the program starts. The build tag purego excludes the assembly.
 //
 // Each set gives the same bits on every run and for every split of the work over calls. Results of different sets
-// differ in the last bits: the portable set rounds every product, the others fuse it with the addition, and the lanes
-// are summed in another order.
+// differ in the last bits: the portable set rounds every product, the other sets fuse the product with the addition,
+// and the lanes are summed in another order.
 package kernel
 
 // microKernel computes a tile: see implementation.tile.

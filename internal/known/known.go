@@ -35,7 +35,7 @@ const (
 	Genuine
 	// Variant: the graph is known to differ from the data set.
 	Variant
-	// Other: the fingerprint differs from that of the data set.
+	// Other: the fingerprint differs from the fingerprint of the data set.
 	Other
 )
 

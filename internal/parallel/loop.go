@@ -48,8 +48,8 @@ func (l *Loop[T]) ForContext(ctx context.Context, n, chunk int, captured T, body
 	return err
 }
 
-// stack keeps elements for reuse, as many as were in use at once. Unlike a sync.Pool, it is not emptied by the garbage
-// collector, so a loop that has allocated once does not allocate again.
+// stack keeps elements for reuse, at most as many as were in use at the same time. Unlike a sync.Pool, it is not
+// emptied by the garbage collector, so a loop that has allocated once does not allocate again.
 type stack[E any] struct {
 	mu   sync.Mutex
 	free []*E

@@ -53,8 +53,8 @@ func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	return ctx.Err()
 }
 
-// Try is like ForContext for an f that can fail. The error is ctx.Err(), or that of the first chunk, in order, that has
-// one.
+// Try is like ForContext for an f that can fail. The error is ctx.Err(), or the error of the first chunk, in order,
+// that fails.
 func Try(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
 	errs := make([]error, (n+chunk-1)/chunk)
 	if err := ForContext(ctx, n, chunk, func(lo, hi int) { errs[lo/chunk] = f(lo, hi) }); err != nil {

@@ -20,7 +20,7 @@ import (
 // It takes O(n²·d) for each class of n nodes, in float64 and on one thread.
 func Merges(ctx context.Context, x *mat.Dense, y []int32, mass []float64) (merges [][2]int32, err error) {
 	type merge struct {
-		a, b  int32 // rows of x, or N plus an index of all
+		a, b  int32 // rows of x, or N plus an index in all
 		rises float64
 	}
 	var all []merge

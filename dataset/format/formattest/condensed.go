@@ -104,8 +104,8 @@ func cancelled(t *testing.T, name, extension string) {
 	}
 }
 
-// twice writes a file or a folder called name, and then replaces it by writing it again. It tests that both have the
-// same bytes, and returns the path. what names the content in errors.
+// twice writes a file or a folder called name, and then replaces it by writing it again. It tests that both results
+// have the same bytes, and returns the path. what names the content in errors.
 func twice(t *testing.T, what, name string, write func(path string) error) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
@@ -140,7 +140,7 @@ func files(t *testing.T, folder string) map[string]string {
 	return content
 }
 
-// differ returns the first field that differs with both values, or "".
+// differ returns the first field that differs, with both values, or "".
 func differ(got, want *condense.Condensed) string {
 	g, w := reflect.ValueOf(*got), reflect.ValueOf(*want)
 	for i := range g.NumField() {

@@ -13,8 +13,8 @@ import (
 // offsets is the suffix of the name of a tensor that holds the start offsets of strings.
 const offsets = ".offsets"
 
-// WriteArrays writes arrays as tensors of their types. It omits arrays that can be computed from the others. Strings
-// become two tensors: their bytes and their start offsets.
+// WriteArrays writes arrays as tensors of their types. It omits arrays that can be computed from the other arrays.
+// Strings become two tensors: their bytes and their start offsets.
 func (native) WriteArrays(ctx context.Context, path string, a *format.Arrays) error {
 	var tensors []safetensors.Tensor
 	for _, array := range a.List {

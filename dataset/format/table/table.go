@@ -25,7 +25,7 @@ type Table interface {
 	Header() []string
 	// Runs calls use with a reader for each run of rows, and the number of the run, from several goroutines. The cells of
 	// columns that are not among the given ones may be null; nil means all columns. Each call gives the same runs. The
-	// error is that of the first run that fails.
+	// error comes from the first run that fails.
 	Runs(ctx context.Context, columns []int, use func(run int, r Rows) error) error
 	// Bytes estimates the number of bytes that Runs reads from files, and Most the number of rows.
 	Bytes() int64

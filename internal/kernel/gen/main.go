@@ -192,7 +192,7 @@ func (s set) loadMask(t *tail) {
 	}
 }
 
-// loadTail loads the lanes that are on; the others are zero.
+// loadTail loads the lanes that are on. The other lanes become zero.
 func (s set) loadTail(m Mem, t tail, dst VecVirtual) {
 	switch {
 	case s.wide:

@@ -30,7 +30,7 @@ func (s set) tile(rows, vectors int) {
 	IMUL3Q(U8(rows), rs, next)
 	ADDQ(a, next)
 	Load(Param("ahead"), stride)
-	// Each pointer serves three rows: at the pointer, and one and two strides after it.
+	// Each pointer addresses three rows: at the pointer, and one and two strides after it.
 	bases := []GPVirtual{a}
 	if rows > 3 {
 		three := GP64()

@@ -37,5 +37,6 @@ func Plain(name string) string {
 	return digits
 }
 
-// Alike reports whether two names differ only in the form of a number, in space around them, or in the case of letters.
+// Alike reports whether two names differ only in the form of a number, in surrounding white space, or in the case of
+// letters.
 func Alike(a, b string) bool { return strings.EqualFold(Plain(a), Plain(b)) }

@@ -118,7 +118,7 @@ func (m *meta) label(t *format.Tables) error {
 	return nil
 }
 
-// read reads a file. The columns feat and y_soft become lists of numbers, all others text.
+// read reads a file. The columns feat and y_soft become lists of numbers, all other columns become text.
 func (m *meta) read(ctx context.Context, t *format.Table, path string) error {
 	f, err := m.open(filepath.Dir(path), file{File: filepath.Base(path)})
 	if err != nil {

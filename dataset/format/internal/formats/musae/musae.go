@@ -65,7 +65,7 @@ func (Format) List(folder string) map[string]string {
 	return graphs
 }
 
-// files are the paths of the files of a graph, and its name.
+// files holds the name of a graph and the paths of its files.
 type files struct {
 	name, folder           string
 	edges, nodes, features string // features is empty if nodes holds the features
