@@ -230,7 +230,7 @@ func labelled(y []int32) bool {
 	return slices.ContainsFunc(y, func(c int32) bool { return c != graph.Unlabelled })
 }
 
-// located adds the path to an error of reading. Once ctx is done, it returns ctx.Err().
+// located adds the path to a reading error. Once ctx is done, it returns ctx.Err().
 func located(ctx context.Context, found format.Place, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return ended

@@ -20,8 +20,8 @@ func WriteStream(ctx context.Context, path string, s *format.Stream, o format.St
 	return native.Format.WriteStream(ctx, path, s, o)
 }
 
-// WriteAs writes g, which must be valid, to path in the format of the given name. If name is empty, it is Write. An
-// error is a *format.UnknownError, says that the format can only be read, or comes from writing.
+// WriteAs writes g, which must be valid, to path in the format of the given name. If name is empty, it does what Write
+// does. An error is a *format.UnknownError, says that the format can only be read, or comes from writing.
 func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error) {
 	defer memory.Recover(&err)
 	w, ok, err := format.WriterFor(path, name)

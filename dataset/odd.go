@@ -21,7 +21,7 @@ type Oddity struct {
 	Help    string `json:"help"`
 }
 
-// String returns the three sentences.
+// String returns Fact, Meaning and Help as three sentences.
 func (o Oddity) String() string { return o.Fact + ". " + o.Meaning + ". " + o.Help + "." }
 
 // Thresholds beyond which a property is unusual.

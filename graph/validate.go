@@ -83,8 +83,8 @@ func ValidateAdjacency(ctx context.Context, a *mat.CSR) error {
 	return ctx.Err()
 }
 
-// validatePattern returns the first fault of the shape of a and its rows. If there is none, mirrored is the answer of a
-// mirror. Both checks share one pass over the entries, which may be in a file larger than memory.
+// validatePattern returns the first fault of the shape of a and its rows. If there is none, mirrored is what
+// mirror.same returns. Both checks share one pass over the entries, which may be in a file larger than memory.
 func validatePattern(ctx context.Context, a *mat.CSR) (mirrored bool, err error) {
 	switch n := a.Rows; {
 	case a.Cols != n:

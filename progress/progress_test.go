@@ -21,8 +21,8 @@ func Example() {
 	// condensed 2/2
 }
 
-// Events arrive one at a time, and events of a counter arrive in order. Without a function in the context, there are
-// none.
+// Events arrive one at a time, and events of a counter arrive in order. Without a function in the context, Report does
+// nothing.
 func TestReport(t *testing.T) {
 	progress.Report(t.Context(), progress.Event{Stage: "nobody"})
 	var seen []int64

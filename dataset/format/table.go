@@ -159,7 +159,7 @@ func (c *Column) Range(i int) (from, to int) {
 }
 
 // Text returns the cell of row i as a string: a number in its shortest form, a string unchanged, several values as a
-// JSON list. Scalars and Lists read it. Data must be a slice, as in Blocks.
+// JSON list. Scalars and Lists parse such text. Data must be a slice, as in Blocks.
 func (c *Column) Text(i int) string {
 	from, to := c.Range(i)
 	if !c.IsList() {

@@ -10,8 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// accuracy returns the test accuracy of the nearest class mean of the training rows of x, in percent. All classes have
-// the same number of training nodes.
+// accuracy returns the test accuracy, in percent, of a classifier that predicts the class with the nearest mean of the
+// training rows of x. All classes have the same number of training nodes.
 func accuracy(g *graph.Graph, x *mat.Dense) float64 {
 	mean := mat.NewDense(g.Classes, x.Cols)
 	for _, v := range g.Split.Train {

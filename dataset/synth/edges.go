@@ -57,7 +57,7 @@ func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 	}
 }
 
-// chunks cuts the edges from to want−1 into chunks, and calls draw for each, from several goroutines. The error comes
+// chunks cuts the edges [from, want) into chunks, and calls draw for each, from several goroutines. The error comes
 // from draw or ctx.
 func (m *maker) chunks(ctx context.Context, from, want int, draw func(lo, hi int) error) error {
 	return each(ctx, want-from, edgeChunk, func(lo, hi int) error { return draw(from+lo, from+hi) })

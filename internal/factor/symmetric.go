@@ -82,16 +82,17 @@ func GramPart(n, d int) int {
 	return terms
 }
 
-// gramWave returns the number of parts of a Gram matrix that are summed concurrently, and the terms of each.
+// gramWave returns the number of parts of a Gram matrix that are summed concurrently, and the number of terms of each
+// part.
 func gramWave(order, length int) (parts, terms int) {
 	chunks := (length + gramChunk - 1) / gramChunk
 	parts = max(1, min(gramParts, chunks, gramMemory/(4*max(1, order*order))))
 	return parts, gramChunk * max(1, min(gramChunks, (chunks+parts-1)/parts))
 }
 
-// gram sums the upper triangle of a Gram matrix of the given order over length terms and mirrors it. Parts are summed
-// in float32, several concurrently (see gramWave), and then added to the total in their order. add sets sum to the
-// terms from lo to hi−1, or adds them to sum; block is scratch memory for add.
+// gram computes the upper triangle of a Gram matrix of the given order, whose elements are sums of length terms, and
+// mirrors it. Parts are summed in float32, several concurrently (see gramWave), and then added to the total in their
+// order. add sets sum to the terms from lo to hi−1, or adds them to sum; block is scratch memory for add.
 func gram(ctx context.Context, order, length int,
 	add func(sum []float32, block *mat.Dense, lo, hi int, accumulate bool)) (*Symmetric, error) {
 	total := NewSymmetric(order)

@@ -225,7 +225,7 @@ func TestExpShifted(t *testing.T) {
 					t.Fatalf("n=%d: exp(%g) is %g, want %g", n, xv[i]-1.5, v, want)
 				}
 			}
-			if math.Abs(float64(sum)-total) > total/(1<<18) { // at most 1000 roundings of 2⁻²⁴, and most terms small
+			if math.Abs(float64(sum)-total) > total/(1<<18) { // at most 1000 roundings of 2⁻²⁴, mostly of small terms
 				t.Fatalf("n=%d: the sum is %g, want %g", n, sum, total)
 			}
 			check(t, "dst")

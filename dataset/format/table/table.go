@@ -17,8 +17,8 @@ import (
 
 // Table is a table whose rows are read in runs.
 type Table interface {
-	// Name is the name of the table in sentences about another one: "nodes.csv". File names the table in a
-	// *format.ReadError: a path, or the path and the name.
+	// Name names the table in messages about another table: "nodes.csv". File names the table in a *format.ReadError: a
+	// path, or the path and the name.
 	Name() string
 	File() string
 	// Header returns the names of the columns. No two are equal.

@@ -87,7 +87,7 @@ func (t *Table) FailAt(line int, err error) error {
 // Place names the line of a record.
 func (t *Table) Place(record int) string { return fmt.Sprintf("line %d", t.line(record)) }
 
-// Fail returns an error about a record, −1 for the header.
+// Fail returns an error about a record, or about the header if record is −1.
 func (t *Table) Fail(record int, err error) error {
 	if record < 0 {
 		return t.FailAt(1, err)
@@ -180,7 +180,7 @@ func (b *Blocks) Next() (r *Reader, more bool, err error) {
 	return r, true, nil
 }
 
-// Each calls use with each record and its line. An error of use is about the record.
+// Each calls use with each record and its line. If use fails, the error names the record.
 func (t *Table) Each(ctx context.Context, use func(fields [][]byte, line int) error) error {
 	b, err := t.Open()
 	if err != nil {
@@ -221,7 +221,7 @@ func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Row
 }
 
 // RunsOf calls use with the rows of one block after the other. A row has width cells, which fill sets to the fields of
-// a record. An error of fill is about the record.
+// a record. If fill fails, the error names the record.
 func (t *Table) RunsOf(
 	ctx context.Context, width int, use func(run int, r table.Rows) error,
 	fill func(cells []table.Cell, fields [][]byte) error,

@@ -172,7 +172,7 @@ func (t *File) first() (line []byte, size int, err error) {
 	}
 }
 
-// Read calls use with each line of a file, and its number, counted from 1. An error of use is about the line.
+// Read calls use with each line of a file, and its number, counted from 1. If use fails, the error names the line.
 func Read(ctx context.Context, path string, use func(number int, line []byte) error) error {
 	const often = 1 << 14 // lines between context checks
 	t, err := Open(path)

@@ -26,7 +26,7 @@ func (t *File) Rows(ctx context.Context, n, least int, what string, parse func(i
 
 // Blocks is like Rows, with callbacks for blocks of lines. It calls begin for each block, with the number of its first
 // line and an upper bound on the number of its lines. For each line of the block it calls parse, which begin returns.
-// Then it calls end, unless end is nil. An error of end is returned unchanged.
+// Then it calls end, unless end is nil. An error from end is returned unchanged.
 func (t *File) Blocks(
 	ctx context.Context, n, least int, what string,
 	begin func(first, most int) (parse func(i int, line []byte) error, end func() error),

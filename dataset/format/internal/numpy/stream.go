@@ -17,7 +17,7 @@ import (
 const edgeBlock = 1 << 17
 
 // Edges reads the array of that name, 2 × edges, and calls add with its blocks, in order. It reads sources and targets
-// concurrently. add must not retain a block. Errors of add are returned unchanged.
+// concurrently. add must not retain a block. Errors from add are returned unchanged.
 func Edges(ctx context.Context, z Source, name string, add func(graph.Edges) error) error {
 	from, closeFrom, err := z.Reader(name)
 	if err != nil {
@@ -125,7 +125,7 @@ func CheckRows(a *Array, n int) (columns int, err error) {
 }
 
 // Rows reads the array of that name, rows × columns, and calls put with blocks of its rows, as format.Stream.Rows does,
-// from several goroutines. Errors of put are returned unchanged.
+// from several goroutines. Errors from put are returned unchanged.
 func Rows(ctx context.Context, z Source, name string, put func(first int, block *mat.Dense) error) error {
 	a, closer, err := z.Reader(name)
 	if err != nil {

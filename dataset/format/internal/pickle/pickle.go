@@ -26,7 +26,7 @@ func Load(data []byte) (any, error) {
 	return object, err
 }
 
-// Loader loads pickles. It knows the classes of numpy and scipy, and the additional ones of Class.
+// Loader loads pickles. It knows the classes of numpy and scipy, and the additional classes of Class.
 type Loader struct {
 	// Class returns the Go value of a class or a function, and whether it is known. A value with the method Call(...any)
 	// (any, error) can be called, and one with PyNew(...any) (any, error) creates objects. If Class is nil, there are no
@@ -116,8 +116,8 @@ func (g *guard) instruction(b byte) {
 }
 
 // Read reads an argument. If the last byte was an instruction with a length, the argument is that length, and is
-// checked. With an error, Read returns 0 bytes, since io.ReadFull drops an error that comes with all bytes. The length
-// of a frame becomes 0, so that the library reads its content as if there were no frame.
+// checked. If it fails, Read returns 0 bytes, since io.ReadFull drops an error that comes with all bytes. The length of
+// a frame becomes 0, so that the library reads its content as if there were no frame.
 func (g *guard) Read(p []byte) (int, error) {
 	n, err := io.ReadFull(g.Reader, p)
 	if err = cmp.Or(g.err, err); err != nil {

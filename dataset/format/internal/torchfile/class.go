@@ -87,7 +87,7 @@ func classOf(module, name string) (any, bool) {
 type (
 	// class creates records.
 	class string
-	// element is a type of elements, or of storages of them.
+	// element is an element type, or the type of a storage.
 	element struct{ numpy.DType }
 )
 

@@ -68,7 +68,7 @@ type document struct {
 
 	// begin is called before the first node, when all keys and the attributes of the graph are known.
 	begin func(keys []*key) error
-	// node and edge are called with each element. Their errors get the line number.
+	// node and edge are called with each element. Their errors are returned with the line number.
 	node, edge func(e *element) error
 	begun      bool
 	graph      []datum // the attributes of the graph

@@ -21,8 +21,8 @@ const (
 	packed    = extension + ".gz"
 )
 
-// Format reads a .graphml file with one graph, compressed by gzip or not. Attributes of nodes are features, labels and
-// the split, by their names and types.
+// Format reads a .graphml file with one graph, compressed by gzip or not. The names and types of the node attributes
+// decide which of them are features, labels and the split.
 type Format struct{}
 
 // Describe implements format.Format. Files have the extension .graphml or .graphml.gz.

@@ -101,8 +101,8 @@ func namesInOrder(
 	return size, err
 }
 
-// readMapping reads lines of a number and a name, after a header. The numbers are 0 to n−1, in any order. If n is 0,
-// the number of lines is n. An empty name is replaced by its number.
+// readMapping reads lines of a number and a name, after a header. The numbers are 0 to n−1, in any order. If n is 0, n
+// is the number of lines. An empty name is replaced by its number.
 func readMapping(ctx context.Context, file string, n int) ([]string, error) {
 	var list []entry
 	err := eachName(ctx, file, func(e entry) error {

@@ -73,7 +73,7 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 	return format.Collect(ctx, f, path)
 }
 
-// ReadSplit implements format.Splitter: the folder split may hold several.
+// ReadSplit implements format.Splitter: the folder called split may hold several splits.
 func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
 	return format.Collect(ctx, Format{split}, path)
 }

@@ -113,7 +113,7 @@ func openLines(file string) (*lines.File, error) {
 }
 
 // section parses consecutive lines of a file. add is called for each line that is not empty, with its number after the
-// header, and end after the last line. An error of end does not concern a line.
+// header, and end after the last line. An error from end is not about a line.
 type section struct {
 	add func(i int, line []byte) error
 	end func() error
