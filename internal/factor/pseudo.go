@@ -53,7 +53,7 @@ const eigenOrder = 640
 // cut. They cost about 9n³ and 3n³ operations; the second consists almost entirely of matrix products.
 //
 // The result is the same for any number of threads. The error says that s has an entry that is not finite, or is
-// ctx.Err(), soon after ctx ends.
+// ctx.Err(). PseudoSolve returns soon after ctx ends.
 func (s *Symmetric) PseudoSolve(ctx context.Context, b []float64, cols int, cut float64) (Solution, error) {
 	return s.pseudoSolve(ctx, b, cols, cut, eigenOrder)
 }

@@ -178,7 +178,7 @@ func TestPickledSplit(t *testing.T) {
 	}
 }
 
-// TestOddMapping checks that an error in a mapping only costs its names.
+// TestOddMapping checks that a graph with a faulty mapping is read, but without the names in that mapping.
 func TestOddMapping(t *testing.T) {
 	for text, want := range map[string]string{
 		"label idx,name\n0,a\n":        "names 1 classes, and there are 2; the names are left out",
