@@ -64,9 +64,9 @@ func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, e
 // condense.Prepared and is safe for concurrent use. It reads the graph, which must not change.
 type Prepared struct {
 	config     Config
-	given      *graph.Graph  // the graph that was given
+	given      *graph.Graph  // the graph passed to Prepare
 	digest     graph.Digest  // of given
-	view       condense.View // what is condensed
+	view       condense.View // the graph to condense
 	counts     []int         // training nodes of each class
 	y          []int32       // class of each training node
 	h          []mat.View    // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
@@ -96,8 +96,7 @@ const (
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
 // Prepare runs the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
-// Teleport, NormalizeFeatures, Standardize, Inductive, Precision and Engine. The errors are the same as those of
-// Condense.
+// Teleport, NormalizeFeatures, Standardize, Inductive, Precision and Engine. It returns the same errors as Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
@@ -167,8 +166,8 @@ func (p *Prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	return p.With(ctx, c.with(p.given, nodes, seed))
 }
 
-// With runs the remaining steps of config. The result has the same bytes as that of the function Condense, and its
-// Seconds include those of the preparation. A config that does not share the preparation is an error.
+// With runs the remaining steps of config. The result has the same bytes as the result of the function Condense, and
+// its Seconds include the preparation. A config that does not share the preparation is an error.
 func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
 	nodes, err := check(p.given, config)
@@ -247,7 +246,7 @@ func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err e
 	return small, nil
 }
 
-// confidence returns the confidence at each hop. Unless drawn is set, the hops below H⁽ᴷ⁾ may have none.
+// confidence returns the confidence at each hop. Unless drawn is set, it may be missing at the hops below H⁽ᴷ⁾.
 func (p *Prepared) confidence(drawn bool) [][]float32 {
 	p.judging.Lock()
 	defer p.judging.Unlock()

@@ -60,7 +60,7 @@ func Variants() []Variant {
 	return all
 }
 
-// index returns the place of v in variants, or −1.
+// index returns the index of v in variants, or −1.
 func (v Variant) index() int { return slices.Index(Variants(), v) }
 
 // Edges reports whether the variant generates A′; if not, A′ = I.
@@ -110,7 +110,7 @@ type Config struct {
 	// Augment is p ≥ 0: the number of shallower embeddings that are added, as a multiple of the number of training nodes.
 	Augment float64 `json:"augment"`
 	// PseudoLabels is the number of nodes outside the training split whose embeddings are added, as a multiple ≥ 0 of the
-	// number of training nodes. A ridge classifier predicts their classes, and those with the widest margin are used
+	// number of training nodes. A ridge classifier predicts their classes, and the nodes with the widest margin are used
 	// (selftrain.Labeller.Pseudo). Their labels are not read. Rows of Condensed.Members then contain such nodes too. N′ is
 	// still at most the number of training nodes. PseudoLabels must be 0 in the inductive setting, which has no other
 	// nodes.
@@ -141,7 +141,7 @@ type Config struct {
 	Standardize bool `json:"standardize"`
 	// Inductive condenses the subgraph induced by the training nodes, as if the other nodes did not exist yet.
 	Inductive bool `json:"inductive"`
-	// Memory is the memory limit for the graph and its propagation together, in bytes; 0 is no limit. With a limit,
+	// Memory is the memory limit for the graph and its propagation together, in bytes; 0 means no limit. With a limit,
 	// features are propagated in blocks of as many columns as fit. The result does not depend on it.
 	Memory int64 `json:"memory,omitempty"`
 	// Precision is one of blocked.Precisions: the number format between the hops of the propagation. blocked.Half is

@@ -79,7 +79,7 @@ func TestFeaturesLiveAnywhere(t *testing.T) {
 	}
 }
 
-// Condense returns the error of a feature reader, whichever step meets it.
+// Condense returns the error of a feature reader, whichever step it occurs in.
 func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	g, _ := fewLabels(200, 9, 3, false, rand.New(rand.NewPCG(61, 0)))
 	failed := errors.New("the disk is on fire")

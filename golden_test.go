@@ -123,7 +123,7 @@ func compareGolden(t *testing.T, name string, in func(graph string) bool) {
 			small.Seconds.Steps[i].Seconds = 0
 		}
 		small.Seconds.Total, small.Timed = 0, true
-		small.Source = nil // the hashes are those of files without a source
+		small.Source = nil // the golden files have hashes of files without a source
 		path := filepath.Join(t.TempDir(), "small.safetensors")
 		mattest.OK(t, small.Save(t.Context(), path))
 		bytes := mattest.Must(os.ReadFile(path))

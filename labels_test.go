@@ -31,7 +31,7 @@ func labelled(n int, multiple float64, change func(*cgc.Config)) cgc.Config {
 }
 
 // fewLabels returns smallGraph with a quarter of its training nodes. The other training nodes are taken out of the
-// split, and every second of them loses its label.
+// split, and half of them lose their labels.
 func fewLabels(n, d, classes int, sparse bool, random *rand.Rand) (*graph.Graph, dense) {
 	g, a := smallGraph(n, d, classes, true, sparse, random)
 	train := g.Split.Train

@@ -33,7 +33,8 @@ func (c Config) Condense(ctx context.Context, g *graph.Graph, nodes int, seed ui
 	return Condense(ctx, g, c.with(g, nodes, seed))
 }
 
-// Check implements condense.Checker. It returns what is wrong with c, or with g or the number of nodes for this c.
+// Check implements condense.Checker. It returns an error if c is invalid, or if g or the number of nodes does not fit
+// c.
 func (c Config) Check(g *graph.Graph, nodes int) error {
 	_, err := check(g, c.with(g, nodes, c.Seed))
 	return err
@@ -68,8 +69,8 @@ func (c Config) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared,
 	return p, nil
 }
 
-// SharesPreparation reports whether c and other agree in all that Prepare depends on. Both can then be condensed from
-// one Prepared.
+// SharesPreparation reports whether c and other agree in everything that Prepare depends on. Both can then condense
+// from one Prepared.
 func (c Config) SharesPreparation(other condense.Method) bool {
 	d, is := other.(Config)
 	return is && c.preparation() == d.preparation() && sameEngine(c.Engine, d.Engine)
@@ -120,11 +121,11 @@ const illConditioned = 1000
 
 // Assessed is what the linear classifier found in the training nodes' embeddings.
 type Assessed struct {
-	// Accuracy is the share of the training nodes whose class it predicts from H⁽ᴷ⁾, in percent. If it is near 100,
-	// confidence differs little between embeddings.
+	// Accuracy is the percentage of training nodes whose class the classifier predicts correctly from H⁽ᴷ⁾. If it is near
+	// 100, confidence differs little between embeddings.
 	Accuracy float64 `json:"accuracy"`
 	// Rank is the rank of the mean embeddings T. If it is below the number of features, many classifiers fit equally well,
-	// and the one of smallest norm is taken.
+	// and the one of smallest norm is used.
 	Rank int `json:"rank"`
 	// Condition is σ_max/σ_min of T over the nonzero singular values, within a factor of two. It is absent below 1000.
 	Condition float64 `json:"condition,omitempty"`

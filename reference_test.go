@@ -1,8 +1,8 @@
 package cgc_test
 
 // This file contains the formulas of the paper as plain loops over dense float64. They share no code with the library,
-// whose steps are compared with them on small graphs. Rows are nodes; m[i][j] is row i, column j. Equation numbers are
-// those of the paper.
+// whose steps are compared with them on small graphs. Rows are nodes; m[i][j] is row i, column j. Equation numbers
+// refer to the paper.
 
 import (
 	"math"

@@ -185,7 +185,7 @@ func ints(y []int32) []int {
 	return out
 }
 
-// A matrix without full rank has many least-squares solutions. The pseudo-inverse gives the one of smallest norm.
+// A matrix without full rank has many least-squares solutions. The pseudo-inverse gives the solution of smallest norm.
 func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 0))
 	for _, shape := range []struct{ n, d, rank int }{{50, 12, 5}, {12, 50, 5}, {30, 30, 7}, {50, 12, 12}, {12, 50, 12}} {

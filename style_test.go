@@ -47,7 +47,7 @@ func tooLong(t *testing.T, file string) (lines []int) {
 	return lines
 }
 
-// TestLengths keeps the pages short. Notes, the board, and pages for those who change cgc are not counted.
+// TestLengths keeps the pages short. Notes, the board, and pages for contributors are not counted.
 func TestLengths(t *testing.T) {
 	lines := func(files ...string) (n int) {
 		for _, file := range files {
@@ -107,8 +107,8 @@ var (
 		"(?:fmt\\.Errorf\\(|errors\\.New\\(|return fmt\\.Sprintf\\(|return )\\s*[\"`]((\\w+): )")
 )
 
-// prefixed returns the prefixes of the errors in the text of file that name its package or a folder above it. Texts of
-// errors are the literals in fmt.Errorf and errors.New, and those that a function such as Error returns.
+// prefixed returns the prefixes of the errors in the text of file that name its package or a folder above it. It reads
+// the literals in fmt.Errorf and errors.New, and the literals that a function such as Error returns.
 func prefixed(file, text string) (found []string) {
 	names := strings.Split(filepath.ToSlash(filepath.Dir(file)), "/")
 	if clause := packageClause.FindStringSubmatch(text); clause != nil {

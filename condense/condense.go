@@ -28,7 +28,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
-// Method is a way to condense a graph. A value of it holds the parameters, and its JSON lists them.
+// Method is a way to condense a graph. A value of the type holds the parameters, which its JSON lists.
 type Method interface {
 	// Name returns the name of the method in flags, tables and files: lower-case letters, digits and hyphens.
 	Name() string
@@ -62,7 +62,7 @@ type Prepared interface {
 // condensation.
 type Checker interface {
 	Method
-	// Check returns what is wrong with the parameters, or with g or the number of nodes for these parameters, or nil.
+	// Check returns an error if the parameters are invalid, or if g or the number of nodes does not fit them.
 	Check(g *graph.Graph, nodes int) error
 }
 
@@ -117,7 +117,7 @@ func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 }
 
 // Configuration returns the configuration that files and records store: the JSON object of m's parameters, with the
-// keys method, nodes and seed. These three keys override those of m. The keys ratio and label_ratio are left out.
+// keys method, nodes and seed. These three keys override m's own. The keys ratio and label_ratio are left out.
 func Configuration(m Method, nodes int, seed uint64) (json.RawMessage, error) {
 	parameters, err := object.Of(m)
 	if err != nil {

@@ -19,7 +19,7 @@ type Condensed struct {
 	Adj *mat.CSR
 	// Y is the class of each condensed node, in [0, Classes).
 	Y []int32
-	// Soft is N′×Classes: row j is the distribution over the classes that a GNN learns for condensed node j. Its sum is 1.
+	// Soft is N′×Classes: row j is the distribution over the classes that a GNN learns for condensed node j. It sums to 1.
 	// nil means that a GNN learns Y.
 	Soft *mat.Dense
 	// Classes is the number of classes of the graph. Some of them may have no condensed node.
@@ -98,8 +98,8 @@ func (c *Condensed) Edges() int {
 	return c.Adj.NNZ() / 2
 }
 
-// Weights returns the weight of each condensed node in the loss of a training: the number of its source nodes. It is
-// nil, which means equal weights, if condensed nodes have no source nodes.
+// Weights returns the weight of each condensed node in the training loss: the number of its source nodes. It is nil,
+// which means equal weights, if condensed nodes have no source nodes.
 func (c *Condensed) Weights() []float32 {
 	if c.Members == nil {
 		return nil
@@ -131,7 +131,7 @@ func CountBudget(y []int32, classes int) []int {
 	return budget
 }
 
-// Validate returns every violation of the comments of c's fields, joined, or nil.
+// Validate returns all violations of the constraints in the comments of c's fields, joined, or nil.
 func (c *Condensed) Validate() error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

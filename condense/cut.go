@@ -13,22 +13,22 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Cut returns a condensed graph with fewer nodes. Each is a node of c or a union of several nodes of one class. Smaller
-// cuts unite what larger ones have united: the sizes are nested. At each step, Cut unites the two nodes i and j for
-// which the sum of squared distances to the means grows least (Ward, Hierarchical grouping to optimize an objective
-// function, 1963):
+// Cut returns a condensed graph with fewer nodes. Each of its nodes is a node of c or a union of nodes of one class.
+// Cuts are nested: nodes that are united in a larger cut are united in every smaller one. At each step, Cut unites the
+// two nodes i and j of a class for which the sum of squared distances to the means grows least (Ward, Hierarchical
+// grouping to optimize an objective function, 1963):
 //
 //	m_i·m_j/(m_i + m_j) · ‖x_i − x_j‖²
 //
 // where m_i is the number of source nodes, or 1 without source nodes. Features, soft labels and weights of source nodes
-// become means, weighted by m. Nodes are ordered by class, then by their first node in c. Config is that of c; the
-// account also has cut_from, the number of nodes of c, and part_of, the new node of each node of c.
+// become means, weighted by m. Nodes are ordered by class, then by their first node in c. Config stays the same; the
+// account gains cut_from, the number of nodes of c, and part_of, the new node of each node of c.
 //
 // A cut has no edges. If c has edges, its features are first propagated over them twice, as in a GNN with two layers:
 // X′ becomes Â′²X′, which is close to H′ for the method cgc (eq. 17).
 //
-// nodes is at least the number of classes with condensed nodes, and at most N′. Cut takes O(n²·d) for each class of n
-// nodes. The result is the same for any number of threads.
+// nodes is at least the number of classes with condensed nodes, and at most N′. Cut takes O(n²·d) time for each class
+// of n nodes. The result is the same for any number of threads.
 func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
 	if c.Edges() > 0 {
@@ -60,7 +60,7 @@ func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error
 	for k, pair := range merges[:n-nodes] {
 		first[n+k] = min(first[pair[0]], first[pair[1]])
 	}
-	for k := n - nodes - 1; k >= 0; k-- { // parts belong to what they form
+	for k := n - nodes - 1; k >= 0; k-- { // a part has the first node of its union
 		for _, part := range merges[k] {
 			first[part] = first[n+k]
 		}
@@ -82,7 +82,7 @@ func (c *Condensed) mass(i int32) float64 {
 	return max(1, float64(c.Members.Indptr[i+1]-c.Members.Indptr[i]))
 }
 
-// united returns c with the nodes of each part united to one.
+// united returns c with the nodes of each part united into one.
 func (c *Condensed) united(parts [][]int32) (*Condensed, error) {
 	u := *c
 	u.X, u.Y, u.Adj = mat.NewDense(len(parts), c.X.Cols), make([]int32, len(parts)), nil

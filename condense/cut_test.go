@@ -44,7 +44,7 @@ func grouped(seed uint64) *condense.Condensed {
 	return c
 }
 
-// partOf returns which node of a cut each node went into.
+// partOf returns, for each node of the larger condensed graph, the node of the cut that contains it.
 func partOf(t *testing.T, c *condense.Condensed) []int {
 	t.Helper()
 	var account struct {
@@ -172,14 +172,14 @@ func TestCutOfEqualNodes(t *testing.T) {
 	}
 }
 
-// TestCutRefuses checks the errors.
+// TestCutRefuses checks the errors for impossible sizes.
 func TestCutRefuses(t *testing.T) {
 	c := grouped(1)
 	mattest.Fails(t, "2 nodes, must be 3 (the classes with condensed nodes) to 23")(c.Cut(t.Context(), 2))
 	mattest.Fails(t, "24 nodes, must be 3")(c.Cut(t.Context(), 24))
 }
 
-// TestCutPropagates checks that a cut of a graph with edges is that of the graph without edges whose features were
+// TestCutPropagates checks that a cut of a graph with edges equals a cut without edges, after the features were
 // propagated twice. An edge of weight 3 between nodes 0 and 1 gives them weights of 1/4 and 3/4.
 func TestCutPropagates(t *testing.T) {
 	c := grouped(1)
@@ -204,7 +204,7 @@ func TestCutPropagates(t *testing.T) {
 	}
 }
 
-// BenchmarkCut cuts a condensed graph of the size of products to half.
+// BenchmarkCut cuts a condensed graph of the size of ogbn-products to about half.
 func BenchmarkCut(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	c := &condense.Condensed{X: mattest.Normal(1238, 100, random), Classes: 47}

@@ -27,7 +27,7 @@ import (
 // possible.
 const fileVersion = 3
 
-// account is the metadata besides the configuration. The keys of Condensed.Account follow in the same object.
+// account is the run metadata. The keys of Condensed.Account follow in the same object.
 type account struct {
 	Budget   []int    `json:"budget"`
 	Seconds  *Seconds `json:"seconds,omitempty"` // only if Condensed.Timed
@@ -49,7 +49,7 @@ type account struct {
 // unless c.Timed is set. An error about the file extension wraps a *format.UnknownExtensionError.
 func (c *Condensed) Save(ctx context.Context, path string) error { return c.SaveAs(ctx, path, "") }
 
-// SaveAs is Save in the format of the given name. An empty name selects the format by the file extension. An error
+// SaveAs is like Save, but uses the named format. An empty name selects the format by the file extension. An error
 // about the name wraps a *format.UnknownError, or says that the format stores no condensed graphs.
 func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 	defer memory.Recover(&err)

@@ -86,7 +86,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// An adjacency without weights is loaded with weights of 1, one without entries as nil.
+// An adjacency without weights is loaded with weights of 1. An adjacency without entries is loaded as nil.
 func TestLoadEdges(t *testing.T) {
 	c := whole(t)
 	c.Adj.Data = nil
@@ -235,8 +235,8 @@ True`, small.X.Row(3)[2], listed(small.Y), listed(small.Members.Indices))
 // listed formats numbers as Python does.
 func listed(v []int32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ", ") }
 
-// If the nodes and classes of a graph have names, the file contains those of the source nodes and classes, in each
-// setting.
+// If the nodes and classes of a graph have names, the file contains the names of the source nodes and of the classes,
+// in each setting.
 func TestNamesOfMembersAndClasses(t *testing.T) {
 	bare := hundred(t)
 	g := *bare

@@ -12,7 +12,7 @@ import (
 	_ "github.com/graph-condensation/cgc/rival/all"
 )
 
-// kinds are the file extensions of condensed graphs, apart from those of module tables.
+// kinds are the file extensions of condensed graphs, except the extensions that module tables adds.
 var kinds = []string{".safetensors", ".npz", ".pt", ".graphml", ".json"}
 
 // FuzzLoad checks that loading a condensed graph of any format neither panics nor uses unbounded memory, and that a

@@ -20,7 +20,7 @@ type Setting struct {
 	Inductive         bool `json:"inductive"`
 }
 
-// InSetting is a Method with a setting of its own. Other methods condense the graph as it is.
+// InSetting is a Method that has a setting. Other methods condense the graph as it is.
 type InSetting interface {
 	Method
 	// Setting returns the setting.
@@ -101,7 +101,7 @@ func (v View) Adopt(small *Condensed) {
 }
 
 // Under returns m in setting s: m then condenses the graph as s shows it. The JSON of the result contains the keys of
-// Setting and the parameters of m. If m has another setting of its own, Condense returns an error.
+// Setting and the parameters of m. If m already has a setting, Condense returns an error.
 func Under(s Setting, m Method) Method { return under{s, m} }
 
 type under struct {
@@ -109,7 +109,6 @@ type under struct {
 	Method
 }
 
-// Setting returns the setting.
 func (u under) Setting() Setting { return u.setting }
 
 // Condense condenses the view.
@@ -150,7 +149,7 @@ func (u under) MarshalJSON() ([]byte, error) {
 }
 
 // FromRows returns Members for a method that selects nodes: the only source node of condensed node j is nodes[j], with
-// weight 1. The graph has of nodes.
+// weight 1. of is the number of nodes of the graph.
 func FromRows(nodes []int32, of int) *mat.CSR {
 	m := &mat.CSR{Rows: len(nodes), Cols: of, Indptr: make([]int64, len(nodes)+1), Indices: nodes}
 	for j := range nodes {

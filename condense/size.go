@@ -95,7 +95,7 @@ func Trainable(g *graph.Graph) error {
 // ratio".
 type FieldError = parameter.Error
 
-// outOfRange returns a FieldError of this package.
+// outOfRange returns a *FieldError.
 func outOfRange(name string, value any, want string) error {
 	return &FieldError{Field: name, Value: value, Want: want}
 }

@@ -18,7 +18,7 @@ const scalingMean, scalingStd = "scaling_mean", "scaling_std"
 // tables returns c as tables.
 //
 //	nodes: id (from 0), label (the name of the class, or its number), x (d values)
-//	       weight (how many nodes of the graph it stands for), if c has members
+//	       weight (the number of source nodes), if c has members
 //	       y_soft (a value for each class), if c has soft labels
 //	       members, member_weights (lists), if c has members; member_ids (lists), if the nodes of the graph have names
 //	edges: source, target, weight
@@ -177,7 +177,7 @@ func numbered(names []string) map[string]int32 {
 	return position
 }
 
-// numbers returns the position of each name in a column. what says what the names are.
+// numbers returns the position of each name in a column. what describes the names in errors.
 func numbers(column *format.Column, position map[string]int32, what string) ([]int32, error) {
 	names, err := format.Scalars[string](column)
 	list := make([]int32, 0, len(names))

@@ -29,7 +29,7 @@ func (c *Condensed) TakeSource(g *graph.Graph) error {
 	return nil
 }
 
-// SetSource is TakeSource for a caller that knows the digest of g.
+// SetSource is like TakeSource, for a caller that knows the digest of g.
 func (c *Condensed) SetSource(d graph.Digest, g *graph.Graph) {
 	c.Source = &Source{Digest: d}
 	members := c.sourceNodes()
@@ -76,8 +76,8 @@ type Target struct {
 	Known bool `json:"-"`
 	// Differs lists what differs, such as "edges" or "test nodes"; empty if nothing does.
 	Differs []string `json:"differs"`
-	// SourceNodes is the number of nodes that the condensed graph was made from, InTest the number of test nodes among
-	// them. Both are 0 if the method keeps no source nodes, or if the two graphs have different nodes.
+	// SourceNodes is the number of nodes that the condensed graph was made from, and InTest is the number of test nodes
+	// among them. Both are 0 if the method keeps no source nodes, or if the two graphs have different nodes.
 	SourceNodes int `json:"source_nodes"`
 	InTest      int `json:"source_nodes_in_test"`
 	// Unlabelled is the number of source nodes that were used without their labels.
@@ -88,12 +88,12 @@ type Target struct {
 // nodes may then include source nodes of the condensed graph.
 type TargetError struct{ Target Target }
 
-// Error returns the reason of the target.
+// Error returns Target.Reason.
 func (e *TargetError) Error() string { return e.Target.Reason() }
 
 // CheckTarget compares g and its split with the graph that c was made from. Names, formats and the storage of features
 // do not matter. Validation or test nodes are compared only if both splits have some: without a test split, a method
-// cannot have seen any test node. Errors of reading features are returned; Target.Err says whether g may be tested on.
+// cannot have seen any test node. Errors in reading features are returned; Target.Err says whether g may be tested on.
 //
 // Without a Source, c certainly belongs to another split if its source nodes include test nodes of g, are not all
 // training nodes of g, and do not include all of them. A method that uses nodes without labels also uses all training
@@ -175,7 +175,7 @@ func (t *Target) countMembers(c *Condensed, g *graph.Graph) (train int) {
 	return common(members, g.Split.Train)
 }
 
-// Err returns a *TargetError if the graph or its split differs from that of the condensed graph, else nil.
+// Err returns a *TargetError if the graph or its split differs from the original, else nil.
 func (t Target) Err() error {
 	if len(t.Differs) == 0 {
 		return nil

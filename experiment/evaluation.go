@@ -17,9 +17,9 @@ import (
 type Evaluation struct {
 	// Models lists the models to train and test, at least one.
 	Models []gnn.Model
-	// Training is the configuration of all trainings.
+	// Training configures all training runs.
 	Training gnn.Config
-	// Trainings is the number of trainings of each model, at least 1. Training i has seed Seed+i.
+	// Trainings is the number of training runs of each model, at least 1. Run i has seed Seed+i.
 	Trainings int
 	Seed      uint64
 	// Memory limits the memory that testing uses, in bytes; 0 means no limit. If a model needs more, Run fails before the
@@ -28,7 +28,7 @@ type Evaluation struct {
 	// OtherGraph allows testing on a graph or split other than the one that was condensed. If it is not set, Run returns a
 	// *condense.TargetError for such a graph, because the condensed graph may have been made from its test nodes.
 	OtherGraph bool
-	// Planned, if not nil, is called before the first training with the plan of each model, if the graph is larger than
+	// Planned, if not nil, is called with the plan of each model before the first training run if the graph is larger than
 	// Memory.
 	Planned func(*gnn.Plan)
 }
@@ -40,8 +40,8 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })
 }
 
-// Best trains as Run does, and returns the training with the best validation accuracy; of equally good ones, the first.
-// g needs no test nodes.
+// Best trains like Run and returns the result with the best validation accuracy. If several are equally good, it
+// returns the first. g needs no test nodes.
 func (e Evaluation) Best(ctx context.Context, small *condense.Condensed, g *graph.Graph) (best *gnn.Result, err error) {
 	_, err = e.on(ctx, small, g, func(target *gnn.Target) ([]Score, error) {
 		results, err := e.results(ctx, Sample(small), target)
@@ -112,7 +112,7 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 	return training.Target(ctx, g, small.Inductive, e.Memory, e.Models, e.Training.Hidden, e.Planned)
 }
 
-// train trains each model on sample, and returns its scores.
+// train trains each model on sample, and returns the scores.
 func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.Target) ([]Score, error) {
 	results, err := e.results(ctx, sample, target)
 	if err != nil {

@@ -3,10 +3,10 @@
 // It condenses a graph several times with different seeds, and trains GNNs on each condensed graph. It tests the GNNs
 // on the original graph, and trains the same GNNs on the full graph for comparison.
 //
-// A Grid compares any number of methods, sizes and models, and resumes from a Log after it was stopped. Summarize and
-// Compare turn its records into means, intervals and paired differences. A Plan measures one method, and an Evaluation
-// one condensed graph. All of them work with any condense.Method. Progress is reported through the context (package
-// progress).
+// A Grid compares any number of methods, sizes and models. After an interruption it resumes from a Log. Summarize and
+// Compare turn its records into means, intervals and paired differences. A Plan measures one method; an Evaluation
+// measures one condensed graph. All of them work with any condense.Method. Progress is reported through the context
+// (package progress).
 package experiment
 
 import (
@@ -22,7 +22,7 @@ type Plan struct {
 	// Method condenses the graph to Size.
 	Method condense.Method
 	Size   condense.Size
-	// Training is the configuration of all trainings.
+	// Training configures all training runs.
 	Training gnn.Config
 	// Seed is the seed of repetition 0. Repetition i has seed Seed+i.
 	Seed uint64
@@ -43,7 +43,7 @@ type Result struct {
 	Condensed []*condense.Condensed
 	// Small holds the score of each model, in the order of the plan, after training on condensed graphs.
 	Small []Score
-	// Whole holds the scores after training on the full graph. It is empty if there were no such trainings.
+	// Whole holds the scores after training on the full graph. It is empty if Plan.Whole is 0.
 	Whole []Score
 }
 
@@ -66,11 +66,12 @@ func (s Score) ValMean() (mean, std float64) { return meanStd(s.Val) }
 // TestMean returns the mean test accuracy and its standard deviation over the repetitions; see Estimate.
 func (s Score) TestMean() (mean, std float64) { return meanStd(s.Test) }
 
-// TestCI95 returns half the width of the 95% interval of the mean test accuracy: Estimate.CI95.
+// TestCI95 returns half the width of the 95% confidence interval of the mean test accuracy: Estimate.CI95.
 func (s Score) TestCI95() float64 { return EstimateOf(s.Test).CI95 }
 
-// Run carries out the plan on g, as a Grid of one arm with one training on each condensed graph. Repetitions differ in
-// the seeds of both condensation and training, so that a standard deviation over repetitions covers both.
+// Run carries out the plan on g, as a Grid of one arm with one training run of each model on each condensed graph.
+// Repetitions differ in the seeds of both condensation and training, so that a standard deviation over repetitions
+// covers both.
 //
 // Labels of test nodes are read only after training, and no choice depends on them. The same plan gives the same
 // numbers for any number of threads. Steps that do not depend on the seed are done once, and the Seconds of each

@@ -34,7 +34,7 @@ func FuzzOpenLog(f *testing.F) {
 			}
 			return
 		}
-		mattest.OK(t, log.Close()) // it locks the file
+		mattest.OK(t, log.Close()) // an open log locks its file
 		if !bytes.Equal(left, text[:len(text)-log.Torn()]) {
 			t.Fatalf("%d bytes of %d are left, and %d were torn", len(left), len(text), log.Torn())
 		}

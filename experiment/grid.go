@@ -14,12 +14,12 @@ import (
 
 // Arm is one way to condense a graph and to train on the result.
 type Arm struct {
-	// Name is the name of the arm in tables. Arms with the same name differ in their number of nodes.
+	// Name is the name of the arm in tables. Arms with the same name must differ in their number of nodes.
 	Name string
 	// Method condenses the graph to Size.
 	Method condense.Method
 	Size   condense.Size
-	// Training is the configuration of all trainings.
+	// Training configures all training runs.
 	Training gnn.Config
 }
 
@@ -180,7 +180,7 @@ func (a Arm) check(g *graph.Graph) (nodes int, err error) {
 	return nodes, nil
 }
 
-// in adds the name of the arm to err, if there are several arms.
+// in adds the name of the arm to err, unless there is only one arm or err is a cancellation.
 func (p Grid) in(a Arm, err error) error {
 	if len(p.Arms) == 1 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -192,7 +192,7 @@ func (p Grid) in(a Arm, err error) error {
 type cell struct {
 	record Record
 	key    string
-	arm    int // −1: on the full graph
+	arm    int // −1 stands for the full graph
 	model  gnn.Model
 }
 

@@ -143,7 +143,7 @@ func configOf(t *testing.T, r experiment.Record) (c cgc.Config) {
 	return c
 }
 
-// TestGridIsRunForEachArm checks that Plan and Evaluation give the results of each cell of a grid.
+// TestGridIsRunForEachArm checks that Plan and Evaluation give the same results as the cells of a grid.
 func TestGridIsRunForEachArm(t *testing.T) {
 	g := tiny(t)
 	p := grid(nil)
@@ -225,8 +225,8 @@ func idle(t *testing.T) context.Context {
 	return progress.With(t.Context(), func(e progress.Event) { t.Errorf("all is there, and yet: %v", e) })
 }
 
-// TestGridGrows checks that a larger grid does only the missing trainings. Giving the size as a ratio or setting a
-// memory limit adds none.
+// TestGridGrows checks that a larger grid does only the missing training runs. Giving the size as a ratio or setting a
+// memory limit adds no runs.
 func TestGridGrows(t *testing.T) {
 	log := mustOpen(t, logOf(t, ""))
 	mustGrid(t, grid(func(p *experiment.Grid) { p.Arms, p.Models, p.Whole = p.Arms[2:4], p.Models[1:], 1 }), log)
@@ -248,8 +248,9 @@ func TestGridGrows(t *testing.T) {
 	}), log)
 }
 
-// TestGridGoesOnFromAnOlderLog checks that a grid finds all its trainings in testdata/before.jsonl, written when cgc's
-// own methods were the only ones. One of its sizes is a ratio, and one of its configurations has a memory limit.
+// TestGridGoesOnFromAnOlderLog checks that a grid finds all its training runs in testdata/before.jsonl, which was
+// written when cgc's own methods were the only ones. One of its sizes is a ratio, and one of its configurations has a
+// memory limit.
 func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 	p := grid(func(p *experiment.Grid) {
 		p.Arms, p.Models, p.Seed, p.Seeds, p.Trainings, p.Whole = p.Arms[:2], p.Models[1:], 3, 1, 1, 1
@@ -268,7 +269,7 @@ func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 	}
 }
 
-// TestGridTakesOnlyItsOwn checks that a grid ignores records of other graphs, parameters and trainings.
+// TestGridTakesOnlyItsOwn checks that a grid ignores records of other graphs, parameters and training configurations.
 func TestGridTakesOnlyItsOwn(t *testing.T) {
 	small := func(p *experiment.Grid) {
 		p.Arms, p.Models, p.Seeds, p.Trainings, p.Whole = p.Arms[:1], p.Models[1:], 1, 1, 0
@@ -324,7 +325,7 @@ func TestGridDoesTheSameOnce(t *testing.T) {
 	}
 }
 
-// relabelled returns g with other labels of its test nodes.
+// relabelled returns g with other labels for its test nodes.
 func relabelled(g *graph.Graph) *graph.Graph {
 	other := *g
 	other.Y = slices.Clone(g.Y)
@@ -392,7 +393,7 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 	mattest.Fails(t, "no validation nodes (0)")(plan(nil).Run(t.Context(), &blind))
 }
 
-// TestGridStopsWithItsLog checks that an error of writing to the log stops the grid.
+// TestGridStopsWithItsLog checks that an error in writing to the log stops the grid.
 func TestGridStopsWithItsLog(t *testing.T) {
 	log := mustOpen(t, logOf(t, ""))
 	log.Close()

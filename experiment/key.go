@@ -53,10 +53,10 @@ func complete(config json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(p)
 }
 
-// key identifies the training of r: two records with the same key are the same training.
+// key identifies the training run of r: two records with the same key describe the same run.
 func (r Record) key() string { return r.cell(r.Seed, r.TrainingSeed) }
 
-// group is the key without seeds: trainings of one group differ only in their seeds.
+// group is the key without seeds: training runs of one group differ only in their seeds.
 func (r Record) group() string { return r.Arm + "\n" + r.cell(0, 0) }
 
 // cell returns a string that identifies a training with the given seeds. Sizes count as N′, however they were given.

@@ -117,7 +117,7 @@ func (l *Log) Add(r Record) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// In one piece, so that only a power cut or a full disk can cut a line short.
+	// One write for the whole line, so that only a power cut or a full disk can cut a line short.
 	if _, err := l.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("writing to the log: %w", err)
 	}

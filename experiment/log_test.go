@@ -25,7 +25,7 @@ func logOf(t *testing.T, text string) (path string) {
 	return path
 }
 
-// mustOpen opens a log until the end of the test, and adds records.
+// mustOpen opens a log and adds records. The log is closed at the end of the test.
 func mustOpen(t *testing.T, path string, records ...experiment.Record) *experiment.Log {
 	t.Helper()
 	log := mattest.Must(experiment.OpenLog(path))
@@ -81,7 +81,7 @@ func TestLogDropsATornLine(t *testing.T) {
 	mustOpen(t, path, example()...).Close()
 	text := mattest.Must(os.ReadFile(path))
 	first := bytes.IndexByte(text, '\n') + 1
-	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // at short distances near the beginning of a line
+	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // in small steps near the beginning of the line
 		mattest.OK(t, os.WriteFile(path, text[:cut], 0o666))
 		log := mustOpen(t, path)
 		if log.Torn() != cut-first || len(log.Records()) != 1 {
@@ -136,7 +136,7 @@ func TestLogFillsInYoungerParameters(t *testing.T) {
 	}
 }
 
-// TestLogIsTakenOnce checks that a log can be open only once, since two processes would append to it.
+// TestLogIsTakenOnce checks that a log can be open only once. Otherwise two processes would append to it.
 func TestLogIsTakenOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not locked here")

@@ -14,8 +14,8 @@ import (
 // recordVersion is the version of the JSON format of a Record. Version 1 is the first.
 const recordVersion = 1
 
-// Record is one training: its parameters, its outcome, and everything needed to repeat it. Its JSON keys are a contract
-// (docs/reference/json.md).
+// Record is one training run: its parameters, its outcome, and everything needed to repeat it. Its JSON keys are a
+// contract (docs/reference/json.md).
 type Record struct {
 	// Version is the version of the format: 1.
 	Version int `json:"record"`
@@ -29,30 +29,30 @@ type Record struct {
 	Config json.RawMessage `json:"config,omitempty"`
 	// Setting is the setting in which the model was tested. Its fields are keys of the record.
 	condense.Setting
-	// Model is the name of the model, Training says how it was trained.
+	// Model is the name of the model, and Training says how it was trained.
 	Model    string     `json:"model"`
 	Training gnn.Config `json:"training"`
 	// Seed is the seed of the condensation, 0 for the full graph. TrainingSeed is the seed of weights and dropout: Seed +
-	// j·10⁶ for training j, so that methods are compared with the same random numbers.
+	// j·10⁶ for training run j, so that methods are compared with the same random numbers.
 	Seed         uint64 `json:"seed"`
 	TrainingSeed uint64 `json:"training_seed"`
 
-	// Nodes is N′, Edges the number of undirected edges of A′. For the full graph, they are the nodes and edges that the
-	// model was trained on.
+	// Nodes is N′, and Edges is the number of undirected edges of A′. For the full graph, they are the nodes and edges
+	// that the model was trained on.
 	Nodes int `json:"nodes"`
 	Edges int `json:"edges"`
 	// Val and Test are the accuracies in percent at Epoch, the epoch of best validation accuracy.
 	Val   float64 `json:"val"`
 	Test  float64 `json:"test"`
 	Epoch int     `json:"epoch"`
-	// Metrics describes the predictions of the test nodes at Epoch by more than Test; absent in records of versions
-	// without it.
+	// Metrics describes the predictions on the test nodes at Epoch in more detail than Test; absent in records of older
+	// versions.
 	Metrics gnn.Metrics `json:"metrics,omitzero"`
 	// Seconds is the time of each step of the condensation. Steps that several condensations share are counted in each.
 	// The full graph has no steps.
 	Seconds condense.Seconds `json:"seconds"`
-	// TrainingSeconds is the time of the training with its validations and its test. Other trainings may have run at
-	// the same time.
+	// TrainingSeconds is the time of the training run, including validation and testing. Other runs may have been active
+	// at the same time.
 	TrainingSeconds float64 `json:"training_seconds"`
 	// Peak is the largest resident set of the process so far, in bytes; 0 if it is not known.
 	Peak int64 `json:"peak_rss_bytes"`
@@ -87,7 +87,7 @@ type Build struct {
 	Revision string `json:"revision"`
 	// Kernels is the SIMD code path in use.
 	Kernels string `json:"kernels"`
-	// Go is the version of the compiler, Platform the system and the processor.
+	// Go is the version of the compiler, and Platform is the operating system and the processor.
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	// Threads is the number of threads. Only times depend on it.

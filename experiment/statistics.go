@@ -20,8 +20,8 @@ type Estimate struct {
 	// with n−1 in the denominator; 0 for one seed.
 	Mean float64 `json:"mean"`
 	Std  float64 `json:"std"`
-	// CI95 is half the width of the 95% interval of the mean, t·Std/√n, with Student's t of n−1 degrees of freedom; 0 for
-	// one seed.
+	// CI95 is half the width of the 95% confidence interval of the mean, t·Std/√n, with Student's t of n−1 degrees of
+	// freedom; 0 for one seed.
 	CI95 float64 `json:"ci95"`
 }
 
@@ -39,7 +39,7 @@ func meanStd(values []float64) (mean, std float64) {
 	return stat.MeanStdDev(values, nil)
 }
 
-// interval returns half the width of the 95% interval of the mean of n numbers whose standard deviation is std.
+// interval returns half the width of the 95% confidence interval of the mean of n numbers with standard deviation std.
 func interval(std float64, n int) float64 {
 	if n < 2 {
 		return 0
@@ -90,7 +90,7 @@ type SeedMean struct {
 func (s Summary) IsWhole() bool { return s.Method == Whole }
 
 // Summarize groups the records that differ only in their seeds, and returns a summary of each group, in the order of
-// their first records. Records of different graphs, configurations or trainings are never mixed.
+// their first records. Records of different graphs, configurations or training configurations are never mixed.
 func Summarize(records []Record) []Summary {
 	groups := map[string][]Record{}
 	var order []string
@@ -159,7 +159,7 @@ type Comparison struct {
 	// Graph and Fingerprint are as in the records.
 	Graph       string `json:"graph"`
 	Fingerprint string `json:"fingerprint"`
-	// Nodes is N′, Model the name of the model.
+	// Nodes is N′, and Model is the name of the model.
 	Nodes int    `json:"nodes"`
 	Model string `json:"model"`
 	// Arm is compared with Base.
@@ -167,9 +167,9 @@ type Comparison struct {
 	Base string `json:"base"`
 	// Seeds is the number of common seeds. If it is 0, there is nothing to compare.
 	Seeds int `json:"seeds"`
-	// Difference is the accuracy of Arm minus that of Base, in points.
+	// Difference is the test accuracy of Arm minus the test accuracy of Base, in points.
 	Difference Estimate `json:"difference"`
-	// Verdict is "better" or "worse" if the 95% interval of the difference excludes 0, else empty.
+	// Verdict is "better" or "worse" if the 95% confidence interval of the difference excludes 0, else empty.
 	Verdict string `json:"verdict"`
 }
 

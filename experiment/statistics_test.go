@@ -101,8 +101,8 @@ func TestSummariesDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestSummariesKeepApart checks that records that differ in more than their seeds get separate summaries, also on the
-// full graph, where the unit is the training.
+// TestSummariesKeepApart checks that records get separate summaries if they differ in more than their seeds, also on
+// the full graph, where the unit is the training run.
 func TestSummariesKeepApart(t *testing.T) {
 	base := trained("a", 0, []float64{80}, []float64{81})
 	records := base
@@ -136,8 +136,8 @@ func TestSummariesKeepApart(t *testing.T) {
 	if !all[7].IsWhole() || all[0].IsWhole() {
 		t.Error("the whole graph is not told from the others")
 	}
-	// Arm b, the other training and the other α are compared with the first. The other summaries have another graph, model
-	// or size.
+	// Arm b, the other training configuration and the other α are compared with the first arm. The other summaries have
+	// another graph, model or size.
 	if n := len(experiment.Comparisons(all)); n != 3 {
 		t.Errorf("%d comparisons, want 3", n)
 	}

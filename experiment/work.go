@@ -179,8 +179,8 @@ func (w *work) condense(
 	return small, nil
 }
 
-// large is the number of nodes from which trainings on the full graph run one after another: each keeps all threads
-// busy and needs much memory.
+// large is the smallest number of nodes for which training runs on the full graph run one after another: each keeps all
+// threads busy and needs much memory.
 const large = 20_000
 
 // wholes trains on the full graph.
@@ -223,7 +223,7 @@ func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, err
 	return t, nil
 }
 
-// queue adds a training to the waiting ones.
+// queue adds a training run to the waiting ones.
 func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {
 	w.queued[c.key] = true
 	w.jobs = append(w.jobs, training.Job{

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// rule is the kind of a propagation matrix P.
+// rule selects a propagation matrix P.
 type rule int
 
 const (
@@ -20,8 +20,8 @@ const (
 	rules
 )
 
-// operator returns the propagation over a constant A with the given degrees Σ_j A_ij. A part of a graph lacks rows and
-// needs the degrees of the full graph. If degrees is nil, it is computed from A.
+// operator returns the propagation over a constant A with the given degrees Σ_j A_ij, which are computed from A if nil.
+// A part of a graph lacks rows, so it needs the degrees of the full graph.
 func (r rule) operator(a *mat.CSR, degrees []float64) graph.Operator {
 	switch r {
 	case symmetric:
@@ -32,22 +32,22 @@ func (r rule) operator(a *mat.CSR, degrees []float64) graph.Operator {
 	return graph.Operator{Adj: a}
 }
 
-// adjacency is the A of forward passes: a constant or a variable. Results that stay the same are computed only once.
+// adjacency is the A of forward passes: a constant or a variable. Matrices derived from A are computed once.
 type adjacency struct {
 	ctx      context.Context
 	nodes    int
 	constant *mat.CSR      // nil if there are no edges, or if A is a variable
 	variable *autodiff.Var // nil if A is a constant
 
-	shared    *scope               // holds the operators of a constant; may be nil
-	operators [rules]*propagation  // of a constant
-	edges     *autodiff.Edges      // of a constant, with self-loops
+	shared    *scope               // provides the operators over a constant A; may be nil
+	operators [rules]*propagation  // over a constant A
+	edges     *autodiff.Edges      // of a constant A, with self-loops
 	made      round                // when a variable A was put on its tape
-	matrices  [rules]*autodiff.Var // of a variable
+	matrices  [rules]*autodiff.Var // P for a variable A
 	looped    *autodiff.Var        // A + I of a variable A
 
-	// summary collects what is propagated over a constant, in Means. With arrivals, it holds what known nodes contribute.
-	// failed is the first error of a summary that does not fit.
+	// summary collects, in Means, the matrices that are propagated over a constant A. If arrivals is set, summary holds
+	// the contributions of known nodes instead. failed is the first error from a summary that does not fit.
 	summary  *Summary
 	arrivals *arrivals
 	failed   error

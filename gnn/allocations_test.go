@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestEpochsAllocateNothing compares the allocations of long and short trainings on a condensed graph, validated in
+// TestEpochsAllocateNothing compares the allocations of long and short training runs on a condensed graph, validated in
 // every epoch, on two threads: all allocations must happen in the first epoch. The race detector empties pools at
 // random, so this file is not built with it.
 func TestEpochsAllocateNothing(t *testing.T) {

@@ -117,7 +117,7 @@ func (in *Input) headDots(x, u *autodiff.Var, heads int) *autodiff.Var {
 	return t.MatMul(x, t.Mul(t.RepeatColumn(u, heads), t.Var(owner)))
 }
 
-// headOwners returns the width×heads matrix that has a 1 where the unit belongs to the head.
+// headOwners returns the width×heads matrix with a 1 at (unit, head) if the unit belongs to the head, and 0 elsewhere.
 func headOwners(width, heads int) *mat.Dense {
 	m := mat.NewDense(width, heads)
 	for i := range width {
@@ -126,7 +126,7 @@ func headOwners(width, heads int) *mat.Dense {
 	return m
 }
 
-// loopedEdges returns the edges of A + I for n nodes; a nil A has no edges. It returns the error of ctx.
+// loopedEdges returns the edges of A + I for n nodes; a nil A has no edges. If ctx is done, it returns ctx's error.
 func loopedEdges(ctx context.Context, a *mat.CSR, n int) (*autodiff.Edges, error) {
 	p := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
 	entries := n

@@ -47,7 +47,7 @@ func (e *extent) grow(adj *mat.CSR, rows []int32, hops int) {
 	}
 }
 
-// mostly reports whether the rows of the nodes within hops−1 hops have most entries of the adjacency. A copy is then
+// mostly reports whether the rows of the nodes within hops−1 hops contain most entries of the adjacency. A copy is then
 // not worth its cost.
 func (s *scope) mostly(e *extent, hops int) bool {
 	return hops == 0 || s.rows == nil || 2*e.entries[hops-1] > int64(s.adj.NNZ())
@@ -55,8 +55,8 @@ func (s *scope) mostly(e *extent, hops int) bool {
 
 // closure returns the part of a scope that determines the logits of its rows, and the nodes of the part in ascending
 // order. The part has the adjacency rows of the nodes within r.hops−1 hops; the nodes at the last hop have empty rows.
-// If the part would be most of the adjacency, closure returns the full graph and nil nodes. The entries of a part are
-// stored in one of the files.
+// If the part would contain most of the adjacency, closure returns the full graph and nil nodes. The entries of a part
+// are stored in one of the files.
 //
 // The operators use the degrees of the full graph, and each sum adds its terms in the order of the full graph. Results
 // on the part are therefore bit-identical to those on the full graph.
@@ -95,8 +95,8 @@ func (s *scope) closure(r *region, files *files) (p *scope, nodes []int32, err e
 	return p, nodes, nil
 }
 
-// induced returns the adjacency of some nodes, with columns renamed by place and entries stored in one of the files. If
-// has(i) is false, node i has no entries. Otherwise, all its neighbours must be among the nodes.
+// induced returns the adjacency of nodes, with columns renumbered by place and entries stored in one of the files. If
+// has(i) is false, node i has no entries. Otherwise, all its neighbours must be among nodes.
 func (s *scope) induced(nodes, place []int32, has func(i int) bool, files *files) (adj *mat.CSR, err error) {
 	n := len(nodes)
 	adj = &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
@@ -164,7 +164,8 @@ func (f *files) panels(rows, d, width int) (*paneled.Matrix, error) {
 	return paneled.OfFloats(rows, d, width, panels)
 }
 
-// fieldsOf returns the sets of nodes within 0 to hops hops of rows, given their distances. The last set is whole.
+// fieldsOf returns the sets of nodes within 0, 1, …, hops hops of rows, given each node's distance. The last set is
+// whole.
 func fieldsOf(distance []uint8, rows []int32, hops int, whole *field) []*field {
 	fields := []*field{{nodes: rows, graph: len(distance)}}
 	for j := 1; j < hops; j++ {

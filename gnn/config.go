@@ -6,7 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/parameter"
 )
 
-// Config is the configuration of a training. Zeros are legal choices, so start from Defaults.
+// Config configures a training run. Zero is not replaced by a default, except in ValidateEvery, so start from Defaults.
 type Config struct {
 	// Hidden is the number of hidden units, at least 1.
 	Hidden int `json:"hidden"`
@@ -63,7 +63,7 @@ func (c Config) Validate() error {
 	)
 }
 
-// Validations returns the number of validations of a training on a target of n nodes.
+// Validations returns the number of validations in a training run on a target of n nodes.
 func (c Config) Validations(n int) int {
 	every := c.cadence(n)
 	return (c.Epochs + every - 1) / every

@@ -101,7 +101,7 @@ func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
 	return s.size(s.field(hops))
 }
 
-// Dropped returns sparse features after dropout, as training multiplies by them, and their transpose likewise.
+// Dropped returns sparse features after dropout, and their transpose, as training uses them.
 func Dropped(x *mat.CSR, p float64, src rand.Source) (dropped, transposed *mat.Dense) {
 	f := newFeatures(context.Background(), x)
 	f.drop(p, src, false)

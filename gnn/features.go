@@ -56,8 +56,8 @@ func (f *transposed) Apply(dst, g *mat.Dense) { (*features)(f).multiply(dst, f.x
 // T returns X.
 func (f *transposed) T() autodiff.Linear { return (*features)(f) }
 
-// drop sets each entry of X to 0 with probability p, and scales the others by 1/(1−p). If dense, it drops the same
-// entries as Mask would for X as a dense matrix.
+// drop sets each entry of X to 0 with probability p, and scales the other entries by 1/(1−p). If dense is set, it drops
+// the entries that Mask would drop from X as a dense matrix.
 func (f *features) drop(p float64, src rand.Source, dense bool) {
 	if p == 0 {
 		return

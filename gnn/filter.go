@@ -25,7 +25,7 @@ func (f filter) sum() (sum float32) {
 	return sum
 }
 
-// rule returns P.
+// rule returns the rule for P.
 func (f filter) rule() rule {
 	if f.mean {
 		return mean

@@ -35,7 +35,8 @@ func GAT() Model { return gat{} }
 // Name returns "gat".
 func (gat) Name() string { return "gat" }
 
-// Shapes lists W, u, v and b of the hidden layer, with the heads side by side, then those of the output layer.
+// Shapes lists W, u, v and b of the hidden layer, with the heads side by side, and then W, u, v and b of the output
+// layer.
 func (gat) Shapes(features, hidden, classes int) []Shape {
 	width := gatHeads * ((hidden + gatHeads - 1) / gatHeads)
 	return []Shape{
@@ -56,7 +57,7 @@ func (gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var
 }
 
 // Infer computes one head after another. ELU acts on each unit separately, so the units of a head are immediately
-// projected on the classes and then discarded. This needs memory for 2f units and c values per node, and none per edge.
+// projected on the classes and then discarded. Memory per node is a few times f + c values; edges need none.
 func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, error) {
 	w := &v.work
 	w.reset()
@@ -89,7 +90,7 @@ func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, erro
 	return z, v.attend(ctx, z, located{projected, near}, head, v.field(0))
 }
 
-// times sets dst to X·weights on a field.
+// times sets dst to X·weights at the nodes of a field.
 func (v *View) times(ctx context.Context, dst *mat.Dense, at *field, weights *mat.Dense) error {
 	s, ok := v.x.(*mat.CSR)
 	if !ok {
@@ -110,7 +111,7 @@ type attentionHead struct {
 	u, v, b []float32
 }
 
-// attend sets row i of dst, for each node i of the field to, to Σ_j α_ij·x_j + b.
+// attend computes Σ_j α_ij·x_j + b for each node i of the field to, and stores the results as the rows of dst.
 func (v *View) attend(ctx context.Context, dst *mat.Dense, x located, head attentionHead, to *field) error {
 	w := &v.work
 	x.at.positions()
@@ -142,11 +143,11 @@ func (a *attention) score(lo, hi int) {
 	}
 }
 
-// segmentPool holds matrices for the edges of some nodes.
+// segmentPool keeps the sparse matrices of run for reuse.
 var segmentPool = sync.Pool{New: func() any { return new(kernel.Sparse) }}
 
-// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, which the sparse kernel
-// multiplies.
+// run computes rows lo to hi−1 of dst. It stores the attention weights of these nodes in a sparse matrix, which it
+// multiplies by x.
 func (a *attention) run(lo, hi int) {
 	s := segmentPool.Get().(*kernel.Sparse)
 	defer segmentPool.Put(s)

@@ -1,5 +1,5 @@
-// Package gnn trains graph neural networks on small graphs and tests them on large ones. The models have two layers and
-// 256 hidden units, as in §4.1 of the paper.
+// Package gnn trains graph neural networks on small graphs and tests them on large ones. By default, the models have
+// two layers and 256 hidden units, as in §4.1 of the paper.
 //
 // A Target is the original graph, prepared once. Train trains a Model on a Sample, usually a condensed graph. It
 // chooses the epoch by the accuracy on the target's validation nodes. Only then does it read the labels of the test
@@ -26,7 +26,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Model is a GNN architecture. It holds no weights; those are in a Trained.
+// Model is a GNN architecture without weights. A Trained holds the weights.
 type Model interface {
 	// Name is the name that Parse accepts: lower-case letters, digits and hyphens.
 	Name() string
@@ -68,10 +68,11 @@ func registryOf(these ...Model) *registry.Registry[Model] {
 // Register makes m available to Parse, All and Names. It panics if the name is taken or invalid.
 func Register(m Model) { models.Register(m.Name(), m) }
 
-// Names returns the names of all models: first those of the paper's table 5, then others in the order of registration.
+// Names returns the names of all models: first those in the paper's table 5, then the others in the order of
+// registration.
 func Names() []string { return models.Names() }
 
-// Parse returns the model with the given name, ignoring case. The error for another name lists the names.
+// Parse returns the model with the given name, ignoring case. The error for an unknown name lists all names.
 func Parse(name string) (Model, error) { return models.Find(name) }
 
 // All returns a new slice of all models, in the order of Names.

@@ -50,8 +50,8 @@ func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense
 	return z, nil
 }
 
-// lastLayer is the layer Σ_k P_k·(H·V_k), and H·V_k at the nodes of the field at. The columns of H·V_k, one for each
-// class, are stored in blocks of width columns. Block b of filter k is projected[b·filters+k].
+// lastLayer computes Σ_k P_k·(H·V_k) from H·V_k at the nodes of the field at. The columns of H·V_k, one for each class,
+// are stored in blocks of width columns. Block b of filter k is projected[b·filters+k].
 type lastLayer struct {
 	filters        []filter
 	weights        []*mat.Dense // V_k
@@ -122,7 +122,7 @@ func (v *View) logits(ctx context.Context, l lastLayer) (*mat.Dense, error) {
 	return z, nil
 }
 
-// propagate returns Σ_k P_k·X_k at the rows of v. X_k is the matrix on l.at for filter k.
+// propagate returns Σ_k P_k·X_k at the rows of v. X_k = x[k] has a row for each node of l.at.
 func (v *View) propagate(ctx context.Context, l lastLayer, x []*mat.Dense) (z *mat.Dense, err error) {
 	kept := v.work.taken
 	for k, f := range l.filters {
@@ -170,7 +170,7 @@ type firstLayer struct {
 }
 
 // first computes a first layer in parts, and calls each with every part. The matrix h of a part holds units first,
-// first+1, … of nodes lo, lo+1, … of the field. The next part overwrites it.
+// first+1, … of nodes lo, lo+1, … of the field. The next part overwrites h.
 //
 // Dense X is propagated before it is multiplied by W, because P·X does not depend on the weights, and hidden units need
 // not be kept. Parts are blocks of nodes. Any other X is multiplied first: sparse X has fewer entries than P·X, and X
@@ -290,7 +290,7 @@ func (s *scope) selected(x *mat.CSR, hops int) (*mat.CSR, *field) {
 	return s.some[at], at
 }
 
-// multiplyRows sets dst to X·weights on a field, in blocks of rows, for X that is not sparse.
+// multiplyRows sets dst to X·weights at the nodes of a field, in blocks of rows, for X that is not sparse.
 func (v *View) multiplyRows(ctx context.Context, dst, weights *mat.Dense, at *field) error {
 	w, n := &v.work, v.size(at)
 	taken := w.taken
@@ -340,7 +340,7 @@ type source struct {
 	z      located    // P·X before the last step of Horner's rule
 }
 
-// features returns P·X for dense X, at the nodes within the given number of hops. It does all propagations but the
+// features prepares P·X for dense X at the nodes within the given number of hops. It does all propagations except the
 // last, which read does block by block. If v keeps P·X and has room for it, features does the last one too.
 func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (source, error) {
 	s := source{filter: f, at: v.field(hops), x: x}

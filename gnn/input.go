@@ -28,10 +28,10 @@ type Input struct {
 	propagated []filtered            // P·X of a constant A and a constant dense X
 	loss       *scope                // the rows that the loss reads, and the nodes around them; nil means all rows
 	part       *features             // rows of a constant sparse X, for partial
-	partNodes  []int32               // these rows
+	partNodes  []int32               // the nodes of part
 	owners     map[[2]int]*mat.Dense // for headDots
 
-	config    Config        // its dropout rates are used
+	config    Config        // provides the dropout rates
 	src       rand.Source   // nil: no dropout
 	dropped   *autodiff.Var // X after dropout, in the round droppedIn
 	droppedIn round         // the round of dropped
@@ -102,7 +102,7 @@ func VariableInput(a, x *autodiff.Var) *Input {
 	return in.With(a, nil)
 }
 
-// With returns in with A replaced by the variable a, n×n, and X by the variable x, n×d. Those that are nil stay. The
+// With returns a copy of in whose A is the variable a, n×n, and whose X is the variable x, n×d. nil keeps A or X. The
 // result is valid until the Reset of the variables' tape.
 func (in *Input) With(a, x *autodiff.Var) *Input {
 	out := *in
@@ -218,9 +218,9 @@ func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 	return t.MatMul(in.X(t), w)
 }
 
-// filter returns f(P)·X·w at the given nodes, or at all if nodes is nil. f must reach no further from there than the
-// nodes of reached. If A and a dense X are constants, f(P)·X is computed once. Otherwise X·w is computed first: dropout
-// changes X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
+// filter returns f(P)·X·w at the given nodes, or at all if nodes is nil. reached must contain all nodes that f reads
+// for them. If A and a dense X are constants, f(P)·X is computed once. Otherwise X·w is computed first: dropout changes
+// X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
 func (in *Input) filter(f filter, w *autodiff.Var, nodes, reached []int32) *autodiff.Var {
 	t := w.Tape()
 	if in.adj.summary != nil && in.features <= w.Value.Cols { // else X·w has fewer columns

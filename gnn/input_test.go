@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestFeaturesDropOutAlike checks that X and X·W drop the same features, and that a Reset changes which ones.
+// TestFeaturesDropOutAlike checks that X and X·W drop the same features, and that a Reset draws others.
 func TestFeaturesDropOutAlike(t *testing.T) {
 	const n, d = 40, 30
 	random := rand.New(rand.NewPCG(30, 1))
@@ -119,7 +119,7 @@ func TestContract(t *testing.T) {
 	each(t, func(t *testing.T, m gnn.Model) { gnntest.Test(t, m) })
 }
 
-// words returns dense bags of words with about each ones in each row.
+// words returns dense bags of words. A row has each ones, or fewer if a word is drawn twice.
 func words(n, d, each int, random *rand.Rand) *mat.Dense {
 	x := mat.NewDense(n, d)
 	for i := range n {
@@ -130,8 +130,8 @@ func words(n, d, each int, random *rand.Rand) *mat.Dense {
 	return x
 }
 
-// TestMostlyZeros checks that a wide dense X that is mostly zeros is multiplied as a sparse matrix. Dropout must be
-// that of the dense X, and products must be equal up to rounding.
+// TestMostlyZeros checks that a wide dense X that is mostly zeros is multiplied as a sparse matrix. Dropout must be the
+// same as for the dense X, and products must be equal up to rounding.
 func TestMostlyZeros(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	x := words(300, 600, 12, random)

@@ -7,15 +7,15 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Metrics describes predictions by more than their accuracy, which says little if one class has most of the nodes. All
-// are percentages.
+// Metrics describes predictions in more detail than their accuracy, which says little if most nodes are of one class.
+// All values are percentages.
 type Metrics struct {
 	// Balanced is the balanced accuracy: the mean over classes of the share of their nodes that are predicted correctly.
 	Balanced float64 `json:"balanced"`
 	// MacroF1 is the mean over classes of F1 = 2tp/(2tp + fp + fn). A class without nodes and predictions is left out.
 	MacroF1 float64 `json:"macro_f1"`
-	// AUC is the area under the receiver operating characteristic of class 1, and AveragePrecision its mean precision,
-	// weighted by the increase in recall. Both are 0 unless there are two classes and nodes of each.
+	// AUC is the area under the ROC curve of class 1. AveragePrecision equals scikit-learn's average_precision_score, in
+	// percent. Both are 0 unless there are two classes and nodes of each.
 	AUC              float64 `json:"auc,omitempty"`
 	AveragePrecision float64 `json:"average_precision,omitempty"`
 }
@@ -53,8 +53,8 @@ func metricsOf(logits *mat.Dense, labels []int32) Metrics {
 	return m
 }
 
-// ranking returns the area under the curve and the average precision of two classes. Nodes with equal scores are one
-// point of the curve.
+// ranking returns the area under the ROC curve and the average precision for two classes. Nodes with equal scores form
+// one point of the curve.
 func ranking(logits *mat.Dense, labels []int32, own []float64) (auc, precision float64) {
 	order, scores := make([]int, len(labels)), make([]float32, len(labels))
 	for i := range order {

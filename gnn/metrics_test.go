@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestMetrics compares the metrics with values by hand.
+// TestMetrics compares the metrics with values computed by hand.
 func TestMetrics(t *testing.T) {
 	for _, c := range []struct {
 		name   string

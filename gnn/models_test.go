@@ -15,7 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// randomGraph returns an adjacency in which each pair is connected with probability p, with weights if weighted.
+// randomGraph returns an adjacency in which each pair is connected with probability p. Edges have weights if weighted
+// is set.
 func randomGraph(n int, p float64, weighted bool, random *rand.Rand) *mat.CSR {
 	a := mat.NewDense(n, n)
 	for i := range n {
@@ -39,7 +40,7 @@ func randomGraph(n int, p float64, weighted bool, random *rand.Rand) *mat.CSR {
 // ring connects each of n nodes with the next, so that neighbourhoods grow slowly.
 func ring(n int) *mat.CSR { return circulant(n, 1) }
 
-// circulant connects each of n nodes with those at the given distances on both sides.
+// circulant connects each of n nodes with the nodes at the given distances on both sides.
 func circulant(n int, distances ...int) *mat.CSR {
 	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	for i := range n {
@@ -54,7 +55,7 @@ func circulant(n int, distances ...int) *mat.CSR {
 	return a
 }
 
-// bags returns sparse features with some ones in each row. values says whether Data is set or nil.
+// bags returns sparse features in which about a third of the entries are 1. values says whether Data is set or nil.
 func bags(rows, cols int, values bool, random *rand.Rand) *mat.CSR {
 	d := mat.NewDense(rows, cols)
 	for i := range d.Data {

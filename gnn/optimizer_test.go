@@ -28,7 +28,7 @@ func TestInitial(t *testing.T) {
 	}
 }
 
-// TestSteps compares a training with Adam in float64, with weight decay. The learning rate drops after the third of
+// TestSteps compares a training run with Adam in float64, with weight decay. The learning rate drops after the third of
 // seven epochs.
 func TestSteps(t *testing.T) {
 	g := blocks(90, 6, 3, 9)

@@ -11,20 +11,21 @@ import (
 // Plan describes how a model is tested on a graph that is larger than the memory limit (TargetWithin), and what this
 // costs. Sizes are in bytes.
 type Plan struct {
-	// Model is the name of the model, Bound the memory limit.
+	// Model is the name of the model, and Bound is the memory limit.
 	Model string
 	Bound int64
 	// Memory is what the process needs. The operating system can use the rest for cached pages of files.
 	Memory int64
 	// Columns is the number of feature columns that are propagated together, and Passes is the number of such blocks.
-	// Element 0 is for the validation nodes, element 1 for the test nodes. Both are 0 if the model propagates no features.
+	// Element 0 is for the validation nodes, element 1 for the test nodes. Columns and Passes are 0 if no features are
+	// copied to a temporary file.
 	Columns, Passes [2]int
 	// Classes is the number of classes that are propagated together when inferring the validation nodes and the test
 	// nodes.
 	Classes [2]int
-	// Read is the number of bytes that are read from the graph's file before the first inference, and Scratch the number
-	// that are written to temporary files. Each inference of the validation nodes reads Question bytes of files, unless
-	// they are still cached, and that of the test nodes reads Test bytes.
+	// Read is the number of bytes that are read from the graph's file before the first inference. Scratch is the number of
+	// bytes that are written to temporary files. Each inference on the validation nodes reads Question bytes of files, and
+	// each inference on the test nodes reads Test bytes, unless they are still cached.
 	Read, Scratch, Question, Test int64
 	// Seconds estimates the time before the first inference on two threads of an ordinary machine, without reading the
 	// graph's file. QuestionSeconds and TestSeconds estimate the time of one inference.
@@ -73,7 +74,7 @@ func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 //	process + input/512 + limit/16 + Σ held + max(finding, propagating, asking),
 //
 // where input/512 is for the tables of mapped pages, and limit/16 for the pages that are being read. held is what both
-// regions keep between inferences, and the maximum is over the steps of both.
+// regions keep between inferences, and the maximum is over the steps of both regions.
 func (t *streams) choose(m Model, hidden int) (regions [2]*region, memory int64, err error) {
 	sm, ok := m.(streaming)
 	if !ok {
@@ -156,8 +157,8 @@ func (r *region) passes() int {
 	return (r.target.features + r.columns - 1) / r.columns
 }
 
-// at returns how many nodes inference uses within the given number of hops. As in scope.field, these are all nodes of
-// the graph if most of them are within that number of hops.
+// at returns how many nodes inference uses within the given number of hops. Like scope.field, it counts all nodes of
+// the graph if at least nine tenths are within that number of hops.
 func (r *region) at(hops int) int64 {
 	within, all := r.extent.nodes[hops], int64(r.of.adj.Rows)
 	if r.whole && 10*within >= 9*all {

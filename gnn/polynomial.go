@@ -7,8 +7,8 @@ import "github.com/graph-condensation/cgc/gnn/autodiff"
 //	σ( Σ_k P_k·X·W_k + 1·b ),
 //
 // with fixed filters P_k and dropout on X. σ is the ReLU, and the identity in the last layer. All models of the paper
-// except GAT are of this kind and differ only in their filters. X is n×d, W_k d×hidden or hidden×c. With one layer the
-// model is linear.
+// except GAT are of this kind and differ only in their filters. X is n×d, and W_k is d×hidden or hidden×c. With one
+// layer the model is linear.
 type polynomial struct {
 	name   string
 	layers [][]filter // one or two
@@ -23,7 +23,7 @@ func GCN() Model {
 	return &polynomial{"gcn", [][]filter{a, a}}
 }
 
-// SGC returns the model of Wu et al., Simplifying graph convolutional networks (ICML 2019): the linear
+// SGC returns the linear model of Wu et al., Simplifying graph convolutional networks (ICML 2019):
 //
 //	Z = Â²·X·W + b,  W d×c.
 func SGC() Model {
@@ -66,7 +66,7 @@ func APPNP() Model {
 //
 // with T_0 = I, T_1 = L, T_2 = 2L²−I. L is the scaled Laplacian of the graph with self-loops. If its largest eigenvalue
 // is taken as 2, L = (I−Â) − I = −Â. Because of the self-loops, a condensed graph without edges trains each W_k.
-// Otherwise L would be zero there, and W_1 would stay untrained.
+// Without self-loops L would be zero there, and W_1 would stay untrained.
 func Cheby() Model {
 	f := []filter{{c: []float32{1}}, {c: []float32{0, -1}}, {c: []float32{-1, 0, 2}}}
 	return &polynomial{"cheby", [][]filter{f, f}}

@@ -98,7 +98,7 @@ func referenceLogits(m gnn.Model, adj *mat.CSR, x table, p []table) table {
 	return logitsBy(m, a, mean, loops(adj, len(x)), x, p)
 }
 
-// logitsBy is referenceLogits for the propagations Â and M, and the edges with self-loops of attention.
+// logitsBy implements referenceLogits, given Â, M and the edges of attention (pattern, with self-loops).
 func logitsBy(m gnn.Model, a, mean, pattern, x table, p []table) table {
 	chebyshev := func(x table, w []table) table {
 		t1 := a.times(x).scaled(-1)
@@ -135,7 +135,7 @@ func logitsBy(m gnn.Model, a, mean, pattern, x table, p []table) table {
 	panic("no reference for " + m.Name())
 }
 
-// attention is a layer of GAT after the product with its weights.
+// attention returns the output of a GAT layer. x is the product of the layer's input and weights.
 func attention(pattern, x table, p []table, heads int) table {
 	out := newTable(len(x), len(x[0]))
 	width := len(x[0]) / heads

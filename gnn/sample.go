@@ -106,8 +106,8 @@ func (s *Sample) validateWeights() error {
 	return nil
 }
 
-// targets returns the target distributions of the loss: Soft, or one-hot labels. If weighted, each row is multiplied by
-// the node's weight over the mean weight.
+// targets returns the target distributions of the loss: Soft, or one-hot labels. If weighted is set, each row is
+// multiplied by the node's weight divided by the mean weight.
 func (s *Sample) targets(weighted bool) *mat.Dense {
 	var y *mat.Dense
 	if s.Soft != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // circle returns a ring in which each node is connected to the nodes at distances 1, 2 and 5 on both sides. The
-// neighbourhood of a few nodes is then a small part of it.
+// neighbourhood of a few nodes is then small.
 func circle(n, features int, weighted bool) *graph.Graph {
 	random := rand.New(rand.NewPCG(7, 0))
 	adj := circulant(n, 1, 2, 5)
@@ -45,7 +45,7 @@ func circle(n, features int, weighted bool) *graph.Graph {
 	return g
 }
 
-// stored returns g with its features in the storage of a file, and g with the same numbers as dense features.
+// stored returns g twice: with its features in the storage of a file, and with the same numbers as dense features.
 func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense *graph.Graph) {
 	t.Helper()
 	panels := mattest.Must(paneled.Copy(g.X, width, s))
@@ -69,7 +69,7 @@ func least(t *testing.T, g *graph.Graph, inductive bool, m gnn.Model) int64 {
 	return large.Need
 }
 
-// TestStreamedIsInMemory checks that logits on a graph that is read in order are bit-identical to those on dense
+// TestStreamedIsInMemory checks that logits on a graph that is read in order are bit-identical to logits with dense
 // features in memory, within any limit that works. It covers edges with and without weights, both settings and all
 // storages. The smallest limit, which the error reports, must work and must divide the work into blocks.
 func TestStreamedIsInMemory(t *testing.T) {
@@ -92,7 +92,7 @@ func TestStreamedIsInMemory(t *testing.T) {
 	}
 }
 
-// streamed compares the logits of m on a graph that is read in order with its logits on a dense one.
+// streamed compares the logits of m on a graph that is read in order with its logits on the graph with dense features.
 func streamed(t *testing.T, m gnn.Model, read, dense *graph.Graph, inductive bool) {
 	whole := mattest.Must(gnn.NewTarget(dense, inductive))
 	bound := least(t, read, inductive, m)
@@ -121,7 +121,7 @@ func streamed(t *testing.T, m gnn.Model, read, dense *graph.Graph, inductive boo
 	}
 }
 
-// TestTrainingWithinABound checks that a memory limit does not change the accuracies of a training.
+// TestTrainingWithinABound checks that a memory limit does not change the accuracies.
 func TestTrainingWithinABound(t *testing.T) {
 	read, dense := stored(t, circle(700, 13, false), 4, mat.F16)
 	c := gnn.Config{Hidden: 16, Dropout: 0.5, LearningRate: 0.01, Epochs: 6, Drop: 1, ValidateEvery: 3}
@@ -155,7 +155,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// unknown hides that its model is one of package gnn's.
+// unknown hides the memory needs of a model.
 type unknown struct{ gnn.Model }
 
 // TestBound checks that a memory limit does not change results, that models keep fewer propagated features under a

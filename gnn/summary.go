@@ -10,23 +10,23 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Summary is what a trained model needs of a graph to predict new nodes that have edges to it. The nodes of the graph
-// are divided into M groups. Wherever the model would read what a known node contributes to a propagation, it reads the
-// mean over the group of this node. So an edge to a known node becomes an edge to its group, as in Gao et al., Graph
-// condensation for inductive node representation learning (ICDE 2024), whose mapping is learnt.
+// Summary holds what a trained model needs to know about a graph to classify new nodes with edges to it. The nodes of
+// the graph (the known nodes) are divided into M groups. In each propagation, the model replaces the values of a known
+// node by their mean over the node's group. So an edge to a known node becomes an edge to its group, as in Gao et al.,
+// Graph condensation for inductive node representation learning (ICDE 2024), whose mapping is learnt.
 type Summary struct {
 	// Group is the group of each known node, from 0 to M − 1.
 	Group []int32
 	// Degree is Σ_j A_ij of each known node.
 	Degree []float32
-	// Means has a matrix for each propagation of the model, in the order of the forward pass: the mean over each group of
-	// the rows that are propagated, M×k. An attention propagates two matrices, the scores and the rows.
+	// Means has one matrix, M×k, for each propagation of the model, in the order of the forward pass. Row g is the mean
+	// over group g of the rows that are propagated. Attention propagates two matrices, the scores and the rows.
 	Means []*mat.Dense
 }
 
-// Summarize returns the summary of a graph for the model m. adj and x are those of Logits. divide is called once with
-// the logits of all nodes and with the matrix that is propagated last, a row for each node. It returns the group of
-// each node, from 0 to groups − 1. Summarize takes the memory of a forward pass over the full graph, and keeps all
+// Summarize returns the summary of a graph for the model m. adj and x are as in Logits. divide is called once with the
+// logits of all nodes and with the matrix that is propagated last, which has a row for each node. It returns the group
+// of each node, from 0 to groups − 1. Summarize needs the memory of a forward pass over the full graph, and keeps all
 // matrices that are propagated. Equal arguments give equal bytes for any number of threads.
 func (m *Trained) Summarize(ctx context.Context, adj *mat.CSR, x mat.Matrix,
 	divide func(logits, last *mat.Dense) (group []int32, groups int, err error)) (_ *Summary, err error) {
@@ -85,11 +85,10 @@ func meansOf(x *mat.Dense, group []int32, groups int) *mat.Dense {
 	return means
 }
 
-// LogitsOfNew returns the logits, B×c, of B new nodes with features x, of which edges says how they are connected. It
-// is B×(N+B) for a summary of N nodes: column j < N is known node j, and column N + i is new node i. An edge between
-// two new nodes is in the rows of both. Known nodes keep what they propagate. With one group for each known node and
-// one new node, the result is that of Logits on the graph with this node, except that the neighbours of the new node do
-// not change.
+// LogitsOfNew returns the logits, B×c, of B new nodes with features x. Their edges are B×(N+B) for a summary of N
+// nodes: column j < N is known node j, and column N + i is new node i. An edge between two new nodes is in the rows of
+// both. Known nodes keep the values that they propagate. For one new node, and a group for each known node, the result
+// equals Logits on the graph with this node, except that the neighbours of the new node do not change.
 func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x mat.Matrix) (_ *mat.Dense, err error) {
 	defer memory.Recover(&err)
 	if err := m.accepts(x); err != nil {
@@ -121,14 +120,14 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 	return forward(m.Model, a, x, m.Parameters)
 }
 
-// arrivals are new nodes, which an adjacency connects to the groups of its summary.
+// arrivals connects new nodes to the groups of a summary.
 type arrivals struct {
-	edges   *mat.CSR  // of LogitsOfNew
+	edges   *mat.CSR  // the argument of LogitsOfNew
 	degrees []float64 // Σ_j A_ij of the new nodes
 	next    int       // the index in Summary.Means of the next propagation
 }
 
-// means returns the means that the known neighbours of new nodes contribute to the next propagation, of x.
+// means returns the summary's means for the next propagation, which propagates x. It returns nil if they do not fit.
 func (a *adjacency) means(x *mat.Dense) *mat.Dense {
 	s := a.arrivals
 	if s.next >= len(a.summary.Means) || a.summary.Means[s.next].Cols != x.Cols {
@@ -141,7 +140,7 @@ func (a *adjacency) means(x *mat.Dense) *mat.Dense {
 	return a.summary.Means[s.next-1]
 }
 
-// addKnown adds to each row of z, which is P·x of the new nodes, what their known neighbours contribute.
+// addKnown adds the contributions of the known neighbours to each row of z, which is P·x at the new nodes.
 func (a *adjacency) addKnown(r rule, z, x *mat.Dense) {
 	means := a.means(x)
 	if means == nil {

@@ -37,7 +37,7 @@ func arriving(weighted, sparse bool) (adj *mat.CSR, x, arrived mat.Matrix, edges
 }
 
 // TestNewNodes compares the logits of new nodes with the formulas, on the graph in which edges lead from known nodes to
-// new ones and not back. There is a group for each known node.
+// new ones and not back. Each known node is a group.
 func TestNewNodes(t *testing.T) {
 	each(t, func(t *testing.T, m gnn.Model) {
 		for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestSummaryOfGroups(t *testing.T) {
 	})
 }
 
-// TestSummaryRefuses checks the errors about summaries and new nodes that do not fit.
+// TestSummaryRefuses checks the errors for summaries and new nodes that do not fit.
 func TestSummaryRefuses(t *testing.T) {
 	adj, x, arrived, edges := arriving(false, false)
 	n, d := x.Dims()

@@ -16,8 +16,8 @@ import (
 )
 
 // Target is the graph on which trained models are validated and tested. This is the original graph, prepared once for
-// any number of trainings. A Target is safe for concurrent use. It keeps results that do not depend on weights, such as
-// ÂX at the nodes that validation needs.
+// any number of training runs. A Target is safe for concurrent use. It keeps results that do not depend on weights,
+// such as ÂX at the nodes that validation needs.
 type Target struct {
 	name             string
 	nodes, features  int
@@ -42,9 +42,9 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 //
 // If a graph is mapped from a file (graph.Graph.Mapped) and larger than the limit, it is read in order instead of being
 // held in memory. Only nodes within the model's hops of the validation or test nodes are used. Propagated features are
-// computed once, in blocks of columns, and kept in a temporary file ($TMPDIR, else /var/tmp). Sparse features are not
-// read in order. The logits are bit-identical to those without a limit, unless wide dense features are mostly zeros:
-// NewTarget multiplies these as sparse, and the order of additions changes the last bits.
+// computed once, in blocks of columns, and kept in a temporary file ($TMPDIR, else /var/tmp). Graphs with sparse
+// features are not read in order. The logits are bit-identical to those without a limit, unless wide dense features are
+// mostly zeros: NewTarget multiplies these as sparse, and the order of additions changes the last bits.
 //
 // Plan reports what a model costs, and Close removes the files. Such a target processes one call after another. Each
 // change of the model creates new files, so train one model after the other, not several concurrently.
@@ -92,8 +92,8 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	return t, nil
 }
 
-// within sets a memory limit; 0 means no limit. input is the size of a mapped graph, and beyond says that it is larger
-// than the limit.
+// within sets a memory limit; 0 means no limit. input is the size of a mapped graph. beyond says whether input exceeds
+// the limit.
 func (t *Target) within(memory, input int64, beyond bool) {
 	if memory == 0 {
 		return
@@ -118,7 +118,7 @@ func (t *Target) within(memory, input int64, beyond bool) {
 // Streams reports whether the graph is larger than the memory limit and is read in order.
 func (t *Target) Streams() bool { return t.streams != nil }
 
-// Close removes the temporary files of a target with a memory limit. No training may be running. Later trainings create
+// Close removes the temporary files of a target with a memory limit. No training run may be active. Later runs create
 // new files.
 func (t *Target) Close() {
 	if t.streams == nil {
@@ -185,7 +185,7 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (_ *ma
 	return newScope(adj, sparser(x), nil, false).view().infer(ctx, m.Model, m.Parameters)
 }
 
-// accepts returns an error if x does not have the features of training, or if parameters do not fit the model.
+// accepts returns an error if x does not have as many features as in training, or if parameters do not fit the model.
 func (m *Trained) accepts(x mat.Matrix) error {
 	if n, d := x.Dims(); d != m.Features {
 		return fmt.Errorf("features are %d×%d, must be the %d features of training", n, d, m.Features)
@@ -193,7 +193,7 @@ func (m *Trained) accepts(x mat.Matrix) error {
 	return m.validate()
 }
 
-// accepted returns adj, or an adjacency without edges if it is nil. The graph must be valid and accepted by m.
+// accepted checks the graph and returns adj, or an adjacency without edges if adj is nil.
 func (m *Trained) accepted(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.CSR, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err
@@ -230,8 +230,8 @@ func predict(dst []int32, logits *mat.Dense) {
 }
 
 // CrossEntropy returns the mean of log Σ_c exp(s·z_c) − s·z_y over the rows z of logits, in nats. y is the label of the
-// row, in [0, c), and s scales the logits. Sums are float64, so that small differences are resolved. The training loss
-// is float32: autodiff.Tape.CrossEntropy.
+// row, in [0, c), and s scales the logits. Sums are float64, so that small differences are resolved. The training loss,
+// autodiff.Tape.CrossEntropy, is float32.
 func CrossEntropy(logits *mat.Dense, labels []int32, scale float64) float64 {
 	if len(labels) != logits.Rows {
 		panic(fmt.Sprintf("gnn: %d labels for %d rows", len(labels), logits.Rows))

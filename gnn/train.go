@@ -15,16 +15,16 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Result is the outcome of a training.
+// Result is the outcome of a training run.
 type Result struct {
 	// Model is the name of the model.
 	Model string `json:"model"`
-	// Validation and Test are the accuracies in percent of the weights after epoch Epoch, the one with the best
+	// Validation and Test are the accuracies in percent of the weights after epoch Epoch, the epoch with the best
 	// Validation. Ties are common on a few hundred nodes; they are broken by the lowest validation cross entropy.
 	Validation float64 `json:"validation"`
 	Test       float64 `json:"test"`
 	Epoch      int     `json:"epoch"`
-	// Metrics describes the predictions of the test nodes by more than Test.
+	// Metrics describes the predictions on the test nodes in more detail than Test.
 	Metrics Metrics `json:"metrics"`
 	// ValidateEvery is the number of epochs from one validation to the next.
 	ValidateEvery int `json:"validate_every"`
@@ -32,7 +32,7 @@ type Result struct {
 	Losses []float32 `json:"-"`
 	// Accuracies holds the validation accuracy in percent at each validation.
 	Accuracies []float64 `json:"-"`
-	// Seconds is the time of the training, including tests.
+	// Seconds is the duration of the training run, including validation and testing.
 	Seconds float64 `json:"seconds"`
 	// Trained holds the weights after epoch Epoch.
 	Trained *Trained `json:"-"`
@@ -42,7 +42,7 @@ type Result struct {
 	Validated []int32 `json:"-"`
 }
 
-// ErrDiverged is wrapped by the error of a training whose loss or weights are not finite.
+// ErrDiverged is wrapped by the error of a training run whose loss or weights are not finite.
 var ErrDiverged = errors.New("diverged")
 
 // Train trains a model on s with Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
@@ -129,7 +129,7 @@ func newTraining(
 	for _, p := range parameters {
 		r.best = append(r.best, mat.NewDense(p.Dims()))
 	}
-	every, reserved := config.cadence(t.nodes), min(config.Epochs, 1<<16) // the lists of most trainings never grow
+	every, reserved := config.cadence(t.nodes), min(config.Epochs, 1<<16) // most training runs never grow the lists
 	r.result = &Result{
 		Model: m.Name(), Validation: -1, ValidateEvery: every, Losses: make([]float32, 0, reserved),
 		Accuracies: make([]float64, 0, reserved/every+1), Validated: make([]int32, len(t.labels)),

@@ -23,7 +23,7 @@ func quick() gnn.Config {
 	return c
 }
 
-// wantAccuracies compares the accuracies of a result with those of the logits that its weights give some nodes.
+// wantAccuracies compares the accuracies in a result with the accuracies of the logits that its weights give.
 func wantAccuracies(t *testing.T, g *graph.Graph, r *gnn.Result, logits func(nodes []int32) *mat.Dense) {
 	t.Helper()
 	val, test := gnn.Accuracy(logits(g.Split.Val), g.Labels(g.Split.Val)),
@@ -40,7 +40,7 @@ func gathered(x *mat.Dense, rows []int32) *mat.Dense {
 	return some
 }
 
-// wantLosses compares the losses of a training with those of an equivalent one.
+// wantLosses compares the losses of two equivalent training runs.
 func wantLosses(t *testing.T, of string, got, want *gnn.Result) {
 	t.Helper()
 	for i, loss := range got.Losses {

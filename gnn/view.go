@@ -71,8 +71,8 @@ func forward(m Model, a *adjacency, x mat.Matrix, parameters []*mat.Dense) (*mat
 	return z, nil
 }
 
-// scope is the part of a View that several trainings share. It keeps results that do not depend on weights. It is safe
-// for concurrent use.
+// scope is the part of a View that several training runs share. It keeps results that do not depend on weights. It is
+// safe for concurrent use.
 type scope struct {
 	adj  *mat.CSR
 	x    mat.Matrix
@@ -85,8 +85,7 @@ type scope struct {
 
 	stream *stream // computes the logits if the graph is larger than the memory limit; else nil
 	// classes and spill limit the memory of a scope that a stream made. classes is the number of columns of the last layer
-	// that are propagated together; 0 means all. If it is not all, the projections are stored in spill, which is in a
-	// file.
+	// that are propagated together; 0 means all. Unless all are, the projections are stored in spill, which is in a file.
 	classes int
 	spill   []float32
 	ready   bool // kept holds every P·X, so x is not read
@@ -116,15 +115,15 @@ type kept struct {
 
 // field is the set of nodes within a given number of hops of the rows: their receptive field.
 type field struct {
-	nodes []int32 // ascending from one hop on; nil means all nodes
+	nodes []int32 // in ascending order unless hops is 0; nil means all nodes
 	graph int     // the number of nodes of the graph
 
 	located  sync.Once
 	position []int32
 }
 
-// positions returns the index in f.nodes of each node of the graph, −1 for nodes outside the field; nil if the field is
-// the full graph.
+// positions returns, for each node of the graph, its index in f.nodes, or −1 if it is outside the field. It returns nil
+// if the field is the full graph.
 func (f *field) positions() []int32 {
 	f.located.Do(func() {
 		if f.nodes == nil {
@@ -179,8 +178,8 @@ func (s *scope) operator(r rule) graph.Operator {
 	return *s.operators[r]
 }
 
-// field returns the nodes within the given number of hops of the rows. If they are nine tenths of the graph or more, it
-// returns the full graph, because selecting rows would cost more than it saves.
+// field returns the nodes within the given number of hops of the rows. If they are at least nine tenths of the graph,
+// it returns the full graph, because selecting rows would cost more than it saves.
 func (s *scope) field(hops int) *field {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,8 +30,8 @@ type Plan struct {
 	// all groups have the same size, and nearly k if one group has nearly all rows. Condensed nodes have equal weight in a
 	// loss, so a small group counts as much there as a large one. 0 means 1.
 	Partitions int
-	// Temperature is τ > 0 of the calibration. The smaller it is, the more a condensed node follows its most confident
-	// rows. +Inf gives plain means.
+	// Temperature is the τ > 0 of the calibration (see Aggregate). The smaller it is, the more a condensed node follows
+	// its most confident rows. +Inf gives plain means.
 	Temperature float64
 }
 
@@ -53,6 +53,7 @@ type Aggregation struct {
 // x contains the n embeddings of length d, which may be anywhere in memory. y contains their classes, in [0,
 // len(Budgets)). confidence contains the scores r of the assessment; nil means equal scores. Within a group S, the
 // weight of row k is
+// condensed nodes of class c: first[c] to first[c+1]−1
 //
 //	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
 //
@@ -60,8 +61,8 @@ type Aggregation struct {
 // temperature.) Weights and sums are float64, rounded to float32 at the end.
 //
 // Each class has its own source, seeded from src in the order of the classes, so that groups of one class do not depend
-// on the rows of others. The error is ctx.Err(), or it names the argument, its value and its bound. In addition to the
-// result, Aggregate needs memory for copies of the rows of a few classes.
+// on the rows of other classes. The error is ctx.Err(), or it names the argument, its value and its bound. In addition
+// to the result, Aggregate needs memory for copies of the rows of a few classes.
 func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidence []float32,
 	src rand.Source) (*Aggregation, error) {
 	classes := len(p.Budgets)
@@ -113,7 +114,7 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	return a, nil
 }
 
-// newAggregation returns an aggregation of the rows of x into some condensed nodes, with nothing in it yet.
+// newAggregation allocates an aggregation of the rows of x into the given number of condensed nodes.
 func newAggregation(nodes, classes int, x [][]float32) *Aggregation {
 	n, d := len(x), 0
 	if n > 0 {

@@ -15,8 +15,8 @@ var arxivTraining = []int{437, 382, 3604, 1014, 2864, 2933, 703, 380, 4056, 2245
 	202, 402, 1873, 1495,
 	304, 1268, 1539, 6989, 457, 2854, 1661, 16284, 239, 4334, 1350, 270, 926, 5426, 75, 2506, 1615, 1100, 1551}
 
-// BenchmarkAggregate partitions as many rows as ogbn-arxiv has training nodes, and 40% more, and aggregates them into
-// 454 nodes.
+// BenchmarkAggregate partitions 1.4 times as many rows as ogbn-arxiv has training nodes, and aggregates them into 454
+// nodes.
 func BenchmarkAggregate(b *testing.B) {
 	budgets := mattest.Must(partition.Budgets(arxivTraining, 454))
 	var y []int32

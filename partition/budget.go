@@ -6,9 +6,9 @@ import "fmt"
 // nodes (in the paper, |C′_i| and |C_i|).
 //
 // A class with n_i of all n nodes gets ⌊total·n_i/n⌋, but at least 1. The largest class (the last one if several are
-// equal) gets the remaining nodes. If these are none, or more than it has training nodes, single nodes move to or from
-// the classes that are furthest from their share. Every class with training nodes then has between 1 and n_i condensed
-// nodes, other classes have none, and the sum is total.
+// equal) gets the remaining nodes. If it would get none, or more than it has training nodes, single nodes move to or
+// from the classes that are furthest from their share. Every class with training nodes then has between 1 and n_i
+// condensed nodes, other classes have none, and the sum is total.
 //
 // It is an error if total is below the number of classes with training nodes or above n, or if a count is negative.
 func Budgets(counts []int, total int) ([]int, error) {

@@ -72,7 +72,7 @@ func (inTurn) Partition(_ context.Context, x [][]float32, k int, _ rand.Source) 
 	return groups, nil
 }
 
-// Register makes a partitioner of your own available to configurations. Package partitiontest tests such a partitioner.
+// Register makes your own partitioner available to configurations. Package partitiontest tests such a partitioner.
 func ExampleRegister() {
 	partition.Register("in-turn", inTurn{})
 	p, err := partition.Find("in-turn")

@@ -22,7 +22,7 @@ type kernelMap struct {
 	w       *mat.Dense // n×(r+1)
 	leader  []float64  // D^½1 / ‖D^½1‖, the eigenvector of S with eigenvalue 1
 	strips  []int      // strip s of Z has the columns with first index a in [strips[s], strips[s+1])
-	columns []int      // these are columns[s] to columns[s+1] of Z
+	columns []int      // strip s has columns columns[s] to columns[s+1]−1 of Z
 }
 
 const (
@@ -72,7 +72,7 @@ func newKernelMap(ctx context.Context, u *mat.Dense) (*kernelMap, error) {
 // width returns the number of columns of Z.
 func (m *kernelMap) width() int { return m.columns[len(m.columns)-1] }
 
-// fill writes rows lo to hi of strip s of Z to z, one after the other, and returns their length.
+// fill writes rows lo to hi−1 of strip s of Z to z, one after the other, and returns their length.
 func (m *kernelMap) fill(z []float32, s, lo, hi int) (columns int) {
 	columns = m.columns[s+1] - m.columns[s]
 	at := 0
@@ -218,7 +218,7 @@ func (m *kernelMap) refine(ctx context.Context, v *mat.Dense, k int) (_ *mat.Den
 }
 
 // sine bounds the mean squared sine of the angles between two spaces. One is spanned by v, the linear columns of Z made
-// orthogonal to the first eigenvector q, the other by the next eigenvectors of S. The bound is at most 1.
+// orthogonal to the first eigenvector q. The other is spanned by the next eigenvectors of S. The bound is at most 1.
 //
 // S is the sum of VVᵀ, the part along q, E_ij = (w_i·w_j)² for w without its first column, and the part of D^-½1 that
 // is orthogonal to q. The sines are at most ‖E‖/(λ−‖E‖) in the Frobenius norm (Davis and Kahan 1970), where λ is the
@@ -231,7 +231,8 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Gershgorin's bound for λ is good here: u is orthonormal and the degrees are nearly equal, so VᵀV is nearly diagonal.
+	// Gershgorin's bound for λ is tight here: u is orthonormal and the degrees are nearly equal, so VᵀV is nearly
+	// diagonal.
 	for i := range linear.N {
 		row, off := linear.Row(i), 0.0
 		for j, e := range row {

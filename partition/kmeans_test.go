@@ -36,8 +36,8 @@ func group(t testing.TB, m partition.Partitioner, x *mat.Dense, k int, seed uint
 	return mattest.Must(m.Partition(t.Context(), x.View().Rows(), k, rand.NewPCG(seed, 0)))
 }
 
-// The objective in Stats is that of the groups and never rises, for any rows. A run of t iterations equals the first t
-// iterations of a longer run.
+// The objective in Stats equals the objective of the groups and never rises, for any rows. A run of t iterations equals
+// the first t iterations of a longer run.
 func TestKMeansObjective(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n, d := rapid.IntRange(2, 120).Draw(r, "n"), rapid.IntRange(1, 40).Draw(r, "d")

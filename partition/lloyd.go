@@ -168,7 +168,7 @@ func (l *lloyd) fillEmpty() (empty int) {
 	return empty
 }
 
-// average sets the centres to the means of the groups and returns the objective, by
+// average sets the centres to the means of the groups. It returns the objective, computed by
 //
 //	Σ_i ‖x_i − c_π(i)‖² = Σ_i ‖x_i‖² − Σ_j n_j·‖c_j‖²  with c_j the mean of the n_j rows of group j.
 func (l *lloyd) average() float64 {

@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
-// Partitioner groups rows that belong together: the node mapping π of the paper's definition of a class partition.
+// Partitioner groups similar rows. It is the node mapping π in the paper's definition of a class partition.
 type Partitioner interface {
 	// Partition divides the n rows of x into k groups, none of them empty, 1 ≤ k ≤ n. All rows have the same length. They
 	// may be anywhere in memory and are not changed. The same input and source give the same groups for any number of
@@ -34,7 +34,7 @@ type Groups struct {
 	Of []int32
 	// K is the number of groups.
 	K int
-	// Stats says how they were found.
+	// Stats says how the groups were found.
 	Stats Stats
 }
 
@@ -58,8 +58,8 @@ type Stats struct {
 	// Converged says that the run ended because little or nothing changed, and not because it reached its maximum number
 	// of iterations.
 	Converged bool
-	// Restarts is the number of runs of which the best was kept. The runs used all rows, or a sample. After runs on a
-	// sample, one run over all rows started from the best means.
+	// Restarts is the number of runs; the best run was kept. The runs used all rows, or a sample. After runs on a sample,
+	// one run over all rows started from the best means.
 	Restarts int
 	// Visits counts how often a row was compared with all means, over all runs and iterations.
 	Visits int
@@ -156,11 +156,11 @@ const rest = 1e-3
 func Register(name string, p Partitioner) { registered.Register(name, p) }
 
 // Names returns the names of the partitioners in the order of their registration: "kmeans", "spectral", "random", and
-// those that were added.
+// then others.
 func Names() []string { return registered.Names() }
 
-// Find returns the partitioner of the given name, ignoring case. The error for another name lists the names.
+// Find returns the partitioner with the given name, ignoring case. The error for an unknown name lists all names.
 //
 // "kmeans" and the k-means inside "spectral" stop when an iteration lowers the objective by less than 0.1%; their other
-// parameters are those of the zero value.
+// parameters have default values.
 func Find(name string) (Partitioner, error) { return registered.Find(name) }

@@ -102,7 +102,7 @@ func (p *points) Block(lo, hi int, buffer *mat.Dense) []float32 {
 	return buffer.Data
 }
 
-// rescale multiplies the points by the power of two that brings their largest magnitude to between ½ and 1.
+// rescale multiplies the points by the power of two that brings their largest magnitude into [½, 1).
 func (p *points) rescale() error {
 	var top uint32
 	for _, v := range p.x.Data { // the bits compare like the magnitudes, and NaN is above all

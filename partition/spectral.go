@@ -33,18 +33,18 @@ import (
 type Spectral struct {
 	// KMeans clusters the embedding.
 	KMeans KMeans
-	// Dense is the largest n for which S is formed and decomposed. 0 means 64, up to which this is faster. A negative
-	// number means never.
+	// Dense is the largest n for which S is formed and decomposed. 0 means 64, because this is faster for up to 64 rows. A
+	// negative number means never.
 	Dense int
 }
 
 const (
 	defaultDense = 64
 	// mostProducts limits the products with S. If U has k columns, it spans almost all of the space, and one or two
-	// products are enough. If U has fewer, the eigenvalues at the cut are close together, and any of their vectors will
-	// do.
+	// products are enough. If U has fewer, the eigenvalues at the cut are close together, and any of their eigenvectors
+	// will do.
 	mostProducts = 12
-	// settled is the tolerance of the iteration: the mean squared sine of the angles to the subspace that is sought.
+	// settled is the tolerance of the iteration: the mean squared sine of the angles to the wanted subspace.
 	settled = 1e-3
 	// settledBound is the tolerance on the upper bound of the mean squared sine. The bound is several times the true
 	// value, so this is larger than settled.

@@ -62,7 +62,7 @@ func cut(k [][]float64, degree []float64, g partition.Groups) (sum float64) {
 	return sum
 }
 
-// Products computed without forming the kernel equal those with the kernel, even if u is not orthonormal.
+// Products computed without forming the kernel equal products with the kernel, even if u is not orthonormal.
 func TestKernelProduct(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 270).Draw(r, "n") // more than one block of rows
@@ -230,8 +230,8 @@ func carried(s [][]float64, v *mat.Dense) (trace float64) {
 	return trace
 }
 
-// The groups have as low a normalised cut as those of the definition in float64, and a lower one than random groups.
-// This holds for both ways to compute the eigenvectors, whether U has k columns or fewer.
+// The groups have as low a normalised cut as the groups by the definition in float64, and a lower cut than random
+// groups. This holds for both ways to compute the eigenvectors, whether U has k columns or fewer.
 func TestSpectralCut(t *testing.T) {
 	for _, c := range []struct {
 		n, d, centres, k int

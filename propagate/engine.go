@@ -10,24 +10,24 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Engine delivers embeddings. It may compute them, ask another machine for them, or read them from a file.
+// Engine provides embeddings. It may compute them, ask another machine for them, or read them from a file.
 type Engine interface {
 	// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾ of p for the nodes in.Rows: K+1 views of len(in.Rows)×d, where row i belongs to node
 	// in.Rows[i]. H⁽⁰⁾ contains the rows of in.X. With in.Last, all but H⁽ᴷ⁾ may be empty. Embeddings does not modify in,
 	// and views may share its memory.
 	//
 	// The result depends only on p, in.Adj, in.X, in.Rows and in.Degrees, so that a condensation can be repeated: the same
-	// input gives the same bits for any number of threads. When ctx is done, Embeddings soon returns ctx's error. It is
-	// safe for concurrent use.
+	// input gives the same bits for any number of threads. When ctx is done, Embeddings soon returns ctx's error.
+	// Embeddings is safe for concurrent use.
 	//
-	// The pipeline requests more than the training nodes of one graph. Pseudo-labels need other rows, and n×c features
-	// of their own. The inductive setting has its own adjacency. An engine for a single graph must compare in.Adj and in.X
-	// with those of this graph, and pass any other input to an engine that computes.
+	// The pipeline requests more than the training nodes of one graph. Pseudo-labels need other rows, and n×c features of
+	// their own. The inductive setting has its own adjacency. An engine for a single graph must compare in.Adj and in.X
+	// with its graph, and pass any other input to an engine that computes.
 	Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error)
 }
 
-// Run validates p and in, calls engine, and checks the number and shapes of the embeddings. An error about shapes names
-// the wrong one. A value of H⁽ᴷ⁾ that is not finite is an error too: it comes from features or edge weights near the
+// Run validates p and in, calls engine, and checks the number and shapes of the embeddings. An error about a shape
+// names the hop. A value of H⁽ᴷ⁾ that is not finite is an error too: it comes from features or edge weights near the
 // largest float32.
 func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.View, error) {
 	if err := p.Validate(); err != nil {

@@ -73,7 +73,8 @@ func (p Propagation) Validate() error {
 	return nil
 }
 
-// Step returns P and β of one hop, H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X, over in.Adj. β is 0 unless the rule is PPR. p is valid.
+// Step returns P and β of one hop, H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X, over in.Adj. β is 0 unless the rule is PPR. p must be
+// valid.
 func (in Input) Step(p Propagation) (operator graph.Operator, beta float32) {
 	s, err := rules.Find(string(p.Rule))
 	if err != nil {
@@ -101,7 +102,7 @@ type Input struct {
 	Degrees []float64
 	// Last says that only H⁽ᴷ⁾ is needed. Views of the other hops may then be empty.
 	Last bool
-	// Mapped says that Adj and X are in a file that is mapped into memory, like graph.Graph.Mapped. It is a hint too.
+	// Mapped says that Adj and X are in a file that is mapped into memory, like graph.Graph.Mapped. It is also a hint.
 	Mapped bool
 }
 

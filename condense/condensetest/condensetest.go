@@ -28,7 +28,7 @@ const (
 	// Random: the method draws random numbers, so that some other seed gives another condensed graph.
 	Random
 	// ReadsValidation: the method may read the labels of validation nodes, to choose between candidates. Without this
-	// claim, these labels must not affect the result. Labels of test nodes never may.
+	// claim, these labels must not affect the result. Labels of test nodes must never affect it.
 	ReadsValidation
 )
 
@@ -94,7 +94,7 @@ func check(ctx context.Context, r rule, m condense.Method, claims []Claim) error
 	return r.check(&trial{ctx: ctx, method: m, claims: claims, folder: folder, g: g, nodes: sizesOf(g)[1]})
 }
 
-// trial is a method and the rule that it is checked against.
+// trial is the check of a method against one rule.
 type trial struct {
 	ctx    context.Context
 	method condense.Method

@@ -98,8 +98,8 @@ func (t *trial) cancellation() error {
 	}))
 }
 
-// cancelled ends the context of a call before the call, then at each event. made reports whether the call returned
-// something.
+// cancelled ends the context of a call before the call, then at each event. made reports whether the call returned a
+// value.
 func (t *trial) cancelled(what string, call func(ctx context.Context) (made bool, err error)) error {
 	events := 0
 	if _, err := call(progress.With(t.ctx, func(progress.Event) { events++ })); err != nil {
@@ -133,7 +133,8 @@ func (t *trial) testLabels() error {
 	return t.relabelled("test", func(s graph.Split) []int32 { return s.Test })
 }
 
-// validationLabels checks the same for validation nodes, unless the method claims ReadsValidation.
+// validationLabels checks that the labels of validation nodes do not affect the bytes, unless the method claims
+// ReadsValidation.
 func (t *trial) validationLabels() error {
 	if slices.Contains(t.claims, ReadsValidation) {
 		return nil

@@ -20,8 +20,8 @@ import (
 // defaultGroups is the number of groups that Summarize uses if none is given.
 func defaultGroups(nodes int) int { return max(1, min(1000, nodes/10)) }
 
-// Summarize returns m with a summary of g, by which New predicts new nodes without g. k-means clusters the nodes of
-// each predicted class by what their last propagation reads. groups is the number of clusters of all classes, from the
+// Summarize returns m with a summary of g, which lets New predict new nodes without g. k-means clusters the nodes of
+// each predicted class by the rows that the model propagates last. groups is the total number of clusters, from the
 // number of predicted classes to the number of nodes; 0 means 1,000, but at most a tenth of the nodes. Equal arguments
 // give equal bytes for any number of threads.
 func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed uint64) (*Model, error) {
@@ -75,8 +75,8 @@ func divide(ctx context.Context, logits, x *mat.Dense, groups int, seed uint64) 
 	return group, groups, nil
 }
 
-// New returns the probability of each class for each of B new nodes with features x, B×c, without the graph that m was
-// trained for. edges are those of gnn.Trained.LogitsOfNew. Features are prepared as m needs them.
+// New returns class probabilities, B×c, for B new nodes with features x, without the graph that m was trained for.
+// edges has the layout that gnn.Trained.LogitsOfNew expects. Features are prepared as m needs them.
 func (m *Model) New(ctx context.Context, x mat.Matrix, edges *mat.CSR) (*mat.Dense, error) {
 	if m.Known == nil {
 		return nil, errors.New("the model has no summary of a graph, which Summarize adds")
@@ -95,7 +95,7 @@ func (m *Model) New(ctx context.Context, x mat.Matrix, edges *mat.CSR) (*mat.Den
 	return softmax(m.LogitsOfNew(ctx, m.Known, edges, g.X))
 }
 
-// The tensors of a summary. meansKey is followed by the number of the propagation.
+// Names of the tensors of a summary. meansKey is followed by the number of the propagation.
 const (
 	groupKey  = "known.group"
 	degreeKey = "known.degree"
@@ -103,8 +103,8 @@ const (
 	idsKey    = "known.ids"
 )
 
-// known returns the tensors of the summary. Groups have 16 bits if there are at most 65,536. Other numbers have 16 bits
-// if none exceeds the range of float16.
+// known returns the tensors of the summary. Group numbers have 16 bits if there are at most 65,536 groups. Other
+// tensors have 16 bits if no value exceeds the range of float16.
 func (m *Model) known() []safetensors.Tensor {
 	list := []safetensors.Tensor{{Name: groupKey, Data: m.Known.Group}}
 	if m.Known.Means[0].Rows <= 1<<16 {

@@ -1,7 +1,7 @@
 // Package model stores trained GNNs in files, and predicts the classes of nodes with them.
 //
-// A file has the format safetensors. Its tensors have the names and shapes of PyTorch Geometric's layers, so a module
-// of these layers loads them with load_state_dict. The metadata says how the features of a graph must be prepared.
+// Files are in safetensors format. The tensors have the names and shapes of PyTorch Geometric's layers, so a module of
+// these layers loads them with load_state_dict. The metadata says how the features of a graph must be prepared.
 package model
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Model is a trained GNN with what it needs to predict the nodes of a graph.
+// Model is a trained GNN with the data that it needs to classify the nodes of a graph.
 type Model struct {
 	*gnn.Trained
 	// NormalizedFeatures and Scaling say how features are prepared, as in condense.Condensed.
@@ -26,16 +26,17 @@ type Model struct {
 	Scaling            *graph.Scaling
 	// ClassNames holds the name of each class; nil means that classes are numbered.
 	ClassNames []string
-	// Graph is the name of the graph that the model was trained for, and Validation the accuracy on its validation nodes,
-	// in percent.
+	// Graph is the name of the graph that the model was trained for, and Validation is the accuracy on its validation
+	// nodes, in percent.
 	Graph      string
 	Validation float64
-	// Known, if not nil, stands for the nodes of a graph, whose ids are IDs; nil means numbers. See Summarize.
+	// Known, if not nil, is the summary of a graph (Summarize). IDs holds the ids of its nodes; nil means that they are
+	// numbered.
 	Known *gnn.Summary
 	IDs   []string
 }
 
-// Of returns the model of a training on a condensed graph.
+// Of returns the model from a training run on a condensed graph.
 func Of(small *condense.Condensed, r *gnn.Result) *Model {
 	return &Model{
 		Trained: r.Trained, NormalizedFeatures: small.NormalizedFeatures, Scaling: small.Scaling,
@@ -43,8 +44,8 @@ func Of(small *condense.Condensed, r *gnn.Result) *Model {
 	}
 }
 
-// Probabilities returns the probability of each class for each node of g, N×c, the softmax of the logits. A row sums to
-// 1 up to rounding. g must have the features of training, in the same order; its labels are not read. The same model
+// Probabilities returns class probabilities, N×c, for the nodes of g: the softmax of the logits. A row sums to 1 up to
+// rounding. g must have the same features as in training, in the same order; its labels are not read. The same model
 // and graph give the same bytes for any number of threads.
 func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, error) {
 	if err := m.fits(g); err != nil {
@@ -57,7 +58,7 @@ func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, 
 	return softmax(m.Logits(ctx, g.Adj, g.X))
 }
 
-// fits returns an error if g does not have the features of training.
+// fits returns an error if g does not have as many features as the graph of training.
 func (m *Model) fits(g *graph.Graph) error {
 	if g.Features() != m.Features {
 		return fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",
@@ -66,7 +67,7 @@ func (m *Model) fits(g *graph.Graph) error {
 	return nil
 }
 
-// prepared says how features are prepared.
+// prepared returns a condensed graph that says how features are prepared.
 func (m *Model) prepared() *condense.Condensed {
 	return &condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling}
 }
@@ -88,7 +89,7 @@ const (
 	kindOf  = "cgc-model"
 )
 
-// description is the metadata of a file, as the value of the key "model".
+// description is the JSON value of the metadata key "model".
 type description struct {
 	Model      string    `json:"model"`
 	Features   int       `json:"features"`
@@ -126,7 +127,7 @@ func (m *Model) Save(ctx context.Context, path string) error {
 	return safetensors.Write(ctx, path, meta, tensors)
 }
 
-// Load reads a file that Save wrote. Whatever is wrong with the file is an error that names it.
+// Load reads a file that Save wrote. Every error names the file.
 func Load(path string) (*Model, error) {
 	f, err := safetensors.Open(path)
 	if err != nil {
@@ -152,7 +153,7 @@ func read(f *safetensors.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	const most = 1 << 24 // so that products of two of them do not overflow
+	const most = 1 << 24 // so that products of two sizes do not overflow
 	for _, n := range []int{d.Features, d.Hidden, d.Classes} {
 		if n < 1 || n > most {
 			return nil, fmt.Errorf("%d features, %d hidden units and %d classes, must be 1 to %d each", d.Features, d.Hidden,

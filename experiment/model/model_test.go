@@ -48,7 +48,8 @@ func trained(t *testing.T, kind gnn.Model, change func(*cgc.Config)) (*model.Mod
 	return model.Of(small, best), best
 }
 
-// TestFile checks for each model that a file keeps everything, and that the predictions are those of the training.
+// TestFile checks for each model that a file keeps everything, and that the loaded model predicts the same as in
+// training.
 func TestFile(t *testing.T) {
 	for _, kind := range gnn.All() {
 		t.Run(kind.Name(), func(t *testing.T) {
@@ -75,7 +76,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestBest checks that the better of two trainings is kept.
+// TestBest checks that the training run with the best validation accuracy is kept.
 func TestBest(t *testing.T) {
 	small := condensed(t, func(*cgc.Config) {})
 	training := gnn.Defaults()
@@ -91,7 +92,7 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestRefuses checks the errors about files and graphs that do not fit.
+// TestRefuses checks the errors for files and graphs that do not fit.
 func TestRefuses(t *testing.T) {
 	m, _ := trained(t, gnn.GCN(), func(*cgc.Config) {})
 	g := *synth.Demo()
@@ -193,7 +194,7 @@ func TestLargeSummary(t *testing.T) {
 	}
 }
 
-// TestSummaryFileRefuses checks the errors about summaries that do not fit.
+// TestSummaryFileRefuses checks the errors for summaries that do not fit.
 func TestSummaryFileRefuses(t *testing.T) {
 	m, _ := trained(t, gnn.GCN(), func(*cgc.Config) {})
 	whole := mattest.Must(m.Summarize(t.Context(), synth.Demo(), 20, 1))

@@ -17,7 +17,7 @@ type stored struct {
 	heads int
 }
 
-// kind says how the shape in the file differs from that of the parameter.
+// kind says how a parameter's shape in the file differs from its own.
 type kind int
 
 const (
@@ -27,8 +27,8 @@ const (
 	attention             // 1 × heads × units
 )
 
-// names lists the tensors of each model, in the order of its parameters. They are those of PyTorch Geometric's layers,
-// in a list convs or, for linear layers without propagation, lins.
+// names lists the tensors of each model, in the order of its parameters. Their names are those that PyTorch Geometric's
+// layers use in a list convs, or in a list lins for linear layers without propagation.
 var names = map[string][]stored{
 	"gcn": {
 		{name: "convs.0.lin.weight", kind: weight}, {name: "convs.0.bias", kind: bias},
@@ -67,7 +67,7 @@ func storedOf(m gnn.Model, i int) stored {
 	return stored{name: fmt.Sprintf("parameters.%d", i)}
 }
 
-// shape returns the shape in the file of a parameter.
+// shape returns the shape of a parameter in the file.
 func (s stored) shape(p gnn.Shape) []int {
 	switch s.kind {
 	case weight:

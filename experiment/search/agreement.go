@@ -29,14 +29,14 @@ type Agreement struct {
 	Best Finalist `json:"best"`
 }
 
-// Correlation is a coefficient from −1 to 1 with its 95% interval by the bootstrap over candidates.
+// Correlation is a coefficient from −1 to 1 with its 95% bootstrap interval over candidates.
 type Correlation struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// agreementStream is the random stream of the candidates of an Agreement, bootstrapStream that of its intervals.
+// agreementStream is the random stream for the candidates of an Agreement; bootstrapStream is for its intervals.
 const (
 	agreementStream = 1<<35 + 1
 	bootstrapStream = 1<<35 + 2
@@ -77,9 +77,9 @@ func (s Search) Agree(
 	return a, nil
 }
 
-// Random returns the expected validation and test accuracies of a random search on the original graph that lasts as
-// many seconds: the compared candidate with the best validation accuracy of as many as can be trained in this time, at
-// least one. It draws them 1000 times without replacement.
+// Random estimates the validation and test accuracies of a random search on the original graph that takes the given
+// time. The search draws as many of the compared candidates as can be trained in this time, at least one, and chooses
+// by validation accuracy. Random averages 1000 searches. candidates is the number drawn in each.
 func (a *Agreement) Random(seconds float64, seed uint64) (candidates int, val, test float64) {
 	var total float64
 	for _, f := range a.Compared {
@@ -101,7 +101,7 @@ func (a *Agreement) Random(seconds float64, seed uint64) (candidates int, val, t
 	return candidates, val, test
 }
 
-// bootstrap returns a coefficient between Val and WholeVal, with its interval.
+// bootstrap returns a coefficient between Val and WholeVal, with its confidence interval.
 func bootstrap(all []Finalist, of func(x, y []float64) float64, seed uint64) Correlation {
 	x, y := make([]float64, len(all)), make([]float64, len(all))
 	for i, f := range all {
@@ -122,7 +122,7 @@ func bootstrap(all []Finalist, of func(x, y []float64) float64, seed uint64) Cor
 	return Correlation{of(x, y), values[draws*25/1000], values[draws*975/1000-1]}
 }
 
-// spearman returns the correlation of the ranks; 0 if all values of x or of y are equal. Ties have their mean rank.
+// spearman returns the correlation of the ranks; 0 if all values of x or of y are equal. Ties get their mean rank.
 func spearman(x, y []float64) float64 { return orZero(stat.Correlation(ranks(x), ranks(y), nil)) }
 
 func orZero(v float64) float64 {
@@ -153,8 +153,8 @@ func ranks(x []float64) []float64 {
 	return r
 }
 
-// kendall returns τ-b: the pairs in the same order less those in the opposite order, relative to the pairs without
-// ties; 0 if all values of x or of y are equal.
+// kendall returns τ-b: the concordant pairs minus the discordant ones, divided by √(pairs untied in x · pairs untied in
+// y); 0 if all values of x or of y are equal.
 func kendall(x, y []float64) float64 {
 	var same, xs, ys float64
 	for i := range x {

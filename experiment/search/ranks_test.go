@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCorrelations compares the coefficients with examples by hand, one of them with ties.
+// TestCorrelations compares the coefficients with values computed by hand, one of them with ties.
 func TestCorrelations(t *testing.T) {
 	for _, c := range []struct {
 		x, y              []float64

@@ -1,4 +1,5 @@
-// Package search chooses a GNN and its training on a condensed graph, where a training takes a fraction of a second.
+// Package search chooses a GNN and its training configuration on a condensed graph, where training takes a fraction of
+// a second.
 //
 // A Search trains many candidates on the condensed graph and validates them on the original graph. It stops the poor
 // ones early (successive halving; Jamieson and Talwalkar, AISTATS 2016), trains the best few on the original graph, and
@@ -105,7 +106,7 @@ func (s Space) check() error {
 			return fmt.Errorf("the space has more than %d candidates, must have at most as many", largestSpace)
 		}
 	}
-	for i := range slices.Max(s.lengths()) { // these candidates have all values
+	for i := range slices.Max(s.lengths()) { // together, these candidates have all values
 		c := s.candidate(1, func(n int) int { return i % n })
 		if _, err := gnn.Parse(c.Model); err != nil {
 			return err
@@ -134,7 +135,8 @@ type Search struct {
 	Seed uint64
 	// Memory limits the memory of testing, as in experiment.Evaluation.
 	Memory int64
-	// Log keeps the trainings on the original graph; those that it has are not repeated. nil keeps nothing.
+	// Log keeps the training runs on the original graph, and those that it already has are not repeated. nil keeps
+	// nothing.
 	Log *experiment.Log
 	// Graph is the identity of the original graph (graph.Identify) for the records of Log. Without Log it may be empty.
 	Graph graph.Identity
@@ -167,7 +169,7 @@ type Result struct {
 	// Trials holds all candidates, the best first: by the epochs they reached, then by validation accuracy.
 	Trials []Trial `json:"trials"`
 	// Finalists holds the candidates that were trained on the original graph, the best first. The best trial of each model
-	// becomes one, then the second of each, and so on.
+	// becomes a finalist, then the second best of each, and so on.
 	Finalists []Finalist `json:"finalists"`
 	// Seconds is the time of the search on the condensed graph.
 	Seconds float64 `json:"seconds"`
@@ -182,22 +184,22 @@ func (r *Result) Total() float64 {
 	return total
 }
 
-// bracket is the largest number of candidates that compete for more epochs. keep is the inverse of the share that gets
-// keep times as many, in each of rounds.
+// bracket is the largest number of candidates that compete for more epochs. There are rounds of training. After each
+// round but the last, one in keep candidates remains, with keep times as many epochs.
 const (
 	bracket = 250
 	keep    = 3
 	rounds  = 4
 )
 
-// searchStream is the random stream of a search, sampleStream that of its sample of validation nodes.
+// searchStream is the random stream of a search; sampleStream is for its sample of validation nodes.
 const (
 	searchStream = 1 << 35
 	sampleStream = 1<<35 + 3
 )
 
 // sampled is the number of validation nodes that decide which trials are trained for more epochs. The standard error of
-// an accuracy is then at most 1.1 points, and that of the difference of two trials is similar.
+// an accuracy is then at most 1.1 points, and the standard error of the difference between two trials is similar.
 const sampled = 2048
 
 // Run searches on a condensed graph of g. It reports candidates and finalists to ctx (package progress). The labels of
@@ -213,7 +215,7 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	}
 	order := rand.New(rand.NewPCG(s.Seed, searchStream)).Perm(s.Space.Size())
 	order = order[:min(s.Trials, len(order))]
-	wide := len(g.Split.Val) > sampled && !small.Inductive // the inductive setting needs the edges between all of them
+	wide := len(g.Split.Val) > sampled && !small.Inductive // inductive testing needs all edges among validation nodes
 	t, err := s.newTrainer(ctx, small, g, wide)
 	if err != nil {
 		return nil, err
@@ -235,7 +237,7 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 		last, r.Trials, order = append(last, trials[:left]...), append(r.Trials, trials[left:]...), order[n:]
 	}
 	if wide {
-		t.target.Close() // one target at a time is in memory
+		t.target.Close() // keep only one target in memory
 		full, err := s.newTrainer(ctx, small, g, false)
 		if err != nil {
 			return nil, err
@@ -269,8 +271,8 @@ func (s Search) sampled(g *graph.Graph) *graph.Graph {
 	return &part
 }
 
-// finalists returns the n trials to confirm, of trials that are sorted: the best of each model, then the second of
-// each, and so on. On a condensed graph, the best trainings of different models are closer than on the original graph.
+// finalists returns the n trials to confirm, given sorted trials: the best of each model, then the second best of each,
+// and so on. On a condensed graph, the best runs of different models are closer than on the original graph.
 func finalists(trials []Trial, n int) []Trial {
 	seen, place := map[string]int{}, map[Candidate]int{}
 	for _, t := range trials {
@@ -309,7 +311,7 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
 	return compared.Err()
 }
 
-// confirm trains each of some trials on the original graph.
+// confirm trains each trial on the original graph.
 func (s Search) confirm(
 	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
 ) ([]Finalist, error) {
@@ -329,7 +331,7 @@ func (s Search) confirm(
 	return finalists, nil
 }
 
-// logged is whole, unless the log has the training.
+// logged calls whole, unless the log has the training run.
 func (s Search) logged(ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph) error {
 	if s.Log == nil {
 		return s.whole(ctx, f, small, g)
@@ -377,12 +379,12 @@ func (s Search) whole(ctx context.Context, f *Finalist, small *condense.Condense
 type trainer struct {
 	sample      *gnn.Sample
 	target      *gnn.Target
-	validations int // the number in a training
+	validations int // in each training run
 	seed        uint64
 	count       *progress.Counter
 }
 
-// newTrainer returns a trainer that validates on g. A rough one validates twice, on a sample of the nodes.
+// newTrainer returns a trainer that validates on g. If rough is set, it validates twice, on a sample of the nodes.
 func (s Search) newTrainer(
 	ctx context.Context, small *condense.Condensed, g *graph.Graph, rough bool,
 ) (*trainer, error) {
@@ -427,8 +429,7 @@ func (t *trainer) halve(ctx context.Context, trials []Trial) (left int, err erro
 	return left, nil
 }
 
-// train trains each trial anew for the given number of epochs, as a complete training with that many would. counted
-// says whether to report them.
+// train trains each trial from scratch for the given number of epochs. counted says whether to report progress.
 func (t *trainer) train(ctx context.Context, trials []Trial, epochs int, counted bool) error {
 	quiet := progress.With(ctx, nil)
 	return parallel.Try(ctx, len(trials), 1, func(lo, _ int) error {
@@ -441,7 +442,7 @@ func (t *trainer) train(ctx context.Context, trials []Trial, epochs int, counted
 		config.Epochs = epochs
 		config.ValidateEvery = max(epochs/t.validations, 1) // validating takes longer than an epoch
 		r, err := gnn.Train(quiet, m, t.sample, t.target, config, training.Source(m, t.seed))
-		trial.Epochs, trial.Val = epochs, 0 // a training that diverges is the worst
+		trial.Epochs, trial.Val = epochs, 0 // a trial that diverges is the worst
 		switch {
 		case err == nil:
 			trial.Val = r.Validation

@@ -51,8 +51,8 @@ func outcome(t *testing.T, s search.Search, g *graph.Graph, small *condense.Cond
 	return r
 }
 
-// TestSearch checks the order of trials and finalists, that a training that diverges is the worst of its round, and
-// that the result does not depend on the number of threads or on labels of test nodes.
+// TestSearch checks the order of trials and finalists, that a trial that diverges is the worst of its round, and that
+// the result does not depend on the number of threads or on labels of test nodes.
 func TestSearch(t *testing.T) {
 	g, small := subject(t)
 	s := search.Search{Space: space(), Trials: 100, Epochs: 27, Finalists: 20}
@@ -106,8 +106,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchSample checks that trainings which are not complete are validated on a sample of many validation nodes, and
-// complete ones on all: each accuracy is a multiple of one node's share.
+// TestSearchSample checks that incomplete training runs are validated on a sample of many validation nodes, and
+// complete runs on all: each accuracy is a multiple of one node's share.
 func TestSearchSample(t *testing.T) {
 	const all, sample = 2500, 2048
 	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
@@ -171,8 +171,8 @@ func TestSearchErrors(t *testing.T) {
 	mattest.Fails(t, "33 candidates")(s.Agree(t.Context(), small, g, 33))
 }
 
-// TestAgree checks that a second search and comparison take the trainings on the full graph from the log, with their
-// times, and give the same.
+// TestAgree checks that a second search and comparison read the training runs on the full graph from the log, with
+// their times, and give the same results.
 func TestAgree(t *testing.T) {
 	g, small := subject(t)
 	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "whole.jsonl")))
@@ -202,7 +202,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// TestRandom checks the expected best of a random search against values by hand.
+// TestRandom compares the expected best of a random search with values computed by hand.
 func TestRandom(t *testing.T) {
 	a := search.Agreement{Compared: []search.Finalist{
 		{WholeVal: 60, WholeTest: 50, Seconds: 1}, {WholeVal: 80, WholeTest: 70, Seconds: 2},
@@ -216,5 +216,5 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// near allows for the chance of 1000 draws.
+// near allows for the sampling error of 1000 draws.
 func near(a, b float64) bool { return a-b < 2 && b-a < 2 }

@@ -61,7 +61,7 @@ func (w *searcher) trial(t trial) Trial {
 	return Trial{w.space.at(t.point), w.space.changes(t.point), w.priors[t.key()].Name, t.Verdict}
 }
 
-// margin is the number of standard errors by which a candidate must beat the base. It makes up for picking the
+// margin is the number of standard errors by which a candidate must beat the base. It compensates for picking the
 // candidate among many on the same validation nodes.
 const margin = 1.5
 

@@ -30,8 +30,8 @@ func TestLeadIsItsFormula(t *testing.T) {
 	}
 }
 
-// TestPriorsHaveNoPlaceOfTheirOwn checks that a prior that ranks low is not confirmed, and that one that trains badly
-// is dropped like others.
+// TestPriorsHaveNoPlaceOfTheirOwn checks that a prior that ranks low is not confirmed, and that a prior that trains
+// badly is dropped like any other candidate.
 func TestPriorsHaveNoPlaceOfTheirOwn(t *testing.T) {
 	w := &searcher{Search: Search{Space: make([]Dimension, 3)}, priors: map[string]Prior{}}
 	add := func(p ...int) trial {

@@ -101,7 +101,7 @@ func (w *searcher) carryOut(ctx context.Context, schedule []round) error {
 	return nil
 }
 
-// reduce keeps the base and the first of the other trials, in their order, and returns at most number trials.
+// reduce keeps the base and the first number−1 other trials, in their order.
 func (w *searcher) reduce(trials []trial, number int) []trial {
 	if len(trials) <= number {
 		return trials

@@ -25,7 +25,7 @@ type preparation struct {
 // preparationMemory limits, in bytes, the preparations that are kept for later candidates. The last one is always kept.
 const preparationMemory = 512 << 20
 
-// prepare returns the graph prepared for config: a kept preparation if one fits.
+// prepare returns the graph prepared for config. It reuses a kept preparation if one fits.
 func (w *searcher) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, error) {
 	for i, p := range w.prepared {
 		if p.config.SharesPreparation(config) {
@@ -64,7 +64,7 @@ func (w *searcher) view(ctx context.Context, setting condense.Setting) (*graph.G
 	return w.views[setting], nil
 }
 
-// judge returns the judge for candidates in a setting.
+// judge returns the surrogate that ranks candidates in a setting.
 func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge.Judge, error) {
 	if w.judges[setting] == nil {
 		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
@@ -82,12 +82,12 @@ func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge.
 	return w.judges[setting], nil
 }
 
-// manyRows is the number of training nodes from which candidates are ranked one after another, with one seed each. On
-// such graphs, condensing keeps all threads busy and differs little between seeds.
+// manyRows is the smallest number of training nodes for which candidates are ranked one after another, with one seed
+// each. On such graphs, condensing keeps all threads busy and differs little between seeds.
 const manyRows = 20_000
 
-// rank judges the candidates at the given points and adds them to w.ranked. Candidates with the same preparation are
-// ranked together. If ctx ends, the verdicts so far are kept.
+// rank computes the verdicts of the candidates at the given points and adds them to w.ranked. Candidates with the same
+// preparation are ranked together. If ctx ends, the verdicts so far are kept.
 func (w *searcher) rank(ctx context.Context, points []point) error {
 	seeds, chunk := 3, 1
 	if len(w.g.Split.Train) >= manyRows {
@@ -179,8 +179,8 @@ func (w *searcher) sort(trials []trial) {
 // finalists picks the candidates that training confirms: the base, then two thirds of the places by rank, then one
 // third for diversity. Any two differ in at least three parameters (or in all that they change, if fewer).
 //
-// The judge can be biased for or against a parameter. So each diverse pick is the best-ranked candidate that changes a
-// parameter that no earlier finalist changes, and at most half of the finalists share a change.
+// The surrogate can be biased for or against a parameter. So each diverse pick is the best-ranked candidate that
+// changes a parameter that no earlier finalist changes, and at most half of the finalists share a change.
 func (w *searcher) finalists(number int) []trial {
 	var chosen []trial
 	shared := make([]int, len(w.Space)) // the number of chosen candidates that change the parameter

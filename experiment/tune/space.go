@@ -50,7 +50,7 @@ type Change struct {
 func (c Change) String() string { return fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To) }
 
 // Space returns the parameters that a Search varies, each with its levels. The method is one of variants, or of all
-// cgc.Variants if there are none. All registered partitions and propagation rules are levels.
+// cgc.Variants if variants is empty. All registered partitions and propagation rules are levels.
 func Space(variants ...cgc.Variant) []Dimension {
 	if len(variants) == 0 {
 		variants = cgc.Variants()
@@ -94,7 +94,7 @@ func dimension[T any](name string, field func(*Candidate) *T, where func(Candida
 }
 
 // mixtures returns the dimension of Config.HopWeights. Its levels are the last hop only, equal weights, and a last hop
-// with twice the weight of all others together. There are hops + 1 weights, so the hops must be set before.
+// with twice the weight of all others together. There are hops + 1 weights, so Hops must be set first.
 func mixtures(name string, where func(Candidate) bool) Dimension {
 	return Dimension{
 		Name: name, levels: 3, where: where,
@@ -166,7 +166,8 @@ func (s space) draw(random *rand.Rand) point {
 	return s.settle(p)
 }
 
-// near returns a point that differs from p in one or two dimensions. Half of the changes lead back to the base.
+// near changes one or two random dimensions of p. A dimension that differs from the base returns to it half of the
+// time.
 func (s space) near(p point, random *rand.Rand) point {
 	p = slices.Clone(p)
 	for range 1 + random.IntN(2) {

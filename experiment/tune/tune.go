@@ -29,9 +29,10 @@ type Search struct {
 	// Space lists the parameters to vary; empty means Space(Base.Config.Variant). Other parameters stay as in Base. If
 	// features are sparse, Standardize stays too.
 	Space []Dimension
-	// Models are trained to confirm candidates, at least one. Candidates are compared by the mean of their accuracies.
+	// Models lists the models that are trained to confirm candidates, at least one. Candidates are compared by their mean
+	// accuracy.
 	Models []gnn.Model
-	// Training is the configuration of their training. Candidate.Weighted replaces its Weighted.
+	// Training configures the training of these models. Candidate.Weighted replaces Training.Weighted.
 	Training gnn.Config
 	// Trials is the number of candidates to rank, at least 0. 0 means as many as the time allows, up to 1000: more would
 	// overfit a few hundred validation nodes.
@@ -144,7 +145,7 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 }
 
 const (
-	// searchStream and judgeStream are the random streams of the search and of the judge's sample.
+	// searchStream and judgeStream are the random streams of the search and of the surrogate's sample.
 	searchStream = 1 << 33
 	judgeStream  = searchStream + 1
 	// rankingSeeds offsets the seeds of ranking from those of confirmation, so that a candidate that was lucky in ranking
@@ -175,7 +176,7 @@ type searcher struct {
 	scores    map[string][]float64 // by point: the validation accuracy of each repetition, NaN if it is missing
 	right     map[string][][]int   // by point: the number of right models for each repetition and validation node
 	confirmed []trial              // in the order of Result.Confirmed
-	final     int                  // the number of them in the last round
+	final     int                  // the number of confirmed trials in the last round
 	repeats   int                  // the repetitions of that round
 	trainings int
 }
@@ -183,7 +184,7 @@ type searcher struct {
 // Verdict is the result of the closed form for a candidate.
 type Verdict = judge.Verdict
 
-// trial is a point with the judge's verdict.
+// trial is a point with its verdict.
 type trial struct {
 	point
 	Verdict
@@ -248,7 +249,7 @@ func (w *searcher) share(part float64) time.Duration {
 }
 
 // search ranks candidates in batches: random ones in the first batch, later two in three near the best. It uses at most
-// a third of the remaining time, since trainings are more reliable.
+// a third of the remaining time, since training is more reliable.
 func (w *searcher) search(ctx context.Context) error {
 	const batch, elite = 48, 8
 	trials := w.Trials
@@ -269,7 +270,7 @@ func (w *searcher) search(ctx context.Context) error {
 				points = append(points, p)
 			}
 		}
-		if len(points) == 0 { // there are no more
+		if len(points) == 0 { // the space is used up
 			return nil
 		}
 		limited, cancel := ctx, func() {}

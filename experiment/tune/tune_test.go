@@ -81,7 +81,7 @@ func TestSearchRepeatsItself(t *testing.T) {
 	})
 }
 
-// rotated returns g with the labels of the given nodes exchanged among them.
+// rotated returns g with the labels of the given nodes rotated among them.
 func rotated(t *testing.T, g *graph.Graph, nodes []int32) *graph.Graph {
 	t.Helper()
 	other := *g
@@ -95,8 +95,8 @@ func rotated(t *testing.T, g *graph.Graph, nodes []int32) *graph.Graph {
 	return &other
 }
 
-// TestSearchNeverReadsTestLabels checks that the result does not depend on the labels of test nodes, but does depend on
-// those of validation nodes.
+// TestSearchNeverReadsTestLabels checks that the result depends on the labels of validation nodes, but not on the
+// labels of test nodes.
 func TestSearchNeverReadsTestLabels(t *testing.T) {
 	g, few := tiny(t), func(s *tune.Search) { s.Trials = 6 }
 	want := mustRun(t, g, few)

@@ -12,7 +12,7 @@ import (
 // Edges is a list of directed edges e = (i, j), sorted by i. Node i gathers from its neighbours j, as in attention.
 // Values on edges are matrices with one row for each edge and one column for each head.
 type Edges struct {
-	nodes   int     // both ends of an edge are smaller
+	nodes   int     // number of nodes
 	indptr  []int64 // edges indptr[i] to indptr[i+1]−1 start at node i
 	source  []int32 // i of each edge
 	target  []int32 // j of each edge
@@ -73,7 +73,7 @@ func (v *Var) perNode(lo, hi int, f func(i int, e int64, other int32)) {
 // nodeChunk is the number of nodes whose edges one task processes.
 const nodeChunk = 256
 
-// EdgeRows returns row i of x for each edge (i, j), or row j if flip is set. x is n×h, the result |E|×h.
+// EdgeRows returns row i of x for each edge (i, j), or row j if flip is set. x is n×h; the result is |E|×h.
 func (t *Tape) EdgeRows(e *Edges, x *Var, flip bool) *Var {
 	checkShape("the values of nodes", x.Value, e.nodes, x.Value.Cols)
 	index := e.source
@@ -86,7 +86,7 @@ func (t *Tape) EdgeRows(e *Edges, x *Var, flip bool) *Var {
 }
 
 // edgeSums returns, for each node, the sum of x over the edges that start there, or that end there if flip is set. x is
-// |E|×h, the result n×h. It is the transpose of EdgeRows.
+// |E|×h; the result is n×h. edgeSums is the transpose of EdgeRows.
 func (t *Tape) edgeSums(e *Edges, x *Var, flip bool) *Var {
 	checkShape("the values of edges", x.Value, len(e.target), x.Value.Cols)
 	v := t.edge(x, nil, e, flip, func(v, g *Var) *Var { return v.tape.EdgeRows(v.edges, g, v.flip) }, nil)
@@ -102,8 +102,8 @@ func (t *Tape) edgeSums(e *Edges, x *Var, flip bool) *Var {
 	})
 }
 
-// EdgeSoftmax returns exp(x_e) / Σ exp(x_e′) for each head. The sum is over all edges e′ with the same start as e. x is
-// |E|×h.
+// EdgeSoftmax returns exp(x_e) / Σ exp(x_e′) for each head. The sum is over all edges e′ that start at the same node as
+// e. x is |E|×h.
 func (t *Tape) EdgeSoftmax(e *Edges, x *Var) *Var {
 	checkShape("the scores of edges", x.Value, len(e.target), x.Value.Cols)
 	v := t.edge(x, nil, e, false, func(v, g *Var) *Var {
@@ -132,9 +132,9 @@ func (t *Tape) EdgeSoftmax(e *Edges, x *Var) *Var {
 	})
 }
 
-// Attend returns, for each node i, Σ_e a_e·x_j over the edges e = (i, j) that start at it, head by head. a is |E|×h.
-// The columns of x, n×(h·f), are h groups of f, and column k of a weights group k. The |E|×h×f messages are never
-// stored. If flip is set, node j gathers from i instead.
+// Attend returns Σ_e a_e·x_j for each node i, head by head. The sum is over the edges e = (i, j) that start at i. a is
+// |E|×h. The columns of x, n×(h·f), are h groups of f, and column k of a weights group k. The |E|×h×f messages are
+// never stored. If flip is set, node j gathers from i instead.
 func (t *Tape) Attend(e *Edges, a, x *Var, flip bool) *Var {
 	checkHeads(e, a.Value, x.Value)
 	v := t.edge(a, x, e, flip, func(v, g *Var) *Var {
@@ -166,7 +166,7 @@ func checkHeads(e *Edges, a, x *mat.Dense) {
 }
 
 // edgeDots returns, for each edge (i, j) and each head, the inner product of x_i and y_j over the columns of the head.
-// x and y are n×(h·f), the result |E|×h.
+// x and y are n×(h·f); the result is |E|×h.
 func (t *Tape) edgeDots(e *Edges, x, y *Var, heads int) *Var {
 	v := t.edge(x, y, e, false,
 		func(v, g *Var) *Var { return v.tape.Attend(v.edges, g, v.b, false) },

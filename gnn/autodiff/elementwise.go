@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// elementwise records an operation on a and b, and runs its body over all elements. The result has the shape of a. b
-// may be nil.
+// elementwise records an operation on a and b, and runs its body over all elements. b may be nil. The result has the
+// shape of a.
 func (t *Tape) elementwise(a, b *Var, alpha, beta float32, body func(v *Var, lo, hi int), da, db gradient) *Var {
 	if b != nil {
 		checkShape("the second operand", b.Value, a.Value.Rows, a.Value.Cols)
@@ -39,7 +39,7 @@ func (t *Tape) Add(a, b *Var) *Var {
 	}, same, same)
 }
 
-// same is the gradient of an operand that is added.
+// same is the gradient with respect to an operand of a sum.
 func same(_, g *Var) *Var { return g }
 
 // Sub returns a − b for a and b of equal shapes.
@@ -115,7 +115,7 @@ func (t *Tape) Exp(x *Var) *Var {
 		func(v, g *Var) *Var { return v.tape.Mul(g, v) })
 }
 
-// Power returns xᵖ, element-wise, for x > 0. For p = −1 it is 1/x, for p = ½ the square root.
+// Power returns xᵖ, element-wise, for x > 0. p = −1 gives 1/x, and p = ½ gives the square root.
 func (t *Tape) Power(x *Var, p float32) *Var {
 	return t.function(x, p, math.Pow, func(v, g *Var) *Var {
 		return v.tape.Mul(g, v.tape.Scale(v.alpha, v.tape.Power(v.a, v.alpha-1)))

@@ -61,7 +61,7 @@ func two(name string, a, b shape, value binary, reference func(a, b table) table
 		func(in []table) table { return reference(in[0], in[1]) }}
 }
 
-// each returns an operation on each element.
+// each returns an element-wise operation.
 func each(name string, positive bool, value unary, f func(float64) float64) operation {
 	o := one(name, shape{4, 3}, value, func(x table) table { return x.each(f) })
 	o.positive = positive
@@ -182,7 +182,7 @@ func operations() []operation {
 			}
 			return list[e][0], list[e][1]
 		}
-		// gathered sums values of edges, given the edge and the column, at the nodes where they end.
+		// gathered sums value(edge, start, column) over the edges that end at each node.
 		gathered := func(cols int, value func(e, from, k int) float64) table {
 			out := newTable(6, cols, func(_, _ int) float64 { return 0 })
 			for e := range list {

@@ -25,7 +25,7 @@ func (t *Tape) rowwise(x *Var, rows, cols int, body func(v *Var, lo, hi int), dx
 	return t.run(v, rows, rowChunk(max(cols, x.Value.Cols)), body)
 }
 
-// RepeatColumn returns the n×cols matrix whose columns are all x, n×1: the transpose of RowSums.
+// RepeatColumn returns the n×cols matrix whose columns all equal x, n×1. It is the transpose of RowSums.
 func (t *Tape) RepeatColumn(x *Var, cols int) *Var {
 	checkShape("a column to repeat", x.Value, x.Value.Rows, 1)
 	return t.rowwise(x, x.Value.Rows, cols, func(v *Var, lo, hi int) {
@@ -38,7 +38,7 @@ func (t *Tape) RepeatColumn(x *Var, cols int) *Var {
 	}, func(v, g *Var) *Var { return v.tape.RowSums(g) })
 }
 
-// sumChunk is the number of rows that are added in float32. The sums of such blocks are added in float64.
+// sumChunk is the number of rows in a block. Rows of a block are added in float32, and the sums of blocks in float64.
 const sumChunk = 256
 
 // ColumnSums returns the sum of each column, 1×c for x n×c. It adds in float32 within blocks of 256 rows, and in
@@ -70,7 +70,7 @@ func (t *Tape) ColumnSums(x *Var) *Var {
 	return v
 }
 
-// repeatRow returns the rows×c matrix whose rows are all x, 1×c: the transpose of ColumnSums.
+// repeatRow returns the rows×c matrix whose rows all equal x, 1×c. It is the transpose of ColumnSums.
 func (t *Tape) repeatRow(x *Var, rows int) *Var {
 	checkShape("a row to repeat", x.Value, 1, x.Value.Cols)
 	return t.rowwise(x, rows, x.Value.Cols, func(v *Var, lo, hi int) {
@@ -80,7 +80,7 @@ func (t *Tape) repeatRow(x *Var, rows int) *Var {
 	}, func(v, g *Var) *Var { return v.tape.ColumnSums(g) })
 }
 
-// AddRow returns x + 1·b: x, n×c, with the row b, 1×c, added to each row. b may be a bias.
+// AddRow adds the row b, 1×c, to each row of x, n×c. b may be a bias.
 func (t *Tape) AddRow(x, b *Var) *Var {
 	checkShape("a row to add", b.Value, 1, x.Value.Cols)
 	v := t.record(x, b, same, func(v, g *Var) *Var { return v.tape.ColumnSums(g) })

@@ -11,7 +11,7 @@ func (t *Tape) Rows(x *Var, index []int32) *Var {
 	return t.rows(x, index, func(v, g *Var) *Var { return v.tape.SpreadRows(g, v.index, v.a.Value.Rows) })
 }
 
-// rows implements Rows with another gradient.
+// rows implements Rows with dx as the gradient in x.
 func (t *Tape) rows(x *Var, index []int32, dx gradient) *Var {
 	v := t.record(x, nil, dx, nil)
 	v.index = index
@@ -23,8 +23,8 @@ func (t *Tape) rows(x *Var, index []int32, dx gradient) *Var {
 	})
 }
 
-// SpreadRows returns a matrix of the given number of rows. Row i is the sum of the rows r of x with index[r] = i, added
-// in ascending order of r. It is the transpose of Rows.
+// SpreadRows returns a matrix with the given number of rows. Row i is the sum of the rows r of x with index[r] = i,
+// added in ascending order of r. SpreadRows is the transpose of Rows.
 func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	if len(index) != x.Value.Rows {
 		panic(fmt.Sprintf("autodiff: %d places for %d rows", len(index), x.Value.Rows))
@@ -43,7 +43,7 @@ func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	return v
 }
 
-// Concat returns [a b], the columns of a followed by those of b. Both have the same number of rows.
+// Concat returns [a b], the columns of a followed by the columns of b. a and b must have the same number of rows.
 func (t *Tape) Concat(a, b *Var) *Var {
 	checkShape("the right part", b.Value, a.Value.Rows, b.Value.Cols)
 	v := t.record(a, b,

@@ -32,7 +32,7 @@ func (t *Tape) LogSoftmax(x *Var) *Var {
 }
 
 // CrossEntropy returns −(1/n) Σ_i Σ_c y_ic·log softmax(x_i)_c, 1×1, for logits x n×c and targets y n×c. Each row of y
-// is a distribution over the classes, such as OneHot of a label. CrossEntropy is differentiable in both.
+// is a distribution over the classes, such as OneHot of a label. CrossEntropy is differentiable in x and y.
 func (t *Tape) CrossEntropy(x, y *Var) *Var {
 	if x.Value.Rows == 0 {
 		panic("autodiff: cross entropy of 0 rows")

@@ -32,17 +32,17 @@ import (
 )
 
 // Tape records operations in the order in which they run. It is not safe for concurrent use, but each operation uses
-// all threads. The zero value is not ready: use NewTape or Values.
+// all threads. The zero value is not usable: call NewTape or Values.
 type Tape struct {
 	records []*Var // records from index used on are free for reuse
 	used    int
 	resets  int    // the number of calls to Reset
-	results []*Var // what Grad returned since Reset
+	results []*Var // the gradients that Grad returned since Reset
 	visit   int    // the number of calls to Grad
 
 	ctx    context.Context
 	values bool // keep no records
-	last   *Var // the last record of a tape that keeps none
+	last   *Var // the last record if values is set
 
 	current *Var             // the running operation
 	body    func(lo, hi int) // calls current's body; bound once, so that starting an operation allocates nothing
@@ -50,8 +50,8 @@ type Tape struct {
 	scratch mat.Dense        // memory of the running operation
 }
 
-// Var is a matrix on a tape: the result of an operation, or a matrix that was put there. It is valid until the tape's
-// Reset.
+// Var is a matrix on a tape: the result of an operation, or a matrix that Tape.Var put there. It is valid until the
+// tape's Reset.
 type Var struct {
 	// Value is the matrix. It must not change before the last Grad that precedes the tape's Reset.
 	Value *mat.Dense
@@ -94,7 +94,7 @@ func NewTape() *Tape {
 // it.
 type ended struct{}
 
-// Within calls f, which runs operations on t, and returns its error. When ctx is done, the running operation ends soon,
+// Within calls f, which runs operations on t, and returns f's error. When ctx is done, the running operation ends soon,
 // f does not return from its next operation, and Within returns the error of ctx. Values are then meaningless. All
 // operations of f must run in the goroutine of the caller.
 func (t *Tape) Within(ctx context.Context, f func() error) (err error) {
@@ -226,7 +226,7 @@ func (t *Tape) zeros(rows, cols int) *Var {
 	return v
 }
 
-// run computes the value of v by its body, over [0,n) in chunks.
+// run computes the value of v by calling body with chunks of [0, n).
 func (t *Tape) run(v *Var, n, chunk int, body func(v *Var, lo, hi int)) *Var {
 	v.body = body
 	t.current = v

@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// step is the step of the finite differences. The truncation error is step², the rounding error 1e-7/step.
+	// step is the step of the finite differences. The truncation error is about step², and the rounding error 1e-7/step.
 	step = 2e-3
 	// A derivative may be wrong by at most least + share·(the norm of the gradient).
 	share, least = 0.02, 5e-4
 	// points is the number of random points at which gradients are tested. A difference across a kink of ReLU is wrong.
-	// With few units, a kink is rarely within a step, so the gradients must agree at most points.
+	// With few units, a kink is rarely within a step, so the gradients must agree at most of the points.
 	points = 5
 )
 
 // function is a function of the operands of a point. It also returns the variables of the operands.
 type function func(*autodiff.Tape, point) (value *autodiff.Var, wrt []*autodiff.Var)
 
-// gradients compares the gradients of the loss f, and those of ⟨∇f, r⟩ for a random r, with central differences. The
-// differences are along the gradient itself and along random directions, in the parameters and X, and in A if it is a
-// variable.
+// gradients compares the gradients of the loss f, and the gradients of ⟨∇f, r⟩ for a random r, with central
+// differences. The differences are along the gradient itself and along random directions, in the parameters and X, and
+// in A if it is a variable.
 func gradients(t *testing.T, m gnn.Model) {
 	for _, constant := range []bool{false, true} {
 		once := func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) {
@@ -70,14 +70,15 @@ func (p point) operand(k int) *mat.Dense {
 	return append([]*mat.Dense{p.x, p.a}, p.parameters...)[k]
 }
 
-// loss returns the cross entropy at p, and the variables of its operands. It does not depend on A if A is a constant.
+// loss returns the cross entropy at p, and the variables of its operands. If constant is set, the graph is the constant
+// p.rounded(), and the loss does not depend on p.a.
 func loss(tape *autodiff.Tape, m gnn.Model, p point, constant bool) (*autodiff.Var, []*autodiff.Var) {
 	x, a, parameters := tape.Var(p.x), tape.Var(p.a), p.variables(tape)
 	in := gnn.VariableInput(a, x)
 	if constant {
 		fixed, err := gnn.NewInput(context.Background(), p.rounded(), p.x)
 		if err != nil {
-			panic(err) // p.rounded is an adjacency
+			panic(err) // p.rounded() is a valid adjacency
 		}
 		in = fixed.With(nil, x)
 	}

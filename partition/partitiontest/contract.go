@@ -81,7 +81,7 @@ func inputs() map[string]*mat.Dense {
 	for i := range far.Data {
 		far.Data[i] += 1000
 	}
-	heaps := mattest.Mixture(90, 6, 1, 10) // in float32, distances within a heap vanish compared with those between heaps
+	heaps := mattest.Mixture(90, 6, 1, 10) // in float32, distances within a heap vanish next to distances between heaps
 	for i := range heaps.Rows {
 		for j := range heaps.Cols {
 			heaps.Row(i)[j] = heaps.Row(i)[j]*1e-3 + float32(1000*(i%2))

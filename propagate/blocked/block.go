@@ -37,18 +37,18 @@ type run struct {
 	placed   []float32 // gain of each place
 	up, down []float32 // for half precision: the power of two of each column of the block, and its inverse
 
-	// What the blocks fill.
+	// Results, which the blocks fill.
 	results *results   // H⁽¹⁾ … H⁽ᴷ⁾, and H⁽⁰⁾ if it is a copy
-	copied  [][2]int32 // if H⁽⁰⁾ is copied while X is read: node and index of each row, by node
+	copied  [][2]int32 // set if H⁽⁰⁾ is copied while X is read: (node, index in rows), sorted by node
 
-	// What the hops read.
+	// Data that the hops read.
 	entries []*entries // of the places below plan.kept, in order
-	file    entries    // those in temporary files
+	file    entries    // the entries in temporary files
 	panels  [3]panel   // blocks of S⁽⁰⁾ (unless the features are sparse) and of two S⁽ˡ⁾
 }
 
-// newRun finds the nodes within some hops, at least 1, of the rows of in, and plans the propagation. It assigns no
-// places yet.
+// newRun finds the nodes within hops (at least 1) of the rows of in, and plans the propagation. It assigns no places
+// yet.
 func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine, apart bool) *run {
 	r := &run{degrees: in.Degrees != nil, task: &task{
 		layout: find(ctx, in.Adj, in.Rows, hops),
@@ -225,7 +225,8 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 	return ctx.Err()
 }
 
-// fetch lets the disk read the features of the next block, from column lo on, while hops are computed. stop ends that.
+// fetch lets the disk read the features of the next block, from column lo on, while hops are computed, until stop is
+// called.
 func (r *run) fetch(ctx context.Context, lo int) (stop func()) {
 	if !r.plan.beyond {
 		return func() {}
@@ -257,7 +258,7 @@ func (r *run) source(ctx context.Context, panel *panel, first, d int) error {
 	if !dense {
 		return r.load(ctx, panel, first, d)
 	}
-	return parallel.ForContext(ctx, x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as in store
+	return parallel.ForContext(ctx, x.Rows, nodeChunk, func(lo, hi int) { // in the order of nodes, as in store
 		for v := lo; v < hi; v++ {
 			if v+ahead < hi {
 				kernel.Prefetch(x.Row(v + ahead)[first : first+d])
@@ -302,7 +303,7 @@ type buffer struct {
 	block mat.Dense
 }
 
-// load does the same as source for features that are read with ReadBlock.
+// load implements source for features that are read with ReadBlock.
 func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 	return r.visit(ctx, first, d, func(nodes []int32, block *mat.Dense) {
 		for i, v := range nodes {
@@ -341,8 +342,8 @@ func (r *run) visit(ctx context.Context, first, d int, use func(nodes []int32, b
 // made is a pool of memory for entries that are used as soon as they are built.
 var made = sync.Pool{New: func() any { return new(entries) }}
 
-// hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from + β·S⁽⁰⁾. If from is nil, it computes the first hop from
-// x, sparse features of d columns. The padding after the features is computed too.
+// hop stores the first rows of (1−β)·diag(R·L)·(A+I)·from + β·S⁽⁰⁾ in the panel to. If from is nil, it computes the
+// first hop from x, sparse features of d columns. The padding after the features is computed too.
 func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) error {
 	first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}
 	var directed atomic.Bool
@@ -429,8 +430,8 @@ func (r *run) keep(l int, block *panel, lo, hi int) {
 	})
 }
 
-// teleport adds β·S⁽⁰⁾ to d columns of t, whose rows start at place first. If the features are sparse, x contains those
-// of these columns.
+// teleport adds β·S⁽⁰⁾ to d columns of t, whose rows start at place first. If the features are sparse, x contains only
+// these columns.
 func (r *run) teleport(t *tile, first int, x mat.Matrix, d int) {
 	sparse, ok := x.(*mat.CSR)
 	for i := range t.Rows {

@@ -22,7 +22,7 @@ import (
 // Engine is a propagate.Engine. The zero value is ready to use.
 type Engine struct {
 	// Memory limits the memory of the process, in bytes: the program, the graph, its features, the embeddings and the
-	// scratch space. 0 is no limit. Results are bit-identical for every limit.
+	// scratch space. 0 means no limit. Results are bit-identical for every limit.
 	//
 	// An input that is mapped from a file (propagate.Input.Mapped) and does not fit is read in order, once for each block
 	// of columns. Features in panels (paneled.Matrix) are read only once if a block contains the columns of a panel. Data
@@ -30,7 +30,7 @@ type Engine struct {
 	// /var/tmp), which the system removes when the process ends.
 	//
 	// If not even one column of such an input fits, Embeddings fails before it reads any feature. The error names the
-	// smallest limit that works. With an input in memory, Embeddings exceeds the limit by as little as it can.
+	// smallest limit that works. If the input is in memory, Embeddings exceeds the limit as little as possible.
 	Memory int64
 
 	// Precision is one of Precisions. Half is less exact, and faster where memory bandwidth is the bottleneck. Only blocks
@@ -45,7 +45,7 @@ var _ propagate.Engine = Engine{}
 //
 // If in.X is a *mat.Dense, H⁽⁰⁾ is a view of its rows, unless they are in a file larger than Memory. A *mat.CSR is
 // never converted to dense as a whole. Features of another type are read once, in blocks of columns, for the nodes
-// within K hops of in.Rows, in the order of the nodes. Errors of in.X.ReadBlock are returned.
+// within K hops of in.Rows, in the order of the nodes. Errors from in.X.ReadBlock are returned.
 //
 // in.Classes determines the order of the nodes in memory: neighbours mostly share a class, so they are then close
 // together. If in.Adj turns out not to be symmetric, Embeddings returns an error.
@@ -77,10 +77,9 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	return first(views, in)
 }
 
-// Hops computes H⁽⁰⁾ … H⁽ᴷ⁾ as Embeddings does, and calls use with each in turn, len(in.Rows)×d. A matrix is valid
-// during the call. If there is no room for it in memory, it is read from the temporary file into which it was computed,
-// and rows are best read in order. Errors of use are returned, and so is that of reading a value of H⁽ᴷ⁾ that is not
-// finite.
+// Hops computes H⁽⁰⁾ … H⁽ᴷ⁾ as Embeddings does, and calls use with each matrix, len(in.Rows)×d, in this order. A matrix
+// is valid during the call. If there is no room for it in memory, it is read from a temporary file, and its rows are
+// best read in order. Hops returns errors from use. Reading a value of H⁽ᴷ⁾ that is not finite is an error.
 func (e Engine) Hops(
 	ctx context.Context, p propagate.Propagation, in propagate.Input, use func(l int, h mat.Matrix) error,
 ) error {
@@ -88,7 +87,7 @@ func (e Engine) Hops(
 		return err
 	}
 	_, d := in.X.Dims()
-	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 { // these rows of X are all that there is
+	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 { // each H⁽ˡ⁾ equals these rows of X
 		for l := range p.Hops + 1 {
 			if err := use(l, mat.RowsOf(in.X, in.Rows)); err != nil {
 				return err
@@ -116,7 +115,7 @@ func (e Engine) Hops(
 	return ctx.Err()
 }
 
-// compute fills the results of a propagation of at least one hop. With apart, H⁽⁰⁾ is only among them if that saves
+// compute fills the results of a propagation of at least one hop. If apart is set, they include H⁽⁰⁾ only if that saves
 // time. The caller must free the run.
 func (e Engine) compute(
 	ctx context.Context, p propagate.Propagation, in propagate.Input, apart bool,
@@ -160,7 +159,7 @@ func (e Engine) compute(
 	return r, nil
 }
 
-// check returns what is wrong with e, p or in.
+// check returns an error if e, p or in is invalid.
 func (e Engine) check(p propagate.Propagation, in propagate.Input) error {
 	if e.Memory < 0 {
 		return fmt.Errorf("memory %d bytes, must be at least 0 (0 for no bound)", e.Memory)
@@ -199,7 +198,7 @@ func first(views []mat.View, in propagate.Input) ([]mat.View, error) {
 	return views, nil
 }
 
-// inOrder tells the system that the mapped input will be read in order. done ends this.
+// inOrder tells the system that the mapped input will be read in order, until done is called.
 func inOrder(in propagate.Input) (done func()) {
 	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data), paneled.InOrder(in.X)}
 	return func() {

@@ -53,9 +53,9 @@ func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 	return x
 }
 
-// TestBlocksAreTheWholeBitForBit checks that the bits of the embeddings depend neither on the blocks of columns, nor on
-// the storage of the features within a kind, nor on the requested rows, nor on the number of threads, in either
-// precision, and that the plain engine gives the same as float32 up to rounding.
+// TestBlocksAreTheWholeBitForBit checks, for each precision, that the bits of the embeddings do not depend on the
+// blocks of columns, the storage of the features within a kind, the requested rows, or the number of threads. The plain
+// engine must agree with float32 up to rounding.
 func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	const n, d = 500, 150
@@ -253,7 +253,7 @@ func wantClose(t *testing.T, name string, got, want []mat.View) {
 	}
 }
 
-// wantRows compares embeddings of some rows with those of all nodes, bit for bit.
+// wantRows compares embeddings of some rows with the embeddings of all nodes, bit for bit.
 func wantRows(t *testing.T, name string, got, all []mat.View, rows []int32) {
 	t.Helper()
 	for l := range all {
@@ -310,7 +310,7 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	return mattest.First(graph.Adjacency(context.Background(), n, e))
 }
 
-// inPanels is features in panels of a given width. read is called before each block.
+// inPanels holds features in panels of the given width. read is called before each block.
 type inPanels struct {
 	*mat.Dense
 	width int
@@ -332,7 +332,7 @@ func (p inPanels) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 func TestPanelsAreReadOnce(t *testing.T) {
 	const n, d, width = 3000, 100, 16
 	var mu sync.Mutex
-	read := map[[2]int]int{} // of a node and a panel
+	read := map[[2]int]int{} // number of reads by node and panel
 	order := 0
 	x := inPanels{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) error {
 		mu.Lock()
@@ -383,8 +383,8 @@ func TestPanelsAreReadOnce(t *testing.T) {
 	once()
 }
 
-// withProcess adds the memory of the process, and of the pages that are being read, to the memory of a plan. 0 and 1
-// stay: no limit, and one that nothing fits.
+// withProcess adds the memory of the process, and of the pages that are being read, to the memory of a plan. 0 (no
+// limit) and 1 (nothing fits) stay.
 func withProcess(memory int64, mapped bool) int64 {
 	if memory > 1 {
 		memory += blocked.Process
@@ -500,8 +500,8 @@ func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbeddings propagates random graphs with the nodes, degrees and features of a quarter of Reddit, and of
-// ogbn-arxiv. The rate is that of gathered features: 4 bytes for each edge and column of each hop.
+// BenchmarkEmbeddings propagates random graphs with the sizes of a quarter of Reddit, and of ogbn-arxiv. The rate
+// counts the gathered features: 4 bytes per column and entry of A; hop 2 gathers for half of the rows.
 func BenchmarkEmbeddings(b *testing.B) {
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
 	for _, size := range []struct{ n, degree, d int }{{60_000, 100, 602}, {170_000, 14, 128}} {

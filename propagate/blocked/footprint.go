@@ -8,12 +8,12 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Footprint is the memory that Engine.Embeddings needs besides its input, in bytes.
+// Footprint is the memory that Embeddings needs in addition to its input, in bytes.
 type Footprint struct {
-	// Results are the returned embeddings, Blocks a block of columns, Entries the adjacency entries in their new order,
-	// and Layout the arrays of that order.
+	// Results is for the returned embeddings, Blocks is for a block of columns, Entries is for the adjacency entries in
+	// their new order, and Layout is for the arrays of that order.
 	Results, Blocks, Entries, Layout int64
-	// Input is what it reads: the adjacency, and the features of the nodes within K hops of the rows.
+	// Input is the size of the input: the adjacency, and the features of the nodes within K hops of the rows.
 	Input int64
 	// Columns is the number of columns of a block, and Passes is the number of blocks.
 	Columns, Passes int
@@ -31,7 +31,7 @@ type Footprint struct {
 func (f Footprint) Sum() int64 { return f.Results + f.Blocks + f.Entries + f.Layout }
 
 // Footprint returns the memory that Embeddings would need for p and in. It costs about as much as finding the nodes
-// within K hops of the rows, and reads no features. It returns errors about p and in.
+// within K hops of the rows, and reads no features. It returns an error if p or in is invalid.
 func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footprint, err error) {
 	if err := e.check(p, in); err != nil {
 		return f, err

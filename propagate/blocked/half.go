@@ -78,7 +78,7 @@ func (p Precision) validate() error {
 // Half's bound. Degrees of graphs without weights are below 2³¹.
 const largestDegree = 1 << 32
 
-// largestExponent limits the power of two of a column, so that its inverse can be represented. Columns below 2⁻¹¹¹ are
+// largestExponent limits the power of two of a column, so that its inverse can be represented. Columns below 2⁻¹¹² are
 // therefore not scaled up to 2¹⁴.
 const largestExponent = 126
 

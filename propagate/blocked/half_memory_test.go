@@ -31,7 +31,7 @@ func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 		if tiles := planned.Blocks - half; tiles < 0 || tiles > 1<<20 {
 			t.Errorf("%s: blocks of %d bytes, want %d and tiles", p.Rule, planned.Blocks, half)
 		}
-		// The tolerance of 10% is that of TestMemoryIsAskedForOnce. Blocks of float32 would add a fifth.
+		// The tolerance of 10% is the same as in TestMemoryIsAskedForOnce. Blocks of float32 would add a fifth.
 		wantMemory(t, engine, p, in, 110)
 	}
 }

@@ -155,7 +155,7 @@ func TestHalfIsWithinItsBound(t *testing.T) {
 	}
 }
 
-// The power of two of a column is that of its largest value, whichever of many nodes has it: no value overflows.
+// The largest value of a column determines its power of two, whichever node has it: no value overflows.
 func TestHalfFindsTheLargest(t *testing.T) {
 	const n, d = 40_000, 3
 	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)} // no edges: H⁽¹⁾ = X

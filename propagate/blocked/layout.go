@@ -19,7 +19,7 @@ import (
 // within[t] therefore lead to places below within[t+1], and never to a node without a place. The kernels rely on this,
 // and fill checks it.
 type layout struct {
-	nodes  []int32 // the node at each listed place: all places where an H⁽ˡ⁾ is computed
+	nodes  []int32 // the node at each listed place, at least where an H⁽ˡ⁾ is computed
 	place  []int32 // the place of each node; −1 if it has none
 	read   int64   // number of adjacency entries that the first hop reads; no hop reads more
 	second int64   // number of entries that the second hop reads
@@ -113,7 +113,7 @@ const nodeChunk = 256
 
 // likelyClasses returns the kind of each node, which is used for sorting, and the number of kinds. The kind is 1 + a
 // likely class, or 0 if there is none. A row has its own class. Any other node has the candidate of Boyer and Moore's
-// majority vote among its neighbours that are rows. That is the majority if there is one. The kinds are meaningless
+// majority vote among its neighbours that are rows, which is the majority if there is one. The kinds are meaningless
 // once ctx is done.
 func likelyClasses(ctx context.Context, a *mat.CSR, rows, classes []int32) (kinds int, kind func(v int) int) {
 	for _, c := range classes {

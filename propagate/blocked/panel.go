@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// panel is a block of columns. Consecutive rows are Cols numbers apart. They are float32, or float16 in halves with
+// panel is a block of columns. Consecutive rows are Cols numbers apart. Values are float32, or float16 in halves with
 // Data nil. In half precision, each column is multiplied by its power of two (run.up). If plan.halves is set, each row
 // of S⁽⁰⁾ is followed by its R (kernel.PutFactored).
 type panel struct {
@@ -85,7 +85,6 @@ type tile struct {
 	copied bool
 }
 
-// tiles is a pool of tiles.
 var tiles = sync.Pool{New: func() any { return new(tile) }}
 
 // tileRows returns the number of rows in a tile.

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// unit is the number of float32 in a cache line. Rows of blocks are whole lines, so that no two rows share one.
+	// unit is the number of float32 values in a cache line. Rows of blocks are whole lines, so that no two rows share one.
 	unit = 16
 	// usualWidth is the number of columns of a block. Wider blocks copy rows in longer pieces, but allocating their memory
-	// costs more than the copies, and fewer of their rows are in the cache.
+	// costs more than this saves, and fewer of their rows are in the cache.
 	usualWidth = 32
 	// widest is the largest number of columns of a block if nodes have fewer than many edges. Such blocks are used if the
 	// rows of X fit in the cache, or with a memory limit. With wider blocks, X is read and entries are built fewer times.
@@ -30,17 +30,17 @@ const (
 
 // plan describes how columns are propagated. The result is bit-identical for all plans.
 type plan struct {
-	// width is the number of columns of a block: all of x's, a multiple of unit, or fewer than unit.
+	// width is the number of columns of a block: all columns of x, a multiple of unit, or fewer than unit.
 	width int
-	// kept is the number of places whose entries are built once for all blocks. The others are built again for each block.
+	// kept is the number of places whose entries are built once for all blocks. Other entries are built for each block.
 	kept int
-	// held is the largest number of these entries in memory: whole rows, from the first place on. The others are in a
+	// held is the largest number of these entries in memory: whole rows, from the first place on. The rest is in a
 	// temporary file, in the order of places.
 	held int64
 	// halves: a block of S⁽⁰⁾ is stored as X in float16, and each row is followed by its R. The products R·X are computed
 	// while they are summed, with the same bits as S⁽⁰⁾.
 	halves bool
-	// spill: the results are in a temporary file until the last block is done. Those that fit are then read back.
+	// spill: the results are in a temporary file until the last block is done. Results that fit are then read back.
 	spill bool
 	// beyond: the input is mapped from a file and larger than the memory limit. It is only read in order.
 	beyond bool
@@ -73,8 +73,8 @@ type task struct {
 	panel  int     // columns of x that are stored together; 0 if there are no panels
 }
 
-// choose returns the cheapest plan that fits a memory limit in bytes; 0 is no limit. If nothing fits, it returns a plan
-// that needs little memory.
+// choose returns the cheapest plan that fits a memory limit in bytes; 0 means no limit. If nothing fits, it returns a
+// plan that needs little memory.
 func (t *task) choose(limit int64) plan {
 	usual, wide := t.usual()
 	room := limit - t.overhead(limit)
@@ -172,7 +172,7 @@ func (t *task) computed() int { return t.within[t.hops-1] }
 // inner returns the number of places that are computed in a hop after the first. These hops read few entries.
 func (t *task) inner() int { return t.within[max(0, t.hops-2)] }
 
-// need returns the bytes that p needs besides its input.
+// need returns the bytes that p needs in addition to its input.
 func (t *task) need(p plan) int64 {
 	bytes := t.arrays() + t.blockBytes(p) + t.storedBytes(p)
 	if !p.spill {
@@ -198,7 +198,7 @@ func (t *task) cost(p plan) float64 {
 }
 
 // work estimates the seconds of p's arithmetic: each entry reads a row of each block of columns, in whole cache lines.
-// Finding a dense row takes about as long as reading one line more.
+// Finding a dense row takes about as long as reading one more line.
 func (t *task) work(p plan) float64 {
 	passes, bytes := t.cut(p)
 	made, find := t.entriesOf(t.computed())-t.entriesOf(p.kept), int64(4) // the index in the entry
@@ -283,8 +283,8 @@ func (t *task) scratch(p plan) (bytes int64) {
 	return bytes + budget.Entry(t.adj)*(passes*hops+filed)
 }
 
-// input returns the bytes of the graph in memory or in mapped files. Features of other types count only if they are
-// mapped: the memory behind them is unknown.
+// input returns the bytes of the graph in memory or in mapped files. Features of unknown types count only if they are
+// mapped, because the memory behind them is unknown.
 func (t *task) input() int64 {
 	switch t.x.(type) {
 	case *mat.Dense, *mat.CSR, *paneled.Matrix:
@@ -296,14 +296,14 @@ func (t *task) input() int64 {
 	return budget.Sparse(t.adj)
 }
 
-// resultBytes returns the bytes Embeddings allocates for its results.
+// resultBytes returns the bytes that Embeddings allocates for its results.
 func (t *task) resultBytes(p plan) int64 {
 	return 4 * int64(len(t.rows)) * int64(t.d) * int64(t.hops+1-t.first(p))
 }
 
 // first returns the first hop whose results are kept. It is 0 if H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a
-// mapped file that does not fit would be read at random, which reads most of the file again. A copy costs more only if
-// writing it to a temporary file and reading it back are more bytes than the file.
+// mapped file that does not fit would be read at random, which reads most of the file again. H⁽⁰⁾ is not copied if
+// writing and reading the copy takes more bytes than the features in the file.
 func (t *task) first(p plan) int {
 	_, inPlace := t.x.(*mat.Dense)
 	copied := p.beyond && !t.sparse && 8*int64(len(t.rows))*int64(t.d) < budget.Features(t.x)
@@ -344,7 +344,7 @@ func (t *task) element() int64 {
 	return 4
 }
 
-// column returns the bytes that one column of a block takes.
+// column returns the bytes that one column of a block needs.
 func (t *task) column(p plan) int64 {
 	hops, element := t.hops, t.element()
 	bytes := element * int64(t.computed())

@@ -22,7 +22,7 @@ type results struct {
 	place      []int32      // the position of row i in the file; nil if it is i
 }
 
-// newResults allocates the results of a plan, from hop from on.
+// newResults allocates the results of hops from, from+1, …, hops.
 func newResults(rows []int32, classes []int32, cols, from, hops int, spill bool) (*results, error) {
 	s := &results{rows: len(rows), cols: cols, from: from, whole: make([]*mat.Dense, hops+1)}
 	if spill {
@@ -39,7 +39,7 @@ func newResults(rows []int32, classes []int32, cols, from, hops int, spill bool)
 	return s, nil
 }
 
-// row returns columns lo to hi−1, a block, of row i of H⁽ˡ⁾.
+// row returns columns lo to hi−1, which are a block, of row i of H⁽ˡ⁾.
 func (s *results) row(l, i, lo, hi int) []float32 {
 	if s.file == nil {
 		return s.whole[l].Row(i)[lo:hi]
@@ -51,8 +51,8 @@ func (s *results) row(l, i, lo, hi int) []float32 {
 	return s.file[at : at+hi-lo]
 }
 
-// views returns H⁽⁰⁾ … H⁽ᴷ⁾, empty where they are not kept. It assembles spilled ones, the last first. As many as fit
-// in room bytes are in memory.
+// views returns H⁽⁰⁾ … H⁽ᴷ⁾, empty where they are not kept. It assembles spilled matrices, the last first, in memory if
+// they fit in what is left of room bytes.
 func (s *results) views(room int64, blocks iter.Seq2[int, int]) ([]mat.View, error) {
 	views := make([]mat.View, len(s.whole))
 	for l := len(s.whole) - 1; l >= s.from; l-- {
@@ -93,7 +93,7 @@ func (s *results) assemble(h *mat.Dense, l int, blocks iter.Seq2[int, int]) {
 	})
 }
 
-// matrix returns H⁽ˡ⁾ where it is.
+// matrix returns H⁽ˡ⁾ without assembling it.
 func (s *results) matrix(l int, blocks iter.Seq2[int, int]) mat.Matrix {
 	if s.file == nil {
 		return s.whole[l]
