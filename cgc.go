@@ -46,8 +46,8 @@ func Load(path string) (*Condensed, error) { return condense.Load(path) }
 // Condense condenses g according to config, by algorithm 1 of the paper. It does not modify g.
 //
 // An invalid g (graph.Graph.Check) is an error. Other errors list everything that is wrong with config, or with g for
-// this config, or name the step that failed. When ctx is cancelled, Condense stops within moments and returns ctx's
-// error. It reports its steps through ctx (package progress).
+// this config, or name the step that failed. When ctx is cancelled, Condense soon stops and returns ctx's error. It
+// reports its steps through ctx (package progress).
 //
 // The same graph and configuration give the same bytes for any number of threads, on processors that run the same
 // kernels.

@@ -33,8 +33,8 @@ func mustCondense(t *testing.T, g *graph.Graph, c cgc.Config) *cgc.Condensed {
 	return mattest.Must(cgc.Condense(t.Context(), g, c))
 }
 
-// groupsOf returns the condensed node of each training node. It checks that each has exactly one, unless several are
-// allowed, and that the weights of each condensed node sum to 1.
+// groupsOf returns the condensed node of each training node. It checks that each training node has exactly one, unless
+// several are allowed, and that the weights of each condensed node sum to 1.
 func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph, several bool) []int {
 	t.Helper()
 	mattest.OK(t, small.Members.Validate(t.Context()))

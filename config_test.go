@@ -91,8 +91,8 @@ func TestConfigSurvivesJSON(t *testing.T) {
 	}
 }
 
-// The configuration and the account of each variant are unchanged after saving and loading. TestContract compares all
-// else.
+// The configuration and the account of each variant are unchanged after saving and loading. TestContract compares
+// everything else.
 func TestSaveAndLoad(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(30, 0)))
 	for _, variant := range cgc.Variants() {

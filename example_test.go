@@ -70,7 +70,7 @@ func ExampleCondense_evaluate() {
 	// Output: more than 70% of the test nodes are right: true
 }
 
-// A graph of your own is built from its edges, its features and the known labels.
+// Build your own graph from its edges, its features and the known labels.
 func ExampleCondense_edges() {
 	b := graph.Builder{Name: "ring", X: mat.NewDense(60, 2)}
 	for v := range 60 {
@@ -139,8 +139,8 @@ func (Stripes) Partition(ctx context.Context, x [][]float32, k int, _ rand.Sourc
 	return groups, ctx.Err()
 }
 
-// A configuration selects your own partitioner by the name under which it is registered. An engine of your own is set
-// as Config.Engine: see propagate.Engine.
+// A configuration selects your own partitioner by the name under which it is registered. Your own engine is set as
+// Config.Engine: see propagate.Engine.
 func ExampleConfig_partition() {
 	partition.Register("stripes", Stripes{})
 	config := cgc.Defaults()

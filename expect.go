@@ -28,7 +28,7 @@ type Expectation struct {
 }
 
 // Expect estimates the result and memory of Condense without reading features. In the inductive setting, it builds the
-// subgraph of the training nodes. Errors are the same as those that Condense returns before it starts.
+// subgraph of the training nodes. It returns the errors that Condense would return before it starts.
 func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
 	if e.Nodes, err = check(g, config); err != nil {
 		return e, err

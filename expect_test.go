@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// TestExpect checks that the budget equals that of the condensed graph, that a memory limit lowers the expected memory,
-// and that errors about the size equal those of Condense.
+// TestExpect checks that the budget equals the budget of the condensed graph, that a memory limit lowers the expected
+// memory, and that errors about the size equal the errors of Condense.
 func TestExpect(t *testing.T) {
 	shape := mattest.Must(synth.Like("arxiv"))
 	g := mattest.Must(synth.Make(t.Context(), shape.Scale(0.05), rand.NewPCG(1, 0)))

@@ -141,7 +141,7 @@ func (l listening) Embeddings(ctx context.Context, p propagate.Propagation, in p
 	return propagate.Plain{}.Embeddings(ctx, p, in)
 }
 
-// The engine is told whether features are mapped from a file. Features computed from them are in memory.
+// The input of an engine says whether features are mapped from a file. Features computed from them are in memory.
 func TestEnginesAreToldOfMappedGraphs(t *testing.T) {
 	g, _ := fewLabels(200, 9, 3, false, rand.New(rand.NewPCG(63, 0)))
 	for _, mapped := range []bool{false, true} {

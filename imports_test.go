@@ -12,10 +12,10 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// layers is the architecture, bottom up. A folder belongs to the longest entry that contains it. Its code, tests aside,
-// may import lower layers and its own entry. The steps of the method share a layer, so they never import one another:
-// they exchange values of mat and graph, or plain slices. If a change breaks this rule, move the code instead of adding
-// an entry.
+// layers lists the layers of the architecture, bottom up. A folder belongs to the longest entry that contains it. Its
+// code, tests aside, may import lower layers and its own entry. The steps of the method share a layer, so they never
+// import one another: they exchange values of mat and graph, or plain slices. If a change breaks this rule, move the
+// code instead of adding an entry.
 var layers = []string{
 	"internal/atomicfile internal/buildinfo internal/confine internal/digits internal/golden internal/kernel " +
 		"internal/known internal/memory internal/object internal/offline internal/parallel internal/parameter " +

@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// labelled returns a configuration with both options.
+// labelled returns a configuration with pseudo-labels and soft labels.
 func labelled(n int, multiple float64, change func(*cgc.Config)) cgc.Config {
 	return configured(n, func(c *cgc.Config) {
 		c.PseudoLabels, c.SoftLabels = multiple, true
@@ -166,7 +166,7 @@ func TestPreparedLabels(t *testing.T) {
 			}))
 		}
 	}
-	for _, multiple := range []float64{0.7, 0, 0.7} { // the first ones with augmentation compute what it needs
+	for _, multiple := range []float64{0.7, 0, 0.7} { // whichever augments first computes the confidences
 		configs = append(configs, configured(16, func(c *cgc.Config) {
 			c.Augment, c.HopWeights = multiple, cgc.HopWeights{1, 0, 0}
 		}))

@@ -11,7 +11,7 @@ import (
 )
 
 // THIRD_PARTY_LICENSES.md names the licence of every module that a go.mod file requires, and no other module. Each of
-// these licences allows cgc to be distributed under its own.
+// these licences allows cgc to be distributed under its own licence.
 func TestLicences(t *testing.T) {
 	permissive := "MIT BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense FTL CC-BY-4.0 OFL-1.1 MPL-2.0"
 	text := mattest.Must(os.ReadFile("THIRD_PARTY_LICENSES.md"))

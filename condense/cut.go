@@ -143,7 +143,7 @@ func meanRow(dst []float32, x *mat.Dense, rows []int32, weights []float64) {
 	}
 }
 
-// uniteMembers appends the row of members of a part to u.Members. A node may be a source node of several parts.
+// uniteMembers appends a row to u.Members: the source nodes of a part. A node may be a source node of several parts.
 func (c *Condensed) uniteMembers(u *Condensed, part []int32, weights []float64) {
 	type member struct {
 		node   int32

@@ -159,7 +159,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutOfEqualNodes cuts nodes without members, all of which are equal.
+// TestCutOfEqualNodes cuts equal nodes without members.
 func TestCutOfEqualNodes(t *testing.T) {
 	c := grouped(1)
 	c.Members, c.MemberIDs, c.Soft, c.X = nil, nil, nil, mat.NewDense(23, 3)

@@ -254,7 +254,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 			t.Fatalf("%d classes, want those of whole, %d", g.Classes, small.Classes)
 		}
 		mattest.OK(t, small.TakeSource(&g))
-		small.Scaling = nil // it has another number of features
+		small.Scaling = nil // g has another number of features
 		again := mattest.Must(condense.Load(save(t, small)))
 		for e, v := range again.Members.Indices {
 			if len(again.MemberIDs) != len(again.Members.Indices) || again.MemberIDs[e] != g.IDs[v] {

@@ -23,7 +23,8 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// Tables that were damaged by hand are errors that name the column and the row. A GraphML file has each cell as text.
+// Loading tables that were damaged by hand gives errors that name the column and the row. A GraphML file has each cell
+// as text.
 func TestTablesNameTheFault(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "small.graphml")

@@ -19,7 +19,7 @@ type Source struct {
 
 // TakeSource sets c.Source, and copies the names of g's classes and of the source nodes. g is the graph that c was
 // condensed from, before any scaling of features, and with all nodes in the inductive setting. Members refer to g.
-// Errors of reading features are returned.
+// Errors in reading features are returned.
 func (c *Condensed) TakeSource(g *graph.Graph) error {
 	d, err := graph.DigestOf(g)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 //
 // Each condensation step of the methods present has a column STEP_seconds, in order of first appearance. A cell is 0 if
 // the method has no such step. condense_seconds is the total. The columns config and training hold JSON; config is
-// empty for trainings on the full graph. The columns are a contract (docs/reference/json.md).
+// empty for training runs on the full graph. The columns are a contract (docs/reference/json.md).
 func WriteCSV(w io.Writer, records []Record) error {
 	steps := stepsOf(records)
 	names := []string{

@@ -38,7 +38,7 @@ func number(t *testing.T, cell string) float64 {
 	return v
 }
 
-// TestCSVHoldsRecords checks that the table holds everything needed to repeat a training, with all digits.
+// TestCSVHoldsRecords checks that the table holds everything needed to repeat a training run, with all digits.
 func TestCSVHoldsRecords(t *testing.T) {
 	var text bytes.Buffer
 	mattest.OK(t, experiment.WriteCSV(&text, example()))

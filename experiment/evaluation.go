@@ -22,8 +22,8 @@ type Evaluation struct {
 	// Trainings is the number of training runs of each model, at least 1. Run i has seed Seed+i.
 	Trainings int
 	Seed      uint64
-	// Memory limits the memory that testing uses, in bytes; 0 means no limit. If a model needs more, Run fails before the
-	// first training. A mapped graph that exceeds the limit is read in order (gnn.TargetWithin).
+	// Memory limits the memory that testing uses, in bytes; 0 means no limit. If a model needs more, Run fails before
+	// training. A mapped graph that exceeds the limit is read in order (gnn.TargetWithin).
 	Memory int64
 	// OtherGraph allows testing on a graph or split other than the one that was condensed. If it is not set, Run returns a
 	// *condense.TargetError for such a graph, because the condensed graph may have been made from its test nodes.
@@ -34,7 +34,7 @@ type Evaluation struct {
 }
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
-// each model. The standard deviation of a score is over trainings only; it does not cover the variation between
+// each model. The standard deviation of a score is over training runs only; it does not cover the variation between
 // condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
 	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })
@@ -128,7 +128,7 @@ func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.T
 	return scores(records, e.Trainings), nil
 }
 
-// results trains each model on sample, and returns the results of all trainings, model after model.
+// results trains each model on sample, and returns the results of all training runs, model after model.
 func (e Evaluation) results(ctx context.Context, sample *gnn.Sample, target *gnn.Target) ([]*gnn.Result, error) {
 	var jobs []training.Job
 	for _, m := range e.Models {

@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 )
 
-// Measure one method: three condensations with one training each, and one training on the full graph.
+// Measure one method: three condensations with one training run each, and one training run on the full graph.
 func ExamplePlan() {
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 10, 16 // smaller than the defaults, to keep the example fast
@@ -30,7 +30,7 @@ func ExamplePlan() {
 	// 1 training on the full graph
 }
 
-// Evaluate a condensed graph, such as one from condense.Load, with two models and five trainings each.
+// Evaluate a condensed graph, such as one from condense.Load, with two models and five training runs each.
 func ExampleEvaluation() {
 	ctx, g := context.Background(), synth.Demo()
 	config := cgc.Defaults()

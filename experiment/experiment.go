@@ -26,11 +26,11 @@ type Plan struct {
 	Training gnn.Config
 	// Seed is the seed of repetition 0. Repetition i has seed Seed+i.
 	Seed uint64
-	// Seeds is the number of repetitions, at least 1. Each is a condensation with one training of each model.
+	// Seeds is the number of repetitions, at least 1. Each is a condensation with one training run of each model.
 	Seeds int
 	// Models lists the models to train and test, at least one.
 	Models []gnn.Model
-	// Whole is the number of trainings of each model on the full graph, at least 0.
+	// Whole is the number of training runs of each model on the full graph, at least 0.
 	Whole int
 	// Memory and Planned apply to testing, as in Evaluation. The method has its own memory limit.
 	Memory  int64
@@ -54,7 +54,7 @@ type Score struct {
 	Val, Test []float64
 	// Metrics holds the mean of each metric over the repetitions.
 	Metrics gnn.Metrics
-	// Seconds is the mean time of one training.
+	// Seconds is the mean time of one training run.
 	Seconds float64
 	// Predicted holds the class that the model of repetition 0 predicts for each test node, in the order of the split.
 	Predicted []int32

@@ -27,7 +27,7 @@ func tiny(t *testing.T) *graph.Graph {
 	return g
 }
 
-// plan returns a Plan of 3 condensations to 12 nodes and 2 trainings on the full graph, with 2 models.
+// plan returns a Plan of 3 condensations to 12 nodes and 2 training runs on the full graph, with 2 models.
 func plan(change func(*experiment.Plan)) experiment.Plan {
 	p := experiment.Plan{
 		Method: cgc.Defaults(), Size: condense.Size{Nodes: 12}, Training: gnn.Defaults(), Seeds: 3,
@@ -224,7 +224,7 @@ func (c careless) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	return small, err
 }
 
-// plannedFor returns a plan of one condensation by m, with one training.
+// plannedFor returns a plan of one condensation by m, with one training run.
 func plannedFor(m condense.Method) experiment.Plan {
 	return plan(func(p *experiment.Plan) { p.Method, p.Seeds, p.Models, p.Whole = m, 1, []gnn.Model{gnn.SGC()}, 0 })
 }

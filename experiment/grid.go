@@ -33,19 +33,19 @@ type Grid struct {
 	Seed uint64
 	// Seeds is the number of condensations of each arm, at least 1, with the seeds Seed, Seed+1, ….
 	Seeds int
-	// Trainings is the number of trainings of each model on each condensed graph, 1 to 1000. Training j on the condensed
+	// Trainings is the number of training runs of each model on each condensed graph, 1 to 1000. Run j on the condensed
 	// graph of seed s has seed s + j·10⁶ for all arms and models.
 	Trainings int
 	// Models lists the models to train and test, at least one.
 	Models []gnn.Model
-	// Whole is the number of trainings of each model on the full graph, at least 0, with the seeds Seed, Seed+1, ….
-	// Arms with the same training and the same setting share them.
+	// Whole is the number of training runs of each model on the full graph, at least 0, with the seeds Seed, Seed+1, ….
+	// Arms with the same training configuration and setting share them.
 	Whole int
 	// Blind hides the test nodes and their labels (graph.Graph.WithoutTest), for a search by validation accuracy.
 	// Record.Test is then 0, and records hold the fingerprint of the graph without these labels.
 	Blind bool
 	// Memory and Planned apply to testing, as in Evaluation, for every setting of the arms. If the graph is larger than
-	// Memory, trainings run one after another.
+	// Memory, models are trained one after another.
 	Memory  int64
 	Planned func(*gnn.Plan)
 	// Measure, if set, sets Record.Peak and Record.Processor of each new record.
@@ -57,17 +57,17 @@ type Grid struct {
 // step separates the training seeds on one condensed graph. It is larger than any number of condensation seeds.
 const step = 1_000_000
 
-// Run carries out the grid on g and returns a record for each training, ordered by arm, model, condensation seed and
-// training seed. Records of the full graph follow, by model.
+// Run carries out the grid on g and returns a record for each training run, ordered by arm, model, condensation seed
+// and training seed. Records of the full graph follow, by model.
 //
-// Run skips trainings that log already has, and adds each new one to log as soon as it ends. It condenses a graph only
-// if a training on it is missing. An interrupted run can therefore be resumed and gives the same numbers as an
+// Run skips training runs that log already has, and adds each new one to log as soon as it ends. It condenses a graph
+// only if a run on it is missing. An interrupted run can therefore be resumed and gives the same numbers as an
 // uninterrupted one. If log is nil, nothing is kept.
 //
 // Run checks the grid before it condenses anything. Labels of test nodes are read only after training, and no choice
 // depends on them. The same grid gives the same numbers for any number of threads. There is a progress stage for
-// condensations, one for the trainings of each model, and one for each model's trainings on the full graph. Run reports
-// to ctx the number of pieces that are missing from log, and each piece when it ends.
+// condensations, one for the training runs of each model, and one for each model's training runs on the full graph. Run
+// reports to ctx the number of missing pieces of work, and each piece when it ends.
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
 	if p.Blind {
 		if err := g.Check(ctx); err != nil {
@@ -188,7 +188,7 @@ func (p Grid) in(a Arm, err error) error {
 	return fmt.Errorf("arm %s: %w", a.Name, err)
 }
 
-// cell is a planned training. Its record lacks only the outcome.
+// cell is a planned training run. Its record lacks only the outcome.
 type cell struct {
 	record Record
 	key    string
@@ -202,7 +202,7 @@ func newCell(r Record, id graph.Identity, arm int, m gnn.Model) cell {
 	return cell{record: r, key: r.key(), arm: arm, model: m}
 }
 
-// plan lists the trainings on condensed graphs in w.cells, and the trainings on the full graph in w.whole.
+// plan lists the training runs on condensed graphs in w.cells, and the training runs on the full graph in w.whole.
 func (w *work) plan(id graph.Identity) error {
 	for i, a := range w.Arms {
 		setting := a.setting()

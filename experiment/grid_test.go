@@ -21,8 +21,8 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// grid returns a Grid of two methods at two sizes, and a fifth arm with other features: 5 arms × 2 seeds × 2 trainings
-// × 2 models on condensed graphs, and 2×2 + 2×2 trainings on the full graph.
+// grid returns a Grid of two methods at two sizes, and a fifth arm with other features: 5 arms × 2 seeds × 2 training
+// runs × 2 models on condensed graphs, and 2×2 + 2×2 training runs on the full graph.
 func grid(change func(*experiment.Grid)) experiment.Grid {
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 4, 4
@@ -173,8 +173,8 @@ func TestGridIsRunForEachArm(t *testing.T) {
 	}
 }
 
-// TestGridGoesOnWhereItWasStopped checks that a run that was stopped after any number of trainings resumes, and gives
-// the results of an uninterrupted run.
+// TestGridGoesOnWhereItWasStopped checks that a run that was stopped after any number of training runs resumes, and
+// gives the results of an uninterrupted run.
 func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 	want := mustGrid(t, grid(nil), nil)
 	for _, stop := range []int{1, 40, gridTrainings + 9} {

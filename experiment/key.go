@@ -59,8 +59,8 @@ func (r Record) key() string { return r.cell(r.Seed, r.TrainingSeed) }
 // group is the key without seeds: training runs of one group differ only in their seeds.
 func (r Record) group() string { return r.Arm + "\n" + r.cell(0, 0) }
 
-// cell returns a string that identifies a training with the given seeds. Sizes count as N′, however they were given.
-// The parameter memory is ignored, because it limits the memory of a method without changing its result.
+// cell returns a string that identifies a training run with the given seeds. Sizes count as N′, however they were
+// given. The parameter memory is ignored, because it limits the memory of a method without changing its result.
 func (r Record) cell(seed, trainingSeed uint64) string {
 	var p parameters
 	if !r.isWhole() {

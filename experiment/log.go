@@ -102,7 +102,7 @@ func decode(line []byte, r *Record) error {
 // Torn returns the number of bytes of a torn last line that OpenLog removed; 0 if there was none.
 func (l *Log) Torn() int { return l.torn }
 
-// Records returns all records of the log, in the order in which their trainings ended.
+// Records returns all records of the log, in the order in which their training runs ended.
 func (l *Log) Records() []Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ type Record struct {
 	Version int `json:"record"`
 	// Graph is the graph that was condensed, and that the model was tested on.
 	Graph graph.Identity `json:"graph"`
-	// Arm is the name of the method in tables; "whole" for trainings on the full graph.
+	// Arm is the name of the method in tables; "whole" for training runs on the full graph.
 	Arm string `json:"arm"`
 	// Config is the configuration with its seed, which --config reads; absent for the full graph.
 	//
@@ -61,10 +61,10 @@ type Record struct {
 	// Build is the program that made the record.
 	Build Build `json:"build"`
 
-	predicted []int32 // gnn.Result.Predicted of the first training on the first graph of a Plan or an Evaluation
+	predicted []int32 // gnn.Result.Predicted of the first training run on the first graph of a Plan or an Evaluation
 }
 
-// Whole is the Arm of trainings on the full graph.
+// Whole is the Arm of training runs on the full graph.
 const Whole = "whole"
 
 // isWhole reports whether the model was trained on the full graph.

@@ -27,8 +27,8 @@ func (s stages) announce(ctx context.Context) {
 	}
 }
 
-// begin reports that work on a stage starts. It reports nothing if the stage has no pieces, or has finished pieces: its
-// last event still holds.
+// begin reports that work on a stage starts. It reports nothing if the stage has no pieces, or if some have ended: the
+// last report still holds.
 func (s stages) begin(ctx context.Context, stage string) {
 	if c := s[stage]; c != nil && c.total > 0 && c.done == 0 {
 		progress.Report(ctx, progress.Event{Stage: stage, Total: c.total})

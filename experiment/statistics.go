@@ -16,8 +16,8 @@ import (
 
 // Estimate is a mean over seeds and its uncertainty.
 type Estimate struct {
-	// Mean averages the trainings of each seed first, and then the seeds. Std is the standard deviation over the seeds,
-	// with n−1 in the denominator; 0 for one seed.
+	// Mean averages the training runs of each seed first, and then the seeds. Std is the standard deviation over the
+	// seeds, with n−1 in the denominator; 0 for one seed.
 	Mean float64 `json:"mean"`
 	Std  float64 `json:"std"`
 	// CI95 is half the width of the 95% confidence interval of the mean, t·Std/√n, with Student's t of n−1 degrees of
@@ -48,7 +48,7 @@ func interval(std float64, n int) float64 {
 }
 
 // Summary is the outcome of one arm at one size, for one model on one graph. The unit is the condensation seed: the
-// trainings on one condensed graph are averaged first. On the full graph the unit is the training.
+// training runs on one condensed graph are averaged first. On the full graph the unit is the training run.
 type Summary struct {
 	Graph graph.Identity `json:"graph"`
 	// Arm, Method, Nodes (N′) and Model are as in the records. Edges is the mean over the seeds.
@@ -67,17 +67,17 @@ type Summary struct {
 	Test Estimate `json:"test"`
 	// Metrics holds the mean of each metric; absent if the records have none.
 	Metrics gnn.Metrics `json:"metrics,omitzero"`
-	// Within is the standard deviation of the test accuracy over trainings on one condensed graph, pooled over the
-	// condensation seeds; 0 if there is one training on each.
+	// Within is the standard deviation of the test accuracy over training runs on one condensed graph, pooled over the
+	// condensation seeds; 0 if there is one run on each.
 	Within float64 `json:"within"`
-	// Condense and Train are the mean times, in seconds, of one condensation and of one training.
+	// Condense and Train are the mean times, in seconds, of one condensation and of one training run.
 	Condense float64 `json:"condense_seconds"`
 	Train    float64 `json:"train_seconds"`
 	// Seeds holds the means of each seed, by ascending seed.
 	Seeds []SeedMean `json:"seeds"`
 }
 
-// SeedMean holds means over the trainings of one seed.
+// SeedMean holds means over the training runs of one seed.
 type SeedMean struct {
 	// Seed is the condensation seed; on the full graph, the training seed.
 	Seed      uint64  `json:"seed"`

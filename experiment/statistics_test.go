@@ -54,7 +54,7 @@ func trained(arm string, from uint64, tests ...[]float64) (records []experiment.
 }
 
 // TestSummaryIsOverCondensationSeeds checks that the unit is the condensation seed: seeds 0, 1 and 2 have the means 81,
-// 84 and 81, for any number of trainings.
+// 84 and 81, for any number of training runs.
 func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 	records := trained("a", 0, []float64{80, 82}, []float64{83, 84, 85}, []float64{81})
 	all := experiment.Summarize(records)
@@ -66,7 +66,7 @@ func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 	near(t, "standard deviation", s.Test.Std, math.Sqrt(3))
 	near(t, "interval", s.Test.CI95, 4.302653)
 	near(t, "validation", s.Val.Mean, 81)
-	// The sum of squared differences from the seeds' means, divided by 6 trainings − 3 seeds.
+	// The sum of squared differences from the seeds' means, divided by 6 training runs − 3 seeds.
 	near(t, "within", s.Within, math.Sqrt((1+1+1+0+1)/3.))
 	near(t, "edges", s.Edges, 1)
 	near(t, "condensation", s.Condense, 1)

@@ -24,7 +24,7 @@ type work struct {
 	targets      map[condense.Setting]*gnn.Target
 	stages       stages
 
-	jobs    []training.Job // trainings that are queued
+	jobs    []training.Job // training runs that are queued
 	waiting []cell         // and their cells
 	queued  map[string]bool
 }
@@ -32,7 +32,7 @@ type work struct {
 // condensing is the stage of condensations.
 const condensing = "condensing"
 
-// stage returns the stage of a training. Trainings of one stage take about the same time.
+// stage returns the stage of a training run. Runs of one stage take about the same time.
 func (c cell) stage() string {
 	if c.arm < 0 {
 		return "training " + c.model.Name() + " on the full graph"
@@ -40,7 +40,7 @@ func (c cell) stage() string {
 	return "training " + c.model.Name()
 }
 
-// begin looks up the known trainings in the log and announces the others.
+// begin looks up the known training runs in the log and announces the others.
 func (w *work) begin(ctx context.Context) {
 	type condensation struct {
 		arm  int
@@ -76,8 +76,8 @@ func (w *work) missing(arm int, seed uint64) (cells []cell) {
 	return cells
 }
 
-// condensations does all missing trainings on condensed graphs. Arms that share a preparation are processed together,
-// so that only one preparation is in memory.
+// condensations does all missing training runs on condensed graphs. Arms that share a preparation are processed
+// together, so that only one preparation is in memory.
 func (w *work) condensations(ctx context.Context) error {
 	first := map[int][]int{} // arms that share a preparation, by the first of them
 	for i, a := range w.Arms {
@@ -135,7 +135,7 @@ func (w *work) together(ctx context.Context, arms []int) error {
 				c.record.Edges, c.record.Seconds = small.Edges(), small.Seconds
 				w.queue(c, sample, target)
 			}
-			if len(w.jobs) >= 4*runtime.GOMAXPROCS(0) { // enough that few threads idle while the last trainings run
+			if len(w.jobs) >= 4*runtime.GOMAXPROCS(0) { // enough that few threads are idle at the end
 				if err := w.flush(ctx, false); err != nil {
 					return err
 				}
@@ -179,8 +179,8 @@ func (w *work) condense(
 	return small, nil
 }
 
-// large is the smallest number of nodes for which training runs on the full graph run one after another: each keeps all
-// threads busy and needs much memory.
+// large is the smallest number of nodes for which models are trained on the full graph one after another: each run
+// keeps all threads busy and needs much memory.
 const large = 20_000
 
 // wholes trains on the full graph.
@@ -232,7 +232,7 @@ func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {
 	w.waiting = append(w.waiting, c)
 }
 
-// flush runs the queued trainings, one after another if inOrder is set.
+// flush runs the queued training runs, one after another if inOrder is set.
 func (w *work) flush(ctx context.Context, inOrder bool) error {
 	jobs, waiting := w.jobs, w.waiting
 	w.jobs, w.waiting = nil, nil

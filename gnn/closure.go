@@ -59,7 +59,7 @@ func (s *scope) mostly(e *extent, hops int) bool {
 // are stored in one of the files.
 //
 // The operators use the degrees of the full graph, and each sum adds its terms in the order of the full graph. Results
-// on the part are therefore bit-identical to those on the full graph.
+// on the part are therefore bit-identical to results on the full graph.
 func (s *scope) closure(r *region, files *files) (p *scope, nodes []int32, err error) {
 	if r.whole {
 		return newScope(s.adj, nil, s.rows, false), nil, nil
@@ -70,7 +70,7 @@ func (s *scope) closure(r *region, files *files) (p *scope, nodes []int32, err e
 	}
 	nodes = memory.Make[int32](int(r.nodes))[:0]
 	distance := memory.Make[uint8](int(r.nodes))[:0]
-	place := set.Distance // from here on, the index of a node in nodes, −1 if it is not there
+	place := set.Distance // from here on, the index of a node in nodes, or −1 if it is not among them
 	for v, t := range place {
 		if t != reach.Unreached {
 			place[v] = int32(len(nodes))

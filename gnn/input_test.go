@@ -119,7 +119,7 @@ func TestContract(t *testing.T) {
 	each(t, func(t *testing.T, m gnn.Model) { gnntest.Test(t, m) })
 }
 
-// words returns dense bags of words. A row has each ones, or fewer if a word is drawn twice.
+// words returns dense bags of words. each is the number of words drawn for a row; a word may be drawn twice.
 func words(n, d, each int, random *rand.Rand) *mat.Dense {
 	x := mat.NewDense(n, d)
 	for i := range n {

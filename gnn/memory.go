@@ -127,7 +127,7 @@ func roomWithin(limit int64) (room, units int) {
 func (s *scope) memory(n needs, features, hidden, classes int, room, units int64) int64 {
 	all, at := int64(s.adj.Rows), func(hops int) int64 { return int64(s.size(s.field(hops))) }
 	d, h, c := int64(features), int64(hidden), int64(classes)
-	numbers := 2 * all // for both sides of an operator
+	numbers := 2 * all // the left and right factors of an operator
 	if n.first == nil {
 		return 4 * (numbers + 4*all + gatNumbers(at, h, c))
 	}

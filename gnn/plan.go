@@ -14,11 +14,11 @@ type Plan struct {
 	// Model is the name of the model, and Bound is the memory limit.
 	Model string
 	Bound int64
-	// Memory is what the process needs. The operating system can use the rest for cached pages of files.
+	// Memory is the memory that the process needs. The operating system can use the rest for cached pages of files.
 	Memory int64
 	// Columns is the number of feature columns that are propagated together, and Passes is the number of such blocks.
-	// Element 0 is for the validation nodes, element 1 for the test nodes. Columns and Passes are 0 if no features are
-	// copied to a temporary file.
+	// Element 0 is for the validation nodes, and element 1 is for the test nodes. Columns and Passes are 0 if no features
+	// are copied to a temporary file.
 	Columns, Passes [2]int
 	// Classes is the number of classes that are propagated together when inferring the validation nodes and the test
 	// nodes.
@@ -73,8 +73,8 @@ func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 //
 //	process + input/512 + limit/16 + Σ held + max(finding, propagating, asking),
 //
-// where input/512 is for the tables of mapped pages, and limit/16 for the pages that are being read. held is what both
-// regions keep between inferences, and the maximum is over the steps of both regions.
+// where input/512 is for the tables of mapped pages, and limit/16 is for the pages that are being read. held is what
+// both regions keep between inferences, and the maximum is over the steps of both regions.
 func (t *streams) choose(m Model, hidden int) (regions [2]*region, memory int64, err error) {
 	sm, ok := m.(streaming)
 	if !ok {

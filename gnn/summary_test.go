@@ -91,7 +91,7 @@ func TestNewNodes(t *testing.T) {
 	})
 }
 
-// TestSummaryOfGroups checks that the rows of a group are the means of the rows of its nodes.
+// TestSummaryOfGroups checks that the row of a group is the mean of the rows of its nodes.
 func TestSummaryOfGroups(t *testing.T) {
 	each(t, func(t *testing.T, m gnn.Model) {
 		adj, x, _, _ := arriving(true, true)

@@ -43,8 +43,8 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 // If a graph is mapped from a file (graph.Graph.Mapped) and larger than the limit, it is read in order instead of being
 // held in memory. Only nodes within the model's hops of the validation or test nodes are used. Propagated features are
 // computed once, in blocks of columns, and kept in a temporary file ($TMPDIR, else /var/tmp). Graphs with sparse
-// features are not read in order. The logits are bit-identical to those without a limit, unless wide dense features are
-// mostly zeros: NewTarget multiplies these as sparse, and the order of additions changes the last bits.
+// features are not read in order. The logits are bit-identical to the logits without a limit, unless wide dense
+// features are mostly zeros: NewTarget multiplies these as sparse, and the order of additions changes the last bits.
 //
 // Plan reports what a model costs, and Close removes the files. Such a target processes one call after another. Each
 // change of the model creates new files, so train one model after the other, not several concurrently.

@@ -51,7 +51,7 @@ var ErrDiverged = errors.New("diverged")
 //
 // Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops
 // within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed. If
-// a loss, a cross entropy or a weight is not finite, the training has diverged, and the error names the epoch.
+// a loss, a cross entropy or a weight is not finite, training has diverged, and the error names the epoch.
 func Train(
 	ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source,
 ) (_ *Result, err error) {
@@ -80,7 +80,7 @@ func Train(
 	return r.result, nil
 }
 
-// training is the state of a running training.
+// training is the state of a training run.
 type training struct {
 	model  Model
 	sample *Sample
@@ -103,7 +103,7 @@ type training struct {
 	entropy float64      // the validation cross entropy after that epoch
 }
 
-// newTraining checks that all arguments fit together, and returns the training before its first epoch.
+// newTraining checks that all arguments fit together, and returns the state before the first epoch.
 func newTraining(
 	ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source,
 ) (*training, error) {

@@ -80,7 +80,7 @@ func TestTies(t *testing.T) {
 		return gnn.CrossEntropy(z, g.Labels(g.Split.Val), 1)
 	}
 	config := quick()
-	config.Drop = 1 // so that a shorter training equals the beginning of a longer one
+	config.Drop = 1 // so that a shorter run equals the beginning of a longer one
 	r := train(t, gnn.GCN(), target.Sample(), target, config)
 	ties := 0
 	for i, accuracy := range r.Accuracies {
@@ -295,7 +295,7 @@ func TestBadInput(t *testing.T) {
 	mattest.Fails(t, "is 4×8, expected 5×8")(trained.Logits(t.Context(), g.Adj, g.X))
 }
 
-// TestCora trains on the full graph of Cora, if it is installed. Published GCNs reach 81.5; accuracies vary by a point
+// TestCora trains on the full graph of Cora, if it is installed. Published GCNs reach 81.5%; accuracies vary by a point
 // or two between seeds.
 func TestCora(t *testing.T) {
 	slow.Test(t, "trains on the whole of Cora")

@@ -53,7 +53,6 @@ type Aggregation struct {
 // x contains the n embeddings of length d, which may be anywhere in memory. y contains their classes, in [0,
 // len(Budgets)). confidence contains the scores r of the assessment; nil means equal scores. Within a group S, the
 // weight of row k is
-// condensed nodes of class c: first[c] to first[c+1]−1
 //
 //	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
 //
@@ -70,7 +69,7 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 		return nil, err
 	}
 	start, rows := sorted(y, classes)
-	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]
+	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]−1
 	for c, budget := range p.Budgets {
 		if has := start[c+1] - start[c]; budget < min(1, has) || budget > has {
 			return nil, fmt.Errorf("class %d: %d condensed nodes for %d rows, must be %d to %d", c, budget, has,

@@ -139,7 +139,7 @@ func TestAggregateOfSingletons(t *testing.T) {
 	}
 }
 
-// A change in one class does not change the groups of the others.
+// A change in one class does not change the groups of other classes.
 func TestAggregateKeepsClassesApart(t *testing.T) {
 	x, y, confidence, budgets := labelled(300, 2)
 	members := func() (of3 []int32) {

@@ -71,7 +71,8 @@ func TestBudgetsProperties(t *testing.T) {
 			if b < min(1, counts[c]) || b > counts[c] {
 				t.Fatalf("class %d of %d nodes gets %d", c, counts[c], b)
 			}
-			// Rounding down and the moves take at most one node from a class, and give at most one unless it is the largest.
+			// Rounding down and the moves take at most one node from a class. They give at most one, except to the largest
+			// class.
 			share := float64(counts[c]) * float64(total) / float64(nodes)
 			if counts[c] < largest && float64(b) > share+1 {
 				t.Fatalf("class %d of %d nodes gets %d, its share is %.2f", c, counts[c], b, share)

@@ -39,9 +39,9 @@ type KMeans struct {
 	// n·k·(d+16), summed over the runs, is at most 2²². The 16 accounts for the other costs of a distance. If there are
 	// few rows, d counts as at most n.
 	//
-	// In small classes, a group has few rows, so the start matters much, and runs are cheap. For Cora's classes of 20 rows
-	// in 10 groups, the objective is 0.326±0.020 of the total after 1 run, 0.285±0.009 after 5, 0.272±0.007 after 10 and
-	// 0.250±0.002 after 200. Validation accuracy rises and varies less (docs/notes/2026-11-defaults.md).
+	// In small classes, a group has few rows, so the start matters a lot, and runs are cheap. For Cora's classes of 20
+	// rows in 10 groups, the objective is 0.326±0.020 of the total after 1 run, 0.285±0.009 after 5, 0.272±0.007 after 10
+	// and 0.250±0.002 after 200. Validation accuracy rises and varies less (docs/notes/2026-11-defaults.md).
 	Restarts int
 }
 

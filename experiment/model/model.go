@@ -58,7 +58,7 @@ func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, 
 	return softmax(m.Logits(ctx, g.Adj, g.X))
 }
 
-// fits returns an error if g does not have as many features as the graph of training.
+// fits returns an error if g does not have as many features as the training graph.
 func (m *Model) fits(g *graph.Graph) error {
 	if g.Features() != m.Features {
 		return fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",

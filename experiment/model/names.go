@@ -17,7 +17,7 @@ type stored struct {
 	heads int
 }
 
-// kind says how a parameter's shape in the file differs from its own.
+// kind says how a parameter's shape in the file differs from its shape in memory.
 type kind int
 
 const (
@@ -27,8 +27,8 @@ const (
 	attention             // 1 × heads × units
 )
 
-// names lists the tensors of each model, in the order of its parameters. Their names are those that PyTorch Geometric's
-// layers use in a list convs, or in a list lins for linear layers without propagation.
+// names lists the tensors of each model, in the order of its parameters. PyTorch Geometric's layers give their tensors
+// these names in a list convs, or lins for linear layers without propagation.
 var names = map[string][]stored{
 	"gcn": {
 		{name: "convs.0.lin.weight", kind: weight}, {name: "convs.0.bias", kind: bias},

@@ -118,7 +118,7 @@ func (s Space) check() error {
 	return nil
 }
 
-// Search is a search for a candidate.
+// Search searches for the best candidate.
 type Search struct {
 	Space Space
 	// Trials is the number of candidates, at least 1. A smaller space is searched completely.
@@ -126,17 +126,16 @@ type Search struct {
 	// Seconds, if above 0, ends the search on the condensed graph after this time. Without it, the result does not depend
 	// on the time or on the number of threads.
 	Seconds float64
-	// Epochs is the number of epochs of complete trainings, at least 1.
+	// Epochs is the number of epochs of complete training runs, at least 1.
 	Epochs int
 	// Finalists is the number of candidates that are trained on the original graph too. With 0, the choice is the
 	// candidate with the best validation accuracy after training on the condensed graph.
 	Finalists int
-	// Seed is the random seed of candidates and trainings.
+	// Seed is the random seed of candidates and training.
 	Seed uint64
 	// Memory limits the memory of testing, as in experiment.Evaluation.
 	Memory int64
-	// Log keeps the training runs on the original graph, and those that it already has are not repeated. nil keeps
-	// nothing.
+	// Log keeps the training runs on the original graph. Runs that it already has are not repeated. nil keeps nothing.
 	Log *experiment.Log
 	// Graph is the identity of the original graph (graph.Identify) for the records of Log. Without Log it may be empty.
 	Graph graph.Identity
@@ -145,8 +144,8 @@ type Search struct {
 // Trial is a candidate that was trained on the condensed graph.
 type Trial struct {
 	Candidate
-	// Epochs is the number of epochs of its longest training. Val is the validation accuracy after it, in percent; 0 if
-	// the training diverged. A training that is not complete may be validated on a sample of the nodes (Search.Run).
+	// Epochs is the number of epochs of its longest training run. Val is the validation accuracy after it, in percent; 0
+	// if the run diverged. An incomplete run may be validated on a sample of the nodes (Search.Run).
 	Epochs int     `json:"epochs"`
 	Val    float64 `json:"val"`
 }
@@ -154,11 +153,11 @@ type Trial struct {
 // Finalist is a candidate that was trained on the original graph.
 type Finalist struct {
 	Trial
-	// WholeVal and WholeTest are the validation and test accuracies after training on the original graph, in percent;
-	// 0 if that training diverged.
+	// WholeVal and WholeTest are the validation and test accuracies after training on the original graph, in percent; 0 if
+	// that run diverged.
 	WholeVal  float64 `json:"whole_val"`
 	WholeTest float64 `json:"whole_test"`
-	// Seconds is the time of that training.
+	// Seconds is the time of that run.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -175,7 +174,7 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Total returns the seconds of the search and of the trainings of the finalists.
+// Total returns the seconds of the search and of training the finalists.
 func (r *Result) Total() float64 {
 	total := r.Seconds
 	for _, f := range r.Finalists {
@@ -184,8 +183,8 @@ func (r *Result) Total() float64 {
 	return total
 }
 
-// bracket is the largest number of candidates that compete for more epochs. There are rounds of training. After each
-// round but the last, one in keep candidates remains, with keep times as many epochs.
+// bracket is the largest number of candidates that compete for more epochs. rounds is the number of training rounds.
+// After each round but the last, one in keep candidates remains and is trained for keep times as many epochs.
 const (
 	bracket = 250
 	keep    = 3
@@ -206,7 +205,7 @@ const sampled = 2048
 // test nodes are read only for Finalist.WholeTest.
 //
 // On large graphs, nearly all of the time of a search is validation. If there are more than 2,048 validation nodes, and
-// the setting is transductive, trainings that are not complete are validated twice, on 2,048 nodes that are drawn once.
+// the setting is transductive, incomplete training runs are validated twice, on 2,048 nodes that are drawn once.
 func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ *Result, err error) {
 	defer memory.Recover(&err)
 	begun := time.Now()
@@ -223,7 +222,7 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	defer func() { t.target.Close() }()
 	t.count = progress.NewCounter(0, len(order))
 	r := new(Result)
-	var last []Trial // of all brackets
+	var last []Trial // the survivors of all brackets
 	for len(order) > 0 && (s.Seconds == 0 || len(last) == 0 || time.Since(begun).Seconds() < s.Seconds) {
 		n := min(bracket, len(order))
 		var trials []Trial
@@ -316,7 +315,7 @@ func (s Search) confirm(
 	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
 ) ([]Finalist, error) {
 	const stage = "training on the full graph"
-	if len(trials) > 0 { // a training may take minutes
+	if len(trials) > 0 { // a training run may take minutes
 		progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(trials))})
 	}
 	count := progress.NewCounter(0, len(trials))

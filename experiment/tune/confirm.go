@@ -152,7 +152,7 @@ func (w *searcher) had(t trial) []float64 {
 }
 
 // train brings each trial to the given number of repetitions. Repetition i is a condensation with seed Config.Seed+i
-// and a training of each model. The first repetitions of all trials come before the second ones.
+// and a training run of each model. The first repetitions of all trials come before the second ones.
 func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, count *progress.Counter) error {
 	quiet := progress.With(ctx, nil) // condensing takes milliseconds
 	type cell struct {

@@ -28,7 +28,7 @@ type Dimension struct {
 	levels int
 	set    func(c *Candidate, level int)
 	show   func(c Candidate) string
-	where  func(c Candidate) bool // a further condition for an effect, besides Variant.Reads; nil means none
+	where  func(c Candidate) bool // a condition for an effect, in addition to Variant.Reads; nil means none
 }
 
 // matters reports whether the parameter has an effect on c.

@@ -21,7 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Search is a search for a configuration.
+// Search searches for a configuration.
 type Search struct {
 	// Base is the configuration to improve on. It is kept unless another one is clearly better. Its Config.Seed is the
 	// random seed of the search.
@@ -51,7 +51,7 @@ type Trial struct {
 	Changes []Change
 	// Prior is the name of the prior if the candidate is one, or empty if it was drawn.
 	Prior string
-	// Verdict is the mean over some condensation seeds. Confirmation uses other seeds.
+	// Verdict is the mean verdict over some condensation seeds. Confirmation uses other seeds.
 	Verdict
 }
 
@@ -79,7 +79,7 @@ type Result struct {
 	// repetitions. Noise is the threshold that Gain had to exceed. If the base is kept, both refer to the first candidate
 	// of Confirmed that is not the base.
 	Gain, Noise float64
-	// Trainings is the number of trainings.
+	// Trainings is the number of training runs.
 	Trainings int
 }
 
@@ -94,8 +94,8 @@ type Result struct {
 // the last round is better by more than 1.5 standard errors of the paired difference, over seeds and over validation
 // nodes. Of these, Run chooses the best.
 //
-// Run reports candidates as the stage "ranked" and trainings as the stage "confirmed" to ctx (package progress). The
-// first total of a stage may not be reached. If ctx ends, Run returns the best result so far and ctx's error.
+// Run reports candidates as the stage "ranked" and training runs as the stage "confirmed" to ctx (package progress). A
+// stage may end before its first total. If ctx ends, Run returns the best result so far and ctx's error.
 func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) {
 	defer memory.Recover(&err)
 	begun := time.Now()
@@ -148,8 +148,8 @@ const (
 	// searchStream and judgeStream are the random streams of the search and of the surrogate's sample.
 	searchStream = 1 << 33
 	judgeStream  = searchStream + 1
-	// rankingSeeds offsets the seeds of ranking from those of confirmation, so that a candidate that was lucky in ranking
-	// is judged afresh.
+	// rankingSeeds offsets the seeds of ranking from the seeds of confirmation, so that a candidate that was lucky in
+	// ranking is judged afresh.
 	rankingSeeds = 1 << 20
 )
 
@@ -174,7 +174,7 @@ type searcher struct {
 	targets map[condense.Setting]*gnn.Target
 
 	scores    map[string][]float64 // by point: the validation accuracy of each repetition, NaN if it is missing
-	right     map[string][][]int   // by point: the number of right models for each repetition and validation node
+	right     map[string][][]int   // by point: how many models are right, for each repetition and validation node
 	confirmed []trial              // in the order of Result.Confirmed
 	final     int                  // the number of confirmed trials in the last round
 	repeats   int                  // the repetitions of that round

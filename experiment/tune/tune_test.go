@@ -34,7 +34,7 @@ func made(t *testing.T, nodes, train int) *graph.Graph {
 
 func tiny(t *testing.T) *graph.Graph { t.Helper(); return made(t, 140, 30) }
 
-// search returns a search with few trials and short trainings.
+// search returns a search with few trials and short training runs.
 func search(change func(*tune.Search)) tune.Search {
 	s := tune.Search{
 		Base: tune.Candidate{Config: cgc.Defaults()}, Space: tune.Space(cgc.CGC, cgc.CGCX), Models: []gnn.Model{gnn.GCN()},
@@ -227,7 +227,7 @@ func TestSearchStopsWithTheBestSoFar(t *testing.T) {
 	}
 }
 
-// TestSearchEnds limits the time of a search whose first training would take hours.
+// TestSearchEnds limits the time of a search whose first training run would take hours.
 func TestSearchEnds(t *testing.T) {
 	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Trials, s.Seconds, s.Training.Epochs = 0, 0.5, 1_000_000_000 })
 	if len(result.Ranked) == 0 {

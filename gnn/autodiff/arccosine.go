@@ -10,8 +10,8 @@ const sharp = 5e-7
 //
 //	κ₀(c) = (π − arccos c)/π.
 //
-// It is twice the expected product of the derivatives of two ReLU units. If |c| is above 1 − 5·10⁻⁷, c is treated as ±1
-// and the derivative as 0. Elsewhere the derivative is 1/(π√(1−c²)).
+// It is twice the expected product of the derivatives of two ReLU units with Gaussian inputs of correlation c. If |c|
+// is above 1 − 5·10⁻⁷, c is treated as ±1 and the derivative as 0. Elsewhere the derivative is 1/(π√(1−c²)).
 func (t *Tape) ArcCosine0(c *Var) *Var {
 	return t.function(c, 0, func(c, _ float64) float64 {
 		x := clipped(c)
@@ -26,8 +26,8 @@ func (t *Tape) ArcCosine0(c *Var) *Var {
 //
 //	κ₁(c) = (√(1−c²) + c·(π − arccos c))/π.
 //
-// It is twice the expected product of two ReLU units; κ₁(1) = 1. Values of c beyond ±1 are clipped. The derivative is
-// κ₀.
+// It is twice the expected product of two ReLU units with standard normal inputs of correlation c; κ₁(1) = 1. Values of
+// c beyond ±1 are clipped. The derivative is κ₀.
 func (t *Tape) ArcCosine1(c *Var) *Var {
 	return t.function(c, 0, func(c, _ float64) float64 {
 		x := clipped(c)

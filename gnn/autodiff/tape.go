@@ -146,7 +146,7 @@ func (t *Tape) record(a, b *Var, da, db gradient) *Var {
 	}
 	if t.values {
 		if t.last != nil {
-			t.last.a, t.last.b = nil, nil // its value is computed
+			t.last.a, t.last.b = nil, nil // no longer needed: its value is computed
 		}
 		t.last = &Var{tape: t, a: a, b: b}
 		t.last.Value = &t.last.own

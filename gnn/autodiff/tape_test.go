@@ -93,7 +93,7 @@ func TestSumsOfManyRows(t *testing.T) {
 	}
 }
 
-// TestValueTape compares the values of a tape without records with those of an ordinary tape, and checks that memory is
+// TestValueTape compares values on a tape without records with values on an ordinary tape, and checks that memory is
 // freed.
 func TestValueTape(t *testing.T) {
 	x, y, w := problem(300, 40, 50, 4)

@@ -293,7 +293,7 @@ func training(t *testing.T, m gnn.Model) {
 
 func stopping(t *testing.T, m gnn.Model) {
 	g, target := problem(t)
-	for _, last := range []int64{0, 3} { // cancelled before the training, and during it
+	for _, last := range []int64{0, 3} { // cancelled before training, and during it
 		ctx, cancel := context.WithCancel(t.Context())
 		epochs := int64(0)
 		ctx = progress.With(ctx, func(e progress.Event) {

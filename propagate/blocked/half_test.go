@@ -124,7 +124,7 @@ func TestHalfIsWithinItsBound(t *testing.T) {
 		for _, rule := range propagate.Rules() {
 			p := propagate.Propagation{Rule: rule, Hops: 5, Teleport: 0.2}
 			want, size := exact(p, a, wide, d), exact(p, a, magnitudes, d)
-			for hops := 1; hops <= p.Hops; hops++ { // the sparse first hop, and both turns of the panels
+			for hops := 1; hops <= p.Hops; hops++ { // covers the sparse first hop and both panels
 				p.Hops = hops
 				for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse(), "read": inPanels{x, 16, nil}} {
 					got := embeddings(t, blocked.Engine{Precision: blocked.Half}, p,

@@ -19,7 +19,7 @@ import (
 // within[t] therefore lead to places below within[t+1], and never to a node without a place. The kernels rely on this,
 // and fill checks it.
 type layout struct {
-	nodes  []int32 // the node at each listed place, at least where an H⁽ˡ⁾ is computed
+	nodes  []int32 // the node at each of the first places, at least where an H⁽ˡ⁾ is computed
 	place  []int32 // the place of each node; −1 if it has none
 	read   int64   // number of adjacency entries that the first hop reads; no hop reads more
 	second int64   // number of entries that the second hop reads
