@@ -147,8 +147,9 @@ func (p *Prepared) embed(ctx context.Context, x mat.Matrix, nodes, classes []int
 	return propagate.Run(ctx, p.config.engine(), p.config.propagation(), in)
 }
 
-// collect frees unused memory, such as the blocks of propagation, if it is large. Otherwise the collector would wait
-// until the heap has doubled. Fresh memory costs more than a collection: a tenth of the run time at 10⁵ nodes.
+// collect frees unused memory, such as the blocks of propagation, if it is large or if there is a memory limit.
+// Otherwise the collector would wait until the heap has doubled. Fresh memory costs more than a collection: a tenth of
+// the run time at 10⁵ nodes.
 func (p *Prepared) collect() {
 	const large = 16 << 20
 	if p.config.Memory > 0 || 4*len(p.y)*p.view.Features() >= large {

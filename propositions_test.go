@@ -136,8 +136,8 @@ func whitened(n, d int, random *rand.Rand) dense {
 }
 
 // Proposition 3: gradient matching of class i is ‖A + B‖². A is the difference of the prototypes, and B is the
-// difference of the correlations times Θ. The paper bounds ‖A + B‖² by ‖A‖² + ‖B‖². The triangle inequality gives
-// twice that for squares, and the factor 2 is needed.
+// difference of the correlations times Θ. The paper bounds ‖A + B‖² by ‖A‖² + ‖B‖². For squares, the triangle
+// inequality gives twice this bound, and the factor 2 is needed.
 func TestProposition3(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	paperHolds := true

@@ -168,8 +168,8 @@ func (r *reader) narrow(name string, bound int) []int32 {
 	return n
 }
 
-// narrow converts v to 32 bits. Each number must be in [0, bound). place is the beginning of the error, with verbs for
-// the position and the number.
+// narrow converts v to 32 bits. Each number must be in [0, bound). place is the beginning of the error, with format
+// verbs for the position and the number.
 func narrow(v []int64, bound int, place string) ([]int32, error) {
 	n := make([]int32, len(v))
 	for i, x := range v {

@@ -31,7 +31,7 @@ func grouped(seed uint64) *condense.Condensed {
 	}
 	for i := range n {
 		c.Soft.Row(i)[i%4] = 1
-		for node := i % 3; node < nodes; node += 20 + i { // some nodes are source nodes of several
+		for node := i % 3; node < nodes; node += 20 + i { // some are source nodes of several condensed nodes
 			c.Members.Indices = append(c.Members.Indices, int32(node))
 			c.MemberIDs = append(c.MemberIDs, strings.Repeat("n", node))
 		}

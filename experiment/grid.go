@@ -54,7 +54,8 @@ type Grid struct {
 	Warn func(sentence string)
 }
 
-// step separates the training seeds on one condensed graph. It is larger than any number of condensation seeds.
+// step separates the training seeds on one condensed graph. It is larger than any practical number of condensation
+// seeds.
 const step = 1_000_000
 
 // Run carries out the grid on g and returns a record for each training run, ordered by arm, model, condensation seed

@@ -16,7 +16,7 @@ import (
 
 // Log keeps records in a file of JSON lines, one record per line, from which an interrupted Grid resumes. A record is
 // on the disk when Add returns. A Log is safe for concurrent use by one process. While one process has it open, OpenLog
-// fails in other processes.
+// fails in other processes, except on systems without file locks.
 type Log struct {
 	mu      sync.Mutex
 	file    *os.File

@@ -180,7 +180,7 @@ func (w *work) condense(
 }
 
 // large is the smallest number of nodes for which models are trained on the full graph one after another: each run
-// keeps all threads busy and needs much memory.
+// keeps all threads busy and needs a lot of memory.
 const large = 20_000
 
 // wholes trains on the full graph.

@@ -11,7 +11,7 @@
 //
 // Training and inference are full-batch. Training keeps a few matrices of nodes × hidden units for the sample. On the
 // target, the six models of this package work layer by layer and in blocks of rows. They keep features and logits of
-// all nodes, but hidden units of only one block.
+// all nodes, but only some of the hidden units at a time.
 //
 // Not supported: neighbour sampling, deeper models, models with more than one graph, and edge features.
 package gnn

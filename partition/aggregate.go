@@ -126,8 +126,8 @@ func newAggregation(nodes, classes int, x [][]float32) *Aggregation {
 	}
 }
 
-// place writes the groups of class c, whose rows are given. Its condensed nodes start at first, and its members at
-// entry.
+// place writes the groups of class c, whose rows are given. Its condensed nodes start at first, and its members start
+// at entry.
 func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 	for j, members := range groups.All() {
 		for _, i := range members {

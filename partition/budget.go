@@ -41,7 +41,8 @@ func Budgets(counts []int, total int) ([]int, error) {
 			rest -= budgets[c]
 		}
 	}
-	// move gives step (+1 or −1) to a class other than the largest: the one furthest from its share that can still change.
+	// move adds step (+1 or −1) to the budget of a class other than the largest: the one furthest from its share that can
+	// still change.
 	move := func(step int) {
 		best, furthest := -1, 0.0
 		for c, n := range counts {

@@ -268,7 +268,7 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 }
 
 // residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading columns v of before, with Ritz values θ. image has
-// the columns S·v. The result is the mean squared sine of the angle by which S rotates them.
+// the columns S·v. The result is the mean squared sine of the angle by which S rotates the columns.
 func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
 	off, norm := make([]float64, len(ritz)), make([]float64, len(ritz))
 	for i := range image.Rows {

@@ -84,9 +84,9 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (sta
 	return stats, nil
 }
 
-// assign sets next to the nearest centre of each row and dist to the squared distance. In the same pass, it updates the
-// sums for rows that change groups. The first pass over points that are not in memory also computes their norms. The
-// error is errUnlike if these are NaN or too large for squared distances.
+// assign stores the nearest centre of each row in next, and the squared distance to it in dist. In the same pass, it
+// updates the sums for rows that change groups. The first pass over points that are not in memory also computes their
+// norms. The error is errUnlike if these are NaN or too large for squared distances.
 func (l *lloyd) assign(first bool) error {
 	d, chunk := l.d, l.chunk()
 	first = first && l.x == nil

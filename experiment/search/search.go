@@ -205,7 +205,8 @@ const sampled = 2048
 // test nodes are read only for Finalist.WholeTest.
 //
 // On large graphs, nearly all of the time of a search is validation. If there are more than 2,048 validation nodes, and
-// the setting is transductive, incomplete training runs are validated twice, on 2,048 nodes that are drawn once.
+// the setting is transductive, incomplete training runs are validated two or three times, on 2,048 nodes that are drawn
+// once.
 func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ *Result, err error) {
 	defer memory.Recover(&err)
 	begun := time.Now()
@@ -378,12 +379,13 @@ func (s Search) whole(ctx context.Context, f *Finalist, small *condense.Condense
 type trainer struct {
 	sample      *gnn.Sample
 	target      *gnn.Target
-	validations int // in each training run
+	validations int // approximate number in a training run
 	seed        uint64
 	count       *progress.Counter
 }
 
-// newTrainer returns a trainer that validates on g. If rough is set, it validates twice, on a sample of the nodes.
+// newTrainer returns a trainer that validates on g. If rough is set, it validates two or three times, on a sample of
+// the nodes.
 func (s Search) newTrainer(
 	ctx context.Context, small *condense.Condensed, g *graph.Graph, rough bool,
 ) (*trainer, error) {

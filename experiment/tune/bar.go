@@ -56,7 +56,7 @@ func (w *searcher) result() *Result {
 	return r
 }
 
-// trial converts a trial for the result.
+// trial converts a ranked trial to a Trial of the result.
 func (w *searcher) trial(t trial) Trial {
 	return Trial{w.space.at(t.point), w.space.changes(t.point), w.priors[t.key()].Name, t.Verdict}
 }

@@ -16,7 +16,7 @@ type Prior struct {
 	Name string `json:"name"`
 	// Settings lists the parameters that it changes.
 	Settings []Setting `json:"settings"`
-	// FoundOn lists the graphs on which it did well. A gain on these graphs is no independent evidence.
+	// FoundOn lists the graphs on which it did well. A gain on these graphs is not independent evidence.
 	FoundOn []string `json:"found_on"`
 
 	// fewLabels limits the prior to graphs in which at most one node in ten is a training node.

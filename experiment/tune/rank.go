@@ -215,7 +215,7 @@ func (w *searcher) finalists(number int) []trial {
 	const distance = 3
 	add((2*number+2)/3, distance, number/2, false)
 	add(number, distance, number/2, true)
-	for d := distance; d > 0; d-- { // too few may differ that much
+	for d := distance; d > 0; d-- { // too few candidates may differ that much
 		add(number, d, number, false)
 	}
 	return chosen

@@ -28,7 +28,7 @@ func TestMemoryIsAskedForOnce(t *testing.T) {
 	wantMemory(t, blocked.Engine{}, p, in, 110)
 }
 
-// wantMemory checks that Embeddings allocates at most some percent of the memory of its footprint.
+// wantMemory checks that Embeddings allocates at most the given percentage of its footprint.
 func wantMemory(t *testing.T, engine blocked.Engine, p propagate.Propagation, in propagate.Input, percent int64) {
 	t.Helper()
 	planned := mattest.Must(engine.Footprint(p, in))
