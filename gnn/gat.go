@@ -57,7 +57,8 @@ func (gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var
 }
 
 // Infer computes one head after another. ELU acts on each unit separately, so the units of a head are immediately
-// projected on the classes and then discarded. Memory per node is a few times f + c values; edges need none.
+// projected on the classes and then discarded. For dense X, memory per node is a few times f + c values; edges need
+// none.
 func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, error) {
 	w := &v.work
 	w.reset()

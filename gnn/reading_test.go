@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// watched hides the type of features and counts how they are read.
+// watched hides the type of features and records how they are read.
 type watched struct {
 	mat.Matrix
 	largest  *atomic.Int64 // the most rows read by one call

@@ -152,7 +152,7 @@ func (s *stream) propagate(ctx context.Context, part *scope, r *region) error {
 			if err != nil {
 				return err
 			}
-			copy(c.to.Floats(k), got.Data) // both are the same memory, unless read used another buffer
+			copy(c.to.Floats(k), got.Data) // both share memory, unless read used another buffer
 		}
 		if err := ctx.Err(); err != nil {
 			return err
