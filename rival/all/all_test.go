@@ -31,7 +31,7 @@ var baselines = []struct {
 	name, brief string
 	claims      []condensetest.Claim // of methods without checkpoints
 	unjudged    bool                 // whether a method with checkpoints reads no validation labels
-	// longer are parameters with which a learner succeeds on the demo graph, from condensed nodes for each class.
+	// longer are the parameters for TestLearns, which condenses to nodes condensed nodes per class.
 	longer string
 	nodes  int
 }{
@@ -74,7 +74,7 @@ var baselines = []struct {
 		claims: []condensetest.Claim{condensetest.Proportional, condensetest.Random}},
 }
 
-// These are parameters that methods share.
+// Parameters that several baselines share.
 const (
 	turns        = `"structure_epochs":1,"feature_epochs":1`
 	matching     = `"epochs":2,"outer":2,"inner":1,"hidden":8,"batch":12,"judge_every":2,"judge_epochs":2,`
@@ -108,8 +108,8 @@ func TestContract(t *testing.T) {
 }
 
 // TestLearns checks that a GCN trained on the condensed demo graph is accurate on the validation nodes, and that
-// iterates are validated at powers of two and regularly. The distance to trajectories must fall below its initial
-// value.
+// iterates are validated at powers of two and at multiples of judge_every. The distance to an expert's trajectory must
+// fall below its initial value.
 func TestLearns(t *testing.T) {
 	for _, b := range baselines {
 		if b.longer == "" {
@@ -144,7 +144,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// validation returns the validation accuracy of a GCN that is trained on g, condensed by m.
+// validation returns the validation accuracy of a GCN trained on the graph to which m condenses g.
 func validation(t *testing.T, m condense.Method, g *graph.Graph, nodes int, seed uint64) float64 {
 	t.Helper()
 	small := mattest.Must(m.Condense(t.Context(), g, nodes, seed))
@@ -205,8 +205,8 @@ func saved(ctx context.Context, t *testing.T, m condense.Method, g *graph.Graph)
 	return os.ReadFile(path)
 }
 
-// TestRefuses checks that errors name the parameter that is out of range, or the work that needs too much memory, and
-// that they come before any work.
+// TestRefuses checks that an invalid parameter or too small a memory limit is reported before any work, and divergence
+// during the work.
 func TestRefuses(t *testing.T) {
 	demo, g := synth.Demo(), learntest.Begin(t).Graph
 	for _, c := range []struct{ name, parameters, says string }{
@@ -234,7 +234,7 @@ func TestRefuses(t *testing.T) {
 		{"gcond", `"start_weight":0`, "start weight 0, must be above 0 and below 1"},
 		{"gcond", `"memory":9000`, "gcond on 81 pairs of condensed nodes needs 10 kB, bound 9.0 kB"},
 		{"gcond", `"memory":11000`, "gcond on 30 training nodes with "},
-		// Both networks count, and an invalid number of units is reported unchanged.
+		// Memory includes both networks. An invalid number of units is reported as it was given.
 		{"sgdd", `"pair_hidden":-3`, "pair hidden -3, must be at least 1"},
 		{"sgdd", `"memory":40000`, "sgdd on 81 pairs of condensed nodes needs 41 kB, bound 40 kB"},
 		{"msgc", `"relay":"gcn"`, "relay gcn, must be sgc"},

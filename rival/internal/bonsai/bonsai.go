@@ -1,25 +1,25 @@
 // Package bonsai condenses a graph to training nodes with exemplary computation trees. It implements Bonsai of Gupta et
 // al. (ICLR 2025, "Bonsai: Gradient-free graph condensation for node classification"). Nothing is trained.
 //
-//  1. The computation tree of a training node is represented by its row of R = D̃⁻¹(A + I)D̃⁻¹X. A decision tree that
-//     predicts the classes of the training nodes from R selects columns. Distances use only those.
-//  2. Each training node votes for its nearest rows. The rows are ordered greedily: the next one is that with the most
-//     voters who have voted for none of the rows before it (maximum coverage of reverse k-nearest neighbours).
+//  1. The computation tree of a training node is represented by its row of R = D̃⁻¹(A + I)D̃⁻¹X. A decision tree
+//     predicts the classes of the training nodes from R. Distances use only the columns at which it splits.
+//  2. Each training node votes for its nearest rows. The rows are ordered greedily: the next row is the one with the
+//     most voters that have not voted for an earlier row (maximum coverage of reverse k-nearest neighbours).
 //  3. In this order, nodes are added with their neighbours until there are N′/(1−Prune) nodes.
-//  4. Personalised PageRank that restarts at the nodes added by step 3 ranks all of these. The best N′ stay.
-//  5. A class with too many nodes loses those that are last in the order. A class with too few gains those that are
-//     first.
+//  4. Personalised PageRank ranks these nodes. It restarts at the nodes that step 3 took from the order. The best N′
+//     stay.
+//  5. A class with too many nodes loses the last ones in the order. A class with too few gains the first missing ones.
 //
 // What differs from the authors' program:
 //
-//   - Their budget is a number of bytes: trees are added until features and edges fill the budget, divided by 1−Prune,
-//     and as many nodes stay as the trees that fill the budget itself have. Here N′ is that number of nodes.
-//   - Their trees contain neighbours outside the training split, which have features but no part in the loss. Condensed
-//     nodes have a label, so trees contain training nodes only. R still uses all neighbours.
+//   - Their budget is a number of bytes. Trees are added until features and edges fill budget/(1−Prune), and as many
+//     nodes stay as the trees that fill the budget itself have. Here N′ is given instead.
+//   - Their trees contain neighbours outside the training split, which have features but no label in the loss.
+//     Condensed nodes have a label, so trees contain training nodes only. R still uses all neighbours.
 //   - Their condensed and original graphs keep only the selected columns. Here X′ keeps all features.
 //   - The classes match partition.Budgets exactly, not within 1%.
-//   - In case of a tie, the decision tree uses the first column instead of a random one, and of nodes with equal
-//     PageRank the first in the order stay instead of the last. So no step is random.
+//   - In case of a tie, the decision tree uses the first column instead of a random one. Among nodes with equal
+//     PageRank, the first in the order stay instead of the last. So no step is random.
 package bonsai
 
 import (
@@ -37,7 +37,7 @@ import (
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method { return []condense.Method{newBonsai()} }
 
-// bonsai chooses training nodes whose neighbourhoods are among the nearest of many others, adds their neighbours, and
+// bonsai chooses training nodes whose neighbourhoods resemble those of many other nodes, adds their neighbours, and
 // keeps the nodes with the highest personalised PageRank. Nothing is trained. Source: Gupta et al., Bonsai:
 // Gradient-free graph condensation for node classification (ICLR 2025).
 //
@@ -150,8 +150,8 @@ func columns(r *mat.Dense, used []int) *mat.Dense {
 	return c
 }
 
-// cover returns all rows in the order of step 2. votes[i] are the rows for which i votes. In case of a tie, the first
-// row is next. Rows without further voters are last.
+// cover returns all rows in the order of step 2. votes[i] are the rows for which i votes. Ties go to the first row.
+// Rows without new voters come last.
 func cover(votes [][]int32) []int32 {
 	n := len(votes)
 	voters, gain := make([][]int32, n), make([]int, n)

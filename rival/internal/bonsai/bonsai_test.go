@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// path returns a path whose nodes all train. The only feature of node v is x[v].
+// path returns a path graph of training nodes. The only feature of node v is x[v].
 func path(t *testing.T, y []int32, x ...float32) *graph.Graph {
 	t.Helper()
 	b := graph.Builder{Name: "path", X: &mat.Dense{Rows: len(x), Cols: 1, Data: x}, Y: y}
@@ -35,8 +35,8 @@ func TestRepresent(t *testing.T) {
 	}
 }
 
-// TestOrder checks the nearest rows and the order of coverage on a line, worked out by hand. Rows 1 and 2 have the
-// votes of rows 0 to 2, row 3 those of 3 and 4, and then rows 0 and 4 cover nobody new.
+// TestOrder checks the nearest rows and the order of coverage on a line, worked out by hand. Row 1 has the votes of
+// rows 0 to 2, and row 3 has the votes of rows 3 and 4. The other rows have no new voters.
 func TestOrder(t *testing.T) {
 	x := &mat.Dense{Rows: 5, Cols: 1, Data: []float32{0, 1, 2, 10, 11.5}}
 	votes := mattest.Must(nearest(t.Context(), x, 2))
@@ -54,8 +54,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSplits checks which columns a decision tree uses. Column 1 separates class 0. Column 3 and, equally well, the
-// later column 4 separate classes 1 and 2. Column 0 is constant, and column 2 separates nothing.
+// TestSplits checks which columns a decision tree uses. Column 1 separates class 0. Columns 2, 3 and 4 separate classes
+// 1 and 2 equally well, so column 2 is used. Column 0 is constant.
 func TestSplits(t *testing.T) {
 	x := &mat.Dense{Rows: 6, Cols: 5, Data: []float32{
 		7, 1, 0, 5, 0,
@@ -150,9 +150,9 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// TestPageRank compares the ranks with the solution of π = α(πD⁻¹A + δp) + (1 − α)p on a path of three nodes and an
-// isolated node, of which nodes 0 and 3 are exemplars. With r = αδ + 0.15 and p = ½ for both: node 1 gives half of what
-// it has to either side, but 2 belongs to no tree.
+// TestPageRank compares the ranks with the solution of π = α(πD⁻¹A + δp) + (1 − α)p on the path 0–1–2 and an isolated
+// node 3. Nodes 0 and 3 are exemplars, so p = ½ at both. Node 2 is in no tree, so 0–1 is the only edge. Below, r = αδ +
+// 0.15.
 func TestPageRank(t *testing.T) {
 	g := path(t, make([]int32, 3), 0, 0, 0)
 	adj := &mat.CSR{Rows: 4, Cols: 4, Indptr: append(g.Adj.Indptr, g.Adj.Indptr[3]), Indices: g.Adj.Indices}
@@ -191,7 +191,7 @@ func TestPageRank(t *testing.T) {
 	}
 }
 
-// TestTreeEdges checks that a forest has the edges of its exemplars and those between their neighbours, and no others.
+// TestTreeEdges checks that a forest has the edges of its exemplars, the edges between their neighbours, and no others.
 func TestTreeEdges(t *testing.T) {
 	b := graph.Builder{Name: "tree", X: mat.NewDense(6, 1), Y: make([]int32, 6), Classes: 1}
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {4, 5}, {3, 4}} {

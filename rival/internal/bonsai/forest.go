@@ -15,16 +15,16 @@ type forest struct {
 	adj   *mat.CSR // of the training nodes
 	order []int32  // of step 2
 
-	exemplars []int32 // the nodes that grow added, in their order
+	exemplars []int32 // the centres of the trees that grow added, in order
 	kept      []bool  // the nodes of the forest
-	late      []bool  // those that match added: all their edges count
+	late      []bool  // the nodes that match added; all their edges count
 }
 
 // row returns the neighbours of training node v.
 func (f *forest) row(v int32) []int32 { return f.adj.Indices[f.adj.Indptr[v]:f.adj.Indptr[v+1]] }
 
-// grow adds nodes with their neighbours, in the order, while the forest has at most limit nodes. It leaves out a node
-// for which there is no more room, and ends after mostSkips of those.
+// grow adds nodes with their neighbours, in the order, while the forest has at most limit nodes. It skips a node whose
+// tree does not fit, and ends when it has skipped more than mostSkips nodes.
 func (f *forest) grow(limit int) {
 	const mostSkips = 100
 	f.kept, f.late = make([]bool, f.adj.Rows), make([]bool, f.adj.Rows)
@@ -46,7 +46,7 @@ func (f *forest) grow(limit int) {
 	}
 }
 
-// add adds the edge from u whose entry in the adjacency is at.
+// add adds the edge from u that is entry at of the adjacency.
 func (f *forest) add(e *graph.Edges, u int32, at int64) {
 	e.From, e.To = append(e.From, u), append(e.To, f.adj.Indices[at])
 	if f.adj.Data != nil {
@@ -54,7 +54,7 @@ func (f *forest) add(e *graph.Edges, u int32, at int64) {
 	}
 }
 
-// edges returns the edges of the trees: those of each exemplar, and those between its neighbours.
+// edges returns the edges of the trees: the edges of each exemplar and the edges between its neighbours.
 func (f *forest) edges() (e graph.Edges) {
 	of := make([]int32, f.adj.Rows) // of[u] is 1 + the last exemplar with u as a neighbour
 	for _, v := range f.exemplars {
@@ -74,7 +74,7 @@ func (f *forest) edges() (e graph.Edges) {
 	return e
 }
 
-// prune keeps the nodes with the highest PageRank, and the first in the order in case of a tie.
+// prune keeps the nodes with the highest PageRank. Ties go to the first node in the order.
 func (f *forest) prune(ctx context.Context, nodes int) error {
 	rank, err := f.pageRank(ctx)
 	if err != nil {
@@ -93,12 +93,12 @@ func (f *forest) prune(ctx context.Context, nodes int) error {
 	return nil
 }
 
-// pageRank returns the PageRank π of each node of the forest, and 0 for others:
+// pageRank returns the PageRank π of each node of the forest, and 0 for other nodes:
 //
 //	π = α(πD⁻¹A + δp) + (1 − α)p,
 //
 // where p is uniform over the exemplars, and δ is the sum of π over nodes without edges. α, the number of iterations
-// and the tolerance are those of the authors' library, NetworkX.
+// and the tolerance are the defaults of NetworkX, which the authors use.
 func (f *forest) pageRank(ctx context.Context) ([]float64, error) {
 	const alpha, iterations, tolerance = 0.85, 100, 1e-6
 	n := f.adj.Rows

@@ -10,8 +10,8 @@ import (
 // block is the number of rows whose distances to all rows are computed in one product.
 const block = 256
 
-// nearest returns, for each row of r, the k rows with the smallest Euclidean distance to it, ascending. Each row is the
-// nearest to itself. In case of a tie, the first row counts. If there are fewer than k rows, it returns all.
+// nearest returns, for each row of r, the k rows with the smallest Euclidean distance to it, ascending. Each list
+// begins with the row itself. Ties go to the first row. If there are fewer than k rows, each list has all.
 func nearest(ctx context.Context, r *mat.Dense, k int) ([][]int32, error) {
 	n := r.Rows
 	k = min(k, n)
@@ -33,7 +33,7 @@ func nearest(ctx context.Context, r *mat.Dense, k int) ([][]int32, error) {
 		for i := lo; i < hi; i++ {
 			distance := dots.Row(i - lo)
 			for j := range distance {
-				distance[j] = squares[j] - 2*distance[j] // the square of row i is the same for all j
+				distance[j] = squares[j] - 2*distance[j] // the squared norm of row i is the same for all j
 			}
 			lists[i] = least(distance, i, k)
 		}

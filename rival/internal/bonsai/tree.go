@@ -11,8 +11,8 @@ import (
 )
 
 // splits returns the columns at which a decision tree splits the rows of x, ascending. The tree predicts the classes y
-// by the Gini impurity (CART, Breiman et al. 1984). It grows until its leaves are pure, or have one row, or have equal
-// rows, or are depth splits deep. In case of a tie, the first column splits.
+// and minimises the Gini impurity (CART, Breiman et al. 1984). It grows until its leaves are pure, have equal rows or
+// are depth splits deep. Ties go to the first column.
 func splits(ctx context.Context, x *mat.Dense, y []int32, classes, depth int) ([]int, error) {
 	used := make([]bool, x.Cols)
 	t := tree{x, y, classes}
@@ -53,21 +53,21 @@ type tree struct {
 	classes int
 }
 
-// split divides rows, sorted by a column, into the first left ones and the rest. The larger purity is, the lower is the
-// Gini impurity.
+// split divides rows, sorted by a column, into the first left ones and the rest. A larger purity means a lower Gini
+// impurity.
 type split struct {
 	column, left int
 	purity       float64
 }
 
-// apart is the least difference of two values between which a split may be, as in scikit-learn.
+// apart is the difference that two values must exceed for a split between them, as in scikit-learn.
 const apart = 1e-7
 
 func (t tree) pure(rows []int32) bool {
 	return !slices.ContainsFunc(rows, func(i int32) bool { return t.y[i] != t.y[rows[0]] })
 }
 
-// sorted returns a copy of the rows, ascending by a column.
+// sorted returns a copy of rows, sorted by a column.
 func (t tree) sorted(rows []int32, column int) []int32 {
 	s := slices.Clone(rows)
 	slices.SortStableFunc(s, func(i, j int32) int {
@@ -97,8 +97,8 @@ func (t tree) best(ctx context.Context, rows []int32) (split, error) {
 	return best, err
 }
 
-// at returns the best split by a column: the maximum of Σ_c l_c²/l + Σ_c r_c²/r, where l_c of l rows on the left and
-// r_c of r on the right have class c. left and right are scratch space.
+// at returns the best split by a column: the maximum of Σ_c l_c²/l + Σ_c r_c²/r, where l_c of the l rows on the left
+// and r_c of the r rows on the right have class c. left and right are scratch space.
 func (t tree) at(rows []int32, column int, left, right []float64) (best split) {
 	clear(left)
 	clear(right)

@@ -1,13 +1,13 @@
 // Package clustgdd condenses a graph to the clusters of its nodes. It implements ClustGDD of Lai et al. (KDD 2025,
 // "Simple yet effective graph distillation via clustering").
 //
-//  1. Features are smoothed: H = (1−α) Σ_{t<T} αᵗÂᵗX. A classifier of two linear layers, without activation, is
-//     trained on H. The best epoch on the validation nodes counts. Z are its logits at all nodes.
+//  1. Features are smoothed: H = (1−α) Σ_{t<T} αᵗÂᵗX. A classifier of two linear layers, without activation, is trained
+//     on H. The epoch with the best validation accuracy counts. Z holds its logits at all nodes.
 //  2. k-means clusters the rows of Z. A condensed node is a cluster. F is the mean of H over each cluster, y′ the class
 //     of the cluster, and A′_ab = Σ_{u∈a,v∈b} Â_uv/(|a||b|).
 //  3. For each class c, Â becomes a graph Â_c: its entries w_uv are multiplied by the cosine of the logits, and only
-//     the share EdgeShare with the largest p_uc·p_vc·(w_uv/d_u + w_uv/d_v) remain. p is the softmax of Z, and the last
-//     factor bounds the effective resistance. Compressing Â_c as in step 2 gives S_c.
+//     the fraction EdgeShare with the largest p_uc·p_vc·(w_uv/d_u + w_uv/d_v) remains. p is the softmax of Z, and the
+//     last factor bounds the effective resistance. Compressing Â_c as in step 2 gives S_c.
 //  4. A second classifier of this kind is trained on H at the training nodes and, at the same time, on the synthetic
 //     features F_c = (1−α) Σ_{t<T′} αᵗS_cᵗF of each class graph. Besides the cross entropies, the predictions for all
 //     F_c must agree. The gradient with respect to F moves an augmentation Δ. X′ = F + Scale·Δ.
@@ -17,14 +17,14 @@
 //   - It clusters all nodes together, and a cluster has the class that its centre predicts. A class may then have no
 //     node, or more than it has training nodes. Here each class has its budget (partition.Budgets): k-means clusters
 //     the nodes of each predicted class. Training nodes count for their own class.
-//   - It normalises A′ twice, once more than a GNN does. Here A′ is left to the GNN.
-//   - It drops hidden units in the first epoch of step 4 only. Here step 4 drops none.
+//   - It normalises A′, and then the GNN does so again. Here only the GNN normalises A′.
+//   - It uses dropout in the first epoch of step 4 only. Here step 4 has no dropout.
 //   - If no feature is negative, features are divided by their mean row sum while learning, as for the other baselines.
 //     The authors divide each row by its sum.
 //
 // Three properties of the program are kept. The synthetic features are computed once, before Δ changes, so that
-// gradients are those at Δ = 0. The last Δ counts, and not that of the best epoch on the validation nodes, because the
-// program keeps a reference to it. The weight decay of the first classifier is 0, because it has no activation.
+// gradients are those at Δ = 0. The last Δ counts, not the Δ with the best validation accuracy, because the program
+// keeps a reference instead of a copy. The weight decay of the first classifier is 0, because it has no activation.
 package clustgdd
 
 import (
@@ -57,8 +57,8 @@ type clustGDD struct {
 	CondensedTerms int `json:"condensed_terms"`
 	// Alpha is α, at least 0 and below 1.
 	Alpha float64 `json:"alpha"`
-	// Hidden is the number of hidden units of both classifiers, at least 1. Rate is their step size of Adam, above 0. A
-	// tenth of it applies from half of the epochs on.
+	// Hidden is the number of hidden units of both classifiers, at least 1. Rate is their step size of Adam, above 0. In
+	// the second half of the epochs it is a tenth of this.
 	Hidden int     `json:"hidden"`
 	Rate   float64 `json:"lr_model"`
 	// PretrainEpochs is the number of epochs of the first classifier, at least 1. Dropout is its share of dropped hidden
@@ -67,15 +67,17 @@ type clustGDD struct {
 	Dropout        float64 `json:"dropout"`
 	// EdgeShare is the share of the entries of Â in the graph of each class, from 0 to 1.
 	EdgeShare float64 `json:"edge_share"`
-	// Epochs is the number of epochs of step 4, at least 0. FeatureRate is the step size of Adam on Δ, above 0. A tenth of
-	// it applies from half of the epochs on. Decay is the weight decay of Δ and of the second classifier, at least 0.
+	// Epochs is the number of epochs of step 4, at least 0. FeatureRate is the step size of Adam on Δ, above 0. In the
+	// second half of the epochs it is a tenth of this. Decay is the weight decay of Δ and of the second classifier, at
+	// least 0.
 	Epochs      int     `json:"epochs"`
 	FeatureRate float64 `json:"lr_feat"`
 	Decay       float64 `json:"weight_decay"`
 	// Scale is the factor of Δ, at least 0.
 	Scale float64 `json:"scale"`
-	// LabelWeight is the weight of the cross entropy on synthetic features, and Consistency that of their agreement. Both
-	// are at least 0. Temperature, above 0, sharpens the mean prediction that the others must match.
+	// LabelWeight is the weight of the cross entropy on synthetic features. Consistency is the weight of the agreement of
+	// their predictions. Both are at least 0. Temperature, above 0, sharpens the mean prediction that the predictions must
+	// match.
 	LabelWeight float64 `json:"label_weight"`
 	Consistency float64 `json:"consistency"`
 	Temperature float64 `json:"temperature"`
@@ -189,8 +191,8 @@ func (m clustGDD) work(ctx context.Context, task *rival.Task) (*condense.Condens
 	return &condense.Condensed{X: x, Adj: q.adjacency().Sparse(), Y: found.Y, Members: found.Members}, nil
 }
 
-// predicted returns the class of each node: of a training node its label, and of another the class with the largest
-// logit among those with condensed nodes.
+// predicted returns a class for each node: the label of a training node, and for any other node the class with the
+// largest logit among the classes that have condensed nodes.
 func predicted(g *graph.Graph, z *mat.Dense, budget []int) []int32 {
 	y := make([]int32, z.Rows)
 	for v := range y {

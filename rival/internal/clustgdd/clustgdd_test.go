@@ -36,7 +36,7 @@ func TestSmooth(t *testing.T) {
 	learntest.Close(t, "H", got, want, rounding)
 }
 
-// clustered returns a graph of 48 nodes, ten clusters of it and random logits for three classes.
+// clustered returns a graph of 48 nodes, its clusters and random logits for three classes.
 func clustered(t *testing.T) (g *graph.Graph, members *mat.CSR, z *mat.Dense) {
 	g = learntest.Begin(t).Graph
 	c := mat.NewDense(10, g.Nodes())
@@ -58,7 +58,7 @@ func clustered(t *testing.T) (g *graph.Graph, members *mat.CSR, z *mat.Dense) {
 	return g, kept.Sparse(), z
 }
 
-// compressed returns CᵀWC without its diagonal, where the columns of C are the means over the clusters.
+// compressed returns CᵀWC without its diagonal, where Cᵀ averages over the clusters.
 func compressed(members *mat.CSR, w *mat.Dense) *mat.Dense {
 	c := members.Dense()
 	for a := range c.Rows {
@@ -87,7 +87,7 @@ func TestAdjacency(t *testing.T) {
 }
 
 // TestClassGraphs compares the graphs of the classes with dense matrices whose entries are sorted by their scores. The
-// scores of (u, v) and (v, u) are equal, so the share is one that takes both or none of them.
+// scores of (u, v) and (v, u) are equal, so an edge remains only if the share has room for both entries.
 func TestClassGraphs(t *testing.T) {
 	g, members, z := clustered(t)
 	n := g.Nodes()
@@ -247,7 +247,7 @@ func TestPretrain(t *testing.T) {
 	}
 }
 
-// TestRefinement checks that Δ is bounded by the step sizes of Adam, and that no epochs leave F as it is.
+// TestRefinement checks that Δ is bounded by the step sizes of Adam, and that F does not change without epochs.
 func TestRefinement(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	m := newClustGDD()

@@ -18,7 +18,7 @@ type quotient struct {
 	entries  []entry   // the entries of Â on and above the diagonal
 }
 
-// entry is an entry of Â, for u ≤ v.
+// entry is entry (u, v) of Â, where u ≤ v.
 type entry struct {
 	u, v   int32
 	weight float32

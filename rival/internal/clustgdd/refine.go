@@ -61,7 +61,7 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 //
 //	CE(H, y) + LabelWeight·Σ_c CE(F_c, y′) + Consistency·Temperature/C·Σ_c ‖P_c − Q‖²,
 //
-// where Q is the mean of P_c, raised to the power 1/Temperature and normalised. Q is constant for the gradient.
+// where Q is the mean of P_c, raised to the power 1/Temperature and normalised. The gradient treats Q as constant.
 func (r *refinement) gradient(t *autodiff.Tape, c classifier) (loss float64, grad []*mat.Dense) {
 	t.Reset()
 	w1, b1, w2, b2, x := t.Var(c.W1), t.Var(c.B1), t.Var(c.W2), t.Var(c.B2), t.Var(r.x)

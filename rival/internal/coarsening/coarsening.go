@@ -41,7 +41,7 @@ const (
 type vn struct {
 	// Eigenpairs is K, the number of eigenpairs of each component's Laplacian that the cost preserves, from 1 to 100.
 	Eigenpairs int `json:"eigenpairs"`
-	// OwnWeights divides the weights of A′ by the weight of the edges inside the super-nodes.
+	// OwnWeights divides A′_ij by √(m_i·m_j), where m_i is the number of nodes in super-node i plus the weights inside it.
 	OwnWeights bool `json:"own_weights"`
 	// Memory limits the memory that the method uses.
 	Memory rival.Memory `json:"memory"`
@@ -57,7 +57,7 @@ func (m vn) Check(g *graph.Graph, nodes int) error {
 		return err
 	}
 	n, e, k := float64(g.Nodes()), float64(g.Adj.NNZ()), float64(m.Eigenpairs)
-	// Rows of A and of the iteration, and the edges of two graphs, of the Laplacian and of the candidates.
+	// A and the vectors of the iteration; the edges of two graphs, the Laplacian and the candidates; X′.
 	bytes := n*(8*5*(k+spare)+200) + e*(3*16+8) + 4*float64(nodes)*float64(g.Features())
 	return m.Memory.Fits(fmt.Sprintf("vn on %s nodes", digits.Group(g.Nodes())), bytes)
 }
@@ -97,8 +97,8 @@ func (m vn) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, e
 	return c.reduce(ctx, task, m.OwnWeights, groups, merged)
 }
 
-// reduce merges the groups of super-nodes that groups returns until the condensed nodes of the task are left, and
-// returns the condensed graph. It calls merged after each merge with the new super-node of each old one.
+// reduce merges the groups of super-nodes that groups returns until task.Nodes super-nodes are left, and returns the
+// condensed graph. After each merge it calls merged. place[i] is the new super-node of the old one i.
 func (c *coarse) reduce(
 	ctx context.Context, task *rival.Task, ownWeights bool, groups func(c *coarse) ([][]int32, error),
 	merged func(c, next *coarse, place []int32) error,
@@ -130,7 +130,7 @@ type acm struct {
 	// PairsPerLevel is the largest number of pairs that are merged before all costs are recomputed, at least 0. 0 means
 	// 250 or a twentieth of the super-nodes, whichever is more.
 	PairsPerLevel int `json:"pairs_per_level"`
-	// OwnWeights divides the weights of A′ by the weight of the edges inside the super-nodes.
+	// OwnWeights divides A′_ij by √(m_i·m_j), where m_i is the number of nodes in super-node i plus the weights inside it.
 	OwnWeights bool `json:"own_weights"`
 	// Memory limits the memory that the method uses.
 	Memory rival.Memory `json:"memory"`

@@ -147,7 +147,7 @@ func TestNext(t *testing.T) {
 	rows = mattest.Must(next.next(t.Context(), rows, place))
 	check("after", next, rows)
 
-	// With one eigenpair, A is a multiple of CA. The rows of CA are sums over √|S|.
+	// With one eigenpair, the new A is a multiple of CA. A row of CA is a sum over S, divided by √|S|.
 	rows = mattest.Must(c.spectrum(t.Context(), 1))
 	got := mattest.Must(next.next(t.Context(), rows, place))
 	group, single := (rows[0][0]+rows[1][0]+rows[2][0])/math.Sqrt(3), rows[30][0]

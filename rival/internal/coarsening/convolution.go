@@ -23,7 +23,7 @@ const (
 	components = 10
 	// within is the number of nearest neighbours from which a super-node chooses its partner.
 	within = 25
-	// globally is the share of all these neighbour pairs, the closest ones, that are added to the pairs.
+	// globally is the fraction of all neighbour pairs, the closest ones, that are also candidates.
 	globally = 0.001
 )
 
@@ -50,7 +50,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 		basis.Data[i] = float32(random.NormFloat64())
 	}
 	var image, back mat.Dense
-	for range 4 { // of subspace iteration
+	for range 4 { // steps of subspace iteration
 		mat.Mul(&image, h, basis)
 		mat.MulTA(&back, h, &image)
 		if basis, err = factor.Orthonormal(ctx, &back); err != nil {
@@ -139,8 +139,8 @@ func (c *coarse) convolution(ctx context.Context, x *mat.Dense) (*convolution, e
 	})
 }
 
-// cost returns how much merging i and j changes the convolution. This is the L1 distance of both rows to the row of the
-// new super-node, plus a bound on the change of all other rows:
+// cost returns how much merging i and j changes the convolution. This is the L1 distance of rows i and j from row w of
+// the new super-node, plus a bound on the change of all other rows:
 //
 //	‖h_i − h_w‖₁ + ‖h_j − h_w‖₁ + Σ_{l≠i,j} S_ll·(A_li·‖S_ww·x_w − S_ii·x_i‖₁ + A_lj·‖S_ww·x_w − S_jj·x_j‖₁).
 func (v *convolution) cost(i, j int) float64 {
@@ -180,8 +180,8 @@ func (v *convolution) apply(x [][]float64) [][]float64 {
 	return h
 }
 
-// pairs returns candidate pairs by ascending cost. These are each super-node with the nearest one that it may be merged
-// with, and the nearest pairs overall.
+// pairs returns candidate pairs by ascending cost. The candidates are, for each super-node, the pair with the nearest
+// one that it may be merged with, and the closest pairs overall.
 func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) ([]pair, error) {
 	found, err := neighbours(ctx, points, rival.Consecutive(v.nodes()), within)
 	if err != nil {

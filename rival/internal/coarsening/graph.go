@@ -32,7 +32,7 @@ type coarse struct {
 	class []int32
 	// labelled is the number of super-nodes with a class.
 	labelled int
-	// components holds the connected components, each ascending, as long as each super-node is a single node.
+	// components holds the connected components, each ascending. It is nil after a merge.
 	components [][]int32
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 )
 
-// spectrum returns A = UΛ^-½, with one row for each super-node of c. U and Λ are the k smallest eigenvalues above 0 of
-// the Laplacian of each component, and their eigenvectors.
+// spectrum returns A = UΛ^-½, with one row for each super-node of c. For each component, Λ holds the k smallest
+// eigenvalues above 0 of its Laplacian, and U the eigenvectors.
 func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
 	rows := zeros(c.nodes(), k)
 	place := make([]int32, c.nodes())
@@ -42,8 +42,8 @@ func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
 	return rows, nil
 }
 
-// next returns A for c after a merge: B(BᵀLB)^-½ with B = CA. rows are the rows of A before the merge, and place is the
-// new super-node of each. Row j of C is 1/√|S| at the super-nodes S that became j (Loukas 2019, §3).
+// next returns A for c after a merge: B(BᵀLB)^-½ with B = CA. rows holds A before the merge, and place the new
+// super-node of each row. Row j of C is 1/√|S| at the super-nodes S that became j (Loukas 2019, §3).
 func (c *coarse) next(ctx context.Context, rows [][]float64, place []int32) ([][]float64, error) {
 	k := len(rows[0])
 	b, size := zeros(c.nodes(), k), make([]float64, c.nodes())
@@ -88,8 +88,8 @@ func (c *coarse) next(ctx context.Context, rows [][]float64, place []int32) ([][
 //
 //	‖BᵀL_S B‖_F/(|S|−1),  B = (I − 11ᵀ/|S|)A_S,  L_S = diag(2·deg − W_S1) − W_S,
 //
-// where deg are the degrees in the full graph and W_S the weights inside S (Loukas 2019, §4). inside is scratch memory
-// that must be all false.
+// where deg holds the degrees in the full graph, and W_S the weights inside S (Loukas 2019, §4). inside is scratch
+// space. All its entries must be false.
 func (c *coarse) cost(rows [][]float64, degree []float64, set []int32, inside []bool) float64 {
 	k := len(rows[0])
 	mean := make([]float64, k)
@@ -131,7 +131,7 @@ type candidate struct {
 	centre int32
 }
 
-// queue is a heap.Interface of candidates by cost, and then by centre.
+// queue is a heap of candidates, ordered by cost and then by centre.
 type queue []candidate
 
 // Len returns the number of candidates. Len, Less, Swap, Push and Pop implement heap.Interface.
@@ -156,7 +156,7 @@ func (q queue) Less(a, b int) bool {
 }
 
 // allowed returns the members of a set that may be merged: unlabelled super-nodes, and the first 1 + fall super-nodes
-// of one class. This class is the one of the centre, or the most frequent class if the centre has none.
+// of one class. This is the class of the centre, or the most frequent class if the centre has none.
 func (c *coarse) allowed(set []int32, classes, fall int) []int32 {
 	class := c.class[set[0]]
 	if class == graph.Unlabelled {

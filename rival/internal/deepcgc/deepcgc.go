@@ -1,30 +1,30 @@
 // Package deepcgc condenses a graph to clusters in the latent space of an invertible network. It implements DeepCGC of
 // Gao et al. (TKDE 2026, "DeepCGC: Unveiling the Deep Clustering Mechanism of Fast Graph Condensation").
 //
-//  1. Features are propagated: H = ÂᴷX. The closed-form classifier of cgc predicts all nodes. Nodes that are in no
-//     split, and among the PseudoLabels·n of which it is most certain, join the n training nodes with the predicted
-//     class.
+//  1. Features are propagated: H = ÂᴷX. The closed-form classifier of cgc predicts the class of every node. Of the
+//     PseudoLabels·n most certain nodes, those in no split join the n training nodes, with the predicted class.
 //
 //  2. f is an invertible network (NICE; Dinh et al., ICLR 2015): the columns of H are divided into those at even and at
 //     odd positions, and each layer adds a function of one half to the other. Z = f(H).
 //
 //  3. k-means divides the rows of Z of each class into as many groups as the class has condensed nodes. M averages over
-//     the groups, and W = C = MZ are their prototypes. Each epoch is a step of Adam on
+//     the groups. C = MZ are their prototypes, and W is a copy of C. Each epoch is a step of Adam on
 //
 //     CE(cos(z_i, w_j)/T, group of i) + δ·KL(softmax cos(Z, W), softmax cos(f(H̃), W)) + σ/N′²·‖PPᵀ − I‖².
 //
-//     CE is the mean over the training nodes, KL that over all nodes and prototypes, with a constant first argument.
-//     H̃ is H with random columns set to 0, and P holds the rows of C divided by their norms.
+//     CE is the mean over the training nodes, KL the mean over all nodes and prototypes. The gradient treats the first
+//     argument of KL as constant. H̃ is H with random columns set to 0, and P holds the rows of C divided by their
+//     norms.
 //
 //  4. From epoch Warmup on, the groups are formed anew every UpdateEvery epochs. Three rounds of Sinkhorn's algorithm
 //     on exp(cos(Z, W)/ε) balance the groups of a class, and each node joins the group with its largest entry.
 //
 //  5. The condensed embeddings are H′ = f⁻¹(C). A′ and X′ follow from them as in cgc. With the default threshold there
-//     are no edges, and X′ = H′: this is the authors' DeepCGC-X, with figures within 0.3 points of the other.
+//     are no edges, and X′ = H′: this is the authors' DeepCGC-X, whose accuracies are within 0.3 points of DeepCGC's.
 //
-// What differs from the authors' program: if step 4 would leave a group empty, the class keeps its groups;
-// k-means starts from k-means++; X′ minimises the objective of cgc (theirs has Â′³ and a normalised Laplacian).
-// As there, W is learnt in the first epoch, and from the second on it is C after each epoch.
+// What differs from the authors' program: if step 4 would leave a group empty, the class keeps its groups; k-means
+// starts from k-means++; X′ minimises the objective of cgc (theirs has Â′³ and a normalised Laplacian). As in that
+// program, W is learnt in the first epoch, and from the second on it is set to C after each epoch.
 package deepcgc
 
 import (
@@ -48,18 +48,18 @@ import (
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method { return []condense.Method{newDeepCGC()} }
 
-// deepCGC condenses a graph to the groups of each class in the latent space of an invertible network, which it learns
-// so that the groups are apart. Source: Gao et al., DeepCGC: unveiling the deep clustering mechanism of fast graph
-// condensation (TKDE 2026).
+// deepCGC condenses a graph to the groups of each class in the latent space of an invertible network. The network is
+// learnt so that the groups are well separated. Source: Gao et al., DeepCGC: unveiling the deep clustering mechanism of
+// fast graph condensation (TKDE 2026).
 type deepCGC struct {
 	// Hops is K, the number of propagation steps, from 0 to 20.
 	Hops int `json:"hops"`
 	// PseudoLabels limits the nodes with predicted classes, as a multiple of the number of training nodes. At least 0.
 	PseudoLabels float64 `json:"pseudo_labels"`
-	// Layers is the number of layers of f, at least 1, and Hidden the number of hidden units of each, at least 1.
+	// Layers is the number of layers of f. Hidden is the number of hidden units of each layer. Both are at least 1.
 	Layers int `json:"layers"`
 	Hidden int `json:"hidden"`
-	// Epochs is the number of epochs, at least 0. Rate is the step size of Adam, above 0, and Decay its weight decay, at
+	// Epochs is the number of epochs, at least 0. Rate is the step size of Adam, above 0. Decay is its weight decay, at
 	// least 0.
 	Epochs int     `json:"epochs"`
 	Rate   float64 `json:"lr_model"`
@@ -68,7 +68,7 @@ type deepCGC struct {
 	// assignment to the next, at least 1.
 	Warmup      int `json:"warmup"`
 	UpdateEvery int `json:"update_every"`
-	// Temperature is T, above 0. Epsilon is ε, from 0.01 to 10: the smaller it is, the less the sizes of groups agree.
+	// Temperature is T, above 0. Epsilon is ε, from 0.01 to 10: the smaller it is, the more the sizes of groups differ.
 	Temperature float64 `json:"temperature"`
 	Epsilon     float64 `json:"epsilon"`
 	// Consistency is δ and Separation is σ. Both are at least 0. Noise is the probability that a column of H̃ is 0, at
@@ -191,7 +191,7 @@ func (m deepCGC) work(ctx context.Context, task *rival.Task) (*condense.Condense
 	return small, err
 }
 
-// propagate returns X … ÂᴷX of all nodes.
+// propagate returns X, ÂX, …, ÂᴷX of all nodes.
 func (m deepCGC) propagate(ctx context.Context, g *graph.Graph) (h []*mat.Dense, err error) {
 	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: m.Hops},
 		propagate.Input{Adj: g.Adj, X: g.X, Rows: memory.Range(0, g.Nodes()), Mapped: g.Mapped})

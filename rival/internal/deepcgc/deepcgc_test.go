@@ -90,7 +90,7 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// TestObjective checks that the objective and its gradients are the sums of those of its terms.
+// TestObjective checks that the objective and its gradients are sums over its terms.
 func TestObjective(t *testing.T) {
 	m := brief()
 	m.Noise = 0
@@ -138,7 +138,7 @@ func slopes(t *testing.T, what string, p *mat.Dense, f func() (float64, *mat.Den
 	}
 }
 
-// TestPool checks that only nodes in no split join the training nodes, as many as are among the most certain nodes.
+// TestPool checks which nodes join the training nodes: the nodes in no split that are among the most certain ones.
 func TestPool(t *testing.T) {
 	g := *learntest.Begin(t).Graph
 	g.Split = graph.Split{Train: g.Split.Train[:6], Val: []int32{40}, Test: []int32{41, 42}}
@@ -162,8 +162,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestBalanced checks that rows which all prefer one column are divided between the columns, and that clear preferences
-// of equally many rows stay.
+// TestBalanced checks that rows which all prefer one column are divided between the columns, and that rows with clear
+// and balanced preferences get their favourite columns.
 func TestBalanced(t *testing.T) {
 	for _, c := range []struct {
 		rows [][]float64
@@ -190,7 +190,7 @@ func TestSingleNodes(t *testing.T) {
 	learntest.Close(t, "X′", small.X, want, 1e-5)
 }
 
-// TestEdges checks that a threshold below 1 gives A′ and another X′.
+// TestEdges checks that a threshold below 1 gives edges and changes X′.
 func TestEdges(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	m := brief()

@@ -25,8 +25,8 @@ type pool struct {
 	trained  int // the number of training nodes
 }
 
-// pool returns the training nodes, and nodes outside of the splits of whose class the classifier is certain. h holds
-// the embeddings of all nodes.
+// pool returns the training nodes and those nodes in no split that are among the most certain predictions. h holds the
+// embeddings of all nodes.
 func (m deepCGC) pool(ctx context.Context, g *graph.Graph, h []*mat.Dense) (pool, error) {
 	p := pool{nodes: slices.Clone(g.Split.Train), y: g.Labels(g.Split.Train), trained: len(g.Split.Train)}
 	taken := make([]bool, g.Nodes())
@@ -110,10 +110,10 @@ func (m deepCGC) learner(h *mat.Dense, p pool, budget []int, src rand.Source) *l
 	return l
 }
 
-// members is M: the average over the nodes of the pool in each group.
+// members is M, which averages over the pool nodes of each group.
 type members struct{ *learn.Sparse }
 
-// averages returns M for the group of each node.
+// averages returns M for k groups. groups[i] is the group of pool node i.
 func averages(groups []int32, k int) members {
 	of := make([][]int32, k)
 	for i, j := range groups {
@@ -213,8 +213,8 @@ func (l *learner) embeddings() *mat.Dense {
 	return flow(learn.Put(t, l.network), l.prototypes(t).put(t), true).values().join()
 }
 
-// gradients returns the objective, without the terms that are constant, and its gradients with respect to the network
-// and to W. They are valid until the next use of t.
+// gradients returns the objective, without its constant terms, and its gradients with respect to the network and to W.
+// They are valid until the next use of t.
 func (l *learner) gradients(t *autodiff.Tape, noise *rand.Rand) (loss float64, gradients []*mat.Dense) {
 	t.Reset()
 	network, w := learn.Put(t, l.network), l.centres.put(t)
@@ -256,8 +256,8 @@ func (l *learner) gradients(t *autodiff.Tape, noise *rand.Rand) (loss float64, g
 	return loss, gradients
 }
 
-// divergence returns the share of some nodes, with embeddings x, in the second term of the objective: the cross entropy
-// instead of the divergence, which differs from it by a constant.
+// divergence returns the part of the objective's second term that is due to the nodes with embeddings x. It uses the
+// cross entropy, which differs from the divergence by a constant.
 func (l *learner) divergence(network []*autodiff.Var, w pair, x, kept halves) *autodiff.Var {
 	t := w[0].Tape()
 	values := t.Values()
@@ -305,7 +305,7 @@ func (l *learner) regroup(t *autodiff.Tape) {
 }
 
 // balanced returns the column of the largest entry of each row after three rounds of Sinkhorn's algorithm, which scales
-// the columns and then the rows to sums that are equal. It changes the rows, whose k numbers are above 0.
+// the columns and then the rows to equal sums. It changes the rows. Each row has k numbers above 0.
 func balanced(rows [][]float64, k int) []int {
 	const rounds = 3
 	for range rounds {

@@ -73,11 +73,11 @@ func (p pair) unit() pair {
 // coupling is a layer of the network: one half of its input plus V·LeakyReLU(W·other half + a) + b.
 type coupling struct{ w, a, v, b *mat.Dense }
 
-// parameters of a layer, in this order.
+// perLayer is the number of matrices in a coupling. A list of parameters has them in the order of the fields.
 const perLayer = 4
 
-// newCoupling returns a layer for an input with from columns in the half that it reads and to columns in the other. The
-// authors' program multiplies all columns, those of the other half as zeros, so that weights are drawn for all.
+// newCoupling returns a layer that reads the half with from columns and changes the half with to columns. The bound of
+// the random weights counts all from+to columns: the authors' program reads all, with the changed half as zeros.
 func newCoupling(from, to, hidden int, src rand.Source) coupling {
 	return coupling{
 		learn.Uniform(mat.NewDense(from, hidden), from+to, src), learn.Uniform(mat.NewDense(1, hidden), from+to, src),

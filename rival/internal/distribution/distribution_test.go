@@ -74,7 +74,7 @@ func TestRealMeans(t *testing.T) {
 	}
 }
 
-// begun returns the objective of SimGC with a small teacher and a threshold that removes edges, and X′ and A′ for it.
+// begun returns a start, the objective of SimGC with a small teacher and a threshold that removes edges, and A′.
 func begun(t *testing.T, hops int) (*learn.Start, *moments, *mat.Dense) {
 	t.Helper()
 	s, m := learntest.Begin(t), newSimGC()
@@ -85,7 +85,7 @@ func begun(t *testing.T, hops int) (*learn.Start, *moments, *mat.Dense) {
 
 func TestMomentsDifferences(t *testing.T) {
 	s, o, a := begun(t, 2)
-	o.Smoothness = 5 // so that the gradient by A′ is well above the rounding errors of the objective
+	o.Smoothness = 5 // so that the gradient with respect to A′ is well above the rounding errors of the objective
 	learntest.Differences(t, "simgc", s.X, a, 4e-3, 2e-2, func() (float64, *mat.Dense, *mat.Dense) {
 		return o.match(s.X, a)
 	})

@@ -1,5 +1,6 @@
-// Package distribution condenses a graph by matching distributions: GCDM, GCDM-X and SimGC. They learn X′ and A′ =
-// PGE(X′) so that the embeddings of each class have similar moments on the condensed and the original graph.
+// Package distribution condenses a graph by matching distributions: GCDM, GCDM-X and SimGC. They learn X′ and, except
+// for GCDM-X, A′ = PGE(X′), so that the embeddings of each class have similar moments on the condensed and the original
+// graph.
 //
 // docs/notes/2026-11-baselines.md explains what the papers leave open and where cgc departs from their programs.
 package distribution
@@ -139,7 +140,7 @@ func (m Means) run(
 	})
 }
 
-// meansLearner is the Learner of GCDM and GCDMX.
+// meansLearner is the Learner of GCDM and GCDM-X.
 type meansLearner struct {
 	*learn.Pair
 	means *means
@@ -230,8 +231,8 @@ func (e *means) real() {
 	mat.Mul(&e.mean, e.share, &e.hidden)
 }
 
-// match returns the objective and its gradients with respect to X′ and A′. real must be called first. dx is nil unless
-// features is set. da is nil for A′ = I.
+// match returns the objective and its gradients with respect to X′ and A′. real must be called first. If a is given and
+// features is not set, dx is nil. If a is nil, da is nil.
 func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat.Dense) {
 	t := e.tape
 	t.Reset()

@@ -32,11 +32,12 @@ import (
 // features. On Cora, where rows sum to 18, α would have to be 18² times as large for rows that sum to 1.
 //
 // Departures from the authors' program (BangHonor/SimGC, SimGC_transductive.py):
-//   - The teacher is the one that the program uses for Cora and Citeseer, on every graph. On others, theirs has three
-//     layers of 256 units with batch normalisation and dropout of ½, or it is an SGC without ReLU (arxiv).
+//   - The teacher is the one that the program uses for Cora and Citeseer, on every graph. On other graphs, their
+//     teacher has three layers of 256 units with batch normalisation and dropout of ½, or is an SGC without ReLU
+//     (arxiv).
 //   - Features of arxiv are standardised by the program; here this is left to the user.
-//   - A GCN with ReLU and 256 units chooses the iterate. On Cora and Citeseer, theirs has 2048 units and no ReLU. It
-//     validates every 100 steps, and the student of 3000 steps that is best on validation nodes is the one reported.
+//   - A GCN with ReLU and 256 units chooses the iterate. On Cora and Citeseer, theirs has 2048 units and no ReLU. Their
+//     program validates every 100 steps and reports the student with the best validation accuracy in 3000 steps.
 type simGC struct {
 	// Epochs is the number of steps, at least 1.
 	Epochs int `json:"epochs"`
@@ -114,7 +115,7 @@ func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 	})
 }
 
-// teacherStream is the random stream of the teacher's weights, noiseStream that of the initial X′.
+// teacherStream is the random stream of the teacher's weights. noiseStream is the stream of the initial X′.
 const (
 	teacherStream = 1<<40 + 1
 	noiseStream   = 1<<40 + 5
@@ -138,7 +139,7 @@ type moments struct {
 	simGC
 	tape               *autodiff.Tape
 	means, spread      *mat.Dense // of the training nodes of each class: classes × (K+1)·d
-	share, spreadShare *mat.Dense // n′_c/N′, 1 × classes, and the same with 0 for classes of one node
+	share, spreadShare *mat.Dense // n′_c/N′, 1 × classes; spreadShare has 0 for a class of one node
 	y                  *mat.Dense // one-hot labels
 	own                *mat.Dense // learn.Start.Averages
 	labels             []int32
@@ -193,8 +194,8 @@ func newMoments(ctx context.Context, s *learn.Start, m simGC, src rand.Source) (
 // lesson is the number of steps of the teacher between two validations.
 const lesson = 50
 
-// teach returns the weights of a teacher that is trained on the given nodes: those with the best
-// validation accuracy, or the last ones if there are no validation nodes.
+// teach returns the weights of a teacher that is trained on train: those with the best validation accuracy, or the last
+// ones if there are no validation nodes.
 func (m simGC) teach(ctx context.Context, s *learn.Start, train *learn.TwoLayers, src rand.Source) (
 	best learn.Weights, err error,
 ) {
@@ -281,7 +282,7 @@ func (o *moments) distance(z *autodiff.Var) *autodiff.Var {
 }
 
 // smooth returns −β·Σ_ij A_ij·s_ij/Σ_ij A_ij for A = kept, or 0 if A is 0. It adds the gradients to dx and, for the
-// edges, to da. A tape would hold several rows of d numbers for each edge.
+// edges, to da. A tape would store several rows of d numbers for each edge.
 func (o *moments) smooth(x, dx, da *mat.Dense) float64 {
 	n, d := x.Dims()
 	var weight, sum float64

@@ -8,7 +8,7 @@ import (
 )
 
 // iterations is the largest number of iterations of a run. A run ends earlier if the memberships change by less than
-// settled (the square root of the sum of squares). least is the smallest squared distance.
+// settled (the square root of the sum of squares). least is the lower bound of squared distances.
 const (
 	iterations = 300
 	settled    = 1e-8
@@ -27,11 +27,11 @@ type class struct {
 	best *run
 }
 
-// run is the result of one run of fuzzy c-means: k·n numbers, those of centre 0 first.
+// run is the result of one run of fuzzy c-means.
 type run struct {
 	restart   int
 	objective float64
-	of        []float64 // centre j is Σ_i of[j·n+i]·row i, with a sum of 1
+	of        []float64 // centre j is Σ_i of[j·n+i]·row i; these weights sum to 1
 }
 
 // shares returns the share of each of n rows in centre j.
@@ -68,7 +68,7 @@ func (c *class) prepare(ctx context.Context) error {
 	return nil
 }
 
-// mean sets dst to the mean of the rows with the given shares.
+// mean sets dst to the mean of the rows, weighted by shares.
 func (c *class) mean(dst, shares []float64) {
 	clear(dst)
 	for i, row := range c.rows {
@@ -109,8 +109,8 @@ func (c *class) distances(dst, shares, scratch []float64) {
 	}
 }
 
-// run clusters c once. It begins with memberships in k random rows, and all but the first restart of a fuzzy clustering
-// with random memberships. The only error is ctx.Err().
+// run clusters c once. The first run, and every run with Fuzziness 1, starts from k random rows as centres. Other runs
+// start from random memberships. The only error is ctx.Err().
 func (m gecc) run(ctx context.Context, c *class, restart int, random *rand.Rand) (*run, error) {
 	n, k := len(c.rows), c.k
 	r := &run{restart: restart, of: make([]float64, k*n)}
@@ -184,7 +184,7 @@ func weigh(shares, weights []float64, random *rand.Rand) {
 	}
 }
 
-// members holds the memberships of n rows in k clusters: k·n numbers, those in cluster 0 first.
+// members holds the memberships of n rows in k clusters. Each list has k·n numbers, those of cluster 0 first.
 type members struct {
 	n, k     int
 	u, power []float64 // u_ji and u_jiᵐ
@@ -193,7 +193,7 @@ type members struct {
 func newMembers(n, k int) *members { return &members{n, k, make([]float64, k*n), make([]float64, k*n)} }
 
 // nearest sets u for squared distances d: u_ji = d_ji^(−1/(m−1)) / Σ_l d_li^(−1/(m−1)). With m = 1, the nearest centre
-// gets 1, the first one in case of a tie.
+// gets 1. Ties go to the first centre.
 func (s *members) nearest(d []float64, m float64) {
 	for i := range s.n {
 		nearest := i
@@ -213,7 +213,7 @@ func (s *members) nearest(d []float64, m float64) {
 		for at := i; at < len(d); at += s.n {
 			q := smallest / max(d[at], least)
 			s.u[at] = math.Exp(math.Log(q) / (m - 1))
-			s.power[at] = q * s.u[at] // its power of m, as m/(m−1) = 1 + 1/(m−1)
+			s.power[at] = q * s.u[at] // the power uᵐ, because m/(m−1) = 1 + 1/(m−1)
 			sum += s.u[at]
 		}
 		power := math.Pow(sum, m)

@@ -1,17 +1,18 @@
 // Package fuzzy condenses a graph to the centres of fuzzy clusters of each class. It implements the static part of
 // GECC of Gong et al. (KDD 2026, "Scalable Graph Condensation with Evolving Capabilities").
 //
-// With F = Σ_l a_l·ÂˡX, the n rows of a class in F, and u_ji the membership of row i in cluster j, fuzzy c-means lowers
+// With F = Σ_l a_l·ÂˡX, the n rows of a class in F, and u_ji the membership of row i in cluster j, fuzzy c-means
+// minimises
 //
 //	Σ_ij u_jiᵐ·‖f_i − c_j‖² with Σ_j u_ji = 1.
 //
-// Of several runs, the one with the lowest sum of this and of balance·Σ_j (Σ_i u_ji − n/k)² is kept. Its k centres are
-// the condensed nodes of the class.
+// Of several runs, the one with the lowest sum of this objective and balance·Σ_j (Σ_i u_ji − n/k)² is kept. Its k
+// centres are the condensed nodes of the class.
 //
-// What differs from the authors' program: the first run starts with memberships as c-means defines them, in k random
-// rows (theirs are divided by sums over the rows); a cluster whose memberships are all 0 restarts at a random row; all
-// hops count in the inductive setting; the nodes of the classes add up to N′. The other part of the paper, which starts
-// the clusters of a graph that has grown from the centres before, is left out.
+// What differs from the authors' program: the first run starts with the memberships that c-means defines for k random
+// rows as centres (theirs are divided by sums over the rows); a cluster whose memberships are all 0 restarts at a
+// random row; all hops are used in the inductive setting; the numbers of nodes of the classes add up to N′. The other
+// part of the paper, which clusters a grown graph starting from the old centres, is left out.
 package fuzzy
 
 import (
@@ -48,8 +49,8 @@ type gecc struct {
 	HopWeights []float64 `json:"hop_weights"`
 	// Fuzziness is m, from 1 to 10. With 1, each row belongs to the nearest centre: k-means.
 	Fuzziness float64 `json:"fuzziness"`
-	// Restarts is the number of runs of which the best is kept, at least 1. Balance is the weight of the differences in
-	// size between clusters in this choice, at least 0.
+	// Restarts is the number of runs, at least 1. The best run is kept. Balance is the weight of differences in cluster
+	// size in this choice, at least 0.
 	Restarts int     `json:"restarts"`
 	Balance  float64 `json:"balance"`
 	// Memory limits the memory for the propagated features of the training nodes and for their memberships.

@@ -24,7 +24,7 @@ func line(t *testing.T, zeros int, places ...float32) *graph.Graph {
 	return mattest.First(b.Graph(t.Context()))
 }
 
-// by condenses g by m.
+// by condenses g with m.
 func by(t *testing.T, m gecc, g *graph.Graph, nodes int) *condense.Condensed {
 	t.Helper()
 	small := mattest.Must(m.Condense(t.Context(), g, nodes, 1))
@@ -47,8 +47,8 @@ func centres(small *condense.Condensed) (places []float32) {
 	return places
 }
 
-// TestBalance compares hard clusters on a line with those worked out by hand. {0, 0, 3, 3} and {9} have the sum of
-// squares 9 and differ by 1.5 from the mean size. {0, 0} and {3, 3, 9} have 24 and differ by 0.5.
+// TestBalance compares hard clusters on a line with clusters worked out by hand. {0, 0, 3, 3} and {9} have the sum of
+// squares 9, and their sizes differ by 1.5 from the mean. {0, 0} and {3, 3, 9} have the sum 24, and differ by 0.5.
 func TestBalance(t *testing.T) {
 	for balance, want := range map[float64][]float32{0: {1.5, 9}, 3: {1.5, 9}, 4: {0, 5}} {
 		small := by(t, of(1, balance), line(t, 0, 0, 0, 3, 3, 9), 2)
@@ -59,8 +59,8 @@ func TestBalance(t *testing.T) {
 }
 
 // TestFixedPoint checks the centres of fuzzy clusters against the equations of c-means, in plain loops, and that the
-// source nodes are those of the centres. The centres must be the same in one dimension and in ten, where distances come
-// from inner products.
+// weighted mean of the source nodes is the centre. The centres must be the same in one dimension and in ten, where
+// distances come from inner products.
 func TestFixedPoint(t *testing.T) {
 	places := []float32{0, 0.5, 1, 2.5, 4, 4.25, 7}
 	for _, fuzziness := range []float64{1.3, 2} {

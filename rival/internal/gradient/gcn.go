@@ -127,7 +127,7 @@ type forward struct {
 	gram    *autodiff.Var // Z′·Z′ᵀ, shared by all classes; computed only if A′ is not I
 }
 
-// forward resets the tape.
+// forward computes the logits of the condensed nodes. It resets the tape.
 func (o *convolution) forward(x, a *mat.Dense) (f forward) {
 	t := o.tape
 	t.Reset()
@@ -213,8 +213,8 @@ func (o *convolution) matchClass(f forward, c int) *autodiff.Var {
 	return loss
 }
 
-// tiny is added to squared lengths, because the square root has no derivative at 0. A column has length 0 if all its
-// units are inactive.
+// tiny is added to squared lengths, because the square root has no derivative at 0. A column has length 0 if its unit
+// is inactive at all nodes.
 const tiny = 1e-14
 
 // cosines returns Σ_k 1 − inner_k/(√real_k·√squares_k + 10⁻⁶).

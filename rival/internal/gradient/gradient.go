@@ -1,7 +1,7 @@
 // Package gradient condenses a graph by matching gradients: GCond, GCond-X, DosCond, MSGC and SGDD.
 //
-// These methods learn X′ and A′, which is PGE(X′) or a graphon (SGDD), so that a relay model has similar parameter
-// gradients on the condensed and on the original graph:
+// These methods learn X′ and A′ so that a relay model has similar parameter gradients on the condensed and on the
+// original graph. A′ is PGE(X′), a graphon (SGDD) or I (GCond-X). The objective is
 //
 //	min Σ_θ Σ_c n′_c/max n′ · D(∇_θ ℓ_c(A, X), ∇_θ ℓ_c(A′, X′)),
 //
@@ -34,7 +34,7 @@ func Methods() []condense.Method {
 	return []condense.Method{newGCond(), x, newDosCond(), newMSGC(), newSGDD()}
 }
 
-// SGC and GCN are the names of the relays, Cosine and MSE those of the distances.
+// SGC and GCN are the names of the relays. Cosine and MSE are the names of the distances.
 const (
 	SGC    = "sgc"
 	GCN    = "gcn"
@@ -141,7 +141,7 @@ func (m gcondX) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, nil, m.Memory, nodes, m.Choice.Check())
 }
 
-// check returns an error for each parameter that is out of range, and errs. If there is none, it checks the memory that
+// check returns errs, and an error for each parameter that is out of range. If there is none, it checks the memory that
 // a run needs. A nil structure means A′ = I.
 func (m Matching) check(
 	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int, errs ...error,

@@ -22,11 +22,11 @@ import (
 type graphon struct {
 	share         float32 // ε
 	edges, points *stream // c and g
-	plan          *plan   // what the structural term learns; nil for nothing
+	plan          *plan   // the transport plan, which is learnt too; nil if there is none
 
 	z, a, dz mat.Dense // N′×N′
 	g1, g2   mat.Dense // N′²×hidden
-	// These are gradients, N′²×hidden: with respect to the second and to the first layer of each stream.
+	// The gradients with respect to the second and to the first layer of each stream, N′²×hidden.
 	dc2, dg2, dc1, dg1 mat.Dense
 	dx                 mat.Dense
 }
@@ -59,8 +59,8 @@ func newStream(parameters []*mat.Dense) *stream {
 	return s
 }
 
-// newGraphon returns a graphon for N′ nodes with the parameters of two learn.Pairs. Those of points have one feature,
-// the position.
+// newGraphon returns a graphon for N′ nodes with the parameters of two learn.Pairs. share is 1−ε. points belongs to a
+// network with one feature, the position.
 func newGraphon(nodes int, share float64, edges, points []*mat.Dense) *graphon {
 	o := &graphon{share: float32(1 - share), edges: newStream(edges), points: newStream(points)}
 	o.points.x = mat.NewDense(nodes, 1)
@@ -204,7 +204,7 @@ func (s *stream) end(du *mat.Dense) {
 	})
 }
 
-// last sets the gradients of the last layer, whose input is h and whose output counts with the given share.
+// last sets the gradients of the last layer, whose input is h and whose output is multiplied by share.
 func (s *stream) last(h, dz *mat.Dense, share float32) {
 	column := &mat.Dense{Rows: len(dz.Data), Cols: 1, Data: dz.Data}
 	weights := s.gradients[lastWeights]
@@ -228,8 +228,7 @@ type normed struct {
 // variance is added to the variances of batch normalisation.
 const variance = 1e-5
 
-// sums returns the column sums of what add adds to sum for the pairs that begin with node i, divided by the number of
-// pairs.
+// sums returns column means over all n² pairs. add adds the rows of the pairs that begin with node i to sum.
 func (b *normed) sums(n int, add func(sum []float32, i int)) []float64 {
 	b.partial.Reshape(n, b.u.Cols)
 	clear(b.partial.Data)
@@ -280,8 +279,8 @@ func (b *normed) forward(n int) {
 	})
 }
 
-// backward turns d, the gradient with respect to out, into that with respect to u, and sets those of the gain and the
-// shift. Let dy be the gradient before the ReLU, and û the normalised u: it is
+// backward replaces d, the gradient with respect to out, by the gradient with respect to u. It also sets dgain and
+// dshift. With dy the gradient before the ReLU, and û the normalised u, the result is
 //
 //	gain/deviation·(dy − mean(dy) − û·mean(dy·û)).
 func (b *normed) backward(d *mat.Dense, n int) {
@@ -295,7 +294,7 @@ func (b *normed) backward(d *mat.Dense, n int) {
 	})
 	along := b.sums(n, func(sum []float32, i int) {
 		for r := i * n; r < (i+1)*n; r++ {
-			kernel.Mul(b.out.Row(r), d.Row(r), b.u.Row(r)) // only its signs were needed
+			kernel.Mul(b.out.Row(r), d.Row(r), b.u.Row(r)) // out is free: only its signs were needed
 			kernel.Add(sum, sum, b.out.Row(r))
 		}
 	})

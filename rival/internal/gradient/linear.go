@@ -123,7 +123,7 @@ func block(m *mat.Dense, lo, hi int) *mat.Dense {
 	return &mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols]}
 }
 
-// gradients are those of the mean cross entropy of rows Z of one class.
+// gradients holds the gradients of the mean cross entropy of rows Z of one class.
 type gradients struct {
 	p, e mat.Dense // softmax(Z·W + b), and (p − Y)/n
 	w, b mat.Dense // Zᵀ·e and 1ᵀe

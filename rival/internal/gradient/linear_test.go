@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// small returns a start with three classes, one of which has no nodes, and rows of training nodes.
+// small returns a start with three classes, one of them empty, and rows of training nodes.
 func small(random *rand.Rand) (s *learn.Start, real *mat.Dense, first []int) {
 	s = &learn.Start{
 		Budget: []int{3, 0, 4}, Y: []int32{0, 0, 0, 2, 2, 2, 2}, First: []int{0, 3, 3, 7}, X: mattest.Normal(7, 5, random),
@@ -23,8 +23,8 @@ func small(random *rand.Rand) (s *learn.Start, real *mat.Dense, first []int) {
 }
 
 // twice computes the objective of a relay by its definition on a tape: the gradients of the cross entropy of each
-// class, their distance, and the gradients of this distance. logits returns those of the training and of the condensed
-// nodes of a class.
+// class, their distance, and the gradients of this distance. logits returns the logits of the training nodes and of the
+// condensed nodes of a class.
 func twice(
 	m Matching, coeff []float32, parameters []*mat.Dense, x, a *mat.Dense,
 	logits func(t *autodiff.Tape, p []*autodiff.Var, x, a *autodiff.Var, c int) (real, own *autodiff.Var),
@@ -59,7 +59,7 @@ func twice(
 	return learn.Gradients(total, vx, va)
 }
 
-// byTape is twice for the linear relay.
+// byTape calls twice for the linear relay.
 func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.Dense) (
 	loss float64, dx, da *mat.Dense,
 ) {
@@ -84,7 +84,7 @@ func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.D
 // byCosine returns the sum of 1 − cosine over the columns.
 func byCosine(t *autodiff.Tape, g, h *autodiff.Var) *autodiff.Var {
 	n := g.Value.Cols
-	length := func(v *autodiff.Var) *autodiff.Var { // differentiable even if all units of a column are inactive
+	length := func(v *autodiff.Var) *autodiff.Var { // differentiable even if the unit of a column is inactive at all nodes
 		return t.Power(t.Add(t.ColumnSums(t.Mul(v, v)), t.Var(learn.Filled(1, n, tiny))), 0.5)
 	}
 	norm := t.Add(t.Mul(length(g), length(h)), t.Var(learn.Filled(1, n, guard)))

@@ -21,24 +21,24 @@ import (
 // gradients of a linear GNN on all of them. Source: Gao et al., Multiple sparse graphs condensation (2023).
 //
 // On pattern b, A′⁽ᵇ⁾ consists of the entries of PGE(X′) on the pattern. The relay's gradient over all patterns
-// together is matched. The result is the mean of the graphs and of X′ over Window epochs, the ones with the smallest
-// mean loss. Learning ends after Patience epochs without a smaller one.
+// together is matched. The result is the mean of A′ and of X′ over the Window consecutive epochs with the smallest mean
+// loss. Learning ends after Patience epochs without a smaller mean.
 //
 // Departures from the authors' program (jianjianGJ/MSGC, main.py and graphsyn.py):
 //   - A condensed graph has one A′, the mean of the patterns before normalisation. The authors train GNNs on the 16
 //     normalised patterns at once.
-//   - PGE is that of GCond: its batch normalisation is over all pairs of nodes, not those of the patterns, and A′ is
-//     symmetrised before the sigmoid, not after it.
-//   - X′ starts from class means on every graph, as theirs does on Cora; theirs starts from clusters or samples on
-//     others.
-//   - Real gradients are of full neighbourhoods, not of 10 and 5 sampled neighbours.
+//   - PGE is the network of GCond: batch normalisation is over all pairs of nodes, not over the pairs in the patterns,
+//     and A′ is symmetrised before the sigmoid, not after it.
+//   - X′ starts from class means on every graph. Theirs does so on Cora, and starts from clusters or samples on other
+//     graphs.
+//   - Real gradients use full neighbourhoods, not 10 and 5 sampled neighbours.
 type msgc struct {
 	// Matching has the relay SGC, the only one that MSGC supports.
 	Matching
 	// Patterns is the number of sparse graphs, at least 1.
 	Patterns int `json:"patterns"`
-	// Window is the number of epochs over whose loss the result is chosen, and over which it is averaged, at least 1.
-	// Patience is the number of epochs without a smaller loss after which learning ends, at least 1.
+	// Window is the number of epochs over which the loss and the result are averaged, at least 1. Patience is the number
+	// of epochs without a smaller loss after which learning ends, at least 1.
 	Window   int `json:"window"`
 	Patience int `json:"patience"`
 	learn.Structure
@@ -119,9 +119,9 @@ func (m msgc) begin(ctx context.Context, start *learn.Start, seed uint64) (*spar
 // patternStream is the random stream of the patterns.
 const patternStream = 1<<40 + 2
 
-// pattern returns whether nodes i and j are linked, at i·N′ + j, in a random sparse graph. Each node in turn takes a
-// neighbour of each class of which it has fewer than two, with replacement: one of those that have the fewest
-// neighbours of its own class.
+// pattern draws a random sparse graph. Entry i·N′ + j of the result says whether nodes i and j are linked. Each node,
+// in order, gets a neighbour from each class in which it has fewer than two: a random one of the nodes that have the
+// fewest neighbours of its own class. The same neighbour may be drawn again.
 func pattern(s *learn.Start, random *rand.Rand) []bool {
 	n := len(s.Y)
 	linked, count := memory.Make[bool](n*n), mat.NewDense(n, len(s.Budget))
@@ -168,7 +168,8 @@ const (
 	records
 )
 
-// Epoch runs an epoch of gradient matching and chooses the window that ends with it if its loss is the smallest so far.
+// Epoch runs an epoch of gradient matching and chooses the window that ends with it if the window's mean loss is the
+// smallest so far.
 func (l *sparseLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
 	if loss, err = l.matcher.Epoch(ctx, epoch, src); err != nil {
 		return 0, err
@@ -224,7 +225,7 @@ type patterns struct {
 	edges   *autodiff.Edges
 	entries []int32    // the entry of A′, i·N′ + j, of each edge; self-loops are edges too
 	loops   *mat.Dense // 1 at the self-loops, else 0
-	share   *mat.Dense // for each edge, the share of patterns that have it
+	share   *mat.Dense // entry (i, j) is the share of patterns with this edge
 	mean    mat.Dense
 
 	tape    *autodiff.Tape

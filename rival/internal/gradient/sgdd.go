@@ -20,27 +20,27 @@ import (
 // network of pairs of rows of X′. An additional term is the transport distance to the original graph. Source: Yang et
 // al., Does graph distillation see like vision dataset counterpart? (NeurIPS 2023).
 //
-// Smoothness·tr(Yᵀ·L′·Y) is added to the matching loss, with one-hot labels Y and L′ = I − D^-½A′D^-½, and in the
-// epochs that train A′ also Transport times the distance of plan.
+// The loss includes Smoothness·tr(YᵀL′Y), with one-hot labels Y and L′ = I − D^-½A′D^-½. In epochs that train A′, it
+// also includes Transport times the distance of plan.
 //
 // Departures from the authors' program (RingBDStack/SGDD, SGDD_agent.py and models/IGNR.py):
-//   - Their distance has A′ and Â in the place of Laplacians, and drops their smallest singular value if it is below
-//     0.009. Here it has Laplacians, as in the program of COPT that theirs includes, so that roots are real.
-//   - They compute the plan after the steps of Sinkhorn, and then use the one before. Here the former is used.
-//   - Their distance is to the graph itself, or to the subgraph of 5000 random nodes; here it is to that of Sample
-//     nodes. At their weight of 10⁻¹⁰, which is the default here too, the distance hardly matters.
-//   - Their result, and the A′ on which they train the relay, come from batch normalisation with running means; here it
-//     is with those of A′ itself, as in the steps that learn it.
-//   - Epochs is that of GCond, 600. The program runs 2000, on every graph.
-//   - Real gradients are of full neighbourhoods, not of sampled neighbours, as in gcond.
+//   - Their distance uses A′ and Â instead of Laplacians, and drops the smallest singular value if it is below 0.009.
+//     Here it uses Laplacians, as in the COPT program that theirs includes, so that square roots are real.
+//   - They compute the plan after the Sinkhorn steps, but use the plan before them. Here the plan after them is used.
+//   - Their distance is to the graph itself, or to the subgraph of 5000 random nodes; here it is to the subgraph of
+//     Sample nodes. At their weight of 10⁻¹⁰, which is the default here too, the distance hardly matters.
+//   - Their result, and the A′ on which they train the relay, come from batch normalisation with running means. Here
+//     the means of the current pairs are used throughout.
+//   - Epochs is 600, as for GCond. The program runs 2000 epochs on every graph.
+//   - Real gradients use full neighbourhoods, as in gcond, not sampled neighbours.
 type sgdd struct {
 	Matching
 	learn.Choice
 	learn.Structure
 	// Graphon is 1−ε, the share of the network of positions in the last layer, from 0 to 1.
 	Graphon float64 `json:"graphon"`
-	// Smoothness is the weight of the smoothness of labels, Transport that of the transport distance. Both are at least
-	// 0. Sample is the number of nodes to which the distance is measured, at least 2.
+	// Smoothness is the weight of the smoothness of labels. Transport is the weight of the transport distance. Both are at
+	// least 0. Sample is the number of nodes to which the distance is measured, at least 2.
 	Smoothness float64 `json:"smoothness"`
 	Transport  float64 `json:"transport"`
 	Sample     int     `json:"sample"`
@@ -121,7 +121,7 @@ func (l *sgddLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (lo
 	return l.matcher.Epoch(ctx, epoch, src)
 }
 
-// structural is a relay with the terms that depend on A′ alone.
+// structural is a relay whose loss also has the terms that depend only on A′.
 type structural struct {
 	relay
 	smoothness, transport float64
@@ -160,8 +160,8 @@ func (o *structural) match(ctx context.Context, x, a *mat.Dense, src rand.Source
 	return loss + term, dx, through, nil
 }
 
-// terms returns the weighted sum of the terms and its gradient with respect to A′. Both depend on the normalised A′, of
-// which L′ has the negative.
+// terms returns the weighted sum of the terms and its gradient with respect to A′. The terms depend on A′ through S =
+// D^-½A′D^-½, where L′ = I − S.
 func (o *structural) terms(ctx context.Context, a *mat.Dense) (loss float64, da *mat.Dense, err error) {
 	t := o.tape
 	t.Reset()

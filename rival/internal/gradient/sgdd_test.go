@@ -13,7 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// smallGraphon returns a graphon for five nodes with four features whose parameters are all random.
+// smallGraphon returns a graphon for five nodes with four features. All its parameters are random.
 func smallGraphon(random *rand.Rand) *graphon {
 	edges, points := learn.NewPairs(5, 4, 3, random), learn.NewPairs(5, 1, 3, random)
 	o := newGraphon(5, 0.75, edges.Parameters(), points.Parameters())
@@ -102,7 +102,7 @@ func structuralOf(p *plan) *structural {
 	return o
 }
 
-// terms returns the terms for A′, and their gradient.
+// terms returns the sum of the terms for A′, and its gradient.
 func terms(t *testing.T, o *structural, a *mat.Dense) (loss float64, da *mat.Dense) {
 	t.Helper()
 	loss, da, err := o.terms(t.Context(), a)
@@ -115,7 +115,7 @@ func TestTermsDifferences(t *testing.T) {
 	a, p := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26))), smallPlan(t, 6)
 	for i := range p.weights.Rows {
 		for j := range 6 {
-			p.weights.Row(i)[j] += 0.2 // so that no |P| has its kink within a step
+			p.weights.Row(i)[j] += 0.2 // so that no step crosses a kink of |P|
 		}
 		p.weights.Row(i)[i%6] += 3 // so that QᵀKQ is far from singular, and its root accurate
 	}
@@ -180,7 +180,7 @@ func TestDistanceOfOneDirection(t *testing.T) {
 }
 
 // TestTermsOfRepeatedEigenvalues checks that gradients are finite on a complete graph and on a graph without edges,
-// although their eigenvalues repeat, and for a plan from fewer nodes than there are condensed ones.
+// although their eigenvalues repeat, and for a plan from fewer nodes than condensed nodes.
 func TestTermsOfRepeatedEigenvalues(t *testing.T) {
 	for _, w := range []float32{1, 0} {
 		a := learn.Filled(6, 6, w)

@@ -59,8 +59,8 @@ func TestSparseDifferences(t *testing.T) {
 	}
 }
 
-// TestPattern checks that each node has a neighbour of every class, itself left out, and that with classes of equal
-// size nodes of a class have one or two of each other class. Patterns must differ.
+// TestPattern checks that nodes in classes of ten have one or two neighbours of each such class. The only node of the
+// last class must be linked to all of them. Two patterns must differ.
 func TestPattern(t *testing.T) {
 	s := &learn.Start{Budget: []int{10, 10, 0, 10, 1}, First: []int{0, 10, 20, 20, 30, 31}}
 	for c, n := range s.Budget {
@@ -94,7 +94,7 @@ func TestPattern(t *testing.T) {
 }
 
 // TestWindow checks that the result is the mean over the epochs of the window with the smallest mean loss, and that
-// learning ends after as many epochs without a smaller one as the patience.
+// learning ends after Patience epochs without a smaller mean.
 func TestWindow(t *testing.T) {
 	m := newMSGC()
 	m.Window, m.Patience, m.Outer, m.Inner, m.Patterns, m.Epochs = 2, 3, 1, 0, 2, 200

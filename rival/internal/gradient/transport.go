@@ -15,9 +15,9 @@ import (
 )
 
 // plan measures how far A′ is from a sample of the original graph by optimal transport (Dong and Sawin, COPT:
-// Coordinated optimal transport on graphs, NeurIPS 2020). A plan P, samples × N′, which is learnt too, assigns the
-// nodes of the sample to condensed nodes. With M = L(A′) + ρI, K = (L + ρI)⁻¹ of the sample and L = I − D^-½AD^-½, it
-// is
+// Coordinated optimal transport on graphs, NeurIPS 2020). A plan P, samples × N′, assigns the nodes of the sample to
+// condensed nodes. It is learnt too. With M = L(A′) + ρI, K = (L + ρI)⁻¹ of the sample and L = I − D^-½AD^-½, the
+// distance is
 //
 //	|N′·tr M⁻¹ − 2·tr (M^-½·QᵀKQ·M^-½)^½|.
 //
@@ -30,7 +30,7 @@ type plan struct {
 	first             []int32   // zeros, which repeat a row
 }
 
-// These are ρ, which makes Laplacians invertible, and the number of Sinkhorn steps.
+// ridge is ρ, which makes Laplacians invertible. sinkhorn is the number of Sinkhorn steps.
 const (
 	ridge    = 0.01
 	sinkhorn = 5

@@ -64,8 +64,8 @@ func (m gcgp) regression(ctx context.Context, start *learn.Start, random *rand.R
 	return r, nil
 }
 
-// between returns the kernel between the rows of h and those of x, and that among the rows of x. With Σ⁽⁰⁾ the inner
-// products of rows, it is
+// between returns the kernel between the rows of h and the rows of x, and the kernel among the rows of x. With Σ⁽⁰⁾ the
+// inner products of rows, it is
 //
 //	K = Σ_{l≤L} Σ⁽ˡ⁾,  Σ⁽ˡ⁺¹⁾_ij = (2/π)·arcsin(2Σ⁽ˡ⁾_ij / √((1 + 2Σ⁽ˡ⁾_ii)(1 + 2Σ⁽ˡ⁾_jj))).
 //
@@ -92,7 +92,7 @@ func narrowed(s *autodiff.Var) *autodiff.Var {
 	return t.Power(t.Add(s, t.Var(learn.Filled(s.Value.Rows, 1, 0.5))), -0.5)
 }
 
-// arcsine returns (2/π)·arcsin(c), element by element. κ₀(c) is ½ + arcsin(c)/π, so it is κ₀(c) − κ₀(−c).
+// arcsine returns (2/π)·arcsin(c), element by element. This is κ₀(c) − κ₀(−c), because κ₀(c) = ½ + arcsin(c)/π.
 func arcsine(c *autodiff.Var) *autodiff.Var {
 	t := c.Tape()
 	return t.Sub(t.ArcCosine0(c), t.ArcCosine0(t.Scale(-1, c)))

@@ -36,8 +36,8 @@ func covariance(x, y []float32) float64 {
 	return sum
 }
 
-// TestPosterior compares the loss with that of the posterior mean of two observations, which is k·(K + ρI)⁻¹y with the
-// inverse of a 2×2 matrix, on features that a dense Â propagates.
+// TestPosterior compares the loss with the loss of the posterior mean of two observations, k·(K + ρI)⁻¹y. It inverts
+// the 2×2 matrix by hand and propagates features by a dense Â.
 func TestPosterior(t *testing.T) {
 	g := weighted(t)
 	m := newGCGP()

@@ -9,24 +9,23 @@
 //	min_{X′,Y′} (1/nC)·‖Y − softmax(K_ts(K_ss + ridge·tr(K_ss)/N′·I)⁻¹Y′)‖²,
 //
 // where K is the kernel on the n training nodes (t) and the condensed nodes (s). The structure-based neural tangent
-// kernel of SNTK has the edges between training nodes. GCGP takes the regression as the mean of the posterior of a
-// Gaussian process. Its kernel is that of a wide network, and sees the graph through Âᵏ alone.
+// kernel of SNTK also uses the edges between training nodes. GCGP interprets the regression as the posterior mean of a
+// Gaussian process. Its kernel belongs to a wide network and depends on the graph only through Âᵏ.
 //
 // Departures of SNTK from the authors' program (WANGLin0126/GCSNTK, main.py):
-//   - Y′ starts from uniform random numbers plus 1 in a class that is given to each condensed node, so that each class
-//     keeps its share of N′; theirs are uniform.
-//   - The result is for GNNs, which the authors train on X′ and Y′ as they are, with a squared error: here the scaling
-//     of X′ is undone, because GNNs are tested on the features of the graph, and labels are the softmax of Y′. The last
-//     iterate is not the result but the best one on the validation nodes.
-//   - κ₀ takes the cosine before a layer, as in the paper, not the one after it. Cosines are not clipped at ±0.9999,
-//     and the diagonal of Σ is exact.
-//   - Edges have weights.
-//   - K is 1 or 2. All training nodes are in one batch, while the programs for large graphs have batches of 2,000 to
-//     5,000.
+//   - Y′ starts from uniform random numbers, plus 1 in the class of each condensed node, so that each class keeps its
+//     share of N′. Theirs starts from uniform numbers only.
+//   - The authors train GNNs on X′ and Y′ as they are, with a squared error. Here the scaling of X′ is undone, because
+//     GNNs are tested on the features of the graph, and labels are the softmax of Y′. The result is the best iterate on
+//     the validation nodes, not the last one.
+//   - κ₀ is applied to the cosine before a layer, as in the paper, not to the cosine after it. Cosines are not clipped
+//     at ±0.9999, and the diagonal of Σ is exact.
+//   - Edge weights are used.
+//   - K is 1 or 2. All training nodes are in one batch. The programs for large graphs use batches of 2,000 to 5,000.
 //
-// The first two and the batches apply to GCGP too (WANGLin0126/GCGP, gcgp/main.py with the kernel SGNK), except that
-// its features are not scaled. Further, A′ = I: the A′ that the program can learn does not enter this kernel. The
-// program reports the epoch with the best test accuracy of the regression itself.
+// The first two departures and the single batch apply to GCGP too (WANGLin0126/GCGP, gcgp/main.py with the kernel
+// SGNK), except that its features are not scaled. Further, A′ = I: the A′ that the program can learn does not enter
+// this kernel. The program reports the epoch with the best test accuracy of the regression itself.
 package kernel
 
 import (
@@ -57,7 +56,7 @@ type Parameters struct {
 	Descent
 }
 
-// Descent holds the parameters of all methods: those of the regression and of its gradient descent.
+// Descent holds the parameters that all methods share: of the regression and of its gradient descent.
 type Descent struct {
 	// Ridge is the ridge relative to the mean of the diagonal of K_ss, above 0.
 	Ridge float64 `json:"ridge"`
@@ -122,7 +121,7 @@ func (m sntk) Check(g *graph.Graph, nodes int) error {
 // Check validates the parameters, g, nodes and the memory limit.
 func (m sntkX) Check(g *graph.Graph, nodes int) error { return m.check(m.Name(), g, nodes) }
 
-// Condense learns X′ for a fixed A′.
+// Condense learns X′ and soft labels for a fixed A′.
 func (m sntk) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Degree, nodes, seed)
 }

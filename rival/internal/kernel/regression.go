@@ -21,8 +21,8 @@ import (
 // regression is the Learner of all methods.
 type regression struct {
 	Descent
-	// kernel puts the kernel between the training nodes and the condensed nodes, and that among the condensed nodes, on
-	// the tape of X′.
+	// kernel puts the kernel between the training nodes and the condensed nodes, and the kernel among the condensed nodes,
+	// on the tape of X′.
 	kernel    func(x *autodiff.Var) (cross, own *autodiff.Var)
 	targets   *mat.Dense     // Y, one-hot
 	scaling   *graph.Scaling // of the features of the graph; nil if they are not scaled
@@ -33,8 +33,8 @@ type regression struct {
 	tape *autodiff.Tape
 }
 
-// draw returns a regression without a kernel. X′ is initially uniform random numbers below 1. Y′ is such numbers,
-// plus 1 in the class of the condensed node. The unit of start becomes 1.
+// draw returns a regression without a kernel. X′ starts from uniform random numbers in [0, 1). Y′ does so too, plus 1
+// in the class of each condensed node. start.Unit becomes 1.
 func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 	g := start.Graph
 	r := &regression{

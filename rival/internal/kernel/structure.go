@@ -33,7 +33,7 @@ type structure struct {
 	Hops int `json:"hops"`
 	// Layers is L, the number of layers after each propagation, from 1 to 10.
 	Layers int `json:"layers"`
-	// Scale is what a propagation makes of the neighbours and the node itself: their average or their sum (add).
+	// Scale is how a propagation combines a node with its neighbours: average, or add for their sum.
 	Scale string `json:"scale"`
 }
 
@@ -54,7 +54,7 @@ type side struct {
 }
 
 // of returns the side of nodes with features x and adjacency matrix a. After the second propagation, the diagonal of Σ
-// needs the products of all pairs of neighbours of a node, which are deg²·d operations.
+// needs the products of all pairs of neighbours of a node, which takes deg²·d operations.
 func (s structure) of(ctx context.Context, x *mat.Dense, a *mat.CSR) (*side, error) {
 	nodes := rival.Consecutive(a.Rows)
 	_, place := learn.Near(a, nodes)

@@ -70,7 +70,7 @@ func TestOneHopIsWide(t *testing.T) {
 //
 //	H ← MH, then L times H ← √(2/m)·relu(HW),  and so K times;  f = Hw.
 //
-// averaged over 24 networks of m = 100 units. The standard deviation of one product is about 40%, that of the mean 8%.
+// averaged over 24 networks of m = 100 units. The standard deviation is about 40% for one product and 8% for the mean.
 func TestWideNetwork(t *testing.T) {
 	const units, networks = 100, 24
 	g := weighted(t)
@@ -180,7 +180,7 @@ func propagated(t *testing.T, g *graph.Graph, x *mat.Dense) *mat.Dense {
 }
 
 // TestFilter checks the features of the kernel against a dense computation: columns are standardised over all nodes and
-// then propagated three times over the full graph. The average of the kernel is over training nodes alone.
+// then propagated three times over the full graph. The average of the kernel is only over training nodes.
 func TestFilter(t *testing.T) {
 	g := weighted(t)
 	x := g.X.(*mat.Dense).Clone()

@@ -48,8 +48,8 @@ type TwoLayers struct {
 	Y    *mat.Dense // one-hot labels of the nodes
 }
 
-// Convolution returns the data of a GCN at the given nodes. S is ÂX at the nodes and their neighbours, and P is Â from
-// these to the nodes, in the given order.
+// Convolution returns the data of a GCN at the given nodes. S is ÂX at the nodes and their neighbours, and P holds the
+// rows of Â at the nodes, in the given order.
 func (s *Start) Convolution(ctx context.Context, nodes []int32) (*TwoLayers, error) {
 	near, place := Near(s.Graph.Adj, nodes)
 	h, err := s.Embeddings(ctx, 1, near)

@@ -98,7 +98,7 @@ func Uniform(m *mat.Dense, inputs int, src rand.Source) *mat.Dense {
 // unit64 returns what rand.Rand.Float64 computes from 64 random bits: a number in [0, 1).
 func unit64(bits uint64) float64 { return float64(bits<<11>>11) / (1 << 53) }
 
-// Parameters returns the learnt matrices: W, V, w, b, and the gain and shift of each BN.
+// Parameters returns the learnt matrices: W, gain and shift of the first BN, V, gain and shift of the second BN, w, b.
 func (p *Pairs) Parameters() []*mat.Dense {
 	return []*mat.Dense{p.w, p.gain1, p.shift1, p.v, p.gain2, p.shift2, p.out, p.bias}
 }

@@ -71,8 +71,8 @@ func (s Structure) Check(method string, nodes int) error {
 	)
 }
 
-// Check checks g and nodes, then the parameters of a method, of which errs are the errors, then those of its structure,
-// which is nil for A′ = I, and at last whether the memory is enough for the pair network and the given bytes.
+// Check validates g, nodes and the parameters of a method: errs are the errors of its own parameters, and s is its
+// structure, or nil for A′ = I. Then it compares the memory limit with the pair network plus the given bytes.
 func Check(
 	method condense.Method, g *graph.Graph, nodes int, s *Structure, memory rival.Memory, bytes func() float64,
 	errs ...error,

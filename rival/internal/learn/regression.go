@@ -22,14 +22,14 @@ func NewRegression(features, classes int, rate float64) *Regression {
 	return &Regression{W: w, B: b, steps: adam.New(rate, w, b), tape: autodiff.NewTape()}
 }
 
-// Restart draws the parameters of a layer and forgets all steps.
+// Restart draws W and b, and resets Adam.
 func (r *Regression) Restart(src rand.Source) {
 	DrawLayer(r.W, r.B, src)
 	r.steps.Restart()
 }
 
-// Step takes one step along the gradient of the mean cross entropy of the rows x, whose distributions over the classes
-// are the rows of y.
+// Step takes one step along the gradient of the mean cross entropy of the rows x. The rows of y are their class
+// distributions.
 func (r *Regression) Step(x, y *mat.Dense) {
 	t := r.tape
 	t.Reset()

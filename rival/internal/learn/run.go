@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Learner is a method in the course of learning.
+// Learner is the state of a method while it learns.
 type Learner interface {
 	// Epoch runs one epoch and returns its loss. It draws random numbers only from src. If ctx is done, it returns ctx's
 	// error within a second.
@@ -34,7 +34,7 @@ type Chooser interface {
 	Chosen() (epoch int, done bool)
 }
 
-// Iterate is a condensed graph in the course of learning.
+// Iterate is a condensed graph during learning.
 type Iterate struct {
 	// X is X′ divided by Start.Unit.
 	X *mat.Dense
@@ -44,7 +44,7 @@ type Iterate struct {
 	Soft *mat.Dense
 }
 
-// parts returns the matrices, of which some may be nil, in the order of checkpoints.
+// parts returns the matrices in the order of checkpoints. Some may be nil.
 func (i Iterate) parts() []*mat.Dense { return []*mat.Dense{i.X, i.A, i.Soft} }
 
 // clone returns a copy of i in its own memory.
@@ -84,8 +84,8 @@ type Account struct {
 	Validation float64 `json:"validation"`
 }
 
-// prepareStep, learnStep and judgeStep are the names of the steps in Seconds. judgeStep is choosing the iterate, which
-// papers do not count.
+// prepareStep, learnStep and judgeStep are the names of the steps in Seconds. judgeStep is the validation of iterates,
+// which papers do not count.
 const (
 	prepareStep = "prepare"
 	learnStep   = "learn"
@@ -130,10 +130,10 @@ type run struct {
 	clock   *condense.Clock
 	start   *Start
 	learner Learner
-	chooser Chooser    // the learner, or nil if it is none
-	judge   *judge     // nil if there are no validation nodes, or a chooser
+	chooser Chooser    // the learner if it is a Chooser, else nil
+	judge   *judge     // nil without validation nodes, or if there is a chooser
 	best    Iterate    // the best iterate so far
-	record  *mat.Dense // what is known of it and of the progress, 1×records; a matrix, so that a checkpoint can store it
+	record  *mat.Dense // numbers about best and the progress, 1×records; a matrix, so that a checkpoint can store it
 
 	// identity describes the work. state is everything that an epoch changes.
 	identity string
@@ -150,7 +150,7 @@ const (
 	records
 )
 
-// prepare sets the first state of a run.
+// prepare sets the initial state of a run.
 func (r *run) prepare(ctx context.Context, g *graph.Graph, begin func(*Start) (Learner, error)) (err error) {
 	defer r.clock.Step(prepareStep)()
 	if r.start, err = Begin(ctx, g, r.Nodes, r.Seed); err != nil {
@@ -222,7 +222,7 @@ func (r *run) diverged(format string, args ...any) error {
 		r.Method.Name(), fmt.Sprintf(format, args...))
 }
 
-// consider validates the iterate, and keeps it if it is the best so far. Without validation nodes, it keeps it.
+// consider validates the iterate, and keeps it if it is the best so far. Without a judge, it always keeps the iterate.
 func (r *run) consider(ctx context.Context, epoch int) error {
 	now := r.learner.Result()
 	for _, m := range now.parts() {

@@ -23,7 +23,7 @@ func Put(t *autodiff.Tape, parameters []*mat.Dense) (vars []*autodiff.Var) {
 	return vars
 }
 
-// Gradients returns the value of a loss, and its gradients with respect to X′ and A′; that of a variable that is nil is
+// Gradients returns the value of a loss, and its gradients with respect to X′ and A′. The gradient of a nil variable is
 // nil.
 func Gradients(loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {
 	t, value := loss.Tape(), float64(loss.Value.Data[0])

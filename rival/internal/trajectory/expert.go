@@ -24,7 +24,7 @@ const (
 type Experts struct {
 	// Experts is the number of networks, at least 1.
 	Experts int `json:"experts"`
-	// Optimizer is sgd or adam, ExpertRate its step size, above 0, and ExpertDecay its weight decay, at least 0.
+	// Optimizer is sgd or adam. ExpertRate is its step size, above 0. ExpertDecay is its weight decay, at least 0.
 	Optimizer   string  `json:"expert_optimizer"`
 	ExpertRate  float64 `json:"lr_expert"`
 	ExpertDecay float64 `json:"expert_decay"`
@@ -73,7 +73,7 @@ func (p *pupil) gradient(t *autodiff.Tape, w learn.Weights, n int) []*autodiff.V
 	return t.Grad(t.CrossEntropy(t.Rows(logits, rival.Consecutive(n)), t.Var(y)), theta...)
 }
 
-// expertStream + i is the random stream of expert i. Stream e is that of epoch e.
+// expertStream + i is the random stream of expert i. Stream e belongs to epoch e.
 const expertStream = 1 << 41
 
 // train trains the experts on p and stores their snapshots. It reports each expert.

@@ -25,7 +25,8 @@ type gcsr struct {
 	// Hops is K, at least 0. InitHops is the number of propagations of the initial X′.
 	Hops     int `json:"hops"`
 	InitHops int `json:"init_hops"`
-	// Alpha is the weight of the prior P of the classes, Beta that of the last structure Q. Both are above 0.
+	// Alpha is the weight of P, which starts as a prior of the classes. Beta is the weight of Q, which starts as I. Both
+	// are above 0.
 	Alpha float64 `json:"alpha"`
 	Beta  float64 `json:"beta"`
 	// Tau and Gamma are the shares of P and Q that are kept in an epoch, from 0 to 1. The rest comes from A′.
@@ -99,7 +100,7 @@ func (m gcsr) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 const beginStream = 1<<40 + 2
 
 // prior returns P. P_ij is the probability that a node near a training node of class y_i has class y_j, averaged with
-// P_ji. The rows of mixtures that start at first[c] are those of class c.
+// P_ji. Rows first[c] to first[c+1]−1 of mixtures belong to class c.
 func prior(mixtures *mat.Dense, first []int, y []int32) *mat.Dense {
 	classes := mixtures.Cols
 	between := mat.NewDense(classes, classes)

@@ -70,7 +70,7 @@ func TestGCSRDifferences(t *testing.T) {
 			loss, dx, _, err := l.objective(t.Context())
 			mattest.OK(t, err)
 			return loss, dx, nil
-		}) // from step² and rounding divided by the step
+		}) // the tolerance is for step², and for rounding divided by the step
 	}
 }
 

@@ -183,8 +183,8 @@ func (m Matching) run(
 	})
 }
 
-// convolutions begins with the X′ that init names, and trains experts that are GCNs on the training nodes. size is as
-// in pupil.
+// convolutions sets the initial X′ that init names, and trains GCNs as experts on the training nodes. size is
+// pupil.size.
 func (m Matching) convolutions(
 	ctx context.Context, method string, s *learn.Start, init string, train []int32, size func(epoch int) int, to *store,
 	seed uint64,

@@ -55,8 +55,8 @@ func stateBytes(nodes, hidden, classes int) float64 {
 	return 4 * (float64(nodes)*float64(hidden) + float64(hidden)*float64(classes) + float64(classes))
 }
 
-// stretchFor returns the smallest stretch whose states fit into bytes, and their size. A stretch of √steps needs the
-// least memory.
+// stretchFor returns the smallest stretch whose states fit into bytes, and their size. If none fits, it returns
+// ⌈√steps⌉, which needs the least memory.
 func stretchFor(steps, nodes, hidden, classes int, bytes float64) (stretch int, need float64) {
 	one := stateBytes(nodes, hidden, classes)
 	least := int(math.Ceil(math.Sqrt(float64(steps))))
@@ -68,8 +68,8 @@ func stretchFor(steps, nodes, hidden, classes int, bytes float64) (stretch int, 
 	}
 }
 
-// at puts K, P, Y and a state on the tape of the step. It returns them with the gradients of the cross entropy there,
-// which are those with respect to P − KC, W₂ and b₂.
+// at puts K, P, Y and a state on the tape of the step. It returns them and the gradients of the cross entropy with
+// respect to P − KC, W₂ and b₂.
 func (o *unroll) at(s *state) (constants, variables, gradients []*autodiff.Var) {
 	t := o.step
 	t.Reset()
@@ -84,7 +84,7 @@ func (o *unroll) at(s *state) (constants, variables, gradients []*autodiff.Var) 
 	return []*autodiff.Var{k, p, y}, []*autodiff.Var{c, w, b}, t.Grad(entropy, u, w, b)
 }
 
-// factor returns what a step multiplies gradient i by before it adds it to the state.
+// factor returns the factor by which a step multiplies gradient i before adding it to the state.
 func (o *unroll) factor(i int) float32 {
 	if i == 0 { // C is subtracted from W₁
 		return o.rate

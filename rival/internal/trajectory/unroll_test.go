@@ -170,7 +170,8 @@ func TestUnrollStops(t *testing.T) {
 }
 
 // BenchmarkUnroll runs one student of the size used for Cora: 70 nodes, 1433 features, 256 units, 7 classes. "again"
-// stores 46 of 500 states and recomputes the others. "tape" differentiates through all steps at once, with W₁.
+// stores 45 of 500 states at a time and recomputes the others. "tape" differentiates through all steps at once, with
+// W₁.
 func BenchmarkUnroll(b *testing.B) {
 	p := newProblem(70, 1433, 256, 7, rand.New(rand.NewPCG(1, 1)))
 	for _, c := range []struct {

@@ -56,7 +56,7 @@ func BeginOn(t *testing.T, g *graph.Graph) *learn.Start {
 	return s
 }
 
-// Written returns an operator of g as a matrix.
+// Written returns an operator of g as a dense matrix.
 func Written(t *testing.T, g *graph.Graph, of func(*mat.CSR) graph.Operator) *mat.Dense {
 	t.Helper()
 	m := new(mat.Dense)
@@ -117,7 +117,7 @@ func SecondLayer(p []*mat.Dense, from [][]float64) (rows [][]float64) {
 	return normalised(rows, p[4], p[5])
 }
 
-// normalised applies ReLU and batch normalisation to rows.
+// normalised applies batch normalisation and ReLU to rows.
 func normalised(rows [][]float64, gain, shift *mat.Dense) [][]float64 {
 	n := float64(len(rows))
 	for k := range rows[0] {
@@ -153,8 +153,8 @@ func Close(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
 }
 
 // Differences compares the gradients that match returns with central differences of its value, with Close. x and a are
-// the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together, and its
-// gradient is the sum of theirs.
+// the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together, and their
+// gradients are added.
 func Differences(
 	t *testing.T, what string, x, a *mat.Dense, step float32, tolerance float64,
 	match func() (value float64, dx, da *mat.Dense),
