@@ -72,7 +72,7 @@ def _wheel(folder: Path, system: str, processor: str) -> Path:
 
 
 def _shared() -> dict[str, bytes]:
-    """Return the files that are in the archives of all platforms: man pages, completions and the licence."""
+    """Return the files in all archives: README, licence, changelog, man pages and completions."""
     files = {name: (ROOT / name).read_bytes() for name in ("README.md", "LICENSE", "CHANGELOG.md")}
     with tempfile.TemporaryDirectory() as folder:
         line = ["go", "run", *command.linked(), "./cmd/cgc", "man", folder, "--quiet"]
@@ -89,7 +89,7 @@ def _mode(path: str) -> int:
 
 
 def _tar(files: dict[str, bytes]) -> bytes:
-    """Return a .tar.gz of files, in order of their names, owned by nobody."""
+    """Return a .tar.gz of files, sorted by name."""
     out = io.BytesIO()
     with (
         gzip.GzipFile("", "wb", 9, out, mtime=0) as packed,
@@ -103,7 +103,7 @@ def _tar(files: dict[str, bytes]) -> bytes:
 
 
 def _zip(files: dict[str, bytes]) -> bytes:
-    """Return a .zip of files, in order of their names."""
+    """Return a .zip of files, sorted by name."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in sorted(files.items()):

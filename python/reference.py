@@ -21,7 +21,7 @@ __all__ = ["page"]
 
 PAGE = HERE.parent / "docs" / "reference" / "python.md"
 FUNCTIONS = ("condense", "tables", "load_dataset")  # with sections of their own
-SHORT = (  # rows of a table
+SHORT = (  # functions documented in one table
     "cut", "evaluate", "train", "predict", "summarize", "search", "objective", "tune", "report", "propagate", "save",
     "load", "load_model", "load_propagated",
 )  # fmt: skip

@@ -54,11 +54,11 @@ class Cheb(ChebConv):
 
 
 class FastLoopedCheb(Cheb, LoopedCheb):
-    """The same on the graph with self-loops, as in cgc."""
+    """Cheb on the graph with self-loops, as in cgc."""
 
 
 class Layers(nn.Module):
-    """One or two layers, with dropout between them. weighted says that layers take weights of edges."""
+    """One or two layers, with dropout between them. weighted says whether layers use edge weights."""
 
     def __init__(self, *layers: nn.Module, activation: Callable = F.relu, weighted: bool = True):
         super().__init__()

@@ -1,8 +1,8 @@
-"""Compare condensed graphs that are cut from a larger one with those condensed to their size.
+"""Compare condensed graphs that are cut from a larger one with graphs condensed to the same size.
 
 python cuts.py GRAPH RECORDS --nodes 7 14 35 70 140 [--method auto] appends a line of JSON to RECORDS for each seed and
 size: the test accuracy of a GCN on the original graph for both. The largest size is condensed once for each seed. With
-auto, sizes are cut from the method that it chose for the largest.
+auto, all cuts have the method that it chose for the largest size.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Measure what new nodes lose if they are predicted without the graph.
+"""Measure how much accuracy new nodes lose if they are predicted without the graph.
 
 python new_nodes.py GRAPH RECORDS [--nodes 454] [--models gcn …] [--groups 1000 …] appends a line of JSON to RECORDS for
-each model and number of groups. The known nodes are the training nodes and the edges between them. Each test node comes
-alone, with its edges to known nodes. With a group for each known node, nothing is lost.
+each model and number of groups. The known nodes are the training nodes and the edges between them. Each test node is
+predicted alone, with its edges to known nodes. With a group for each known node, nothing is lost.
 
 It requires cgc and scipy, and the graph.
 """

@@ -5,13 +5,13 @@
 >>> small
 Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, method cgc-d unsmoothed)
 
-These are accepted as graphs:
+Accepted graphs:
 
-* a torch_geometric Data, or data set of one: x, y, edge_index (or adj_t), edge_weight and masks;
+* a torch_geometric Data, or a data set with one graph: x, y, edge_index (or adj_t), edge_weight and masks;
 * a DGL graph with one type of nodes and edges: node data feat (or x), label (or y) and masks, edge data weight;
 * a networkx graph: node attributes x (or feat), y (or label), split (train, val, test) or masks, edge attribute weight;
 * two tables: cgc.tables(nodes, edges);
-* parts by name: numpy arrays, tensors of torch, lists, matrices of scipy.sparse;
+* named parts: numpy arrays, torch tensors, lists, scipy.sparse matrices;
 * a cgc.Graph, the name or path of a graph, or the address of a database.
 
 Each function runs the command `cgc` in a separate process and returns its result. Work of more than a second shows a

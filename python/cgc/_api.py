@@ -104,14 +104,14 @@ def condense(
 ) -> Any:
     """Condense a graph of N nodes to a graph of N′ nodes.
 
-    The graph is data, or the parts that are given by name, or data with these parts in place of its own. Edges may
-    be given in one direction or both, in any order. Equal arguments give equal results, which are those of
-    `cgc condense`.
+    Pass the graph as data, as named parts, or, unless data is a name or path, as data with some parts overridden. Edges
+    may be given in one direction or both, in any order. Results are deterministic and equal
+    those of `cgc condense`.
 
     Args:
-        data: A torch_geometric Data or data set of one, a DGL or networkx graph, cgc.tables(…), a cgc.Graph, or the
-            name, path or database address of a graph.
-        edge_index: The edges, 2 × E: a numpy array, a tensor of torch or a list, as all parts.
+        data: A torch_geometric Data or a data set with one graph, a DGL or networkx graph, cgc.tables(…), a cgc.Graph,
+            or the name, path or database address of a graph.
+        edge_index: The edges, 2 × E. Like every part, a numpy array, a torch tensor or a list.
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
         x: The features, N × d. They may be a scipy.sparse matrix.
         y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).
@@ -119,9 +119,10 @@ def condense(
             GraphWarning.
         val_mask: The validation nodes.
         test_mask: The test nodes.
-        adj: The N × N adjacency matrix, in place of edge_index and edge_weight: of scipy.sparse, torch or numpy.
+        adj: The N × N adjacency matrix, instead of edge_index and edge_weight: scipy.sparse, torch or numpy.
         name: The name of the graph in the result.
-        config: A configuration of tune, or the path of its file or of a condensed graph. Other arguments override it.
+        config: A configuration that tune returned, or the path of its file or of a condensed graph. Other arguments
+            override it.
         **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
     Returns:
@@ -168,7 +169,7 @@ def tune(
     config: Union[Mapping[str, Any], Path_, None] = None,
     **options: "Unpack[TuneOptions]",
 ) -> dict[str, Any]:
-    """Search for a configuration that is better on the validation nodes.
+    """Search for a configuration with a higher validation accuracy.
 
     Labels of test nodes are not read. With trials and without seconds, equal arguments give equal results.
 
@@ -184,7 +185,7 @@ def tune(
         adj: See condense.
         name: See condense.
         config: The configuration to start from: a dictionary, or the path of a JSON file.
-        **options: The flags of `cgc tune`. help(cgc.tune) lists them. Those that say how to condense stay as given.
+        **options: The flags of `cgc tune`. help(cgc.tune) lists them. Condensation parameters that are given are fixed.
 
     Returns:
         A dictionary that condense accepts as config.
@@ -225,11 +226,11 @@ def search(
         data: The graph, as for condense.
         condensed: What condense returned for this graph, or the path of its file. Without it, the graph is condensed.
         space: Lists of values to choose from, by name: models, hidden, dropout, input_dropout, learning_rate,
-            weight_decay, weighted. A name that is missing has its default values.
+            weight_decay, weighted. Missing names have default values.
         **options: The flags of `cgc search`. help(cgc.search) lists them.
 
     Returns:
-        A SearchResult. Its best are keyword arguments of train and evaluate.
+        A SearchResult. Its attribute best holds keyword arguments of train and evaluate.
 
     Raises:
         Error: An argument is wrong. The message names it.
@@ -258,14 +259,14 @@ def objective(
     """Make an objective for Optuna: validation accuracy after training on a condensed graph.
 
     A trial suggests a value for each name of the space. Its model is trained on the condensed graph and validated on
-    the original graph, which is written to a temporary file once. Labels of test nodes are not returned.
+    the original graph, which is written to a temporary file once. Test accuracies are not returned.
 
     Args:
-        small: What condense returned, or the path of its file. Condensed by the method cgc, it ranks models better than
-            by auto.
-        on: The original graph, as data of condense.
+        small: What condense returned, or the path of its file. A graph condensed by the method cgc ranks models
+            better than one condensed by auto.
+        on: The original graph, in any form that condense accepts.
         space: Lists of values, as for search.
-        **options: Arguments of evaluate that are the same in all trials. The default of seeds is 1.
+        **options: Arguments of evaluate, the same in all trials. The default of seeds is 1.
 
     Returns:
         A function of an optuna.Trial. It returns the mean validation accuracy in percent, for a study that maximizes.
@@ -303,18 +304,18 @@ def objective(
 
 @described(CutOptions)
 def cut(small: Any, **options: "Unpack[CutOptions]") -> Any:
-    """Make a smaller condensed graph from a larger one. The graph that it was made from is not needed.
+    """Make a smaller condensed graph from a larger one. The original graph is not needed.
 
-    Nodes of one class are united, those first whose union raises the sum of squared distances to the means least. So a
-    node of a smaller size is a union of nodes of any larger size. The result has no edges: if small has some, its
-    features are propagated over them first.
+    Pairs of nodes of one class are merged, each time the pair that increases the sum of squared distances to the means
+    least. So each node of a smaller size is a union of nodes of any larger size. The result has no edges: if small has
+    some, its features are propagated over them first.
 
     Args:
         small: What condense returned, or the path of its file.
         **options: The flags of `cgc cut`. help(cgc.cut) lists them.
 
     Returns:
-        A torch_geometric Data if small is one, else a Condensed. origin.account["part_of"] has the new node of each
+        A torch_geometric Data if small is one, else a Condensed. origin.account["part_of"] lists the new node of each
         node of small.
 
     Raises:
@@ -346,8 +347,8 @@ def evaluate(
 
     Args:
         small: What condense returned, or the path of its file.
-        on: The original graph, as data of condense.
-        models: Some of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        on: The original graph, in any form that condense accepts.
+        models: One or more of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
         **options: The flags of `cgc evaluate`. help(cgc.evaluate) lists them.
 
     Returns:
@@ -380,9 +381,9 @@ def report(
 
     Args:
         small: What condense returned, or the path of its file.
-        on: The original graph, as data of condense.
-        path: The file to write. Its name ends in .html. A file that exists is replaced.
-        models: Some of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        on: The original graph, in any form that condense accepts.
+        path: The file to write. Its name must end in .html. An existing file is replaced.
+        models: One or more of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
         **options: The flags of `cgc report`. help(cgc.report) lists them.
 
     Raises:
@@ -412,12 +413,12 @@ def train(
 
     Args:
         small: What condense returned, or the path of its file.
-        on: The original graph, as data of condense.
-        models: Some of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        on: The original graph, in any form that condense accepts.
+        models: One or more of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
         **options: The flags of `cgc train`. help(cgc.train) lists them.
 
     Returns:
-        The Model of the best of all trainings, at its best epoch. Its method to_pyg makes a torch.nn.Module.
+        The Model of the best training, at its best epoch. Its method to_pyg makes a torch.nn.Module.
 
     Raises:
         Error: An argument is wrong. The message names it.
@@ -441,7 +442,7 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
 
     Args:
         model: What train returned, or the path of a file of `cgc train`.
-        on: A graph with the features of training, as data of condense. Its labels are not read.
+        on: A graph with the same features as in training, in any form that condense accepts. Its labels are not read.
         **options: The flags of `cgc predict`. help(cgc.predict) lists them.
 
     Returns:
@@ -469,12 +470,12 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
 def summarize(model: Union[Model, Path_], on: Any, **options: "Unpack[SummarizeOptions]") -> Model:
     """Summarise a graph, so that a model predicts new nodes without it.
 
-    The nodes of the graph are divided into groups of similar predictions. The summary holds, for each group, the means
-    of what the model reads of known nodes.
+    The nodes of the graph are divided into groups of similar predictions. For each group, the summary holds the mean,
+    over the known nodes of the group, of the values that the model aggregates.
 
     Args:
         model: What train returned, or the path of a file of `cgc train`.
-        on: The graph whose nodes are known, as data of condense.
+        on: The graph of the known nodes, in any form that condense accepts.
         **options: The flags of `cgc summarize`. help(cgc.summarize) lists them.
 
     Returns:
@@ -518,7 +519,7 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
         **options: The flags of `cgc propagate`. help(cgc.propagate) lists them.
 
     Returns:
-        The Propagated features, mapped from the folder.
+        The Propagated features, memory-mapped from the folder.
 
     Raises:
         Error: An argument is wrong. The message names it.
@@ -559,7 +560,7 @@ def load_dataset(
         name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`. Names are
             looked up in the folders of $CGC_DATA and in the user's cache. cora, citeseer and pubmed are downloaded
             if they are in neither.
-        split: The split to use of a graph that holds several, counted from 0.
+        split: Which split to use if the graph has several, counted from 0.
         without: A file with the ids of nodes to leave out, one on each line.
         nodes_sql: The query that gives the nodes of a database. The default is the table nodes.
         edges_sql: The query that gives the edges of a database. The default is the table edges.
@@ -586,7 +587,7 @@ def load_dataset(
 def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[_Handed]:
     """Write a graph for the command.
 
-    Yields its name, a temporary folder, the caller's names of these paths, and the caller's ids of the nodes.
+    Yields its name, a temporary folder, the caller's names for these paths, and the caller's ids of the nodes.
     """
     if isinstance(data, (str, os.PathLike)):
         extra = [k for k, v in given.items() if v is not None]

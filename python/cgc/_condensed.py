@@ -55,7 +55,7 @@ class Origin:
 
     @property
     def method(self) -> str:
-        """The name of the method, or of the one that auto chose; account["why"] then says why."""
+        """The name of the method. For auto, it is the method that auto chose, and account["why"] says why."""
         return str(self.account.get("chosen") or self.config.get("method"))
 
     @property
@@ -93,9 +93,9 @@ class Condensed:
         members_indices: The source nodes of all condensed nodes. None if the method keeps none.
         members_weights: Their weights, which sum to 1 for each condensed node.
         y_soft: A distribution over the classes for each node, N′ × classes. None if the method gives none.
-        scaling_mean: With standardize, what was subtracted from each feature, d.
-        scaling_std: With standardize, what each feature was divided by, d.
-        members_ids: The ids of members_indices if the nodes of the graph have ids. A file keeps them as strings.
+        scaling_mean: With standardize, the mean that was subtracted from each feature, d.
+        scaling_std: With standardize, the standard deviation by which each feature was divided, d.
+        members_ids: The ids of members_indices, if the graph's nodes have ids. A file keeps them as strings.
         origin: How the graph was made: origin.config and origin.account.
 
     Example:
@@ -232,11 +232,11 @@ def _read(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Condens
 
 
 def save(small: Any, path: str | os.PathLike[str]) -> None:
-    """Write a condensed graph to a file, completely or not at all. The bytes are those of `cgc condense`.
+    """Write a condensed graph to a file, completely or not at all. `cgc condense` writes the same bytes.
 
     Args:
         small: A Condensed, or the Data that condense returned.
-        path: The file. Its extension says the format, as for the command: .safetensors, .pt, .npz, …
+        path: The file. Its extension determines the format, as for the command: .safetensors, .pt, .npz, …
 
     Raises:
         Error: The file cannot be written, or the extension is unknown.

@@ -16,15 +16,15 @@ from ._safetensors import Array
 
 __all__ = ["Tables", "parts_of_tables", "tables"]
 
-# The names of a column by role, case-insensitive. They are those of the command's tables.
+# The names of a column by role, case-insensitive, as in the command's tables.
 _NAMES = {
     "id": ("id", "node_id", "node"), "label": ("label", "class", "y", "target"), "split": ("split", "part"),
     "source": ("source", "src_id", "src", "from", "id_1"), "target": ("target", "dst_id", "dst", "to", "id_2"),
     "weight": ("weight",),
 }  # fmt: skip
 
-# The name of an index column written by pandas: read_csv of pandas names that of to_csv "Unnamed: 0", other readers "".
-# Parquet has "__index_level_0__". In addition, to_sql and reset_index name the first column "index".
+# The name of an index column that pandas wrote: "__index_level_0__" in Parquet, and "" in CSV files, which becomes
+# "Unnamed: 0" in pandas' read_csv. A first column named "index", as to_sql and reset_index write it, is also an index.
 _INDEX = re.compile(r"(Unnamed: \d+(\.\d+)?|__index_level_\d+__)?")
 
 
@@ -58,18 +58,17 @@ class Tables:
 
 
 def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, Sequence[str]]) -> Tables:
-    """Make a graph of a table of nodes and a table of edges.
+    """Make a graph from a table of nodes and a table of edges.
 
-    A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns with one of the names
-    below in quotes are found, in any case. Other columns are named by keyword.
+    A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns are found by the names
+    in quotes below, in upper or lower case. Keywords give other names.
 
     Args:
-        nodes: A row for each node. All columns without a role are features, except a column in which pandas wrote an
-            index: it is named "Unnamed: 0" or "__index_level_0__", or is the first column and named "index" or
-            nothing, and is left out with a GraphWarning.
+        nodes: A row for each node. All columns without a role are features. An index column of pandas is left out with
+            a GraphWarning: a column named "Unnamed: 0", "__index_level_0__" or "", or a first column named "index".
         edges: A row for each edge.
         name: The name of the graph in the result.
-        **columns: The column of a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
+        **columns: The column for a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
             ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty), features (a list of
             columns, or one column of lists), source ("source", "src", "src_id", "from", "id_1"), target ("target",
             "dst", "dst_id", "to", "id_2") and weight ("weight"). Labels are integers or names; None, NaN and "" mean no
@@ -179,7 +178,7 @@ def _values(column: Any) -> Any:
 
 
 def _list(column: Any) -> Any:
-    """Return the values with their types. numpy would convert mixed ones to strings, so they get an object array."""
+    """Return values with their types. Mixed types get an object array, because numpy would convert them to strings."""
     if isinstance(column, np.ndarray):
         return column
     values = list(column)

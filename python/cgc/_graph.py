@@ -134,7 +134,7 @@ class Parts:
     test_mask: Any = None
     name: str = "graph"
     classes: Optional[int] = None
-    ids: Optional[Sequence[Any]] = None  # the caller's ids of the nodes; None if they are their numbers
+    ids: Optional[Sequence[Any]] = None  # the caller's ids of the nodes; None if they equal the node numbers
     class_names: Optional[list[str]] = None
     names: dict[str, str] = field(default_factory=dict)
     side: Optional[int] = None  # rows of the adjacency matrix, if the edges came from one

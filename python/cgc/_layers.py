@@ -1,4 +1,4 @@
-"""The models of cgc as modules of PyTorch Geometric's layers. Their parameters have the names in files of cgc train."""
+"""The models of cgc, built from PyTorch Geometric's layers. Parameters have the names that cgc train writes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Layers(nn.Module):
     def __init__(self, *convs: nn.Module, activation: Any = F.relu, weighted: bool = True, loops: bool = False) -> None:
         """Store the layers.
 
-        weighted says that they use the weights of edges, loops that the graph needs self-loops.
+        weighted says whether they use edge weights. loops says whether the graph needs self-loops.
         """
         super().__init__()
         self.convs, self.activation, self.weighted, self.loops = nn.ModuleList(convs), activation, weighted, loops

@@ -1,4 +1,4 @@
-"""A trained model, its file, and the same model of PyTorch Geometric's layers."""
+"""A trained model, its file, and its conversion to PyTorch Geometric's layers."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Predictions(NamedTuple):
 
 
 class Model:
-    """A GNN that train trained.
+    """A GNN trained by train.
 
     Attributes:
         state_dict: The weights as numpy arrays, under the names of PyTorch Geometric's layers.
         metadata: The strings of the file.
-        known: What summarize added: the summary of a graph, by which predict_new works. None without one.
+        known: The summary of a graph that summarize added and predict_new needs, or None.
 
     Example:
         >>> small = cgc.condense("demo", nodes=70)
@@ -62,10 +62,10 @@ class Model:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What the model is, as in the metadata.
+        """The description of the model in the metadata.
 
-        model, features, hidden, classes, graph and validation; class_names if classes have names; and how features
-        must be prepared: normalize_features, scaling_mean and scaling_std.
+        Its keys are model, features, hidden, classes, graph and validation; class_names if classes have names; and
+        normalize_features, scaling_mean and scaling_std, which say how features must be prepared.
         """
         return dict(json.loads(self.metadata["model"]))
 
@@ -96,13 +96,14 @@ class Model:
     def predict_new(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Array:
         """Predict new nodes without the graph, in numpy. The model must have a summary, which summarize adds.
 
-        The result is that of `cgc predict --new FOLDER`, up to rounding. A new node does not change what known nodes
-        contribute.
+        The result equals that of `cgc predict --new FOLDER` up to rounding. New nodes do not change the contributions
+        of known nodes.
 
         Args:
-            x: The features of B new nodes, B × d, as the graph has them: they are prepared as description says.
-            edge_index: The edges, 2 × E, each once: a known node, by its id if nodes have ids, else by its number; and
-                the number of a new node, from 0.
+            x: The features of B new nodes, B × d, before any preparation. predict_new prepares them as description
+                says.
+            edge_index: The edges, 2 × E, each once. The first row has known nodes: ids if nodes have ids, else numbers.
+                The second row has new nodes, numbered from 0.
             edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
 
         Returns:
@@ -145,7 +146,7 @@ class Model:
         return np.asarray(e / e.sum(1, keepdims=True), dtype=np.float32)
 
     def to_pyg(self) -> Any:
-        """Return the model as a torch.nn.Module of PyTorch Geometric's layers, in evaluation mode.
+        """Return the model as a torch.nn.Module with PyTorch Geometric's layers, in evaluation mode.
 
         Its forward takes x, edge_index and optional edge_weight, and returns the logits. Features must be prepared as
         description says; without normalize_features and scaling_mean, they are used as they are. gat and sage do not

@@ -14,8 +14,8 @@ __all__ = ["Known", "logits_of_new"]
 
 _PAGERANK = [0.1 * 0.9**j for j in range(10)] + [0.9**10]
 
-# The layers of each model: filters of a propagation, as (the coefficients of its powers, whether it is the mean over
-# the neighbours), each with the name of its weight; and the name of the bias.
+# The layers of each model. A layer is a list of filters and the name of its bias. A filter has the coefficients of the
+# powers of P, whether P averages over neighbours, and the name of its weight.
 _LAYERS: dict[str, list[tuple[list[tuple[list[float], bool, str]], str]]] = {
     "sgc": [([([0, 0, 1], False, "convs.0.lin.weight")], "convs.0.lin.bias")],
     "gcn": [([([0, 1], False, f"convs.{k}.lin.weight")], f"convs.{k}.bias") for k in range(2)],
@@ -35,10 +35,10 @@ _LAYERS: dict[str, list[tuple[list[tuple[list[float], bool, str]], str]]] = {
 
 
 class Known:
-    """A summary: what a model needs of the nodes of a graph to predict new nodes."""
+    """A summary: what a model needs from the known nodes of a graph to predict new nodes."""
 
     def __init__(self, tensors: Mapping[str, Array]) -> None:
-        """Take the tensors of a file, all of which have a name that begins with "known."."""
+        """Store the tensors of a file. Their names begin with "known."."""
         self.tensors = dict(tensors)
         self.group = tensors["known.group"].astype(np.int64)
         self.degree = tensors["known.degree"].astype(np.float64)
@@ -47,7 +47,7 @@ class Known:
         self._numbers: dict[str, int] | None = None
 
     def numbers(self, ids: Any) -> Array:
-        """Return the numbers of known nodes: ids are ids if the nodes have ids, else numbers.
+        """Return the numbers of known nodes. They are given by id if nodes have ids, else by number.
 
         Raises:
             ValueError: A node is not known.
@@ -67,7 +67,7 @@ class Known:
 
 
 class _Propagation:
-    """Propagations of new nodes, one after the other, in the order of the model."""
+    """The propagations of a model for new nodes, in order."""
 
     def __init__(self, known: Known, nodes: int, new: Array, neighbours: Array, weight: Array) -> None:
         self.means: Iterator[Array] = iter(known.means)
@@ -76,7 +76,7 @@ class _Propagation:
         self.other = 1 + known.degree[neighbours] + weight  # the new edge adds to the degree of the known node
 
     def apply(self, x: Array, mean: bool) -> Array:
-        """Return P·x for the means of the next propagation."""
+        """Return P·x for new nodes, with the next means of known nodes."""
         share = self.weight / (self.total[self.new] if mean else np.sqrt(self.total[self.new] * self.other))
         z = x / self.total[:, None].astype(np.float32)
         np.add.at(z, self.new, share[:, None].astype(np.float32) * next(self.means)[self.group])
@@ -126,7 +126,7 @@ def logits_of_new(
         z = np.zeros((), np.float32)
         for coefficients, mean, name in filters:
             w = weights[name].T
-            if k == 0 and w.shape[0] <= w.shape[1]:  # the order in which the summary was made
+            if k == 0 and w.shape[0] <= w.shape[1]:  # the summary was made in this order, too
                 z = z + p.filter(coefficients, mean, x) @ w
             else:
                 z = z + p.filter(coefficients, mean, x @ w)

@@ -15,7 +15,7 @@ __all__ = ["Propagated", "load_propagated"]
 
 
 class Propagated:
-    """The propagated features of some nodes. Arrays are mapped from their files, not read.
+    """The propagated features of some nodes. Arrays are memory-mapped from files.
 
     Attributes:
         hops: An array for each hop, n × features: the features themselves, once propagated, and so on.
@@ -25,7 +25,7 @@ class Propagated:
         val: The rows of the validation nodes.
         test: The rows of the test nodes.
         ids: The names of the nodes, or None.
-        info: What propagate.json says: the graph, the propagation and the number type.
+        info: The contents of propagate.json: the graph, the propagation and the number type.
 
     Example:
         >>> found = cgc.propagate("demo", "propagated", hops=2)

@@ -35,8 +35,8 @@ _SMALL = 1 << 24  # up to this many bytes, one thread writes
 class Tensor(NamedTuple):
     """An array to be written, as elements of dtype.
 
-    check, if any, is called with each chunk before it is written, and the number of elements before the chunk in C
-    order.
+    If check is given, it is called before each chunk is written, with the chunk and the number of elements before it in
+    C order.
     """
 
     name: str

@@ -14,11 +14,11 @@ class SearchResult:
     """What search found.
 
     Attributes:
-        best: The chosen model and its training, by the names of the arguments of evaluate and train.
+        best: The chosen model and its training, as keyword arguments of evaluate and train.
         trials: A dictionary for each candidate, the best first: its arguments, the epochs it reached and its validation
             accuracy in percent.
-        finalists: The same for the candidates that were trained on the original graph, with whole_val, whole_test and
-            seconds.
+        finalists: A dictionary for each candidate that was trained on the original graph, also with whole_val,
+            whole_test and seconds.
         result: All that `cgc search --json` prints.
 
     Example:
@@ -59,5 +59,5 @@ def _arguments(candidate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(trial: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a trial as a flat dictionary. Its epochs are those that it reached."""
+    """Return a trial as a flat dictionary. epochs is the number that it reached."""
     return {**_arguments(trial), **{k: v for k, v in trial.items() if k not in ("model", "training")}}

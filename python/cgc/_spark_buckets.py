@@ -149,7 +149,7 @@ def restrict(bits: Any, buckets: int, weighted: bool) -> Map:
 
 
 def near(bits: Any, buckets: int) -> Map:
-    """Return a function that finds the nodes within one hop of a bitmap's nodes, and counts the entries of the latter.
+    """Return a function that counts the entries of a bitmap's nodes, and finds the nodes within one hop of them.
 
     A is symmetric, so a bucket contains all neighbours of its nodes, and nothing is shuffled.
     """
@@ -173,8 +173,8 @@ def near(bits: Any, buckets: int) -> Map:
 def nodes_of(within: Sequence[Any], keys: Sequence[Sequence[int]], buckets: int, rows: bool) -> Map:
     """Return a function that makes frames of nodes: each key in keys[b] gets the nodes with v mod len(keys) = b.
 
-    within lists the bitmaps of the nodes at most 0 to K hops away. If rows is set, frames contain the distance of each
-    node instead of its number of entries.
+    within[t], for t from 0 to K, is the bitmap of the nodes at most t hops away. If rows is set, frames contain the
+    distance of each node instead of its number of entries.
     """
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Parquet files that the machines of a Spark cluster open themselves, because Arrow reads columns and Spark makes rows.
+"""Parquet files that the machines of a Spark cluster read with Arrow, by columns. Spark would make rows of them.
 
 This requires files with the same path on each machine (file:) and columns of simple types. Spark reads all other
 tables.

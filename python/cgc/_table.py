@@ -26,7 +26,7 @@ class Score:
         test_std: Its sample standard deviation, 0 for one seed.
         test_ci95: Half the width of the 95% confidence interval of test_mean by Student's t, 0 for one seed.
         seconds: The mean time of one training.
-        metrics: The means of other metrics of the test nodes, in percent: balanced (balanced accuracy) and macro_f1;
+        metrics: The means of other metrics on the test nodes, in percent: balanced (balanced accuracy) and macro_f1;
             for two classes also auc (ROC) and average_precision, of the second class.
 
     Example:
@@ -51,7 +51,7 @@ class Table(Sequence[Score]):
 
     Attributes:
         rows: The scores.
-        over: What the standard deviations are over.
+        over: Which seeds the standard deviations are over.
 
     Example:
         >>> table = cgc.evaluate(cgc.condense("demo", nodes=70), on="demo", models=["gcn", "sgc"], seeds=1, epochs=50)
@@ -60,7 +60,7 @@ class Table(Sequence[Score]):
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], over: str = "training seeds") -> None:
-        """Store the results of the command. over names the kind of seeds."""
+        """Store the results of the command. over says which seeds the standard deviations are over."""
         names = [f.name for f in fields(Score)]
         self.rows = [Score(**{n: row[n] for n in names}) for row in rows]
         self.over = over

@@ -71,7 +71,7 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
 
 
 def _pyg_graph(data: Any) -> Any:
-    """Return the Data that an object of torch_geometric is or, as a data set, has; None if it is something else."""
+    """Return a torch_geometric Data, or the only graph of a data set. Return None for any other object."""
     from torch_geometric.data import Data, Dataset, HeteroData
 
     if isinstance(data, Dataset):

@@ -62,7 +62,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that reports errors in one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise the error in the style of the command."""
+        """Raise a usage error, which is reported like an error of the command."""
         raise _Usage(message)
 
 
@@ -100,9 +100,10 @@ def _parser() -> _Parser:
 
 
 def condense(arguments: Sequence[str], session: Any = None) -> None:
-    """Condense as the command line says: the arguments after `python -m cgc.spark condense`.
+    """Condense with the arguments that follow `python -m cgc.spark condense` on a command line.
 
-    session is the SparkSession to use; by default one is created. Raises Error with a message of one sentence.
+    session is the SparkSession to use. The default is the active session, or a new one. Raises Error with a message of
+    one sentence.
     """
     given, rest = _parser().parse_known_args(list(arguments))
     begun = time.monotonic()

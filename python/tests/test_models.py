@@ -1,4 +1,4 @@
-"""Trained models: their files, their predictions, and the same models of PyTorch Geometric's layers."""
+"""Trained models: their files, their predictions, and their conversion to PyTorch Geometric's layers."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_model_survives_its_file(small, tmp_path):
 
 
 def test_scaled_features(arrays):
-    """A model trained on standardised features predicts the original ones."""
+    """A model trained on standardised features predicts from the original ones."""
     small = cgc.condense(**arrays, nodes=6, method="cgc", standardize=True)
     names = ("x", "y", "edge_index", "train_mask", "val_mask", "test_mask")
     torch_geometric = pytest.importorskip("torch_geometric")
@@ -93,7 +93,7 @@ def test_new_nodes_are_those_of_the_command(small, name, tmp_path):
 
 
 def test_new_nodes_of_a_graph_with_ids(arrays, tmp_path):
-    """New nodes refer to known nodes by their ids, and features are prepared as those of training."""
+    """New nodes refer to known nodes by their ids, and features are prepared as in training."""
     names = [f"node {i}" for i in range(len(arrays["x"]))]
     nodes = {"id": names, "label": arrays["y"], **{f"f{k}": column for k, column in enumerate(arrays["x"].T)}}
     source, target = ([names[i] for i in ends] for ends in arrays["edge_index"])

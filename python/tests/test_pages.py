@@ -29,7 +29,7 @@ def blocks(text: str) -> list[str]:
 
 
 def fewer(function, **few):
-    """Return a function that replaces arguments of a page that would take minutes."""
+    """Return function with some arguments overridden, because those of the pages would take minutes."""
     return lambda *given, **named: function(*given, **{**named, **few})
 
 

@@ -1,4 +1,4 @@
-"""Propagated features: their arrays, and the same of PyTorch Geometric."""
+"""Propagated features: their arrays, and a comparison with PyTorch Geometric."""
 
 import numpy as np
 import pytest

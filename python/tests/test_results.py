@@ -206,7 +206,7 @@ def test_torch_geometric(arrays, tmp_path):
 
 
 def test_torch_geometric_data_sets(arrays):
-    """A data set of one graph is taken for its graph. Other objects of the library are refused in one sentence."""
+    """A data set with one graph is accepted as that graph. Other objects of the library cause a one-sentence error."""
     torch = pytest.importorskip("torch")
     geometric = pytest.importorskip("torch_geometric")
     data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()})

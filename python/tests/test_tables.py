@@ -285,7 +285,7 @@ def test_a_database_gives_the_rows_of_queries(arrays, tmp_path):
 
 
 def test_nodes_are_left_out(tmp_path):
-    """A later state of the graph, without some nodes, is condensed as the first one was."""
+    """The configuration of a condensed graph applies to the same graph without some nodes."""
     (tmp_path / "forgotten.csv").write_text("id\n3\n3999\n")
     small = cgc.condense("demo", nodes=14, method="cgc", hops=3)
     small.save(tmp_path / "small.safetensors")
@@ -301,7 +301,7 @@ def test_nodes_are_left_out(tmp_path):
 
 
 def test_cut(tmp_path):
-    """A smaller size unites nodes of a larger one."""
+    """Each node of a smaller size is a union of nodes of a larger one."""
     large = cgc.condense("demo", nodes=35, method="cgc-d")
     small = cgc.cut(large, nodes=14)
     part_of = np.array(small.origin.account["part_of"])
@@ -317,7 +317,7 @@ def test_cut(tmp_path):
 
 
 def test_cut_keeps_ids(arrays):
-    """The ids of a data frame that are numbers stay numbers."""
+    """Numeric ids of a data frame stay numbers."""
     nodes = {"id": [10 * i for i in range(len(arrays["x"]))], "label": arrays["y"], "f": arrays["x"][:, 0]}
     source, target = (10 * np.asarray(ends) for ends in arrays["edge_index"])
     graph = cgc.tables(nodes, {"source": source, "target": target})
