@@ -105,7 +105,7 @@ class _Terminal(Bar):
 
 
 class _Notebook(Bar):
-    """A notebook output that is updated in place. Its last state stays and shows the time taken."""
+    """A notebook output that is updated in place. Its last state remains and shows the time taken."""
 
     def __init__(self) -> None:
         super().__init__()

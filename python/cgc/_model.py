@@ -149,8 +149,8 @@ class Model:
         """Return the model as a torch.nn.Module with PyTorch Geometric's layers, in evaluation mode.
 
         Its forward takes x, edge_index and optional edge_weight, and returns the logits. Features must be prepared as
-        description says; without normalize_features and scaling_mean, they are used as they are. gat and sage do not
-        use edge weights here.
+        description says; without normalize_features and scaling_mean, they are used unchanged. gat and sage do not use
+        edge weights here.
 
         Raises:
             ImportError: torch or torch_geometric is missing.

@@ -195,7 +195,7 @@ def holds(bits: Any, numbers: Any) -> Any:
 def features_of(
     rank: Rank, bits: Any, keys: Sequence[Sequence[int]], cuts: Sequence[tuple[int, int]], width: int, normalize: bool
 ) -> Map:  # fmt: skip
-    """Return a function that makes frames of the features of those nodes in the blocks that are in a bitmap.
+    """Return a function that makes frames of features, for the nodes in the blocks that are in a bitmap.
 
     keys[b][c] gets columns cuts[c] of the nodes with v mod len(keys) = b. If normalize is set, the frames include the
     sums of the features.

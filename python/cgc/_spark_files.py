@@ -21,8 +21,8 @@ _ROWS = 1 << 14  # rows of a batch
 def groups_of(table: Any, names: Sequence[str], plain: Sequence[str]) -> Optional[list[tuple[str, int]]]:
     """Return the path and the number of each row group of a table, or None if Spark has to read the table.
 
-    names lists the columns to read. Those in plain must be integers or strings, and the others floating-point numbers
-    or lists of them.
+    names lists the columns to read. Columns in plain must have integers or strings. Other columns must have
+    floating-point numbers or lists of them.
     """
     import pyarrow.parquet as pq
     from pyarrow import types

@@ -27,7 +27,7 @@ _UNEVEN = 1.2  # the size of the largest block divided by the mean
 
 @dataclass
 class Plan:
-    """The division of the work: into blocks of nodes, and these into blocks of columns."""
+    """The division of the work into blocks of nodes, and of each block into blocks of columns."""
 
     blocks: int
     cuts: list[tuple[int, int]]

@@ -8,13 +8,14 @@
 //  3. In this order, nodes are added with their neighbours until there are N′/(1−Prune) nodes.
 //  4. Personalised PageRank ranks these nodes. It restarts at the nodes that step 3 took from the order. The best N′
 //     stay.
-//  5. A class with too many nodes loses the last ones in the order. A class with too few gains the first missing ones.
+//  5. A class with too many nodes loses the last ones in the order. A class with too few nodes gains the first ones
+//     that it lacks.
 //
 // What differs from the authors' program:
 //
-//   - Their budget is a number of bytes. Trees are added until features and edges fill budget/(1−Prune), and as many
-//     nodes stay as the trees that fill the budget itself have. Here N′ is given instead.
-//   - Their trees contain neighbours outside the training split, which have features but no label in the loss.
+//   - Their budget is a number of bytes. Trees are added until features and edges fill budget/(1−Prune). Then as many
+//     nodes stay as the trees within the budget itself have. Here N′ is given instead.
+//   - Their trees contain neighbours outside the training split, which contribute features but are not in the loss.
 //     Condensed nodes have a label, so trees contain training nodes only. R still uses all neighbours.
 //   - Their condensed and original graphs keep only the selected columns. Here X′ keeps all features.
 //   - The classes match partition.Budgets exactly, not within 1%.

@@ -22,9 +22,9 @@
 //   - If no feature is negative, features are divided by their mean row sum while learning, as for the other baselines.
 //     The authors divide each row by its sum.
 //
-// Three properties of the program are kept. The synthetic features are computed once, before Δ changes, so that
-// gradients are those at Δ = 0. The last Δ counts, not the Δ with the best validation accuracy, because the program
-// keeps a reference instead of a copy. The weight decay of the first classifier is 0, because it has no activation.
+// Three properties of the program are kept. The synthetic features are computed once, before Δ changes, so gradients
+// are taken at Δ = 0. The last Δ counts, not the Δ with the best validation accuracy, because the program keeps a
+// reference instead of a copy. The weight decay of the first classifier is 0, because it has no activation.
 package clustgdd
 
 import (
@@ -75,9 +75,9 @@ type clustGDD struct {
 	Decay       float64 `json:"weight_decay"`
 	// Scale is the factor of Δ, at least 0.
 	Scale float64 `json:"scale"`
-	// LabelWeight is the weight of the cross entropy on synthetic features. Consistency is the weight of the agreement of
-	// their predictions. Both are at least 0. Temperature, above 0, sharpens the mean prediction that the predictions must
-	// match.
+	// LabelWeight is the weight of the cross entropy on synthetic features. Consistency is the weight of the agreement
+	// between predictions on them. Both are at least 0. Temperature, above 0, sharpens the mean prediction that the
+	// predictions must match.
 	LabelWeight float64 `json:"label_weight"`
 	Consistency float64 `json:"consistency"`
 	Temperature float64 `json:"temperature"`

@@ -214,7 +214,8 @@ func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) 
 	return sorted(near), err
 }
 
-// mergedRows returns the mean rows of the next graph, given those of c. place[i] is the new super-node of i.
+// mergedRows returns the mean rows of the next graph. rows holds the mean rows of c. place[i] is the new super-node of
+// i.
 func mergedRows[T float32 | float64](c, next *coarse, place []int32, rows [][]T) []float64 {
 	width := len(rows[0])
 	means := memory.Make[float64](next.nodes() * width)

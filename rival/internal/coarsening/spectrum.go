@@ -48,8 +48,8 @@ func (l *laplacian) apply(dst, x []float64) {
 	}
 }
 
-// smallest returns the k smallest eigenvalues of L above 0, ascending, and their eigenvectors. If n ≤ k, it returns n−1
-// of them.
+// smallest returns the k smallest eigenvalues of L above 0, ascending, and their eigenvectors. If n ≤ k, it returns
+// only n−1.
 //
 // For a large L it uses inverse subspace iteration. It starts with random vectors V ⟂ 1 from a fixed source. Each
 // iteration sets V ← L⁻¹V by conjugate gradients and then performs a Rayleigh-Ritz step. The result does not depend on

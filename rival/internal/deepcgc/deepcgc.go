@@ -4,8 +4,8 @@
 //  1. Features are propagated: H = ÂᴷX. The closed-form classifier of cgc predicts the class of every node. Of the
 //     PseudoLabels·n most certain nodes, those in no split join the n training nodes, with the predicted class.
 //
-//  2. f is an invertible network (NICE; Dinh et al., ICLR 2015): the columns of H are divided into those at even and at
-//     odd positions, and each layer adds a function of one half to the other. Z = f(H).
+//  2. f is an invertible network (NICE; Dinh et al., ICLR 2015): the columns of H are divided into even and odd ones,
+//     and each layer adds a function of one half to the other. Z = f(H).
 //
 //  3. k-means divides the rows of Z of each class into as many groups as the class has condensed nodes. M averages over
 //     the groups. C = MZ are their prototypes, and W is a copy of C. Each epoch is a step of Adam on
@@ -54,7 +54,8 @@ func Methods() []condense.Method { return []condense.Method{newDeepCGC()} }
 type deepCGC struct {
 	// Hops is K, the number of propagation steps, from 0 to 20.
 	Hops int `json:"hops"`
-	// PseudoLabels limits the nodes with predicted classes, as a multiple of the number of training nodes. At least 0.
+	// PseudoLabels limits the number of nodes with predicted classes, as a multiple of the number of training nodes. At
+	// least 0.
 	PseudoLabels float64 `json:"pseudo_labels"`
 	// Layers is the number of layers of f. Hidden is the number of hidden units of each layer. Both are at least 1.
 	Layers int `json:"layers"`

@@ -75,8 +75,8 @@ func (simGC) Name() string { return "simgc" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m simGC) Check(g *graph.Graph, nodes int) error {
-	// Embeddings of the labelled nodes, those of the teacher as sparse matrices, its weights with their moments and the
-	// best ones, hidden units, and X′ with its propagations and gradients.
+	// Embeddings of the labelled nodes, the teacher's as sparse matrices, its weights with their moments and the best
+	// ones, hidden units, and X′ with its propagations and gradients.
 	bytes := func() float64 {
 		d, hidden := float64(g.Features()), float64(m.TeacherHidden)
 		labelled := len(g.Split.Train) + len(g.Split.Val)
@@ -194,8 +194,8 @@ func newMoments(ctx context.Context, s *learn.Start, m simGC, src rand.Source) (
 // lesson is the number of steps of the teacher between two validations.
 const lesson = 50
 
-// teach returns the weights of a teacher that is trained on train: those with the best validation accuracy, or the last
-// ones if there are no validation nodes.
+// teach trains a teacher on train. It returns the weights with the best validation accuracy, or the last ones if there
+// are no validation nodes.
 func (m simGC) teach(ctx context.Context, s *learn.Start, train *learn.TwoLayers, src rand.Source) (
 	best learn.Weights, err error,
 ) {

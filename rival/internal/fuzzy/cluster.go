@@ -37,7 +37,7 @@ type run struct {
 // shares returns the share of each of n rows in centre j.
 func (r *run) shares(j, n int) []float64 { return r.of[j*n : (j+1)*n] }
 
-// keep keeps r if its objective is below that of the best run so far. The first of equal runs is kept.
+// keep keeps r if its objective is the lowest so far. The first of equal runs is kept.
 func (c *class) keep(r *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 //
 // with E as in linear. The objective differentiates this gradient a second time.
 //
-// ∇W₁, d×hidden, is the largest matrix, but its rank is at most that of D. It is never computed explicitly: with K =
-// Z′Z′ᵀ and C = Z′·Sᵀ, where Z′ = Â′X′ and S holds the rows of ÂX of the original graph,
+// ∇W₁, d×hidden, is the largest matrix, but its rank is at most the rank of D. It is never computed explicitly: with K
+// = Z′Z′ᵀ and C = Z′·Sᵀ, where Z′ = Â′X′ and S holds the rows of ÂX of the original graph,
 //
 //	‖∇W₁′ column k‖² = (D′ ⊙ K·D′ summed over rows)_k,  ⟨∇W₁′, ∇W₁⟩_k = (D′ ⊙ C·D summed over rows)_k.
 type convolution struct {
@@ -116,7 +116,7 @@ func (r *realClass) gradient(t *autodiff.Tape, weights learn.Weights) {
 	}
 }
 
-// forward is a forward pass on the tape.
+// forward holds the variables of a forward pass.
 type forward struct {
 	x, a    *autodiff.Var // X′, and A′ or nil for I
 	p       []*autodiff.Var

@@ -20,8 +20,8 @@ import (
 // msgc learns one X′ for several sparse graphs, in each of which a node has neighbours of every class. It matches
 // gradients of a linear GNN on all of them. Source: Gao et al., Multiple sparse graphs condensation (2023).
 //
-// On pattern b, A′⁽ᵇ⁾ consists of the entries of PGE(X′) on the pattern. The relay's gradient over all patterns
-// together is matched. The result is the mean of A′ and of X′ over the Window consecutive epochs with the smallest mean
+// On pattern b, A′⁽ᵇ⁾ consists of the entries of PGE(X′) on the pattern. The relay's gradient is computed over all
+// patterns together. The result is the mean of A′ and of X′ over the Window consecutive epochs with the smallest mean
 // loss. Learning ends after Patience epochs without a smaller mean.
 //
 // Departures from the authors' program (jianjianGJ/MSGC, main.py and graphsyn.py):
@@ -44,7 +44,7 @@ type msgc struct {
 	learn.Structure
 }
 
-// newMSGC returns MSGC with the settings of its authors' program for Cora, which are those of GCond, and 16 graphs.
+// newMSGC returns MSGC with 16 graphs and otherwise the settings of its authors' program for Cora, which GCond shares.
 func newMSGC() msgc {
 	m := msgc{
 		Matching: newGCond().Matching, Structure: newGCond().Structure, Patterns: 16, Window: 20, Patience: 20,
@@ -156,7 +156,7 @@ type sparseLearner struct {
 	patterns *patterns
 	patience int
 	losses   *mat.Dense   // of the last epochs, in a ring buffer
-	x, a     []*mat.Dense // X′ and A′ of the same epochs, and the choice as the last element
+	x, a     []*mat.Dense // X′ and A′ of the same epochs; the last elements are the choice
 	record   *mat.Dense   // 1×records; a matrix, so that a checkpoint can store it
 }
 

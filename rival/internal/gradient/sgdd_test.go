@@ -62,7 +62,7 @@ func TestGraphonIsItsFormula(t *testing.T) {
 	}
 }
 
-// TestGraphonDifferences compares the gradients with respect to X′ and to each parameter with differences.
+// TestGraphonDifferences compares the gradients with respect to X′ and to each parameter with central differences.
 func TestGraphonDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	x, o := mattest.Normal(5, 4, random), smallGraphon(random)
@@ -110,7 +110,7 @@ func terms(t *testing.T, o *structural, a *mat.Dense) (loss float64, da *mat.Den
 	return loss, da
 }
 
-// TestTermsDifferences compares the gradients with respect to A′ and to the plan with differences.
+// TestTermsDifferences compares the gradients with respect to A′ and to the plan with central differences.
 func TestTermsDifferences(t *testing.T) {
 	a, p := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26))), smallPlan(t, 6)
 	for i := range p.weights.Rows {

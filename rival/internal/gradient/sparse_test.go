@@ -34,8 +34,8 @@ func TestSparseIsDense(t *testing.T) {
 	learntest.Close(t, "dA", da, wantA, 1e-4)
 }
 
-// TestSparseDifferences compares gradients on several patterns with differences. Entries outside all patterns must have
-// a zero gradient.
+// TestSparseDifferences compares gradients on several patterns with central differences. Entries outside all patterns
+// must have a zero gradient.
 func TestSparseDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	s, real, first := small(random)

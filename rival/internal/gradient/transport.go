@@ -113,7 +113,7 @@ func laplacian(s *mat.Dense) *factor.Symmetric {
 }
 
 // distance returns the distance for M = L + ρI and its gradient with respect to M, and sets the gradient with respect
-// to P, multiplied by weight. With S = M^-½, B = QᵀKQ and C = SBS, the gradients of tr C^½ are those of the Bures
+// to P, multiplied by weight. With S = M^-½, B = QᵀKQ and C = SBS, the gradients of tr C^½ are, as for the Bures
 // distance,
 //
 //	∂/∂B = ½·S·C^-½·S,  ∂/∂M = −½·S·C^½·S,

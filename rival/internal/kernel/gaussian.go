@@ -14,8 +14,8 @@ import (
 )
 
 // gcgp learns X′ and soft labels as the observations of a Gaussian process whose posterior mean predicts the training
-// nodes. The covariance is that of a network of infinite width on propagated features. A′ = I. Source: Wang and Li,
-// Efficient graph condensation via Gaussian process (2025).
+// nodes. The covariance is the kernel of a network of infinite width on propagated features. A′ = I. Source: Wang and
+// Li, Efficient graph condensation via Gaussian process (2025).
 type gcgp struct {
 	// Filter is the number of times that Â propagates the features before the kernel, from 0 to 20.
 	Filter int `json:"filter"`
@@ -64,8 +64,8 @@ func (m gcgp) regression(ctx context.Context, start *learn.Start, random *rand.R
 	return r, nil
 }
 
-// between returns the kernel between the rows of h and the rows of x, and the kernel among the rows of x. With Σ⁽⁰⁾ the
-// inner products of rows, it is
+// between returns the kernel between the rows of h and the rows of x, and the kernel among the rows of x. If Σ⁽⁰⁾ holds
+// the inner products of rows, the kernel is
 //
 //	K = Σ_{l≤L} Σ⁽ˡ⁾,  Σ⁽ˡ⁺¹⁾_ij = (2/π)·arcsin(2Σ⁽ˡ⁾_ij / √((1 + 2Σ⁽ˡ⁾_ii)(1 + 2Σ⁽ˡ⁾_jj))).
 //

@@ -65,7 +65,7 @@ func TestPosterior(t *testing.T) {
 	}
 }
 
-// TestProcessGradient compares the gradients of the loss of gcgp with differences.
+// TestProcessGradient compares the gradients of the loss of gcgp with central differences.
 func TestProcessGradient(t *testing.T) {
 	differences(t, "gcgp", process(t, weighted(t), newGCGP()))
 }

@@ -56,7 +56,7 @@ type Parameters struct {
 	Descent
 }
 
-// Descent holds the parameters that all methods share: of the regression and of its gradient descent.
+// Descent holds the parameters of the regression and its gradient descent, which all methods share.
 type Descent struct {
 	// Ridge is the ridge relative to the mean of the diagonal of K_ss, above 0.
 	Ridge float64 `json:"ridge"`

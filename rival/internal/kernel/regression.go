@@ -33,8 +33,8 @@ type regression struct {
 	tape *autodiff.Tape
 }
 
-// draw returns a regression without a kernel. X′ starts from uniform random numbers in [0, 1). Y′ does so too, plus 1
-// in the class of each condensed node. start.Unit becomes 1.
+// draw returns a regression without a kernel. X′ starts from uniform random numbers in [0, 1). So does Y′, plus 1 in
+// the class of each condensed node. start.Unit becomes 1.
 func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 	g := start.Graph
 	r := &regression{

@@ -141,14 +141,15 @@ func begin(t *testing.T, g *graph.Graph, degree float64) *regression {
 	return r
 }
 
-// TestGradient compares the gradients of the loss with differences. It covers X′ and Y′, with and without edges.
+// TestGradient compares the gradients of the loss with central differences. It covers X′ and Y′, with and without
+// edges.
 func TestGradient(t *testing.T) {
 	for _, degree := range []float64{0, 2} {
 		differences(t, fmt.Sprint("degree ", degree), begin(t, weighted(t), degree))
 	}
 }
 
-// differences compares the gradients of the loss of a regression with differences.
+// differences compares the gradients of the loss of a regression with central differences.
 func differences(t *testing.T, what string, r *regression) {
 	t.Helper()
 	for which, m := range []*mat.Dense{r.x, r.labels} {
@@ -205,7 +206,7 @@ func TestFilter(t *testing.T) {
 		}
 		return 0
 	}
-	want := mat.NewDense(5, 4) // the training nodes 0, 1, 3, 4 and 6, of which 0 and 1, and 3 and 4 are neighbours
+	want := mat.NewDense(5, 4) // the training nodes are 0, 1, 3, 4 and 6, and their edges are 0–1 and 3–4
 	for j := range 4 {
 		for i, pair := range [][2]int{{0, 1}, {1, 0}, {3, 4}, {4, 3}, {6, 6}} {
 			weight := w(pair[0], pair[1])

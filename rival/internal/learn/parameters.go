@@ -102,9 +102,9 @@ const structureStream = 1 << 40
 type Maker interface {
 	// Forward returns A′, N′×N′, which is symmetric and has a zero diagonal.
 	Forward(x *mat.Dense) *mat.Dense
-	// Backward returns gradients of a function of A′ whose gradient is da. It must follow a call of Forward. gradients are
-	// with respect to the parameters, and nil unless parameters is set. dx is with respect to X′, and nil unless features
-	// is set.
+	// Backward returns gradients of a function of A′ whose gradient is da. It must follow a call of Forward. gradients has
+	// the gradients with respect to the parameters, or is nil unless parameters is set. dx is the gradient with respect to
+	// X′, or nil unless features is set.
 	Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense)
 	// Parameters returns the learnt matrices.
 	Parameters() []*mat.Dense

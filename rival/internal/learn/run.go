@@ -133,7 +133,7 @@ type run struct {
 	chooser Chooser    // the learner if it is a Chooser, else nil
 	judge   *judge     // nil without validation nodes, or if there is a chooser
 	best    Iterate    // the best iterate so far
-	record  *mat.Dense // numbers about best and the progress, 1×records; a matrix, so that a checkpoint can store it
+	record  *mat.Dense // statistics of best and of the progress, 1×records; a matrix, so that a checkpoint can store it
 
 	// identity describes the work. state is everything that an epoch changes.
 	identity string

@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Variables puts X′ and A′, which is nil for I, on a tape.
+// Variables puts X′ and, unless it is nil, A′ on a tape.
 func Variables(t *autodiff.Tape, x, a *mat.Dense) (vx, va *autodiff.Var) {
 	if vx = t.Var(x); a != nil {
 		va = t.Var(a)
