@@ -28,7 +28,7 @@ BATCH = 500
 
 
 def accuracy(model: cgc.Model, x: np.ndarray, edges: sp.csr_matrix, y: np.ndarray) -> float:
-    """Return the accuracy in percent on new nodes, with their edges to known nodes as rows."""
+    """Return the accuracy in percent on new nodes. Row i of edges joins new node i with known nodes."""
     right = 0
     for lo in range(0, len(y), BATCH):
         some = edges[lo : lo + BATCH].tocoo()

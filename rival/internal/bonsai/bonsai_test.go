@@ -180,7 +180,7 @@ func TestPageRank(t *testing.T) {
 		edges  int
 	}{
 		{[]int32{0, 1, 0, 0}, []int{3, 0}, []int32{0, 2, 3}, 0},    // node 1 leaves, 3 and 2 enter
-		{[]int32{0, 1, 0, 0}, []int{2, 1}, []int32{0, 1, 3}, 1},    // 2, the last one in the order, leaves, and 1 enters
+		{[]int32{0, 1, 0, 0}, []int{2, 1}, []int32{0, 1, 3}, 1},    // node 2, the last in the order, leaves, and 1 enters
 		{[]int32{0, 1, 2, 0}, []int{1, 1, 1}, []int32{0, 1, 2}, 2}, // 3 leaves, and 2 enters with all its edges
 	} {
 		f.match(c.y, c.budget)

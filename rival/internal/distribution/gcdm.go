@@ -56,7 +56,7 @@ type gcdm struct {
 // gcdmX matches mean embeddings as gcdm does, without edges: A′ = I. Source: as gcdm.
 type gcdmX struct {
 	Means
-	// Memory limits the memory that is needed for the training nodes.
+	// Memory limits the memory for the rows of the training nodes and for X′.
 	Memory rival.Memory `json:"memory"`
 }
 

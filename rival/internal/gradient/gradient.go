@@ -86,7 +86,7 @@ const (
 type gcondX struct {
 	Matching
 	learn.Choice
-	// Memory limits the memory that is needed for the training nodes.
+	// Memory limits the memory for the rows of the training nodes and for X′.
 	Memory rival.Memory `json:"memory"`
 }
 

@@ -33,7 +33,7 @@ type regression struct {
 	tape *autodiff.Tape
 }
 
-// draw returns a regression without a kernel. X′ starts from uniform random numbers in [0, 1). So does Y′, plus 1 in
+// draw returns a regression without a kernel. X′ and Y′ start from uniform random numbers in [0, 1). Y′ has 1 added in
 // the class of each condensed node. start.Unit becomes 1.
 func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 	g := start.Graph

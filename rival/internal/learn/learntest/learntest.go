@@ -85,8 +85,8 @@ func Symmetric(n int, random *rand.Rand) *mat.Dense {
 	return a
 }
 
-// FirstLayer returns the rows of ReLU(BN(W₁x_i + W₂x_j)) for each pair (i, j) in float64, from the concatenation of x_i
-// and x_j. p are the parameters of a learn.Pairs.
+// FirstLayer returns the rows of ReLU(BN(W₁x_i + W₂x_j)) for each pair (i, j) in float64. p holds the parameters of a
+// learn.Pairs.
 func FirstLayer(p []*mat.Dense, x *mat.Dense) (rows [][]float64) {
 	h := p[3].Rows
 	for i := range x.Rows {
