@@ -34,11 +34,10 @@ import (
 // Other blocks contain only commands. TestDocumented runs all blocks of a page in order, in one folder. It compares the
 // output if the page shows it; otherwise the command only has to succeed.
 
-// substitute is a command that a test runs instead of a documented one that takes minutes or needs something the test
-// lacks.
+// substitute replaces a documented command that takes minutes or needs something the test lacks.
 type substitute struct {
 	page, command string
-	instead       string // empty if nothing is run
+	instead       string // the command to run; empty for none
 	why           string
 }
 
@@ -90,7 +89,7 @@ func TestDocumented(t *testing.T) {
 		t.Skip(err)
 	}
 	data := graphsOfPages(t)
-	met, ran := map[substitute]bool{}, map[string]bool{} // -run may skip pages
+	met, ran := map[substitute]bool{}, map[string]bool{} // pages may be missing, because -run can skip them
 	for _, page := range pagesOfDocs(t) {
 		commands := commandsOf(t, page)
 		if why, is := elsewhere[page]; is || len(commands) == 0 {
@@ -213,8 +212,8 @@ func graphsOfPages(t *testing.T) string {
 	return dir
 }
 
-// exampleFolder returns a folder with the files that the pages assume: the example graph shop, and the same graph as
-// CSV files of another layout and in a database whose tables have other names.
+// exampleFolder returns a folder with the files that the pages assume: docs/example with the graph shop, a copy of shop
+// named my-graph, and the same graph in a database whose tables and columns have other names.
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -45,10 +45,11 @@ func TestKills(t *testing.T) {
 
 type victim struct {
 	name string
-	// before is the command line that makes the old outputs, after the one to kill. Both run in the same folder.
+	// before is the command line that makes the old outputs, and after is the command line to kill. Both run in the same
+	// folder.
 	before, after []string
-	// outputs lists the files and folders that after replaces atomically, grown the files that only grow, and partly the
-	// files from which a run resumes.
+	// outputs lists the files and folders that after replaces atomically. grown lists the files that only grow. partly
+	// lists the folders with files from which a run resumes.
 	outputs, grown, partly []string
 	skip                   func(t *testing.T)
 	// prepare writes the inputs into dir, and returns the environment of the command.
@@ -115,7 +116,7 @@ func (v *victim) run(t *testing.T, random *rand.Rand) {
 		killed, replaced, strays, late)
 }
 
-// kill starts v.after and kills it: half of the times at a random point of its run, otherwise soon after a temporary
+// kill starts v.after and kills it: half of the time at a random point of its run, and otherwise soon after a temporary
 // file appears. It returns false if the command finished first.
 func (v *victim) kill(t *testing.T, dir string, environment []string, took time.Duration, random *rand.Rand) bool {
 	t.Helper()
@@ -204,7 +205,7 @@ func temporary(files map[string]string) (names []string) {
 	return names
 }
 
-// below returns the files of an output: the file itself, or those of its folder.
+// below returns the files of an output: the file itself, or the files in its folder.
 func below(files map[string]string, output string) map[string]string {
 	found := map[string]string{}
 	for name, text := range files {

@@ -217,7 +217,7 @@ func interceptor(t *testing.T, handler http.Handler) (address string, authority 
 	return outer.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
 }
 
-// join copies data from one connection to the other, and closes both when it ends.
+// join copies data from one connection to the other until either fails or ends, and then closes both.
 func join(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()

@@ -262,18 +262,18 @@ class ReportOptions(TypedDict, total=False):
 FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     "condense": [
         ("nodes", None, "Size",
-         "numbers of condensed nodes, as 70 or 35,70,140 (default 10 per class)"),
+         "numbers of condensed nodes, as 70 or 35,70,140 (default 10 per class, but at most half of the "
+         "training nodes)"),
         ("ratio", None, "Size",
          "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
          "2.6% or 0.026"),
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("lossless", 0.0, "Size",
-         "condense to the smallest size that is expected to lose at most so many POINTS of accuracy, "
-         "judged on the validation nodes; nodes, ratio or label_ratio is then the largest size; 0 does not "
-         "search"),
+         "condense to the smallest size whose expected loss of accuracy, judged on the validation nodes, "
+         "is at most POINTS; nodes, ratio or label_ratio is then the largest size; 0 does not search"),
         ("method", "auto", "Method",
-         "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
+         "condensation method; auto chooses the best on validation nodes, or cgc if a parameter of cgc is "
          "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcgp, "
          "gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, "
          "gecc, deepcgc"),
@@ -295,21 +295,22 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("standardize", False, "Graph",
          "scale each feature to mean 0 and variance 1"),
         ("inductive", False, "Graph",
-         "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes"),
+         "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
+         "nodes"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("timings", False, "Output",
          "write the seconds of each step into the file, for cgc report; two runs then give different bytes"),
         ("params", None, "Advanced",
          "parameters of a method that is not cgc's own, by name"),
         ("partitions", 1, "Advanced",
-         "number of clusterings of each class, of which the best is kept"),
+         "number of clusterings of each class; the best is kept"),
         ("hop_weights", None, "Advanced",
          "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
@@ -330,7 +331,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("memory", None, "Advanced",
          "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
-         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
         ("embeddings", None, "Advanced",
          "use the embeddings that cgc propagate wrote to FILE; GRAPH is then optional"),
@@ -345,7 +346,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     ],
     "tune": [
         ("nodes", None, "Size",
-         "number of condensed nodes (default 10 per class)"),
+         "number of condensed nodes (default 10 per class, but at most half of the training nodes)"),
         ("ratio", None, "Size",
          "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
          "2.6% or 0.026"),
@@ -375,15 +376,16 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("standardize", False, "Graph",
          "scale each feature to mean 0 and variance 1"),
         ("inductive", False, "Graph",
-         "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes"),
+         "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
+         "nodes"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("epochs", 1000, "Training",
@@ -404,7 +406,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("validate_every", 0, "Training",
          "number of epochs between validations; 0 chooses it by the size of the graph"),
         ("partitions", 1, "Advanced",
-         "number of clusterings of each class, of which the best is kept"),
+         "number of clusterings of each class; the best is kept"),
         ("hop_weights", None, "Advanced",
          "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
@@ -425,24 +427,24 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("memory", None, "Advanced",
          "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
-         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
     "search": [
         ("nodes", None, "Size",
-         "number of condensed nodes (default 10 per class)"),
+         "number of condensed nodes (default 10 per class, but at most half of the training nodes)"),
         ("ratio", None, "Size",
          "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
          "2.6% or 0.026"),
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("method", "cgc", "Method",
-         "condensation method; cgc, which learns from labelled nodes only, as a training on the full graph "
-         "does, ranks candidates better than auto: cgc, cgc-x, simdm, cgc-d, auto, random, herding, "
-         "k-center, vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, "
-         "simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
+         "condensation method; cgc ranks candidates better than auto: like a training on the full graph, "
+         "it learns from labelled nodes only: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, "
+         "vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, "
+         "geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -461,15 +463,16 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("standardize", False, "Graph",
          "scale each feature to mean 0 and variance 1"),
         ("inductive", False, "Graph",
-         "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes"),
+         "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
+         "nodes"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("models", None, "Training",
          "models to choose from (default all)"),
         ("trials", 1000, "Training",
@@ -486,7 +489,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("params", None, "Advanced",
          "parameters of a method that is not cgc's own, by name"),
         ("partitions", 1, "Advanced",
-         "number of clusterings of each class, of which the best is kept"),
+         "number of clusterings of each class; the best is kept"),
         ("hop_weights", None, "Advanced",
          "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
@@ -507,7 +510,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("memory", None, "Advanced",
          "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
-         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
@@ -520,9 +523,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",
@@ -547,7 +550,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("seed", 0, "Training",
          "random seed"),
         ("memory", None, "Advanced",
-         "memory limit for testing, as 2GiB or 500MB; models that need more are an error (default none)"),
+         "memory limit for testing, as 2GiB or 500MB; a model that needs more causes an error (default "
+         "none)"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
@@ -559,13 +563,13 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",
-         "number of trainings of each model, of which the best is kept"),
+         "number of trainings of each model; the best of all is kept"),
         ("epochs", 1000, "Training",
          "number of training epochs"),
         ("hidden", 256, "Training",
@@ -590,15 +594,15 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     ],
     "predict": [
         ("part", "all", "Graph",
-         "nodes to predict, of the split or without a label: all, train, val, test, unlabelled"),
+         "nodes to predict, by part of the split or as unlabelled: all, train, val, test, unlabelled"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
@@ -612,9 +616,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
@@ -626,7 +630,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
         ("part", "all", "Graph",
-         "nodes to write to a folder, of the split or without a label: all, train, val, test, unlabelled"),
+         "nodes to write to a folder, by part of the split or as unlabelled: all, train, val, test, "
+         "unlabelled"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -638,7 +643,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("memory", None, "Advanced",
          "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
-         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
@@ -651,9 +656,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
         ("split", 0, "Graph",
-         "split to use of a graph that holds several, counted from 0"),
+         "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
-         "leave out the nodes whose ids are in FILE, one on each line, as if GRAPH had never had them"),
+         "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",
@@ -682,8 +687,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("figures", None, "Output",
          "also write each plot as .svg and .png to FOLDER, which is created if needed"),
         ("ceilings", True, "Output",
-         "if condensing took a second or more, measure this machine to compare: takes two seconds and 600 "
-         "MB of memory"),
+         "if condensing took a second or more, measure this machine for comparison (two seconds, 600 MB of "
+         "memory)"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],

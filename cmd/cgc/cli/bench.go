@@ -49,7 +49,7 @@ is proportional to nodes and edges.`,
 		"precisions of propagation to measure: "+strings.Join(wordsOf(blocked.Precisions()), ", "))
 	completion(cmd, "sizes", listOf(bench.Sizes))
 	completion(cmd, "partition", listOf(partition.Names))
-	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the median is printed")
+	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations; their median is printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "random seed")
 	return cmd

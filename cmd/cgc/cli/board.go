@@ -30,12 +30,12 @@ func (c *command) boardCommand() *cobra.Command {
 		Short: "Compare all methods under one protocol; an interrupted comparison can be resumed",
 		Long: `Condense each graph by every method on one core, at three sizes and with several seeds, and train models on
 the results. With two seeds, each model is trained with four configurations; the one with the best mean validation
-accuracy is used with the other seeds and counts. A method that takes more than a minute to condense to the middle size
-is measured there only, with the first model and at most three seeds. Without GRAPH, the graphs are the data sets that
-cgc data list finds.
+accuracy is used with the other seeds and is reported. A method that takes more than a minute to condense to the middle
+size is measured there only, with the first model and at most three seeds. Without GRAPH, the graphs are the data sets
+that cgc data list finds.
 
-The tables list first where another method is significantly better than auto: at 5%, by Holm's procedure over all
-differences, paired by seed.
+The tables first list where another method is significantly better than auto (5%, Holm's procedure over all
+differences, paired by seed).
 
 Each finished training is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
 --normalize-features to let validation choose between plain and row-normalised features as well.`,
@@ -45,7 +45,7 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 	flags := inOrder(cmd)
 	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
 	flags.Lookup("methods").DefValue = ""
-	flags.DurationVar(&job.board.Limit, "limit", 20*time.Minute, "longest processor time of one condensation")
+	flags.DurationVar(&job.board.Limit, "limit", 20*time.Minute, "maximum processor time of one condensation")
 	addNormalize(flags, &job.board.NormalizeFeatures)
 	flags.Var(models(&job.board.Models), "models", "models to train; slow methods are measured with the first")
 	flags.IntVar(&job.board.Seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
@@ -58,7 +58,7 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 type boardJob struct {
 	*command
 	names  []string
-	board  paper.Board // what the flags say
+	board  paper.Board // the settings from the flags
 	folder string
 }
 

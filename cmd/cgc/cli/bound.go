@@ -18,11 +18,11 @@ import (
 
 // planned is the plan of a propagation within a memory limit, together with its actual usage.
 type planned struct {
-	// Bound is the memory limit in bytes, Columns the width of a block of columns, and Passes the number of blocks.
+	// Bound is the memory limit in bytes. Columns is the number of columns per block, and Passes is the number of blocks.
 	Bound   int64 `json:"memory_bytes"`
 	Columns int   `json:"columns"`
 	Passes  int   `json:"passes"`
-	// Expected is the plan, Measured what the propagation used.
+	// Expected is the planned usage, and Measured is the actual usage.
 	Expected taken `json:"expected"`
 	Measured taken `json:"measured"`
 }
@@ -32,14 +32,14 @@ type taken struct {
 	// Memory is the memory of the process. The measured value is the largest resident set, including pages of mapped
 	// files.
 	Memory int64 `json:"memory_bytes"`
-	// Read is the number of bytes read from the graph's file, and Scratch the number written to temporary files and read
-	// again. The measured values are all bytes that the process read from disks and wrote to them.
+	// Read counts the bytes read from the graph's file. Scratch counts the bytes written to temporary files and read
+	// again. The measured values count all bytes that the process read from disks and wrote to them.
 	Read    int64   `json:"read_bytes"`
 	Scratch int64   `json:"scratch_bytes"`
 	Seconds float64 `json:"seconds"`
 }
 
-// began is when some work began, and what the process had read and written until then.
+// began records when some work began, and how many bytes the process had read and written until then.
 type began struct {
 	at            time.Time
 	read, written int64
@@ -50,7 +50,7 @@ func begin() began {
 	return began{time.Now(), read, written}
 }
 
-// taken returns what the work has used until now.
+// taken returns the resources used since then.
 func (b began) taken() taken {
 	read, written := confine.Transferred(os.Getpid())
 	return taken{
@@ -139,9 +139,9 @@ func (t taken) shown(name string) string {
 type tests struct {
 	// Bound is the memory limit in bytes.
 	Bound int64 `json:"memory_bytes"`
-	// Models has an entry for each model: its blocks of columns and its number of validations.
+	// Models has the plan for each model.
 	Models []testedModel `json:"models"`
-	// Measured is what training and testing used together; absent in a dry run.
+	// Measured is the usage of training and testing together. It is absent in a dry run.
 	Measured *taken `json:"measured,omitempty"`
 
 	say                func(format string, args ...any)
@@ -152,13 +152,13 @@ type tests struct {
 // testedModel is the plan for a model.
 type testedModel struct {
 	Model string `json:"model"`
-	// Columns is the number of feature columns per block, and Passes the number of blocks. Both have a value for the
-	// validation nodes and one for the test nodes, which are 0 if the model propagates no features. Classes is the number
-	// of classes per block.
+	// Columns is the number of feature columns per block, and Passes is the number of blocks; both are 0 if the model
+	// propagates no features. Classes is the number of classes per block. Each has one value for the validation nodes and
+	// one for the test nodes.
 	Columns [2]int `json:"columns"`
 	Passes  [2]int `json:"passes"`
 	Classes [2]int `json:"classes"`
-	// Validations is the number of validations per training, and QuestionBytes the number of bytes that each validation
+	// Validations is the number of validations per training. QuestionBytes is the number of bytes that each validation
 	// reads from files that the system has not cached.
 	Validations   int   `json:"validations"`
 	QuestionBytes int64 `json:"question_bytes"`

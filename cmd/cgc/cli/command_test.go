@@ -43,7 +43,7 @@ func ok(t *testing.T, args ...string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
-// confined runs a program in a control group with a limit of memory. It skips the test if there can be no such group.
+// confined runs a program in a control group with a memory limit. It skips the test if no such group can be created.
 func confined(t *testing.T, limit int64, environment []string, words ...string) (confine.Usage, error) {
 	t.Helper()
 	u, err := confine.Run(t.Context(), limit, environment, words...)
@@ -53,7 +53,7 @@ func confined(t *testing.T, limit int64, environment []string, words ...string) 
 	return u, err
 }
 
-// onDisk writes a graph to a file of which the system keeps no pages.
+// onDisk writes a graph to a file and removes the file from the page cache.
 func onDisk(t *testing.T, file string, g *graph.Graph) {
 	t.Helper()
 	mattest.OK(t, dataset.Write(t.Context(), file, g))
@@ -97,8 +97,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestOldFile checks that a file of an older version, which does not record its source, causes a note. Its members
-// still tell a split in which they are test nodes.
+// TestOldFile checks that a file of an older version, which does not record its source, causes a note. Evaluating it on
+// a split that tests on its source nodes still fails.
 func TestOldFile(t *testing.T) {
 	dir := t.TempDir()
 	swapped, small := filepath.Join(dir, "swapped.safetensors"), filepath.Join(dir, "small.safetensors")
@@ -202,7 +202,7 @@ func TestBoard(t *testing.T) {
 }
 
 // TestSearchCommand checks the files of a search with a comparison, that a second run repeats no training on the full
-// graph, and that the flags it prints are those of cgc train.
+// graph, and that cgc train accepts the flags it prints.
 func TestSearchCommand(t *testing.T) {
 	folder := t.TempDir()
 	small, space := filepath.Join(folder, "small.safetensors"), filepath.Join(folder, "space.json")
@@ -241,7 +241,7 @@ func TestSearchCommand(t *testing.T) {
 		strings.Fields(flags)...)...)
 }
 
-// TestPropagateFolder compares the arrays with the embeddings, for all nodes and for a part in f16.
+// TestPropagateFolder compares the arrays with the embeddings of all nodes, and then of the validation nodes in f16.
 func TestPropagateFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "propagated")
 	array := func(name string) []byte {

@@ -37,7 +37,7 @@ func (c *command) condenseCommand() *cobra.Command {
 		),
 		Short: "Condense a graph and write the result to a file",
 		Long: `Condense a graph and write the result to a file. With several --nodes, write a file of each size to a folder.
-The steps before the partition are then run once, and each file has the bytes of its own run.`,
+The steps before the partition are then run once, and each file is identical to the file of a separate run.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			least := 1
 			if job.embeddings != "" {
@@ -53,7 +53,7 @@ The steps before the partition are then run once, and each file has the bytes of
 	job.config.addLossless()
 	severalNodes(flags, &job.config.config.Nodes, &job.nodes)
 	flags.StringVarP(&job.out, "output", "o", "",
-		"write the condensed graph to `FILE`, or those of several sizes to a folder")
+		"write the condensed graph to `FILE`, or condensed graphs of several sizes to a folder")
 	flags.StringVar(&job.format, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the file extension)")
 	flags.StringVar(&job.embeddings, "embeddings", "",
@@ -70,8 +70,8 @@ The steps before the partition are then run once, and each file has the bytes of
 type condenseJob struct {
 	*command
 	config            *configFlags
-	nodes             []int  // the sizes, if they are given by --nodes
-	out, format       string // format is "" for that of the file extension
+	nodes             []int  // the sizes, if given by --nodes
+	out, format       string // format is "" if the file extension determines it
 	embeddings        string
 	force, dry, timed bool
 }
@@ -106,7 +106,7 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 // this much work.
 const checkpointEvery = time.Minute
 
-// condense condenses to the size of the flags, or to each of several, and writes a file for each.
+// condense condenses to each size that the flags give, and writes a file for each.
 func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 	defer memory.Bounded(collected(j.config.config.Memory))()
 	g, opening, err := j.open(ctx, name, j.config)
@@ -257,7 +257,7 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 
 // sizesOutcome is the result of a condensation to several sizes.
 type sizesOutcome struct {
-	// Sizes has what a condensation to each size prints, in the order of --nodes.
+	// Sizes has an outcome for each size, in the order of --nodes.
 	Sizes []*outcome `json:"sizes"`
 }
 
@@ -281,8 +281,8 @@ func (j *condenseJob) checkSizes() error {
 	return usagef("--nodes with %d sizes and %s, must be one size", len(j.nodes), with)
 }
 
-// several returns a file for each size of --nodes, in the folder of -o, and a function that condenses to the size of
-// that index. What all sizes have in common is computed here.
+// several returns the path of a file in the folder of -o for each size of --nodes, and a function that condenses to the
+// size with the given index. Work that all sizes share is done here.
 func (j *condenseJob) several(ctx context.Context, g *graph.Graph) (
 	files []string, to func(ctx context.Context, size int) (*condense.Condensed, error), err error,
 ) {

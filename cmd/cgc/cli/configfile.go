@@ -22,7 +22,7 @@ const configExtension = ".json"
 // configFile is what --config reads and cgc tune writes: a cgc.Config and the training settings that belong to it.
 type configFile struct {
 	cgc.Config
-	// Training is used by the commands that train; the others only check it.
+	// Training is used by the commands that train. Other commands only check it.
 	Training *trainingFile `json:"training,omitempty"`
 
 	// method is the method named in the file, or "" if there is none.
@@ -36,7 +36,7 @@ type trainingFile struct {
 	Weighted *bool `json:"weighted,omitempty"`
 }
 
-// configText returns the JSON of a configuration: what a .json file contains, or what a condensed graph was made with.
+// configText returns a configuration as JSON: the contents of a .json file, or the configuration of a condensed graph.
 func configText(path string) ([]byte, error) {
 	small, err := cgc.Load(path)
 	switch {
@@ -85,7 +85,7 @@ func decodeConfig(text []byte, base cgc.Config, method string) (file configFile,
 }
 
 // decodeOther reads the configuration of another package's method, as written by condense.Configuration. It may contain
-// a setting, and any size that cgc's methods accept.
+// a condense.Setting, and any size that cgc's methods accept.
 func (c *configFile) decodeOther(text []byte) error {
 	common := struct {
 		Method string `json:"method"`

@@ -35,8 +35,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// wide returns a graph of n nodes in which node v has the neighbours v ± s for several steps s, the same for all nodes.
-// A few nodes reach all others within two hops.
+// wide returns a graph of n nodes in which node v has the neighbours v ± s for the given number of random steps s, the
+// same for all nodes. A few nodes reach all others within two hops.
 func wide(n, steps, features int) *graph.Graph {
 	random := rand.New(rand.NewPCG(3, 0))
 	var offsets []int
@@ -174,7 +174,7 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 }
 
 // TestConvertsWithinMemory checks that the command can convert text and arrays several times larger than the memory of
-// its control group. The output equals the output for the same graph in memory.
+// its control group. The output equals that of the same graph in memory.
 func TestConvertsWithinMemory(t *testing.T) {
 	slow.Test(t, "it makes graphs of 300 MB")
 	for _, c := range []struct {

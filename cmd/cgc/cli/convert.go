@@ -45,7 +45,7 @@ memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edg
 	return cmd
 }
 
-// convertJob is one run of cgc convert. name is the format of TO, or "" for that of its file extension.
+// convertJob is one run of cgc convert. name is the format of TO, or "" if its file extension determines the format.
 type convertJob struct {
 	*command
 	from, to, name string
@@ -114,7 +114,7 @@ func (j *convertJob) stored(ctx context.Context, g *graph.Graph) error {
 	return j.writeStream(ctx, format.StreamOf(g), j.to, j.store.options(0))
 }
 
-// stream converts a graph in a format that reads graphs in parts. handled reports whether the format of FROM does.
+// stream converts a graph if its format can be read in parts. Otherwise handled is false.
 func (j *convertJob) stream(ctx context.Context) (handled bool, err error) {
 	defer memory.Bounded(j.store.memory)()
 	j.progress.step("opening " + format.Shown(j.from))
@@ -205,7 +205,7 @@ func (c *command) write(ctx context.Context, g *graph.Graph, file, name string) 
 		g.Classes)
 }
 
-// written is what --json prints of a graph or a condensed graph that was written to a file.
+// written is what --json prints about a graph or a condensed graph that was written to a file.
 type written struct {
 	Graph     *string `json:"graph,omitempty"` // the name of a graph
 	Condensed *string `json:"condensed,omitempty"`

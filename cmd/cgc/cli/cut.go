@@ -18,10 +18,10 @@ func (c *command) cutCommand() *cobra.Command {
 			"cgc cut large.safetensors --nodes 7 -o smallest.pt",
 		),
 		Short: "Make a smaller condensed graph from a larger one in milliseconds",
-		Long: `Unite nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph that
-FILE was made from is not needed. Nodes of one class are united, those first whose union raises the sum of squared
-distances to the means least. So a node of a smaller size is a union of nodes of any larger size. OTHER has no edges:
-if FILE has some, its features are propagated over them first.`,
+		Long: `Merge nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph that
+FILE was made from is not needed. Each step merges the two nodes of one class that raise the sum of squared distances
+to the means least, so each node of a small result is a union of nodes of every larger result. OTHER has no edges: if
+FILE has edges, its features are propagated over them first.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
@@ -44,7 +44,7 @@ type cutJob struct {
 // cutResult is what --json prints.
 type cutResult struct {
 	Graph string `json:"graph"`
-	// Nodes is the number of condensed nodes, of which CutFrom were in the file.
+	// Nodes is the number of condensed nodes after the cut, and CutFrom is the number before it.
 	Nodes   int `json:"nodes"`
 	CutFrom int `json:"cut_from"`
 	// Budget is the number of condensed nodes of each class.

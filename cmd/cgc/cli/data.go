@@ -55,8 +55,8 @@ func (c *command) listCommand() *cobra.Command {
 	}
 }
 
-// listed is one graph in the output of data list --json. Its sizes are those of the files found or, without files, the
-// published sizes; unknown sizes are 0. Path is empty if the graph is not on this disk.
+// listed is one graph in the output of data list --json. Its sizes are measured if its files were found, and are the
+// published sizes otherwise; unknown sizes are 0. Path is empty if the graph is not on this disk.
 type listed struct {
 	Name      string `json:"name"`
 	Origin    string `json:"origin"`
@@ -68,12 +68,12 @@ type listed struct {
 	Fetchable bool   `json:"fetchable"`
 }
 
-// quickToOpen is the largest file size, in bytes, at which a list opens a graph to measure it. That takes a second or
-// two.
+// quickToOpen is the largest size, in bytes, of the files that data list opens to measure a graph. Opening such files
+// takes a second or two.
 const quickToOpen = 64 << 20
 
-// measure replaces the published sizes by those of the graph found, because the files may differ. A graph that is large
-// or cannot be read gets no sizes.
+// measure replaces the published sizes with those of the files found, which may differ. A graph that is large or cannot
+// be read gets no sizes.
 func (l *listed) measure(ctx context.Context) {
 	l.Nodes, l.Edges, l.Features, l.Classes = 0, 0, 0, 0
 	o := dataset.Environment()
@@ -174,14 +174,14 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 			"`QUERY` that returns the nodes: id, label, split and features (default the table nodes)")
 		cmd.Flags().StringVar(&c.queries.Edges, "edges-sql", "",
 			"`QUERY` that returns the edges: source, target and weight (default the table edges)")
-		cmd.Flags().IntVar(&c.split, "split", 0, "split to use of a graph that holds several, counted from 0")
+		cmd.Flags().IntVar(&c.split, "split", 0, "which split to use if the graph has several, counted from 0")
 		cmd.Flags().StringVar(&c.without, "without", "",
-			"leave out the nodes whose ids are in `FILE`, one on each line, as if GRAPH had never had them")
+			"leave out the nodes whose ids are in `FILE`, one per line, as if GRAPH had never had them")
 	}
 }
 
-// readIDs reads a file with an id on each line, or a table in .csv whose first column has the ids. A header in
-// the first line is skipped.
+// readIDs reads a file with an id on each line, or a .csv table with the ids in its first column. A header in the first
+// line (id, node_id or node) is skipped.
 func readIDs(path string) (ids []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -162,7 +162,7 @@ func TestForbidden(t *testing.T) {
 	wantAlone(t, dir, "cgc", "secret.safetensors")
 }
 
-// process runs cgc in a process of its own.
+// process runs cgc in a separate process.
 func process(t *testing.T, args ...string) {
 	t.Helper()
 	if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
@@ -212,12 +212,12 @@ func TestManyProcesses(t *testing.T) {
 }
 
 // TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
-// with the estimate of cgc.Expect that --dry-run prints, also of commands that condense several times. The graph itself
+// with the estimate of cgc.Expect that --dry-run prints, also in commands that condense several times. The graph itself
 // can be read in parts, but its embeddings do not fit into memory. The old output is kept.
 func TestTooLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
-	g := wide(20_000, 2, 64) // all nodes but two train
+	g := wide(20_000, 2, 64) // all nodes but two are training nodes
 	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
 	for v := 2; v < g.Nodes(); v++ {
 		g.Split.Train = append(g.Split.Train, int32(v))

@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// sizes lists the flags for N′. At most one of them may be given.
+// sizes lists the flags for the number of condensed nodes. At most one of them may be given.
 var sizes = []string{"nodes", "ratio", "ratios", "label-ratio", "label-ratios"}
 
 // configFlags holds the flags that configure a condensation.
@@ -39,7 +39,7 @@ type configFlags struct {
 	// own are the names of the flags that only cgc's methods read.
 	own []string
 
-	built    []condense.Method // the chosen methods, before the setting and the limits of the flags
+	built    []condense.Method // the chosen methods, before setting and limits are applied
 	training *trainingFile     // training settings of the file, or nil
 }
 
@@ -55,10 +55,10 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 // newMethodFlags adds to cmd the flags for condensing with any registered method; auto is the default.
 func newMethodFlags(cmd *cobra.Command) *configFlags {
 	return methodFlags(cmd, auto.New().Name(),
-		"auto takes the best on validation nodes, or cgc if one of its parameters is given")
+		"auto chooses the best on validation nodes, or cgc if a parameter of cgc is given")
 }
 
-// methodFlags is newMethodFlags with a default method. about is a clause for the help.
+// methodFlags adds the flags of newMethodFlags with the given default method. about is a clause for the help.
 func methodFlags(cmd *cobra.Command, method, about string) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags(), names: []string{method}}
 	f.addSize()
@@ -73,7 +73,8 @@ const methodUsage = "condensation method"
 // addSize adds the flags for a single size.
 func (f *configFlags) addSize() {
 	c, flags := &f.config, f.flags
-	flags.IntVar(&c.Nodes, "nodes", 0, "number of condensed nodes (default 10 per class)")
+	flags.IntVar(&c.Nodes, "nodes", 0,
+		"number of condensed nodes (default 10 per class, but at most half of the training nodes)")
 	flags.Var(share(&c.Ratio), "ratio",
 		"number of condensed nodes as a fraction of all nodes (of the training nodes with --inductive): "+
 			"2.6% or 0.026")
@@ -84,8 +85,8 @@ func (f *configFlags) addSize() {
 // addLossless adds the flag that searches for a size.
 func (f *configFlags) addLossless() {
 	f.flags.Float64Var(&f.lossless, "lossless", 0,
-		"condense to the smallest size that is expected to lose at most so many `POINTS` of accuracy, judged on the "+
-			"validation nodes; --nodes, --ratio or --label-ratio is then the largest size; 0 does not search")
+		"condense to the smallest size whose expected loss of accuracy, judged on the validation nodes, is at most "+
+			"`POINTS`; --nodes, --ratio or --label-ratio is then the largest size; 0 does not search")
 }
 
 // addParams adds the flags for the parameters of other packages' methods.
@@ -96,14 +97,15 @@ func (f *configFlags) addParams() {
 		"read parameters of baselines from the JSON object in `FILE`; --param overrides it")
 }
 
-// addRest adds the setting, the seed and the parameters of cgc's methods.
+// addRest adds the flags for the setting, the seed and the parameters of cgc's methods.
 func (f *configFlags) addRest(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	flags.SortFlags = false
-	addSetting(flags, c, "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes")
+	addSetting(flags, c,
+		"inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test nodes")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
 	flags.StringVar(&f.file, "config", "",
-		"start from the configuration in `FILE` (JSON), as cgc tune writes it, or of a condensed graph; flags override it")
+		"start from the configuration in `FILE`: JSON as cgc tune writes it, or a condensed graph; flags override it")
 	before := map[string]bool{}
 	flags.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
 	f.addParameters(cmd)
@@ -114,7 +116,7 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	})
 }
 
-// addSetting adds the flags of the setting. inductive is the help text of --inductive.
+// addSetting adds the flags for the fields of condense.Setting. inductive is the help text of --inductive.
 func addSetting(flags *pflag.FlagSet, c *cgc.Config, inductive string) {
 	addNormalize(flags, &c.NormalizeFeatures)
 	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
@@ -143,7 +145,7 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the training nodes of a class are clustered")
 	flags.IntVar(&c.Partitions, "partitions", c.Partitions,
-		"number of clusterings of each class, of which the best is kept")
+		"number of clusterings of each class; the best is kept")
 	flags.Var(hopWeights(&c.HopWeights), "hop-weights",
 		"weights of the hops 0 to --hops, as 0.2,0.3,0.5 (default only the last hop)")
 	addPropagation(cmd, c)
@@ -170,7 +172,7 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 // addPrecision adds --precision.
 func addPrecision(cmd *cobra.Command, c *cgc.Config) {
 	addChoice(cmd, &c.Precision, "precision", blocked.Precisions(),
-		"precision of the features between hops; half is faster on large graphs and less exact")
+		"precision of the features between hops; half is faster on large graphs but less exact")
 }
 
 // read reads the files named on the command line, and checks everything that does not depend on the graph.
@@ -218,8 +220,7 @@ func (f *configFlags) read() error {
 	return nil
 }
 
-// settle replaces the method auto, if nobody asked for it, by cgc as soon as a parameter of cgc or its embeddings are
-// given.
+// settle replaces the method auto with cgc if no method was named but --embeddings or a parameter of cgc was given.
 func (f *configFlags) settle() {
 	if !f.unasked() {
 		return
@@ -259,7 +260,7 @@ func (f *configFlags) readFile() error {
 	})
 	method := f.asked()[0]
 	if f.unasked() {
-		method = f.config.Name() // of files without a method
+		method = f.config.Name() // for files without a method
 	}
 	file, err := decodeConfig(text, f.config, method)
 	if err != nil {
@@ -338,7 +339,7 @@ func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
 		"methods to compare (the first with each of the others), or all")
 	flags := cmd.Flags()
 	flags.Var(distinct(&a.nodes, nodesOf, "ints", "integers of at least 1"), "nodes",
-		"numbers of condensed nodes, as `35,70,140` (default 10 per class)")
+		"numbers of condensed nodes, as `35,70,140` (default 10 per class, but at most half of the training nodes)")
 	const shares = "fractions above 0 and at most 1, or percentages as in 1.3%,2.6%"
 	flags.Var(distinct(&a.ratios, parseShare, "floats", shares), "ratios",
 		"numbers of condensed nodes as fractions of all nodes (of the training nodes with --inductive), "+

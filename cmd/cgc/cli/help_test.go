@@ -34,8 +34,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestPages checks that every command line in a code block of README or docs parses, except in the notes, and the flags
-// of those within a sentence.
+// TestPages checks that every command line in a code block of README or docs parses, and that the flags of command
+// lines within a sentence parse. Notes are not checked.
 func TestPages(t *testing.T) {
 	pages := []string{"../../../README.md"}
 	for _, pattern := range []string{"*.md", "*/*.md"} {
@@ -85,8 +85,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// quoted matches a quoted word, expanded a word that the shell expands, inline a command line within a sentence, and
-// placeholder a word that stands for another.
+// quoted matches a quoted word, expanded matches a word that the shell expands, inline matches a command line within a
+// sentence, and placeholder matches a word in capitals that stands for a value.
 var (
 	quoted      = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 	expanded    = regexp.MustCompile(`\$\(\(.*?\)\)|\$\w+`)
@@ -160,7 +160,7 @@ func TestFlagGroups(t *testing.T) {
 }
 
 // TestReferenceIsComplete checks that each command in the help has a row, and that each of its flags is either in this
-// row or has exactly one row, which names the command.
+// row or has a row of its own that names the command.
 func TestReferenceIsComplete(t *testing.T) {
 	commands, tables, _ := strings.Cut(Reference(), "\n## Flags\n")
 	rows := map[string]string{} // the cell that lists the commands, by flag

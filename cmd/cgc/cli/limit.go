@@ -34,9 +34,10 @@ func collected(asked int64) int64 {
 	return 0
 }
 
-// fit compares the memory that condensing needs with what the system allows, unless --memory sets a limit. If it is too
-// much, features are propagated in blocks, with the same result. bound is the limit that the work keeps to: --memory,
-// or the limit for the blocks, or 0 for none. If blocks do not help, the error has the estimate that --dry-run prints.
+// fit compares the memory that condensing needs with what the system allows, unless --memory sets a limit. If the
+// system allows less, features are propagated in blocks, with the same result. bound is the limit that the work keeps
+// to: --memory, or the limit for the blocks, or 0 for none. If blocks do not help, the error has the estimate that
+// --dry-run prints.
 func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err error) {
 	limit, by := memory.Limit()
 	config, is := flags.propagating()
@@ -130,7 +131,7 @@ func inParts(g *graph.Graph) string {
 	return " (a .safetensors file that cgc convert writes is read in parts)"
 }
 
-// roomy reports whether limit exceeds times the size of g by budget.Margin, in which case no estimate is necessary.
+// roomy reports whether limit exceeds times·(the size of g) + budget.Margin. Then no estimate is necessary.
 func roomy(g *graph.Graph, times int, limit int64) bool {
 	return int64(times)*budget.Graph(g.Adj, g.X)+budget.Margin < limit
 }
@@ -213,7 +214,7 @@ const looks = 256
 // measures the memory that only the process can free, without pages of mapped files. It cancels when that memory,
 // extrapolated by four checks at the current growth, is less than a sixteenth below the limit. Faster growth is not
 // caught. Work that keeps to its own limit (bound; 0 means none) fills it fast, so its growth is ignored. explain ends
-// the watch, and replaces the context's error by the reason.
+// the watch, and replaces the context's error with the reason.
 func guard(
 	ctx context.Context, doing, help string, bound int64,
 ) (watched context.Context, explain func(error) error) {
@@ -223,7 +224,7 @@ func guard(
 // mostHeld is the largest value that held has returned so far.
 var mostHeld atomic.Int64
 
-// held returns memory.Held, and updates mostHeld.
+// held returns memory.Held() and updates mostHeld.
 func held() int64 {
 	now := memory.Held()
 	for most := mostHeld.Load(); now > most && !mostHeld.CompareAndSwap(most, now); most = mostHeld.Load() {
@@ -273,7 +274,7 @@ func guarded(
 	}
 }
 
-// read opens a graph, and returns how long that took. It returns an error if that needs more memory than the system
+// read opens a graph, and returns how long that took. It returns an error if reading needs more memory than the system
 // allows. If the format knows the sizes of the graph in advance, the error comes before reading and includes an
 // estimate.
 func (c *command) read(ctx context.Context, name string) (g *graph.Graph, seconds float64, err error) {
@@ -320,8 +321,8 @@ func readingTakes(nodes, features, edges int64) int64 {
 	return budget.Process + nodes*(4*features+8) + edges*(list+sorted)
 }
 
-// unpackedUnder returns the size of a file, or of all files in a folder. gzip files count with their estimated
-// decompressed size.
+// unpackedUnder returns the size of a file, or of all files in a folder. gzip files count eightfold, an estimate of
+// their decompressed size.
 func unpackedUnder(path string) (bytes int64) {
 	for info := range filesUnder(path) {
 		bytes += info.Size()

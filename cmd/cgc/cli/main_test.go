@@ -63,7 +63,8 @@ func TestScripts(t *testing.T) {
 // of the script.
 var inProcess sync.Mutex
 
-// exitCodeOf runs a quick command line and checks its exit code. cgc runs in this process, other programs in their own.
+// exitCodeOf runs a quick command line and checks its exit code. cgc runs in this process; other programs run in
+// separate ones.
 func exitCodeOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command …")
@@ -107,7 +108,7 @@ func exitCodeOf(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("stderr.txt"), stderr.Bytes(), 0o666))
 }
 
-// sameArrays compares the arrays of archives. The metadata may differ, because it contains the configuration.
+// sameArrays compares the arrays of .npz files. The metadata may differ, because it contains the configuration.
 func sameArrays(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: same-arrays FILE FILE …")
@@ -225,7 +226,7 @@ func interrupt(t *testing.T, cmd *exec.Cmd) func(io.Closer) error {
 	return func(io.Closer) error { return cmd.Process.Signal(os.Interrupt) }
 }
 
-// stopped starts cmd as endless does, stops it, and checks its exit code. stop may close its standard input.
+// stopped calls endless to start cmd, stops it, and checks its exit code. stop may close its standard input.
 func stopped(t *testing.T, cmd *exec.Cmd, stage string, begun bool, stop func(stdin io.Closer) error) {
 	t.Helper()
 	stdin, stderr := endless(t, cmd, stage, begun)
@@ -289,7 +290,7 @@ func ends(t *testing.T, stderr *bufio.Reader) {
 	}
 }
 
-// TestClosedInput checks that a command ends when its standard input is closed, as when the parent ends.
+// TestClosedInput checks that a command ends when its standard input is closed, as happens when the parent ends.
 func TestClosedInput(t *testing.T) {
 	cmd := exec.Command("cgc", "run", "--seeds", "1", "--epochs", "100000000", "--hidden", "8")
 	stopped(t, cmd, "training gcn", true, io.Closer.Close)

@@ -26,27 +26,26 @@ type outcome struct {
 	Train    int `json:"train"`
 	// Condensed is the condensed graph of the first condensation seed.
 	Condensed condensedSize `json:"condensed"`
-	// Config is the configuration of the first condensation, which --config reads. The next condensations have the next
-	// seeds.
+	// Config is the configuration of the first condensation, in the form that --config reads. Later condensations use the
+	// following seeds.
 	Config json.RawMessage `json:"config"`
 	// Choice is what the method auto chose for the first condensation, and why; absent for other methods.
 	Choice *auto.Account `json:"choice,omitempty"`
-	// Seconds is the wall-clock time of each step, the mean over the condensations of a run. The first step is load,
-	// which reads the graph into memory. The total leaves it out. The total is 0 if a file without seconds was read.
+	// Seconds is the wall-clock time of each step, averaged over the condensations of a run. The first step, load, reads
+	// the graph into memory and is not part of the total. The total is 0 if a file without seconds was read.
 	Seconds condense.Seconds `json:"seconds"`
 	// Warnings lists the problems that the method found in the graph, with remedies; absent if there are none.
 	Warnings []string `json:"warnings,omitempty"`
-	// PeakRSS is the largest resident set of the process in bytes, 0 where it is not known.
+	// PeakRSS is the largest resident set of the process in bytes; 0 if unknown.
 	PeakRSS int64 `json:"peak_rss_bytes"`
-	// Kept is the largest part of the memory, in bytes, that was not pages of mapped files, which the system can drop.
-	// It is absent where it is not known.
+	// Kept is the peak memory in bytes without pages of mapped files, which the system can drop; absent if unknown.
 	Kept int64 `json:"kept_bytes,omitempty"`
-	// Plan is how features were propagated within a memory limit; absent without a limit.
+	// Plan describes how features were propagated within a memory limit; absent without a limit.
 	Plan *planned `json:"plan,omitempty"`
-	// OtherGraph is how the graph differs from the one that the condensed graph was made from; absent unless
+	// OtherGraph describes how the graph differs from the one that the condensed graph was made from; absent unless
 	// --other-graph allowed a difference.
 	OtherGraph *condense.Target `json:"other_graph,omitempty"`
-	// Testing is how models were tested on a graph that exceeds the memory limit; absent without one.
+	// Testing describes how models were tested on a graph that exceeds the memory limit; absent without a limit.
 	Testing *tests `json:"testing,omitempty"`
 	// Over says what the standard deviations of Results are over: condensation seeds or training seeds.
 	Over string `json:"over,omitempty"`
@@ -54,7 +53,7 @@ type outcome struct {
 	Results []modelScore `json:"results,omitempty"`
 	// Whole has an entry for each model that was trained on the full graph; absent if none was.
 	Whole []modelScore `json:"whole,omitempty"`
-	// File is the path of the condensed graph and Report that of the report page; absent if none was written.
+	// File is the path of the condensed graph, and Report is the path of the report page; absent if not written.
 	File   string `json:"file,omitempty"`
 	Report string `json:"report,omitempty"`
 }
@@ -110,7 +109,7 @@ func (r *outcome) add(small *cgc.Condensed, load float64, took condense.Seconds)
 	r.Condensed = condensedSize{Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget}
 	r.Config, r.Warnings = small.Config, small.Warnings
 	if account, err := auto.AccountOf(small); err == nil {
-		account.Account = nil // of the chosen method: it is in the file
+		account.Account = nil // the metadata of the chosen method is in the file
 		r.Choice = &account
 	}
 	r.Seconds = condense.Seconds{Steps: append([]condense.Step{{Name: "load", Seconds: load}}, took.Steps...),

@@ -54,7 +54,7 @@ func (r *outcome) document() *report.Document {
 	return d
 }
 
-// addCondensation adds the sizes, the method and what condensing took.
+// addCondensation adds the sizes, the method, the seconds and the memory.
 func (r *outcome) addCondensation(d *report.Document) {
 	how := method(r.Config)
 	if r.Choice != nil {
@@ -273,7 +273,8 @@ func (a modelScore) test() report.Cell {
 	return report.PlusMinus(a.TestMean, a.TestStd, 1)
 }
 
-// uneven is the difference between accuracy and balanced accuracy, in points, from which the text shows more metrics.
+// uneven is the smallest difference between accuracy and balanced accuracy, in points, for which more metrics are
+// shown.
 const uneven = 5
 
 // metrics describes the predictions by more than their accuracy if there are two classes, or if the accuracy hides how
@@ -311,7 +312,7 @@ func (r *outcome) notes() report.Notes {
 	return report.Notes{over, "95% interval: of the mean, by Student's t"}
 }
 
-// peakText formats the peak memory of the process and, if it differs much, the part without pages of mapped files. Such
+// peakText formats the peak memory of the process and, if much smaller, the part without pages of mapped files. Such
 // pages count as resident, but the system can drop them.
 func peakText(peak, held int64) string {
 	const little = 128 << 20

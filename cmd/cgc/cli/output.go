@@ -28,8 +28,7 @@ func writable(flag, path, extension string, force bool, replaceable func(path st
 	return free(flag, path, false, force, replaceable)
 }
 
-// storable is like writable, for a condensed graph. The format is the named one, or else follows from the file
-// extension.
+// storable is like writable, for a condensed graph. name is the format; if empty, the file extension determines it.
 func storable(flag, path, name string, force bool) error {
 	f, err := format.StoreFor(path, name)
 	var unknown *format.UnknownExtensionError
@@ -94,7 +93,7 @@ func makeFolder(flag, path string) error {
 	return nil
 }
 
-// words lists words, with "or" before the last.
+// words joins words with commas, and with "or" before the last.
 func words(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
@@ -102,7 +101,7 @@ func words(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
-// reason removes the name of a file from err if the user did not give that name.
+// reason returns err without the path that package os adds. Callers name the file themselves.
 func reason(err error) error {
 	if path, ok := err.(*os.PathError); ok {
 		return path.Err

@@ -125,8 +125,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestLongJob checks that, without a bar, one note says how long the stages take that are known so far. Later stages of
-// the same step, and the same stage in another step, have notes of their own.
+// TestLongJob checks that, without a bar, one note reports the time left in all stages known so far. A later stage of
+// the same step, and the same stage in another step, each get another note.
 func TestLongJob(t *testing.T) {
 	var stderr bytes.Buffer
 	p := newMeter(&stderr, false)

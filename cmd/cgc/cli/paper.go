@@ -39,8 +39,9 @@ func (c *command) paperCommand() *cobra.Command {
 data set that is not available is replaced by a synthetic graph of its size, up to the size of arxiv. Times on
 synthetic graphs are comparable with the paper's; accuracies are not, and are listed separately.
 
-The paper states some parameters and searched the others without printing the result; docs/paper.md lists the values
-used here. --ours uses the defaults of cgc instead, --authors what the authors' program sets for each number.
+The paper states some parameters. It searched the others, and does not report the values found; docs/paper.md lists
+the values used here. --ours uses the defaults of cgc instead, and --authors uses what the authors' program sets for
+each number.
 
 --search tunes each cell first, as the paper did: over the paper's sets, on the validation nodes, with the same number
 of candidates (--trials) per cell. --methods adds baselines to the methods of a table.
@@ -66,7 +67,7 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 		"also make synthetic graphs of the sizes of reddit and products if these are not available")
 	flags.BoolVar(&job.plan.Ours, "ours", false, "use the defaults of cgc for all parameters instead of the paper's")
 	flags.BoolVar(&job.plan.Authors, "authors", false,
-		"use the parameters that the authors' program sets for each number, also those of the training")
+		"use the parameters that the authors' program sets for each number, for condensing and training")
 	addNormalize(flags, &job.plan.NormalizeFeatures)
 	flags.BoolVar(&job.searches, "search", false,
 		"tune each cell first on the validation nodes, over the sets of the paper's appendix E.3")
@@ -95,8 +96,8 @@ type paperJob struct {
 	*command
 	graphs   []string
 	all      bool
-	plan     paper.Job    // what the flags say
-	search   paper.Search // applies if searches is set
+	plan     paper.Job    // the settings from the flags
+	search   paper.Search // used if searches is set
 	searches bool
 	names    []string // methods in addition to those of the table
 	params   params
@@ -194,7 +195,7 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	job.Study, job.Sources, job.Left, job.Training = s, sources, left, j.training.config
 	job.Seeds, job.Whole = j.training.seeds, j.training.whole
 	if !j.said("whole") {
-		job.Whole = -1 // as many as fit the graph
+		job.Whole = -1 // the default for the graph
 	}
 	if j.said("models") {
 		job.Models = j.training.models
@@ -318,17 +319,18 @@ func (j *paperJob) write(r *paper.Result) error {
 	)
 }
 
-// listedStudy is one study in the output of cgc paper --list.
+// listedStudy is one study in the output of cgc paper without TABLE.
 type listedStudy struct {
 	Name  string   `json:"study"`
 	Also  []string `json:"also"`
 	Title string   `json:"title"`
-	// Here lists the available graphs that the study would be measured on, Made those that would be synthetic. LeftOut
-	// names the other graphs, with reasons.
+	// Here lists the available graphs that the study would be measured on. Made lists the synthetic graphs it would use.
+	// LeftOut names the other graphs, with reasons.
 	Here    []string `json:"here"`
 	Made    []string `json:"made"`
 	LeftOut []string `json:"left_out"`
-	// Timed, Trainings and Whole count the work.
+	// Timed is the number of timed condensations. Trainings and Whole are the numbers of trainings on condensed and on
+	// full graphs.
 	Timed     int `json:"timed"`
 	Trainings int `json:"trainings"`
 	Whole     int `json:"whole"`

@@ -25,7 +25,7 @@ type params struct {
 
 // param is one parameter.
 type param struct {
-	// method is the method it belongs to; "" means each method that is not cgc's own.
+	// method is the method that has the parameter; "" stands for every method that is not cgc's own.
 	method, key string
 	value       json.RawMessage
 }
@@ -55,7 +55,7 @@ func newParam(key string, value json.RawMessage) param {
 	return param{"", key, value}
 }
 
-// String formats the parameters as the flag parser shows them.
+// String formats the parameters in the syntax of Set, separated by spaces.
 func (p *params) String() string { return strings.Join(mapped(p.list, param.String), " ") }
 
 // String formats the parameter in the syntax of Set.
@@ -229,7 +229,7 @@ func listOfKeys(keys []string) string {
 	return "its parameters are " + strings.Join(keys, ", ")
 }
 
-// insteadOf says how to set a parameter that is not a flag of the method, after the user tried to set it by that flag.
+// insteadOf says what to use instead of a flag that has no effect on a method.
 func insteadOf(flag, method string) string {
 	keys, key := keysOf(method), strings.ReplaceAll(flag, "-", "_")
 	if slices.Contains(keys, key) {
@@ -240,7 +240,7 @@ func insteadOf(flag, method string) string {
 
 // unread returns a usage error that lists the flags and parameters that no chosen method reads.
 func (f *configFlags) unread() error {
-	var own, other []string // chosen methods of cgc, and of other packages
+	var own, other []string // the chosen methods of cgc and of other packages
 	for _, name := range f.asked() {
 		if isCGC(name) {
 			own = append(own, name)
@@ -261,7 +261,7 @@ func (f *configFlags) unread() error {
 		}
 	}
 	for _, name := range f.own {
-		flag := f.flags.Lookup(name) // one that auto reads, or that has the value it has for auto's candidates
+		flag := f.flags.Lookup(name) // skipped if auto reads it, or if it has its default, as for auto's candidates
 		if slices.Contains(other, auto.New().Name()) &&
 			(slices.Contains(common, name) || flag.Value.String() == flag.DefValue) {
 			continue

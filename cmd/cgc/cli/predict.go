@@ -29,34 +29,34 @@ func (c *command) predictCommand() *cobra.Command {
 			"cgc predict model.safetensors --on cora --part test -o predictions.safetensors",
 			"cgc predict summary.safetensors --new new-nodes/",
 		),
-		Short: "Predict the classes of the nodes of a graph with a model of cgc train",
-		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH has
-the same features in the same order; it may be the original graph after it has grown. Its labels are not read.
+		Short: "Predict the classes of nodes with a model from cgc train",
+		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH
+must have the same features in the same order; it may be the original graph after it has grown. Its labels are not read.
 
-With --new, the nodes are those of nodes.csv in FOLDER, with the columns id and one for each feature. edges.csv joins
-them with known nodes, or with each other (source, target, and weight if there is one). MODEL then has a summary of
-the known nodes, by cgc summarize, and GRAPH is not needed.
+With --new, predict the nodes in FOLDER/nodes.csv, which has the column id and a column for each feature. edges.csv
+connects them to known nodes and to each other (columns source, target and, optionally, weight). MODEL must contain a
+summary of the known nodes, written by cgc summarize. GRAPH is not needed.
 
 The table has the columns id, class and, for each class, its probability. Without -o, it is printed. A file FILE.csv
-contains the table; FILE.parquet has id, class and a list of the probabilities; FILE.safetensors the tensors nodes,
-class and probabilities; and FILE.npy the probabilities alone, a row for each node.`,
+contains the table, FILE.parquet has id, class and a list of the probabilities, FILE.safetensors has the tensors nodes,
+class and probabilities, and FILE.npy has only the probabilities, with a row for each node.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
 	}
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
-	addSome(cmd, &job.parts, "part", partNames, "nodes to predict, of the split or without a label")
+	addSome(cmd, &job.parts, "part", partNames, "nodes to predict, by part of the split or as unlabelled")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
 	return cmd
 }
 
-// partNames lists the parts of --part, of which "all" has every node.
+// partNames lists the values of --part. "all" stands for every node.
 var partNames = []string{"all", "train", "val", "test", "unlabelled"}
 
-// predictionFiles lists the extensions of files of predictions.
+// predictionFiles lists the file extensions for predictions.
 var predictionFiles = []string{".csv", ".parquet", ".safetensors", ".npy"}
 
 // predictJob is one run of cgc predict.
@@ -73,10 +73,11 @@ type predicted struct {
 	Nodes int    `json:"nodes"`
 	// Classes holds the number of nodes that are predicted to belong to each class.
 	Classes []int `json:"classes"`
-	// Accuracy is the share of labelled nodes, Labelled of them, whose class is predicted, in percent.
+	// Labelled is the number of predicted nodes with a known label. Accuracy is the percentage of them that is predicted
+	// correctly.
 	Labelled int     `json:"labelled"`
 	Accuracy float64 `json:"accuracy"`
-	// Seconds is the time of the predictions, without reading and writing.
+	// Seconds is the time spent predicting, without reading and writing.
 	Seconds float64 `json:"seconds"`
 	File    string  `json:"file"`
 }

@@ -136,7 +136,7 @@ func (p *meter) say(sentence string) {
 	fmt.Fprintln(w, fold("note: "+sentence, columns(p.stderr)))
 }
 
-// columns returns the width of a terminal, or 0 if w is no terminal.
+// columns returns the width of a terminal, or 0 if w is not a terminal.
 func columns(w io.Writer) int {
 	if file, is := w.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
 		if width, _, err := cwriter.GetSize(int(file.Fd())); err == nil {
@@ -286,7 +286,7 @@ type counted struct {
 	spent     time.Duration // their duration
 	begun     time.Time
 	announced bool
-	told      bool // the user knows how long it takes
+	told      bool // the user was told how long it takes
 }
 
 // count updates a stage. If all is 0, nothing is counted, and p is reset.
@@ -324,8 +324,8 @@ func (p *pace) progress() (done, all int64) {
 	return done, all
 }
 
-// tell reports whether the user has yet to be told how long the current stage takes. The answer then covers all known
-// stages.
+// tell reports whether the user has not been told yet how long the current stage takes. It then counts all known stages
+// as told, because one note covers them.
 func (p *pace) tell() bool {
 	if p.stages[p.stage].told {
 		return false
@@ -337,7 +337,7 @@ func (p *pace) tell() bool {
 }
 
 // left returns the remaining time at the mean pace so far. It is known after one second, if each unfinished stage has
-// at least one finished piece. It falls between two pieces, and is unknown again below half a second.
+// at least one finished piece, and as long as it is at least half a second.
 func (p *pace) left(now time.Time) (left time.Duration, known bool) {
 	if len(p.stages) == 0 || now.Sub(p.begun) < time.Second {
 		return 0, false

@@ -78,8 +78,8 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags := inOrder(cmd)
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
-		"join the given files, which must have all columns together; GRAPH is not given")
-	addSome(cmd, &job.parts, "part", partNames, "nodes to write to a folder, of the split or without a label")
+		"join the given files, which together must have all columns; no GRAPH is given")
+	addSome(cmd, &job.parts, "part", partNames, "nodes to write to a folder, by part of the split or as unlabelled")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
@@ -91,7 +91,7 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	return cmd
 }
 
-// otherFile matches names such as x.npz, which are hardly meant as folders.
+// otherFile matches names such as x.npz, which are probably not meant as folders.
 var otherFile = regexp.MustCompile(`\.[a-z]+$`)
 
 func (j *propagateJob) run(ctx context.Context, args []string) error {
@@ -291,7 +291,7 @@ func agrees(f *stored.File, path string, config *cgc.Config) error {
 	return nil
 }
 
-// alone returns the training nodes of the file as a graph, and adapts config to a graph without the other nodes.
+// alone returns the training nodes of the file as a graph, and adapts config because the other nodes are missing.
 func alone(ctx context.Context, f *stored.File, path string, config *cgc.Config) (*graph.Graph, error) {
 	switch {
 	case config.Edges == cgc.RealEdges:
@@ -332,7 +332,7 @@ func (c *command) workerCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "worker -o FILE",
-		Short:   "Do one task of a cluster that comes on standard input",
+		Short:   "Run one task of a cluster, read from standard input",
 		Example: examples("cgc worker -o part.safetensors"),
 		Hidden:  true,
 		Args:    arguments(0),
@@ -352,26 +352,26 @@ type hopsInfo struct {
 	// Graph has no fingerprint, which would take as long as propagating a graph on disk. Digest identifies the graph.
 	Graph  graph.Identity `json:"graph"`
 	Digest graph.Digest   `json:"digest"`
-	// Propagation, Hops and Teleport are the rule, K, and the parameter of ppr.
+	// Propagation is the rule, Hops the number of steps, and Teleport the parameter of ppr.
 	Propagation propagate.Rule `json:"propagation"`
 	Hops        int            `json:"hops"`
 	Teleport    float64        `json:"teleport,omitempty"`
-	// NormalizeFeatures and Standardize say how features were changed before, and Inductive whether only edges between
-	// training nodes count.
+	// NormalizeFeatures and Standardize report how features were scaled before propagation. Inductive reports whether only
+	// edges between training nodes were used.
 	NormalizeFeatures bool `json:"normalize_features"`
 	Standardize       bool `json:"standardize"`
 	Inductive         bool `json:"inductive"`
-	// Rows is the number of nodes, Precision the precision between hops, and Store the number type of the features.
+	// Rows is the number of nodes. Precision is the precision between hops, and Store is the number type of the arrays.
 	Rows      int               `json:"rows"`
 	Precision blocked.Precision `json:"precision"`
 	Store     mat.Storage       `json:"store"`
-	// Seconds is the time of propagating and writing, and PeakRSS the largest resident set, in bytes.
+	// Seconds is the time for propagating and writing. PeakRSS is the largest resident set in bytes.
 	Seconds float64 `json:"seconds"`
 	PeakRSS int64   `json:"peak_rss"`
 	Folder  string  `json:"folder"`
 }
 
-// infoName is the name of that file. A folder that has it may be replaced.
+// infoName is the name of the file with hopsInfo. A folder that contains it may be replaced.
 const infoName = "propagate.json"
 
 // hops writes the propagated features of some nodes to a folder of .npy files.
@@ -450,8 +450,8 @@ func create(path string, write func(io.Writer) error) (err error) {
 	return write(file)
 }
 
-// describeRows returns the arrays that say what the rows are: their nodes, labels and names, and the rows of each part
-// of the split.
+// describeRows returns the arrays that describe the rows: their nodes, labels and names, and the rows of each part of
+// the split.
 func describeRows(g *graph.Graph, rows []int32) []format.Array {
 	all := []format.Array{{Name: "nodes", Data: rows}, {Name: "y", Data: g.Labels(rows)}}
 	for _, part := range []string{"train", "val", "test"} {

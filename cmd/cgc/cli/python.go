@@ -43,7 +43,7 @@ __all__ = [
 %s]
 `
 
-// pythonLiteral turns a JSON object of lists into a literal of Python, with one list per line.
+// pythonLiteral turns a JSON object of lists into a Python literal, with one list per line.
 var pythonLiteral = strings.NewReplacer("{", "{\n    ", "}", ",\n}", "],", "],\n    ", ":", ": ", ",", ", ",
 	"true", "True", "false", "False")
 
@@ -136,7 +136,7 @@ func pythonOf(flag *pflag.Flag) (p pythonFlag, err error) {
 
 func pythonName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// pythonHelp replaces flags in a help text by keyword arguments.
+// pythonHelp replaces flags in a help text with keyword arguments.
 func pythonHelp(help string) string {
 	return strings.ReplaceAll(
 		flagWord.ReplaceAllStringFunc(help, func(flag string) string { return pythonName(flag[2:]) }), "=false", "False")

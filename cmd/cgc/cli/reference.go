@@ -22,7 +22,7 @@ import (
 func Reference() string {
 	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
 	commands := visible(root)[1:] // without cgc itself
-	own := map[string]string{}    // the flags of one command, by its name
+	own := map[string]string{}    // by command: the flags that only it has
 	var text, tables strings.Builder
 	for _, group := range flagGroups {
 		flags := slices.DeleteFunc(flagsOfGroup(commands, group.name), func(l *flagRow) bool {
@@ -186,7 +186,7 @@ func (d described) stated() string {
 	return d.meaning + " (default " + d.value + ")"
 }
 
-// statedDefault matches the default that the meaning of a flag states.
+// statedDefault matches a default that a help text states.
 var statedDefault = regexp.MustCompile(` \(default ([^()]*)\)`)
 
 func describe(flag *pflag.Flag) (d described) {

@@ -38,8 +38,8 @@ graph, the condensed nodes among the training nodes, what changed in the predict
 program that trains on it. If FILE was written with cgc condense --timings, the page also shows the seconds of each
 step. The file contains everything it shows and loads nothing from the network.
 
-FILE is a condensed graph, GRAPH the graph it was made from. Models are trained on both to compare them; --seeds 0
-trains none. run, experiment, tune and paper write such a page with --report.`,
+FILE is a condensed graph, and GRAPH is the graph it was made from. Models are trained on both to compare them;
+--seeds 0 trains none. run, experiment, tune and paper write such a page with --report.`,
 		Example: examples(
 			"cgc report cora-70.safetensors --on cora",
 			"cgc report cora-70.safetensors --on cora --seeds 0 -o quick.html",
@@ -57,7 +57,7 @@ trains none. run, experiment, tune and paper write such a page with --report.`,
 	flags.StringVar(&job.figures, "figures", "",
 		"also write each plot as .svg and .png to `FOLDER`, which is created if needed")
 	flags.BoolVar(&job.ceilings, "ceilings", true,
-		"if condensing took a second or more, measure this machine to compare: takes two seconds and 600 MB of memory")
+		"if condensing took a second or more, measure this machine for comparison (two seconds, 600 MB of memory)")
 	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
 	job.training.least = 0
 	job.training.addWhole(cmd, "")
@@ -226,14 +226,14 @@ func isPage(path string) bool {
 	return err == nil && bytes.Contains(text[:min(len(text), 4096)], []byte(html.Mark))
 }
 
-// shown is a condensation to be shown on the report page.
+// shown is a condensation to show on the report page.
 type shown struct {
 	name   string // name or path of the graph, as the user gave it
 	graph  *graph.Graph
 	method condense.Method
 	nodes  int
 	seed   uint64
-	// small and whole are the scores of models trained on such condensed graphs and on the full graph.
+	// small and whole are the scores of models trained on condensed graphs and on the full graph.
 	small, whole []experiment.Score
 }
 

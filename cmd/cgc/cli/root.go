@@ -74,7 +74,7 @@ type command struct {
 	settings       *settings
 	progress       *meter
 	queries        format.Queries  // queries for a graph in a database
-	split          int             // the split of a graph that holds several
+	split          int             // which split to use if the graph has several
 	without        string          // the file of --without, or ""
 	left           []string        // ids of nodes that are left out
 	unlabelled     bool            // the graph may have no labels and no training nodes
@@ -127,7 +127,7 @@ a folder, a file or a database URL.
 	groupFlags(root)
 	complete(root)
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "model" { // one model is usual
+		if name == "model" { // so that --model works too
 			name = "models"
 		}
 		return pflag.NormalizedName(name)
@@ -160,7 +160,7 @@ func group(root *cobra.Command) {
 	}
 }
 
-// runs returns run, without its command, as cobra calls it.
+// runs adapts run to the signature that cobra calls.
 func runs(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) }
 }
@@ -227,14 +227,14 @@ func (c *command) options() dataset.Options {
 // groupKey is the key of the flag annotation that names the flag's group in the help.
 const groupKey = "group"
 
-// generalGroup has the flags of every command, and those that cobra adds.
+// generalGroup is the group of the flags that every command has or that cobra adds.
 const generalGroup = "General"
 
 // flagGroup is a group of flags in the help. flags are their names.
 type flagGroup struct{ name, flags string }
 
-// flagGroups lists the groups of flags in the order of the help. COMMAND.FLAG is a flag that only this command has in
-// the group.
+// flagGroups lists the groups of flags in the order of the help. COMMAND.FLAG puts a flag of this command only into the
+// group.
 var flagGroups = []flagGroup{
 	{"Size", "nodes ratio ratios label-ratio label-ratios lossless groups"},
 	{"Method", `method methods seed config partition propagation hops augment edges ours authors search trials limit

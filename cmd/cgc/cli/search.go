@@ -38,8 +38,7 @@ Poor candidates are stopped early. Train the best few on the original graph, and
 validation accuracy. Labels of test nodes are read only for the accuracy that is printed.
 
 The default space has ` + report.Count(search.DefaultSpace().Size()) + ` candidates. --space reads a JSON object
-with lists of values, of which each may be missing: models, hidden, dropout, input_dropout, learning_rate,
-weight_decay, weighted.
+with lists of values for any of models, hidden, dropout, input_dropout, learning_rate, weight_decay and weighted.
 
 --compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which
 takes long. With -o, all trainings on the full graph are kept in FOLDER/whole.jsonl, and the same command resumes.`,
@@ -48,12 +47,12 @@ takes long. With -o, all trainings on the full graph are kept in FOLDER/whole.js
 		RunE:              runs(job.run),
 	}
 	job.config = methodFlags(cmd, string(cgc.CGC),
-		"cgc, which learns from labelled nodes only, as a training on the full graph does, ranks candidates better than auto")
+		"cgc ranks candidates better than auto: like a training on the full graph, it learns from labelled nodes only")
 	flags := cmd.Flags()
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
 	flags.Lookup("models").DefValue = ""
-	flags.StringVar(&job.space, "space", "", "read the values to choose from from the JSON `FILE`")
+	flags.StringVar(&job.space, "space", "", "read the values to choose from in the JSON `FILE`")
 	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")
 	flags.Float64Var(&job.search.Seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
 	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of complete trainings")
@@ -75,20 +74,20 @@ type searchJob struct {
 	folder       string
 }
 
-// searched is what --json prints, and what FOLDER/result.json has.
+// searched is what --json prints and what FOLDER/result.json contains.
 type searched struct {
 	Graph graph.Identity `json:"graph"`
-	// Method is the name of the method of the condensed graph, Condensed is N′, and CondenseSeconds the time of the
-	// condensation.
+	// Method is the method that made the condensed graph. Condensed is the number of condensed nodes, and CondenseSeconds
+	// is the time of the condensation.
 	Method          string  `json:"method"`
 	Condensed       int     `json:"condensed"`
 	CondenseSeconds float64 `json:"condense_seconds"`
 	// Space is the number of candidates of the space.
 	Space int `json:"space"`
 	search.Result
-	// Agreement compares candidates on both graphs; absent without --compare. Regret has the points of validation and test
-	// accuracy that the best of the compared candidates is ahead of the choice. Random has what a random search on the
-	// full graph reaches in the same time.
+	// Agreement compares candidates on both graphs; absent without --compare. Regret is how many points of validation and
+	// test accuracy the chosen candidate lies below the best one compared. Random is the expected result of a random
+	// search on the full graph in the same time.
 	Agreement *search.Agreement `json:"agreement,omitempty"`
 	Regret    *regret           `json:"regret,omitempty"`
 	Random    *randomSearch     `json:"random,omitempty"`

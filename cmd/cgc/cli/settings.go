@@ -18,8 +18,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
-// settings holds flag values set outside the command line. Environment variables override the settings file, and the
-// command line overrides both.
+// settings holds the flag values set outside the command line. Environment variables override the settings file, and
+// the command line overrides both.
 type settings struct {
 	file string // the path of the file, or ""
 	// values maps the name of a command to the file's values of its flags. The name "" stands for all commands.
@@ -118,8 +118,8 @@ func (s *settings) decode(text []byte, root *cobra.Command) error {
 	return nil
 }
 
-// set stores the value of a key for a command, in the syntax of a flag. known lists the allowed keys, near the keys to
-// suggest.
+// set stores the value of a key for a command, in the syntax of a flag. known lists the allowed keys; near lists the
+// keys to suggest.
 func (s *settings) set(command, key string, value json.RawMessage, known []string, kind string, near []string) error {
 	if !slices.Contains(known, key) {
 		if slices.Contains(personal, key) {
@@ -152,7 +152,7 @@ func (s *settings) set(command, key string, value json.RawMessage, known []strin
 }
 
 // vocabulary returns the names of the commands, and for each command the flags that may be set outside the command
-// line. The name "" has those of all commands, sorted.
+// line. The name "" stands for all commands; its flags are sorted.
 func vocabulary(root *cobra.Command) (commands []string, flags map[string][]string) {
 	flags = map[string][]string{}
 	for _, cmd := range tree(root) {
@@ -183,8 +183,8 @@ func nameOfCommand(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
 
-// apply sets the flags of cmd that the command line does not set. They do not count as changed, so a --config file
-// overrides them as it overrides defaults. The flags for a size count as one setting: only the source with the highest
+// apply sets the flags of cmd that the command line does not set. These flags do not count as changed, so a --config
+// file overrides them like defaults. The flags for a size count as one setting: only the source with the highest
 // precedence sets it.
 func (s *settings) apply(cmd *cobra.Command) (err error) {
 	sized := 0 // the highest precedence level that sets a size
@@ -259,8 +259,8 @@ func (c *command) said(flag string) bool {
 // flagWord matches a flag in a sentence.
 var flagWord = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-// name replaces each flag that the settings set by the place of the setting, because the mistake is there and not on
-// the command line.
+// name replaces each flag in an error message that the settings set with the place of the setting, because the mistake
+// is there and not on the command line.
 func (s *settings) name(text string) string {
 	if s == nil {
 		return text

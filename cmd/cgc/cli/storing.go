@@ -41,7 +41,7 @@ func (s *storing) check() error {
 	return nil
 }
 
-// options returns the options for a format, with needed bytes subtracted from the memory that is left for sorting.
+// options returns the options for a format. Sorting may use the memory minus needed bytes.
 func (s *storing) options(needed int64) format.Storing {
 	return format.Storing{Storage: s.storage, Width: s.panels, Memory: max(0, s.memory-needed)}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
-// first is another module's method. It keeps random training nodes, by the seed plus Skip.
+// first is another module's method. It keeps training nodes chosen at random with the seed plus Skip.
 type first struct {
 	Skip int    `json:"skip"`
 	Note string `json:"note"`

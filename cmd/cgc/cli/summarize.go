@@ -22,10 +22,10 @@ func (c *command) summarizeCommand() *cobra.Command {
 			"cgc summarize model.safetensors --on cora --groups 200 -o summary.safetensors",
 		),
 		Short: "Summarise a graph, so that a model predicts new nodes without it",
-		Long: `Divide the nodes of GRAPH, all of which are then known, into groups of similar predictions, and write a copy of
-MODEL that holds, for each group, the means of what the model reads of known nodes. With FILE, cgc predict --new
-predicts new nodes that have edges to known ones. It does not need GRAPH, but is less accurate than with GRAPH. More
-groups lose less.`,
+		Long: `Divide the nodes of GRAPH, the known nodes, into groups with similar predictions. Write a copy of MODEL that
+also contains, for each group, the mean over its nodes of the values that the model aggregates. With FILE, cgc predict
+--new predicts new nodes that have edges to known nodes. It does not need GRAPH, but is less accurate than with GRAPH.
+More groups lose less accuracy.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
@@ -51,10 +51,10 @@ type summarizeJob struct {
 // summarized is what --json prints.
 type summarized struct {
 	Graph string `json:"graph"`
-	// Nodes is the number of known nodes, and Groups the number of their groups.
+	// Nodes is the number of known nodes, and Groups is the number of groups they are divided into.
 	Nodes  int `json:"nodes"`
 	Groups int `json:"groups"`
-	// Bytes is the size of the file, and GraphBytes that of the adjacency and the features in memory.
+	// Bytes is the size of the file. GraphBytes is the size of the adjacency and the features in memory.
 	Bytes      int64  `json:"bytes"`
 	GraphBytes int64  `json:"graph_bytes"`
 	File       string `json:"file"`

@@ -74,8 +74,8 @@ func onTerminal(t *testing.T, columns int, quiet bool) string {
 	return <-all
 }
 
-// TestBar checks that, on a terminal, long work shows a bar with a percentage and the time left that fits into the
-// line. The bar is removed, and a line with the times remains.
+// TestBar checks that, on a terminal, long work shows a line with a bar, a percentage and the time left, and that the
+// line fits. At the end, a line with the times of the steps replaces it.
 func TestBar(t *testing.T) {
 	for _, columns := range []int{60, 160} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {

@@ -29,7 +29,7 @@ PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
 	}
 	flags := inOrder(cmd)
 	job.addGraph(flags, "original `GRAPH`, whose validation nodes choose the epoch and the training")
-	job.training = newTrainingFlags(cmd, "number of trainings of each model, of which the best is kept")
+	job.training = newTrainingFlags(cmd, "number of trainings of each model; the best of all is kept")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
 	flags.StringVarP(&job.out, "output", "o", "", "write the model to `MODEL`, a .safetensors file")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
@@ -45,7 +45,7 @@ type trainJob struct {
 
 // trainedModel is what --json prints.
 type trainedModel struct {
-	// Model is the architecture of the training that was kept, and Trainings the number of all.
+	// Model is the architecture of the training that was kept. Trainings is the number of all trainings.
 	Model     string `json:"model"`
 	Trainings int    `json:"trainings"`
 	// Epoch is the epoch of the weights. Validation and Test are their accuracies in percent; Test is 0 without test

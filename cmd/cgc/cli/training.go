@@ -28,13 +28,13 @@ type trainingFlags struct {
 // that takes only seconds.
 const smallWhole = 20_000
 
-// addWhole adds the flag --whole to cmd. of says what is trained.
+// addWhole adds the flag --whole to cmd. of says what is trained, in the help text.
 func (t *trainingFlags) addWhole(cmd *cobra.Command, of string) {
 	cmd.Flags().IntVar(&t.whole, "whole", 0,
 		"number of trainings "+of+"on the full graph; 0 for none (default as --seeds up to 20,000 nodes, else 0)")
 }
 
-// wholeOf returns the number of trainings on the full graph g, by default if --whole was not said.
+// wholeOf returns the number of trainings on the full graph g: --whole, or else its default for g.
 func (c *command) wholeOf(t *trainingFlags, g *graph.Graph) int {
 	if !c.said("whole") && g.Nodes() <= smallWhole {
 		return t.seeds

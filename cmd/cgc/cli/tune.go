@@ -60,7 +60,7 @@ Ctrl-C interrupts the search: it keeps the best configuration so far and exits w
 
 // priorsHelp returns a help text that lists the configurations ranked first, and why.
 func priorsHelp() string {
-	text := "Configurations that did well on other graphs (priors) are ranked first and then treated as all others:\n"
+	text := "Configurations that did well on other graphs (priors) are ranked first and then treated like all others:\n"
 	for _, p := range tune.Priors() {
 		text += fmt.Sprintf("  %s: %s (found on %s)\n", p.Name, p, strings.Join(p.FoundOn, ", "))
 	}
@@ -77,7 +77,7 @@ type tuneJob struct {
 	config   *configFlags
 	training *trainingFlags
 	methods  []cgc.Variant
-	search   tune.Search // what the flags say
+	search   tune.Search // the settings from the flags
 	out      string
 	force    bool
 	page     string

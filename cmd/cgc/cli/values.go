@@ -166,7 +166,7 @@ func models(at *[]gnn.Model) *value[[]gnn.Model] {
 
 func modelNames(models []gnn.Model) []string { return mapped(models, gnn.Model.Name) }
 
-// several returns a flag whose value is a comma-separated list of words in among. Repeated words count once.
+// several returns a flag whose value is a comma-separated list of the words in among. Repeated words count once.
 func several[T any](at *[]T, parse func(string) (T, error), format func(T) string, among []string) *value[[]T] {
 	v := list(at, parse, format, false)
 	v.kind, v.among = "strings", among
@@ -182,7 +182,7 @@ func distinct[T any](at *[]T, parse func(word string) (T, error), kind, noun str
 	return v
 }
 
-// severalNodes makes --nodes accept a list. at is the first of its numbers.
+// severalNodes makes --nodes accept a list. at receives the first number.
 func severalNodes(flags *pflag.FlagSet, at *int, all *[]int) {
 	v := distinct(all, nodesOf, "ints", "integers of at least 1")
 	each := v.parse
@@ -194,7 +194,8 @@ func severalNodes(flags *pflag.FlagSet, at *int, all *[]int) {
 	}
 	nodes := flags.Lookup("nodes")
 	nodes.Value, nodes.DefValue = v, ""
-	nodes.Usage = "numbers of condensed nodes, as `70` or 35,70,140 (default 10 per class)"
+	nodes.Usage = "numbers of condensed nodes, as `70` or 35,70,140 " +
+		"(default 10 per class, but at most half of the training nodes)"
 }
 
 // list returns a flag whose value is a comma-separated list. A repeated value is a mistake if distinct is set, and is
@@ -251,7 +252,7 @@ func size(at *int64) *value[int64] {
 }
 
 // units lists the units of a size. A unit comes before the units that are its suffixes: KiB before B. The first eight
-// are those that we write.
+// are used in output.
 var units = []struct {
 	name  string
 	bytes float64
@@ -260,8 +261,8 @@ var units = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1},
 }
 
-// inUnitsOf formats a number of bytes, rounded up, in the syntax of --memory. The unit is the largest of which like is
-// a multiple.
+// inUnitsOf formats a number of bytes, rounded up, in the syntax of --memory. The unit is the largest one that divides
+// like.
 func inUnitsOf(like, bytes int64) string {
 	for _, u := range units[:8] {
 		if n := int64(u.bytes); like%n == 0 {

@@ -34,22 +34,22 @@ func (c *command) versionCommand() *cobra.Command {
 type versions struct {
 	// Version is the version of the module, or "(devel)" if unknown.
 	Version string `json:"version"`
-	// Revision is the commit, Date its time in RFC 3339; each is empty if unknown.
+	// Revision is the commit, and Date is its time in RFC 3339; each is empty if unknown.
 	Revision string `json:"revision"`
 	Date     string `json:"date"`
 	// Modified says that files differed from the commit.
 	Modified bool `json:"modified"`
-	// Kernels is the SIMD code path in use, Available lists all those that this processor supports, fastest first.
+	// Kernels is the SIMD code path in use. Available lists all code paths that this processor supports, fastest first.
 	Kernels   string   `json:"kernels"`
 	Available []string `json:"kernels_available"`
-	// Go is the version of the compiler, Platform the system and the processor.
+	// Go is the version of the compiler. Platform is the operating system and the processor architecture.
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	// Methods, Models and Partitions are the names that flags accept.
 	Methods    []string `json:"methods"`
 	Models     []string `json:"models"`
 	Partitions []string `json:"partitions"`
-	// Formats lists the formats that can be read, Written those that can be written too.
+	// Formats lists the formats that can be read, and Written lists the formats that can be written.
 	Formats []string `json:"formats"`
 	Written []string `json:"formats_written"`
 	// Settings is the path of the settings file, or empty.

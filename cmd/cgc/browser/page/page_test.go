@@ -131,8 +131,8 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 	return p
 }
 
-// opener starts a browser, and returns a function that shows the page in it and checks at the end of the test that the
-// page is still quiet.
+// opener starts a browser and returns a function that shows the page. At the end of the test, the page must still be
+// quiet.
 func opener(t *testing.T) func(chromium.View) *chromium.Page {
 	t.Helper()
 	browser, file := chromium.Start(t), page(t)
@@ -144,9 +144,8 @@ func opener(t *testing.T) func(chromium.View) *chromium.Page {
 	}
 }
 
-// TestViews checks that the page is complete in wide and narrow windows, light and dark, that no word or number in a
-// plot is cut off, and that texts and marks have the contrast that WCAG 2, level AA, requires: 4.5 for text and 3 for
-// marks.
+// TestViews checks wide and narrow windows, light and dark: the page is complete, no text in a plot is cut off, and the
+// contrast meets WCAG 2, level AA (4.5 for text, 3 for marks).
 func TestViews(t *testing.T) {
 	open := opener(t)
 	for _, v := range []chromium.View{{}, {Dark: true}, {Width: 390}, {Width: 390, Dark: true}} {
@@ -198,7 +197,7 @@ func TestEvil(t *testing.T) {
 	}
 }
 
-// at computes the position in the window of the mark of a layer that has the most room around it.
+// at finds the mark of a layer with the most free space around it and returns its position in the window.
 const at = `((plot, layer) => {
 	const { chart } = report.plots[plot], option = chart.getOption();
 	document.getElementById('plot-' + plot).scrollIntoView({ block: 'center' });
@@ -301,8 +300,8 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// TestSlider checks that the slider unites the 42 condensed nodes down to one of each class, between those that it
-// unites, and takes them apart again.
+// TestSlider checks that the slider merges the 42 condensed nodes to one per class, placed between the merged nodes,
+// and splits them again.
 func TestSlider(t *testing.T) {
 	p := opener(t)(chromium.View{})
 	type mark = [3]float64 // its position and its number

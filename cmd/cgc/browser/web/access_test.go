@@ -10,9 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 )
 
-// TestAccess checks that the page can be used by keyboard only: Tab reaches the demo, the focus moves to each next
-// part, and Enter condenses. Each control has a name, and text has the contrast that WCAG 2 AA requires, light and
-// dark.
+// TestAccess checks that the page can be used by keyboard only: Tab reaches the demo, the focus moves on to each part
+// that opens, and Enter condenses. Each control has a name, and text has the contrast that WCAG 2 AA requires.
 func TestAccess(t *testing.T) {
 	for _, view := range []chromium.View{{}, {Width: 390, Dark: true}} {
 		s := open(t, view)

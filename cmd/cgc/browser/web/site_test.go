@@ -28,10 +28,10 @@ import (
 // portable is a setting of Go's runtime that makes the command compute without assembly, like the page.
 const portable = "GODEBUG=cpu.avx2=off,cpu.avx512f=off"
 
-// folder is the output folder of build; empty before build has run.
+// folder is the output folder of build. It is empty before build has run.
 var folder string
 
-// build builds the command that the tests run once, like a release, with the page embedded.
+// build builds the tested command once, like a release, with the page embedded.
 var build = sync.OnceValues(func() (cgc string, err error) {
 	run := func(args ...string) {
 		cmd := exec.Command("go", args...)
@@ -144,8 +144,8 @@ func (s *site) saved(name string) string {
 	return s.arrived(name)
 }
 
-// arrived waits for a file that the page saves. The browser first creates an empty file with that name, and then
-// replaces it by the complete one.
+// arrived waits for a file that the page saves. The browser first creates an empty file with that name, and later
+// replaces it with the complete file.
 func (s *site) arrived(name string) string {
 	s.t.Helper()
 	path := filepath.Join(s.downloads, name)
@@ -159,7 +159,7 @@ func (s *site) arrived(name string) string {
 	return ""
 }
 
-// sameAsPortable compares the bytes of the condensed graph of the page with those of the command.
+// sameAsPortable checks that the page and the command write the same bytes.
 func (s *site) sameAsPortable(name, folder string) {
 	s.t.Helper()
 	if page, command := s.andPortable(name, folder); !bytes.Equal(contents(s.t, page), contents(s.t, command)) {
@@ -167,7 +167,7 @@ func (s *site) sameAsPortable(name, folder string) {
 	}
 }
 
-// andPortable saves the condensed graph of the page, and runs the command line that the page shows in folder, with the
+// andPortable saves the condensed graph of the page. In folder, it runs the command line that the page shows, with the
 // portable code path. It returns the paths of both files.
 func (s *site) andPortable(name, folder string) (page, command string) {
 	s.t.Helper()

@@ -105,8 +105,8 @@ func TestDropFolder(t *testing.T) {
 	s.visible("#accuracies")
 }
 
-// TestPredict checks that new nodes that are dropped with a model are predicted as by the command, up to the last
-// digits, in which the portable code path may differ, and that a graph can be opened afterwards.
+// TestPredict drops a model with new nodes on the page. The predictions must equal the command's up to the last digits,
+// in which the portable code path may differ. A graph can be opened afterwards.
 func TestPredict(t *testing.T) {
 	s := open(t, chromium.View{})
 	work := t.TempDir()
@@ -149,8 +149,8 @@ func table(t *testing.T, path string) [][]string {
 	return mattest.Must(csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll())
 }
 
-// TestAuto checks that the page chooses the method by auto, says which one and why, and makes the same graph as the
-// command that it shows, up to rounding: systems of equations are solved by other code in the browser.
+// TestAuto checks that with auto, the page reports the chosen method and why. Its graph must equal the graph of the
+// command that it shows, up to rounding, because other code solves systems of equations in the browser.
 func TestAuto(t *testing.T) {
 	s := open(t, chromium.View{})
 	s.demo()
@@ -178,7 +178,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// TestPlanetoidFiles checks that Cora's files, chosen one by one, give the same condensed graph as the command, and
+// TestPlanetoidFiles checks that Cora's files, selected individually, give the same condensed graph as the command, and
 // that the page asks which graph to open if the chosen files contain several.
 func TestPlanetoidFiles(t *testing.T) {
 	s := open(t, chromium.View{})
@@ -280,7 +280,7 @@ func TestTooLarge(t *testing.T) {
 	s.condense()
 }
 
-// TestMistakes checks that an error in a file is reported with the file name and the line, in the user's terms.
+// TestMistakes checks that an error in a file is reported with the file name and the line.
 func TestMistakes(t *testing.T) {
 	s := open(t, chromium.View{Width: 390})
 	folder := filepath.Join(t.TempDir(), "my graph")

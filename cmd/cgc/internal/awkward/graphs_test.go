@@ -25,7 +25,8 @@ type trial struct {
 }
 
 // ordinary returns a builder with 60 nodes of 3 classes and 8 features. Half of the nodes are training nodes, a quarter
-// validation nodes and a quarter test nodes. Two of three edges join nodes of one class. change edits the builder last.
+// validation nodes and a quarter test nodes. At least two of three edges join nodes of one class. change edits the
+// builder last.
 func ordinary(change func(b *graph.Builder, x *mat.Dense)) *graph.Builder {
 	const n, d = 60, 8
 	random := rand.New(rand.NewPCG(5, 9))

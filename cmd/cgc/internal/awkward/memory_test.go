@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// refused is a feature matrix whose reads, after the given number, need more memory than the system has.
+// refused is a feature matrix that can be read the given number of times. Later reads exceed the system's memory.
 type refused struct {
 	mat.Matrix
 	reads *int

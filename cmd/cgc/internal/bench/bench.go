@@ -29,15 +29,15 @@ import (
 
 // Result holds the measurements of a Plan. Its JSON keys are a contract (docs/reference/json.md).
 type Result struct {
-	// Kernel is the SIMD code path in use (avx512, avx2 or generic), Threads the number of threads.
+	// Kernel is the SIMD code path in use (avx512, avx2 or generic). Threads is the number of threads.
 	Kernel  string `json:"kernel"`
 	Threads int    `json:"threads"`
-	// Runs is the number of condensations behind each median, Seed the first seed.
+	// Runs is the number of condensations behind each median. Seed is the random seed.
 	Runs int    `json:"runs"`
 	Seed uint64 `json:"seed"`
 	// Ceilings holds the peak rates of the machine, on all threads.
 	Ceilings Ceilings `json:"ceilings"`
-	// Cases has an entry for each size, scale and partition, in the order of the plan.
+	// Cases has an entry for each size, scale, partition and precision, in the order of the plan.
 	Cases []Case `json:"cases"`
 	// Growth has an entry for each combination of size, partition, precision and step with times at two or more scales.
 	Growth []Growth `json:"growth,omitempty"`
@@ -51,8 +51,8 @@ type Case struct {
 	Partition string  `json:"partition"`
 	// Precision is the number format of propagation between hops.
 	Precision blocked.Precision `json:"precision,omitzero"`
-	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph. Train is its number of training nodes,
-	// Condensed is N′.
+	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph. Train is its number of training nodes.
+	// Condensed is the number of condensed nodes.
 	Nodes     int `json:"nodes"`
 	Edges     int `json:"edges"`
 	Features  int `json:"features"`
@@ -72,7 +72,7 @@ type Step struct {
 	Name string `json:"step"`
 	// Seconds is the median over the runs, by the wall clock; for train, the time of its only run.
 	Seconds float64 `json:"seconds"`
-	*Work           // nil for condense, because its steps have different ceilings, and for partitions of unknown work
+	*Work           // nil for condense, whose steps have different ceilings, and for partitions of unknown work
 	// Share is work / seconds / ceiling: 1 means that the step reaches the ceiling. It may exceed 1 if the data fits
 	// into a cache.
 	Share float64 `json:"share,omitempty"`
@@ -103,7 +103,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 // begin reports the start of a part of the work.
 func begin(ctx context.Context, part string) { progress.Report(ctx, progress.Event{Stage: part}) }
 
-// graph generates one graph and measures its condensation with each partition.
+// graph generates one graph and measures its condensation with each partition and precision.
 func (p Plan) graph(ctx context.Context, name string, scale float64, train bool) ([]Case, error) {
 	title := scaled(name, scale)
 	begin(ctx, "making "+title)
@@ -212,8 +212,8 @@ func forgetPeak() {
 	}
 }
 
-// Combine applies f, such as a mean or a median, to the seconds of each step and to the totals. The steps are those of
-// all[0]. Combine returns the zero value if all is empty.
+// Combine applies f, such as a mean or a median, to the seconds of each step and to the totals. It combines the steps
+// that all[0] has. Combine returns the zero value if all is empty.
 func Combine(all []condense.Seconds, f func(values []float64) float64) condense.Seconds {
 	if len(all) == 0 {
 		return condense.Seconds{}

@@ -15,7 +15,7 @@ import (
 type Ceilings struct {
 	// Stream is the bandwidth of memory that is read and written in order.
 	//
-	// It is measured by y += αx on arrays of 256 MB each, which moves 12 bytes an element.
+	// It is measured by y += αx on arrays of 256 MB each, which moves 12 bytes per element.
 	Stream float64 `json:"stream_gb_per_s"`
 	// Gather is the bandwidth of memory that is read at random, in rows of 448 bytes.
 	//
@@ -70,7 +70,7 @@ const (
 )
 
 // Measure measures the ceilings of the machine. Each is the best of several runs, because other programs may interfere.
-// Measuring takes about two seconds with the assembly kernels, and 600 MB of memory. src draws the rows to gather.
+// Measuring takes about two seconds with SIMD code, and 600 MB of memory. src draws the rows to gather.
 func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 	var c Ceilings
 	if err := ctx.Err(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Document returns r as a document: the machine, then each condensation, then the growth if it was fitted.
+// Document returns r as a document: first the machine, then each condensation, then the growth if it was fitted.
 func (r *Result) Document() *report.Document {
 	d := new(report.Document)
 	machine := &report.Table{Columns: []report.Column{{Key: "ceiling"}, {Key: "speed"}, {Key: "unit"}}}

@@ -13,7 +13,7 @@ import (
 
 // Forecast is the expected size and cost of a condensation. Its JSON keys are a contract (docs/reference/json.md).
 type Forecast struct {
-	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes, Train is its number
+	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes. Train is its number
 	// of training nodes.
 	Graph    string `json:"graph"`
 	Nodes    int    `json:"nodes"`
@@ -21,26 +21,26 @@ type Forecast struct {
 	Features int    `json:"features"`
 	Classes  int    `json:"classes"`
 	Train    int    `json:"train"`
-	// Condensed is N′, Budget the number of condensed nodes of each class.
+	// Condensed is the number of condensed nodes, and Budget is this number for each class.
 	Condensed int   `json:"condensed_nodes"`
 	Budget    []int `json:"budget"`
-	// Memory is the largest resident set to expect, in bytes. Of these, Read bytes are the graph, and Held bytes are
+	// Memory is the expected peak of the resident set, in bytes. Read is the part for the graph, and Held is the part for
 	// embeddings and working memory.
 	Memory int64 `json:"memory_bytes"`
 	Read   int64 `json:"read_bytes"`
 	Held   int64 `json:"held_bytes"`
-	// Passes is the number of blocks of columns that are propagated one after the other; 0 if it is not known.
+	// Passes is the number of blocks of columns that are propagated one after the other; 0 if unknown.
 	Passes int `json:"passes"`
-	// Columns is the number of columns of a block. File is the number of bytes that are read of a mapped file larger
-	// than the memory limit. Scratch is the number of bytes that are written to temporary files and read again. Both
-	// are 0 if the graph fits.
+	// Columns is the number of columns of a block. File is the number of bytes read from a mapped file that exceeds the
+	// memory limit. Scratch is the number of bytes written to temporary files and read again. All three are 0 if the graph
+	// fits.
 	Columns int   `json:"columns,omitempty"`
 	File    int64 `json:"file_bytes,omitempty"`
 	Scratch int64 `json:"scratch_bytes,omitempty"`
 	// Seconds is the sum over Steps. It does not include opening the graph.
 	Seconds float64 `json:"seconds"`
 	Steps   []Step  `json:"steps"`
-	// Ceilings is the best that the machine can do, on all threads.
+	// Ceilings holds the peak rates of the machine, on all threads.
 	Ceilings Ceilings `json:"ceilings"`
 }
 

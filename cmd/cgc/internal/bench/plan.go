@@ -17,8 +17,8 @@ import (
 type Plan struct {
 	// Sizes lists the data sets whose sizes the graphs have: a subset of Sizes().
 	Sizes []string
-	// Scales multiply the nodes, edges and split of each size, but not N′. Each is above 0 and at most a million. With two
-	// scales or more, growth is fitted.
+	// Scales multiply the nodes, edges and split of each size, but not the number of condensed nodes. Each is above 0 and
+	// at most a million. With two scales or more, growth is fitted.
 	Scales []float64
 	// Partitions lists the partitions to measure: a subset of partition.Names().
 	Partitions []string
@@ -32,15 +32,15 @@ type Plan struct {
 	// Seed is the random seed of the graphs and of everything else.
 	Seed uint64
 
-	// Ceilings of the machine, as Measure returns them.
+	// Ceilings are the peak rates of the machine, as Measure returns them.
 	Ceilings Ceilings
 	// Peak returns the largest resident set of the process in bytes.
 	Peak func() int64
 
-	epochs int // training epochs, for tests; 0 means those of gnn.Defaults
+	epochs int // training epochs, for tests; 0 means the default
 }
 
-// size is a data set with the middle of its three N′ in the paper's table 3.
+// size is a data set with the middle of the three numbers of condensed nodes in the paper's table 3.
 type size struct {
 	name  string
 	nodes int
@@ -110,7 +110,7 @@ func (p Plan) Validate() error {
 	return errors.Join(errs...)
 }
 
-// shape returns the shape of the graph of a size and scale, and N′.
+// shape returns the shape of a graph of the given size and scale, and the number of condensed nodes.
 func shape(name string, scale float64) (s synth.Shape, nodes int, err error) {
 	for _, of := range sizes() {
 		if of.name == name {

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// steps returns the steps of a condensation of g with their work. adj is A′, or nil if no A′ is generated. budget holds
+// steps returns the steps of a condensation of g with their work. adj is A′, or nil if none is generated. budget holds
 // the number of condensed nodes of each class.
 func steps(g *graph.Graph, config cgc.Config, adj *mat.CSR, budget []int, account cgc.Account) []Step {
 	hops, d, train := config.Hops, g.Features(), len(g.Split.Train)
@@ -33,8 +33,9 @@ func steps(g *graph.Graph, config cgc.Config, adj *mat.CSR, budget []int, accoun
 // edgeless returns an A′ of n nodes without edges.
 func edgeless(n int) *mat.CSR { return &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)} }
 
-// Steps returns the steps of the condensation of small from g, with their work and their shares of c. g is the graph as
-// the condensation saw it (condense.Setting.View). It returns an error if small was not condensed by package cgc.
+// Steps returns the steps of the condensation of small from g, with their work and their shares of the ceilings c. g is
+// the graph as the condensation saw it (condense.Setting.View). It returns an error if small was not condensed by
+// package cgc.
 func Steps(g *graph.Graph, small *cgc.Condensed, c Ceilings) ([]Step, error) {
 	config, err := cgc.ConfigOf(small)
 	if err != nil {
@@ -43,7 +44,7 @@ func Steps(g *graph.Graph, small *cgc.Condensed, c Ceilings) ([]Step, error) {
 	return c.timed(g, small, config, small.Seconds)
 }
 
-// timed combines the time, the work and the share of the ceiling of each step, and of all of them.
+// timed returns the time, the work and the share of the ceiling of each step, and the total time.
 func (c Ceilings) timed(g *graph.Graph, small *cgc.Condensed, config cgc.Config, s condense.Seconds) ([]Step, error) {
 	account, err := cgc.AccountOf(small)
 	if err != nil {

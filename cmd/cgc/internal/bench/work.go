@@ -14,7 +14,7 @@ import (
 type Work struct {
 	// Amount is the work of the step, in 10⁹ bytes, or in 10⁹ floating-point operations if Ceiling is compute.
 	Amount float64 `json:"work"`
-	// Ceiling is what limits the step at best: gather, stream or compute.
+	// Ceiling names the rate that limits the step: gather, stream or compute.
 	Ceiling Ceiling `json:"ceiling"`
 }
 
@@ -83,8 +83,8 @@ func augmentation(n, d, picks int) *Work {
 	return &Work{8 * float64(d) * float64(n+picks) / 1e9, Stream}
 }
 
-// operations maps the partitions whose operations can be counted to the functions that count them. n, k and d are the
-// numbers of rows, groups and columns.
+// operations maps partitions to the functions that count their operations. n, k and d are the numbers of rows, groups
+// and columns.
 var operations = map[string]func(n, k, d float64, s partition.Stats) float64{"kmeans": kmeans, "spectral": spectral}
 
 // partitioning counts the operations of partitioning every class. It returns nil if the partition is not in operations.

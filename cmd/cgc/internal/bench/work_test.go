@@ -68,8 +68,8 @@ func TestWork(t *testing.T) {
 		{"dual assessment", bench.Assessment(2, 3, 5, 2), 18 + 8./3 + 180, bench.Compute},
 		{"augmentation", bench.Augmentation(10, 3, 4), 14 * 3 * 8, bench.Stream},
 		{"no augmentation", bench.Augmentation(10, 3, 0), 0, bench.Stream},
-		// The classes share 4 picks in the ratio 10·0.3 to 30·0.3. The first class takes 6 iterations over 11 rows, 2 groups
-		// and 7 columns, twice. The second class takes none.
+		// The classes share 4 picks in the ratio 10·0.3 to 30·0.3. The first class needs 2·6 passes over 11 rows, with 2
+		// groups and 7 columns. The second class needs none.
 		{"k-means", partitioning(7, "kmeans", []float64{0.3, 0.3}, settled(5, 2*6*11, 0), still),
 			2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
 		{"no errors", partitioning(7, "kmeans", []float64{0, 0}, settled(5, 2*6*11, 0), still),
@@ -103,7 +103,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestPropagationOfAll checks that each hop gathers every entry of A+I if all rows are wanted.
+// TestPropagationOfAll checks that each hop gathers every entry of A+I if all rows are requested.
 func TestPropagationOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(30, 80).Draw(t, "nodes")

@@ -48,7 +48,7 @@ func bars(p *plot.Plot, data *report.Bars, key *key) {
 	p.Y.Tick.Length, p.Y.Min, p.Y.Max = 0, -0.6, float64(len(data.Rows))-0.4
 }
 
-// reversed returns names for the vertical axis, of which the first is at the top.
+// reversed returns names for the vertical axis, last name first, so that the first name is at the top.
 func reversed(names []string) []string {
 	names = shortened(names)
 	slices.Reverse(names)
@@ -63,7 +63,7 @@ type row struct {
 	points        bool
 }
 
-// samples returns the samples of which value i is the mean, or nil if they are unknown.
+// samples returns the samples whose mean is value i, or nil if they are unknown.
 func (r row) samples(i int) []float64 {
 	if r.series.Samples == nil {
 		return nil

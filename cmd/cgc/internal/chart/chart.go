@@ -18,15 +18,15 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
-// The size of an image of lines, the width of all images, and the resolution of a PNG.
+// The width of all images, the height of an image of lines, and the resolution of a PNG.
 const (
 	width      = 17 * vg.Centimeter
 	height     = 10 * vg.Centimeter
 	resolution = 150 // dots per inch
 )
 
-// SVG writes p as an SVG image: a Scatter in its first view, a Heatmap with its first sheet. Equal plots give equal
-// bytes.
+// SVG writes p as an SVG image. It shows the first view of a Scatter and the first sheet of a Heatmap. Equal plots give
+// equal bytes.
 func SVG(w io.Writer, p *report.Plot) error {
 	c := vgsvg.New(size(p))
 	drawPlot(p, draw.New(c))
@@ -55,13 +55,13 @@ func size(p *report.Plot) (w, h vg.Length) {
 	return width, max(12*vg.Centimeter, 2*vg.Centimeter+vg.Length(len(classes(p)))*keyLine)
 }
 
-// keyLine is the height of a line in a long key. A key of at least longKey classes is long.
+// keyLine is the height of a line in a long key. A key of more than longKey classes is long.
 const (
 	keyLine = 0.36 * vg.Centimeter
 	longKey = 20
 )
 
-// classes returns the classes of a plot, which its key may list.
+// classes returns the classes that the key of a plot can list.
 func classes(p *report.Plot) []string {
 	switch data := p.Data.(type) {
 	case *report.Scatter:
@@ -72,7 +72,7 @@ func classes(p *report.Plot) []string {
 	return nil
 }
 
-// key explains the marks of a plot, to its right. Without entries, it takes no room.
+// key explains the marks of a plot, to its right. A key without entries takes no room.
 type key struct {
 	plot.Legend
 	entries int

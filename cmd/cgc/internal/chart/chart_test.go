@@ -25,7 +25,7 @@ func series(name string, style int, spread float64, values ...float64) report.Se
 func joined(s report.Series) report.Series { s.Joined = true; return s }
 func hollow(s report.Series) report.Series { s.Hollow = true; return s }
 
-// plots returns plots of each kind: of lines over numbers, over words, on logarithmic axes and without points.
+// plots returns plots of each kind, with lines over numbers, over words, on logarithmic axes and without points.
 func plots() map[string]*report.Plot {
 	marks := func(sizes []float64, classes ...int32) report.Marks {
 		return report.Marks{
@@ -113,8 +113,8 @@ var words = map[string][]string{
 	"heatmap": {"Changes", "predicted", "practice", "+3", "−3"},
 }
 
-// TestPlot checks that each kind of plot is drawn, in colour and as wide as all images, that drawing it twice gives the
-// same bytes, and that the SVG contains its names.
+// TestPlot checks that each kind of plot is drawn in colour, that drawing it twice gives the same bytes, that the PNG
+// is large enough, and that the SVG contains the names.
 func TestPlot(t *testing.T) {
 	for name, p := range plots() {
 		t.Run(name, func(t *testing.T) {

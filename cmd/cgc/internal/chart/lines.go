@@ -30,7 +30,7 @@ func lines(p *plot.Plot, f *report.Lines, key *key) {
 	axes(p, f)
 }
 
-// axes sets the scales and ticks. The range of the data must be known.
+// axes sets the scales and ticks. It needs the range of the data, so all series must have been added.
 func axes(p *plot.Plot, f *report.Lines) {
 	logX, logY := f.LogX, f.LogY
 	if p.X.Min > p.X.Max { // there are no points
@@ -72,7 +72,7 @@ func axes(p *plot.Plot, f *report.Lines) {
 	}
 }
 
-// tilt rotates the words of the horizontal axis if they have no room side by side.
+// tilt rotates the tick labels of the horizontal axis if they do not fit side by side.
 func tilt(p *plot.Plot, words []string, room int, angle float64) {
 	longest := 0
 	for _, word := range words {
@@ -84,7 +84,7 @@ func tilt(p *plot.Plot, words []string, room int, angle float64) {
 	}
 }
 
-// ticks returns a tick for each distinct x if there are at most eight, such as the values of a parameter. Otherwise it
+// ticks returns a tick for each distinct x if there are at most eight, as for the values of a parameter. Otherwise it
 // returns default ticks.
 func ticks(f *report.Lines) plot.Ticker {
 	at := f.Xs()
@@ -98,7 +98,7 @@ func ticks(f *report.Lines) plot.Ticker {
 	return all
 }
 
-// even returns four to nine ticks at multiples of 1, 2 or 5 times a power of ten.
+// even returns three to ten ticks at multiples of 1, 2 or 5 times a power of ten.
 func even(lo, hi float64) (ticks []plot.Tick) {
 	step := math.Pow(10, math.Floor(math.Log10(hi-lo))-1)
 	for _, factor := range []float64{2, 2.5, 2} { // 1, 2, 5, 10

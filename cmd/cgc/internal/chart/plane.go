@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
-// scatter draws the layers of a Scatter in its first view.
+// scatter draws the layers of a Scatter in the first view.
 func scatter(p *plot.Plot, data *report.Scatter, key *key) {
 	layers := make([]*report.Marks, len(data.Layers))
 	for l := range layers {
@@ -59,8 +59,8 @@ type bounds [2][2]float64
 var everything = bounds{{math.Inf(-1), math.Inf(1)}, {math.Inf(-1), math.Inf(1)}}
 
 // window returns the part of the plane that shows all but the outermost 2% of the marks on each side, with a margin, so
-// that a few outliers do not compress the rest. If that part is at least 70% of the range in both directions, it
-// returns everything. HTML pages follow the same rule.
+// that a few outliers do not compress the rest. It returns everything if there are fewer than 50 marks, or if that part
+// is at least 70% of the range in both directions. HTML pages follow the same rule.
 func window(at [][][2]float64) bounds {
 	seen := everything
 	crowded := false
@@ -130,7 +130,7 @@ var shapes = []draw.GlyphDrawer{
 	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{filled: true}, draw.PlusGlyph{}, draw.CrossGlyph{},
 }
 
-// glyph returns how a mark of a class is drawn.
+// glyph returns the style of a mark of a class.
 func glyph(class int32, radius vg.Length, alpha uint8) draw.GlyphStyle {
 	c := colours[int(class)%len(colours)]
 	c.A = alpha

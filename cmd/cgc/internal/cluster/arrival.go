@@ -28,14 +28,14 @@ func addNames(named map[int32]string, p *payload) error {
 
 // gathered contains nodes and features in the order in which they arrived.
 type gathered struct {
-	width                  int  // of the features
-	sized                  bool // whether sizes come
+	width                  int  // number of features
+	sized                  bool // whether sizes arrive
 	numbers, counts, class []int32
 	degrees                []float64
-	owners                 []int32     // of each row of features, the number of its node
-	sizes                  []float64   // of each row of features
-	chunks                 [][]float32 // features, as they came
-	first                  []int       // of each chunk, its first row
+	owners                 []int32     // number of the node of each row of features
+	sizes                  []float64   // Σ_k |x_ik| of each row of features
+	chunks                 [][]float32 // features, as they arrived
+	first                  []int       // first row of each chunk
 }
 
 // add reads a NodeFrame.
@@ -148,14 +148,14 @@ func permuted[T any](list []T, order []int32) []T {
 	return out
 }
 
-// arrived is features in the chunks in which they arrived. Row i is row row[i] of chunk chunk[i].
+// arrived is a feature matrix in the chunks in which it arrived. Row i is row row[i] of chunk chunk[i].
 type arrived struct {
 	width      int
 	chunk, row []int32
 	chunks     [][]float32
 }
 
-// features returns the features, normalised if the task requires it, before they are standardised.
+// features returns the features, normalised if the task requires it but not standardised.
 func (p *part) features() mat.Matrix {
 	if p.sizes == nil {
 		return p.x

@@ -114,7 +114,7 @@ func size(row []float32) float64 {
 	return sum
 }
 
-// open returns a pipe that stays open after its content, like that of a running feeder.
+// open returns a pipe that stays open after its content, like the pipe of a running feeder.
 func open(t *testing.T, content []byte) io.Reader {
 	r, w := io.Pipe()
 	go func() { _, _ = w.Write(content) }()
@@ -216,8 +216,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A count of more entries than arrived gives an error of one sentence, before memory is allocated for it. So does an
-// entry in the column of a missing node. Neither check needs a memory limit in the task.
+// A count of more entries than arrived gives an error of one sentence, before memory is allocated for the entries. So
+// does an entry in the column of a missing node. Neither check needs a memory limit in the task.
 func TestRefusesCounts(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Features: 1, Classes: 2}
 	for count, want := range map[int32]string{
@@ -243,8 +243,8 @@ func TestFewNodes(t *testing.T) {
 	}
 }
 
-// What a task claims is compared with the memory of the machine, or with its own limit, before memory is allocated for
-// it: blocks, columns without any frame, and a graph of which few nodes arrived.
+// The sizes that a task claims are compared with the memory of the machine, or with the task's own limit, before memory
+// is allocated: blocks, columns without any frame, and a large graph of which few nodes arrived.
 func TestRefusesClaims(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2, Nodes: 1<<31 - 1, Features: 1 << 40, Classes: 2}
 	for _, c := range []struct {
@@ -270,7 +270,7 @@ func TestRefusesClaims(t *testing.T) {
 }
 
 // Features that do not belong to the nodes, or a class that the graph does not have, give an error of one sentence.
-// Features may come in several frames, of which some are empty.
+// Features may come in several frames, some of them empty.
 func TestRefusesNodes(t *testing.T) {
 	o := stored.Origin{Graph: "pair", Rule: propagate.SGC, Hops: 0, Nodes: 9, Features: 1, Classes: 2}
 	task := head(t, cluster.Task{Do: "columns", Origin: o, Hi: 1})

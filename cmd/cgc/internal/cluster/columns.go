@@ -51,11 +51,11 @@ func columns(ctx context.Context, t Task, in io.Reader, _ io.Writer, out string)
 }
 
 // part is the part of a graph that a worker has. Its nodes are in the order of their numbers in the graph, so that sums
-// have the same order as on one machine.
+// are added in the same order as on one machine.
 type part struct {
-	numbers []int32 // of each node in the graph, ascending
-	train   []int32 // of the part
-	class   []int32 // −1 unless it is a training node
+	numbers []int32 // number of each node in the graph, ascending
+	train   []int32 // positions of the training nodes in the part
+	class   []int32 // class of each node; −1 unless it is a training node
 	degrees []float64
 	adj     *mat.CSR
 	x       *arrived
@@ -63,7 +63,7 @@ type part struct {
 	ids     []string
 }
 
-// file returns a file of the training nodes, without their features and embeddings.
+// file returns a stored.File for the training nodes, without their features and embeddings.
 func (p *part) file(t Task) *stored.File {
 	return &stored.File{
 		Origin: t.Origin, Lo: t.Lo, Hi: t.Hi, Train: permuted(p.numbers, p.train), Y: permuted(p.class, p.train), IDs: p.ids,
@@ -85,7 +85,7 @@ func (p *part) name(named map[int32]string) {
 func readPart(t Task, in io.Reader) (*part, error) {
 	nodes := gathered{width: t.Hi - t.Lo, sized: t.NormalizeFeatures}
 	var entries [][]byte
-	var came int64 // their bytes
+	var came int64 // bytes of entries
 	named := map[int32]string{}
 	err := frames(in, func(p *payload) error {
 		switch p.kind {
@@ -122,10 +122,10 @@ func readPart(t Task, in io.Reader) (*part, error) {
 type assembly struct {
 	*part
 	rank *rank
-	at   []int64 // of each row, the place of its next entry
+	at   []int64 // position of the next entry of each row
 }
 
-// assemble sorts the nodes and allocates their entries; came is the size of the frames received.
+// assemble sorts the nodes and allocates memory for their entries. came is the number of bytes of entries received.
 func assemble(nodes *gathered, t Task, came int64) (*assembly, error) {
 	p, counts, err := nodes.sort(t)
 	if err != nil {

@@ -50,7 +50,8 @@ const (
 	EndFrame Kind = 'Z'
 )
 
-// maxFrame limits the size of a frame. A cell of a Spark table is smaller, and a damaged length cannot exhaust memory.
+// maxFrame limits the size of a frame, so that a damaged length cannot exhaust memory. Cells of Spark tables are
+// smaller.
 const maxFrame = 1 << 30
 
 // errCut is the error for an input that ends before its EndFrame.
@@ -93,7 +94,7 @@ func frames(in io.Reader, use func(*payload) error) error {
 	}
 }
 
-// payload parses the payload of a frame. It remembers the first error.
+// payload parses the payload of a frame, and keeps the first error.
 type payload struct {
 	kind Kind
 	rest []byte

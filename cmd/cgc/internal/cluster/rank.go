@@ -6,7 +6,7 @@ import (
 )
 
 // rank finds the position of a number in an ascending list of numbers below n. It needs 3n/16 bytes, or none if the
-// list is sparse: an input with few nodes of an allegedly large graph needs no memory for all of them.
+// list is sparse: an input that claims a large graph but has few nodes must not cost memory for all of it.
 type rank struct {
 	words   []uint64
 	below   []uint32 // for each word, how many numbers are in earlier words

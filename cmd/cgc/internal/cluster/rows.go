@@ -41,7 +41,7 @@ func rows(ctx context.Context, t Task, in io.Reader, frames io.Writer, out strin
 type block struct {
 	*part
 	task     Task
-	hops     []int32 // of each node, the distance to the training nodes
+	hops     []int32 // distance of each node to the training nodes
 	operator graph.Operator
 	beta     float32
 	rank     *rank        // finds node numbers divided by the number of blocks
@@ -266,8 +266,8 @@ func (b *block) finish() {
 	b.past = append(b.past, b.trained())
 }
 
-// fit runs the task "scaling": it sends the scaling of columns over the training nodes, which are all nodes of its
-// input.
+// fit runs the task "scaling": it sends the mean and the deviation of each column over the training nodes. Its input
+// has no other nodes.
 func fit(_ context.Context, t Task, in io.Reader, frames io.Writer, _ string) error {
 	p, err := readPart(t, in)
 	if err != nil {

@@ -122,8 +122,8 @@ func byRows(
 	return f, sums[:o.Hops]
 }
 
-// The sums of a hop have as many bytes as docs/how-to/several-machines.md says: a row of D entries needs P·(1 − (1 −
-// 1/P)^(D+1))·(4d + 4) if the entries are spread over the blocks at random.
+// The sums of a hop have as many bytes as docs/how-to/several-machines.md predicts: a row of D entries needs P·(1 − (1
+// − 1/P)^(D+1))·(4d + 4) if the entries are spread over the blocks at random.
 func TestTraffic(t *testing.T) {
 	g := synth.Demo()
 	set := reach.New(g.Adj, g.Split.Train)
@@ -187,7 +187,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// The scaling that a worker sends is that of the full graph.
+// The scaling that a worker sends equals the scaling computed from the full graph.
 func TestScaling(t *testing.T) {
 	g := synth.Demo()
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2, Nodes: g.Nodes(), Features: g.Features(), Classes: g.Classes}

@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// sender writes frames for the next step. Each consists of the number of the receiving block, an int32, and a frame as
-// a worker reads it.
+// sender writes frames for the next step. Before each frame, it writes the number of the receiving block as an int32.
 type sender struct {
 	w     io.Writer
 	frame []byte // memory for frames

@@ -79,8 +79,8 @@ func (b *block) addSelves() {
 	}
 }
 
-// send writes the input of the next step: the nodes and the rows of the training nodes to the own block, and sums to
-// all blocks.
+// send writes the input of the next step: the nodes and the rows of the training nodes to this block, and sums to all
+// blocks.
 func (b *block) send(ctx context.Context, w io.Writer) error {
 	s := &sender{w: w}
 	if err := b.sendNodes(s); err != nil {

@@ -21,8 +21,8 @@ type Task struct {
 	// "rows": the nodes are divided into Blocks blocks, with node v in block v mod Blocks. In step l = 0 … K−1, the worker
 	// of a block gets its nodes within K−l hops, with features (l = 0) or with partial sums of H⁽ˡ⁾, and the entries of A
 	// in its columns and in the rows of nodes within K−l−1 hops. It sends frames for step l+1. In step K, it writes a
-	// stored.File of its training nodes, if it has any. Sums of float32 are split by block, so the result differs from
-	// that of one machine by rounding. It depends on Blocks, but not on the order in which entries arrive.
+	// stored.File of its training nodes, if it has any. Sums of float32 are split by block, so the result differs from the
+	// result of one machine by rounding. It depends on Blocks, but not on the order in which entries arrive.
 	//
 	// "scaling": the worker gets the training nodes, and sends the ScalingFrame of its columns.
 	Do string `json:"do"`
@@ -37,7 +37,7 @@ type Task struct {
 	Step   int `json:"step"`
 	Block  int `json:"block"`
 	Blocks int `json:"blocks"`
-	// Mean and Std are the scaling of columns Lo to Hi−1 for step 0 of "rows", or empty.
+	// Mean and Std are the scaling of columns Lo to Hi−1 for step 0 of "rows". They are empty without scaling.
 	Mean []float32 `json:"mean"`
 	Std  []float32 `json:"std"`
 }
@@ -64,7 +64,7 @@ func (t Task) validate() error {
 	return nil
 }
 
-// maxBlocks limits the number of blocks: a worker keeps a list for each.
+// maxBlocks limits the number of blocks, because a worker keeps a list for each.
 const maxBlocks = 1 << 16
 
 // fits returns an error if something needs more bytes than Memory or, if that is 0, than the system allows.
@@ -116,8 +116,8 @@ func Run(ctx context.Context, in io.Reader, frames io.Writer, out string) error 
 	return buffer.Flush()
 }
 
-// watched returns a context that ends when in does, once all frames are read. The feeder keeps in open as long as it
-// runs.
+// watched returns a context that is cancelled when in ends. All frames must have been read. The feeder keeps in open as
+// long as it runs.
 func watched(ctx context.Context, in io.Reader) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

@@ -1,5 +1,5 @@
 // Package findings defines the results of `cgc experiment` and `cgc tune`: their JSON objects, the documents that a
-// terminal shows, and those with plots that HTML pages show.
+// terminal shows, and the documents with plots that HTML pages show.
 package findings
 
 import (
@@ -19,7 +19,7 @@ type Experiment struct {
 	Summaries []experiment.Summary `json:"summaries"`
 	// Comparisons compares each method with the first method on the same graph, with the same size and model.
 	Comparisons []experiment.Comparison `json:"comparisons"`
-	// Trained is the number of trainings that were run, Kept the number that were already in the log.
+	// Trained is the number of trainings that were run. Kept is the number of trainings that were already in the log.
 	Trained int `json:"trained"`
 	Kept    int `json:"kept"`
 	// Records, RecordsCSV and SummaryCSV are the paths of the files.
@@ -31,7 +31,7 @@ type Experiment struct {
 // Document returns a report of the outcome: the accuracies on each graph, and the methods compared over the same seeds.
 func (o *Experiment) Document() *report.Document { return o.document(false) }
 
-// Picture is Document with a plot of the accuracies on each graph, for HTML pages.
+// Picture returns Document's report with a plot of the accuracies on each graph, for HTML pages.
 func (o *Experiment) Picture() *report.Document { return o.document(true) }
 
 func (o *Experiment) document(plots bool) *report.Document {
@@ -59,8 +59,8 @@ func (o *Experiment) document(plots bool) *report.Document {
 	return d
 }
 
-// accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy relative to that
-// of the same model trained on the full graph.
+// accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy in percent of the
+// accuracy that the same model reaches when trained on the full graph.
 func accuracies(summaries []experiment.Summary) *report.Table {
 	whole, within := map[string]float64{}, false
 	for _, s := range summaries {
@@ -109,7 +109,7 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 	return t
 }
 
-// picture draws the accuracies with their intervals, a row for each arm and size, a series for each model.
+// picture draws the accuracies with their intervals. It has a row for each arm and size, and a series for each model.
 func picture(name string, summaries []experiment.Summary) *report.Plot {
 	bars := &report.Bars{Axis: "test accuracy, %", Points: true}
 	rowOf := func(s experiment.Summary) string {

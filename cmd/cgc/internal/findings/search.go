@@ -15,12 +15,12 @@ import (
 // Search is the result of a search for a configuration. All accuracies are on validation nodes. Its JSON keys are a
 // contract (docs/reference/json.md).
 type Search struct {
-	// Graph is the name of the graph, Condensed is N′.
+	// Graph is the name of the graph. Condensed is the number of condensed nodes.
 	Graph     string `json:"graph"`
 	Condensed int    `json:"condensed_nodes"`
 	// Models are the models that were trained.
 	Models []string `json:"models"`
-	// Ranked is the number of configurations that the closed form ranked, Trainings the number of trainings.
+	// Ranked is the number of configurations that the closed form ranked. Trainings is the number of trainings.
 	Ranked    int `json:"ranked"`
 	Trainings int `json:"trainings"`
 	// Confirmed lists the configurations that were trained, including the default. They are sorted by round, the last
@@ -40,7 +40,7 @@ type Search struct {
 	Noise float64 `json:"noise"`
 	// Seconds is the total time.
 	Seconds float64 `json:"seconds"`
-	// File is where the configuration was written, Next the command that tries it.
+	// File is the file with the configuration. Next is the command that uses it.
 	File string `json:"file"`
 	Next string `json:"next"`
 }
@@ -89,7 +89,7 @@ func OfSearch(g *graph.Graph, models []string, tuned *tune.Result) *Search {
 	return o
 }
 
-// listed returns changes as a list that is not nil, which JSON would write as null.
+// listed returns changes as a list that is never nil, because JSON would write nil as null.
 func listed(changes []tune.Change) []tune.Change { return append([]tune.Change{}, changes...) }
 
 // Document returns a report of the trained candidates and of the configuration to use.
@@ -131,7 +131,7 @@ func (o *Search) Document() *report.Document {
 	return d
 }
 
-// Picture is Document with a plot of the accuracies at its beginning, for HTML pages.
+// Picture returns Document's report with a plot of the accuracies at the beginning, for HTML pages.
 func (o *Search) Picture() *report.Document {
 	d := o.Document()
 	if len(o.Confirmed) == 0 {

@@ -43,7 +43,7 @@ var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.j
 // read returns the content of a file in the folder page.
 func read(name string) string { return string(must(files.ReadFile("page/" + name))) }
 
-// must returns v, which is read from an embedded file, so that there is no error.
+// must returns v. Embedded files are always readable, so err is nil.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -53,7 +53,7 @@ func (w *writer) page(d *report.Document, policy string) error {
 		}
 		w.put("\n")
 	}
-	data, err := json.Marshal(append([]*report.Plot{}, w.plots...)) // its <, > and & are escaped, so it is no element
+	data, err := json.Marshal(append([]*report.Plot{}, w.plots...)) // <, > and & are escaped, so the data forms no element
 	if err != nil {
 		return err
 	}
@@ -130,10 +130,10 @@ func (w *writer) lead(t *report.Table) {
 	w.put("</dl>")
 }
 
-// textOf returns the text of row i and column j, without spaces around it.
+// textOf returns the text of row i and column j, without surrounding spaces.
 func textOf(t *report.Table, i, j int) string { return strings.TrimSpace(t.Cell(i, j).Text) }
 
-// adjacent returns the plots at the beginning of blocks, which are drawn side by side.
+// adjacent returns the plots at the beginning of blocks. They are drawn side by side.
 func adjacent(blocks []report.Block) (plots []*report.Plot) {
 	for _, block := range blocks {
 		p, is := block.(*report.Plot)
@@ -158,7 +158,7 @@ func wide(p *report.Plot) bool {
 	return false
 }
 
-// grid writes plots in pairs. A plot without a neighbour is as wide as the page too.
+// grid writes plots in pairs. A wide plot, or one without a neighbour, is as wide as the page.
 func (w *writer) grid(plots []*report.Plot) {
 	w.put("<div class=\"grid\">\n")
 	for len(plots) > 0 {

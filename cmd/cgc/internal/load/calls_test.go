@@ -20,11 +20,11 @@ import (
 	_ "github.com/graph-condensation/cgc/rival/all" // registers the published baselines
 )
 
-// written lists the file extensions in which graphs are written and read.
+// written lists the file extensions of the formats in which graphs are written and read.
 var written = []string{".safetensors", ".npz", ".pt", ".graphml"}
 
-// bound is the memory limit, in bytes, of the calls that have one. It is less than the graph products occupies, but
-// enough to condense it.
+// bound is the memory limit, in bytes, of the calls that have one. The graph products occupies more, but can be
+// condensed within it.
 const bound = 2 << 30
 
 // calls returns the long calls on the graph in a file. They write into a temporary folder of the test.

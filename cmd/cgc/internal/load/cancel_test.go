@@ -34,7 +34,7 @@ type ended struct {
 	stage string        // the last stage reported
 	begun bool          // whether the call was cancelled as that stage began
 	at    time.Duration // when it was cancelled
-	took  time.Duration // from the cancellation to the return
+	took  time.Duration // time from the cancellation to the return
 	err   error
 }
 

@@ -29,7 +29,7 @@ type held struct{ heap, goroutines, files, mappings int }
 // holds counts the resources of this process after a garbage collection. files and mappings are 0 without /proc.
 func holds() held {
 	debug.FreeOSMemory()
-	time.Sleep(10 * time.Millisecond) // until ended goroutines are no longer counted
+	time.Sleep(10 * time.Millisecond) // so that ended goroutines are no longer counted
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	h := held{heap: int(stats.HeapAlloc), goroutines: runtime.NumGoroutine()}
@@ -53,8 +53,8 @@ func settled(exceeds func(held) bool) held {
 // cgcFile is part of the names of the files that these tests map.
 const cgcFile = "cgc-load"
 
-// TestRepeatedCondensations checks that many condensations, each saved to a file, leave nothing behind: no more memory
-// is used after the last than after the first few, and no goroutine runs and no file stays open.
+// TestRepeatedCondensations checks that many condensations, each saved to a file, leave nothing behind: the process
+// uses no more memory, goroutines, open files or mappings than after the first few.
 func TestRepeatedCondensations(t *testing.T) {
 	const runs = 20
 	g := synth.Demo()

@@ -54,7 +54,7 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 		return nil, fmt.Errorf("embeddings of the condensed nodes: %w", err)
 	}
 	condensed := s.marks(shown)
-	var unions [][2]int32 // as cgc cut unites, if all condensed nodes are shown and their source nodes are known
+	var unions [][2]int32 // as cgc cut merges, if all condensed nodes are shown and their source nodes are known
 	if len(shown) == s.Condensed.Nodes() && condensed.Size != nil {
 		if unions, err = ward.Merges(ctx, small, condensed.Class, condensed.Size); err != nil {
 			return nil, err
@@ -117,8 +117,8 @@ func (s Subject) embeddingsCaption(
 	return caption
 }
 
-// seen returns the graph as the condensation saw it, and the original node of each of its nodes; rows is nil if the
-// nodes are the same.
+// seen returns the graph as the condensation saw it. rows holds the original node of each of its nodes, or is nil if
+// the nodes are the same.
 func (s Subject) seen(ctx context.Context) (g *graph.Graph, rows []int32, err error) {
 	g = s.Graph
 	if s.Condensed.Inductive {
@@ -161,7 +161,7 @@ func embed(ctx context.Context, engine propagate.Engine, p propagate.Propagation
 	return h[len(h)-1].Dense(), nil
 }
 
-// adjacency returns A′, or a matrix without entries if A′ = I.
+// adjacency returns A′, or a matrix without entries if there are no edges.
 func adjacency(c *condense.Condensed) *mat.CSR {
 	if c.Adj != nil {
 		return c.Adj
@@ -213,8 +213,8 @@ func (s Subject) members(j int32) int {
 	return 1
 }
 
-// owners maps each source node to its condensed node. If there are several, it chooses the one in which the source node
-// has the largest weight.
+// owners maps each source node to its condensed node: if there are several, to the one in which the source node has the
+// largest weight.
 func (s Subject) owners() map[int32]int32 {
 	owner, weight := map[int32]int32{}, map[int32]float32{}
 	if s.Condensed.Members == nil {
@@ -274,8 +274,9 @@ func (s Subject) listed(j int32) string {
 	return text
 }
 
-// project returns two views of the training nodes and the condensed nodes: projections to the principal components of
-// the class means, and of the training nodes. It centres h and small in place.
+// project returns two views of the training nodes and the condensed nodes. The first projects them to the principal
+// components of the class means, and the second to the principal components of the training nodes. It centres h and
+// small in place.
 func project(ctx context.Context, h, small *mat.Dense, labels []int32, classes int) ([]report.View, error) {
 	centre(h, small)
 	means := classMeans(h, labels, classes)

@@ -41,8 +41,8 @@ func (s Subject) network(ctx context.Context, names []string) (*report.Plot, err
 	}, nil
 }
 
-// heaviest returns the mostLinks edges with the largest weights, ordered by their ends, and the number of edges left
-// out.
+// heaviest returns the mostLinks edges with the largest weights, ordered by their endpoints, and the number of edges
+// left out.
 func heaviest(a *mat.CSR) (links [][2]int32, weight []float64, left int) {
 	type edge struct {
 		i, j int32

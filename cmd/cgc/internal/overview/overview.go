@@ -32,8 +32,8 @@ type Subject struct {
 	// Condensed was condensed from Graph.
 	Graph     *graph.Graph
 	Condensed *condense.Condensed
-	// Small holds the scores of models trained on condensed graphs, and Whole the scores of models trained on the full
-	// graph. The page compares the first model of Small in detail. Over names the repetitions of Small: "condensation
+	// Small holds the scores of models trained on condensed graphs, and Whole holds the scores of models trained on the
+	// full graph. The page compares the first model of Small in detail. Over names the repetitions of Small: "condensation
 	// seeds" or "training seeds".
 	Small, Whole []experiment.Score
 	Over         string
@@ -63,8 +63,8 @@ func (s Subject) Check() error {
 	return nil
 }
 
-// Document returns the overview. It returns the errors of Check, of reading features, and of ctx. Equal subjects give
-// equal documents.
+// Document returns the overview. It returns an error if Check does, if Condensed was made from another graph or split
+// and OtherGraph is not set, if features cannot be read, or if ctx ends. Equal subjects give equal documents.
 func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func bytesOf(a *mat.CSR, x mat.Matrix, labels int) int {
 	return features + 4*labels + int(budget.Sparse(a))
 }
 
-// short formats a number of bytes with three digits.
+// short formats a number of bytes in the largest unit below it, with one decimal if the value is below 10.
 func short(n int) string {
 	v, unit := float64(n), "B"
 	for _, next := range []string{"kB", "MB", "GB", "TB"} {
@@ -295,7 +295,7 @@ func (s Subject) balanced() bool {
 	return true
 }
 
-// budgets compares the class shares among the condensed nodes with those among the training nodes.
+// budgets compares the share of each class among the condensed nodes and among the training nodes.
 func (s Subject) budgets(names []string) *report.Plot {
 	shares := func(name string, count []int) report.BarSeries {
 		series := report.BarSeries{Name: name, Digits: 1}

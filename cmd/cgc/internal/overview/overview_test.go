@@ -109,7 +109,7 @@ func TestOneSpace(t *testing.T) {
 	for _, view := range s.Views {
 		for i, j := range s.Layers[0].Owner {
 			a, b := view.At[0][i], view.At[1][j]
-			if math.Hypot(a[0]-b[0], a[1]-b[1]) > 3 { // the tolerance for float32 and the grid, in a range of 10,000
+			if math.Hypot(a[0]-b[0], a[1]-b[1]) > 3 { // tolerance for float32 and the grid, in a range of 10,000
 				t.Fatalf("%s: node %d at %v, its condensed node at %v", view.Name, i, a, b)
 			}
 		}

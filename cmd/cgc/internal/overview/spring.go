@@ -15,7 +15,7 @@ import (
 )
 
 // spring lays out the nodes of a component around the origin by Eades' spring embedder. Marks have a radius of at most
-// 1; those of most nodes do not touch.
+// 1. Most marks do not touch.
 func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error) {
 	places := make([][2]float64, len(nodes))
 	switch len(nodes) {
@@ -64,8 +64,8 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 	return places, nil
 }
 
-// component is a connected component as a Gonum graph, of which layouts read nothing but nodes and neighbours. It
-// iterates over them in ascending order, so that layouts are deterministic.
+// component is a connected component as a Gonum graph. It implements only what layouts use, and iterates over nodes and
+// neighbours in ascending order, so that layouts are deterministic.
 type component struct {
 	gonum.Graph // nil
 	near        [][]gonum.Node

@@ -6,8 +6,7 @@ import (
 )
 
 // training returns a Python program that trains a GCN on the condensed graph and tests it on the original graph as cgc
-// does: with the weights of the condensed nodes, and with the features and the test nodes of the condensation's
-// setting.
+// does: it uses the weights of the condensed nodes, and the features and test nodes of the condensation's setting.
 func (s Subject) training() string {
 	small := s.Condensed
 	target := "small.y"

@@ -6,7 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 )
 
-// cutRecord is a line of python/bench/cuts.py.
+// cutRecord is a line that python/bench/cuts.py prints.
 type cutRecord struct {
 	Graph     string  `json:"graph"`
 	Largest   int     `json:"largest"`

@@ -19,8 +19,8 @@ var sections = map[string]string{
 	"condense.Seconds":    "[seconds](#shared-objects)",
 }
 
-// keyList generates a table of commands with the keys of the object that each prints, and of the objects in it, without
-// their meaning. An argument is COMMAND=FOLDER.Type, with _ for each space of the command.
+// keyList generates a table of commands with the keys of the object that each command prints and of nested objects,
+// without their meaning. An argument is COMMAND=FOLDER.Type, with _ for each space of the command.
 func keyList(root string, commands []string) string {
 	var text strings.Builder
 	text.WriteString("| command | keys |\n|---|---|\n")
@@ -79,7 +79,7 @@ type keys struct {
 	told map[string]string // maps a type to the key whose row lists the type's keys
 }
 
-// about describes the fields of a group and, on a line each, the keys of the objects that they contain. For deeper
+// about describes the fields of a group and, on separate lines, the keys of the objects that they contain. For deeper
 // objects, it lists only the keys.
 func (k *keys) about(group, all []field, depth int) string {
 	said := ""

@@ -57,7 +57,7 @@ func check(err error) {
 	}
 }
 
-// must returns v, and ends a generator if err is not nil.
+// must returns v. If err is not nil, it ends the generator instead.
 func must[T any](v T, err error) T {
 	check(err)
 	return v
@@ -149,7 +149,7 @@ func find(root string) ([]string, error) {
 	return pages, err
 }
 
-// The comments that mark a generated part are on lines of their own.
+// Each comment that marks a generated part has its own line.
 var (
 	begin = regexp.MustCompile(`(?m)^<!-- generated: ([^>]*) -->\n`)
 	end   = "<!-- end -->\n"

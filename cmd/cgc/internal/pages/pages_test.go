@@ -92,7 +92,7 @@ func headings(t *testing.T, file string) (names []string) {
 	return names
 }
 
-// TestPublicNames checks what is listed of a module with all kinds of declarations, and what is not.
+// TestPublicNames checks which names of a module with all kinds of declarations are listed.
 func TestPublicNames(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{

@@ -20,7 +20,7 @@ import (
 
 // A header is the first line of a file in results/. It describes how the other lines were produced.
 type header struct {
-	// Command is the command line that produced the file, Date the date, and Machine the processor.
+	// Command is the command line that produced the file. Date is the date, and Machine is the processor.
 	Command string `json:"command"`
 	Date    string `json:"date"`
 	Machine string `json:"machine"`
@@ -57,14 +57,14 @@ var accuracyFiles = []string{
 // tune.
 var chosenOn = []string{"cora", "citeseer", "demo", "amazon-photo", "arxiv"}
 
-// measured holds the results on one graph with one feature treatment at one size: a summary for each method, and for
-// the full graph, by name.
+// measured holds the results on one graph with one feature treatment at one size: summaries by method, including the
+// full graph.
 type measured struct {
 	graph      string
-	nodes      int // N′
+	nodes      int // number of condensed nodes
 	normalized bool
 	inductive  bool
-	of         int // N
+	of         int // number of nodes of the graph
 	methods    map[string]experiment.Summary
 }
 
@@ -131,7 +131,7 @@ func (c measured) published(column string) report.Cell {
 	return report.Missing()
 }
 
-// compared returns by how much a method exceeds cgc on the same seeds, and whether there are at least two of them.
+// compared returns by how much a method exceeds cgc on the same seeds, and whether there are at least two such seeds.
 func (c measured) compared(method string) (d experiment.Comparison, is bool) {
 	s, is := c.methods[method]
 	if is {
@@ -175,7 +175,7 @@ var tables = map[string]func(root string) string{
 	"speed":     speed,
 }
 
-// authors generates the table of accuracies with the parameters that the authors' program sets for each of them.
+// authors generates the table of accuracies with the parameters that the authors' program sets for each accuracy.
 func authors(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("N′"), {Name: "method"}, right("seeds"), right("here"), right("the paper"),
@@ -221,8 +221,8 @@ func results(root string, args []string) string {
 	return tables[args[0]](root)
 }
 
-// sentence generates the first sentences of README: the accuracy of training on a condensed Cora and on the full graph,
-// and the time to condense the largest graph.
+// sentence generates the first sentences of README: the accuracies after training on a condensed Cora and on the full
+// graph, and the time to condense the largest graph.
 func sentence(root string) string {
 	all := measure(root, []string{"cora"})
 	at := slices.IndexFunc(all, func(c measured) bool { return c.nodes == 70 })
@@ -297,7 +297,7 @@ func accuracy(root string) string {
 		right("paper, CGC-X"),
 	}}
 	methods := []string{"auto", "cgc-x", "cgc-d"}
-	var pValues []float64 // of all differences in the table
+	var pValues []float64 // p-values of all differences in the table
 	for _, c := range all {
 		for _, method := range methods {
 			if d, is := c.compared(method); is {

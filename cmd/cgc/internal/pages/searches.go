@@ -8,13 +8,13 @@ import (
 	"github.com/graph-condensation/cgc/experiment/search"
 )
 
-// searches lists the graphs and methods of searches that were compared with trainings on the full graph. The record in
-// search-GRAPH-METHOD.jsonl is what cgc search --compare prints with --json.
+// searches lists the graphs and methods of searches that were compared with trainings on the full graph.
+// search-GRAPH-METHOD.jsonl contains the JSON output of cgc search --compare.
 var searches = []string{
 	"cora-cgc", "cora-auto", "citeseer-cgc", "citeseer-auto", "amazon-photo-cgc", "dblp-cgc", "arxiv-cgc",
 }
 
-// searched is what the table reads of a record.
+// searched holds the fields of a record that the table shows.
 type searched struct {
 	Graph struct {
 		Name  string `json:"name"`
@@ -34,8 +34,8 @@ type searched struct {
 	} `json:"random"`
 }
 
-// seconds returns the time of condensing, of the search and of the trainings of the finalists, and the time that
-// training all candidates on the full graph would take, by the mean of those that were.
+// seconds returns two times. took is the time for condensing, the search and the trainings of the finalists. full is an
+// estimate for training all candidates on the full graph, from the mean of the candidates trained there.
 func (s searched) seconds() (took, full float64) {
 	for _, f := range s.Agreement.Compared {
 		full += f.Seconds / float64(len(s.Agreement.Compared)) * float64(len(s.Trials))

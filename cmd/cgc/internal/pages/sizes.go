@@ -14,7 +14,7 @@ import (
 // sizedGraphs lists the graphs that were condensed to many sizes. The records are in sizes-NAME.jsonl.
 var sizedGraphs = []string{"cora", "citeseer", "dblp", "acm", "arxiv", "amazon-photo"}
 
-// sized returns the results of auto on a graph at all sizes, ascending, with those of the full graph.
+// sized returns the results of auto on a graph at all sizes, ascending, each with the results of the full graph.
 func sized(root, name string) []measured {
 	all := measure(root, []string{name})
 	for _, s := range experiment.Summarize(readLines[experiment.Record](root, "sizes-"+name)) {
@@ -27,12 +27,12 @@ func sized(root, name string) []measured {
 	return all
 }
 
-// gain returns the test accuracy of auto less that of the full graph, in points.
+// gain returns the test accuracy of auto minus the test accuracy of the full graph, in points.
 func (c measured) gain() float64 {
 	return c.methods["auto"].Test.Mean - c.methods[experiment.Whole].Test.Mean
 }
 
-// sizesFigure plots by how much the accuracy differs from that of the full graph over the number of condensed nodes.
+// sizesFigure plots the difference in accuracy between auto and the full graph against the condensed nodes per class.
 func sizesFigure(root string) string {
 	lines := &report.Lines{X: "condensed nodes per class", Y: "test accuracy − that of the full graph, points", LogX: true}
 	for style, name := range sizedGraphs {
@@ -48,8 +48,8 @@ func sizesFigure(root string) string {
 	return b.String()
 }
 
-// lossless generates the table of the sizes that cgc condense --lossless 1 finds, with the accuracy after training
-// there. Each line of its file is what the command prints with --json.
+// lossless generates the table of the sizes that cgc condense --lossless 1 finds, with the accuracy after training at
+// that size. Each line of its file is the command's JSON output.
 func lossless(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("training nodes"), right("size found"), right("judged loss"), right("auto, trained"),

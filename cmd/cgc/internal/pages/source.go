@@ -96,7 +96,7 @@ func (p *sourcePackage) add(file *ast.File) {
 	}
 }
 
-// field is a struct field as it appears in JSON.
+// field is a struct field that appears in JSON.
 type field struct {
 	name, key string // the Go name and the JSON key
 	doc       string
@@ -218,7 +218,7 @@ func (s *source) typeDoc(path, name string) string {
 	return paragraph(p.docs[name])
 }
 
-// valueDoc returns the first paragraph of the comment of the constant with a string value, or "".
+// valueDoc returns the first paragraph of the comment of the constant with the given string value, or "".
 func (s *source) valueDoc(path, value string) string {
 	p := s.load(path)
 	return paragraph(p.values[value])

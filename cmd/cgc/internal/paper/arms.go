@@ -15,8 +15,8 @@ import (
 type arm struct {
 	name   string // the name in the paper
 	of     method
-	change func(*cgc.Config) // of the base configuration of the method, or nil
-	config cgc.Config        // that configuration
+	change func(*cgc.Config) // changes the method's base configuration; nil for none
+	config cgc.Config        // the changed configuration
 	rival  condense.Method   // replaces config, for a baseline
 	row    string            // Row.Method of the row with the paper's number
 	column string            // the column of the paper's number; empty means the column of the model
@@ -51,7 +51,7 @@ func beside(methods []condense.Method, setting condense.Setting, byRow bool) (ar
 	return arms
 }
 
-// under returns a method in a setting.
+// under returns m in the setting s.
 func under(s condense.Setting, m condense.Method) condense.Method {
 	if s == (condense.Setting{}) {
 		return m
@@ -65,7 +65,7 @@ func printedMethod(name string) string { return printedName("table4", name) }
 // printedModel returns the paper's name of a model: "GCN" for "gcn".
 func printedModel(name string) string { return printedName("table5", name) } // it has a column for every model
 
-// printedName returns the column of a table that is called name, in the paper's capitals, or name if there is none.
+// printedName returns the name of a column in the paper's capitals. If the table has no such column, it returns name.
 func printedName(table, name string) string {
 	column, is := found(Published().Table(table).Columns, func(c string) bool { return strings.EqualFold(c, name) })
 	if !is {
@@ -153,7 +153,7 @@ func over(m method, symbol string, set func(*cgc.Config, float64), values ...flo
 // a few more.
 //
 // With a threshold of 0.8 or above, the A′ of cora has at most two edges, and T and α have no effect. Therefore T
-// starts at 0.3, and α is swept with T as low as the bound on the mean degree allows.
+// starts at 0.3, and α is swept with the smallest T that keeps the maximum mean degree.
 func parameters() []sweep {
 	return []sweep{
 		{"augment", "Augmentation", "augmentation p, a multiple of the training nodes", false,
@@ -170,7 +170,7 @@ func parameters() []sweep {
 	}
 }
 
-// meanDegree is the bound on the mean degree of A′ in the sweep of α.
+// meanDegree is the maximum mean degree of A′ in the sweep of α.
 const meanDegree = 1.0
 
 func depth() sweep {

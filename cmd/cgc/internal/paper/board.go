@@ -27,10 +27,10 @@ import (
 //
 //   - Every condensation runs on one core and may take at most Limit of processor time. Unlike elapsed time, this does
 //     not depend on other work on the machine.
-//   - With two seeds, models are trained with each of Trainings. The one with the highest mean validation accuracy is
-//     used with the other seeds and counts, separately for each method, size and model.
+//   - With two seeds, models are trained with each of Trainings. For each method, size and model, the one with the
+//     highest mean validation accuracy is used with the other seeds and is reported.
 //   - A method that condenses to the middle size in at most a minute is measured at all sizes, with all models and
-//     seeds; a slower one at the middle size only, with the first model and at most three seeds.
+//     seeds. A slower method is measured at the middle size only, with the first model and at most three seeds.
 type Board struct {
 	// Name is the name of the graph in tables and in the paper.
 	Name  string
@@ -44,9 +44,9 @@ type Board struct {
 	// Whole is the number of trainings of each model and configuration on the full graph.
 	Whole int
 	Limit time.Duration
-	// Log has the records. Trainings that it has are not repeated.
+	// Log holds the records. Trainings in it are not repeated.
 	Log *experiment.Log
-	// Unmeasured has the condensations that did not end, which are not repeated either.
+	// Unmeasured holds the condensations that failed or took too long. They are not repeated either.
 	Unmeasured *UnmeasuredLog
 	// Peak returns the largest resident set of the process since ResetPeak. Processor returns the processor time of the
 	// process in seconds.
@@ -57,18 +57,18 @@ type Board struct {
 	Note func(sentence string)
 }
 
-// PublishedName is the name on the board of CGC with the paper's parameters: see Job.Ours.
+// PublishedName is the board's name for CGC with the paper's parameters: see Job.Ours.
 const PublishedName = "cgc-paper"
 
-// Fast methods condense in at most a minute. Slow ones are measured with slowSeeds seeds. The configuration of training
-// is chosen with choosingSeeds seeds.
+// Fast methods condense in at most a minute. Slow methods are measured with at most slowSeeds seeds. The training
+// configuration is chosen with choosingSeeds seeds.
 const (
 	fast          = time.Minute
 	slowSeeds     = 3
 	choosingSeeds = 2
 )
 
-// Trainings returns the configurations of training that are tried for every method: the defaults of cgc, and the same
+// Trainings returns the training configurations that are tried for every method: cgc's defaults, and three variants
 // without dropout, with a tenth of the learning rate, and with ten times the weight decay. Each has 300 epochs with a
 // validation every ten.
 func Trainings() []gnn.Config {
@@ -92,7 +92,7 @@ type competitor struct {
 	equal bool // whether condensed nodes have equal weights in training
 }
 
-// competitors returns the methods of the board at a size. The first is CGC as the paper has it.
+// competitors returns the methods of the board at a size. The first is CGC with the paper's parameters.
 func (b *Board) competitors(s size) []competitor {
 	published := Job{NormalizeFeatures: b.NormalizeFeatures}.settings(Inductive(b.Name), s)
 	all := []competitor{{wrapped{published}, PublishedName, true}}
@@ -120,7 +120,7 @@ func (b *Board) Run(ctx context.Context) error {
 	return nil
 }
 
-// compete measures competitor i at all sizes, the middle one first, or at this one alone if the method is slow.
+// compete measures competitor i at all sizes, the middle one first. A slow method is measured at the middle size only.
 func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []size) error {
 	m := b.bound(id, i, all[0])
 	models, seeds := b.Models, b.Seeds
@@ -128,7 +128,7 @@ func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []siz
 	if err == nil && first[0].Processor > fast.Seconds() {
 		all, models, seeds = all[:1], models[:1], min(slowSeeds, seeds)
 	}
-	for j := 0; j < len(all) && err == nil; j++ { // larger sizes take longer than one that did not end
+	for j := 0; j < len(all) && err == nil; j++ { // if one size takes too long, larger sizes do too
 		if j > 0 {
 			m = b.bound(id, i, all[j])
 		}
@@ -142,7 +142,7 @@ func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []siz
 	return err
 }
 
-// announce says how much work is left at most, and how long it takes if trainings take as long as those in the log.
+// announce reports how much work is left at most, and how long it takes if trainings take as long as those in the log.
 func (b *Board) announce(sizes int) {
 	records := slices.DeleteFunc(b.Log.Records(), func(r experiment.Record) bool { return r.Arm == experiment.Whole })
 	each := b.Seeds + (len(Trainings())-1)*min(b.Seeds, choosingSeeds)
@@ -161,7 +161,7 @@ func (b *Board) announce(sizes int) {
 }
 
 // measure chooses a configuration of training for each model, and trains the models on the condensed graphs of a method
-// at a size. The error is an *Unmeasured if the method does not end or refuses the graph.
+// at a size. The error is an *Unmeasured if the method takes too long or fails.
 func (b *Board) measure(
 	ctx context.Context, m *bounded, models []gnn.Model, seeds int,
 ) (records []experiment.Record, err error) {
@@ -216,7 +216,7 @@ func (b *Board) measure(
 	return records, nil
 }
 
-// wrapped is a method that behaves as another one, and is embedded by methods that change how it condenses.
+// wrapped forwards to a method, including its optional interfaces. Methods that change how it condenses embed it.
 type wrapped struct{ condense.Method }
 
 // Setting returns the method's setting.
@@ -246,11 +246,11 @@ type bounded struct {
 	graph graph.Identity
 	size  size
 	done  map[uint64]*condense.Condensed // by seed
-	costs map[uint64]float64             // their processor seconds
+	costs map[uint64]float64             // processor seconds, by seed
 
 	most    int64   // the largest resident set of the process during a condensation
 	failed  bool    // whether a condensation ended with an error
-	seconds float64 // the processor time until then
+	seconds float64 // the processor time until it ended
 	needs   float64 // the seconds that it would have taken, if known
 }
 
@@ -262,11 +262,11 @@ func (b *Board) bound(id graph.Identity, i int, s size) *bounded {
 	}
 }
 
-// errLimit is the cause of the end of a condensation that takes too long.
+// errLimit is the cancellation cause of a condensation that takes too long.
 var errLimit = errors.New("takes longer than the limit")
 
-// Condense condenses with one thread. If the progress after a tenth of the limit means that the method would take more
-// than twice the limit, Condense stops it then.
+// Condense condenses with one thread. It stops the method as soon as it exceeds the limit, or if its progress after a
+// tenth of the limit means that it would take more than twice the limit.
 func (b *bounded) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	if small := b.done[seed]; small != nil {
 		return small, nil
@@ -324,8 +324,8 @@ type Unmeasured struct {
 	Nodes  int             `json:"nodes"`
 	Config json.RawMessage `json:"config"`
 	Reason string          `json:"reason"`
-	// Seconds is the processor time after which it ended. Needs is the time that it would have taken by its own progress,
-	// in seconds; 0 if it was not stopped or reported no progress.
+	// Seconds is the processor time after which it ended. Needs is the time that it would have taken, in seconds,
+	// estimated from its progress; 0 if it was not stopped or reported no progress.
 	Seconds float64 `json:"seconds"`
 	Needs   float64 `json:"needs_seconds"`
 }
@@ -364,7 +364,7 @@ func OpenUnmeasured(path string) (*UnmeasuredLog, error) {
 // All returns the list.
 func (l *UnmeasuredLog) All() []Unmeasured { return slices.Clone(l.all) }
 
-// find returns the entry for the same graph, method, size and configuration, or nil.
+// find returns the entry with the graph, method, size and configuration of u, or nil.
 func (l *UnmeasuredLog) find(u Unmeasured) *Unmeasured {
 	return first(l.all, func(o *Unmeasured) bool {
 		return o.Graph.Fingerprint == u.Graph.Fingerprint && o.Arm == u.Arm && o.Nodes == u.Nodes &&

@@ -33,8 +33,8 @@ func (s scripted) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	return s.condense(ctx, g, nodes, seed)
 }
 
-// board returns a board on a clock of its own, with cgc, which appends its numbers of threads to threads, a method that
-// does not end and a method that fails.
+// board returns a board with a synthetic clock and three methods: cgc, which appends its number of threads to threads,
+// a method that does not end, and one that fails.
 func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
 	t.Helper()
 	un := mattest.Must(paper.OpenUnmeasured(unmeasured))
@@ -75,7 +75,7 @@ func TestBoard(t *testing.T) {
 	mattest.OK(t, b.Run(t.Context()))
 	all := board(t, unmeasured, &threads)
 	b.Methods, b.Processor = all.Methods, all.Processor
-	mattest.OK(t, b.Run(t.Context())) // does not try again what did not end
+	mattest.OK(t, b.Run(t.Context())) // does not retry condensations that did not end
 	if len(threads) == 0 {
 		t.Fatal("nothing was condensed")
 	}
@@ -92,7 +92,7 @@ func TestBoard(t *testing.T) {
 			t.Errorf("peak %d and %g s, must be those of the condensation", r.Peak, r.Processor)
 		}
 	}
-	// At each of three sizes, four configurations with two seeds, and the best with a third.
+	// At each of three sizes: four configurations with two seeds, and the best one with a third.
 	want := map[string]int{paper.PublishedName: 27, paper.Ours: 27, experiment.Whole: 4}
 	for arm, n := range want {
 		if trainings[arm] != n {

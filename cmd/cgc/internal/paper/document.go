@@ -77,7 +77,7 @@ func (r *Result) accuracies() *report.Table {
 	return t
 }
 
-// several reports whether the cells are of more than one model.
+// several reports whether the cells belong to more than one model.
 func (r *Result) several() bool {
 	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Model != r.Cells[0].Model })
 }
@@ -97,7 +97,7 @@ func orMissing(text string) report.Cell {
 	return report.Word(text)
 }
 
-// test formats the test accuracy if it belongs in the column, as here says.
+// test formats the test accuracy if here is set, and otherwise returns a missing cell.
 func (c Cell) test(here bool) report.Cell {
 	if !here {
 		return report.Missing()
@@ -113,7 +113,7 @@ func (c Cell) difference() report.Cell {
 	return report.Signed(c.Test.Mean-c.Paper.Mean, 1)
 }
 
-// cell formats a number of the paper, which is missing if v is nil.
+// cell formats a number of the paper. It is missing if v is nil.
 func (v *Value) cell() report.Cell {
 	switch {
 	case v == nil:
@@ -156,8 +156,8 @@ func (r *Result) seconds() *report.Table {
 }
 
 // others returns tables with the paper's numbers, on the same graphs, for methods that were not run: one or more for
-// each of the study's tables. A table of the paper whose columns are methods is transposed. The result has a column for
-// each graph and ratio. Of a table whose columns are models, there is a table for each graph.
+// each of the study's tables. A table of the paper whose columns are methods is transposed: the result has a column for
+// each graph and ratio. A table whose columns are models becomes one table for each graph.
 func (r *Result) others() (all []*report.Table) {
 	run := map[string]bool{wholeName: true}
 	for _, c := range r.Cells {
@@ -203,7 +203,7 @@ func (r *Result) others() (all []*report.Table) {
 	return slices.DeleteFunc(all, func(t *report.Table) bool { return len(t.Rows) == 0 })
 }
 
-// printedTable returns an empty table for numbers that table name of the paper prints for the given methods.
+// printedTable returns an empty table for numbers that the paper prints in table name for the given methods.
 func printedTable(methods, name, unit string) *report.Table {
 	return &report.Table{
 		Title: fmt.Sprintf("%s, as the paper prints them (%s, %s)", methods, name, unit), Columns: report.Columns("method"),

@@ -31,7 +31,7 @@ func (r *Result) legend(name string) string {
 	return name
 }
 
-// drawInto adds the accuracy of c to here and, if the two can be compared, the paper's to paper.
+// drawInto adds the accuracy of c to here and, if comparable, the paper's accuracy to paper.
 func (c Cell) drawInto(here, paper *report.Series, x float64) {
 	here.Add(x, c.Test.Mean, c.Test.Std)
 	if c.Comparable && c.Paper != nil {
@@ -39,7 +39,8 @@ func (c Cell) drawInto(here, paper *report.Series, x float64) {
 	}
 }
 
-// overNodes plots accuracy against N′ for each graph: the measured methods, the paper's numbers, and the full graph.
+// overNodes plots accuracy against the number of condensed nodes for each graph: the measured methods, the paper's
+// numbers, and the full graph.
 func overNodes(r *Result) (all []*report.Plot) {
 	for _, g := range r.Graphs {
 		lines := &report.Lines{X: "condensed nodes N′", Y: accuracyAxis}

@@ -6,7 +6,7 @@
 // Result holds the outcome and the paper's numbers (published.json), and Result.Document presents them.
 //
 // Accuracies are compared with the paper's only if the graph is the same. A synthetic graph of the same size replaces a
-// missing data set: its times are comparable with the paper's, its accuracies are not.
+// missing data set: its times are comparable with the paper's, but its accuracies are not.
 package paper
 
 import (
@@ -40,7 +40,7 @@ type Study struct {
 	data   bool    // only describe the graphs, condense nothing
 	arms   []arm   // the configurations to compare
 	sweeps []sweep // instead of arms, for a figure that varies parameters
-	note   string  // a sentence or two on how this differs from the paper; may be empty
+	note   string  // how the study differs from the paper, or ""
 	draw   func(*Result) []*report.Plot
 }
 

@@ -144,8 +144,8 @@ func TestEveryStudy(t *testing.T) {
 	}
 }
 
-// TestGolden compares the text of table 6 for three graphs: one marked as the paper's, one that differs and a synthetic
-// one. Numbers that depend on the SIMD code path are replaced.
+// TestGolden compares the text of table 6 for three graphs: one marked as the paper's, one that differs, and a
+// synthetic graph. Numbers that depend on the SIMD code path are replaced.
 func TestGolden(t *testing.T) {
 	j := job(t, "table6", "cora", "arxiv", "flickr")
 	j.Sources[2].Made = true
@@ -237,7 +237,7 @@ func TestSettings(t *testing.T) {
 }
 
 // TestAuthors checks that each number has the parameters of the authors' program, for condensing and for training, and
-// that a graph without some is an error.
+// that a graph without such parameters is an error.
 func TestAuthors(t *testing.T) {
 	j := job(t, "table3", "cora")
 	j.Authors, j.Whole, j.Log = true, 0, newLog(t)
@@ -269,7 +269,7 @@ func TestAuthors(t *testing.T) {
 	mattest.Fails(t, "sets no parameters for this graph")(j.Run(t.Context()))
 }
 
-// TestSizes checks that the N′ for graphs of the paper's sizes are the paper's.
+// TestSizes checks that graphs of the paper's sizes get the paper's numbers of condensed nodes.
 func TestSizes(t *testing.T) {
 	want := map[string][]int{
 		"cora": {35, 70, 140}, "citeseer": {30, 60, 120}, "arxiv": {90, 454, 909}, "flickr": {44, 223, 446},
@@ -369,7 +369,7 @@ func TestFind(t *testing.T) {
 }
 
 // TestChoose checks that available graphs are read, that missing ones are replaced by synthetic graphs, and that large
-// missing ones are omitted with a sentence.
+// missing graphs are omitted, with a reason.
 func TestChoose(t *testing.T) {
 	dir := t.TempDir()
 	mattest.OK(t, dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), tiny(t, "cora")))

@@ -47,8 +47,8 @@ type Publication struct {
 	Tables []Table `json:"tables"`
 }
 
-// ProgramCell holds what the authors' program sets for a method of the paper at one ratio of a data set. CGC-X has no
-// Threshold and no Alpha.
+// ProgramCell holds the parameters that the authors' program sets for a method of the paper at one ratio of a data set.
+// CGC-X has no Threshold and no Alpha.
 type ProgramCell struct {
 	Graph        string          `json:"graph"`
 	Ratio        string          `json:"ratio"`

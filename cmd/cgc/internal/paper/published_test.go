@@ -77,7 +77,7 @@ func TestPublishedShape(t *testing.T) {
 	}
 }
 
-// TestPublishedAverages checks that the paper's AVG is the mean of its row, within the rounding of both.
+// TestPublishedAverages checks that the paper's AVG is the mean of its row, up to rounding.
 func TestPublishedAverages(t *testing.T) {
 	rows := 0
 	for _, table := range paper.Published().Tables {

@@ -17,7 +17,7 @@ type Result struct {
 	Title  string `json:"title"`
 	Source string `json:"source"`
 	DOI    string `json:"doi"`
-	// Settings is "paper", "ours" or "authors": whose parameters were used.
+	// Settings says whose parameters were used: "paper", "ours" or "authors".
 	Settings string `json:"settings"`
 	// NormalizeFeatures reports whether features were row-normalised first.
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`
@@ -47,7 +47,8 @@ func (r *Result) about() *Study {
 // Cell is the accuracy of a model on one graph, at one size.
 type Cell struct {
 	Graph string `json:"graph"`
-	// Ratio is r as printed in the paper; empty for graphs that are not in the paper. Nodes is N′.
+	// Ratio is r as printed in the paper; empty for the full graph, and for graphs that are not in the paper. Nodes is the
+	// number of condensed nodes.
 	Ratio string `json:"ratio,omitempty"`
 	Nodes int    `json:"nodes"`
 	// Part is the swept parameter in a study that sweeps several parameters; otherwise empty.
@@ -66,7 +67,7 @@ type Cell struct {
 	// Best is the highest test accuracy of a seed, which some papers report. It is not an estimate of the expected
 	// accuracy.
 	Best float64 `json:"best,omitempty"`
-	// Found is what the search found; absent without a search.
+	// Found is the result of the search; absent without a search.
 	Found *Found `json:"search,omitempty"`
 	// Edges is the mean number of edges of the condensed graph.
 	Edges float64 `json:"edges"`

@@ -46,7 +46,7 @@ type Job struct {
 	// the study.
 	Methods []condense.Method
 	// Search, if not nil, first searches the parameters of each cell. Then no model is trained on the full graph, because
-	// its parameters are not searched.
+	// the search does not cover that training.
 	Search *Search
 	// Log records each training, and trainings in the log are not repeated. nil records nothing. Times are never recorded.
 	Log *experiment.Log
@@ -60,10 +60,9 @@ type Job struct {
 // smallWhole is the largest number of nodes for which training on the full graph takes seconds.
 const smallWhole = 20_000
 
-// Run measures the study on one graph after another, and keeps only one in memory. The result, apart from times,
-// depends only on the graphs, Seeds, Seed, Ours, Authors, NormalizeFeatures and Training. Run honours cancellation; the
-// log then contains the finished trainings. Run reports the number of trainings and timed condensations to ctx (package
-// progress), separately for each graph.
+// Run measures the study on one graph after another, and keeps only one in memory. Equal jobs on equal graphs give
+// equal results, apart from times. Run honours cancellation; the log then contains the finished trainings. Run reports
+// the number of trainings and timed condensations to ctx (package progress), separately for each graph.
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
@@ -244,7 +243,7 @@ func printed(graph, ratio, method, column string, tables ...string) *Value {
 	return nil
 }
 
-// average returns a summary with the mean over the models for each seed.
+// average returns a summary that has, for each seed, the mean over the models.
 func average(of []experiment.Summary) experiment.Summary {
 	s := of[0]
 	s.Model, s.Train = averageName, 0
@@ -294,7 +293,7 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []arm, r 
 	return nil
 }
 
-// among returns those models that are also in these, or all models if these is nil.
+// among returns the models that are also in these, or all models if these is nil.
 func among(models, these []gnn.Model) (both []gnn.Model) {
 	if these == nil {
 		return models
@@ -318,7 +317,7 @@ func (s *Study) Trains(models []gnn.Model) bool {
 
 // Work is the number of condensations and trainings in a study.
 type Work struct {
-	// Timed is the number of timed condensations, and Trainings the number of trainings on condensed graphs. Whole is an
+	// Timed is the number of timed condensations. Trainings is the number of trainings on condensed graphs. Whole is an
 	// upper bound on the number of trainings on full graphs.
 	Timed, Trainings, Whole int
 }

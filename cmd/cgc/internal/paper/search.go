@@ -100,7 +100,7 @@ func space(a arm, base cgc.Config) (all []dimension) {
 	return all
 }
 
-// rateKeys lists the parameters of methods that are learning rates of the condensed graph.
+// rateKeys lists the method parameters that are learning rates of the condensed graph.
 var rateKeys = []string{"lr_feat", "lr_adj", "rate"}
 
 // isRate reports whether a parameter is a learning rate.
@@ -130,7 +130,7 @@ func setRates(a *arm, rate float64) error {
 type trial struct {
 	arm     arm
 	changes []Change
-	vals    []float64 // for each seed, the mean over the models
+	vals    []float64 // mean over the models, by seed
 }
 
 func (t *trial) mean() float64 { return experiment.EstimateOf(t.vals).Mean }
@@ -173,7 +173,7 @@ func (t *trial) key() string {
 	return string(text)
 }
 
-// search replaces an arm by the best candidate of the search. base is the study's base configuration.
+// search replaces an arm with the best candidate of the search. base is the study's base configuration.
 func (j Job) search(ctx context.Context, g *graph.Graph, base cgc.Config, p *arm) error {
 	trials, err := j.Search.trials(*p, base, j.Seed)
 	if err != nil {

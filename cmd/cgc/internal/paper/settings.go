@@ -11,8 +11,8 @@ import (
 
 // settings returns the base configuration of a study at a size: the paper's or, if Ours is set, cgc.Defaults.
 //
-// Parameters that the paper states have its values: SGC with K = 2, spectral partition. Parameters that the paper
-// searched on the validation split have the values of "taken" in published.json. The default bound on the mean degree
+// Parameters that the paper states keep its values: SGC with K = 2, spectral partition. Parameters that the paper
+// searched on the validation split have the values of "taken" in published.json. The default maximum of the mean degree
 // of A′ is kept, because it raises T only within the range that the paper searched.
 func (j Job) settings(inductive bool, s size) cgc.Config {
 	c := cgc.Defaults()
@@ -26,8 +26,8 @@ func (j Job) settings(inductive bool, s size) cgc.Config {
 	return c
 }
 
-// authors sets the parameters of an arm and of its training to those of the authors' program. It reports whether the
-// program has some for the graph, the size and the method, as the method of the paper.
+// authors sets the parameters of an arm and of its training to the values in the authors' program. It returns false if
+// the program sets none for this graph, size and method, or if the arm is not a plain method of the paper.
 func (a *arm) authors(graph string) bool {
 	for _, c := range Published().Settings.Program.Cells {
 		if a.rival != nil || a.change != nil || c.Graph != graph || c.Ratio != a.size.ratio || c.Method != a.of.name {
@@ -84,7 +84,7 @@ func sizes(name string, g *graph.Graph, all bool) (list []size) {
 	return list
 }
 
-// condensedNodes returns N′ for a printed share of the training nodes.
+// condensedNodes returns the number of condensed nodes for a printed share of the training nodes.
 func condensedNodes(ofTrain string, train int) int {
 	return int(math.Floor(share(ofTrain)*float64(train) + 1e-9))
 }

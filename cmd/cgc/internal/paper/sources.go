@@ -27,7 +27,7 @@ const largestUnasked = 169_343
 //
 // Without names, they are the study's data sets. A data set that is not in the folders of options is replaced by a
 // synthetic graph of its size or, if it is larger than arxiv and all is not set, omitted. With names, the paper's data
-// sets among them are chosen in the same way, but never omitted. Any other name is left to dataset.Options.Open.
+// sets among them are chosen in the same way, but never omitted. Other names are opened by dataset.Options.Open.
 //
 // left contains a sentence with the reason for each omitted data set.
 func Choose(s *Study, options dataset.Options, names []string, all bool) (sources []Source, left []string) {

@@ -28,7 +28,7 @@ type Standings struct {
 // Place is the outcome of a method on a graph at a size with a model.
 type Place struct {
 	experiment.Summary
-	// Peak is the largest resident set during a condensation, in bytes, and Processor the mean processor time of a
+	// Peak is the largest resident set during a condensation, in bytes. Processor is the mean processor time of a
 	// condensation, in seconds.
 	Peak      int64
 	Processor float64
@@ -38,8 +38,8 @@ type Place struct {
 	Significant bool
 }
 
-// NewStandings returns the standings of records. For each method, graph, size and model, it keeps the configuration of
-// training with the most seeds; of several, the one with the highest mean validation accuracy.
+// NewStandings returns the standings of records. For each method, graph, size and model, it keeps the training
+// configuration with the most seeds; ties go to the highest mean validation accuracy.
 func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []string) *Standings {
 	s := &Standings{Unmeasured: un, ChosenOn: chosenOn}
 	peaks, processor := map[string]int64{}, map[string][]float64{}
@@ -81,7 +81,8 @@ func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []strin
 	return s
 }
 
-// place returns a place, or nil.
+// place returns the place for a graph, a method, a size and a model, or nil. The size does not matter for the full
+// graph.
 func (s *Standings) place(fingerprint, arm string, nodes int, model string) *Place {
 	return first(s.Places, func(p *Place) bool {
 		return p.Graph.Fingerprint == fingerprint && p.Arm == arm && p.Model == model &&
@@ -133,7 +134,7 @@ func Accuracy(s experiment.Summary) report.Cell {
 	return report.Word(report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1).Text)
 }
 
-// accuracy formats an accuracy, and marks one that differs significantly from that of Ours.
+// accuracy formats an accuracy, and marks it if it differs significantly from the accuracy of Ours.
 func (p *Place) accuracy() report.Cell {
 	if p == nil {
 		return report.Missing()
@@ -173,7 +174,8 @@ func (s *Standings) Losses() *report.Table {
 	return t
 }
 
-// Difference formats a mean difference with its 95% interval: "+2.2 (+1.8 to +2.6)". bold is for a mean in Markdown.
+// Difference formats a mean difference with its 95% interval: "+2.2 (+1.8 to +2.6)". bold sets the mean in bold, for
+// Markdown.
 func Difference(d experiment.Estimate, bold bool) report.Cell {
 	mean := report.Signed(d.Mean, 1).Text
 	if bold {
@@ -198,8 +200,8 @@ func (s *Standings) arms() (names []string) {
 	return names
 }
 
-// Counts has a row for each method: in how many places it is better or worse than Ours, significantly and otherwise,
-// and its mean difference.
+// Counts returns a table with a row for each method: in how many places it is better or worse than Ours, significantly
+// and otherwise, and its mean difference.
 func (s *Standings) Counts() *report.Table {
 	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("compared", "significantly better",
 		"better", "equal or worse", "significantly worse", "mean difference", "not measured")...)}
@@ -249,8 +251,8 @@ func (s *Standings) Counts() *report.Table {
 	return t
 }
 
-// Graph has a row for each method: its accuracies on a graph at all sizes, and what condensing to the middle size
-// costs. The table has the first model at all sizes, and the other models at the middle size.
+// Graph returns a table with a row for each method on a graph: the accuracies of the first model at all sizes and of
+// the other models at the middle size, and the cost of condensing to the middle size.
 func (s *Standings) Graph(name string) *report.Table {
 	var of []Place
 	var nodes []int
@@ -324,8 +326,8 @@ func (s *Standings) unmeasured(fingerprint, arm string) *Unmeasured {
 	return first(s.Unmeasured, func(u *Unmeasured) bool { return u.Graph.Fingerprint == fingerprint && u.Arm == arm })
 }
 
-// breakEven returns the number of trainings from which condensing saves time: the smallest n with
-// condense + n·train ≤ n·train on the full graph.
+// breakEven returns the number of trainings at which condensing pays off: the smallest n with condense + n·train ≤
+// n·train on the full graph.
 func breakEven(p, whole *Place) report.Cell {
 	if whole == nil {
 		return report.Missing()
@@ -337,8 +339,7 @@ func breakEven(p, whole *Place) report.Cell {
 	return report.Integer(int(math.Ceil(p.Processor / saved)))
 }
 
-// Authors compares the first model's accuracy with that of table 3 of the paper, where it has the method and the graph
-// is the public one.
+// Authors compares the accuracies of the first model with table 3 of the paper, for the methods and graphs that it has.
 func (s *Standings) Authors() *report.Table {
 	t := &report.Table{Columns: append(report.Columns("method", "graph"),
 		rightColumns("N′", "here", "printed in the paper", "difference")...)}
@@ -358,8 +359,8 @@ func (s *Standings) Authors() *report.Table {
 	return t
 }
 
-// PrintedAccuracy returns the number in a column of table 3 of the paper for a graph and N′, or nil. A graph with other
-// features than the paper's data set of its name has none.
+// PrintedAccuracy returns the number in a column of table 3 of the paper for a graph and a number of condensed nodes,
+// or nil. It returns nil if the paper's data set of that name has another number of features.
 func PrintedAccuracy(g graph.Identity, nodes int, column string) *Value {
 	of, is := Published().SizesOf(g.Name)
 	stats, _ := Published().Of(g.Name)

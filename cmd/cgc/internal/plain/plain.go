@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence returns err as one line. It rewords errors of the system about files and errors of the JSON decoder. A
+// Sentence returns err as one line. It rewords the system's errors about files and the errors of the JSON decoder. A
 // cancelled context becomes "interrupted".
 func Sentence(err error) string {
 	if errors.Is(err, context.Canceled) {
@@ -66,7 +66,7 @@ func file(err error) string {
 // value describes an error about a JSON value: the key, the type found and the type expected.
 func value(e *json.UnmarshalTypeError) string {
 	text, kind := "", reflect.Invalid
-	if e.Field != "" { // a path, of which the user knows the last part
+	if e.Field != "" { // a path; users know only its last part
 		text = e.Field[strings.LastIndexByte(e.Field, '.')+1:] + ": "
 	}
 	if e.Type != nil {

@@ -1,4 +1,4 @@
-// Package predictions holds what a trained model predicts for some nodes, and writes it as a table or as arrays.
+// Package predictions computes a trained model's predictions for nodes, and writes them as a table or as arrays.
 package predictions
 
 import (
@@ -24,18 +24,19 @@ import (
 type Predictions struct {
 	// Graph is the name of the graph, or of the folder of new nodes.
 	Graph string
-	// IDs and Labels are those of all nodes. Without IDs, they are numbers; Labels may be nil.
+	// IDs holds the ids of all nodes; if nil, the ids are the node numbers. Labels holds the labels of all nodes, or is
+	// nil.
 	IDs    []string
 	Labels []int32
 	Model  *model.Model
-	// Probabilities has a row for each node, and Nodes lists those to write, ascending.
+	// Probabilities has a row for each node. Nodes lists the nodes to write, ascending.
 	Probabilities *mat.Dense
 	Nodes         []int32
-	// Seconds is the time of the predictions, without reading.
+	// Seconds is the time spent predicting, without reading.
 	Seconds float64
 }
 
-// Of predicts the nodes of g, of which nodes are written.
+// Of predicts all nodes of g. nodes lists the nodes to write, ascending.
 func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32) (*Predictions, error) {
 	p := &Predictions{Graph: g.Name, IDs: g.IDs, Labels: g.Y, Model: m, Nodes: nodes}
 	begun := time.Now()
@@ -45,8 +46,8 @@ func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32) (*Pr
 	return p, err
 }
 
-// OfNew predicts the nodes of nodes.csv in a folder, which edges.csv joins with known nodes or with each other. The
-// model has a summary of the known nodes. notes say what was left out in reading.
+// OfNew predicts the nodes of nodes.csv in a folder. edges.csv connects them to known nodes and to each other. m must
+// have a summary of the known nodes. notes lists what was left out when reading.
 func OfNew(ctx context.Context, m *model.Model, folder string) (p *Predictions, notes []string, err error) {
 	if m.Known == nil {
 		return nil, nil, errors.New(
@@ -86,7 +87,7 @@ func (p *Predictions) ID(node int32) string {
 }
 
 // Counts returns the number of nodes that are predicted to belong to each class, the number of nodes with a label, and
-// how many of those are predicted right.
+// the number of labels that are predicted correctly.
 func (p *Predictions) Counts() (classes []int, labelled, right int) {
 	classes = make([]int, p.Model.Classes)
 	for _, i := range p.Nodes {
@@ -151,7 +152,7 @@ func (p *Predictions) SaveTensors(ctx context.Context, path string) error {
 	})
 }
 
-// SaveParquet writes a table with the columns id, class, by name if classes have names, and the list probabilities.
+// SaveParquet writes a table with the columns id, class (names, if classes have names) and probabilities (lists).
 func (p *Predictions) SaveParquet(ctx context.Context, path string) error {
 	f, err := format.Find("parquet")
 	if err != nil {

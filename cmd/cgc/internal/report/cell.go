@@ -42,8 +42,7 @@ func Signed(v float64, digits int) Cell {
 	return Cell{text, []any{v}}
 }
 
-// Significant is a number with at least the given number of significant digits, and with all digits of its integer
-// part.
+// Significant is a number rounded to the given number of significant digits, but with all digits of its integer part.
 func Significant(v float64, digits int) Cell {
 	text := strconv.FormatFloat(v, 'g', digits, 64)
 	if whole := len(strconv.Itoa(int(min(math.Abs(v), 1e15)))); math.Abs(v) >= 1 {
@@ -55,7 +54,7 @@ func Significant(v float64, digits int) Cell {
 // Percent is a percentage with the given number of digits after the decimal point: Percent(97.8, 1) reads "97.8%".
 func Percent(v float64, digits int) Cell { return Cell{decimal(v, digits) + "%", []any{v}} }
 
-// MeanParts are the Column.Parts of means with a standard deviation, IntervalParts those of intervals.
+// MeanParts are the Column.Parts of means with a standard deviation. IntervalParts are the Column.Parts of intervals.
 var (
 	MeanParts     = []string{"mean", "std"}
 	IntervalParts = []string{"low", "high"}
@@ -66,7 +65,7 @@ func PlusMinus(mean, std float64, digits int) Cell {
 	return Cell{decimal(mean, digits) + " ± " + decimal(std, digits), []any{mean, std}}
 }
 
-// Mean is PlusMinus, or only the mean if it is of fewer than two values.
+// Mean is like PlusMinus, but only the mean if n < 2.
 func Mean(mean, std float64, n, digits int) Cell {
 	if n < 2 {
 		return Decimal(mean, digits)
@@ -79,7 +78,7 @@ func Interval(lo, hi float64, digits int) Cell {
 	return Cell{decimal(lo, digits) + " to " + decimal(hi, digits), []any{lo, hi}}
 }
 
-// Full is a value that is shown without rounding or separators, for people too.
+// Full is a value that is shown without rounding or separators, also to people.
 func Full(v any) Cell { return Cell{full(v), []any{v}} }
 
 // decimal formats v with the given number of digits after the decimal point. A zero has no sign.

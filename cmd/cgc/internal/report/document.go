@@ -60,7 +60,7 @@ func (Notes) block()     {}
 func (*Table) block()    {}
 func (*Plot) block()     {}
 
-// lines returns the notes, each with a bullet before its first line and an indent before its others.
+// lines returns the notes, each with a bullet before its first line and an indent before its other lines.
 func (n Notes) lines(bullet string) string {
 	var b strings.Builder
 	for _, note := range n {

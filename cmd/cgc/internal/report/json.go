@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Numbers are numbers of which some may be missing: those that are not finite. They become null in JSON.
+// Numbers is a list of numbers. Numbers that are not finite count as missing, and become null in JSON.
 type Numbers []float64
 
 // MarshalJSON writes a list.

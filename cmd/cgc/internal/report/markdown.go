@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Markdown is a Renderer that writes Markdown with tables, in one call to w.Write. A Plot becomes a link to the file
-// NAME.svg, which the caller writes, if it has a Name; then, except for Lines, its table and its caption.
+// Markdown is a Renderer that writes Markdown with tables, in one call to w.Write. A Plot with a Name becomes an image
+// link to NAME.svg, which the caller writes. The table and the caption of a Plot follow, except for Lines.
 func Markdown(w io.Writer, d *Document) error {
 	title := ""
 	if d.Title != "" {

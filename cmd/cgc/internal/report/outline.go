@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Outline returns a plot as a table, for readers who cannot see it. It returns Table if that is not nil. Otherwise,
-// scatter plots and networks are counted by class, each row of a heatmap is shown by its diagonal value and its largest
-// other value, and lines have a row for each X and a column for each series.
+// Outline returns a plot as a table, for readers who cannot see it. It returns Numbers if not nil. Otherwise, scatter
+// plots and networks are counted by class, a heatmap with more than 12 columns is reduced to the diagonal value and the
+// largest other value of each row, and lines have a row for each X and a column for each series.
 func (p *Plot) Outline() *Table {
 	if p.Numbers != nil {
 		return p.Numbers
@@ -47,7 +47,7 @@ func (s *Scatter) outline() *Table {
 	return t
 }
 
-// short formats v with the given number of significant digits, without trailing zeros.
+// short formats v with at most the given number of significant digits, without trailing zeros.
 func short(v float64, digits int) string { return strconv.FormatFloat(v, 'g', digits, 64) }
 
 func (n *Network) outline() *Table {

@@ -19,7 +19,7 @@ type Plot struct {
 }
 
 // PlotData is the data of a Plot. The only types are *Lines, *Scatter, *Network, *Bars and *Heatmap. Their JSON is for
-// the scripts of a page, which choose how to draw it by its kind.
+// the scripts of a page. The kind determines how a plot is drawn.
 type PlotData interface {
 	kind() string
 	outline() *Table
@@ -109,8 +109,8 @@ type Scatter struct {
 	// Views are the layouts, at least one. The first is shown, and a reader may switch to another.
 	Views  []View  `json:"views"`
 	Layers []Layer `json:"layers"`
-	// Unions lets a reader of a page unite marks of the last layer, which have sizes, down to some number of them. Union k
-	// makes mark n+k of two others, for n marks. nil offers no choice.
+	// Unions lets a reader of a page merge marks of the last layer, which must have sizes, to a chosen number. Union k
+	// merges two marks into mark n+k, where n is the number of marks. nil offers no choice.
 	Unions [][2]int32 `json:"unions,omitempty"`
 }
 
@@ -139,7 +139,8 @@ type Network struct {
 	// same unit.
 	At     [][2]float64 `json:"at"`
 	Radius float64      `json:"radius"`
-	// Links holds the two ends of each edge, and is not nil. Weight holds the weight of each edge; nil means equal ones.
+	// Links holds the two ends of each edge, and is not nil. Weight holds the weight of each edge; nil means equal
+	// weights.
 	Links  [][2]int32 `json:"links"`
 	Weight []float64  `json:"weight,omitempty"`
 }
@@ -161,7 +162,8 @@ type BarSeries struct {
 	Values Numbers
 	// Samples holds the samples behind each mean; nil if there are none.
 	Samples [][]float64
-	// Low and High are the ends of the interval of each value, NaN for a value without one; nil if no value has one.
+	// Low and High are the ends of the interval of each value. They are NaN for a value without an interval, and nil if no
+	// value has one.
 	Low, High Numbers
 	// Tick draws a stroke across the row instead of a bar, for a bound.
 	Tick bool
@@ -173,7 +175,7 @@ type BarSeries struct {
 
 // Heatmap is a matrix of numbers, shown as colours.
 type Heatmap struct {
-	// X is the common name of the columns, Y that of the rows.
+	// X is the common name of the columns, and Y is the common name of the rows.
 	X string `json:"x"`
 	Y string `json:"y"`
 	// Rows and Columns name the individual rows and columns.

@@ -136,7 +136,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestMistakes checks that a row or a cell that does not fit its columns panics, and a value that is no cell.
+// TestMistakes checks the panics for a row or a cell that does not fit its columns, and for a value that is not a cell.
 func TestMistakes(t *testing.T) {
 	mattest.Panics(t, "a row of a number without digits", func() { new(report.Table).Row(0.5) })
 	for name, row := range map[string][]report.Cell{
@@ -151,8 +151,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestNumbers checks how numbers are written: three significant digits, and larger ones with all digits of their
-// integer part; integers; and sizes in bytes.
+// TestNumbers checks how numbers are written: rounded to three significant digits with all digits of the integer part,
+// as integers, and as sizes in bytes.
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.5: "0.5", 0.01234: "0.0123", 1: "1.00", 9.876: "9.88", 45.67: "45.7", 321.9: "322", 123456.7: "123457",

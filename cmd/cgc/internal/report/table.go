@@ -9,7 +9,7 @@ import (
 
 // Table holds rows of cells under column heads.
 type Table struct {
-	// Title is written directly above the table, Foot directly below. Each may be empty.
+	// Title is written directly above the table, and Foot is written directly below it. Each may be empty.
 	Title, Foot string
 	Columns     []Column
 	// Rows may be shorter than Columns: missing cells are blank. Renderers panic on a longer row, and on a cell with more
@@ -53,7 +53,7 @@ func Columns(names ...string) []Column {
 	return columns
 }
 
-// Row appends a row of cells, lists of cells, strings and integers, which become a Word and an Integer.
+// Row appends a row. Each value is a Cell, a list of cells, a string (a Word) or an int (an Integer).
 func (t *Table) Row(values ...any) {
 	var row []Cell
 	for _, v := range values {
@@ -108,7 +108,7 @@ func (t *Table) Align(j int) Side {
 	return Left
 }
 
-// Cell returns the cell of row i and column j: blank if the row is too short.
+// Cell returns the cell of row i and column j. It is blank if the row is too short.
 func (t *Table) Cell(i, j int) Cell {
 	if j < len(t.Rows[i]) {
 		return t.Rows[i][j]
@@ -132,7 +132,7 @@ func numeric(v any) bool {
 	panic(fmt.Sprintf("report: a cell holds %v of type %T, must hold string, bool, int, int64, uint64 or float64", v, v))
 }
 
-// check panics if a row has more cells than there are columns, or a cell more values than its column has parts.
+// check panics if a row has more cells than there are columns, or if a cell has more values than its column has parts.
 func (t *Table) check() {
 	for i, row := range t.Rows {
 		if len(row) > len(t.Columns) {

@@ -7,8 +7,8 @@ import (
 )
 
 // Text is a Renderer that writes plain text for a terminal, in one call to w.Write. Blocks are separated by empty
-// lines, and the columns of tables are aligned. A Plot is shown as its table and its caption, except Lines, which are
-// omitted, because tables have their numbers.
+// lines, and the columns of tables are aligned. A Plot is shown as its table and its caption. Lines are omitted,
+// because tables contain their numbers.
 func Text(w io.Writer, d *Document) error {
 	return write(w, d.Title, d.Blocks, func(block Block) string {
 		switch block := block.(type) {

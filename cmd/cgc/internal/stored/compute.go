@@ -65,7 +65,7 @@ func Compute(
 	return f, nil
 }
 
-// window is columns lo to hi−1 of x.
+// window is a view of columns lo to hi−1 of x.
 type window struct {
 	x      mat.Matrix
 	lo, hi int

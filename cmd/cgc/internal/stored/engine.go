@@ -14,12 +14,12 @@ import (
 // Engine is a propagate.Engine that returns the embeddings of a file with all columns.
 type Engine struct {
 	File *File
-	// Else computes embeddings that are not in the file, because they are of other nodes or other features. Nil means that
-	// there is no graph to compute them from. They are then an error.
+	// Else computes embeddings of other nodes or other features, which are not in the file. nil makes them an error,
+	// because there is no graph to compute them from.
 	Else propagate.Engine
 	// Memory limits the memory in use, in bytes; 0 is no limit. Embeddings that need more than half of it are read from
 	// the file once, in order, and written to one temporary file per hop, in which the rows of a class are adjacent. The
-	// bits are the same.
+	// result is bit-identical.
 	Memory int64
 }
 
@@ -30,7 +30,7 @@ var errNoGraph = errors.New("the file of embeddings holds those of training node
 	"soft labels need the graph too")
 
 // Embeddings implements propagate.Engine. H⁽⁰⁾ consists of rows of in.X, which may be standardised. If the file was
-// computed with other parameters than p, the error lists both.
+// computed with a propagation other than p, the error lists both.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	f := e.File
 	if is, err := e.holds(ctx, in); err != nil {
@@ -74,7 +74,7 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 	if len(rows) != len(f.Train) || width != f.Features {
 		return false, nil
 	}
-	own := true // the graph of in consists only of the training nodes
+	own := true // whether the graph of in consists only of the training nodes
 	for i, v := range rows {
 		own = own && int(v) == i
 	}
@@ -89,7 +89,7 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 		return false, err
 	}
 	if x, is := in.X.(inFile); is && own && g.X == mat.Matrix(inFile{f.X}) && x.Dense == f.X {
-		return true, nil // they are the features of the file
+		return true, nil // in.X holds the features of the file
 	}
 	have, want, same := new(mat.Dense), new(mat.Dense), true
 	err = each(ctx, len(rows), func(lo, hi int) error {

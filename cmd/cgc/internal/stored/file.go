@@ -1,5 +1,5 @@
-// Package stored stores embeddings in files, so that they can be computed elsewhere: by several processes, each for
-// some columns of the features, or by a cluster.
+// Package stored stores embeddings in files, so that they can be computed elsewhere: by a cluster, or by several
+// processes that each compute some columns of the features.
 //
 // A File contains H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes in some columns, and their Origin. Merge joins the files of all
 // columns. Engine is a propagate.Engine that returns the embeddings in a file of all columns.
@@ -28,8 +28,7 @@ const (
 
 // Origin says what embeddings were computed from, and how. Its JSON is in the metadata of a file.
 type Origin struct {
-	// Graph is the name of the graph, Nodes its number of nodes N, Features d, Classes c, and Edges its number of
-	// undirected edges.
+	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes.
 	Graph    string `json:"graph"`
 	Nodes    int    `json:"nodes"`
 	Edges    int64  `json:"edges"`
@@ -38,9 +37,9 @@ type Origin struct {
 	// Source identifies the graph and its split. It is nil if the program that wrote the file did not have the complete
 	// graph.
 	Source *graph.Digest `json:"source,omitempty"`
-	// ClassNames are as in graph.Graph.
+	// ClassNames has the names of the classes, or is nil.
 	ClassNames []string `json:"class_names,omitempty"`
-	// Rule, Hops and Teleport are the propagation. Teleport is 0 unless the rule is PPR.
+	// Rule, Hops and Teleport describe the propagation. Teleport is 0 unless the rule is PPR.
 	Rule     propagate.Rule `json:"propagation"`
 	Hops     int            `json:"hops"`
 	Teleport float64        `json:"teleport,omitempty"`
@@ -52,7 +51,7 @@ func (o Origin) Propagation() propagate.Propagation {
 	return propagate.Propagation{Rule: o.Rule, Hops: o.Hops, Teleport: o.Teleport}
 }
 
-// differs says how two origins differ, in the words of flags and of graphs, or returns "".
+// differs describes the first difference between two origins, or returns "".
 func (o Origin) differs(p Origin) string {
 	for _, f := range []struct {
 		name string
@@ -77,7 +76,7 @@ func (o Origin) differs(p Origin) string {
 // File contains the embeddings of the training nodes in some columns.
 type File struct {
 	Origin
-	// Lo and Hi are the columns, Lo to Hi−1 of Features.
+	// Lo and Hi select the columns, Lo to Hi−1 of Features.
 	Lo, Hi int
 	// Train lists the training nodes, ascending; Y has their classes. IDs has their names, or is nil.
 	Train, Y []int32
@@ -88,7 +87,7 @@ type File struct {
 	H []*mat.Dense
 }
 
-// Validate returns the first violation of the comments of f's fields, or nil.
+// Validate returns an error unless f is as the comments of its fields say.
 func (f *File) Validate() error {
 	n, width := len(f.Train), f.Hi-f.Lo
 	switch {
@@ -212,7 +211,7 @@ func read(s *safetensors.File) (*File, error) {
 	if err := cmp.Or(errs[:]...); err != nil {
 		return nil, err
 	}
-	const most = 1000 // hops; a larger number would be a damaged file
+	const most = 1000 // hops; a larger number means that the file is damaged
 	if f.Hops < 0 || f.Hops > most {
 		return nil, fmt.Errorf("%d hops, must be 0 to %d", f.Hops, most)
 	}
@@ -232,7 +231,7 @@ func read(s *safetensors.File) (*File, error) {
 }
 
 // Graph returns the training nodes as a graph without edges. Node i is node Train[i] of the original graph. The file
-// must contain all columns. Features are not copied: they are normalised or scaled as they are read from f.
+// must contain all columns. Features are not copied, but normalised or scaled as they are read from f.
 func (f *File) Graph(ctx context.Context) (*graph.Graph, error) {
 	n := len(f.Train)
 	all := make([]int32, n)

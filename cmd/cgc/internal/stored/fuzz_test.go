@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// FuzzRead checks that reading a file of embeddings neither panics nor uses unbounded memory. What is read is valid,
-// also as a graph.
+// FuzzRead checks that reading a file of embeddings neither panics nor uses unbounded memory. A file that is read
+// without an error is valid, and so is its graph.
 func FuzzRead(f *testing.F) {
 	path := parts(f, stored.Origin{Rule: propagate.SGC, Hops: 1}, synth.Demo(), 0, 2)[0]
 	text := mattest.Must(os.ReadFile(path))

@@ -9,9 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/internal/safetensors"
 )
 
-// Merge writes one file of all columns from files of some columns each, in any order. Several files may contain the
-// same columns for different training nodes. It is an error if columns have a gap or overlap, if a training node occurs
-// twice, or if the files come from different runs. Merge holds one block of rows in memory.
+// Merge joins files, given in any order, that each have some columns into one file with all columns. Several files may
+// contain the same columns for different training nodes. It is an error if columns have a gap or overlap, if a training
+// node occurs twice, or if the files come from different runs. Merge holds one block of rows in memory.
 func Merge(ctx context.Context, path string, paths []string) error {
 	if len(paths) == 0 {
 		return errors.New("no files to merge, must be at least 1")
@@ -97,10 +97,10 @@ type part struct {
 	path string
 }
 
-// stack is a list of files of the same columns for different training nodes.
+// stack is a list of files with the same columns for different training nodes.
 type stack struct {
 	parts    []part
-	from     []place // of each training node
+	from     []place // where the row of each training node is
 	train, y []int32
 	ids      []string
 }
@@ -108,7 +108,7 @@ type stack struct {
 // place is a row of a part.
 type place struct{ part, row int32 }
 
-// newStack returns the rows of parts in the order of their nodes. Two parts with the same node are an error.
+// newStack returns a stack whose rows are in the order of the nodes. Two parts with the same node are an error.
 func newStack(parts []part) (*stack, error) {
 	first := parts[0]
 	s := &stack{parts: parts}

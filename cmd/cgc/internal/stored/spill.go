@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// inFile is features that stay in the file. Its type is not *mat.Dense, so that no function makes a scaled copy of it.
+// inFile holds features that stay in the file. It is not a *mat.Dense, so that no function makes a scaled copy of it.
 type inFile struct{ *mat.Dense }
 
 // chunkRows is the number of rows in one read.
@@ -30,7 +30,7 @@ func each(ctx context.Context, n int, do func(lo, hi int) error) error {
 }
 
 // spilled returns H⁽⁰⁾ … H⁽ᴷ⁾ of all training nodes in temporary files, in which the rows of a class are adjacent: the
-// partition reads class by class, perhaps often, and augmentation draws from all hops.
+// partition reads class by class, possibly many times, and augmentation draws from all hops.
 func (f *File) spilled(ctx context.Context, in propagate.Input, bound int64) ([]mat.View, error) {
 	views, place := make([]mat.View, f.Hops+1), in.ByClass()
 	for l := range views {
@@ -42,7 +42,7 @@ func (f *File) spilled(ctx context.Context, in propagate.Input, bound int64) ([]
 			continue
 		}
 		views[l] = h.Select(place)
-		// Assessment reads rows in the order of nodes, so it reads at one position of each class and hop at a time.
+		// Rows lie class by class, but assessment reads them by node: it jumps between one place per class and hop.
 		if places := int64(slices.Max(in.Classes)+1) * int64(f.Hops+1); places*memory.ReadAhead() > bound/4 {
 			memory.Sparsely(h.Data)
 		}
@@ -50,7 +50,7 @@ func (f *File) spilled(ctx context.Context, in propagate.Input, bound int64) ([]
 	return views, nil
 }
 
-// placed returns H⁽ˡ⁾ in a temporary file. Row i is at place[i]; nil means i.
+// placed returns H⁽ˡ⁾ in a temporary file. Row i is at place[i], or at i if place is nil.
 func (f *File) placed(ctx context.Context, in propagate.Input, l int, place []int32) (*mat.Dense, error) {
 	h := &mat.Dense{Rows: len(in.Rows), Cols: f.Features}
 	var err error

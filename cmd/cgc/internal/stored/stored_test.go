@@ -81,8 +81,8 @@ func TestMergedIsWhole(t *testing.T) {
 	}
 }
 
-// The engine returns the file's embeddings for the training nodes, passes other rows to the other engine, and returns
-// an error for another propagation.
+// The engine returns the file's embeddings for the training nodes, passes other rows to Else, and returns an error for
+// another propagation.
 func TestEngine(t *testing.T) {
 	g := synth.Demo()
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2}
@@ -97,7 +97,7 @@ func TestEngine(t *testing.T) {
 }
 
 // Embeddings above the memory limit are the same as without a limit, whether features come from the graph or from the
-// file. They may be scaled.
+// file. The features may be scaled.
 func TestEngineWithinMemory(t *testing.T) {
 	whole := synth.Demo()
 	for _, standardize := range []bool{false, true} {

@@ -1,7 +1,7 @@
 // Package web contains the page that condenses graphs in a browser: its files, and a handler that serves them.
 //
 // All the work is done in the browser. A worker runs the library, compiled to WebAssembly, and reads the user's files.
-// Nothing is uploaded, and the page sends no requests to other servers. Any static file server can serve it.
+// Nothing is uploaded, and the page sends no requests to other servers. Any static file server can serve the page.
 //
 // The files of the page are in the folder page. The WebAssembly program is not in the repository: `go generate
 // ./cmd/cgc/internal/web` builds it, and later builds of cgc embed it.

@@ -68,7 +68,7 @@ func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 
 // View describes the window in which a page is shown.
 type View struct {
-	// Width and Height are the size of the window in CSS pixels; 0 means 1400×900.
+	// Width and Height are the size of the window in CSS pixels. Width 0 means 1400×900; Height 0 means 844.
 	Width, Height int64
 	// Dark means that the system prefers dark colours.
 	Dark bool
@@ -113,8 +113,9 @@ func (b *Browser) Open(t testing.TB, address string, v View) *Page {
 	return p
 }
 
-// EvalFrame is Eval in the first frame of the page. A sandboxed frame is accessible only if Chromium was started with
-// FramesTogether. If the frame is replaced meanwhile, EvalFrame evaluates the expression in the new frame.
+// EvalFrame evaluates an expression like Eval, but in the first frame of the page. A sandboxed frame is accessible only
+// if Chromium was started with FramesTogether. If the frame is replaced meanwhile, EvalFrame evaluates the expression
+// in the new frame.
 func (p *Page) EvalFrame(expression string, out any) {
 	p.t.Helper()
 	p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -197,7 +198,7 @@ func (p *Page) Requests() []string {
 }
 
 // Quiet fails the test if the page has reported an error or a warning, or has requested an address that begins with
-// none of its own.
+// none of the given prefixes.
 func (p *Page) Quiet(own ...string) {
 	p.t.Helper()
 	if errors := p.Errors(); len(errors) > 0 {

@@ -77,7 +77,7 @@ def timed(name: str, line: list[str]) -> None:
 
 
 def main(graph: str, folder: str, *flags: str) -> None:
-    """Run both."""
+    """Time one process, unless --spark-only is given, and then cgc.spark."""
     alone_too = flags[-1:] != ("--spark-only",)
     flags = flags if alone_too else flags[:-1]
     own = {"--shape", "--parts", "--master", "--worker-memory", "--conf"}

@@ -1,4 +1,4 @@
-"""Count the partial sums by rows: python traffic.py GRAPH.safetensors [HOPS].
+"""Count the bytes of partial sums when Spark divides a graph by rows: python traffic.py GRAPH.safetensors [HOPS].
 
 For 2, 4, 8 and 16 blocks, it prints the MB of the sums that workers send in each hop, counted from the graph, and the
 MB that the formula of docs/how-to/several-machines.md predicts. No cluster is needed: a row is sent once by each block

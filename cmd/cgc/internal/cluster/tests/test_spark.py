@@ -19,8 +19,8 @@ from cgc._spark_numbers import Numbered
 from cgc._spark_reach import Needed
 
 MASTER = "local-cluster[2,1,1024]"
-# The graphs are small and the stages many. Code generation by Spark and optimisation by Java would take most of the
-# time.
+# The graphs are small and there are many stages. Code generation by Spark and optimisation by Java would take most of
+# the time.
 CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -123,7 +123,7 @@ def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
     ],
 )
 def test_same_as_one_machine(session, request, tmp_path, monkeypatch, kind, flags):
-    """Spark gives embeddings within 1e-5, and the same groups. The tests of killed workers do so for the defaults."""
+    """Spark gives embeddings within 1e-5, and the same groups. test_killed checks the same for the defaults."""
     home = request.getfixturevalue(kind)
     one = tmp_path / "one.safetensors"
     alone = [f for i, f in enumerate(flags) if not ({f, flags[i - 1]} & {"--shape", "--parts"} and i)]
@@ -228,7 +228,7 @@ kill -9 $pid
     "killed, shape, at", [("worker", "columns", 1), ("executor", "columns", 1), ("executor", "rows", 3)]
 )
 def test_killed(session, plain, tmp_path, killed, shape, at):
-    """The result is right after kill -9, in mid-run, of a worker or of an executor with all of its shuffle files.
+    """The result is right even if a worker, or an executor with all of its shuffle files, is killed in mid-run.
 
     By rows, two workers run the first step. The third one runs when their sums are in the shuffle files.
     """

@@ -79,7 +79,7 @@ function key(figure, names, marks, changed) {
   return { shows: (c) => chosen.size === 0 || chosen.has(c) };
 }
 
-// layerKey adds below a key the mark of each layer and, if sizes vary, the range of sizes.
+// layerKey adds a list below a key: the mark of each layer and, if its marks have sizes, their size or range of sizes.
 function layerKey(figure, layers) {
   const circle = (size, border) =>
     element('i', { class: border ? 'ring' : 'dot', style: `width:${size}px;height:${size}px`, 'aria-hidden': true });

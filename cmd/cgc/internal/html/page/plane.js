@@ -19,8 +19,8 @@ function plane(figure, plot) {
   if (plot.unions && plot.unions.length) slider(figure, plot, () => render());
 
   const place = (l, i) => views[view].at[l][i];
-  // range gives both axes the same scale, with room for all marks. start and end delimit the visible part in percent.
-  // It shows all but the outermost 2% of the marks on each side, so that a few outliers do not compress the rest.
+  // range gives both axes the same scale, with room for all marks. start and end delimit the visible part in percent:
+  // all but the outermost 2% of the marks on each side, so that a few outliers do not compress the rest.
   function range() {
     let x0 = Infinity,
       x1 = -Infinity,

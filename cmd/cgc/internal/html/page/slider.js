@@ -1,6 +1,6 @@
-// slider adds a control for the number of marks of the top layer. A smaller number unites marks in the order of
-// plot.unions: union k makes mark n+k of two others, at their mean position, with the sum of their sizes. The layer keeps
-// its object, so that other code sees the united marks.
+// slider adds a control for the number of marks of the top layer. A smaller number merges marks in the order of
+// plot.unions: union k merges two marks into mark n+k, at their mean position weighted by size, and adds their sizes.
+// The layer is changed in place, so that other code sees the merged marks.
 function slider(figure, plot, changed) {
   const top = plot.layers[plot.layers.length - 1];
   const below = plot.layers[plot.layers.length - 2] || {};
@@ -15,7 +15,7 @@ function slider(figure, plot, changed) {
     input.setAttribute('aria-valuetext', said.textContent);
   };
   say(n);
-  // parts returns the marks that form each mark, if some number of marks is left, by their first part.
+  // parts merges until the given number of marks is left. It returns the original marks in each, ordered by the first.
   function parts(left) {
     const whole = Array.from({ length: 2 * n - left }, (_, i) => i);
     for (let k = n - left - 1; k >= 0; k--) for (const part of plot.unions[k]) whole[part] = whole[n + k];

@@ -94,7 +94,7 @@ export class Engine {
     });
   }
 
-  /** Replaces all files by the files of another graph, given as {path, content}, and restarts the worker. */
+  /** Replaces all files with the files of another graph, given as {path, content}, and restarts the worker. */
   async take(files) {
     this.files = files;
     await this.restart();

@@ -7,7 +7,7 @@ const ahead = 4 << 20;
 const directory = 0o040000;
 const regular = 0o100000;
 
-/** Returns an error as Go expects it. */
+/** Returns an error in the form that Go expects. */
 function fault(code, path) {
   const error = new Error(`${code}: ${path}`);
   error.code = code;

@@ -52,7 +52,7 @@ export function root(files) {
 /** Returns a path as shown to the user, without the inbox. */
 export const shown = (path) => (path === inbox ? "your files" : path.slice(inbox.length + 1) || path);
 
-/** Returns the total decompressed size of the files in bytes, or a lower bound of it. */
+/** Returns the total decompressed size of the files in bytes. It is an estimate if there are gzip files. */
 export async function unpacked(files) {
   let bytes = 0;
   for (const { path, content } of files) {
@@ -66,7 +66,7 @@ export async function unpacked(files) {
 /** Returns a DataView of the bytes from start to end of a file. */
 const bytesOf = async (file, start, end) => new DataView(await file.slice(start, end).arrayBuffer());
 
-/** Returns a lower bound of the decompressed size: the last four bytes of a gzip file are that size modulo 2³². */
+/** Returns an estimate of the decompressed size: the last four bytes hold it modulo 2³². Never below the file's. */
 async function gzipped(file) {
   if (file.size < 18) return file.size;
   const size = (await bytesOf(file, file.size - 4, file.size)).getUint32(0, true);

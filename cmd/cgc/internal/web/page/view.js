@@ -82,7 +82,7 @@ export class Work {
     this.timer = setInterval(() => this.tick(), 100);
   }
 
-  /** Shows the current step and the finished share of the work, or null if it is unknown. */
+  /** Shows the current step and the finished share of the work, which is null if unknown. */
   tell(label, share = null) {
     if (share !== null) this.bar.value = share;
     if (label === this.text) return;

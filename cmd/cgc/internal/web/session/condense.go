@@ -23,7 +23,7 @@ const extension = ".safetensors"
 
 // File is a file for the user.
 type File struct {
-	// Name is the file name shown to the user, and Path the path in the Outbox.
+	// Name is the file name shown to the user. Path is the path in the Outbox.
 	Name string `json:"name"`
 	Path string `json:"path"`
 	// Bytes is the size of the file, and What describes its content.
@@ -110,8 +110,8 @@ func condensed(ctx context.Context, g *graph.Graph, changes json.RawMessage) (*c
 	return m.Condense(ctx, g, nodes, config.Seed)
 }
 
-// argument returns the graph as an argument of the command. It is ./NAME, because NAME alone could be the name of a
-// known graph.
+// argument returns the graph as an argument of the command. A user's graph becomes ./NAME, because NAME could be the
+// name of a known graph.
 func (s *Session) argument(path string) string {
 	inside, is := strings.CutPrefix(path, strings.TrimSuffix(s.Inbox, "/")+"/")
 	switch {

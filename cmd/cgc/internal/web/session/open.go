@@ -21,7 +21,7 @@ type Opened struct {
 	Notes []string `json:"notes"`
 	// Problem is the reason why the graph cannot be condensed; absent if it can.
 	Problem string `json:"problem,omitempty"`
-	// Config holds the defaults for the graph, and Why the reasons for defaults that depend on the graph.
+	// Config holds the defaults for the graph. Why lists the reasons for defaults that depend on the graph.
 	Config cgc.Config `json:"config"`
 	Why    []string   `json:"why"`
 	// Least and Most bound the number of condensed nodes.

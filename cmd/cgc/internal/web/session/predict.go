@@ -17,15 +17,15 @@ import (
 
 // Predicted is the answer to "open" for a folder with a model and new nodes.
 type Predicted struct {
-	// Predicted is the name of the folder, and Model that of the GNN.
+	// Predicted is the name of the folder. Model is the name of the GNN.
 	Predicted string `json:"predicted"`
 	Model     string `json:"model"`
-	// Nodes is the number of new nodes, and Classes the predicted number of each class, by name.
+	// Nodes is the number of new nodes. Classes has the number of nodes predicted for each class.
 	Nodes   int          `json:"nodes"`
 	Classes []ClassCount `json:"classes"`
-	// First lists the id, the class and its probability in percent of the first nodes, at most mostFirst.
+	// First lists the id, the class and its probability in percent for the first nodes, at most mostFirst.
 	First [][3]string `json:"first"`
-	// Notes lists what reading left out, one sentence each, and Seconds is the time of the predictions.
+	// Notes lists what reading left out, one sentence each. Seconds is the time spent predicting.
 	Notes   []string `json:"notes"`
 	Seconds float64  `json:"seconds"`
 	Files   []File   `json:"files"`

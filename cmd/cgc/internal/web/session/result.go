@@ -20,7 +20,7 @@ import (
 
 // Store is a format that stores a condensed graph as one file.
 type Store struct {
-	// Name is the value of Conversion.Format, Title the name shown to the user, and Extension the file extension.
+	// Name is the value of Conversion.Format. Title is the name shown to the user, and Extension is the file extension.
 	Name      string `json:"name"`
 	Title     string `json:"title"`
 	Extension string `json:"extension"`
@@ -30,7 +30,7 @@ type Store struct {
 func stores() []Store {
 	all := []Store{}
 	for _, name := range format.Stores() {
-		f, _ := format.Find(name) // there is one: it is listed
+		f, _ := format.Find(name) // format.Stores lists it, so it exists
 		d := f.Describe()
 		if d.File != "" && len(d.Extensions) > 0 && d.Extensions[0] != extension { // only formats that write a single file
 			all = append(all, Store{name, d.Title, d.Extensions[0]})

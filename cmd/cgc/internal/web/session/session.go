@@ -70,7 +70,7 @@ type Choice struct {
 	Path string `json:"path"`
 }
 
-// Do handles a JSON request and returns the answer as JSON: an About, Opened or Predicted, Condensed, Converted or
+// Do handles a JSON request and returns the answer as JSON: an About, Opened, Predicted, Condensed, Converted or
 // Trained, or a Failure if an error occurs. Apart from times, equal sequences of requests give equal answers.
 func (s *Session) Do(ctx context.Context, request []byte) []byte {
 	answer, err := s.do(ctx, request)

@@ -176,7 +176,7 @@ func TestTrainOnTheWhole(t *testing.T) {
 	s := begin(t)
 	c := s.demo(nil)
 	var small, whole session.Trained
-	for _, out := range []*session.Trained{&small, &small, &whole} { // the second replaces the first
+	for _, out := range []*session.Trained{&small, &small, &whole} { // the second score of small replaces the first
 		ask := map[string]any{"model": "sgc", "epochs": 20, "file": c.Files[0].Path, "whole": out == &whole}
 		*out = get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
 	}
@@ -208,8 +208,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestPredict checks that a folder with a model and new nodes is predicted, with the file of cgc predict --new, and
-// that a model without a summary, or an edge to a node that it does not know, is an error.
+// TestPredict checks that opening a folder with a model and new nodes predicts them, and writes the same file as cgc
+// predict --new. A model without a summary, and an edge to an unknown node, are errors.
 func TestPredict(t *testing.T) {
 	s, ctx := begin(t), t.Context()
 	g := synth.Demo()
