@@ -50,7 +50,7 @@ func begin() began {
 	return began{time.Now(), read, written}
 }
 
-// taken returns the resources used since then.
+// taken returns the resources used since b.
 func (b began) taken() taken {
 	read, written := confine.Transferred(os.Getpid())
 	return taken{

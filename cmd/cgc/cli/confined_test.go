@@ -373,8 +373,8 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 	}
 }
 
-// TestRefusesTooLittleMemory checks that a limit that is too small is rejected before any computation, with the
-// smallest limit that works.
+// TestRefusesTooLittleMemory checks that a limit that is too small is rejected before any computation, and that the
+// error names the smallest limit that works.
 func TestRefusesTooLittleMemory(t *testing.T) {
 	slow.Test(t, "it makes a graph of 200 MB")
 	dir := t.TempDir()

@@ -163,8 +163,8 @@ var takeGraph = []string{
 	"describe",
 }
 
-// addGraphFlags adds the flags that say what to read of a GRAPH to the commands that open one: a split, and the queries
-// for a database.
+// addGraphFlags adds, to the commands that open a GRAPH, the flags that say what to read: the split, the nodes to leave
+// out, and the queries for a database.
 func (c *command) addGraphFlags(root *cobra.Command) {
 	for _, cmd := range tree(root) {
 		if !slices.Contains(takeGraph, cmd.Name()) {

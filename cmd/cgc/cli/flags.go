@@ -33,7 +33,7 @@ type configFlags struct {
 	lossless float64
 	// params are parameters of other packages' methods.
 	params params
-	// file is the configuration file to start from, and fileMethod the method that it names; both may be "".
+	// file is the configuration file to start from, and fileMethod is the method that it names; both may be "".
 	file, fileMethod string
 	flags            *pflag.FlagSet
 	// own are the names of the flags that only cgc's methods read.

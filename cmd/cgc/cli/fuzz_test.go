@@ -10,8 +10,8 @@ import (
 	"github.com/graph-condensation/cgc"
 )
 
-// FuzzConfig looks for panics when --config is read. A configuration of cgc's methods must be unchanged after it is
-// written and read again.
+// FuzzConfig looks for panics when --config is read. A configuration of cgc's methods must be readable after it is
+// written.
 func FuzzConfig(f *testing.F) {
 	text, err := json.Marshal(configFile{Config: cgc.Defaults()})
 	if err != nil {

@@ -158,8 +158,8 @@ func testingBound(asked int64, g *graph.Graph, small, hidden int) (bound int64, 
 	return max(1, limit), rest // 0 would mean no limit
 }
 
-// remainder describes the memory limit for testing models: --memory, or the limit of the system minus what training
-// and, unless it is mapped, the graph occupy.
+// remainder describes the memory limit for testing models: --memory, or the system's limit minus the memory for
+// training and for a graph that is not mapped.
 type remainder struct {
 	asked        int64  // --memory in bytes; 0 if not given
 	by           string // "the machine has"; empty if there is no such limit
@@ -167,7 +167,7 @@ type remainder struct {
 }
 
 // limited explains the limit in the error of a test that needs too much memory. With --memory, the error is a mistake
-// in the command line that names the smallest sufficient limit, in the unit typed.
+// in the command line that names the smallest sufficient limit, in the unit that the user typed.
 func (r remainder) limited(err error, g *graph.Graph) error {
 	large := new(gnn.MemoryError)
 	if !errors.As(err, &large) {

@@ -45,9 +45,9 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return c.run(ctx, args)
 }
 
-// interruptible runs a command line. After a signal, the command has the time patience to stop by itself. Reading or
-// generating a large graph does not stop early, but leaves no files behind. A file that is being written is finished
-// first, because its writer removes unfinished files. A second signal kills the process.
+// interruptible runs a command line. After a signal, the command must stop by itself within patience. Reading or
+// generating a large graph does not stop early, but leaves no files behind. The process waits for a file that is being
+// written, because its writer removes unfinished files. A second signal kills the process.
 func (c *command) interruptible(args []string) int {
 	ctx, stop := signal.NotifyContext(withParent(context.Background()), os.Interrupt, syscall.SIGTERM)
 	code := make(chan int, 1)

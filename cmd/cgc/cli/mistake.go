@@ -59,7 +59,7 @@ func exitCode(err error) int {
 // sentence returns err as one line for users.
 func sentence(err error) string { return plain.Sentence(err) }
 
-// joined returns the errors that were joined into err, also if err wraps the joined error. Otherwise it returns err
+// joined returns the errors that were joined into err, even if err wraps the joined error. Otherwise it returns err
 // itself.
 func joined(err error) []error {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
@@ -77,7 +77,7 @@ func joined(err error) []error {
 }
 
 // outOfRange turns errors about parameters into one mistake in the command line that lists all of them. name returns
-// the user's name of a parameter, such as its flag. Other errors are returned unchanged.
+// what the user calls a parameter, such as its flag. Other errors are returned unchanged.
 func outOfRange(err error, name func(field string) string) error {
 	var lines []string
 	found := false
@@ -153,8 +153,8 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 	return unknownCommand(cmd, args[0])
 }
 
-// unknownCommand returns the error for an unknown subcommand of cmd. If cmd is the root, word may be a graph before
-// which the user forgot the command.
+// unknownCommand returns the error for an unknown subcommand of cmd. If cmd is the root, word may be a graph if the
+// user forgot the command.
 func unknownCommand(cmd *cobra.Command, word string) error {
 	names := mapped(available(cmd), (*cobra.Command).Name)
 	hint := fmt.Sprintf("(%s --help lists the commands)", cmd.CommandPath())

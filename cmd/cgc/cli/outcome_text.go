@@ -185,8 +185,8 @@ func ofSetting(config json.RawMessage) (words []string) {
 	return words
 }
 
-// otherMethod names another package's method and those of its parameters that differ from the defaults, in the order
-// of the file.
+// otherMethod names another package's method and its parameters that differ from the defaults, in the order of the
+// file.
 func otherMethod(config json.RawMessage) string {
 	given, err := object.Parse(config)
 	if err != nil {

@@ -313,7 +313,7 @@ func alone(ctx context.Context, f *stored.File, path string, config *cgc.Config)
 // adopt changes small, which was condensed from the training nodes only, to refer to the full graph of f.
 func adopt(small *condense.Condensed, f *stored.File) {
 	small.GraphNodes, small.Source = f.Nodes, nil
-	if f.Source != nil { // the digest still fits, because all source nodes are training nodes
+	if f.Source != nil { // the digest is still right, because all source nodes are training nodes
 		small.Source = &condense.Source{Digest: *f.Source}
 	}
 	if small.Members == nil {
@@ -347,12 +347,12 @@ func (c *command) workerCommand() *cobra.Command {
 	return cmd
 }
 
-// hopsInfo is the file propagate.json in a folder of propagated features, and what --json prints.
+// hopsInfo is the content of propagate.json in a folder of propagated features, and what --json prints.
 type hopsInfo struct {
 	// Graph has no fingerprint, which would take as long as propagating a graph on disk. Digest identifies the graph.
 	Graph  graph.Identity `json:"graph"`
 	Digest graph.Digest   `json:"digest"`
-	// Propagation is the rule, Hops the number of steps, and Teleport the parameter of ppr.
+	// Propagation is the rule, Hops is the number of steps, and Teleport is the parameter of ppr.
 	Propagation propagate.Rule `json:"propagation"`
 	Hops        int            `json:"hops"`
 	Teleport    float64        `json:"teleport,omitempty"`

@@ -202,7 +202,7 @@ func (c *command) begin(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// arguments returns a check of the number of arguments. names are their names in errors.
+// arguments returns a check of the number of arguments. names are the names of the arguments in errors.
 func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= atLeast && len(args) <= len(names) {
@@ -233,8 +233,8 @@ const generalGroup = "General"
 // flagGroup is a group of flags in the help. flags are their names.
 type flagGroup struct{ name, flags string }
 
-// flagGroups lists the groups of flags in the order of the help. COMMAND.FLAG puts a flag of this command only into the
-// group.
+// flagGroups lists the groups of flags in the order of the help. COMMAND.FLAG puts the flag into the group for this
+// command only.
 var flagGroups = []flagGroup{
 	{"Size", "nodes ratio ratios label-ratio label-ratios lossless groups"},
 	{"Method", `method methods seed config partition propagation hops augment edges ours authors search trials limit

@@ -82,7 +82,7 @@ type searched struct {
 	Method          string  `json:"method"`
 	Condensed       int     `json:"condensed"`
 	CondenseSeconds float64 `json:"condense_seconds"`
-	// Space is the number of candidates of the space.
+	// Space is the number of candidates in the search space.
 	Space int `json:"space"`
 	search.Result
 	// Agreement compares candidates on both graphs; absent without --compare. Regret is how many points of validation and

@@ -22,7 +22,7 @@ import (
 // the command line overrides both.
 type settings struct {
 	file string // the path of the file, or ""
-	// values maps the name of a command to the file's values of its flags. The name "" stands for all commands.
+	// values maps the name of a command to the values of its flags in the file. The name "" stands for all commands.
 	values map[string]map[string]string
 	// origins maps each flag that the settings set to the place of the setting, as shown to the user.
 	origins map[string]string
@@ -259,8 +259,8 @@ func (c *command) said(flag string) bool {
 // flagWord matches a flag in a sentence.
 var flagWord = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-// name replaces each flag in an error message that the settings set with the place of the setting, because the mistake
-// is there and not on the command line.
+// name replaces, in an error message, each flag that the settings set with the place of the setting, because the
+// mistake is there and not on the command line.
 func (s *settings) name(text string) string {
 	if s == nil {
 		return text

@@ -107,7 +107,7 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 	if fmt.Sprint(kinds) != want {
 		t.Errorf("%+v: plots %v, want %s", v, kinds, want)
 	}
-	// A plot has marks if its canvas has colours other than those of its background and its text.
+	// The marks of a plot are coloured. Its background and text are nearly grey.
 	colours := chromium.Value[[]int](p, `Promise.all(report.plots.map(async ({ chart }) => {
 		const canvas = chart.renderToCanvas({ pixelRatio: 1 });
 		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);

@@ -15,7 +15,7 @@ import (
 type trial struct {
 	name  string
 	graph *graph.Graph
-	nodes int // N′
+	nodes int // number of condensed nodes
 	// set overrides parameters of every method that has them.
 	set map[string]any
 	// long names the methods that are skipped because they take minutes on the graph.
@@ -24,8 +24,8 @@ type trial struct {
 	same bool
 }
 
-// ordinary returns a builder with 60 nodes of 3 classes and 8 features. Half of the nodes are training nodes, a quarter
-// validation nodes and a quarter test nodes. At least two of three edges join nodes of one class. change edits the
+// ordinary returns a builder with 60 nodes of 3 classes and 8 features. Half of the nodes are for training, a quarter
+// for validation and a quarter for testing. At least two of three edges join nodes of one class. change edits the
 // builder last.
 func ordinary(change func(b *graph.Builder, x *mat.Dense)) *graph.Builder {
 	const n, d = 60, 8
@@ -242,7 +242,7 @@ func large(t *testing.T) []trial {
 // takeLong names the methods that take minutes on a star with a million leaves.
 var takeLong = []string{"sntk", "sntk-x", "vn", "a-cm"}
 
-// star returns a graph in which all nodes are neighbours of the first.
+// star returns a graph in which all nodes are neighbours of the first node.
 func star(t *testing.T, leaves int) *graph.Graph {
 	b := &graph.Builder{Name: "star", X: mat.NewDense(leaves+1, 4), Y: make([]int32, leaves+1), Classes: 2}
 	for v := range leaves + 1 {

@@ -47,7 +47,7 @@ var fewest = map[string]any{
 	"max_start": 0, "teacher_epochs": 1,
 }
 
-// method returns the named method with few steps and with those parameters in set that it has.
+// method returns the named method with few steps and with the parameters in set that it has.
 func method(t *testing.T, name string, set map[string]any) condense.Method {
 	t.Helper()
 	prototype := mattest.Must(condense.New(name, nil))

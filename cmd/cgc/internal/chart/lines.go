@@ -168,7 +168,7 @@ func add(p *plot.Plot, f *report.Lines, i int) (thumbs []plot.Thumbnailer) {
 }
 
 // beside places labels to the right of points. It takes the points in pairs from left to right. The label of the higher
-// point is raised and that of the lower point lowered, so that labels of close points do not overlap.
+// point is raised and the other is lowered, so that labels of close points do not overlap.
 func beside(points plotter.XYs, labels []string, colour color.Color) (all []*plotter.Labels) {
 	order := make([]int, len(points))
 	for i := range order {

@@ -32,7 +32,7 @@ func Condense(graph, file string, small *condense.Condensed) string {
 	_, err := cgc.ConfigOf(small)
 	own := err == nil
 	var defaults object.Object
-	switch { // their parameters are finite, so they have a JSON
+	switch { // their parameters are finite, so they can be written as JSON
 	case own:
 		defaults, _ = object.Of(cgc.Defaults())
 	case small.Method == auto.New().Name():

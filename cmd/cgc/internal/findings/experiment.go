@@ -17,12 +17,12 @@ import (
 type Experiment struct {
 	// Summaries has one entry for each graph, method, size and model, grouped by graph.
 	Summaries []experiment.Summary `json:"summaries"`
-	// Comparisons compares each method with the first method on the same graph, with the same size and model.
+	// Comparisons compare each method with the first method on the same graph, with the same size and model.
 	Comparisons []experiment.Comparison `json:"comparisons"`
 	// Trained is the number of trainings that were run. Kept is the number of trainings that were already in the log.
 	Trained int `json:"trained"`
 	Kept    int `json:"kept"`
-	// Records, RecordsCSV and SummaryCSV are the paths of the files.
+	// Records, RecordsCSV and SummaryCSV are the paths of the files that were written.
 	Records    string `json:"records"`
 	RecordsCSV string `json:"records_csv"`
 	SummaryCSV string `json:"summary_csv"`

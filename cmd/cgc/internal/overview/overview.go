@@ -52,7 +52,7 @@ type Subject struct {
 	OtherGraph bool
 }
 
-// Check returns an error if the sizes of Condensed and Graph do not fit.
+// Check returns an error if the sizes of Condensed and Graph do not match.
 func (s Subject) Check() error {
 	g, small := s.Graph, s.Condensed
 	if small.X.Cols != g.Features() || small.Classes != g.Classes || small.GraphNodes != g.Nodes() {

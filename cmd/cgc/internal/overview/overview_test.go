@@ -448,8 +448,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestWithoutMembers checks that a condensed graph without Members, which some methods return, is drawn too, and one
-// without names.
+// TestWithoutMembers checks that a condensed graph without Members, which some methods return, or without names is
+// drawn too.
 func TestWithoutMembers(t *testing.T) {
 	g, small := condensed(t, nil)
 	bare := *small

@@ -15,8 +15,8 @@ import (
 )
 
 // publicNames lists what other modules can use: a line for each exported constant, variable, function, type, field and
-// method of the packages that are neither internal nor commands. So a change of the public API shows in a diff of the
-// list. Build constraints are those of linux/amd64.
+// method of the packages that are neither internal nor commands. A change of the public API thus shows in a diff of the
+// list. Files are selected as for linux/amd64.
 func publicNames(root string) string {
 	system := build.Default
 	system.GOOS, system.GOARCH, system.CgoEnabled, system.BuildTags = "linux", "amd64", false, nil

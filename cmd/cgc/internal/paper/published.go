@@ -32,7 +32,7 @@ type Publication struct {
 			LearningRate []float64         `json:"learning_rate"`
 			Dropout      []float64         `json:"dropout"`
 		} `json:"sets"`
-		// Taken holds the values used for parameters that the paper searched but does not print.
+		// Taken holds our values for parameters that the paper searched but does not print.
 		Taken struct {
 			Augment     float64         `json:"augment"`
 			Temperature cgc.Temperature `json:"temperature"`

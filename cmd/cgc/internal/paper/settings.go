@@ -52,9 +52,9 @@ type size struct {
 }
 
 // sizes returns the sizes for a graph: the middle one or, if all is set, all three in strictly ascending order. For the
-// paper's data sets, N′ is the printed fraction of the training nodes, rounded down: 454 for arxiv and 153 for reddit,
-// as in earlier papers. For other graphs, the sizes are 5, 10 and 20 nodes per class. Each is at least the number of
-// classes and at most the number of training nodes.
+// paper's data sets, the size is the printed fraction of the training nodes, rounded down: 454 for arxiv and 153 for
+// reddit, as in earlier papers. For other graphs, the sizes are 5, 10 and 20 nodes per class. Each is at least the
+// number of classes and at most the number of training nodes.
 func sizes(name string, g *graph.Graph, all bool) (list []size) {
 	train, classes := len(g.Split.Train), 0
 	for _, n := range g.Counts(g.Split.Train) {

@@ -27,7 +27,7 @@ func TestOutline(t *testing.T) {
 	lines.Series = []report.Series{first, second}
 	for name, c := range map[string]struct {
 		t    *report.Table
-		want []string // rows, with columns separated by spaces
+		want []string // rows, with columns separated by |
 	}{
 		"scatter": {(&report.Plot{Data: &report.Scatter{
 			Classes: classes,
