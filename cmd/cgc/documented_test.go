@@ -41,7 +41,7 @@ type substitute struct {
 	why           string
 }
 
-// substitutes lists the commands that are replaced, and those that run without the flags of quick.
+// substitutes lists the commands that are replaced or run without the flags of quick.
 var substitutes = []substitute{
 	{"README.md", "pip install ./python", "", "python/check.sh does it, and tests what is installed"},
 	{"README.md", "go install ./cmd/cgc", "", "the command of this test is the same build"},
@@ -65,7 +65,7 @@ var quick = map[string]string{
 	"tune":   " --trials 8 --seeds 1 --epochs 10", "paper": " --seeds 1 --epochs 2 --whole 0",
 }
 
-// elsewhere maps pages whose commands another test runs to that test.
+// elsewhere maps pages to the other tests that run their commands.
 var elsewhere = map[string]string{"docs/how-to/several-machines.md": "TestClusterPage, and the tests of cgc.spark"}
 
 func TestMain(m *testing.M) { testscript.Main(local{m}, map[string]func(){"cgc": cli.Main}) }

@@ -15,7 +15,7 @@ import (
 
 func (c *command) benchCommand() *cobra.Command {
 	plan := bench.Plan{
-		// These sizes take less than a minute. reddit and products take minutes, mostly to generate the graphs.
+		// These sizes take less than a minute. For reddit and products, generating the graphs takes minutes.
 		Sizes:      []string{"cora", "citeseer", "arxiv", "flickr"},
 		Scales:     []float64{1},
 		Partitions: []string{cgc.Defaults().Partition},

@@ -36,7 +36,7 @@ import (
 )
 
 // wide returns a graph of n nodes in which node v has the neighbours v ± s for the given number of random steps s, the
-// same for all nodes. A few nodes reach all others within two hops.
+// same for all nodes. With many steps, two hops from the training nodes reach all nodes.
 func wide(n, steps, features int) *graph.Graph {
 	random := rand.New(rand.NewPCG(3, 0))
 	var offsets []int

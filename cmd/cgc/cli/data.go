@@ -81,7 +81,7 @@ func (l *listed) measure(ctx context.Context) {
 	if err != nil || unpackedUnder(found.Path) > quickToOpen {
 		return
 	}
-	if g, err := o.Open(ctx, l.Name); err == nil { // data describe reports the error
+	if g, err := o.Open(ctx, l.Name); err == nil { // cgc data describe reports the error
 		l.Nodes, l.Edges, l.Features, l.Classes = g.Nodes(), g.Edges(), g.Features(), g.Classes
 	}
 }

@@ -127,7 +127,7 @@ func (r *outcome) seed() uint64 {
 	return config.Seed
 }
 
-// method describes, on one line, the method and the parameters that distinguish condensations.
+// method describes, on one line, the method and the main parameters.
 func method(config json.RawMessage) string {
 	c, err := cgc.ConfigOf(&cgc.Condensed{Config: config})
 	if err != nil { // for another package's method, list all parameters
@@ -199,7 +199,7 @@ func otherMethod(config json.RawMessage) string {
 		defaults, _ = object.Of(m) // a method is a struct
 	}
 	usual := defaults.Map()
-	own := given.Without("method", "nodes", "seed") // those are shown elsewhere
+	own := given.Without("method", "nodes", "seed") // these are shown elsewhere
 	for _, f := range own.Without("normalize_features", "standardize", "inductive") {
 		if !bytes.Equal(f.Value, usual[f.Key]) {
 			value := strings.Trim(string(f.Value), `"`)

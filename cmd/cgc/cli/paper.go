@@ -82,7 +82,7 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 	flags.Lookup("models").Usage = "train only these models of the table (default all)"
 	flags.Lookup("models").DefValue = ""
 	flags.Lookup("weighted").Usage = "weight each condensed node by the number of its source nodes (default with --ours)"
-	flags.Lookup("weighted").DefValue = "false" // not shown
+	flags.Lookup("weighted").DefValue = "false" // the help then shows no default
 	job.training.addWhole(cmd, "")
 	flags.StringVarP(&job.folder, "output", "o", "",
 		"write records, tables and figures to `FOLDER`, which is created if needed")

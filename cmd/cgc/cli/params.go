@@ -194,7 +194,7 @@ func (f *configFlags) methods() []condense.Method {
 			method.NormalizeFeatures, method.Standardize = f.config.NormalizeFeatures, f.config.Standardize
 			method.Inductive, method.Lossless = f.config.Inductive, f.lossless
 			method.Memory, method.Precision = f.config.Memory, f.config.Precision
-			if engine, is := f.config.Engine.(blocked.Engine); is { // a limit of the system
+			if engine, is := f.config.Engine.(blocked.Engine); is { // the limit comes from the system
 				method.Memory = engine.Memory
 			}
 			m = method

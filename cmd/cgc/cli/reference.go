@@ -22,7 +22,7 @@ import (
 func Reference() string {
 	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
 	commands := visible(root)[1:] // without cgc itself
-	own := map[string]string{}    // by command: the flags that only it has
+	own := map[string]string{}    // the flags that only one command has, by command
 	var text, tables strings.Builder
 	for _, group := range flagGroups {
 		flags := slices.DeleteFunc(flagsOfGroup(commands, group.name), func(l *flagRow) bool {

@@ -262,7 +262,7 @@ func TestStop(t *testing.T) {
 // TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A graph that
 // exceeds the memory causes the same message when the memory runs out. The page continues to work.
 func TestTooLarge(t *testing.T) {
-	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB
+	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB of memory
 	huge := filepath.Join(t.TempDir(), "huge.safetensors")
 	mattest.OK(t, os.WriteFile(huge, nil, 0o600))
 	mattest.OK(t, os.Truncate(huge, 6e9)) // sparse: it needs no space on the disk

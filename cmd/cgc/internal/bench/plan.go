@@ -60,7 +60,7 @@ func Sizes() (names []string) {
 	return names
 }
 
-// most is the largest scale. Up to this scale, every size has fewer nodes than the maximum of a graph.
+// most is the largest scale. At this scale, every size has more nodes than a graph may have.
 const most = 1e6
 
 // Validate returns the joined errors for all invalid fields of p. The Field of each is the name of the command's flag.

@@ -27,7 +27,7 @@ func FuzzRun(f *testing.F) {
 		{Do: "columns"}, {Do: "scaling"}, {Do: "rows", Blocks: 1}, {Do: "rows", Blocks: 2, Block: 1, Step: 1},
 		{Do: "rows", Blocks: 1, Step: 2}, {Do: "columns", Memory: -1},
 	} {
-		task.Origin, task.Hi, task.Memory = origin, width, 64<<20*(task.Memory+1) // the last has none
+		task.Origin, task.Hi, task.Memory = origin, width, 64<<20*(task.Memory+1) // the last task has no limit
 		tasks = append(tasks, head(f, task))
 	}
 	x := []float32{1, 2, 3, 4, 5, 6, 7, 8}

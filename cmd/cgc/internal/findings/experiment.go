@@ -93,7 +93,7 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 		var spread, ofWhole []report.Cell // columns that not all tables have
 		if within {
 			spread = []report.Cell{{}}
-			if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // on one condensed graph
+			if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // trainings on the same condensed graph
 				spread[0] = report.Decimal(s.Within, 1)
 			}
 		}

@@ -23,8 +23,8 @@ import (
 // written lists the file extensions of the formats in which graphs are written and read.
 var written = []string{".safetensors", ".npz", ".pt", ".graphml"}
 
-// bound is the memory limit, in bytes, of the calls that have one. The graph products occupies more, but can be
-// condensed within it.
+// bound is the memory limit, in bytes, of the calls that have one. The graph "products" is larger, but can be condensed
+// within the limit.
 const bound = 2 << 30
 
 // calls returns the long calls on the graph in a file. They write into a temporary folder of the test.
@@ -126,7 +126,7 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 	}
 	onWhole := trained
 	if g.Nodes() > 1<<20 {
-		onWhole.Hidden = 64 // at products size, 256 units with their gradients take more than 24 GB
+		onWhole.Hidden = 64 // at the size of products, 256 units with their gradients take more than 24 GB
 	}
 	for _, m := range gnn.All() {
 		e := experiment.Evaluation{Models: []gnn.Model{m}, Training: trained, Trainings: 1}

@@ -67,7 +67,7 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 // component is a connected component as a Gonum graph. It implements only what layouts use, and iterates over nodes and
 // neighbours in ascending order, so that layouts are deterministic.
 type component struct {
-	gonum.Graph // nil
+	gonum.Graph // nil: other methods are not called
 	near        [][]gonum.Node
 }
 

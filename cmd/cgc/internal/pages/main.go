@@ -29,8 +29,8 @@ import (
 )
 
 // A generator returns the text of a generated part. root is the root folder of the repository, and args are the words
-// after the generator's name. The text depends only on the checkout, not on the machine. A generator that fails ends
-// with check or must, and attempt returns the error.
+// after the generator's name. The text depends only on the checkout, not on the machine. A generator fails by calling
+// check or must, and attempt returns the error.
 type generator func(root string, args []string) string
 
 // attempt returns the text of a generator, or the error with which it panics.

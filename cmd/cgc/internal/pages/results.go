@@ -273,7 +273,7 @@ func headline(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("nodes"), right("condensed to"), right("auto"), right("cgc"), right("full graph"),
 	}}
-	sizes := map[string][]int{} // of each graph
+	sizes := map[string][]int{} // of each graph, by name
 	for _, c := range all {
 		sizes[c.name()] = append(sizes[c.name()], c.nodes)
 	}

@@ -92,7 +92,7 @@ func TestBoard(t *testing.T) {
 			t.Errorf("peak %d and %g s, must be those of the condensation", r.Peak, r.Processor)
 		}
 	}
-	// At each of three sizes: four configurations with two seeds, and the best one with a third.
+	// Each of three sizes has four configurations with two seeds, and the best one with a third.
 	want := map[string]int{paper.PublishedName: 27, paper.Ours: 27, experiment.Whole: 4}
 	for arm, n := range want {
 		if trainings[arm] != n {

@@ -28,7 +28,7 @@ type Study struct {
 	Title string
 	// Graphs lists the data sets of the study in the paper.
 	Graphs []string
-	// Beside allows Job.Methods.
+	// Beside permits additional methods (Job.Methods).
 	Beside bool
 
 	tables []string // the tables with the paper's numbers, looked up in this order

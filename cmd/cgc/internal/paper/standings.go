@@ -25,7 +25,7 @@ type Standings struct {
 	ChosenOn []string
 }
 
-// Place is the outcome of a method on a graph at a size with a model.
+// Place is the outcome of a method with one graph, size and model.
 type Place struct {
 	experiment.Summary
 	// Peak is the largest resident set during a condensation, in bytes. Processor is the mean processor time of a
@@ -339,7 +339,8 @@ func breakEven(p, whole *Place) report.Cell {
 	return report.Integer(int(math.Ceil(p.Processor / saved)))
 }
 
-// Authors compares the accuracies of the first model with table 3 of the paper, for the methods and graphs that it has.
+// Authors compares the accuracies of the first model with table 3 of the paper, for the methods and graphs in that
+// table.
 func (s *Standings) Authors() *report.Table {
 	t := &report.Table{Columns: append(report.Columns("method", "graph"),
 		rightColumns("N′", "here", "printed in the paper", "difference")...)}

@@ -46,7 +46,7 @@ type Origin struct {
 	condense.Setting
 }
 
-// Propagation returns the propagation that was computed.
+// Propagation returns the propagation of the embeddings.
 func (o Origin) Propagation() propagate.Propagation {
 	return propagate.Propagation{Rule: o.Rule, Hops: o.Hops, Teleport: o.Teleport}
 }
@@ -87,7 +87,7 @@ type File struct {
 	H []*mat.Dense
 }
 
-// Validate returns an error unless f is as the comments of its fields say.
+// Validate returns an error unless the fields of f are as their comments say.
 func (f *File) Validate() error {
 	n, width := len(f.Train), f.Hi-f.Lo
 	switch {

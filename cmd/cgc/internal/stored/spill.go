@@ -61,7 +61,7 @@ func (f *File) placed(ctx context.Context, in propagate.Input, l int, place []in
 	defer memory.InOrder(from.Data)()
 	err = each(ctx, h.Rows, func(lo, hi int) error {
 		rows := from.Data[lo*h.Cols : hi*h.Cols]
-		if l == 0 { // preprocessed as in the setting
+		if l == 0 { // in.X has been preprocessed
 			if err := mat.Read(block, in.X, in.Rows[lo:hi], 0, h.Cols); err != nil {
 				return fmt.Errorf("reading features: %w", err)
 			}

@@ -100,7 +100,7 @@ func TestPageIsWhole(t *testing.T) {
 			found++
 		}
 		if at := regexp.MustCompile(`(https?:)?//[a-z0-9-]+\.`).FindString(string(content)); at != "" &&
-			at != "http://www." { // from the namespace of SVG
+			at != "http://www." { // the beginning of SVG's namespace
 			t.Errorf("%s names another server: %s", name, at)
 		}
 		if types[path.Ext(name)] == "" {

@@ -66,7 +66,9 @@ export async function unpacked(files) {
 /** Returns a DataView of the bytes from start to end of a file. */
 const bytesOf = async (file, start, end) => new DataView(await file.slice(start, end).arrayBuffer());
 
-/** Returns an estimate of the decompressed size: the last four bytes hold it modulo 2³². Never below the file's. */
+/**
+ * Returns an estimate of the decompressed size: the last four bytes hold it modulo 2³². It is at least the file's size.
+ */
 async function gzipped(file) {
   if (file.size < 18) return file.size;
   const size = (await bytesOf(file, file.size - 4, file.size)).getUint32(0, true);
