@@ -103,7 +103,7 @@ func commandTree() *cobra.Command {
 
 // parse returns an error unless words is a valid command line of about or one of its subcommands.
 func parse(words []string, about *cobra.Command) error {
-	root := commandTree() // flags keep their values
+	root := commandTree() // a new tree, because flags keep their values
 	cmd, rest, err := root.Find(words[1:])
 	if err != nil {
 		return err

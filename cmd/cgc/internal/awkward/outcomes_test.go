@@ -104,7 +104,7 @@ func sound(t *testing.T, what string, small *condense.Condensed, g *graph.Graph,
 	}
 }
 
-// said formats an error as in the lists: on one line, without the parts that differ between SIMD code paths.
+// said formats an error for the lists: on one line, without the parts that differ between SIMD code paths.
 func said(err error) string {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	text = notFinite.ReplaceAllString(text, "not finite")
@@ -251,7 +251,7 @@ func TestModels(t *testing.T) {
 	golden.Compare(t, "testdata/models.txt", text.Bytes())
 }
 
-// trained trains a model and returns the outcome as in the list.
+// trained trains a model and returns the outcome for the list.
 func trained(t *testing.T, what string, m gnn.Model, s *gnn.Sample, target *gnn.Target, config gnn.Config) string {
 	t.Helper()
 	var r *gnn.Result

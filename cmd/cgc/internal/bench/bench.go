@@ -180,8 +180,8 @@ func (p Plan) measure(
 // Medians returns the median of each step over several condensations. all must not be empty.
 func Medians(all []condense.Seconds) condense.Seconds { return Combine(all, Median) }
 
-// Median returns the median of values, which must not be empty. For an even number, it is the mean of the two middle
-// values. It sorts values.
+// Median returns the median of values, which must not be empty. For an even number of values, it is the mean of the two
+// middle values. It sorts values.
 func Median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)

@@ -17,7 +17,7 @@ import (
 // a condensed node, nothing is random, so both programs must find the same edges.
 func TestPeer(t *testing.T) {
 	slow.Test(t, "starts Python with PyTorch")
-	const python = "/usr/bin/python3" // Debian's Python, which has the modules as packages
+	const python = "/usr/bin/python3" // Debian's Python, for which Debian packages the modules
 	const find = "import importlib.util as i, sys; sys.exit(not all(map(i.find_spec, ('torch', 'faiss', 'sklearn'))))"
 	if err := exec.Command(python, "-c", find).Run(); err != nil {
 		t.Skip("Debian's python3-torch, python3-faiss and python3-sklearn are not all here")
