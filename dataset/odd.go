@@ -11,7 +11,8 @@ import (
 // Oddity is an unusual property of a graph.
 type Oddity struct {
 	// Key is the kind of property: isolated, unlabelled, unreached, few_train, few_val, few_test, empty_class,
-	// untrained_class, tiny_class, majority, constant_features, scales, magnitude, zero_rows, copies, contradictions, heterophily.
+	// untrained_class, tiny_class, majority, constant_features, scales, magnitude, zero_rows, copies, contradictions,
+	// heterophily.
 	Key string `json:"key"`
 	// Count is the number of nodes, classes or features concerned. Fact, Meaning (for condensing) and Help are one
 	// sentence each.
