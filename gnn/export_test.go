@@ -41,10 +41,11 @@ type Question struct {
 	Units int     // the largest number of hidden units in a part if X is not dense; 0 means the default
 }
 
-// Answer holds the logits of two calls, and the number of values that the first call kept for the second.
+// Answer holds the logits of two calls, the number of values that the first call kept for the second, and the number of
+// values of the workspace after both.
 type Answer struct {
 	First, Second *mat.Dense
-	Kept          int
+	Kept, Held    int
 }
 
 // Ask computes the logits twice.
@@ -65,6 +66,9 @@ func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a 
 	a.Second, err = v.infer(ctx, m, parameters)
 	for _, k := range s.kept {
 		a.Kept += len(k.px.(*mat.Dense).Data)
+	}
+	for _, m := range v.work.matrices {
+		a.Held += cap(m.Data)
 	}
 	return a, err
 }

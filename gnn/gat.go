@@ -57,8 +57,7 @@ func (gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var
 }
 
 // Infer computes one head after another. ELU acts on each unit separately, so the units of a head are immediately
-// projected on the classes and then discarded. For dense X, memory per node is a few times f + c values; edges need
-// none.
+// projected on the classes and then discarded. Memory per node is a few times f + c values; edges need none.
 func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, error) {
 	w := &v.work
 	w.reset()
@@ -66,6 +65,7 @@ func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, erro
 	width := p[0].Cols / gatHeads
 	projected, part, u, h := w.take(), w.take(), w.take(), w.take()
 	for k := range gatHeads {
+		taken := w.taken
 		lo, hi := k*width, (k+1)*width
 		weights := columns(w, p[0], lo, hi)
 		if err := v.times(ctx, u, far, weights); err != nil {
@@ -85,6 +85,7 @@ func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, erro
 		if k > 0 {
 			sum(projected, part)
 		}
+		w.taken = taken
 	}
 	z := w.take()
 	head := attentionHead{p[5].Data, p[6].Data, p[7].Data}

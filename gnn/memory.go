@@ -129,6 +129,11 @@ func (s *scope) memory(n needs, features, hidden, classes int, room, units int64
 	d, h, c := int64(features), int64(hidden), int64(classes)
 	numbers := 2 * all // the left and right factors of an operator
 	if n.first == nil {
+		width := (h + gatHeads - 1) / gatHeads
+		numbers += d * width // the weights of a head
+		if _, sparse := s.x.(*mat.CSR); sparse {
+			numbers += all * width // X times these
+		}
 		return 4 * (numbers + 4*all + gatNumbers(at, h, c))
 	}
 	numbers += all * int64(n.hops+1) // distances, and the positions of the nodes of each field

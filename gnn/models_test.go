@@ -208,6 +208,22 @@ func TestAskingForSomeNodes(t *testing.T) {
 	}
 }
 
+// TestHeadsOneByOne checks that GAT needs the memory of one head for sparse X, not that of all eight.
+func TestHeadsOneByOne(t *testing.T) {
+	const n, d, hidden, classes = 3000, 6, 64, 4
+	random := rand.New(rand.NewPCG(4, 6))
+	m := mattest.Must(gnn.Parse("gat"))
+	held := func(x mat.Matrix) int {
+		p := parameters(m, d, hidden, classes, rand.New(rand.NewPCG(4, 7)))
+		return mattest.Must(gnn.Question{Adj: ring(n), X: x}.Ask(t.Context(), m, p)).Held
+	}
+	const head = (n + d) * hidden / 8 // X times the weights of a head, and these weights
+	dense, sparse := held(mattest.Normal(n, d, random)), held(bags(n, d, true, random))
+	if sparse > dense+head {
+		t.Errorf("%d values for sparse X, want at most %d more than the %d for dense X", sparse, head, dense)
+	}
+}
+
 // TestUnitsInParts limits the hidden units that are computed together, for sparse X. The logits must stay the same, up
 // to the rounding of a sum over 40 units.
 func TestUnitsInParts(t *testing.T) {
