@@ -77,8 +77,9 @@ type Known struct {
 	Class func(label string) (int32, error)
 }
 
-// Graph reads each table once and returns the graph, and a sentence for each change. Text labels become classes in
-// sorted order. Integer labels that start at 1 are shifted to start at 0. Ids are compared as text. They become
+// Graph reads each table once and returns the graph, and a sentence for each change. Integer labels from 0 with few
+// gaps are the classes, and −1 means no label. Other labels become graph.Graph.ClassNames, in order: words, integers
+// that start at 1, codes such as 4501, and the two labels −1 and 1. Ids are compared as text. They become
 // graph.Graph.IDs, unless id i is the number i for each node.
 //
 // The result depends neither on how the rows are divided into runs, nor on the number of threads.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Labels collects the labels of nodes, in order. The zero value is empty.
@@ -81,55 +80,96 @@ func (l *Labels) Beyond() int {
 	return l.first[graph.MaxClasses+1]
 }
 
-// Classes returns the class of each node. If all labels are integers, they are the classes, shifted to start at 0 if
-// they start at 1. Otherwise class k is the k-th label in sorted order, and names holds the sorted labels. An error is
-// about the label that first occurs at the line or row at. place describes the position of a second label in the
-// message. l must not be used again.
+// Classes returns the class of each node. If all labels are integers from 0 with few gaps, they are the classes, and −1
+// means no label. Otherwise class k is the k-th label in order, and names holds the labels: integers that start at 1,
+// codes such as 4501, the two labels −1 and 1, or words. An error is about the label that first occurs at the line or
+// row at. place describes the position of a second label in the message. l must not be used again.
 func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, at int, err error) {
 	if at := l.Beyond(); at >= 0 {
 		return nil, nil, at, fmt.Errorf("more than %d different labels", graph.MaxClasses)
 	}
-	class := make([]int32, len(l.names))
-	whole, other := -1, -1
+	whole, other := -1, -1 // the first integer and the first word
+	numbers := make([]int64, len(l.names))
 	for k, name := range l.names {
+		if l.missing(name) {
+			continue
+		}
 		v, number := l.number(name)
 		switch {
-		case l.Loose && (name == "NaN" || name == "nan"):
-			class[k] = graph.Unlabelled
-			continue
-		case number && other < 0 && (v < graph.Unlabelled || v >= graph.MaxClasses):
-			return nil, nil, l.first[k], fmt.Errorf("label %d, must be 0 to %d, or %d for none",
-				v, graph.MaxClasses-1, graph.Unlabelled)
+		case number && other < 0 && v < graph.Unlabelled:
+			return nil, nil, l.first[k], fmt.Errorf("label %d, must be at least 0, or %d for none", v, graph.Unlabelled)
 		case number && whole < 0:
 			whole = k
 		case !number && other < 0:
 			other = k
 		}
-		class[k] = int32(v)
-		if whole >= 0 && other >= 0 {
+		if numbers[k] = v; whole >= 0 && other >= 0 {
 			before := min(whole, other)
 			return nil, nil, l.first[k], fmt.Errorf("label %.50q, and label %.50q in %s: must be only whole numbers, or only "+
 				"names", name, l.names[before], place(l.first[before]))
 		}
 	}
+	class := make([]int32, len(l.names))
 	if other >= 0 {
-		for k, name := range l.names {
-			if class[k] != graph.Unlabelled {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names)
-		for k, name := range l.names {
-			if place, found := slices.BinarySearch(names, name); found {
-				class[k] = int32(place)
-			}
+		names = l.words(class)
+	} else {
+		names = l.numbered(class, numbers)
+	}
+	return l.mapped(class), names, 0, nil
+}
+
+// missing reports whether a label says that there is none.
+func (l *Labels) missing(name string) bool { return l.Loose && (name == "NaN" || name == "nan") }
+
+// words sets class to the place of each label in sorted order, and returns the sorted labels.
+func (l *Labels) words(class []int32) (names []string) {
+	for _, name := range l.names {
+		if !l.missing(name) {
+			names = append(names, name)
 		}
 	}
-	y = l.mapped(class)
-	if other < 0 {
-		content.ShiftLabels(y)
+	slices.Sort(names)
+	for k, name := range l.names {
+		class[k] = graph.Unlabelled
+		if place, found := slices.BinarySearch(names, name); found {
+			class[k] = int32(place)
+		}
 	}
-	return y, names, 0, nil
+	return names
+}
+
+// numbered sets class for labels that are integers. It returns nil if these are the classes, otherwise their names.
+func (l *Labels) numbered(class []int32, numbers []int64) (names []string) {
+	var values []int64
+	for k, name := range l.names {
+		if !l.missing(name) {
+			values = append(values, numbers[k])
+		}
+	}
+	slices.Sort(values)
+	values = slices.Compact(values) // 7 and 7.0 are equal
+	if len(values) > 0 && values[0] == graph.Unlabelled && !slices.Equal(values, []int64{-1, 1}) {
+		values = values[1:]
+	}
+	count := len(values)
+	named := count > 0 && (values[0] == 1 || values[0] < 0 || values[count-1] >= 2*int64(count))
+	for k, name := range l.names {
+		place, found := slices.BinarySearch(values, numbers[k])
+		switch {
+		case !found || l.missing(name):
+			class[k] = graph.Unlabelled
+		case named:
+			class[k] = int32(place)
+		default:
+			class[k] = int32(numbers[k])
+		}
+	}
+	if named {
+		for _, v := range values {
+			names = append(names, strconv.FormatInt(v, 10))
+		}
+	}
+	return names
 }
 
 // Known returns the class of each node. class maps a label to its class. If it fails, at is the line or row where the

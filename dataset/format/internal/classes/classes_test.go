@@ -13,7 +13,7 @@ import (
 func of(texts string) *classes.Labels {
 	l := &classes.Labels{Loose: true}
 	for i, text := range strings.Split(texts, " ") {
-		l.Add([]byte(strings.Trim(text, "-")), i+2)
+		l.Add([]byte(strings.TrimSuffix(text, "-")), i+2)
 	}
 	return l
 }
@@ -25,9 +25,14 @@ func TestClasses(t *testing.T) {
 		names []string
 	}{
 		{"0 2 - 2", []int32{0, 2, graph.Unlabelled, 2}, nil},
-		{"1 2 - 2", []int32{0, 1, graph.Unlabelled, 1}, nil},
+		{"1 2 - 2", []int32{0, 1, graph.Unlabelled, 1}, []string{"1", "2"}},
 		{"2 3", []int32{2, 3}, nil},
-		{"1.0 2.00 NaN", []int32{0, 1, graph.Unlabelled}, nil},
+		{"1.0 2.00 NaN 1", []int32{0, 1, graph.Unlabelled, 0}, []string{"1", "2"}},
+		{"0 -1 1", []int32{0, graph.Unlabelled, 1}, nil},
+		{"1 -1 NaN 1", []int32{1, 0, graph.Unlabelled, 1}, []string{"-1", "1"}},
+		{"1 -1 2", []int32{0, graph.Unlabelled, 1}, []string{"1", "2"}},
+		{"-1 -1", []int32{graph.Unlabelled, graph.Unlabelled}, nil},
+		{"104777 0 4501 20000", []int32{3, 0, 1, 2}, []string{"0", "4501", "20000", "104777"}},
 		{"b a - nan b", []int32{1, 0, graph.Unlabelled, graph.Unlabelled, 1}, []string{"a", "b"}},
 		{"1.5 1.25", []int32{1, 0}, []string{"1.25", "1.5"}},
 		{"- -", []int32{graph.Unlabelled, graph.Unlabelled}, nil},
@@ -40,7 +45,7 @@ func TestClasses(t *testing.T) {
 	for texts, want := range map[string]string{
 		"0 x":      `label "x", and label "0" in line 2: must be only whole numbers, or only names`,
 		"x nan 70": `label "70", and label "x" in line 2: must be only whole numbers, or only names`,
-		"0 70000":  "label 70000, must be 0 to 65535, or -1 for none",
+		"0 -2":     "label -2, must be at least 0, or -1 for none",
 	} {
 		if _, _, line, err := of(texts).Classes(classes.Line); err == nil || err.Error() != want || line < 3 {
 			t.Errorf("%s: line %d: %v, want %s", texts, line, err, want)

@@ -132,8 +132,7 @@ func (m *meta) open(folder string, f file) (*csvfile.Table, error) {
 	return t, err
 }
 
-// Read reads a folder. Row i of the nodes is node i. Text labels become classes in sorted order. Integer labels that
-// start at 1 are shifted to start at 0.
+// Read reads a folder. Row i of the nodes is node i.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	m, err := readMeta(path)
 	if err != nil {

@@ -47,8 +47,7 @@ func (Format) Recognise(path string) format.Certainty {
 	return format.Likely
 }
 
-// Read reads a file. Nodes are numbered in their order in the file. Text labels become classes in sorted order. Integer
-// labels that start at 1 are shifted to start at 0.
+// Read reads a file. Nodes are numbered in their order in the file. Labels become classes as in tables.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	r := &reader{at: map[string]int32{}, usual: "1", labels: classes.Labels{Loose: true}}
 	r.document = document{begin: r.begin, node: r.node, edge: r.edge}

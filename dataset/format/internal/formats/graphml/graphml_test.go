@@ -77,7 +77,7 @@ func TestReadVariants(t *testing.T) {
 		`<key id="d1" for="node" attr.name="a" attr.type="int"/><key id="d0" for="node" attr.name="y" attr.type="int"/>` +
 		`<graph><node id="q"><data key="d0">0</data><data key="d1">1</data><data key="d2">2</data></node>` + end
 	fixture.Is(t, fixture.Open(t, write(t, turned)), "dense 1 2") // features a and b
-	fixture.Is(t, fixture.Open(t, write(t, list)), "ids; edges 0-1; dense 1 2.5, 3 4; y 5 7")
+	fixture.Is(t, fixture.Open(t, write(t, list)), "ids; edges 0-1; dense 1 2.5, 3 4; y 0 1; classes 5|7")
 }
 
 // TestSparseFeatures checks that features with the default 0 are sparse.
@@ -143,7 +143,7 @@ func TestRefuses(t *testing.T) {
 			`the attribute "f" of nodes is declared as int and as string, must be numbers or text`},
 		{strings.Replace(keys+nodes+end, ">1<", ">x<", 1), `attribute age: "x"`},
 		{strings.Replace(keys+nodes+end, `"c">1<`, `"c">x<`, 1), `label "x", and label "0" in line 1: must be only whole`},
-		{strings.Replace(keys+nodes+end, `"c">1<`, `"c">70000<`, 1), "own.graphml:1: label 70000, must be 0 to 65535"},
+		{strings.Replace(keys+nodes+end, `"c">1<`, `"c">-2<`, 1), "own.graphml:1: label -2, must be at least 0"},
 	} {
 		path := write(t, c.text)
 		_, err := dataset.Options{}.Open(t.Context(), path)

@@ -93,8 +93,7 @@ func beside(folder, name string) (file string, found bool) {
 	return "", false
 }
 
-// Read reads a folder, or the folder of an adjacency. Text labels become classes in sorted order. Integer labels that
-// start at 1 are shifted to start at 0.
+// Read reads a folder, or the folder of an adjacency. Labels become classes as in tables.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	folder, adjacency := path, path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -86,7 +86,7 @@ func TestRefuses(t *testing.T) {
 		{"features.mtx", dense + "4 2147483647\n1\n", "features.mtx:2: an array of 4 × 2147483647 numbers"},
 		{"labels.csv", "0,train\n1\nx\n0\n", `labels.csv:3: label "x", and label "0" in line 1: must be only whole numbers`},
 		{"labels.csv", "0,dev\n1\n1\n0\n", `labels.csv:1: split "dev", must be train, val, test or nothing`},
-		{"labels.csv", "0,train\n1\n1\n70000\n", "labels.csv:4: label 70000, must be 0 to 65535"},
+		{"labels.csv", "0,train\n1\n1\n-2\n", "labels.csv:4: label -2, must be at least 0"},
 		{"split.csv", "train\n\n\n\nval\n", "split.csv:5: a line more than there are labels (4)"},
 		{"split.csv", "val\n", "split.csv: the training split is empty"},
 	} {

@@ -128,7 +128,7 @@ func prefixed(folder string) (all []files) {
 	return all
 }
 
-// Read reads a graph. Labels that start at 1 are shifted to start at 0.
+// Read reads a graph. Labels become classes as in tables.
 func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	return f.ReadSplit(ctx, path, 0)
 }

@@ -45,8 +45,7 @@ func (Format) Recognise(path string) format.Certainty {
 	return format.No
 }
 
-// Read reads a folder. Record i of nodes.csv, after the header, is node i. Text labels become classes in sorted order.
-// Integer labels that start at 1 are shifted to start at 0.
+// Read reads a folder. Record i of nodes.csv, after the header, is node i.
 func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	p, err := Open(path)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestReadQuotedFields(t *testing.T) {
 // folder without names.
 func TestNumbersHaveNoNames(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, folder(
-		"id,label,split,a,b\n0,1,train,1,.5\n1,2,val,0,-2e-3\n2,-1,,0,0\n3,2,test,3,4\n", "source,target\n0,1\n1,2\n")))
+		"id,label,split,a,b\n0,0,train,1,.5\n1,1,val,0,-2e-3\n2,-1,,0,0\n3,1,test,3,4\n", "source,target\n0,1\n1,2\n")))
 	if g.IDs != nil || g.ClassNames != nil {
 		t.Errorf("ids %q, classes %q", g.IDs, g.ClassNames)
 	}
