@@ -82,6 +82,8 @@ type Target struct {
 	InTest      int `json:"source_nodes_in_test"`
 	// Unlabelled is the number of source nodes that were used without their labels.
 	Unlabelled int `json:"source_nodes_unlabelled,omitempty"`
+	// UnknownClasses lists by name the classes of nodes of the graph that the condensed graph does not have, if any.
+	UnknownClasses []string `json:"unknown_classes,omitempty"`
 }
 
 // A TargetError says that models would be tested on a graph or split other than the one that was condensed. The test
@@ -92,8 +94,9 @@ type TargetError struct{ Target Target }
 func (e *TargetError) Error() string { return e.Target.Reason() }
 
 // CheckTarget compares g and its split with the graph that c was made from. Names, formats and the storage of features
-// do not matter. Validation or test nodes are compared only if both splits have some: without a test split, a method
-// cannot have seen any test node. Errors in reading features are returned; Target.Err says whether g may be tested on.
+// do not matter. Classes are compared by name if both have names. Validation or test nodes are compared only if both
+// splits have some: without a test split, a method cannot have seen any test node. Errors of reading features are
+// returned; Target.Err says whether g may be tested on.
 //
 // Without a Source, c certainly belongs to another split if its source nodes include test nodes of g, are not all
 // training nodes of g, and do not include all of them. A method that uses nodes without labels also uses all training
@@ -101,6 +104,8 @@ func (e *TargetError) Error() string { return e.Target.Reason() }
 func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 	t := Target{Graph: g.Name, Known: c.Source != nil}
 	train := t.countMembers(c, g)
+	known, unknown := g.WithClasses(c.ClassNames)
+	t.UnknownClasses = unknown
 	differ := func(what string, was, is int) {
 		if was != is {
 			t.Differs = append(t.Differs, fmt.Sprintf("%s (%d instead of %d)", what, is, was))
@@ -109,6 +114,9 @@ func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 	differ("nodes", c.GraphNodes, g.Nodes())
 	differ("features", c.X.Cols, g.Features())
 	differ("classes", c.Classes, g.Classes)
+	if unknown != nil && c.Classes == g.Classes {
+		t.Differs = append(t.Differs, "classes")
+	}
 	if c.Source == nil {
 		if t.InTest > 0 && train < t.SourceNodes && train < len(g.Split.Train) {
 			t.Differs = append(t.Differs, "training nodes")
@@ -117,7 +125,9 @@ func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 	}
 	t.Unlabelled = c.Source.Unlabelled
 	was := c.Source.Digest
-	is, err := graph.DigestOf(g)
+	named := *known
+	named.Split = g.Split // also the nodes of unknown classes
+	is, err := graph.DigestOf(&named)
 	if err != nil {
 		return Target{}, err
 	}
@@ -197,7 +207,11 @@ func (t Target) Reason() string {
 	if split {
 		other = "another split of " + t.Graph
 	}
-	return fmt.Sprintf("the condensed graph was made from %s: %s differ%s", other, enumerated(t.Differs), t.counts("; "))
+	text := fmt.Sprintf("the condensed graph was made from %s: %s differ%s", other, enumerated(t.Differs), t.counts("; "))
+	if t.UnknownClasses != nil {
+		text += fmt.Sprintf("; it has no class %s, and nodes of such a class are not tested", enumerated(t.UnknownClasses))
+	}
+	return text
 }
 
 // Note says what cannot be checked because the condensed graph has no Source. It is empty if there is one.

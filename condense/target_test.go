@@ -91,6 +91,33 @@ func TestCheckTarget(t *testing.T) {
 			graph: func(g *graph.Graph) { g.Y[0] = 1 },
 			want:  "another graph than ring: training labels differ",
 		},
+		"classes in another order": {
+			small: func(c *condense.Condensed) { c.ClassNames = []string{"even", "odd"} },
+			graph: func(g *graph.Graph) {
+				g.ClassNames = []string{"odd", "even"}
+				for i := range g.Y {
+					g.Y[i] = 1 - g.Y[i]
+				}
+			},
+		},
+		"another name of a class": {
+			small: func(c *condense.Condensed) { c.ClassNames = []string{"even", "odd"} },
+			graph: func(g *graph.Graph) { g.ClassNames = []string{"even", "uneven"} },
+			want: "another graph than ring: classes and training labels differ; 0 of the 8 nodes it was made from are " +
+				"test nodes of ring; it has no class uneven, and nodes of such a class are not tested",
+		},
+		"another class of a test node": {
+			small: func(c *condense.Condensed) { c.ClassNames = []string{"even", "odd"} },
+			graph: func(g *graph.Graph) {
+				g.Classes, g.ClassNames = 3, []string{"even", "new", "odd"}
+				for i := range 10 {
+					g.Y[2*i+1] = 2
+				}
+				g.Y[19] = 1
+			},
+			want: "another graph than ring: classes (3 instead of 2) differ; 0 of the 8 nodes it was made from are " +
+				"test nodes of ring; it has no class new, and nodes of such a class are not tested",
+		},
 		"more nodes": {
 			small: func(c *condense.Condensed) { c.GraphNodes, c.Members.Cols = 15, 15 },
 			want:  "another graph than ring: nodes (20 instead of 15) differ",

@@ -34,8 +34,8 @@ type Evaluation struct {
 }
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
-// each model. The standard deviation of a score is over training runs only; it does not cover the variation between
-// condensations.
+// each model. If both have names of classes, nodes of g whose class small lacks are not tested. The standard deviation
+// of a score is over trainings only; it does not cover the variation between condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
 	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })
 }
@@ -69,7 +69,8 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 // run calls train with the target for g, which must have test nodes.
 func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
 	train func(*gnn.Target) ([]Score, error)) ([]Score, error) {
-	if err := testable(g); err != nil {
+	known, _ := g.WithClasses(small.ClassNames)
+	if err := testable(known); err != nil {
 		return nil, err
 	}
 	return e.on(ctx, small, g, train)
@@ -93,7 +94,8 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 		return nil, fmt.Errorf("%d trainings of %d models, must be at least 1 of each", e.Trainings,
 			len(e.Models))
 	}
-	if small.X.Cols != g.Features() || small.Classes != g.Classes {
+	known, _ := g.WithClasses(small.ClassNames)
+	if small.X.Cols != g.Features() || small.Classes != known.Classes {
 		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
 			"graph %s has %d and %d: it was condensed from another (%s)",
 			small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
@@ -105,7 +107,7 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 	if err := compared.Err(); err != nil && !e.OtherGraph {
 		return nil, err
 	}
-	g, err = small.Seen(ctx, g)
+	g, err = small.Seen(ctx, known)
 	if err != nil {
 		return nil, err
 	}

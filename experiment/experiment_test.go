@@ -184,6 +184,37 @@ func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 	}
 }
 
+// Classes of the condensed graph and of the graph are compared by name. Nodes of other classes are not tested.
+func TestEvaluateComparesClassesByName(t *testing.T) {
+	g := tiny(t)
+	g.ClassNames = []string{"a", "b", "c"}
+	p := plan(func(p *experiment.Plan) { p.Seeds, p.Whole = 1, 0 })
+	small := mustRun(t, g, p).Condensed[0]
+	e := experiment.Evaluation{Models: p.Models[:1], Training: p.Training, Trainings: 1}
+	want := mattest.Must(e.Run(t.Context(), small, g))[0]
+
+	turned := *g
+	turned.ClassNames, turned.Y = []string{"c", "b", "a"}, slices.Clone(g.Y)
+	for i, y := range g.Y {
+		turned.Y[i] = 2 - y
+	}
+	if got := mattest.Must(e.Run(t.Context(), small, &turned))[0]; !slices.Equal(got.Test, want.Test) {
+		t.Errorf("classes in another order: accuracies %v, want %v", got.Test, want.Test)
+	}
+
+	renamed := *g
+	renamed.ClassNames = []string{"a", "b", "d"}
+	without := *g
+	hasC := func(v int32) bool { return g.Y[v] == 2 }
+	without.Split.Val = slices.DeleteFunc(slices.Clone(g.Split.Val), hasC)
+	without.Split.Test = slices.DeleteFunc(slices.Clone(g.Split.Test), hasC)
+	e.OtherGraph = true
+	got, of := mattest.Must(e.Run(t.Context(), small, &renamed))[0], mattest.Must(e.Run(t.Context(), small, &without))[0]
+	if !slices.Equal(got.Test, of.Test) || got.Metrics != of.Metrics {
+		t.Errorf("a class that is not known: %+v, want that of the other classes, %+v", got, of)
+	}
+}
+
 func TestRunNamesMistakesAndStops(t *testing.T) {
 	g := tiny(t)
 	for want, change := range map[string]func(*experiment.Plan){

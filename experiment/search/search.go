@@ -210,7 +210,7 @@ const sampled = 2048
 func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ *Result, err error) {
 	defer memory.Recover(&err)
 	begun := time.Now()
-	if err := s.check(small, g); err != nil {
+	if g, err = s.check(small, g); err != nil {
 		return nil, err
 	}
 	order := rand.New(rand.NewPCG(s.Seed, searchStream)).Perm(s.Space.Size())
@@ -289,26 +289,27 @@ func better(a, b Trial) int {
 	return cmp.Or(cmp.Compare(b.Epochs, a.Epochs), cmp.Compare(b.Val, a.Val))
 }
 
-// check validates the search.
-func (s Search) check(small *condense.Condensed, g *graph.Graph) error {
+// check validates the search, and returns g with classes numbered as in small.
+func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, error) {
 	if s.Trials < 1 || s.Epochs < 1 || s.Finalists < 0 || !(s.Seconds >= 0) {
-		return fmt.Errorf("%d trials, %d epochs, %d finalists, %v seconds, must be at least 1, 1, 0 and 0", s.Trials,
+		return nil, fmt.Errorf("%d trials, %d epochs, %d finalists, %v seconds, must be at least 1, 1, 0 and 0", s.Trials,
 			s.Epochs, s.Finalists, s.Seconds)
 	}
 	if s.Log != nil && s.Graph.Fingerprint == "" {
-		return errors.New("the log needs the identity of the graph with its fingerprint")
+		return nil, errors.New("the log needs the identity of the graph with its fingerprint")
 	}
 	if err := s.Space.check(); err != nil {
-		return err
+		return nil, err
 	}
 	if len(g.Split.Val) == 0 {
-		return fmt.Errorf("graph %s has 0 validation nodes, must have at least 1", g.Name)
+		return nil, fmt.Errorf("graph %s has 0 validation nodes, must have at least 1", g.Name)
 	}
 	compared, err := small.CheckTarget(g)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return compared.Err()
+	g, _ = g.WithClasses(small.ClassNames)
+	return g, compared.Err()
 }
 
 // confirm trains each trial on the original graph.

@@ -73,11 +73,13 @@ type predicted struct {
 	Nodes int    `json:"nodes"`
 	// Classes holds the number of nodes that are predicted to belong to each class.
 	Classes []int `json:"classes"`
-	// Labelled is the number of predicted nodes with a known label. Accuracy is the percentage of them that is predicted
-	// correctly.
-	Labelled int     `json:"labelled"`
-	Accuracy float64 `json:"accuracy"`
-	// Seconds is the time spent predicting, without reading and writing.
+	// Accuracy is the share of labelled nodes, Labelled of them, whose class is predicted, in percent. Classes are
+	// compared by name if both model and graph have names; UnknownClasses lists those of the graph that the model does
+	// not have, whose nodes are not counted.
+	Labelled       int      `json:"labelled"`
+	Accuracy       float64  `json:"accuracy"`
+	UnknownClasses []string `json:"unknown_classes,omitempty"`
+	// Seconds is the time of the predictions, without reading and writing.
 	Seconds float64 `json:"seconds"`
 	File    string  `json:"file"`
 }
@@ -126,7 +128,9 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := predicted{Graph: p.Graph, Nodes: len(p.Nodes), Seconds: p.Seconds, File: j.out}
+	r := predicted{
+		Graph: p.Graph, Nodes: len(p.Nodes), UnknownClasses: p.UnknownClasses, Seconds: p.Seconds, File: j.out,
+	}
 	right := 0
 	if r.Classes, r.Labelled, right = p.Counts(); r.Labelled > 0 {
 		r.Accuracy = 100 * float64(right) / float64(r.Labelled)
@@ -134,7 +138,11 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 	d := new(report.Document)
 	text := fmt.Sprintf("%s of %s predicted", report.Plural(r.Nodes, "node"), r.Graph)
 	if r.Labelled > 0 {
-		text += fmt.Sprintf("; of %s with a label, %.1f%% are right", report.Plural(r.Labelled, "node"), r.Accuracy)
+		label := "label"
+		if r.UnknownClasses != nil {
+			label = "class that the model knows"
+		}
+		text += fmt.Sprintf("; of %s with a %s, %.1f%% are right", report.Plural(r.Labelled, "node"), label, r.Accuracy)
 	}
 	d.Add(report.Paragraph(text), report.Paragraph("predictions: "+j.out))
 	return j.print(r, d)
@@ -153,7 +161,12 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 		return nil, err
 	}
 	j.progress.step("predicting")
-	return predictions.Of(ctx, m, g, nodesIn(g, j.parts...))
+	p, err := predictions.Of(ctx, m, g, nodesIn(g, j.parts...))
+	if err == nil && p.UnknownClasses != nil {
+		j.warn([]string{fmt.Sprintf("the model does not know these classes of %s, whose nodes do not count as right or "+
+			"wrong: %s", g.Name, strings.Join(p.UnknownClasses, ", "))})
+	}
+	return p, err
 }
 
 // nodesIn returns the nodes of the parts of g, ascending.

@@ -55,7 +55,8 @@ type Subject struct {
 // Check returns an error if the sizes of Condensed and Graph do not match.
 func (s Subject) Check() error {
 	g, small := s.Graph, s.Condensed
-	if small.X.Cols != g.Features() || small.Classes != g.Classes || small.GraphNodes != g.Nodes() {
+	known, _ := g.WithClasses(small.ClassNames)
+	if small.X.Cols != g.Features() || small.Classes != known.Classes || small.GraphNodes != g.Nodes() {
 		return fmt.Errorf("the condensed graph is of %d nodes, %d features and %d classes, "+
 			"graph %s has %d, %d and %d: it was condensed from another (%s)", small.GraphNodes, small.X.Cols, small.Classes,
 			g.Name, g.Nodes(), g.Features(), g.Classes, small.Graph)
@@ -77,9 +78,11 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	if err := compared.Err(); err != nil && !s.OtherGraph {
 		return nil, err
 	}
-	names := classNames(g, small)
+	given := s
+	s.Graph, _ = g.WithClasses(small.ClassNames)
+	names := classNames(s.Graph, small)
 	d := &report.Document{Title: fmt.Sprintf("%s, condensed to %s", g.Name, report.Plural(small.Nodes(), "node"))}
-	d.Add(s.origin())
+	d.Add(given.origin())
 	for _, sentence := range append(slices.Clone(small.Warnings), compared.Reason(), compared.Note()) {
 		if sentence != "" {
 			d.Add(report.Warning(sentence))
@@ -112,7 +115,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 		d.Add(report.Command(s.Command))
 	}
 	d.Add(s.choice()...)
-	configuration, err := s.configuration()
+	configuration, err := given.configuration()
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,10 @@ type Predictions struct {
 	// nil.
 	IDs    []string
 	Labels []int32
-	Model  *model.Model
-	// Probabilities has a row for each node. Nodes lists the nodes to write, ascending.
+	// UnknownClasses lists the classes of the graph that the model does not have, by name. Labels leaves them out.
+	UnknownClasses []string
+	Model          *model.Model
+	// Probabilities has a row for each node, and Nodes lists those to write, ascending.
 	Probabilities *mat.Dense
 	Nodes         []int32
 	// Seconds is the time spent predicting, without reading.
@@ -38,7 +40,10 @@ type Predictions struct {
 
 // Of predicts all nodes of g. nodes lists the nodes to write, ascending.
 func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32) (*Predictions, error) {
-	p := &Predictions{Graph: g.Name, IDs: g.IDs, Labels: g.Y, Model: m, Nodes: nodes}
+	known, unknown := g.WithClasses(m.ClassNames)
+	p := &Predictions{
+		Graph: g.Name, IDs: g.IDs, Labels: known.Y, UnknownClasses: unknown, Model: m, Nodes: nodes,
+	}
 	begun := time.Now()
 	var err error
 	p.Probabilities, err = m.Probabilities(ctx, g)
@@ -86,8 +91,8 @@ func (p *Predictions) ID(node int32) string {
 	return p.IDs[node]
 }
 
-// Counts returns the number of nodes that are predicted to belong to each class, the number of nodes with a label, and
-// the number of labels that are predicted correctly.
+// Counts returns the number of nodes that are predicted to belong to each class, the number of nodes with a label that
+// the model knows, and how many of those are predicted right.
 func (p *Predictions) Counts() (classes []int, labelled, right int) {
 	classes = make([]int, p.Model.Classes)
 	for _, i := range p.Nodes {
