@@ -15,6 +15,8 @@ import (
 type outcome struct {
 	// evaluated reports whether an existing condensed graph was tested.
 	evaluated bool
+	// classNames holds the name of each class; nil means that classes are numbered.
+	classNames []string
 	// Graph is the name of the original graph.
 	Graph string `json:"graph"`
 	// Nodes, Edges (undirected), Features and Classes are the sizes of the original graph. Train is its number of
@@ -107,6 +109,7 @@ func outcomeOf(g *graph.Graph, file string) *outcome {
 // add sets the size and the configuration of small, and the seconds of loading the graph and of condensing.
 func (r *outcome) add(small *cgc.Condensed, load float64, took condense.Seconds) {
 	r.Condensed = condensedSize{Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget}
+	r.classNames = small.ClassNames
 	r.Config, r.Warnings = small.Config, small.Warnings
 	if account, err := auto.AccountOf(small); err == nil {
 		account.Account = nil // the metadata of the chosen method is in the file

@@ -110,8 +110,8 @@ func ratio(part, whole int) report.Cell {
 // budget lists the condensed nodes of each class, in lines of at most 100 characters.
 func (r *outcome) budget() string {
 	line, room := "condensed nodes of each class:", 100
-	for _, n := range r.Condensed.Budget {
-		word := " " + strconv.Itoa(n)
+	for _, word := range report.PerClass(r.classNames, r.Condensed.Budget) {
+		word = " " + word
 		if at := strings.LastIndexByte(line, '\n'); len(line[at+1:])+len(word) > room {
 			line, word, room = line+"\n", word[1:], 98 // later lines are indented by two spaces
 		}
@@ -287,7 +287,11 @@ func (r *outcome) metrics() (notes report.Notes) {
 		}
 		text := fmt.Sprintf("%s: balanced accuracy %.1f%%, macro-F1 %.1f%%", a.Model, m.Balanced, m.MacroF1)
 		if m.AUC > 0 {
-			text += fmt.Sprintf(", ROC AUC %.1f%%, average precision %.1f%%", m.AUC, m.AveragePrecision)
+			second := "class 1"
+			if r.classNames != nil {
+				second = r.classNames[1]
+			}
+			text += fmt.Sprintf(", ROC AUC %.1f%%, average precision of %s %.1f%%", m.AUC, second, m.AveragePrecision)
 		}
 		notes = append(notes, text)
 	}

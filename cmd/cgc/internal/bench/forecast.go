@@ -13,7 +13,8 @@ import (
 
 // Forecast is the expected size and cost of a condensation. Its JSON keys are a contract (docs/reference/json.md).
 type Forecast struct {
-	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes. Train is its number
+	classNames []string // nil means that classes are numbered
+	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes, Train is its number
 	// of training nodes.
 	Graph    string `json:"graph"`
 	Nodes    int    `json:"nodes"`
@@ -62,7 +63,7 @@ func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, e
 		return nil, err
 	}
 	f := &Forecast{
-		Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		classNames: g.ClassNames, Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
 		Train: len(g.Split.Train), Condensed: e.Nodes, Budget: e.Budget, Memory: e.Memory, Read: e.Propagation.Input,
 		Held: e.Propagation.Sum() + e.Rest, Passes: e.Propagation.Passes, Ceilings: ceilings,
 	}
@@ -127,11 +128,9 @@ func (f *Forecast) Document() *report.Document {
 	}
 	steps.Row("condense", report.Significant(f.Seconds, 2))
 	d := new(report.Document)
-	d.Add(sizes, report.Paragraph("condensed nodes of each class: "+words(f.Budget)), report.Paragraph(memory), steps,
+	budget := strings.Join(report.PerClass(f.classNames, f.Budget), " ")
+	d.Add(sizes, report.Paragraph("condensed nodes of each class: "+budget), report.Paragraph(memory), steps,
 		report.Notes{"seconds are good to a factor of 2 or 3: the work, over the ceiling that this machine reached just " +
 			"now, over the share of it that is usual"})
 	return d
 }
-
-// words formats numbers, separated by spaces.
-func words(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

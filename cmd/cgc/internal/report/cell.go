@@ -119,3 +119,17 @@ func Bytes(n int64) string {
 	}
 	return fmt.Sprintf("%.0f kB", float64(n)/1e3)
 }
+
+// PerClass returns the number of each class as a word, such as "fraud 2,". Without names, it is only the number.
+func PerClass(names []string, numbers []int) (words []string) {
+	for c, n := range numbers {
+		word := strconv.Itoa(n)
+		if names != nil {
+			if word = names[c] + " " + word; c < len(numbers)-1 {
+				word += ","
+			}
+		}
+		words = append(words, word)
+	}
+	return words
+}
