@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -180,8 +181,24 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 	}
 }
 
-// readIDs reads a file with an id on each line, or a .csv table with the ids in its first column. A header in the first
-// line (id, node_id or node) is skipped.
+// reading returns the flags that say what is read of the GRAPH, each followed by its value.
+func (c *command) reading() (words []string) {
+	split := ""
+	if c.split != 0 {
+		split = strconv.Itoa(c.split)
+	}
+	for _, flag := range []struct{ name, value string }{
+		{"--nodes-sql", c.queries.Nodes}, {"--edges-sql", c.queries.Edges}, {"--split", split}, {"--without", c.without},
+	} {
+		if flag.value != "" {
+			words = append(words, flag.name, flag.value)
+		}
+	}
+	return words
+}
+
+// readIDs reads a file with an id on each line, or a table in .csv whose first column has the ids. A header in
+// the first line is skipped.
 func readIDs(path string) (ids []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {

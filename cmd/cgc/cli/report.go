@@ -93,8 +93,9 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 		return err
 	}
 	s := overview.Subject{
-		Graph: j.graph, Condensed: j.small, Over: overTrainings, Command: commandline.Condense(j.on, file, j.small),
-		Source: j.on, File: file, OtherGraph: j.other,
+		Graph: j.graph, Condensed: j.small, Over: overTrainings,
+		Command: commandline.Condense(file, j.small, append([]string{j.on}, j.reading()...)...),
+		Source:  j.on, Reading: j.reading(), File: file, OtherGraph: j.other,
 	}
 	if err := s.Check(); err != nil {
 		return err
@@ -248,7 +249,8 @@ func (c *command) show(ctx context.Context, s shown) ([]report.Block, error) {
 	file := defaultName(s.graph, small.Nodes())
 	d, err := c.document(ctx, &overview.Subject{
 		Graph: s.graph, Condensed: small, Small: s.small, Whole: s.whole, Over: overCondensations,
-		Command: commandline.Condense(s.name, file, small), Source: s.name, File: file,
+		Command: commandline.Condense(file, small, append([]string{s.name}, c.reading()...)...),
+		Source:  s.name, Reading: c.reading(), File: file,
 	}, true)
 	if err != nil {
 		return nil, err

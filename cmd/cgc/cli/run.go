@@ -127,7 +127,8 @@ func (j *runJob) report(ctx context.Context, name string, g *graph.Graph, result
 	peak int64) error {
 	s := overview.Subject{
 		Graph: g, Condensed: result.Condensed[0], Small: result.Small, Whole: result.Whole, Over: overCondensations,
-		Peak: peak, Command: commandline.Of(append([]string{"cgc"}, j.args...)...), Source: name, File: j.out,
+		Peak: peak, Command: commandline.Of(append([]string{"cgc"}, j.args...)...), Source: name,
+		Reading: j.reading(), File: j.out,
 	}
 	d, err := j.document(ctx, &s, true)
 	if err != nil {

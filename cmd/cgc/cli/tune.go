@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/tune"
@@ -203,9 +204,9 @@ func (j *tuneJob) space() []tune.Dimension {
 
 // next returns the command line that uses the configuration found.
 func (j *tuneJob) next(name string) string {
-	command := "cgc run " + name + " --config " + j.out
+	words := append([]string{"cgc", "run", name, "--config", j.out}, j.reading()...)
 	if models := strings.Join(modelNames(j.training.models), ","); models != "gcn" {
-		command += " --models " + models
+		words = append(words, "--models", models)
 	}
-	return command
+	return commandline.Of(words...)
 }

@@ -63,9 +63,9 @@ func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, e
 		return nil, err
 	}
 	f := &Forecast{
-		classNames: g.ClassNames, Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
-		Train: len(g.Split.Train), Condensed: e.Nodes, Budget: e.Budget, Memory: e.Memory, Read: e.Propagation.Input,
-		Held: e.Propagation.Sum() + e.Rest, Passes: e.Propagation.Passes, Ceilings: ceilings,
+		classNames: g.ClassNames, Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(),
+		Classes: g.Classes, Train: len(g.Split.Train), Condensed: e.Nodes, Budget: e.Budget, Memory: e.Memory,
+		Read: e.Propagation.Input, Held: e.Propagation.Sum() + e.Rest, Passes: e.Propagation.Passes, Ceilings: ceilings,
 	}
 	if p := e.Propagation; p.Held > 0 {
 		f.Columns, f.File, f.Scratch, f.Held = p.Columns, p.Read, p.Scratch, f.Memory

@@ -38,7 +38,7 @@ func TestCondense(t *testing.T) {
 		}
 		small := mattest.Must(cgc.Condense(context.Background(), g, config))
 		file := filepath.Join(t.TempDir(), "again.safetensors")
-		line := commandline.Condense("demo", file, small)
+		line := commandline.Condense(file, small, "demo")
 		if code := cli.Run(context.Background(), strings.Fields(line)[1:], io.Discard, io.Discard); code != 0 {
 			t.Errorf("%s: %s ends with code %d", name, line, code)
 			continue
@@ -56,7 +56,7 @@ func TestOther(t *testing.T) {
 		Method: "mine", Config: json.RawMessage(`{"method":"mine","nodes":5,"seed":0,"inductive":true,"word":"it's"}`),
 	}
 	want := `cgc condense 'my graph' --method mine --nodes 5 --inductive --param 'word="it'\''s"' -o a.safetensors`
-	if got := commandline.Condense("my graph", "a.safetensors", small); got != want {
+	if got := commandline.Condense("a.safetensors", small, "my graph"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

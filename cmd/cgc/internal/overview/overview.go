@@ -44,8 +44,9 @@ type Subject struct {
 	// Command is the command line that makes Condensed again; empty if there is none.
 	Command string
 	// Source is the name or path with which cgc opens Graph, and File is the path of Condensed. The page uses them in a
-	// training program.
+	// training program. Reading holds the flags that say what to read of Graph, each followed by its value.
 	Source, File string
+	Reading      []string
 	// Date is the date of the report, such as "2026-11-23"; empty to omit it.
 	Date string
 	// OtherGraph allows Condensed to have been made from another graph of the same sizes, or from another split.

@@ -377,7 +377,8 @@ func TestAccuracies(t *testing.T) {
 func TestTraining(t *testing.T) {
 	program := func(change func(*cgc.Config)) string {
 		g, small := condensed(t, change)
-		for _, block := range blocks(t, overview.Subject{Graph: g, Condensed: small, Source: `a "b"`, File: "s.npz"}) {
+		for _, block := range blocks(t, overview.Subject{Graph: g, Condensed: small, Source: `a "b"`, File: "s.npz",
+			Reading: []string{"--without", "c d.txt", "--split", "2"}}) {
 			if code, is := block.(report.Code); is {
 				return string(code)
 			}
@@ -386,8 +387,9 @@ func TestTraining(t *testing.T) {
 		return ""
 	}
 	all := map[string]string{
-		`cgc.load("s.npz").to_pyg()`: "", `cgc.load_dataset("a \"b\"").to_pyg()`: "", "small.weight / small.weight.sum()": "",
-		"small.y, reduction": "", "out_channels=7": "", "[data.test_mask]": "", "small.scaling_mean": "standardize",
+		`cgc.load("s.npz").to_pyg()`: "", `cgc.load_dataset("a \"b\"", without="c d.txt", split=2).to_pyg()`: "",
+		"small.weight / small.weight.sum()": "", "small.y, reduction": "", "out_channels=7": "", "[data.test_mask]": "",
+		"small.scaling_mean": "standardize",
 		"data.x.abs().sum": "normalize", "data.subgraph(data.test_mask)": "inductive", "small.y_soft": "soft",
 	}
 	for name, change := range map[string]func(*cgc.Config){

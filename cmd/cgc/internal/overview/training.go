@@ -2,7 +2,9 @@ package overview
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // training returns a Python program that trains a GCN on the condensed graph and tests it on the original graph as cgc
@@ -13,13 +15,21 @@ func (s Subject) training() string {
 	if small.Soft != nil {
 		target = "small.y_soft"
 	}
+	source := strconv.Quote(s.Source)
+	for flag := range slices.Chunk(s.Reading, 2) {
+		name, value := strings.ReplaceAll(strings.TrimPrefix(flag[0], "--"), "-", "_"), flag[1]
+		if name != "split" { // a number
+			value = strconv.Quote(value)
+		}
+		source += ", " + name + "=" + value
+	}
 	text := `import cgc
 import torch
 import torch.nn.functional as F
 from torch_geometric.nn import GCN
 
 small = cgc.load(` + strconv.Quote(s.File) + `).to_pyg()
-data = cgc.load_dataset(` + strconv.Quote(s.Source) + `).to_pyg()
+data = cgc.load_dataset(` + source + `).to_pyg()
 `
 	if small.NormalizedFeatures {
 		text += "data.x = data.x / data.x.abs().sum(1, keepdim=True).clamp(min=1e-12)\n"

@@ -70,7 +70,7 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	s.small, s.file = small, filepath.Join(s.Outbox, name)
 	c := &Condensed{
 		Nodes: small.Nodes(), Edges: small.Edges(), Total: small.Seconds.Total, Formats: stores(),
-		Warnings: append([]string{}, small.Warnings...), Command: commandline.Condense(s.argument(path), name, small),
+		Warnings: append([]string{}, small.Warnings...), Command: commandline.Condense(name, small, s.argument(path)),
 	}
 	if account, err := auto.AccountOf(small); err == nil {
 		c.Chosen = account.String()

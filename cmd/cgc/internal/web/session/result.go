@@ -73,7 +73,7 @@ func (s *Session) report(ctx context.Context) (File, error) {
 	progress.Report(ctx, progress.Event{Stage: "report"})
 	subject := overview.Subject{
 		Graph: s.graph, Condensed: s.small, Small: s.onSmall, Whole: s.onWhole, Over: "training seeds",
-		Command: commandline.Condense(s.argument(s.path), s.name+extension, s.small),
+		Command: commandline.Condense(s.name+extension, s.small, s.argument(s.path)),
 		Source:  s.argument(s.path), File: s.name + extension, Date: time.Now().Format(time.DateOnly),
 	}
 	document, err := subject.Document(progress.With(ctx, nil))
