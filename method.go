@@ -160,6 +160,7 @@ func ConfigOf(small *Condensed) (Config, error) {
 
 // describe writes the configuration and the account into small.
 func describe(small *Condensed, config Config, account Account) error {
+	config.Memory = 0 // results do not depend on it
 	var errConfig, errAccount error
 	small.Config, errConfig = json.Marshal(config)
 	small.Account, errAccount = json.Marshal(account)

@@ -299,7 +299,7 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 		return nil, err
 	}
 	nodes, plain := made.nodes, p.method
-	plain.Lossless = 0 // the size is known now
+	plain.Lossless, plain.Memory = 0, 0 // the size is known now, and the limit only leaves out candidates
 	small, err := p.shared.condense(ctx, made.method, nodes, seed)
 	if err != nil {
 		return nil, err

@@ -390,7 +390,7 @@ func TestTraining(t *testing.T) {
 		`cgc.load("s.npz").to_pyg()`: "", `cgc.load_dataset("a \"b\"", without="c d.txt", split=2).to_pyg()`: "",
 		"small.weight / small.weight.sum()": "", "small.y, reduction": "", "out_channels=7": "", "[data.test_mask]": "",
 		"small.scaling_mean": "standardize",
-		"data.x.abs().sum": "normalize", "data.subgraph(data.test_mask)": "inductive", "small.y_soft": "soft",
+		"data.x.abs().sum":   "normalize", "data.subgraph(data.test_mask)": "inductive", "small.y_soft": "soft",
 	}
 	for name, change := range map[string]func(*cgc.Config){
 		"": nil, "standardize": func(c *cgc.Config) { c.Standardize = true },
