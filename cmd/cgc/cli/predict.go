@@ -161,7 +161,12 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 		return nil, err
 	}
 	j.progress.step("predicting")
-	p, err := predictions.Of(ctx, m, g, nodesIn(g, j.parts...))
+	nodes := nodesIn(g, j.parts...)
+	if len(nodes) == 0 {
+		j.warn([]string{fmt.Sprintf("%s has no node in --part %s, so nothing is predicted", g.Name,
+			strings.Join(j.parts, ","))})
+	}
+	p, err := predictions.Of(ctx, m, g, nodes)
 	if err == nil && p.UnknownClasses != nil {
 		j.warn([]string{fmt.Sprintf("the model does not know these classes of %s, whose nodes do not count as right or "+
 			"wrong: %s", g.Name, strings.Join(p.UnknownClasses, ", "))})

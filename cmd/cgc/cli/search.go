@@ -11,8 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
@@ -49,6 +51,11 @@ takes long. With -o, all trainings on the full graph are kept in FOLDER/whole.js
 	job.config = methodFlags(cmd, string(cgc.CGC),
 		"cgc ranks candidates better than auto: like a training on the full graph, it learns from labelled nodes only")
 	flags := cmd.Flags()
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "seed" && flag.Name != "memory" { // the search has these too
+			job.condensing = append(job.condensing, flag.Name)
+		}
+	})
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
 	flags.Lookup("models").DefValue = ""
@@ -67,6 +74,7 @@ takes long. With -o, all trainings on the full graph are kept in FOLDER/whole.js
 type searchJob struct {
 	*command
 	config       *configFlags
+	condensing   []string // the flags that only condensing reads
 	small, space string
 	models       []gnn.Model
 	search       search.Search
@@ -214,6 +222,16 @@ func (j *searchJob) check() error {
 		atLeast("epochs", j.search.Epochs, 1), atLeast("finalists", j.search.Finalists, 0),
 	); err != nil {
 		return err
+	}
+	var condensing []string
+	for _, name := range j.condensing {
+		if j.cmd.Flags().Changed(name) {
+			condensing = append(condensing, "--"+name)
+		}
+	}
+	if j.small != "" && condensing != nil {
+		return usagef("%s with --condensed %s, must be without: the graph is condensed already",
+			strings.Join(condensing, ", "), j.small)
 	}
 	if j.compare != 0 && j.compare < 3 {
 		return usagef("--compare %d, must be 0 or at least 3", j.compare)
