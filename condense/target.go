@@ -95,7 +95,7 @@ func (e *TargetError) Error() string { return e.Target.Reason() }
 
 // CheckTarget compares g and its split with the graph that c was made from. Names, formats and the storage of features
 // do not matter. Classes are compared by name if both have names. Validation or test nodes are compared only if both
-// splits have some: without a test split, a method cannot have seen any test node. Errors of reading features are
+// splits have some: without a test split, a method cannot have seen any test node. Errors in reading features are
 // returned; Target.Err says whether g may be tested on.
 //
 // Without a Source, c certainly belongs to another split if its source nodes include test nodes of g, are not all

@@ -197,8 +197,8 @@ func (c *command) reading() (words []string) {
 	return words
 }
 
-// readIDs reads a file with an id on each line, or a table in .csv whose first column has the ids. A header in
-// the first line is skipped.
+// readIDs reads a file with an id on each line, or a .csv table with the ids in its first column. A header in the first
+// line (id, node_id or node) is skipped.
 func readIDs(path string) (ids []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {

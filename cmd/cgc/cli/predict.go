@@ -31,7 +31,7 @@ func (c *command) predictCommand() *cobra.Command {
 		),
 		Short: "Predict the classes of nodes with a model from cgc train",
 		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH
-must have the same features in the same order; it may be the original graph after it has grown. Its labels are not read.
+must have the same features in the same order; it may be the original graph after it has grown. It needs no labels.
 
 With --new, predict the nodes in FOLDER/nodes.csv, which has the column id and a column for each feature. edges.csv
 connects them to known nodes and to each other (columns source, target and, optionally, weight). MODEL must contain a
@@ -73,13 +73,13 @@ type predicted struct {
 	Nodes int    `json:"nodes"`
 	// Classes holds the number of nodes that are predicted to belong to each class.
 	Classes []int `json:"classes"`
-	// Accuracy is the share of labelled nodes, Labelled of them, whose class is predicted, in percent. Classes are
-	// compared by name if both model and graph have names; UnknownClasses lists those of the graph that the model does
-	// not have, whose nodes are not counted.
+	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them that
+	// is predicted correctly. Classes are compared by name if both model and graph have names. UnknownClasses lists those
+	// of the graph that the model does not have.
 	Labelled       int      `json:"labelled"`
 	Accuracy       float64  `json:"accuracy"`
 	UnknownClasses []string `json:"unknown_classes,omitempty"`
-	// Seconds is the time of the predictions, without reading and writing.
+	// Seconds is the time spent predicting, without reading and writing.
 	Seconds float64 `json:"seconds"`
 	File    string  `json:"file"`
 }

@@ -14,7 +14,7 @@ import (
 // Forecast is the expected size and cost of a condensation. Its JSON keys are a contract (docs/reference/json.md).
 type Forecast struct {
 	classNames []string // nil means that classes are numbered
-	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes, Train is its number
+	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes. Train is its number
 	// of training nodes.
 	Graph    string `json:"graph"`
 	Nodes    int    `json:"nodes"`

@@ -25,9 +25,9 @@ func Of(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Condense returns the command line that repeats the condensation small of a graph and writes the result to file. graph
-// is the argument GRAPH and the flags that say what to read of it. The line includes the parameters that differ from
-// the defaults; for the method of another package than cgc and auto, all of them.
+// Condense returns the command line that condenses a graph with the settings of small and writes the result to file.
+// graph is the argument GRAPH, followed by the flags that say what to read of it. The command line includes the
+// parameters that differ from the defaults, or all parameters if the method is neither cgc's own nor auto.
 func Condense(file string, small *condense.Condensed, graph ...string) string {
 	words := append([]string{"cgc", "condense"}, graph...)
 	_, err := cgc.ConfigOf(small)

@@ -31,7 +31,7 @@ type Predictions struct {
 	// UnknownClasses lists the classes of the graph that the model does not have, by name. Labels leaves them out.
 	UnknownClasses []string
 	Model          *model.Model
-	// Probabilities has a row for each node, and Nodes lists those to write, ascending.
+	// Probabilities has a row for each node. Nodes lists the nodes to write, ascending.
 	Probabilities *mat.Dense
 	Nodes         []int32
 	// Seconds is the time spent predicting, without reading.
@@ -92,7 +92,7 @@ func (p *Predictions) ID(node int32) string {
 }
 
 // Counts returns the number of nodes that are predicted to belong to each class, the number of nodes with a label that
-// the model knows, and how many of those are predicted right.
+// the model knows, and the number of those that are predicted correctly.
 func (p *Predictions) Counts() (classes []int, labelled, right int) {
 	classes = make([]int, p.Model.Classes)
 	for _, i := range p.Nodes {
