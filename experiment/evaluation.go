@@ -70,7 +70,7 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
 	train func(*gnn.Target) ([]Score, error)) ([]Score, error) {
 	known, _ := g.WithClasses(small.ClassNames)
-	if err := testable(known); err != nil {
+	if err := known.NeedTest(); err != nil {
 		return nil, err
 	}
 	return e.on(ctx, small, g, train)
@@ -152,14 +152,6 @@ func (e Evaluation) results(ctx context.Context, sample *gnn.Sample, target *gnn
 		return nil
 	})
 	return results, err
-}
-
-// testable returns an error if g has no test nodes.
-func testable(g *graph.Graph) error {
-	if len(g.Split.Test) == 0 {
-		return fmt.Errorf("graph %s has no test nodes (0), must have at least 1", g.Name)
-	}
-	return nil
 }
 
 // Sample returns a condensed graph as a training sample. Soft labels, if there are any, replace the labels. The weight

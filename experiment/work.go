@@ -206,7 +206,7 @@ func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, err
 	if t := w.targets[s]; t != nil {
 		return t, nil
 	}
-	if err := testable(w.g); err != nil && !w.Blind {
+	if err := w.g.NeedTest(); err != nil && !w.Blind {
 		return nil, err
 	}
 	g, _, err := s.Features(ctx, w.g)

@@ -67,8 +67,8 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 		view.X, g = inOrder, &view
 	}
 	s := g.Split
-	if len(s.Val) == 0 {
-		return nil, fmt.Errorf("graph %s has no validation nodes (0), must have at least 1", g.Name)
+	if err := g.NeedVal(); err != nil {
+		return nil, err
 	}
 	t := &Target{
 		name: g.Name, nodes: g.Nodes(), features: g.Features(), classes: g.Classes,

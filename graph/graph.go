@@ -1,7 +1,11 @@
 // Package graph defines a labelled graph, its split, and the normalisations of its adjacency.
 package graph
 
-import "github.com/graph-condensation/cgc/mat"
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/mat"
+)
 
 // Graph is a graph with features, labels and a split: 𝒯 = {A, X}, y of the paper (§2.1).
 //
@@ -39,6 +43,20 @@ const Unlabelled = -1
 // graph.
 type Split struct {
 	Train, Val, Test []int32
+}
+
+// NeedVal returns an error that says what to do if g has no validation nodes.
+func (g *Graph) NeedVal() error { return g.need("validation", "val", g.Split.Val) }
+
+// NeedTest is NeedVal for test nodes.
+func (g *Graph) NeedTest() error { return g.need("test", "test", g.Split.Test) }
+
+func (g *Graph) need(nodes, mark string, part []int32) error {
+	if len(part) > 0 {
+		return nil
+	}
+	return fmt.Errorf("graph %s has no %s nodes (0), must have at least 1: mark some of its training nodes as %s in its "+
+		"split", g.Name, nodes, mark)
 }
 
 // Nodes returns the number of nodes N.

@@ -301,8 +301,8 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, 
 	if err := s.Space.check(); err != nil {
 		return nil, err
 	}
-	if len(g.Split.Val) == 0 {
-		return nil, fmt.Errorf("graph %s has 0 validation nodes, must have at least 1", g.Name)
+	if err := g.NeedVal(); err != nil {
+		return nil, err
 	}
 	compared, err := small.CheckTarget(g)
 	if err != nil {

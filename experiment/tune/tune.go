@@ -107,8 +107,8 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 	if err := g.Check(ctx); err != nil {
 		return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
 	}
-	if len(g.Split.Val) == 0 {
-		return nil, fmt.Errorf("graph %s has 0 validation nodes, must have at least 1", g.Name)
+	if err := g.NeedVal(); err != nil {
+		return nil, err
 	}
 	if len(s.Space) == 0 {
 		s.Space = Space(s.Base.Config.Variant)

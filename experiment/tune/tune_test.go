@@ -250,7 +250,8 @@ func TestSearchNamesMistakes(t *testing.T) {
 	}
 	bare := *g
 	bare.Split.Val = nil
-	mattest.Fails(t, "0 validation nodes")(search(nil).Run(t.Context(), &bare))
+	want := "no validation nodes (0), must have at least 1: mark some of its training nodes as val in its split"
+	mattest.Fails(t, want)(search(nil).Run(t.Context(), &bare))
 }
 
 // TestPriorsAreRanked checks that a prior is ranked and named if labels are few and its method is in the space, and

@@ -132,7 +132,7 @@ func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
 	}
 	r := findings.OfSearch(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
-	r.Next = j.next(name)
+	r.Next = j.next(name, g)
 	if err := j.report(ctx, name, g, r); err != nil {
 		return err
 	}
@@ -202,8 +202,12 @@ func (j *tuneJob) space() []tune.Dimension {
 	return slices.DeleteFunc(tune.Space(j.methods...), fixed)
 }
 
-// next returns the command line that uses the configuration found.
-func (j *tuneJob) next(name string) string {
+// next returns the command line that uses the configuration found. Without test nodes, it only condenses.
+func (j *tuneJob) next(name string, g *graph.Graph) string {
+	if len(g.Split.Test) == 0 {
+		words := append([]string{"cgc", "condense", name, "--config", j.out}, j.reading()...)
+		return commandline.Of(append(words, "-o", strings.TrimSuffix(j.out, configExtension)+extension)...)
+	}
 	words := append([]string{"cgc", "run", name, "--config", j.out}, j.reading()...)
 	if models := strings.Join(modelNames(j.training.models), ","); models != "gcn" {
 		words = append(words, "--models", models)

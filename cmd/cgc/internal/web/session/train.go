@@ -55,8 +55,8 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if err != nil {
 		return nil, err
 	}
-	if len(g.Split.Test) == 0 {
-		return nil, errors.New("the graph has no test nodes, so there is nothing to test on")
+	if err := g.NeedTest(); err != nil {
+		return nil, err
 	}
 	small, err := s.condensed(t.File)
 	if err != nil {
