@@ -330,7 +330,7 @@ const perClass = 10
 func DefaultsFor(g *graph.Graph) (Config, []Reason) {
 	config := Defaults()
 	train := len(g.Split.Train)
-	classes, half := len(slices.DeleteFunc(g.Counts(g.Split.Train), func(n int) bool { return n == 0 })), train/2
+	classes, half := g.TrainClasses(), train/2
 	var text string
 	switch config.Nodes = perClass * classes; {
 	case half >= config.Nodes:

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parameter"
@@ -53,7 +52,7 @@ func (s Size) Validate() error {
 // below the number of classes with training nodes, or above the number of training nodes, the error is a *FieldError.
 func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 	train := len(g.Split.Train)
-	present := len(slices.DeleteFunc(g.Counts(g.Split.Train), func(n int) bool { return n == 0 }))
+	present := g.TrainClasses()
 	round := func(share float64, of int) int { return int(math.Round(share * float64(of))) }
 	nodes, name, value, from := s.Nodes, "nodes", any(s.Nodes), ""
 	switch {

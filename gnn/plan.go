@@ -158,11 +158,11 @@ func (r *region) passes() int {
 }
 
 // at returns how many nodes inference uses within the given number of hops. Like scope.field, it counts all nodes of
-// the graph if at least nine tenths are within that number of hops.
+// the graph if nearly all are within that number of hops.
 func (r *region) at(hops int) int64 {
-	within, all := r.extent.nodes[hops], int64(r.of.adj.Rows)
-	if r.whole && 10*within >= 9*all {
-		return all
+	within, all := r.extent.nodes[hops], r.of.adj.Rows
+	if r.whole && nearlyAll(within, all) {
+		return int64(all)
 	}
 	return within
 }

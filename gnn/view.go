@@ -201,7 +201,7 @@ func (s *scope) field(hops int) *field {
 				nodes = append(nodes, int32(i))
 			}
 		}
-		whole := 10*len(nodes) >= 9*s.adj.Rows
+		whole := nearlyAll(int64(len(nodes)), s.adj.Rows)
 		if whole {
 			s.reach = nil
 		}
@@ -236,6 +236,9 @@ func (v *View) restrict(x located, to *field) *mat.Dense {
 	x.Gather(dst, index)
 	return dst
 }
+
+// nearlyAll reports whether a field of n nodes is so large a part of all nodes that all are used instead.
+func nearlyAll(n int64, all int) bool { return 10*n >= 9*int64(all) }
 
 // workspace is memory that is reused between calls: matrices in the order in which they are taken.
 type workspace struct {

@@ -3,6 +3,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -69,6 +70,11 @@ func (g *Graph) Edges() int { return g.Adj.NNZ() / 2 }
 func (g *Graph) Features() int {
 	_, d := g.X.Dims()
 	return d
+}
+
+// TrainClasses returns the number of classes with training nodes.
+func (g *Graph) TrainClasses() int {
+	return len(slices.DeleteFunc(g.Counts(g.Split.Train), func(n int) bool { return n == 0 }))
 }
 
 // Labels returns the labels of the given nodes, in their order.

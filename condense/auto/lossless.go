@@ -35,7 +35,7 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 	if p.field.judge == nil {
 		return made, fmt.Errorf("no loss can be judged: %s", p.field.why)
 	}
-	present := len(slices.DeleteFunc(g.Counts(train), func(n int) bool { return n == 0 }))
+	present := g.TrainClasses()
 	list := sizes(present, most)
 	quiet := progress.With(ctx, nil)
 	counter := progress.NewCounter(0, len(list))

@@ -109,6 +109,5 @@ func sizesOf(g *graph.Graph) []int {
 
 // bounds returns the number of classes with training nodes, and the number of training nodes.
 func bounds(g *graph.Graph) (least, most int) {
-	present := slices.DeleteFunc(g.Counts(g.Split.Train), func(n int) bool { return n == 0 })
-	return len(present), len(g.Split.Train)
+	return g.TrainClasses(), len(g.Split.Train)
 }

@@ -152,7 +152,7 @@ func (s hops) solution(
 			return fitted, errUnscaled
 		}
 	}
-	solution, err := gram.PseudoSolve(ctx, right, classes, cut)
+	solution, err := gram.PseudoSolve(ctx, right, classes, factor.GramCut)
 	if err != nil {
 		return fitted, err
 	}
@@ -160,11 +160,6 @@ func (s hops) solution(
 	fitted.W = factor.Rounded(solution.X, classes)
 	return fitted, nil
 }
-
-// cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction does not count. Sums of
-// float32 products have errors of about 10⁻⁸ of the trace, so cut keeps rounding errors out of the solution. It is far
-// below what matters to a classifier.
-const cut = 1e-7
 
 // usable reports whether a Gram matrix with this trace can be used without scaling.
 func usable(trace, scales float64) bool {

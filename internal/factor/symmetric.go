@@ -29,6 +29,11 @@ func (s *Symmetric) Trace() (sum float64) {
 	return sum
 }
 
+// GramCut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction does not count. Sums of
+// float32 products have errors of about 10⁻⁸ of the trace, so GramCut keeps rounding errors out of solutions. It is far
+// below what matters to a classifier.
+const GramCut = 1e-7
+
 const (
 	// gramChunk is the number of products in one float32 sum. gramChunks is the number of such sums that are added in
 	// float32 before they are added to the float64 sum. A Gram matrix of any number of rows therefore has the rounding

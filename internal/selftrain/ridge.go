@@ -43,10 +43,6 @@ const (
 	judges = 8192
 )
 
-// cut: an eigenvalue of a Gram matrix below this share of the trace counts as 0. It is above the rounding of float32
-// embeddings.
-const cut = 1e-7
-
 // rowChunk is the number of rows that one task processes.
 const rowChunk = 1024
 
@@ -181,7 +177,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 		return nil, err
 	}
 	rank := 0
-	for rank < gram.N && values[rank] > cut*gram.Trace() {
+	for rank < gram.N && values[rank] > factor.GramCut*gram.Trace() {
 		rank++
 	}
 	f.values = values[:rank]

@@ -14,11 +14,14 @@ import (
 	"github.com/graph-condensation/cgc/internal/object"
 )
 
+// plain matches words that a shell leaves as they are.
+var plain = regexp.MustCompile(`^[\w./=,:%+@-]+$`)
+
 // Of joins words to a command line, quoted for a POSIX shell.
 func Of(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		if quoted[i] = word; !regexp.MustCompile(`^[\w./=,:%+@-]+$`).MatchString(word) {
+		if quoted[i] = word; !plain.MatchString(word) {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}
