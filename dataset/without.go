@@ -28,6 +28,7 @@ func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Grap
 		return nil, err
 	}
 	smaller := g.Induced(kept)
+	smaller.Numbers = kept
 	if g.IDs == nil && len(kept) < g.Nodes() { // the numbers become names, as in a table whose numbers have gaps
 		for _, v := range kept {
 			smaller.IDs = append(smaller.IDs, strconv.Itoa(int(v)))

@@ -28,6 +28,9 @@ type Graph struct {
 	// ClassNames holds the name of each class, Classes of them. Nil means that classes are numbered. No result depends on
 	// it.
 	ClassNames []string
+	// Numbers holds the number of each node in the graph that this one was before nodes were left out of it. Nil means
+	// that none were. No result depends on it.
+	Numbers []int32
 	// Split lists the nodes for training, validation and testing.
 	Split Split
 	// Mapped says that Adj and X, a *mat.Dense or *mat.CSR, are in a file that is mapped into memory. The system may drop

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
-from . import _condensed, _options, _safetensors, _search
+from . import _condensed, _names, _options, _safetensors, _search
 from ._condensed import Condensed
 from ._error import Error
 from ._frames import Tables
@@ -148,8 +148,10 @@ def condense(
         line += _config(config, home, spoken)
         run(["condense", graph, f"--output={out}", *line], spoken)
         small = _condensed.load(out)
-        if ids is not None and small.members_indices is not None:  # the caller's ids; the file has strings
-            small = replace(small, members_ids=[ids[i] for i in small.members_indices.tolist()])
+        if small.members_ids is not None and not isinstance(data, (str, os.PathLike)):
+            # the caller's ids; the file has strings
+            named = int if ids is None else dict(zip(_names.texts(ids), ids)).__getitem__
+            small = replace(small, members_ids=[named(i) for i in small.members_ids])
     return small.to_pyg() if is_from("torch_geometric", data) else small
 
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import sqlite3
+import warnings
 
 import numpy as np
 import pytest
@@ -298,6 +299,26 @@ def test_nodes_are_left_out(tmp_path):
     assert less.origin.config == small.origin.config
     with pytest.raises(cgc.Error, match="another graph than demo"):
         cgc.evaluate(less, "demo", seeds=1, epochs=2)
+
+
+def test_nodes_that_are_left_out_of_a_graph_in_memory_do_not_come_back(arrays, columns, tmp_path):
+    """Source nodes and predictions are nodes of the caller's graph."""
+    (tmp_path / "forgotten.csv").write_text("id\n" + "\n".join(map(str, range(30))))
+    (tmp_path / "names.csv").write_text("id\n" + "\n".join(NAMES[:30]))
+    stay = {**arrays, **{part: arrays[part] & (np.arange(60) >= 30) for part in ("train_mask", "val_mask", "test_mask")}}
+    wanted = np.flatnonzero(stay["train_mask"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cgc.GraphWarning)
+        small = cgc.condense(**arrays, nodes=6, method="cgc", without=tmp_path / "forgotten.csv")
+        named = cgc.condense(cgc.tables(*columns), nodes=6, method="cgc", without=tmp_path / "names.csv")
+        graph = cgc.tables(*columns)
+        model = cgc.train(named, graph, seeds=1, epochs=5, without=tmp_path / "names.csv")
+        found = cgc.predict(model, graph, without=tmp_path / "names.csv", part="val")
+    assert sorted(small.members_ids) == wanted.tolist()
+    assert sorted(n for i in range(len(named.y)) for n in named.members(i)[0]) == sorted(NAMES[wanted])
+    named.save(tmp_path / "named.safetensors")
+    assert sorted(cgc.load(tmp_path / "named.safetensors").members_ids) == sorted(NAMES[wanted])
+    assert found.nodes.tolist() == np.flatnonzero(stay["val_mask"]).tolist()
 
 
 def test_cut(tmp_path):

@@ -30,7 +30,9 @@ type Predictions struct {
 	Labels []int32
 	// UnknownClasses lists the classes of the graph that the model does not have, by name. Labels leaves them out.
 	UnknownClasses []string
-	Model          *model.Model
+	// Numbers holds the number of each node before nodes were left out; nil if none were.
+	Numbers []int32
+	Model   *model.Model
 	// Probabilities has a row for each node. Nodes lists the nodes to write, ascending.
 	Probabilities *mat.Dense
 	Nodes         []int32
@@ -42,7 +44,7 @@ type Predictions struct {
 func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32) (*Predictions, error) {
 	known, unknown := g.WithClasses(m.ClassNames)
 	p := &Predictions{
-		Graph: g.Name, IDs: g.IDs, Labels: known.Y, UnknownClasses: unknown, Model: m, Nodes: nodes,
+		Graph: g.Name, IDs: g.IDs, Labels: known.Y, UnknownClasses: unknown, Numbers: g.Numbers, Model: m, Nodes: nodes,
 	}
 	begun := time.Now()
 	var err error
@@ -148,11 +150,18 @@ func (p *Predictions) classes() []int32 {
 	return class
 }
 
-// SaveTensors writes the tensors nodes, class, and probabilities with a row for each of the nodes.
+// SaveTensors writes the tensors nodes, class, and probabilities with a row for each of the nodes. Nodes have their
+// numbers in the whole graph, also if some were left out.
 func (p *Predictions) SaveTensors(ctx context.Context, path string) error {
-	rows := p.Rows()
+	rows, nodes := p.Rows(), p.Nodes
+	if p.Numbers != nil {
+		nodes = make([]int32, len(p.Nodes))
+		for k, i := range p.Nodes {
+			nodes[k] = p.Numbers[i]
+		}
+	}
 	return safetensors.Write(ctx, path, map[string]string{"graph": p.Graph}, []safetensors.Tensor{
-		{Name: "nodes", Data: p.Nodes}, {Name: "class", Data: p.classes()},
+		{Name: "nodes", Data: nodes}, {Name: "class", Data: p.classes()},
 		{Name: "probabilities", Shape: []int{rows.Rows, rows.Cols}, Data: rows.Data},
 	})
 }
