@@ -70,7 +70,7 @@ class Graph:
     classes: int
     ids: Optional[Sequence[Any]] = None
     class_names: Optional[list[str]] = None
-    _features: Optional[Sparse] = field(default=None, repr=False)
+    _sparse: Optional[tuple[Array, Sparse]] = field(default=None, repr=False)  # x, and its sparse form
 
     def to_pyg(self) -> Any:
         """Return the graph as a torch_geometric Data. This needs torch and torch_geometric."""
@@ -386,7 +386,8 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
         names = meta.get("class_names")
         return Graph(
             x=x, y=t["y"].astype(np.int64), edge_index=edges, edge_weight=t.get("adj.data"),
-            name=meta["name"], classes=int(meta["classes"]), _features=sparse, ids=_names.text_of("ids", t),
+            name=meta["name"], classes=int(meta["classes"]), _sparse=None if sparse is None else (x, sparse),
+            ids=_names.text_of("ids", t),
             class_names=None if names is None else list(json.loads(names)), **masks,
         )  # fmt: skip
     except KeyError as e:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _safetensors
+from ._condensed import whole
 from ._error import Error
 from ._new import Known, logits_of_new
 from ._safetensors import Array, Tensor
@@ -86,12 +87,13 @@ class Model:
         """Write the model to a .safetensors file, which cgc predict and load_model read.
 
         Raises:
-            Error: The name has another extension.
+            Error: The file cannot be written, or its name has another extension.
         """
         if Path(path).suffix != ".safetensors":
             raise Error(f"path is {os.fspath(path)}, must end in .safetensors")
         tensors = {**self.state_dict, **(self.known.tensors if self.known else {})}
-        _safetensors.write(path, [Tensor(name, a) for name, a in tensors.items()], self.metadata)
+        with whole(path) as fresh:
+            _safetensors.write(fresh, [Tensor(name, a) for name, a in tensors.items()], self.metadata)
 
     def predict_new(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Array:
         """Predict new nodes without the graph, in numpy. The model must have a summary, which summarize adds.

@@ -34,8 +34,9 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
     if data is None:
         parts = Parts()
     elif isinstance(data, Graph):
+        x, sparse = data._sparse or (None, None)
         parts = Parts(
-            data.edge_index, data.edge_weight, data.x if data._features is None else data._features, data.y,
+            data.edge_index, data.edge_weight, sparse if data.x is x else data.x, data.y,
             data.train_mask, data.val_mask, data.test_mask, data.name, data.classes,
             data.ids, data.class_names,
         )  # fmt: skip

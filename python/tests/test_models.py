@@ -1,5 +1,7 @@
 """Trained models: their files, their predictions, and their conversion to PyTorch Geometric's layers."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,10 @@ def test_model_survives_its_file(small, tmp_path):
     assert right > 0.7
     with pytest.raises(cgc.Error, match=r"must end in \.safetensors"):
         model.save(tmp_path / "model.pt")
+    (tmp_path / "folder.safetensors").mkdir()
+    for path in (tmp_path / "nowhere" / "model.safetensors", tmp_path / "folder.safetensors"):
+        with pytest.raises(cgc.Error, match=f"writing {re.escape(str(path))}: "):
+            model.save(path)
 
 
 def test_scaled_features(arrays):

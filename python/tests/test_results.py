@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,6 +41,7 @@ def test_sparse_features_stay_sparse(tmp_path):
     cgc.condense(graph, nodes=20).save(ours)
     command("condense", str(file), "-o", str(theirs), "--nodes=20")
     assert ours.read_bytes() == theirs.read_bytes()
+    assert cgc.condense(replace(graph, x=graph.x[:, :100]), nodes=20).x.shape == (20, 100)
 
 
 def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
