@@ -127,7 +127,8 @@ def condense(
 
     Returns:
         A torch_geometric Data if data is one, else a Condensed. Both have the attributes of Condensed, such as
-        weight (the weight of each node in the loss) and target (what a model should learn).
+        weight (the weight of each node in the loss) and target (what a model should learn). A Data lacks those that
+        are None, and has no methods of Condensed.
 
     Raises:
         Error: An argument is wrong. The message names it.

@@ -18,6 +18,7 @@ from ._graph import array, dgl, pyg
 from ._run import run
 from ._safetensors import Array, Tensor
 from ._scratch import beside, folder
+from ._take import edges_of_matrix
 
 __all__ = ["Condensed", "Origin", "load", "of_pyg", "save", "whole"]
 
@@ -280,9 +281,21 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def of_pyg(data: Any) -> Condensed:
-    """Return the Condensed with the contents of a Data that condense returned."""
-    origin = getattr(data, "origin", None)
+    """Return the Condensed with the contents of a Data that condense returned, or of the dictionary in its .pt file.
+
+    Without edge_weight, all weights are 1.
+    """
+    origin, meta = getattr(data, "origin", None), getattr(data, "cgc", None)
+    if isinstance(meta, list) and len(meta) == 1:
+        origin = Origin(json.loads(meta[0]))
     if not isinstance(origin, Origin):
         raise Error(f"small is a {type(data).__qualname__} that cgc.condense did not make, expected what it returns")
-    ids = getattr(data, "members_ids", None)
-    return Condensed(**{k: array(k, data[k]) for k in _TENSORS if k in data}, members_ids=ids, origin=origin)
+    arrays = {k: array(k, data[k]) for k in _TENSORS if k in data}
+    if "edge_index" not in arrays and "adj_t" in data:
+        arrays["edge_index"], arrays["edge_weight"], _ = edges_of_matrix(data["adj_t"], "adj_t")
+    for k in ("x", "y", "edge_index"):
+        if k not in arrays:
+            raise Error(f"small has no {k}, expected what cgc.condense returns")
+    if arrays.get("edge_weight") is None:
+        arrays["edge_weight"] = np.ones(arrays["edge_index"].shape[1], np.float32)
+    return Condensed(**arrays, members_ids=getattr(data, "members_ids", None), origin=origin)

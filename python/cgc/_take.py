@@ -11,7 +11,7 @@ from ._frames import Tables, parts_of_tables
 from ._graph import PARTS, Graph, Parts, Sparse, array
 from ._names import identity
 
-__all__ = ["is_from", "parts_of"]
+__all__ = ["edges_of_matrix", "is_from", "parts_of"]
 
 _FEATURES = ("x", "feat", "features")  # names of node attributes; the first one found is used
 _LABELS = ("y", "label", "labels")
@@ -57,7 +57,7 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
     if adj is not None:
         if "edge_index" in given:
             raise Error("adj and edge_index are given, must be one of them")
-        parts.edge_index, parts.edge_weight, parts.side = _edges_of_matrix(adj)
+        parts.edge_index, parts.edge_weight, parts.side = edges_of_matrix(adj)
         parts.names |= {"edge_index": "adj", "edge_weight": "adj"}
     if "y" in given:
         parts.classes = parts.class_names = None
@@ -92,7 +92,7 @@ def _of_pyg(data: Any) -> Parts:
     if "name" in keys and isinstance(data["name"], str):
         parts.name = data["name"]
     if "edge_index" not in keys and "adj_t" in keys:  # made by ToSparseTensor
-        parts.edge_index, parts.edge_weight, parts.side = _edges_of_matrix(data["adj_t"], "adj_t")
+        parts.edge_index, parts.edge_weight, parts.side = edges_of_matrix(data["adj_t"], "adj_t")
         parts.names |= {"edge_index": "adj_t", "edge_weight": "adj_t"}
     return parts
 
@@ -160,7 +160,7 @@ def _of_networkx(graph: Any) -> Parts:
     return parts
 
 
-def _edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
+def edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
     """Return the positions and values of the nonzero entries, and the number of rows.
 
     adj is a scipy.sparse matrix, a sparse tensor of torch, or a square array.

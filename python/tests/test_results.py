@@ -205,6 +205,14 @@ def test_torch_geometric(arrays, tmp_path):
     assert cgc.evaluate(small, on=data, seeds=1, epochs=5)["gcn"].seeds == 1
     with pytest.raises(cgc.Error, match=r"small is a Data that cgc.condense did not make"):
         cgc.evaluate(data, on=data)
+    bare = geometric.transforms.ToSparseTensor()(small.clone())
+    small.edge_weight = None
+    for changed in (small, bare):
+        cgc.save(changed, tmp_path / "changed.safetensors")
+        same(cgc.load(tmp_path / "changed.safetensors"), cgc.load(tmp_path / "small.safetensors"))
+    small.y = None
+    with pytest.raises(cgc.Error, match="small has no y, expected"):
+        cgc.save(small, tmp_path / "changed.safetensors")
 
 
 def test_torch_geometric_data_sets(arrays):
@@ -291,6 +299,8 @@ def test_torch_geometric_takes_pt(arrays, tmp_path):
     cgc.save(want, tmp_path / "small.pt")
     small = geometric.data.Data.from_dict(torch.load(tmp_path / "small.pt", weights_only=True))
     assert small.validate() and small.num_nodes == 6 and small.num_edges == want.edge_index.shape[1]
+    cgc.save(small, tmp_path / "again.pt")
+    assert (tmp_path / "again.pt").read_bytes() == (tmp_path / "small.pt").read_bytes()
     torch.save(cgc.condense(data, nodes=6, threshold=0.2, degree=0), tmp_path / "data.pt")
     same(cgc.load(tmp_path / "data.pt"), want)
 
