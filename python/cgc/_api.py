@@ -35,7 +35,7 @@ from ._run import run
 from ._scratch import folder
 from ._search import SearchResult
 from ._table import Table
-from ._take import is_from, parts_of
+from ._take import GRAPH, is_from, parts_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,12 +47,11 @@ __all__ = [
 
 Path_ = Union[str, os.PathLike[str]]
 _Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
-_GRAPH = ("edge_index", "edge_weight", "x", "y", "train_mask", "val_mask", "test_mask", "adj", "name")
 
 
 @overload
 def condense(
-    data: Union[Path_, Graph, Tables, None] = None,
+    data: Union[Path_, Graph, Tables, Mapping[str, Any], None] = None,
     *,
     edge_index: Any = None,
     edge_weight: Any = None,
@@ -109,9 +108,9 @@ def condense(
     those of `cgc condense`.
 
     Args:
-        data: A torch_geometric Data or a data set with one graph, a DGL or networkx graph, cgc.tables(…), a cgc.Graph,
-            or the name, path or database address of a graph.
-        edge_index: The edges, 2 × E. Like every part, a numpy array, a torch tensor or a list.
+        data: A torch_geometric Data or data set of one, a DGL or networkx graph, cgc.tables(…), a cgc.Graph, a
+            dictionary of the parts below, or the name, path or database address of a graph.
+        edge_index: The edges, 2 × E: a numpy array, a tensor of torch or a list, as all parts.
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
         x: The features, N × d. They may be a scipy.sparse matrix.
         y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).
@@ -143,7 +142,7 @@ def condense(
         edge_index=edge_index, edge_weight=edge_weight, x=x, y=y, train_mask=train_mask, val_mask=val_mask,
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
-    line = _options.flags("condense", options, ["data", *_GRAPH, "config"])
+    line = _options.flags("condense", options, ["data", *GRAPH, "config"])
     with _handed_over("data", data, given) as (graph, home, spoken, ids):
         out = home / "small.safetensors"
         line += _config(config, home, spoken)
@@ -206,7 +205,7 @@ def tune(
         edge_index=edge_index, edge_weight=edge_weight, x=x, y=y, train_mask=train_mask, val_mask=val_mask,
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
-    line = _options.flags("tune", options, ["data", *_GRAPH, "config"])
+    line = _options.flags("tune", options, ["data", *GRAPH, "config"])
     with _handed_over("data", data, given) as (graph, home, spoken, _):
         out = home / "best.json"
         line += _config(config, home, spoken)
@@ -601,7 +600,7 @@ def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[_H
         return
     if data is None and argument == "on":
         raise Error("on is None, must be the graph to test on")
-    parts = parts_of(data, given)
+    parts = parts_of(argument, data, given)
     tensors = parts.tensors()
     with folder(sum(t.array.size * t.type().itemsize for t in tensors)) as home:
         path = home / "graph.safetensors"

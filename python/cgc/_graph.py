@@ -47,9 +47,10 @@ class Graph:
         y: The labels, N, int64, -1 for none.
         edge_index: The edges, 2 × E, int64, each in both directions.
         edge_weight: The weights of the edges, E, float32. None if all are 1.
-        train_mask: The training nodes, N, bool. val_mask and test_mask are the other parts of the split.
+        train_mask: The training nodes, N, bool. val_mask and test_mask are the other parts of the split. None if there
+            is no split.
         name: The name of the graph.
-        classes: The number of classes.
+        classes: The number of classes. None for the largest label plus 1.
         ids: The ids of the nodes. None if they are numbered.
         class_names: The names of the classes. None if they are numbered.
 
@@ -62,12 +63,12 @@ class Graph:
     x: Array
     y: Array
     edge_index: Array
-    edge_weight: Optional[Array]
-    train_mask: Array
-    val_mask: Array
-    test_mask: Array
-    name: str
-    classes: int
+    edge_weight: Optional[Array] = None
+    train_mask: Optional[Array] = None
+    val_mask: Optional[Array] = None
+    test_mask: Optional[Array] = None
+    name: str = "graph"
+    classes: Optional[int] = None
     ids: Optional[Sequence[Any]] = None
     class_names: Optional[list[str]] = None
     _sparse: Optional[tuple[Array, Sparse]] = field(default=None, repr=False)  # x, and its sparse form
@@ -90,8 +91,9 @@ class Graph:
     def __repr__(self) -> str:
         """Return the sizes of the graph."""
         nodes, features = self.x.shape
+        classes = "" if self.classes is None else f", {self.classes} classes"
         edges = self.edge_index.shape[1]
-        return f"Graph({self.name}: {nodes} nodes, {edges} directed edges, {features} features, {self.classes} classes)"
+        return f"Graph({self.name}: {nodes} nodes, {edges} directed edges, {features} features{classes})"
 
 
 def pyg(arrays: Mapping[str, Array]) -> Any:
@@ -104,7 +106,7 @@ def pyg(arrays: Mapping[str, Array]) -> Any:
     return Data(**{k: torch.from_numpy(v if v.flags.writeable else v.copy()) for k, v in arrays.items()})
 
 
-def dgl(edge_index: Array, nodes: Mapping[str, Array], edges: Mapping[str, Optional[Array]]) -> Any:
+def dgl(edge_index: Array, nodes: Mapping[str, Optional[Array]], edges: Mapping[str, Optional[Array]]) -> Any:
     """Return a DGLGraph with data of nodes and edges. Its tensors share memory with writable arrays."""
     try:
         import torch
@@ -115,8 +117,8 @@ def dgl(edge_index: Array, nodes: Mapping[str, Array], edges: Mapping[str, Optio
     def tensor(v: Array) -> Any:
         return torch.from_numpy(v if v.flags.writeable else v.copy())
 
-    made = graph((tensor(edge_index[0]), tensor(edge_index[1])), num_nodes=len(nodes["label"]))
-    made.ndata.update({k: tensor(v) for k, v in nodes.items()})
+    made = graph((tensor(edge_index[0]), tensor(edge_index[1])), num_nodes=len(nodes["label"]))  # type: ignore[arg-type]
+    made.ndata.update({k: tensor(v) for k, v in nodes.items() if v is not None})
     made.edata.update({k: tensor(v) for k, v in edges.items() if v is not None})
     return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from ._frames import Tables, parts_of_tables
 from ._graph import PARTS, Graph, Parts, Sparse, array
 from ._names import identity
 
-__all__ = ["edges_of_matrix", "is_from", "parts_of"]
+__all__ = ["GRAPH", "edges_of_matrix", "is_from", "parts_of"]
 
+GRAPH = ("edge_index", "edge_weight", "x", "y", *PARTS, "adj", "name")  # the arguments that are parts of a graph
 _FEATURES = ("x", "feat", "features")  # names of node attributes; the first one found is used
 _LABELS = ("y", "label", "labels")
 _WEIGHTS = ("edge_weight", "weight", "w")
@@ -24,13 +26,18 @@ def is_from(library: str, value: object) -> bool:
     return any(base.__module__.partition(".")[0] == library for base in type(value).__mro__)
 
 
-def parts_of(data: Any, given: dict[str, Any]) -> Parts:
-    """Return the parts of data, overridden by the arguments given by name.
+def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
+    """Return the parts of data, the value of an argument, overridden by the arguments given by name.
 
-    data is a torch_geometric Data, a DGL or networkx graph, a Graph, or None if all parts are given by name. The
-    argument adj, an adjacency matrix, replaces edge_index and edge_weight.
+    data is a torch_geometric Data, a DGL or networkx graph, a Graph, a dictionary of parts, or None if all parts are
+    given by name. The argument adj, an adjacency matrix, replaces edge_index and edge_weight.
     """
     given = {k: v for k, v in given.items() if v is not None}
+    if isinstance(data, Mapping):
+        for name in data:
+            if name not in GRAPH:
+                raise Error(f"{argument} has {name}, must have some of {', '.join(GRAPH)}")
+        data, given = None, {**{k: v for k, v in data.items() if v is not None}, **given}
     if data is None:
         parts = Parts()
     elif isinstance(data, Graph):
@@ -42,7 +49,7 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
         )  # fmt: skip
     elif isinstance(data, Tables):
         parts = parts_of_tables(data)
-    elif is_from("torch_geometric", data) and (graph := _pyg_graph(data)) is not None:
+    elif is_from("torch_geometric", data) and (graph := _pyg_graph(argument, data)) is not None:
         parts = _of_pyg(graph)
     elif is_from("dgl", data):
         parts = _of_dgl(data)
@@ -50,8 +57,8 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
         parts = _of_networkx(data)
     else:
         raise Error(
-            f"data is a {type(data).__module__}.{type(data).__qualname__}, must be a torch_geometric Data, a DGL or "
-            "networkx graph, cgc.tables(…), a cgc.Graph, the name or path of a graph, or arrays by name"
+            f"{argument} is a {type(data).__module__}.{type(data).__qualname__}, must be a torch_geometric Data, a DGL "
+            "or networkx graph, cgc.tables(…), a cgc.Graph, a dictionary of arrays, or the name or path of a graph"
         )
     adj = given.pop("adj", None)
     if adj is not None:
@@ -71,16 +78,18 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
     return parts
 
 
-def _pyg_graph(data: Any) -> Any:
-    """Return a torch_geometric Data, or the only graph of a data set. Return None for any other object."""
+def _pyg_graph(argument: str, data: Any) -> Any:
+    """Return the Data that an object of torch_geometric is or, as a data set, has; None if it is something else."""
     from torch_geometric.data import Data, Dataset, HeteroData
 
     if isinstance(data, Dataset):
         if len(data) != 1:
-            raise Error(f"the data set has {len(data)} graphs, expected one: data[0] is the first")
+            raise Error(f"the data set has {len(data)} graphs, expected one: {argument}[0] is the first")
         data = data[0]
     if isinstance(data, HeteroData):
-        raise Error("data is a HeteroData, expected one type of nodes and edges: data.to_homogeneous() makes it")
+        raise Error(
+            f"{argument} is a HeteroData, expected one type of nodes and edges: {argument}.to_homogeneous() makes it"
+        )
     return data if isinstance(data, Data) else None
 
 

@@ -114,6 +114,25 @@ def test_nodes_without_label_and_without_split(arrays):
         cgc.condense(edge_index=arrays["edge_index"], x=arrays["x"], y=arrays["y"], nodes=6)
 
 
+def test_arrays_are_a_graph_of_every_function(arrays):
+    small = cgc.condense(arrays, nodes=6, threshold=0.2, degree=0)
+    same(small, cgc.condense(**arrays, nodes=6, threshold=0.2, degree=0))
+    same(small, cgc.condense({**arrays, "x": None}, x=arrays["x"], nodes=6, threshold=0.2, degree=0))
+    bare = {name: arrays[name] for name in ("x", "y", "edge_index")}
+    graph = cgc.Graph(**arrays)
+    assert repr(cgc.Graph(**bare)) == "Graph(graph: 60 nodes, 60 directed edges, 8 features)"
+    scores = [cgc.evaluate(small, on=g, seeds=1, epochs=3)[0].test_mean for g in (arrays, graph)]
+    assert scores[0] == scores[1]
+    model = cgc.train(small, graph, seeds=1, epochs=3)
+    assert len(cgc.predict(model, arrays, part="test").nodes) == 15
+    with pytest.warns(cgc.GraphWarning, match="comes without a split"):
+        same(cgc.condense(bare, nodes=6), cgc.condense(cgc.Graph(**bare), nodes=6))
+    with pytest.raises(cgc.Error, match="on has nodes, must have some of edge_index"):
+        cgc.evaluate(small, on={**arrays, "nodes": 6})
+    with pytest.raises(cgc.Error, match="on is a builtins"):
+        cgc.evaluate(small, on=5)
+
+
 def test_scipy(arrays):
     sparse = pytest.importorskip("scipy.sparse")
     want = cgc.condense(**arrays, nodes=6)
