@@ -18,7 +18,7 @@ from ._graph import Graph, read_graph
 from ._model import Model, Predictions, load_model
 from ._options import described
 from ._parameters import (
-    SPACE,
+    FLAGS,
     CondenseOptions,
     CutOptions,
     EvaluateOptions,
@@ -244,6 +244,12 @@ def search(
         (16, True)
     """
     line = _options.flags("search", options, ["data", "condensed", "space"])
+    given = [name for name, value in options.items() if value is not None]
+    for name, _, group, _ in FLAGS["search"]:
+        condenses = group in ("Size", "Method", "Advanced") and name not in ("seed", "memory")
+        if condensed is not None and name in given and condenses:
+            raise Error(f"condensed and {name} are given, must be one of them")
+    _search.lists(space, given)
     with _handed_over("data", data, {}) as (graph, home, spoken, _):
         if condensed is not None:
             line.append(f"--condensed={_file(condensed, home, spoken)}")
@@ -268,7 +274,8 @@ def objective(
             better than one condensed by auto.
         on: The original graph, in any form that condense accepts.
         space: Lists of values, as for search.
-        **options: Arguments of evaluate, the same in all trials. The default of seeds is 1.
+        **options: Arguments of evaluate that are the same in all trials, which are no longer in the space. The default
+            of seeds is 1.
 
     Returns:
         A function of an optuna.Trial. It returns the mean validation accuracy in percent, for a study that maximizes.
@@ -286,18 +293,16 @@ def objective(
         >>> study.best_value > 80
         True
     """
-    for name in space or ():
-        if name not in SPACE:
-            raise Error(f"space has {name}, must have some of {', '.join(SPACE)}")
-    lists = {_search.argument(name): list(values) for name, values in {**SPACE, **(space or {})}.items()}
+    lists = _search.lists(space, [name for name, value in options.items() if value is not None])
     line = _options.flags("evaluate", {"seeds": 1, **options}, ["small", "on", "space"])
     stack = contextlib.ExitStack()
     graph, home, spoken, _ = stack.enter_context(_handed_over("on", on, {}))
     file = _file(small, home, spoken)
+    told = set[str]()  # the notes of earlier trials
 
     def accuracy(trial: Any) -> float:
         chosen = {name: trial.suggest_categorical(name, values) for name, values in lists.items()}
-        found = run(["evaluate", file, f"--on={graph}", *line, *_options.flags("evaluate", chosen)], spoken)
+        found = run(["evaluate", file, f"--on={graph}", *line, *_options.flags("evaluate", chosen)], spoken, told)
         return float(found["results"][0]["val_mean"])
 
     weakref.finalize(accuracy, stack.close)

@@ -50,7 +50,7 @@ class GraphWarning(UserWarning):
 def warn(sentence: str) -> None:
     """Issue a GraphWarning that points to the caller of the package. It is shown even if it was issued before."""
     frame = sys._getframe(1)
-    ours = (__package__, "contextlib")  # contextlib enters the context managers of the package
+    ours = (__package__, "contextlib", "optuna")  # contextlib enters the context managers of the package
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ours:
         frame = frame.f_back
     module = str(frame.f_globals.get("__name__"))

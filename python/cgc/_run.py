@@ -35,10 +35,11 @@ def binary() -> str:
     return path
 
 
-def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None) -> Any:
+def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None, told: Optional[set[str]] = None) -> Any:
     """Run the command and return the object that it prints with --json.
 
-    spoken maps paths on the command line to the user's names. Notes of the command become warnings. Raises Error with
+    spoken maps paths on the command line to the user's names. Notes of the command become warnings, except those in
+    told, which are then added to it. Raises Error with
     the command's message, in which flags are replaced by arguments. After Ctrl-C, it raises KeyboardInterrupt when the
     child has ended. If this process is killed, the child ends too.
     """
@@ -65,8 +66,10 @@ def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None) -> An
     text = said.decode(errors="replace")
     if child.returncode == 0:
         for note in text.splitlines():
-            if note.startswith("note: ") and not _CHOSEN.match(note):
+            if note.startswith("note: ") and not _CHOSEN.match(note) and not (told and note in told):
                 warn(_note(note.removeprefix("note: "), spoken or {}))
+        if told is not None:
+            told.update(text.splitlines())
         return json.loads(out)
     if child.returncode in (130, -signal.SIGINT):
         raise KeyboardInterrupt

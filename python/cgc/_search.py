@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
+from ._error import Error
 from ._parameters import SPACE
 
-__all__ = ["SearchResult", "argument"]
+__all__ = ["SearchResult", "lists"]
 
 
 class SearchResult:
@@ -49,6 +50,20 @@ class SearchResult:
 def argument(name: str) -> str:
     """Return the argument of evaluate for a name of the space."""
     return "lr" if name == "learning_rate" else name
+
+
+def lists(space: Optional[Mapping[str, Sequence[Any]]], given: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the values to choose from by argument of evaluate, except arguments that are given.
+
+    Raises Error for a space that is wrong.
+    """
+    for name in space or ():
+        if name not in SPACE:
+            raise Error(f"space has {name}, must have some of {', '.join(SPACE)}")
+        if argument(name) in given:
+            raise Error(f"space has {name} and {argument(name)} is given, must be one of them")
+    found = {argument(name): values for name, values in {**SPACE, **(space or {})}.items()}
+    return {name: list(values) for name, values in found.items() if name not in given}
 
 
 def _arguments(candidate: Mapping[str, Any]) -> dict[str, Any]:

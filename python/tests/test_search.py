@@ -38,10 +38,10 @@ def test_a_graph_in_memory_is_written_once_and_removed_at_the_end(small, monkeyp
     folders = set()
     real = cgc._api.run
 
-    def noted(line, spoken):
+    def noted(line, *rest):
         folders.add(Path(line[1]).parent)
         assert Path(line[1]).is_file()
-        return real(line, spoken)
+        return real(line, *rest)
 
     monkeypatch.setattr(cgc._api, "run", noted)
     objective = cgc.objective(small, graph, space=FEW, epochs=5)
@@ -55,6 +55,7 @@ def test_a_graph_in_memory_is_written_once_and_removed_at_the_end(small, monkeyp
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
+        ({"space": {"learning_rate": [0.1]}, "lr": 0.2}, "space has learning_rate and lr is given"),
         ({"space": {"widths": [16]}}, "space has widths, must have some of models, hidden"),
         ({"epoch": 5}, "epochs"),
         ({"epochs": np.array([1, 2])}, "epochs"),
@@ -63,3 +64,30 @@ def test_a_graph_in_memory_is_written_once_and_removed_at_the_end(small, monkeyp
 def test_mistakes_are_named_before_the_first_trial_or_in_it(small, wrong, named):
     with pytest.raises(cgc.Error, match=named):
         study_of(cgc.objective(small, "demo", **wrong), 1)
+
+
+def test_what_is_given_is_not_in_the_space(small):
+    study = study_of(cgc.objective(small, "demo", models="gcn", hidden=16, epochs=2), 2)
+    assert all({"models", "hidden"}.isdisjoint(trial.params) for trial in study.trials)
+
+
+def test_a_warning_about_the_graph_is_given_once(arrays):
+    bare = {name: arrays[name] for name in ("x", "y", "edge_index")}
+    with pytest.warns(cgc.GraphWarning, match="without a split"):
+        small = cgc.condense(bare, nodes=6)
+    with pytest.warns(cgc.GraphWarning, match="without a split") as found:
+        study_of(cgc.objective(small, bare, epochs=2), 3)
+    assert len(found) == 1 and found[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"condensed": "small.safetensors", "nodes": 40}, "condensed and nodes are given, must be one of them"),
+        ({"condensed": "small.safetensors", "method": "herding"}, "condensed and method are given"),
+        ({"space": {"models": ["sgc"]}, "models": ["gcn"]}, "space has models and models is given"),
+    ],
+)
+def test_what_search_would_ignore_is_an_error(wrong, named):
+    with pytest.raises(cgc.Error, match=named):
+        cgc.search("demo", **wrong)
