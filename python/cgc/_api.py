@@ -143,10 +143,13 @@ def condense(
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
     line = _options.flags("condense", options, ["data", *GRAPH, "config"])
+    alone = data is None and options.get("embeddings") is not None and all(part is None for part in given.values())
+    if alone:
+        data = ""  # the file of embeddings says what the graph was
     with _handed_over("data", data, given) as (graph, home, spoken, ids):
         out = home / "small.safetensors"
         line += _config(config, home, spoken)
-        run(["condense", graph, f"--output={out}", *line], spoken)
+        run(["condense", *([] if alone else [graph]), f"--output={out}", *line], spoken)
         small = _condensed.load(out)
         if small.members_ids is not None and not isinstance(data, (str, os.PathLike)):
             # the caller's ids; the file has strings
@@ -538,6 +541,8 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
         ['float16', 'float16', 'float16', 'float16']
     """
     line = _options.flags("propagate", options, ["data", "path"])
+    if Path(path).suffix == ".safetensors":
+        raise Error(f"path is {os.fspath(path)}, must be a folder: `cgc propagate` writes a file for embeddings")
     with _handed_over("data", data, {}) as (graph, _, spoken, _ids):
         run(["propagate", graph, f"--output={os.fspath(path)}", *line], spoken)
     return load_propagated(os.fspath(path))

@@ -47,3 +47,6 @@ def test_errors(tmp_path):
     (tmp_path / "own").write_text("")
     with pytest.raises(cgc.Error, match="force"):
         cgc.propagate("demo", tmp_path)
+    with pytest.raises(cgc.Error, match=r"path is .*e\.safetensors, must be a folder"):
+        cgc.propagate("demo", tmp_path / "e.safetensors")
+    assert not (tmp_path / "e.safetensors").exists()

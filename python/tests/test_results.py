@@ -374,6 +374,9 @@ def test_condense_takes_the_embeddings_of_a_file(tmp_path):
     subprocess.check_call([_run.binary(), "propagate", "demo", "-o", path, "--quiet"], stdout=subprocess.DEVNULL)
     want = cgc.condense("demo", nodes=21, method="cgc")
     np.testing.assert_array_equal(cgc.condense("demo", nodes=21, embeddings=path).x, want.x)
+    alone = cgc.condense(nodes=21, embeddings=path)
+    np.testing.assert_array_equal(alone.x, want.x)
+    np.testing.assert_array_equal(alone.members_indices, want.members_indices)
     with pytest.raises(cgc.Error, match="hops"):
         cgc.condense("demo", nodes=21, embeddings=path, hops=3)
 
