@@ -19,6 +19,7 @@ from ._model import Model, Predictions, load_model
 from ._options import described
 from ._parameters import (
     FLAGS,
+    SPACE,
     CondenseOptions,
     CutOptions,
     EvaluateOptions,
@@ -252,14 +253,14 @@ def search(
         condenses = group in ("Size", "Method", "Advanced") and name not in ("seed", "memory")
         if condensed is not None and name in given and condenses:
             raise Error(f"condensed and {name} are given, must be one of them")
-    _search.lists(space, given)
+    lists = _search.lists(space or {}, given)
     with _handed_over("data", data, {}) as (graph, home, spoken, _):
         if condensed is not None:
             line.append(f"--condensed={_file(condensed, home, spoken)}")
         if space is not None:
             path = home / "space.json"
             spoken[str(path)] = "space"
-            path.write_text(json.dumps(space), encoding="utf-8")
+            path.write_text(json.dumps(lists), encoding="utf-8")
             line.append(f"--space={path}")
         return SearchResult(run(["search", graph, *line], spoken))
 
@@ -296,7 +297,9 @@ def objective(
         >>> study.best_value > 80
         True
     """
-    lists = _search.lists(space, [name for name, value in options.items() if value is not None])
+    given = [name for name, value in options.items() if value is not None]
+    found = {**SPACE, **_search.lists(space or {}, given)}
+    lists = {arg: values for name, values in found.items() if (arg := _search.argument(name)) not in given}
     line = _options.flags("evaluate", {"seeds": 1, **options}, ["small", "on", "space"])
     stack = contextlib.ExitStack()
     graph, home, spoken, _ = stack.enter_context(_handed_over("on", on, {}))

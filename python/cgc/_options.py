@@ -79,6 +79,8 @@ def flags(function: str, options: Mapping[str, Any], also: Iterable[str] = ()) -
         if value is None:
             continue
         if name == "params":
+            if not isinstance(value, Mapping):
+                raise Error(f"params is {value!r}, must be a dictionary")
             line += [f"--param={key}={json.dumps(plain(v))}" for key, v in value.items()]
         else:
             line.append(f"--{name.replace('_', '-')}={_word(name, plain(value))}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ._error import Error
+from ._options import plain
 from ._parameters import SPACE
 
-__all__ = ["SearchResult", "lists"]
+__all__ = ["SearchResult", "argument", "lists"]
 
 
 class SearchResult:
@@ -52,18 +53,18 @@ def argument(name: str) -> str:
     return "lr" if name == "learning_rate" else name
 
 
-def lists(space: Optional[Mapping[str, Sequence[Any]]], given: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the values to choose from by argument of evaluate, except arguments that are given.
-
-    Raises Error for a space that is wrong.
-    """
-    for name in space or ():
+def lists(space: Mapping[str, Sequence[Any]], given: Sequence[str]) -> dict[str, list[Any]]:
+    """Return a space with lists of Python's values. Raise Error if it is wrong, or has arguments that are given."""
+    found = {}
+    for name, values in space.items():
         if name not in SPACE:
             raise Error(f"space has {name}, must have some of {', '.join(SPACE)}")
         if argument(name) in given:
             raise Error(f"space has {name} and {argument(name)} is given, must be one of them")
-    found = {argument(name): values for name, values in {**SPACE, **(space or {})}.items()}
-    return {name: list(values) for name, values in found.items() if name not in given}
+        found[name] = plain(list(values) if isinstance(values, range) else values)
+        if not isinstance(found[name], list):
+            raise Error(f"space has {name} {values!r}, must be a list of values")
+    return found
 
 
 def _arguments(candidate: Mapping[str, Any]) -> dict[str, Any]:

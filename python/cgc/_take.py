@@ -47,6 +47,7 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
             data.train_mask, data.val_mask, data.test_mask, data.name, data.classes,
             data.ids, data.class_names,
         )  # fmt: skip
+        _names_as_lists(parts)
     elif isinstance(data, Tables):
         parts = parts_of_tables(data)
     elif is_from("torch_geometric", data) and (graph := _pyg_graph(argument, data)) is not None:
@@ -98,12 +99,21 @@ def _of_pyg(data: Any) -> Parts:
     keys = data.keys
     keys = list(keys() if callable(keys) else keys)
     parts = Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS, *_OF_US) if k in keys})
+    _names_as_lists(parts)
     if "name" in keys and isinstance(data["name"], str):
         parts.name = data["name"]
     if "edge_index" not in keys and "adj_t" in keys:  # made by ToSparseTensor
         parts.edge_index, parts.edge_weight, parts.side = edges_of_matrix(data["adj_t"], "adj_t")
         parts.names |= {"edge_index": "adj_t", "edge_weight": "adj_t"}
     return parts
+
+
+def _names_as_lists(parts: Parts) -> None:
+    """Replace arrays and tensors of names by lists."""
+    for name in _OF_US:
+        value = getattr(parts, name)
+        if hasattr(value, "tolist"):
+            setattr(parts, name, value.tolist())
 
 
 def _of_dgl(graph: Any) -> Parts:

@@ -57,6 +57,8 @@ def test_a_graph_in_memory_is_written_once_and_removed_at_the_end(small, monkeyp
     [
         ({"space": {"learning_rate": [0.1]}, "lr": 0.2}, "space has learning_rate and lr is given"),
         ({"space": {"widths": [16]}}, "space has widths, must have some of models, hidden"),
+        ({"space": {"hidden": 16}}, "space has hidden 16, must be a list of values"),
+        ({"space": {"models": "gcn"}}, "space has models 'gcn', must be a list of values"),
         ({"epoch": 5}, "epochs"),
         ({"epochs": np.array([1, 2])}, "epochs"),
     ],
@@ -78,6 +80,15 @@ def test_a_warning_about_the_graph_is_given_once(arrays):
     with pytest.warns(cgc.GraphWarning, match="without a split") as found:
         study_of(cgc.objective(small, bare, epochs=2), 3)
     assert len(found) == 1 and found[0].filename == __file__
+
+
+def test_a_space_may_hold_arrays():
+    space = {"hidden": range(8, 10), "learning_rate": np.array([0.01, 0.02]), "dropout": (np.float32(0.5),)}
+    found = cgc.search("demo", nodes=21, models=["sgc"], space=space, trials=3, epochs=2, finalists=0)
+    assert found.result["space"] == 64 and found.best["dropout"] == 0.5
+    small = cgc.condense("demo", nodes=21)
+    trial = study_of(cgc.objective(small, "demo", models="sgc", space=space, epochs=2), 1).trials[0]
+    assert type(trial.params["lr"]) is float and trial.params["hidden"] in (8, 9)
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,9 @@ def test_a_data_keeps_names(columns, tmp_path):
     assert small.class_names == ["blue", "dark green", "red"] and len(small.members_ids) == 30
     cgc.save(small, tmp_path / "s.safetensors")
     assert cgc.load(tmp_path / "s.safetensors").members_ids == small.members_ids
+    data.ids, data.class_names = 1000 + pytest.importorskip("torch").arange(60), np.array(["b", "d", "r"])
+    small = cgc.condense(data, nodes=6, method="cgc")
+    assert small.class_names == ["b", "d", "r"] and all(type(i) is int and i >= 1000 for i in small.members_ids)
 
 
 def change(of: dict, name: str, row: int, value) -> dict:
