@@ -46,7 +46,7 @@ class Tables:
 
     nodes: Any
     edges: Any
-    columns: Mapping[str, Union[str, Sequence[str]]]
+    columns: Mapping[str, Any]
     name: str
 
     def __repr__(self) -> str:
@@ -57,8 +57,8 @@ class Tables:
         return f"Tables({self.name}: {nodes} nodes, {edges} edges)"
 
 
-def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, Sequence[str]]) -> Tables:
-    """Make a graph from a table of nodes and a table of edges.
+def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, int, Sequence[Any]]) -> Tables:
+    """Make a graph of a table of nodes and a table of edges.
 
     A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns are found by the names
     in quotes below, in upper or lower case. Keywords give other names.
@@ -120,7 +120,7 @@ def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str
         argument, table = ("nodes", nodes) if role in ("id", "label", "split") else ("edges", edges)
         asked = given.columns.get(role)
         if asked is not None:
-            if asked not in table:
+            if str(asked) not in table:
                 raise Error(f"{argument} has no column {asked!r} for {role}, its columns are {', '.join(table)}")
             roles[role] = str(asked)
             continue
@@ -264,7 +264,7 @@ def _features(given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str],
             )
         names = [n for n in nodes if n not in taken and n not in index]
     else:
-        names = [asked] if isinstance(asked, str) else list(asked)
+        names = [str(n) for n in ([asked] if np.ndim(asked) == 0 else asked)]
     for n in names:
         if n not in nodes:
             raise Error(f"nodes has no column {n!r} for features, its columns are {', '.join(nodes)}")

@@ -356,7 +356,13 @@ def array(name: str, value: Any, texts: bool = False) -> Array:
     if texts and found.dtype.kind == "U" and not isinstance(value, np.ndarray):
         found = np.asarray(value, object)  # numpy would convert numbers among strings
     if found.dtype.kind == "O" and not texts:
-        raise Error(f"{name} holds {type(found.reshape(-1)[0]).__name__} objects, must hold an array of numbers")
+        numbers = (bool, int, float, np.bool_, np.number)
+        for i, v in enumerate(found.reshape(-1)):
+            if not isinstance(v, numbers):
+                table = found.ndim == 2 and hasattr(value, "columns")
+                column = f" in column {list(value.columns)[i % found.shape[1]]!r}" if table else ""
+                raise Error(f"{name} holds {type(v).__name__} objects{column}, must hold an array of numbers")
+        found = np.asarray(found.tolist())  # a data frame with columns of several types gives objects
     return found
 
 

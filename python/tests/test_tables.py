@@ -107,6 +107,28 @@ def test_tables_of_all_kinds_give_the_same(arrays, columns):
         same(want, cgc.condense(cgc.tables(make(listed[0]), make(listed[1])), nodes=6))
 
 
+def test_numbers_name_columns(arrays):
+    pandas = pytest.importorskip("pandas")
+    x = pandas.DataFrame(arrays["x"])
+    nodes, edges = x.assign(y=arrays["y"]).set_axis(range(9), axis=1), pandas.DataFrame(arrays["edge_index"].T)
+    roles = {"label": 8, "source": 0, "target": 1}
+    want = cgc.condense(x=arrays["x"], y=arrays["y"], edge_index=arrays["edge_index"], nodes=6)
+    same(want, cgc.condense(cgc.tables(nodes, edges, **roles), nodes=6))
+    same(want, cgc.condense(cgc.tables(nodes, edges, features=range(8), **roles), nodes=6))
+    assert cgc.condense(cgc.tables(nodes, edges, features=0, **roles), nodes=6).x.shape == (6, 1)
+    with pytest.raises(cgc.Error, match="nodes has no column 9 for label"):
+        cgc.tables(nodes, edges, **{**roles, "label": 9})
+
+
+def test_a_frame_is_x(arrays):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(arrays["x"]).assign(known=arrays["x"][:, 0] > 0)
+    want = cgc.condense(**{**arrays, "x": frame.to_numpy(np.float32)}, nodes=6)
+    same(want, cgc.condense(**{**arrays, "x": frame}, nodes=6))
+    with pytest.raises(cgc.Error, match="x holds str objects in column 'team', must hold an array of numbers"):
+        cgc.condense(**{**arrays, "x": frame.assign(team="red")}, nodes=6)
+
+
 @pytest.mark.parametrize("name", ["Unnamed: 0", "Unnamed: 0.1", "", "index", "__index_level_0__"])
 def test_an_index_that_pandas_wrote_is_no_feature(columns, tmp_path, name):
     pandas = pytest.importorskip("pandas")
