@@ -150,9 +150,9 @@ class Model:
     def to_pyg(self) -> Any:
         """Return the model as a torch.nn.Module with PyTorch Geometric's layers, in evaluation mode.
 
-        Its forward takes x, edge_index and optional edge_weight, and returns the logits. Features must be prepared as
-        description says; without normalize_features and scaling_mean, they are used unchanged. gat and sage do not use
-        edge weights here.
+        Its forward takes x, edge_index and optional edge_weight, and returns the logits. Pass edges as cgc uses them:
+        to_undirected(edge_index) without self-loops. Features must be prepared as description says; without
+        normalize_features and scaling_mean, they are used as they are. gat and sage do not use edge weights here.
 
         Raises:
             ImportError: torch or torch_geometric is missing.

@@ -19,7 +19,7 @@ def small():
 @pytest.mark.parametrize("name", MODELS)
 def test_pyg_gives_the_same_predictions(small, name):
     torch = pytest.importorskip("torch")
-    pytest.importorskip("torch_geometric")
+    utils = pytest.importorskip("torch_geometric.utils")
     data = cgc.load_dataset("demo").to_pyg()
     model = cgc.train(small, "demo", models=name, seeds=1, epochs=30, hidden=24)
     net = model.to_pyg()
@@ -29,6 +29,12 @@ def test_pyg_gives_the_same_predictions(small, name):
     assert nodes.tolist() == list(range(data.num_nodes))
     np.testing.assert_allclose(torch.softmax(logits, 1).numpy(), probabilities, atol=1e-4)
     assert (y == probabilities.argmax(1)).all()
+    one_way = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
+    own = data.clone().update({"edge_index": torch.cat([one_way, one_way[:, :9], torch.arange(9).expand(2, 9)], 1)})
+    found = cgc.predict(model, own)
+    with torch.no_grad():
+        logits = net(data.x, utils.to_undirected(utils.remove_self_loops(own.edge_index)[0]))
+    np.testing.assert_allclose(torch.softmax(logits, 1).numpy(), found.probabilities, atol=1e-4)
 
 
 def test_model_survives_its_file(small, tmp_path):
