@@ -18,7 +18,6 @@ from ._graph import Graph, read_graph
 from ._model import Model, Predictions, load_model
 from ._options import described
 from ._parameters import (
-    FLAGS,
     SPACE,
     CondenseOptions,
     CutOptions,
@@ -249,10 +248,6 @@ def search(
     """
     line = _options.flags("search", options, ["data", "condensed", "space"])
     given = [name for name, value in options.items() if value is not None]
-    for name, _, group, _ in FLAGS["search"]:
-        condenses = group in ("Size", "Method", "Advanced") and name not in ("seed", "memory")
-        if condensed is not None and name in given and condenses:
-            raise Error(f"condensed and {name} are given, must be one of them")
     lists = _search.lists(space or {}, given)
     with _handed_over("data", data, {}) as (graph, home, spoken, _):
         if condensed is not None:

@@ -91,14 +91,6 @@ def test_a_space_may_hold_arrays():
     assert type(trial.params["lr"]) is float and trial.params["hidden"] in (8, 9)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"condensed": "small.safetensors", "nodes": 40}, "condensed and nodes are given, must be one of them"),
-        ({"condensed": "small.safetensors", "method": "herding"}, "condensed and method are given"),
-        ({"space": {"models": ["sgc"]}, "models": ["gcn"]}, "space has models and models is given"),
-    ],
-)
-def test_what_search_would_ignore_is_an_error(wrong, named):
-    with pytest.raises(cgc.Error, match=named):
-        cgc.search("demo", **wrong)
+def test_models_are_given_once():
+    with pytest.raises(cgc.Error, match="space has models and models is given"):
+        cgc.search("demo", space={"models": ["sgc"]}, models=["gcn"])
