@@ -165,7 +165,11 @@ func (c *command) target(small *condense.Condensed, g *graph.Graph, allowed bool
 		return nil, nil
 	}
 	if !allowed {
-		return nil, fmt.Errorf("%s; --other-graph allows it", t.Reason())
+		hint := ""
+		if c.cmd.Flags().Lookup("other-graph") != nil {
+			hint = "; --other-graph allows it"
+		}
+		return nil, fmt.Errorf("%s%s", t.Reason(), hint)
 	}
 	c.warn([]string{t.Reason()})
 	return &t, nil
