@@ -143,6 +143,9 @@ def condense(
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
     line = _options.flags("condense", options, ["data", *GRAPH, "config"])
+    nodes = _options.plain(options.get("nodes"))
+    if isinstance(nodes, list) or (isinstance(nodes, str) and "," in nodes):
+        raise Error(f"nodes is {nodes}, must be one number")
     alone = data is None and options.get("embeddings") is not None and all(part is None for part in given.values())
     if alone:
         data = ""  # the file of embeddings says what the graph was
@@ -541,6 +544,8 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
     line = _options.flags("propagate", options, ["data", "path"])
     if Path(path).suffix == ".safetensors":
         raise Error(f"path is {os.fspath(path)}, must be a folder: `cgc propagate` writes a file for embeddings")
+    if os.path.exists(path) and not (Path(path) / "propagate.json").exists():
+        raise Error(f"path is {os.fspath(path)}, which exists, must be a new folder or one of an earlier call")
     with _handed_over("data", data, {}) as (graph, _, spoken, _ids):
         run(["propagate", graph, f"--output={os.fspath(path)}", *line], spoken)
     return load_propagated(os.fspath(path))

@@ -71,11 +71,10 @@ class Origin:
     def _share(self, nodes: int) -> str:
         """Return the name of the graph and the share of nodes, as in "demo: 70 of 4,000 nodes (1.8%)"."""
         graph, whole = self.metadata.get("graph", "a graph"), int(self.metadata.get("graph_nodes", 0))
-        return (
-            f"{graph}: {nodes:,} of {whole:,} nodes ({100 * nodes / whole:.2g}%)"
-            if whole
-            else f"{graph}: {nodes:,} nodes"
-        )
+        if not whole:
+            return f"{graph}: {nodes:,} nodes"
+        percent = 100 * nodes / whole
+        return f"{graph}: {nodes:,} of {whole:,} nodes ({percent:{'.2g' if percent < 10 else '.0f'}}%)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +255,11 @@ def save(small: Any, path: str | os.PathLike[str]) -> None:
     with folder(0) as home:
         own, given = home / f"small{_OWN}", os.path.abspath(path)
         _write(small, own)
-        run(["convert", str(own), given, "--force"], {f"TO {given}": f"path {os.fspath(path)}", given: os.fspath(path)})
+        spoken = {f"TO {given}": f"path {os.fspath(path)}", given: os.fspath(path)}
+        try:
+            run(["convert", str(own), given, "--force"], spoken)
+        except Error as e:
+            raise Error(str(e).removesuffix(", or format")) from None
 
 
 def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
@@ -296,6 +299,9 @@ def of_pyg(data: Any) -> Condensed:
     for k in ("x", "y", "edge_index"):
         if k not in arrays:
             raise Error(f"small has no {k}, expected what cgc.condense returns")
+    nodes, rows = len(arrays["y"]), len(arrays.get("members_indptr", arrays["y"])) - 1
+    if "members_indptr" in arrays and rows != nodes:
+        raise Error(f"small has {nodes} nodes and the source nodes of {rows}, expected what cgc.condense returns")
     if arrays.get("edge_weight") is None:
         arrays["edge_weight"] = np.ones(arrays["edge_index"].shape[1], np.float32)
     return Condensed(**arrays, members_ids=getattr(data, "members_ids", None), origin=origin)

@@ -16,7 +16,7 @@ from . import _names, _safetensors
 from ._error import Error
 from ._safetensors import Array, Tensor
 
-__all__ = ["PARTS", "Graph", "Parts", "Sparse", "read_graph"]
+__all__ = ["PARTS", "Graph", "Parts", "Sparse", "array", "read_graph", "whole_numbers"]
 
 PARTS = ("train_mask", "val_mask", "test_mask")
 
@@ -225,7 +225,8 @@ class Parts:
         if e.size == 0:
             e = np.zeros((2, 0), np.int32)
         if e.ndim != 2 or e.shape[0] != 2:
-            hint = f"; {name}.T has it" if e.ndim == 2 and e.shape[1] == 2 else ""
+            upright = f"{name}.T" if hasattr(self.edge_index, "T") else f"numpy.transpose({name})"
+            hint = f"; {upright} has it" if e.ndim == 2 and e.shape[1] == 2 else ""
             raise Error(f"{name} has shape {e.shape}, expected (2, number of edges){hint}")
         if e.dtype.kind not in "iu":
             raise Error(f"{name} has elements of type {e.dtype}, must have integers")
@@ -364,6 +365,14 @@ def array(name: str, value: Any, texts: bool = False) -> Array:
                 raise Error(f"{name} holds {type(v).__name__} objects{column}, must hold an array of numbers")
         found = np.asarray(found.tolist())  # a data frame with columns of several types gives objects
     return found
+
+
+def whole_numbers(name: str, value: Any) -> Array:
+    """Return a list of integers as an array. Raise Error for other values."""
+    found = array(name, value).reshape(-1)
+    if found.size and found.dtype.kind not in "iu":
+        raise Error(f"{name} has elements of type {found.dtype}, must have integers")
+    return found.astype(np.int64)
 
 
 def _dense(tensors: Mapping[str, Array]) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from . import _safetensors
 from ._condensed import whole
 from ._error import Error
+from ._graph import array, whole_numbers
 from ._new import Known, logits_of_new
 from ._safetensors import Array, Tensor
 
@@ -123,21 +124,28 @@ class Model:
         if self.known is None:
             raise Error("the model has no summary of a graph, which cgc.summarize adds")
         d = self.description
-        x = np.asarray(x, dtype=np.float32)
+        x = array("x", x)
+        if x.dtype.kind not in "fiub":
+            raise Error(f"x has elements of type {x.dtype}, must have numbers")
+        x = x.astype(np.float32)
         if x.ndim != 2 or x.shape[1] != d["features"]:
             raise Error(f"x has the shape {x.shape}, must be (new nodes, {d['features']}), as in training")
+        wrong = np.argwhere(~np.isfinite(x))
+        if len(wrong):
+            i, j = wrong[0]
+            raise Error(f"x[{i}, {j}] is {x[i, j]}, must be a finite number")
         if len(edge_index) != 2 or len(edge_index[0]) != len(edge_index[1]):
             raise Error("edge_index must be 2 × E: known nodes and new nodes")
-        new = np.asarray(edge_index[1], dtype=np.int64)
+        new = whole_numbers("edge_index[1]", edge_index[1])
         if len(new) and not 0 <= new.min() <= new.max() < len(x):
             raise Error(f"edge_index has new nodes from {new.min()} to {new.max()}, must be 0 to {len(x) - 1}")
-        weight = np.ones(len(new)) if edge_weight is None else np.asarray(edge_weight, dtype=np.float64)
-        if weight.shape != new.shape or not (weight > 0).all():
+        weight = np.ones(len(new)) if edge_weight is None else array("edge_weight", edge_weight)
+        if weight.shape != new.shape or weight.dtype.kind not in "fiub" or not (weight > 0).all():
             raise Error(f"edge_weight must be {len(new)} numbers above 0")
         try:
             known = self.known.numbers(edge_index[0])
-        except ValueError as wrong:
-            raise Error(f"edge_index: {wrong}") from None
+        except ValueError as unknown:
+            raise Error(f"edge_index: {unknown}") from None
         if d.get("normalize_features"):
             sums = np.abs(x).sum(1, keepdims=True)
             x = x / np.where(sums > 0, sums, 1)

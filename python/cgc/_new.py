@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._graph import whole_numbers
 from ._names import text_of
 from ._safetensors import Array
 
@@ -53,7 +54,7 @@ class Known:
             ValueError: A node is not known.
         """
         if "known.ids" not in self.tensors:
-            numbers = np.asarray(ids, dtype=np.int64).reshape(-1)
+            numbers = whole_numbers("edge_index[0]", ids)
             wrong = (numbers < 0) | (numbers >= len(self.group))
             if wrong.any():
                 raise ValueError(f"node {numbers[wrong][0]} is not known, must be 0 to {len(self.group) - 1}")

@@ -101,7 +101,7 @@ class Table(Sequence[Score]):
         lines = [["test accuracy, %", "mean ± std", "95% interval", "seeds", "seconds"]]
         for r in self.rows:
             single = r.seeds < 2
-            low, high = r.test_mean - r.test_ci95, r.test_mean + r.test_ci95
+            low, high = max(0, r.test_mean - r.test_ci95), min(100, r.test_mean + r.test_ci95)
             mean = f"{r.test_mean:.1f}" if single else f"{r.test_mean:.1f} ± {r.test_std:.1f}"
             interval = "" if single else f"{low:.1f} to {high:.1f}"
             lines.append([r.model, mean, interval, str(r.seeds), f"{r.seconds:.1f}"])

@@ -86,6 +86,8 @@ BAD = {
     "an adjacency of others": (
         lambda a: {"edge_index": None, "adj": np.ones((70, 70))}, r"adj has shape \(70, 70\), expected \(60, 60\)"),
     "edges upright": (lambda a: {"edge_index": a["edge_index"].T}, r"has shape \(60, 2\).*; edge_index.T has it"),
+    "edges upright in a list": (
+        lambda a: {"edge_index": a["edge_index"].T.tolist()}, r"; numpy.transpose\(edge_index\) has it"),
     "weights of another length": (
         lambda a: {"edge_weight": np.ones(7)}, r"edge_weight has shape \(7,\), expected \(60,\)"),
     "a weight below 0": (
@@ -94,6 +96,7 @@ BAD = {
     "too many nodes": (lambda a: {"nodes": 900}, "^nodes 900, "),
     "too few nodes": (lambda a: {"nodes": 2}, "^nodes 2, "),
     "nodes below 0": (lambda a: {"nodes": -5}, "^nodes -5, "),
+    "several sizes": (lambda a: {"nodes": [6, 9]}, r"^nodes is \[6, 9\], must be one number"),
     "half a node": (lambda a: {"nodes": 6.5}, "^nodes 6.5, "),
     "a share above 1": (lambda a: {"ratio": 1.5}, "^ratio 1.5, "),
     "a share of 0": (lambda a: {"label_ratio": 0}, "^label_ratio 0, "),

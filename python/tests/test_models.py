@@ -128,6 +128,10 @@ def test_mistakes_about_new_nodes(small):
     served = cgc.summarize(model, "demo", groups=20)
     for wrong, sentence in (
         ((x[:, 1:], [[0], [0]]), r"x has the shape \(2, 95\), must be \(new nodes, 96\)"),
+        (([["a"] * 96], [[0], [0]]), "x has elements of type <U1, must have numbers"),
+        ((np.where(np.arange(96) == 7, np.nan, x), [[0], [0]]), r"x\[0, 7\] is nan, must be a finite number"),
+        ((x, [["a"], [0]]), r"edge_index\[0\] has elements of type <U1, must have integers"),
+        ((x, [[0], ["b"]]), r"edge_index\[1\] has elements of type <U1, must have integers"),
         ((x, [[0, 1], [0]]), "edge_index must be 2 × E"),
         ((x, [[0], [2]]), "edge_index has new nodes from 2 to 2, must be 0 to 1"),
         ((x, [[4000], [1]]), "edge_index: node 4000 is not known, must be 0 to 3999"),

@@ -45,7 +45,7 @@ def test_errors(tmp_path):
     with pytest.raises(cgc.Error, match=r"must be a folder of cgc\.propagate"):
         cgc.load_propagated(tmp_path)
     (tmp_path / "own").write_text("")
-    with pytest.raises(cgc.Error, match="force"):
+    with pytest.raises(cgc.Error, match="must be a new folder or one of an earlier call"):
         cgc.propagate("demo", tmp_path)
     with pytest.raises(cgc.Error, match=r"path is .*e\.safetensors, must be a folder"):
         cgc.propagate("demo", tmp_path / "e.safetensors")

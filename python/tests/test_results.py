@@ -229,6 +229,8 @@ def test_torch_geometric(arrays, tmp_path):
     for changed in (small, bare):
         cgc.save(changed, tmp_path / "changed.safetensors")
         same(cgc.load(tmp_path / "changed.safetensors"), cgc.load(tmp_path / "small.safetensors"))
+    with pytest.raises(cgc.Error, match="small has 2 nodes and the source nodes of 6"):
+        cgc.save(small.subgraph(torch.arange(2)), tmp_path / "changed.safetensors")
     small.y = None
     with pytest.raises(cgc.Error, match="small has no y, expected"):
         cgc.save(small, tmp_path / "changed.safetensors")
@@ -279,7 +281,7 @@ def test_other_formats(demo, tmp_path, end, options):
 
 def test_other_formats_name_the_file(demo, tmp_path):
     small = cgc.condense(demo, nodes=7)
-    with pytest.raises(cgc.Error, match=r"small\.xyz, must be a name that ends in .*\.pt"):
+    with pytest.raises(cgc.Error, match=r"small\.xyz, must be a name that ends in .*\.parquet$"):
         cgc.save(small, tmp_path / "small.xyz")
     command("convert", "demo", str(tmp_path / "graph.pt"))
     with pytest.raises(cgc.Error, match=r"graph\.pt has the format 'cgc.graph', must have a condensed graph"):
