@@ -103,12 +103,8 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 		}
 		w.sort(w.ranked)
 	}()
-	total := w.Trials
-	if total == 0 {
-		total = most
-	}
-	count := progress.NewCounter(len(w.ranked), total)
-	quiet := progress.With(ctx, nil) // a candidate takes milliseconds: its steps are not reported
+	count := progress.NewCounter(len(w.ranked), w.Trials) // the total is unknown if the time is the limit
+	quiet := progress.With(ctx, nil)                      // a candidate takes milliseconds: its steps are not reported
 	for len(left) > 0 {
 		first := w.space.at(left[0]).Config
 		prepared, err := w.prepare(quiet, first)
