@@ -114,8 +114,8 @@ def condense(
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
         x: The features, N × d. They may be a scipy.sparse matrix.
         y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).
-        train_mask: The training nodes: N booleans or a list of nodes. Without masks, a split is drawn, with a
-            GraphWarning.
+        train_mask: The training nodes: N booleans or a list of nodes. Without masks, a split is drawn (see
+            load_dataset).
         val_mask: The validation nodes.
         test_mask: The test nodes.
         adj: The N × N adjacency matrix, instead of edge_index and edge_weight: scipy.sparse, torch or numpy.
@@ -125,9 +125,8 @@ def condense(
         **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
     Returns:
-        A torch_geometric Data if data is one, else a Condensed. Both have the attributes of Condensed, such as
-        weight (the weight of each node in the loss) and target (what a model should learn). A Data lacks those that
-        are None, and has no methods of Condensed.
+        A torch_geometric Data if data is one, else a Condensed. Both have the attributes of Condensed that are not
+        None, such as weight (the weight of each node in the loss) and target (what a model should learn).
 
     Raises:
         Error: An argument is wrong. The message names it.
@@ -154,10 +153,8 @@ def condense(
         line += _config(config, home, spoken)
         run(["condense", *([] if alone else [graph]), f"--output={out}", *line], spoken)
         small = _condensed.load(out)
-        if small.members_ids is not None and not isinstance(data, (str, os.PathLike)):
-            # the caller's ids; the file has strings
-            named = int if ids is None else dict(zip(_names.texts(ids), ids)).__getitem__
-            small = replace(small, members_ids=[named(i) for i in small.members_ids])
+        if not isinstance(data, (str, os.PathLike)):
+            small = replace(small, members_ids=_own(small.members_ids, ids))
     return small.to_pyg() if is_from("torch_geometric", data) else small
 
 
@@ -562,26 +559,26 @@ def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
 
 
 def load_dataset(
-    name: Path_,
+    name: Any,
     *,
     split: int = 0,
     without: Optional[Path_] = None,
     nodes_sql: Optional[str] = None,
     edges_sql: Optional[str] = None,
 ) -> Graph:
-    """Load a graph by its name, its path or the address of its database.
+    """Load a graph by name, path or address of a database, or from data of condense, as all functions use it.
 
     Args:
-        name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`. Names are
-            looked up in the folders of $CGC_DATA and in the user's cache. cora, citeseer and pubmed are downloaded
-            if they are in neither.
-        split: Which split to use if the graph has several, counted from 0.
+        name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`, or data of
+            condense. Names are looked up in the folders of $CGC_DATA and in the user's cache. cora, citeseer and pubmed
+            are downloaded if they are in neither.
+        split: The split to use of a graph that holds several, counted from 0.
         without: A file with the ids of nodes to leave out, one on each line.
         nodes_sql: The query that gives the nodes of a database. The default is the table nodes.
         edges_sql: The query that gives the edges of a database. The default is the table edges.
 
     Returns:
-        A Graph. Its method to_pyg makes a torch_geometric Data.
+        A Graph: undirected, without self-loops, with a split. Its method to_pyg makes a torch_geometric Data.
 
     Raises:
         Error: There is no such graph, or it cannot be read.
@@ -592,10 +589,11 @@ def load_dataset(
     """
     reading = {"split": split, "without": without, "nodes_sql": nodes_sql, "edges_sql": edges_sql}
     given = _options.flags("condense", reading)
-    with folder(0) as home:
-        out = home / "graph.safetensors"
-        run(["data", "convert", os.fspath(name), str(out), *given])
-        return read_graph(out)
+    with _handed_over("name", name, {}) as (graph, home, spoken, ids):
+        out = home / "read.safetensors"
+        run(["data", "convert", graph, str(out), *given], spoken)
+        found = read_graph(out)
+    return found if isinstance(name, (str, os.PathLike)) else replace(found, ids=_own(found.ids, ids))
 
 
 @contextlib.contextmanager
@@ -622,6 +620,14 @@ def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[_H
             yield str(path), home, {str(path): ""}, parts.ids
         except Error as e:
             raise Error(parts.named(str(e))) from None
+
+
+def _own(written: Optional[Sequence[str]], ids: Optional[Sequence[Any]]) -> Optional[list[Any]]:
+    """Return the caller's ids for those in a file, which are strings. Nodes without ids have numbers."""
+    if written is None:
+        return None
+    own = int if ids is None else dict(zip(_names.texts(ids), ids)).__getitem__
+    return [own(i) for i in written]
 
 
 def _config(config: Union[Mapping[str, Any], Path_, None], home: Path, spoken: dict[str, str]) -> list[str]:

@@ -111,7 +111,11 @@ def test_nodes_without_label_and_without_split(arrays):
     small = cgc.condense(**{**arrays, "y": y, "test_mask": None}, nodes=6)
     assert len(small.y) == 6
     with pytest.warns(UserWarning, match="without a split"):
-        cgc.condense(edge_index=arrays["edge_index"], x=arrays["x"], y=arrays["y"], nodes=6)
+        small = cgc.condense(edge_index=arrays["edge_index"], x=arrays["x"], y=arrays["y"], nodes=6, method="cgc")
+    with pytest.warns(UserWarning, match="without a split"):
+        graph = cgc.load_dataset({name: arrays[name] for name in ("edge_index", "x", "y")})
+    assert sorted(small.members_indices) == np.flatnonzero(graph.train_mask).tolist() and graph.test_mask.any()
+    assert graph.edge_index.shape == (2, 120) and graph.ids is None
 
 
 def test_arrays_are_a_graph_of_every_function(arrays):
