@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -23,22 +24,30 @@ const (
 // the actual size.
 func (f *file) pages(group, leaf int) (pq.Pages, error) {
 	about := f.content.Metadata().RowGroups[group].Columns[leaf].MetaData
-	if err := f.checkPages(&about); err != nil {
+	content, err := f.checkPages(&about)
+	if err != nil {
 		return nil, fmt.Errorf("the file is damaged: %w", err)
 	}
-	return f.content.RowGroups()[group].ColumnChunks()[leaf].Pages(), nil
+	chunk := f.content.RowGroups()[group].ColumnChunks()[leaf]
+	if content != nil {
+		return chunk.(*pq.FileColumnChunk).PagesFrom(content), nil
+	}
+	return chunk.Pages(), nil
 }
 
 // checkPages reads the headers of all pages of a chunk. LZ4 blocks are decompressed as well: for a damaged block, the
 // library doubles its buffer until memory runs out.
-func (f *file) checkPages(chunk *pqformat.ColumnMetaData) error {
+//
+// An LZ4 chunk must be read from the content that checkPages returns. If the library decompresses to a new buffer, it
+// uses that buffer only if it is larger than the header says (parquet-go issue 608). So these headers say 0 bytes.
+func (f *file) checkPages(chunk *pqformat.ColumnMetaData) (content joined, err error) {
 	at := chunk.DataPageOffset
 	if chunk.DictionaryPageOffset != 0 {
 		at = chunk.DictionaryPageOffset
 	}
 	end := at + chunk.TotalCompressedSize
 	if at < 0 || end < at || end > f.content.Size() {
-		return fmt.Errorf("pages from byte %d to %d, and it has %d", at, end, f.content.Size())
+		return nil, fmt.Errorf("pages from byte %d to %d, and it has %d", at, end, f.content.Size())
 	}
 	var (
 		protocol thrift.CompactProtocol
@@ -51,26 +60,26 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) error {
 		buffer.Reset(section)
 		var h pqformat.PageHeader
 		if err := thrift.NewDecoder(protocol.NewReader(buffer)).Decode(&h); err != nil { // err names the field
-			return fmt.Errorf("what stands at byte %d is not the header of page %d", at, page)
+			return nil, fmt.Errorf("what stands at byte %d is not the header of page %d", at, page)
 		}
 		read, err := section.Seek(0, io.SeekCurrent)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		header := at
 		at += read - int64(buffer.Buffered())
 		size, claimed := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 		if size < 0 || size > end-at {
-			return fmt.Errorf("page %d at byte %d has %d bytes, must have at most the %d that are left", page, header, size,
+			return nil, fmt.Errorf("page %d at byte %d has %d bytes, must have at most the %d that are left", page, header, size,
 				end-at)
 		}
 		if claimed < 0 || claimed > unpacksTo*size+pageRoom {
-			return fmt.Errorf("page %d at byte %d has %d bytes and says that it unpacks to %d, must have at most %d", page,
+			return nil, fmt.Errorf("page %d at byte %d has %d bytes and says that it unpacks to %d, must have at most %d", page,
 				header,
 				size, claimed, unpacksTo*size+pageRoom)
 		}
 		if n := countOf(&h); n > chunk.NumValues {
-			return fmt.Errorf("page %d at byte %d says that it has %d values, and its column has %d", page, header, n,
+			return nil, fmt.Errorf("page %d at byte %d says that it has %d values, and its column has %d", page, header, n,
 				chunk.NumValues)
 		}
 		if chunk.Codec == pqformat.Lz4Raw {
@@ -81,15 +90,51 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) error {
 				unpacked = make([]byte, claimed)
 			}
 			if _, err := f.handle.ReadAt(packed[:size], at); err != nil {
-				return err
+				return nil, err
 			}
 			if err := unpack(&h, unpacked[:claimed], packed[:size]); err != nil {
-				return fmt.Errorf("page %d at byte %d: %w", page, header, err)
+				return nil, fmt.Errorf("page %d at byte %d: %w", page, header, err)
 			}
+			if content == nil {
+				content = joined{io.NewSectionReader(f.handle, 0, header)}
+			}
+			h.UncompressedPageSize = 0
+			changed, err := thrift.Marshal(&protocol, &h)
+			if err != nil {
+				return nil, err
+			}
+			content = append(content, bytes.NewReader(changed), io.NewSectionReader(f.handle, at, size))
 		}
 		at += size
 	}
-	return nil
+	return content, nil
+}
+
+// joined is the concatenation of its parts.
+type joined []interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (j joined) ReadAt(p []byte, at int64) (n int, err error) {
+	for _, part := range j {
+		if n == len(p) {
+			return n, nil
+		}
+		if at < part.Size() {
+			read, err := part.ReadAt(p[n:], at)
+			if n += read; err != nil && err != io.EOF {
+				return n, err
+			}
+			at = part.Size()
+		}
+		at -= part.Size()
+	}
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // countOf returns the number of values of a data page, or 0 for any other page.
@@ -116,11 +161,12 @@ func unpack(h *pqformat.PageHeader, dst, src []byte) error {
 		}
 		dst, src = dst[levels:], src[levels:]
 	}
-	if len(src) == 0 {
-		return nil
-	}
-	if _, err := lz4.UncompressBlock(src, dst); err != nil {
+	n, err := lz4.UncompressBlock(src, dst)
+	if err != nil {
 		return errors.New("a block that is not LZ4")
+	}
+	if n != len(dst) {
+		return fmt.Errorf("its LZ4 block has %d bytes when decompressed, must have the %d of its header", n, len(dst))
 	}
 	return nil
 }

@@ -2,7 +2,10 @@ package parquet_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +13,7 @@ import (
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	pqformat "github.com/parquet-go/parquet-go/format"
 
@@ -62,8 +66,50 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// TestIntegers checks ids of any integer width. Sources and targets of edges may then be floats, as pandas writes them
-// in a column with nulls.
+// TestCompressions reads the same 1,000 nodes from files of every compression, with both versions of pages.
+func TestCompressions(t *testing.T) {
+	type node struct {
+		ID    string  `parquet:"id"`
+		Label string  `parquet:"label,dict"`
+		F0    float64 `parquet:"f0,optional"`
+		F1    float64 `parquet:"f1,dict"`
+	}
+	type edge struct {
+		Source string `parquet:"source"`
+		Target string `parquet:"target,optional"`
+	}
+	const n = 1000
+	random := rand.New(rand.NewPCG(1, 2))
+	var nodes []node
+	var edges []edge
+	var want []float32
+	for i := range n {
+		row := node{fmt.Sprint("u", i), []string{"a", "b"}[i%2], random.NormFloat64(), float64(i % 7)}
+		nodes = append(nodes, row)
+		edges = append(edges, edge{row.ID, fmt.Sprint("u", (i+2)%n)})
+		want = append(want, float32(row.F0), float32(row.F1))
+	}
+	for _, codec := range []compress.Codec{
+		&pq.Uncompressed, &pq.Snappy, &pq.Zstd, &pq.Gzip, &pq.Lz4Raw, &pq.Brotli,
+	} {
+		for version := 1; version <= 2; version++ {
+			dir, about := t.TempDir(), fmt.Sprint(codec, ", pages of version ", version)
+			options := []pq.WriterOption{pq.Compression(codec), pq.DataPageVersion(version)}
+			mattest.OK(t, pq.WriteFile(filepath.Join(dir, "nodes.parquet"), nodes, options...))
+			mattest.OK(t, pq.WriteFile(filepath.Join(dir, "edges.parquet"), edges, options...))
+			g, err := open(t.Context(), dir)
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", about, err)
+			case g.Edges() != n || !slices.Equal(g.X.(*mat.Dense).Data, want):
+				t.Errorf("%s: %d edges, features %v", about, g.Edges(), g.X.(*mat.Dense).Data[:8])
+			}
+		}
+	}
+}
+
+// TestIntegers checks ids of any integer width. The ends of edges may then be floats, as pandas writes them in a column
+// with nulls.
 func TestIntegers(t *testing.T) {
 	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "integers")))
 	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) || g.ClassNames != nil ||
@@ -102,10 +148,10 @@ func TestRefuses(t *testing.T) {
 }
 
 // damaged is a copy of a folder of testdata with one file changed.
-func damaged(t *testing.T, name string, change func(content []byte) []byte) string {
+func damaged(t *testing.T, folder, name string, change func(content []byte) []byte) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "own")
-	mattest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "pyarrow-lists"))))
+	mattest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", folder))))
 	file := filepath.Join(dir, name)
 	content, err := os.ReadFile(file)
 	if err == nil {
@@ -119,16 +165,16 @@ func damaged(t *testing.T, name string, change func(content []byte) []byte) stri
 
 // TestDamaged checks that files that are truncated, changed in one byte or missing give an error or a valid graph.
 func TestDamaged(t *testing.T) {
-	cut := damaged(t, "edges.parquet", func(b []byte) []byte { return b[:len(b)/2] })
+	cut := damaged(t, "pyarrow-lists", "edges.parquet", func(b []byte) []byte { return b[:len(b)/2] })
 	if _, err := open(t.Context(), cut); err == nil ||
 		!strings.Contains(err.Error(), "own/edges.parquet: not a whole Parquet file: ") {
 		t.Errorf("a file that is cut: %v", err)
 	}
-	missing := damaged(t, "edges.parquet", func(b []byte) []byte { return b })
+	missing := damaged(t, "pyarrow-lists", "edges.parquet", func(b []byte) []byte { return b })
 	mattest.OK(t, os.Remove(filepath.Join(missing, "edges.parquet")))
 	mattest.Fails(t, "edges.parquet: there is no such file")(open(t.Context(), missing))
 	var whole []byte
-	dir := damaged(t, "nodes.parquet", func(b []byte) []byte { whole = b; return b })
+	dir := damaged(t, "pyarrow-lists", "nodes.parquet", func(b []byte) []byte { whole = b; return b })
 	wrong, size := 0, len(whole)
 	for at := 0; at < size; at += 29 {
 		changed := slices.Clone(whole)
@@ -282,16 +328,21 @@ func TestPagesClaim(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(h *pqformat.PageHeader)
 		want   string
+		folder string
 	}{
-		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "it unpacks to 2000000000, must"},
-		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2e9 }, "has 2000000000 bytes, must have at most"},
+		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "it unpacks to 2000000000, must", ""},
+		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2e9 }, "has 2000000000 bytes, must have at", ""},
+		"LZ4": {
+			func(h *pqformat.PageHeader) { h.UncompressedPageSize++ },
+			"its LZ4 block has 50 bytes when decompressed, must have the 51 of its header", "pyarrow-encodings",
+		},
 		"values": {func(h *pqformat.PageHeader) {
 			h.DictionaryPageHeader.Valid = false
 			h.Type, h.DataPageHeader.Valid = pqformat.DataPage, true
 			h.DataPageHeader.V.NumValues = 2_000_000_000
-		}, "says that it has 2000000000 values, and its column has "},
+		}, "says that it has 2000000000 values, and its column has ", ""},
 	} {
-		dir := damaged(t, "nodes.parquet", func(content []byte) []byte {
+		dir := damaged(t, cmp.Or(c.folder, "pyarrow-lists"), "nodes.parquet", func(content []byte) []byte {
 			var protocol thrift.CompactProtocol
 			var h pqformat.PageHeader
 			const first = 4 // after the magic number
@@ -304,7 +355,7 @@ func TestPagesClaim(t *testing.T) {
 			return slices.Concat(content[:first], changed.Bytes(), rest)
 		})
 		_, err := open(t.Context(), dir)
-		const where = "own/nodes.parquet: column id: the file is damaged: page 0 at byte 4 "
+		const where = "own/nodes.parquet: column id: the file is damaged: page 0 at byte 4"
 		if err == nil || !strings.Contains(err.Error(), where) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
