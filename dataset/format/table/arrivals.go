@@ -57,7 +57,7 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := findEnds(t)
+	e, notes, err := findEnds(t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,5 +87,5 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 		rows[i] = int32(count + i)
 	}
 	a.Edges = adj.Select(rows)
-	return a, c.indexNotes(p.Nodes), nil
+	return a, append(c.indexNotes(p.Nodes), notes...), nil
 }

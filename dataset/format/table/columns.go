@@ -99,15 +99,27 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 	return notes
 }
 
-// findEnds finds the columns of a table of edges. Other columns are not read.
-func findEnds(t Table) (e ends, err error) {
+// findEnds finds the columns of a table of edges. Other columns are not read, and a note lists them.
+func findEnds(t Table) (e ends, notes []string, err error) {
 	header := t.Header()
 	e = ends{
 		source: content.Column(header, sourceNames), target: content.Column(header, targetNames),
 		weight: content.Column(header, weightNames),
 	}
 	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
-		return e, t.Fail(-1, err)
+		return e, nil, t.Fail(-1, err)
 	}
-	return e, nil
+	var left []string
+	for i, name := range header {
+		if i != e.source && i != e.target && i != e.weight && !content.IsIndex(header, i) {
+			left = append(left, name)
+		}
+	}
+	if len(left) > 0 {
+		notes = []string{fmt.Sprintf("%s: columns that are not read: %.200s", t.File(), strings.Join(left, ", "))}
+		if e.weight < 0 {
+			notes[0] += " (edge weights must be in a column called weight)"
+		}
+	}
+	return e, notes, nil
 }

@@ -150,7 +150,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 	if err != nil {
 		return nil, nil, err
 	}
-	ends, err := findEnds(edges)
+	ends, more, err := findEnds(edges)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,7 +160,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 	s.Weighted, s.Files = ends.weight >= 0, map[string]string{"edges": edges.File()}
 	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error { return n.edges(ctx, edges, ends, add) }
 	s.Size = p.Nodes.Bytes()*2 + edges.Bytes()
-	return s, notes, nil
+	return s, append(notes, more...), nil
 }
 
 // Each calls use for the items that next returns, numbered from 0, from several goroutines, until next returns false or

@@ -75,9 +75,7 @@ func open(path string) (f *folder, err error) {
 	}
 	f.pair = table.Pair{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: f.nodes}
 	f.pair.Edges = func(context.Context) (_ table.Table, err error) {
-		if f.edges, err = openTable(path, edgesFile); err == nil {
-			err = f.edges.check()
-		}
+		f.edges, err = openTable(path, edgesFile)
 		return f.edges, err
 	}
 	meta := f.nodes.metadata()

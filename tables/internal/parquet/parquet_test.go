@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -106,6 +107,30 @@ func TestCompressions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestUnreadColumns checks that columns of edges that are not read may have any type, and that the others are checked.
+func TestUnreadColumns(t *testing.T) {
+	type edge struct {
+		Source string    `parquet:"source"`
+		Target string    `parquet:"target"`
+		When   time.Time `parquet:"ts,timestamp"`
+	}
+	type since struct {
+		Source time.Time `parquet:"source,timestamp"`
+		Target string    `parquet:"target"`
+	}
+	dir := filepath.Join(t.TempDir(), "own")
+	mattest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "polars"))))
+	edges := filepath.Join(dir, "edges.parquet")
+	mattest.OK(t, pq.WriteFile(edges, []edge{{"ann", "bob", time.Unix(0, 0)}}))
+	g, notes, err := (parquet.Format{}).Read(t.Context(), dir)
+	mattest.OK(t, err)
+	if want := "edges.parquet: columns that are not read: ts"; g.Edges() != 1 || !strings.Contains(notes[0], want) {
+		t.Errorf("%d edges, notes %q, want %q", g.Edges(), notes, want)
+	}
+	mattest.OK(t, pq.WriteFile(edges, []since{{time.Unix(0, 0), "bob"}}))
+	mattest.Fails(t, "own/edges.parquet: column source holds times, must hold numbers, text")(open(t.Context(), dir))
 }
 
 // TestIntegers checks ids of any integer width. The ends of edges may then be floats, as pandas writes them in a column

@@ -82,7 +82,7 @@ func (r *rows) open() error {
 			}
 			c, err := newColumn(about)
 			if err != nil {
-				return err
+				return failed(r.file.path, fmt.Errorf("column %s %w", r.table.header[i], err))
 			}
 			if c.pages, err = r.file.pages(r.group, c.leaf); err != nil {
 				return failed(r.file.path, fmt.Errorf("column %s: %w", r.table.header[i], err))

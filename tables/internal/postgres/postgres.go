@@ -153,12 +153,11 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 		}
 		return nil, t.Fail(-1, errors.New("it gives no rows, expected a select"))
 	}
-	setters := make([]setter, len(fields))
+	setters, unsupported := make([]setter, len(fields)), make([]error, len(fields))
 	for i, f := range fields {
 		t.Columns = append(t.Columns, f.Name)
 		if setters[i], err = newSetter(d.connection.TypeMap(), f); err != nil {
-			rows.Close()
-			return nil, t.Fail(-1, fmt.Errorf("column %s %w", f.Name, err))
+			unsupported[i] = t.Fail(-1, fmt.Errorf("column %s %w", f.Name, err))
 		}
 	}
 	if err := t.Check(); err != nil {
@@ -167,6 +166,11 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 	}
 	read := 0
 	t.Next = func(cells []table.Cell) error {
+		for i, err := range unsupported {
+			if err != nil && t.Reads(i) {
+				return err
+			}
+		}
 		if !rows.Next() {
 			if err := rows.Err(); err != nil {
 				return fail(read, err)
@@ -175,7 +179,7 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 		}
 		read++
 		for i, raw := range rows.RawValues() {
-			if cells[i].Kind = table.Null; raw == nil {
+			if cells[i].Kind = table.Null; raw == nil || !t.Reads(i) {
 				continue
 			}
 			if err := setters[i](raw, &cells[i]); err != nil {

@@ -115,7 +115,7 @@ func testArrays(t *testing.T, s *server) {
 		t.Errorf("ids %q, labels %v, features %+v", g.IDs, g.Y, g.X)
 	}
 	g, err = open(t.Context(), s.address("postgres"), "table uuids",
-		"select a.id as source, b.id as target from uuids a, uuids b where a.label and not b.label")
+		"select a.id as source, b.id as target, now() as ts from uuids a, uuids b where a.label and not b.label")
 	if err != nil {
 		t.Fatal(err)
 	}

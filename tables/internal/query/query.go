@@ -20,6 +20,8 @@ type Table struct {
 	Columns []string
 	// Next sets the cells of the next row, or returns io.EOF.
 	Next func(cells []table.Cell) error
+
+	only []int // the columns that are read; nil means all
 }
 
 // New returns a result without rows, and its query. An empty query means all rows of the table called name.
@@ -66,8 +68,12 @@ func (t *Table) Bytes() int64 { return 0 }
 // Most returns 0: the number of rows is unknown until the last one is read.
 func (t *Table) Most() (int64, error) { return 0, nil }
 
-// Runs calls use with the only reader. A second call reads nothing.
-func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
+// Reads reports whether Next must set the cell of column i.
+func (t *Table) Reads(i int) bool { return t.only == nil || slices.Contains(t.only, i) }
+
+// Runs calls use with the one reader. A second call reads nothing.
+func (t *Table) Runs(ctx context.Context, columns []int, use func(run int, r table.Rows) error) error {
+	t.only = columns
 	return use(0, &rows{Table: t, ctx: ctx, cells: make([]table.Cell, len(t.Columns))})
 }
 

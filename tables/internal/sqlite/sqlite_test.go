@@ -95,10 +95,12 @@ const (
 	two   = "insert into nodes values (10, 'a', 'train', 1), (9, 'b', 'train', '2.5')"
 )
 
-// TestNumbers checks that integer ids are ordered by value, and that views and tables in write-ahead mode are read.
+// TestNumbers checks that integer ids are ordered by value, that views and tables in write-ahead mode are read, and that
+// a column of times among the edges is not.
 func TestNumbers(t *testing.T) {
-	path := made(t, "pragma journal_mode = wal", "create table n (id, label, x)", edges,
-		"insert into n values (10, 1, true), (9, 2, 2.5)", "insert into edges values ('9', 10.0)",
+	path := made(t, "pragma journal_mode = wal", "create table n (id, label, x)",
+		"create table edges (source, target, ts timestamp)", "insert into n values (10, 1, true), (9, 2, 2.5)",
+		"insert into edges values ('9', 10.0, '2026-01-02 03:04:05')",
 		"create view nodes as select id, label, case id when 10 then 'train' end as split, x from n")
 	g := mattest.Must(open(t.Context(), path, "", ""))
 	if !slices.Equal(g.IDs, []string{"9", "10"}) || g.Edges() != 1 || !slices.Equal(g.Y, []int32{1, 0}) ||

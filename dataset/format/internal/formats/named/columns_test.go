@@ -77,6 +77,21 @@ func TestIndexColumns(t *testing.T) {
 	}
 }
 
+// TestUnreadColumns checks that a note lists the columns of edges that are not read.
+func TestUnreadColumns(t *testing.T) {
+	const rows = "id,label,split,f\na,x,train,1\nb,y,test,2\n"
+	for edges, want := range map[string]string{
+		"source,amount,target,ts\na,2.5,b,monday\n": "edges.csv: columns that are not read: amount, ts (edge weights must " +
+			"be in a column called weight)",
+		"source,target,weight,ts\na,b,2.5,monday\n": "edges.csv: columns that are not read: ts",
+	} {
+		_, _, notes := opened(t, folder(rows, edges))
+		if len(notes) != 1 || !strings.HasSuffix(notes[0], want) {
+			t.Errorf("%q: notes %q, want %q", edges, notes, want)
+		}
+	}
+}
+
 // TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.
 func TestSeparators(t *testing.T) {
 	nodes, edges := "id,label,split,f,g\na,x,train,1,3\n\"b\",y,test,2,\"4\"\n", "source,target\na,\"b\"\n"
