@@ -41,7 +41,7 @@ func Missing(header []string, names [][]string, places ...int) error {
 		hint = " (" + hint + ")"
 	}
 	switch {
-	case len(header) == 1:
+	case len(header) == 1 && strings.ContainsAny(header[0], "|: "):
 		hint += "; fields must be separated by commas, semicolons or tabs"
 	case header[0] == "" && slices.Contains(missing, idNames[0]):
 		hint += "; if the first column, which has no name, holds the ids, call it id"

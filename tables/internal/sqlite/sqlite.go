@@ -2,6 +2,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver
@@ -128,6 +130,7 @@ func plain(err error) error {
 
 // table starts the query for a table, or the given query. The caller closes rows.
 func (d *database) table(ctx context.Context, name, question string) (*query.Table, *sql.Rows, error) {
+	given := question != ""
 	t, question := query.New(d.path, name, question)
 	fail := func(err error) (*query.Table, *sql.Rows, error) {
 		if ctx.Err() != nil {
@@ -137,7 +140,11 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 	}
 	rows, err := d.in.QueryContext(ctx, question)
 	if err != nil {
-		return fail(plain(err))
+		err = plain(err)
+		if !given {
+			err = cmp.Or(d.missing(ctx, name), err)
+		}
+		return fail(err)
 	}
 	if t.Columns, err = rows.Columns(); err == nil {
 		err = t.Check()
@@ -175,6 +182,17 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 		return nil
 	}
 	return t, rows, nil
+}
+
+// missing returns an error if there is no table or view called name. It lists those of the file.
+func (d *database) missing(ctx context.Context, name string) error {
+	var all string
+	err := d.in.QueryRowContext(ctx, "select coalesce(group_concat(name, ', '), 'none') from (select name from "+
+		"sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name)").Scan(&all)
+	if err != nil || slices.Contains(strings.Split(strings.ToLower(all), ", "), name) {
+		return nil
+	}
+	return fmt.Errorf("there is no such table, the tables are %.200s: select the %s with --%s-sql", all, name, name)
 }
 
 // set sets a cell to a value of the driver. It returns false for a value that graphs do not support.

@@ -95,8 +95,8 @@ const (
 	two   = "insert into nodes values (10, 'a', 'train', 1), (9, 'b', 'train', '2.5')"
 )
 
-// TestNumbers checks that integer ids are ordered by value, that views and tables in write-ahead mode are read, and that
-// a column of times among the edges is not.
+// TestNumbers checks that integer ids are ordered by value, that views and tables in write-ahead mode are read, and
+// that a column of times among the edges is not.
 func TestNumbers(t *testing.T) {
 	path := made(t, "pragma journal_mode = wal", "create table n (id, label, x)",
 		"create table edges (source, target, ts timestamp)", "insert into n values (10, 1, true), (9, 2, 2.5)",
@@ -131,8 +131,13 @@ func TestRefuses(t *testing.T) {
 		nodes, edges string
 		want         string
 	}{
-		{[]string{edges}, "", "", ".base, table nodes: SQLite says: no such table: nodes"},
-		{[]string{nodes, two}, "", "", ".base, table edges: SQLite says: no such table: edges"},
+		{[]string{edges}, "", "", "table nodes: there is no such table, the tables are edges: select the nodes with --nodes"},
+		{[]string{nodes, two}, "", "", "table edges: there is no such table, the tables are nodes: select the edges"},
+		{[]string{"create table accounts (id)", "create view tx as select 1", "create index i on accounts (id)"}, "", "",
+			"table nodes: there is no such table, the tables are accounts, tx: select"},
+		{[]string{"pragma user_version = 1"}, "", "", "table nodes: there is no such table, the tables are none"},
+		{good, "select * from nodes; select 1", "", `the columns are "1" (id may also be called node_id or node, label may ` +
+			"also be called class or y or target)\n"},
 		{[]string{nodes, edges}, "", "", ".base, table nodes: the table has no rows, must have at least 1 node"},
 		{add("nodes values (null, 'a', null, 1)"), "", "", "table nodes: row 3: the id is null"},
 		{add("nodes values ('10', 'a', null, 1)"), "", "", `row 3: the id "10" is there twice, first in row 1`},
@@ -150,7 +155,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		path := made(t, c.statements...)
 		before := mattest.Must(os.ReadFile(path))
-		if _, err := open(t.Context(), path, c.nodes, c.edges); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := open(t.Context(), path, c.nodes, c.edges); err == nil || !strings.Contains(err.Error()+"\n", c.want) {
 			t.Errorf("%q, %q: %v, want %s", c.nodes, c.edges, err, c.want)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
