@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	pqformat "github.com/parquet-go/parquet-go/format"
 
 	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
 // column reads a column of a row group.
@@ -30,9 +32,9 @@ type column struct {
 	held   []pq.Value // values that were read but not used yet
 }
 
-// newColumn returns a reader for the type of a column. It is an error if graphs do not support that type.
-func newColumn(about *pq.Column) (*column, error) {
-	leaf := about
+// newColumn returns a reader for the type of column i. It is an error if graphs do not support that type.
+func (f *file) newColumn(i int) (*column, error) {
+	leaf := f.columns[i]
 	for !leaf.Leaf() {
 		if len(leaf.Columns()) != 1 {
 			return nil, errors.New("holds records, must hold numbers, text or lists of numbers")
@@ -46,9 +48,27 @@ func newColumn(about *pq.Column) (*column, error) {
 	if c.list && leaf.Optional() {
 		c.element = c.most - 1
 	}
+	if leaf.Type().Kind() == pq.FixedLenByteArray && f.isHalf(c.leaf) {
+		c.set = half
+		return c, nil
+	}
 	var err error
 	c.set, c.keeps, err = setter(leaf.Type())
 	return c, err
+}
+
+// isHalf reports whether a column holds floats of 16 bits, of which the library shows only the bytes.
+func (f *file) isHalf(leaf int) bool {
+	for _, e := range f.content.Metadata().Schema {
+		if e.Type.Valid { // not a group
+			if leaf == 0 {
+				_, is := e.LogicalType.Value.(*pqformat.Float16Type)
+				return is && e.TypeLength.V == 2
+			}
+			leaf--
+		}
+	}
+	return false
 }
 
 // release releases the memory of the page, unless cells refer to it.
@@ -178,6 +198,13 @@ func setter(t pq.Type) (set func(v *pq.Value, cell *table.Cell), keeps bool, err
 		return nil, false, wrong("times")
 	}
 	return nil, false, wrong("bytes")
+}
+
+// half sets a cell to a number of 16 bits.
+func half(v *pq.Value, cell *table.Cell) {
+	var number [1]float32
+	kernel.WidenFloat16(number[:], []uint16{binary.LittleEndian.Uint16(v.ByteArray())})
+	cell.Kind, cell.Float = table.Float, float64(number[0])
 }
 
 // unsigned returns a setter for unsigned integers.

@@ -75,12 +75,12 @@ func (r *rows) release() {
 func (r *rows) open() error {
 	return safely(func() error {
 		r.cells = make([]table.Cell, len(r.file.columns))
-		for i, about := range r.file.columns {
+		for i := range r.file.columns {
 			if r.only != nil && !slices.Contains(r.only, i) {
 				r.columns = append(r.columns, nil)
 				continue
 			}
-			c, err := newColumn(about)
+			c, err := r.file.newColumn(i)
 			if err != nil {
 				return failed(r.file.path, fmt.Errorf("column %s %w", r.table.header[i], err))
 			}

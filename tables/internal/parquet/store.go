@@ -82,7 +82,7 @@ func (v *values) count() int { return len(v.texts) + len(v.wholes) + len(v.reals
 
 // add adds the values of a column of a row group.
 func (v *values) add(f *file, i, number int) error {
-	c, err := newColumn(f.columns[i])
+	c, err := f.newColumn(i)
 	if err != nil {
 		return err
 	}

@@ -144,9 +144,9 @@ func (t *parts) chooseColumns() error {
 // check returns an error if a column has a type that graphs do not support.
 func (t *parts) check() error {
 	for _, f := range t.files {
-		for i, about := range f.columns {
+		for i := range f.columns {
 			err := safely(func() error {
-				c, err := newColumn(about)
+				c, err := f.newColumn(i)
 				if err == nil && c.list && c.keeps {
 					err = errors.New("holds lists of texts, must hold numbers, text or lists of numbers")
 				}

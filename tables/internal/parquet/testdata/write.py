@@ -89,6 +89,7 @@ pq.write_table(pa.table({
     "id": pa.array([40, 7, 3_000_000_000], pa.uint32()), "label": pa.array([1, 2, 1], pa.int8()),
     "split": ["train", "train", "test"], "a": pa.array([True, False, True]), "b": pa.array([1, 2, 3], pa.uint16()),
     "c": pa.array([decimal.Decimal("-1.5"), decimal.Decimal("0.25"), decimal.Decimal("7")], pa.decimal128(5, 2)),
+    "d": pa.array(np.array([0.5, -2, 65504], np.float16)),
 }), out / "nodes.parquet", store_decimal_as_integer=True)  # fmt: skip
 pq.write_table(pa.table({"source": [40.0, 7.0], "target": pa.array([7, 3_000_000_000], pa.int64())}),
                out / "edges.parquet")  # fmt: skip
