@@ -3,6 +3,7 @@
 package content
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"regexp"
@@ -21,6 +22,14 @@ func Label(node, label int64) (int32, error) {
 			label, node, graph.MaxClasses-1, graph.Unlabelled)
 	}
 	return int32(label), nil
+}
+
+// BOM is the byte order mark with which some programs begin text in UTF-8.
+const BOM = "\xef\xbb\xbf"
+
+// IsUTF16 reports whether text begins with a byte order mark of UTF-16.
+func IsUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 }
 
 // missing holds the usual spellings of a missing value, in lower case.

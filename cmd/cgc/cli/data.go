@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
@@ -200,12 +202,14 @@ func (c *command) reading() (words []string) {
 // readIDs reads a file with an id on each line, or a .csv table with the ids in its first column. A header in the first
 // line (id, node_id or node) is skipped.
 func readIDs(path string) (ids []string, err error) {
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	table := csv.NewReader(file)
+	if content.IsUTF16(text) {
+		return nil, fmt.Errorf("%s: the file is UTF-16 text, must be UTF-8: save it as UTF-8", path)
+	}
+	table := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte(content.BOM))))
 	table.FieldsPerRecord = -1
 	rows, err := table.ReadAll()
 	if err != nil {

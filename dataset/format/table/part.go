@@ -66,8 +66,10 @@ func (p *part) add(cells []Cell) error {
 		return p.fail("the id is %v", &cells[p.id])
 	case len(id) == 0:
 		return p.fail("the id is empty")
-	case !utf8.Valid(id) || !utf8.Valid(label):
-		return p.fail("the id or the label is not UTF-8 text")
+	case !utf8.Valid(id):
+		return p.fail("column %s: %.50q is not UTF-8 text: save the table as UTF-8", p.named(p.id), id)
+	case !utf8.Valid(label):
+		return p.fail("column %s: %.50q is not UTF-8 text: save the table as UTF-8", p.named(p.label), label)
 	}
 	node := int32(len(p.ends))
 	if p.text = text; cells[p.id].Kind == Text {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Reader reads the records of a block.
@@ -135,7 +136,7 @@ func separator(data []byte) byte {
 
 // begin returns a Reader of a file that begins with data.
 func begin(file string, data []byte) *Reader {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = bytes.TrimPrefix(data, []byte(content.BOM))
 	return &Reader{file: file, data: data, next: 1, comma: separator(bytes.TrimLeft(data, "\r\n"))}
 }
 
@@ -143,6 +144,9 @@ func begin(file string, data []byte) *Reader {
 func (r *Reader) header(fields [][]byte, err error) (names []string, _ error) {
 	if err == io.EOF {
 		err = r.fail("the file is empty, must begin with a header")
+	}
+	if len(fields) > 0 && content.IsUTF16(fields[0]) {
+		err = r.fail("the file is UTF-16 text, must be UTF-8: save it as UTF-8")
 	}
 	for _, f := range fields {
 		if slices.Contains(names, string(f)) && err == nil {

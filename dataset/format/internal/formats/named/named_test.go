@@ -112,7 +112,10 @@ func TestRefuses(t *testing.T) {
 		{nodes, "", "edges.csv: the file is empty, must begin with a header"},
 		{nodes, "source,source\n", `edges.csv:1: the header has the column "source" twice`},
 		{"", edges, "nodes.csv: the file is empty, must begin with a header"},
-		{nodes + "\xff,x,,1\n", edges, "nodes.csv:4: the id or the label is not UTF-8"},
+		{nodes + "\xff,x,,1\n", edges, `nodes.csv:4: column id: "\xff" is not UTF-8 text: save the table as UTF-8`},
+		{nodes + "c,caf\xe9,,1\n", edges, `nodes.csv:4: column label: "caf\xe9" is not UTF-8 text: save`},
+		{"\xff\xfei\x00d\x00,\x00", edges, "nodes.csv:1: the file is UTF-16 text, must be UTF-8: save it as UTF-8"},
+		{"\xfe\xff\x00i\x00d\x00,", edges, "nodes.csv:1: the file is UTF-16 text"},
 		{"id,label,split,f\na,x,test,1\nb,y,test,1\n", edges, "nodes.csv: the training split is empty"},
 	} {
 		fixture.Refuses(t, folder(c.nodes, c.edges), c.want)
