@@ -104,6 +104,8 @@ func flagMistake(cmd *cobra.Command, err error) error {
 		value   *pflag.InvalidValueError
 	)
 	switch {
+	case errors.As(err, &unknown) && cmd.HasSubCommands() && cmd.Flags().NArg() > 0:
+		return unknownCommand(cmd, cmd.Flags().Arg(0)) // the flag may be one of the command that is meant
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		return unknownFlag(cmd, "-"+unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):
