@@ -3,10 +3,14 @@ package format
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/spelling"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -61,24 +65,73 @@ type UnrecognisedError struct {
 	Folder bool
 }
 
-// Error lists the files and folders that the formats expect.
+// Error lists what a folder holds, and the files and folders that the formats expect. If a format expects a file that
+// the folder holds, perhaps under a similar name, Error lists only such formats.
 func (e *UnrecognisedError) Error() string {
-	var folders, files []string
+	var folders, files, near, wrong []string
+	held := namesIn(e.Path)
 	each(func(_ string, f Format) {
 		d := f.Describe()
 		if d.Folder != "" {
-			folders = append(folders, fmt.Sprintf("%s (%s)", d.Folder, d.Title))
+			what := fmt.Sprintf("%s (%s)", d.Folder, d.Title)
+			folders = append(folders, what)
+			found, renamed := match(held, d.Folder)
+			if wrong = append(wrong, renamed...); found {
+				near = append(near, what)
+			}
 		}
 		if d.File != "" {
 			files = append(files, fmt.Sprintf("%s (%s)", d.File, d.Title))
 		}
 	})
 	if e.Folder {
-		return fmt.Sprintf("folder %s holds no graph: expected %s, or the file of one graph: %s",
-			e.Path, strings.Join(folders, ", "), strings.Join(files, ", "))
+		holds := "it is empty"
+		if len(held) > 0 {
+			holds = fmt.Sprintf("it holds %.200q", strings.Join(held, ", "))
+		}
+		slices.Sort(wrong)
+		for _, renamed := range slices.Compact(wrong) {
+			holds += "; " + renamed
+		}
+		if len(near) > 0 {
+			return fmt.Sprintf("folder %s holds no graph: %s; expected %s", e.Path, holds, strings.Join(near, ", "))
+		}
+		return fmt.Sprintf("folder %s holds no graph: %s; expected %s, or the file of one graph: %s",
+			e.Path, holds, strings.Join(folders, ", "), strings.Join(files, ", "))
 	}
 	return fmt.Sprintf("the format of %s is not recognised: expected %s, or a folder",
 		e.Path, strings.Join(files, ", "))
+}
+
+// namesIn returns the names of the files and folders in a folder, sorted, at most 1000. An unreadable folder counts as
+// empty.
+func namesIn(folder string) (names []string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries[:min(len(entries), 1000)] {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// fileName matches a file name in Description.Folder.
+var fileName = regexp.MustCompile(`[\w/]+\.\w+`)
+
+// match reports whether the names in a folder contain a file that a format expects, also under a similar name, such as
+// Nodes.csv, node.csv, nodes.tsv or nodes.csv.zst for nodes.csv. renamed has a sentence for each similar name.
+func match(held []string, expected string) (found bool, renamed []string) {
+	for _, file := range fileName.FindAllString(expected, -1) {
+		if slices.Contains(held, file) || slices.Contains(held, file+".gz") {
+			found = true
+			continue
+		}
+		for _, name := range held {
+			if lower := strings.ToLower(name); strings.HasPrefix(lower, file) || spelling.Distance(lower, file) <= 1 {
+				found = true
+				renamed = append(renamed, fmt.Sprintf("%.50q must be %s", name, file))
+			}
+		}
+	}
+	return found, renamed
 }
 
 // SeveralError is the error for a folder that holds the files of several graphs.

@@ -109,6 +109,31 @@ func TestErrorsListTheFormats(t *testing.T) {
 	}
 }
 
+// TestErrorsListTheFolder checks that the error for a folder lists its files, similar names, and the formats with such
+// files.
+func TestErrorsListTheFolder(t *testing.T) {
+	const few = "; expected edges.csv and target.csv, or out1_graph_edges.txt and out1_node_feature_label.txt (MUSAE, " +
+		"Karate Club and Geom-GCN), nodes.csv and edges.csv (text with names), edges.csv and labels.csv (text)"
+	const all = "; expected processed/data.pt (torch.save), "
+	for files, want := range map[string]string{
+		"":                       "it is empty" + all,
+		"accounts.csv":           `it holds "accounts.csv"` + all,
+		"edges.csv":              `it holds "edges.csv"` + few,
+		"accounts.csv edges.csv": `it holds "accounts.csv, edges.csv"` + few,
+		"Nodes.csv edges.csv.gz": `it holds "Nodes.csv, edges.csv.gz"; "Nodes.csv" must be nodes.csv` + few,
+		"edges.csv nodes.tsv":    `"nodes.tsv" must be nodes.csv` + few,
+		"edge.csv nodes.csv.zst": `"edge.csv" must be edges.csv; "nodes.csv.zst" must be nodes.csv` + few,
+	} {
+		dir := t.TempDir()
+		for _, file := range strings.Fields(files) {
+			fixture.OK(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
+		}
+		_, err := dataset.Options{}.Open(t.Context(), dir)
+		fixture.Says(t, err, "folder "+dir+" holds no graph: ")
+		fixture.Says(t, err, want)
+	}
+}
+
 // TestEarlierNames checks that formats that became one format are found by their earlier names.
 func TestEarlierNames(t *testing.T) {
 	for _, name := range []string{"pyg", "PyG", "scipy"} {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
@@ -33,7 +34,8 @@ func (Format) Recognise(path string) format.Certainty {
 	switch {
 	case edges && labels:
 		return format.Likely
-	case edges || labels:
+	case labels || edges && (csvfile.Exists(csvfile.Path(path, "features")) ||
+		csvfile.Exists(filepath.Join(path, "features.npy"))): // edges.csv is also a file of other formats
 		return format.Possible
 	}
 	return format.No
