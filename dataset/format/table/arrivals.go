@@ -38,7 +38,7 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	if a.X, err = n.matrix(ctx); err != nil {
 		return nil, nil, err
 	}
-	n.at, n.among = ids.NewTable(math.MaxInt64), n.Name()+" or among the known nodes"
+	n.at, n.among, n.old = ids.NewTable(math.MaxInt64), n.Name()+" or among the known nodes", int32(count)
 	for i := range count {
 		name := strconv.Itoa(i)
 		if known != nil {
@@ -64,11 +64,6 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	var all graph.Edges
 	var adding sync.Mutex
 	err = n.edges(ctx, t, e, func(e graph.Edges) error {
-		for k, from := range e.From {
-			if to := e.To[k]; max(from, to) < int32(count) {
-				return format.Wrong(t.File(), "an edge joins two known nodes, %d and %d: one must be new", from, to)
-			}
-		}
 		adding.Lock()
 		defer adding.Unlock()
 		all.From, all.To = append(all.From, e.From...), append(all.To, e.To...)

@@ -110,6 +110,9 @@ func (p *ends) find() error {
 				p.found[2*i+j] = p.nodes.order[v]
 			}
 		}
+		if from, to := p.found[2*i], p.found[2*i+1]; max(from, to) < p.nodes.old {
+			return p.fail(at, "an edge joins two known nodes, %.50q and %.50q: one must be new", p.names[2*i], p.names[2*i+1])
+		}
 		p.From, p.To = append(p.From, p.found[2*i]), append(p.To, p.found[2*i+1])
 	}
 	p.names, p.places, p.numbers = p.names[:0], p.places[:0], p.numbers[:0]

@@ -40,7 +40,8 @@ type nodes struct {
 	ids       []string    // if held
 	x         [][]float32 // the features of each run, if held
 	order     []int32     // the node of each row; nil means that row i is node i
-	among     string      // where the ends of edges must be found, in errors: the name of the table
+	old       int32       // an edge must not join two nodes below it
+	among     string      // what an end of an edge must be an id in: the name of the table
 
 	whole, odd int    // the number of ids that are integers, and the first node whose id is not
 	oddID      string // the id of that node
