@@ -231,6 +231,9 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if flags.lossless > 0 {
+		j.progress.note("this is for the most nodes that --lossless may choose: it chooses while it condenses")
+	}
 	opened := peakRSS() // reading may need more memory than condensing
 	// Report mistakes in the size before the measurement.
 	if _, err := bench.Predict(g, flags.config, bench.Ceilings{}); err != nil {
