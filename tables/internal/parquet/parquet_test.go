@@ -137,7 +137,8 @@ func TestUnreadColumns(t *testing.T) {
 // as pandas writes them in a column with nulls.
 func TestIntegers(t *testing.T) {
 	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "integers")))
-	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) || g.ClassNames != nil ||
+	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) ||
+		!slices.Equal(g.ClassNames, []string{"1", "2"}) ||
 		!slices.Equal(g.Y, []int32{0, 1, 0}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
 		!slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 1, -1.5, 0.5, 0, 2, 0.25, -2, 1, 3, 7, 65504}) {
 		t.Errorf("ids %q, labels %v, adjacency %+v, features %+v", g.IDs, g.Y, g.Adj, g.X)
