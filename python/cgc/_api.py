@@ -467,7 +467,7 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
         7
     """
     line = _options.flags("predict", options, ["model", "on"])
-    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+    with _handed_over("on", on, {}, True) as (graph, home, spoken, _):
         out = home / "predictions.safetensors"
         run(["predict", _model_file(model, home, spoken), f"--on={graph}", f"--output={out}", *line], spoken)
         tensors, _metadata = _safetensors.read(out)
@@ -499,7 +499,7 @@ def summarize(model: Union[Model, Path_], on: Any, **options: "Unpack[SummarizeO
         (100, 96)
     """
     line = _options.flags("summarize", options, ["model", "on"])
-    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+    with _handed_over("on", on, {}, True) as (graph, home, spoken, _):
         out = home / "summary.safetensors"
         run(["summarize", _model_file(model, home, spoken), f"--on={graph}", f"--output={out}", *line], spoken)
         return load_model(out)
@@ -543,7 +543,7 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
         raise Error(f"path is {os.fspath(path)}, must be a folder: `cgc propagate` writes a file for embeddings")
     if os.path.exists(path) and not (Path(path) / "propagate.json").exists():
         raise Error(f"path is {os.fspath(path)}, which exists, must be a new folder or one of an earlier call")
-    with _handed_over("data", data, {}) as (graph, _, spoken, _ids):
+    with _handed_over("data", data, {}, True) as (graph, _, spoken, _ids):
         run(["propagate", graph, f"--output={os.fspath(path)}", *line], spoken)
     return load_propagated(os.fspath(path))
 
@@ -589,7 +589,7 @@ def load_dataset(
     """
     reading = {"split": split, "without": without, "nodes_sql": nodes_sql, "edges_sql": edges_sql}
     given = _options.flags("condense", reading)
-    with _handed_over("name", name, {}) as (graph, home, spoken, ids):
+    with _handed_over("name", name, {}, True) as (graph, home, spoken, ids):
         out = home / "read.safetensors"
         run(["data", "convert", graph, str(out), *given], spoken)
         found = read_graph(out)
@@ -597,8 +597,8 @@ def load_dataset(
 
 
 @contextlib.contextmanager
-def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[_Handed]:
-    """Write a graph for the command.
+def _handed_over(argument: str, data: Any, given: dict[str, Any], unlabelled: bool = False) -> Iterator[_Handed]:
+    """Write a graph for the command. With unlabelled, it needs no labels.
 
     Yields its name, a temporary folder, the caller's names for these paths, and the caller's ids of the nodes.
     """
@@ -612,7 +612,7 @@ def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[_H
     if data is None and argument == "on":
         raise Error("on is None, must be the graph to test on")
     parts = parts_of(argument, data, given)
-    tensors = parts.tensors()
+    tensors = parts.tensors(unlabelled)
     with folder(sum(t.array.size * t.type().itemsize for t in tensors)) as home:
         path = home / "graph.safetensors"
         parts.write(path, tensors)

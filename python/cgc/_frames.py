@@ -128,7 +128,7 @@ def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str
         place = next((lower[n] for n in names if n in lower), None)
         if place is not None:
             roles[role] = place
-        elif role in ("label", "source", "target"):
+        elif role in ("source", "target"):
             raise Error(
                 f"{argument} has no column {role}, its columns are {', '.join(table)}: {role}=… names another one"
             )
@@ -138,18 +138,19 @@ def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str
 def parts_of_tables(given: Tables) -> Parts:
     """Return the parts of a graph given as two tables. Nodes and classes keep their names."""
     nodes, edges, roles = _roles(given)
-    labels = _values(nodes[roles["label"]])
-    ids = _ids(given.nodes, nodes, roles, len(labels))
-    y, classes = class_numbers(f"nodes[{roles['label']!r}]", labels, numbers_too=True)
+    rows = len(_values(next(iter(nodes.values()))))
+    ids = _ids(given.nodes, nodes, roles, rows)
     called = {role: f"nodes[{roles[role]!r}]" for role in ("id", "label", "split") if role in roles}
-    parts = Parts(name=given.name, y=y, class_names=classes, ids=None if identity(ids) else ids)
+    parts = Parts(name=given.name, ids=None if identity(ids) else ids)
+    if "label" in roles:
+        parts.y, parts.class_names = class_numbers(called["label"], _values(nodes[roles["label"]]), numbers_too=True)
     parts.names = {
-        "y": called["label"],
+        "y": called.get("label", f"the column label of nodes, whose columns are {', '.join(nodes)},"),
         "x": "features of nodes",
         "edge_index": "edges",
         **dict.fromkeys(PARTS, "split"),
     }
-    parts.x = _features(given, nodes, roles, len(labels))
+    parts.x = _features(given, nodes, roles, rows)
     place = _places(called.get("id", "the index of nodes"), ids)
     ends = [place(f"edges[{roles[end]!r}]", _values(edges[roles[end]])) for end in ("source", "target")]
     if len(ends[0]) != len(ends[1]):

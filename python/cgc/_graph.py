@@ -145,13 +145,21 @@ class Parts:
         """Return the caller's name of a part."""
         return self.names.get(part, part)
 
-    def tensors(self) -> list[Tensor]:
-        """Return the tensors of the file. Raise Error for an invalid part."""
+    def tensors(self, unlabelled: bool = False) -> list[Tensor]:
+        """Return the tensors of the file. Raise Error for an invalid part.
+
+        If unlabelled is set, y may be missing. Without a label, there is no split.
+        """
+        if unlabelled and self.y is None and self.x is not None:
+            nodes = self.x.shape[0] if isinstance(self.x, Sparse) else len(array(self.called("x"), self.x))
+            self.y = np.full(nodes, -1, np.int32)
         for part in ("x", "y", "edge_index"):
             if getattr(self, part) is None:
                 raise Error(f"{self.called(part)} is missing, expected {_WANTED[part]}")
         y = self._labels()
         nodes = len(y)
+        if unlabelled and (y < 0).all():
+            self.train_mask = self.val_mask = self.test_mask = None
         if self.side not in (None, nodes):
             raise Error(
                 f"{self.called('edge_index')} has shape {(self.side, self.side)}, "

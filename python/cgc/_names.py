@@ -28,7 +28,8 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
     """Return the class of each value, −1 for none, and the names of the classes in sorted order.
 
     If all values are integers, or strings of integers, they are the classes, and there are no names. If numbers_too is
-    set, integers other than 0 to classes − 1 also count as names. Raises Error if numbers and names are mixed.
+    set, integers other than 0 to classes − 1 also count as names, and so do −1 and 1 alone. Raises Error if numbers and
+    names are mixed.
     """
     kinds: dict[bool, int] = {}  # positions of the first string and the first other value
     for i, value in enumerate(values):
@@ -60,10 +61,13 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
         numbers = np.array([int(w) if w else np.nan for w in words], np.float64)
     known = numbers[~np.isnan(numbers)]
     if numbers_too and known.size and np.array_equal(known, np.trunc(known)):
-        found = np.unique(known[known != -1])
+        found = np.unique(known)
+        if not np.array_equal(found, [-1, 1]):  # two classes; beside other numbers, -1 means none
+            found = found[found != -1]
         if found.size and not np.array_equal(found, np.arange(found.size)):
-            where = np.searchsorted(found, np.where(np.isnan(numbers) | (numbers == -1), found[0], numbers))
-            return np.where(np.isnan(numbers) | (numbers == -1), -1, where), [str(int(v)) for v in found]
+            is_class = np.isin(numbers, found)
+            where = np.searchsorted(found, np.where(is_class, numbers, found[0]))
+            return np.where(is_class, where, -1), [str(int(v)) for v in found]
     return numbers, None
 
 

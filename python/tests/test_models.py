@@ -79,6 +79,23 @@ def test_mistakes_are_one_sentence(small, arrays, tmp_path):
         cgc.train(small, "demo", seed_count=3)
 
 
+def test_a_graph_without_labels_is_predicted(arrays, tmp_path):
+    model = cgc.train(cgc.condense(**arrays, nodes=6), arrays, seeds=1, epochs=5, hidden=8)
+    expected = cgc.predict(model, arrays).probabilities
+    bare = {k: arrays[k] for k in ("x", "edge_index")}
+    none = np.full(len(arrays["y"]), -1)
+    columns = {f"f{j}": arrays["x"][:, j] for j in range(arrays["x"].shape[1])}
+    source, target = arrays["edge_index"]
+    table = cgc.tables({"id": np.arange(len(none)), **columns}, {"source": source, "target": target})
+    for graph in (bare, {**bare, "y": none}, {**arrays, "y": none}, table):
+        np.testing.assert_array_equal(cgc.predict(model, graph).probabilities, expected)
+    assert cgc.summarize(model, bare).metadata
+    assert cgc.propagate(bare, tmp_path / "hops").hops[0].shape == arrays["x"].shape
+    assert cgc.load_dataset(bare).classes == 0
+    with pytest.raises(cgc.Error, match="y is missing, expected a label for each node"):
+        cgc.condense(bare, nodes=6)
+
+
 def predicted(served, home, x, edge_index, names):
     """Return what the command predicts for new nodes. names are the ids of known nodes."""
     served.save(home / "served.safetensors")

@@ -216,7 +216,7 @@ def change(of: dict, name: str, row: int, value) -> dict:
 
 BAD = {
     "no label": (
-        lambda n, e: ({k: v for k, v in n.items() if k != "label"}, e), "nodes has no column label, its col"),
+        lambda n, e: ({k: v for k, v in n.items() if k != "label"}, e), "the column label of nodes, whose columns are"),
     "no source": (lambda n, e: (n, {"target": e["target"]}), "edges has no column source, its columns are target"),
     "an id twice": (
         lambda n, e: (change(n, "id", 9, NAMES[2]), e), rf"nodes\['id'\] is '{NAMES[2]}' in row 2 and in row 9"),
@@ -261,6 +261,17 @@ BAD = {
         lambda n, e: (n, {**e, "weight": ["much"] * 60}), r"edges\['weight'\] of row 0 is 'much', must be a number"),
     "no table": (lambda n, e: ([1], e), "nodes is a list, must be a DataFrame, or a dictionary of columns"),
 }  # fmt: skip
+
+
+def test_minus_one_and_one_are_two_classes(columns):
+    nodes, edges = columns
+    signs = np.where(np.arange(60) % 2, 1, -1)
+    small = cgc.condense(cgc.tables({**nodes, "label": signs}, edges), nodes=6, method="cgc")
+    assert small.class_names == ["-1", "1"]
+    signs[4:8] = 2
+    del nodes["split"]
+    small = cgc.condense(cgc.tables({**nodes, "label": signs}, edges), nodes=6, method="cgc")
+    assert small.class_names == ["1", "2"]
 
 
 @pytest.mark.parametrize("name", BAD)
