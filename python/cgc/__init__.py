@@ -11,7 +11,7 @@ Accepted graphs:
 * a DGL graph with one type of nodes and edges: node data feat (or x), label (or y) and masks, edge data weight;
 * a networkx graph: node attributes x (or feat), y (or label), split (train, val, test) or masks, edge attribute weight;
 * two tables: cgc.tables(nodes, edges);
-* parts by name, or in a dictionary: numpy arrays, tensors of torch, lists, matrices of scipy.sparse;
+* named parts, or a dictionary of them: numpy arrays, torch tensors, lists, scipy.sparse matrices;
 * a cgc.Graph, the name or path of a graph, or the address of a database.
 
 Each function runs the command `cgc` in a separate process and returns its result. Work of more than a second shows a

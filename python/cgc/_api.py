@@ -104,13 +104,12 @@ def condense(
     """Condense a graph of N nodes to a graph of N′ nodes.
 
     Pass the graph as data, as named parts, or, unless data is a name or path, as data with some parts overridden. Edges
-    may be given in one direction or both, in any order. Results are deterministic and equal
-    those of `cgc condense`.
+    may be given in one direction or both, in any order. Results are deterministic and equal those of `cgc condense`.
 
     Args:
-        data: A torch_geometric Data or data set of one, a DGL or networkx graph, cgc.tables(…), a cgc.Graph, a
-            dictionary of the parts below, or the name, path or database address of a graph.
-        edge_index: The edges, 2 × E: a numpy array, a tensor of torch or a list, as all parts.
+        data: A torch_geometric Data or a data set with one graph, a DGL or networkx graph, cgc.tables(…), a cgc.Graph,
+            a dictionary of the parts below, or the name, path or database address of a graph.
+        edge_index: The edges, 2 × E. Like every part, a numpy array, a torch tensor or a list.
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
         x: The features, N × d. They may be a scipy.sparse matrix.
         y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).
@@ -273,8 +272,7 @@ def objective(
             better than one condensed by auto.
         on: The original graph, in any form that condense accepts.
         space: Lists of values, as for search.
-        **options: Arguments of evaluate that are the same in all trials, which are no longer in the space. The default
-            of seeds is 1.
+        **options: Arguments of evaluate, the same in all trials. They leave the space. The default of seeds is 1.
 
     Returns:
         A function of an optuna.Trial. It returns the mean validation accuracy in percent, for a study that maximizes.
@@ -566,13 +564,13 @@ def load_dataset(
     nodes_sql: Optional[str] = None,
     edges_sql: Optional[str] = None,
 ) -> Graph:
-    """Load a graph by name, path or address of a database, or from data of condense, as all functions use it.
+    """Load a graph by its name, its path or the address of its database, or convert one that condense accepts.
 
     Args:
-        name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`, or data of
-            condense. Names are looked up in the folders of $CGC_DATA and in the user's cache. cora, citeseer and pubmed
-            are downloaded if they are in neither.
-        split: The split to use of a graph that holds several, counted from 0.
+        name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`, or a graph in
+            any form that condense accepts. Names are looked up in the folders of $CGC_DATA and in the user's cache.
+            cora, citeseer and pubmed are downloaded if they are in neither.
+        split: Which split to use if the graph has several, counted from 0.
         without: A file with the ids of nodes to leave out, one on each line.
         nodes_sql: The query that gives the nodes of a database. The default is the table nodes.
         edges_sql: The query that gives the edges of a database. The default is the table edges.

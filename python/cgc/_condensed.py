@@ -90,14 +90,14 @@ class Condensed:
         edge_index: The edges, 2 × E, int64, each in both directions.
         edge_weight: The weights of the edges, E, float32.
         members_indptr: Where the source nodes of each condensed node begin, N′ + 1.
-        members_indices: The source nodes of all condensed nodes. None if the method keeps none. With without, they
-            count the nodes that stay, and members_ids has the nodes of the graph.
+        members_indices: The source nodes of all condensed nodes. None if the method keeps none. With without,
+            they are numbered without the nodes left out, and members_ids has the nodes of the graph.
         members_weights: Their weights, which sum to 1 for each condensed node.
         y_soft: A distribution over the classes for each node, N′ × classes. None if the method gives none.
         scaling_mean: With standardize, the mean that was subtracted from each feature, d.
         scaling_std: With standardize, the standard deviation by which each feature was divided, d.
-        members_ids: The ids of members_indices if the nodes of the graph have ids, or their numbers in the graph with
-            without. A file keeps them as strings.
+        members_ids: The ids of members_indices, if the graph's nodes have ids. With without, else their numbers in the
+            graph. A file keeps them as strings.
         origin: How the graph was made: origin.config and origin.account.
 
     Example:

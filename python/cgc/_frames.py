@@ -58,7 +58,7 @@ class Tables:
 
 
 def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, int, Sequence[Any]]) -> Tables:
-    """Make a graph of a table of nodes and a table of edges.
+    """Make a graph from a table of nodes and a table of edges.
 
     A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns are found by the names
     in quotes below, in upper or lower case. Keywords give other names.

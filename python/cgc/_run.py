@@ -38,8 +38,8 @@ def binary() -> str:
 def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None, told: Optional[set[str]] = None) -> Any:
     """Run the command and return the object that it prints with --json.
 
-    spoken maps paths on the command line to the user's names. Notes of the command become warnings, except those in
-    told, which are then added to it. Raises Error with
+    spoken maps paths on the command line to the user's names. Notes of the command become warnings, except those
+    in told, to which all are added. Raises Error with
     the command's message, in which flags are replaced by arguments. After Ctrl-C, it raises KeyboardInterrupt when the
     child has ended. If this process is killed, the child ends too.
     """

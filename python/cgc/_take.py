@@ -27,7 +27,7 @@ def is_from(library: str, value: object) -> bool:
 
 
 def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
-    """Return the parts of data, the value of an argument, overridden by the arguments given by name.
+    """Return the parts of data, which was passed as argument, overridden by the arguments given by name.
 
     data is a torch_geometric Data, a DGL or networkx graph, a Graph, a dictionary of parts, or None if all parts are
     given by name. The argument adj, an adjacency matrix, replaces edge_index and edge_weight.
@@ -80,7 +80,7 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
 
 
 def _pyg_graph(argument: str, data: Any) -> Any:
-    """Return the Data that an object of torch_geometric is or, as a data set, has; None if it is something else."""
+    """Return a torch_geometric Data, or the only graph of a data set. Return None for any other object."""
     from torch_geometric.data import Data, Dataset, HeteroData
 
     if isinstance(data, Dataset):
