@@ -99,6 +99,17 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 	return notes
 }
 
+// labelNotes returns a sentence for each feature whose name suggests that it is the label once more.
+func (c *columns) labelNotes(t Table) (notes []string) {
+	for _, i := range c.features {
+		if name := t.Header()[i]; c.label >= 0 && content.Column([]string{name}, labelNames) == 0 {
+			notes = append(notes, fmt.Sprintf("%s: the label is in column %s, and column %s is a feature: leave it out if it "+
+				"holds the label too", t.File(), t.Header()[c.label], name))
+		}
+	}
+	return notes
+}
+
 // findEnds finds the columns of a table of edges. Other columns are not read, and a note lists them.
 func findEnds(t Table) (e ends, notes []string, err error) {
 	header := t.Header()

@@ -249,7 +249,7 @@ func (n *nodes) checkSplit(y []int32) error {
 // notes returns a sentence for each index column, one if some ids are numbers and others names, and one if two ids are
 // the same number.
 func (n *nodes) notes() (notes []string) {
-	notes = n.columns.indexNotes(n.Table)
+	notes = append(n.columns.indexNotes(n.Table), n.columns.labelNotes(n.Table)...)
 	if n.whole > 0 && n.odd >= 0 {
 		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is a name, and %d of %d ids are whole numbers: "+
 			"all are compared as text", n.File(), n.oddID, n.Place(n.odd), n.whole, n.at.Len()))

@@ -92,6 +92,14 @@ func TestUnreadColumns(t *testing.T) {
 	}
 }
 
+// TestLabelAmongFeatures checks that a note names a feature that may hold the label.
+func TestLabelAmongFeatures(t *testing.T) {
+	_, _, notes := opened(t, folder("id,label,split,f,Target\na,x,train,1,0\nb,y,test,2,1\n", "source,target\na,b\n"))
+	if len(notes) != 1 || !strings.Contains(notes[0], "the label is in column label, and column Target is a feature") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
 // TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.
 func TestSeparators(t *testing.T) {
 	nodes, edges := "id,label,split,f,g\na,x,train,1,3\n\"b\",y,test,2,\"4\"\n", "source,target\na,\"b\"\n"
