@@ -102,7 +102,9 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 // labelNotes returns a sentence for each feature whose name suggests that it is the label once more.
 func (c *columns) labelNotes(t Table) (notes []string) {
 	for _, i := range c.features {
-		if name := t.Header()[i]; c.label >= 0 && content.Column([]string{name}, labelNames) == 0 {
+		name := t.Header()[i]
+		isLabel := content.Column([]string{name}, labelNames) == 0 && !strings.EqualFold(name, "y") // often a coordinate
+		if isLabel && c.label >= 0 {
 			notes = append(notes, fmt.Sprintf("%s: the label is in column %s, and column %s is a feature: leave it out if it "+
 				"holds the label too", t.File(), t.Header()[c.label], name))
 		}
