@@ -76,6 +76,6 @@ func TestMadeGraphsDoNotPass(t *testing.T) {
 	id, err := graph.Identify(g)
 	if verdict, _ := known.Verify("cora", id.Fingerprint); err != nil || g.Name != "made-cora" ||
 		verdict != known.Other {
-		t.Errorf("a made graph is opened as %s, with the verdict %v (%v)", g.Name, verdict, err)
+		t.Errorf("a synthetic graph is opened as %s, with the verdict %v (%v)", g.Name, verdict, err)
 	}
 }

@@ -120,7 +120,7 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 	for ; i < len(want); i++ {
 		if r := want[i]; r.Method() != experiment.Whole || r.Arm != experiment.Whole || r.Nodes != 300 || r.Edges != 900 ||
 			r.Seed != 0 {
-			t.Errorf("record %d is %+v, want one of the whole graph", i, r)
+			t.Errorf("record %d is %+v, want one of the full graph", i, r)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestGridIsRunForEachArm(t *testing.T) {
 				}
 				whole := records[5*8+m*2+s:] // shared by the first four arms
 				if a < 4 && whole[0].Test != r.Whole[m].Test[s] {
-					t.Errorf("whole graph, seed %d: %v, Run finds %v", s, whole[0].Test, r.Whole[m].Test[s])
+					t.Errorf("full graph, seed %d: %v, Run finds %v", s, whole[0].Test, r.Whole[m].Test[s])
 				}
 			}
 		}

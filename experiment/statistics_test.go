@@ -134,7 +134,7 @@ func TestSummariesKeepApart(t *testing.T) {
 		}
 	}
 	if !all[7].IsWhole() || all[0].IsWhole() {
-		t.Error("the whole graph is not told from the others")
+		t.Error("the full graph is not told from the others")
 	}
 	// Arm b, the other training configuration and the other α are compared with the first arm. The other summaries have
 	// another graph, model or size.

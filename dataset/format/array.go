@@ -93,12 +93,12 @@ func (a *Array) Ints() ([]int64, error) {
 		out := memory.Make[int64](len(data))
 		for i, v := range data {
 			if out[i] = int64(v); float32(out[i]) != v {
-				return nil, fmt.Errorf("array %s: element %d is %v, must be a whole number", a.Name, i, v)
+				return nil, fmt.Errorf("array %s: element %d is %v, must be an integer", a.Name, i, v)
 			}
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("array %s holds %s, must hold whole numbers", a.Name, kindOf(a.Data))
+	return nil, fmt.Errorf("array %s holds %s, must hold integers", a.Name, kindOf(a.Data))
 }
 
 // Strings returns the elements of an array of strings.

@@ -85,7 +85,7 @@ func TestElementsOfArrays(t *testing.T) {
 		fixture.Says(t, err, "array y holds numbers, must hold texts")
 	}
 	_, err := (&format.Array{Name: "y", Data: []float32{1, 0.5}}).Ints()
-	fixture.Says(t, err, "array y: element 1 is 0.5, must be a whole number")
+	fixture.Says(t, err, "array y: element 1 is 0.5, must be an integer")
 	_, err = (&format.Array{Name: "y", Data: []string{"a"}}).Floats()
 	fixture.Says(t, err, "array y holds texts, must hold numbers")
 }

@@ -284,7 +284,7 @@ func training(t *testing.T, m gnn.Model) {
 	z.Gather(test, g.Split.Test)
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
 	if math.Abs(got-r.Test) > 1.01*one { // rounding may change the class of one node
-		t.Errorf("test accuracy %v of the whole graph's logits, and %v of training", got, r.Test)
+		t.Errorf("test accuracy %v of the full graph's logits, and %v of training", got, r.Test)
 	}
 	if !slices.Equal(adj, g.Adj.Indices) || !slices.Equal(x.Data, g.X.(*mat.Dense).Data) || !slices.Equal(y, g.Y) {
 		t.Error("training changed the graph")

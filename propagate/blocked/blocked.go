@@ -133,7 +133,7 @@ func (e Engine) compute(
 	}
 	if r.plan.beyond {
 		if need := r.need(r.plan) + r.overhead(e.Memory); need > e.Memory {
-			return nil, fmt.Errorf("the bound on memory is %d bytes, must be at least %d for this graph", e.Memory,
+			return nil, fmt.Errorf("the memory limit is %d bytes, must be at least %d for this graph", e.Memory,
 				r.least(need))
 		}
 		defer inOrder(in)()

@@ -221,7 +221,7 @@ func fitting(t *testing.T, engine blocked.Engine, p propagate.Propagation, in pr
 		return engine, h
 	}
 	var bound, least int64
-	words := "the bound on memory is %d bytes, must be at least %d for this graph"
+	words := "the memory limit is %d bytes, must be at least %d for this graph"
 	_, scanned := fmt.Sscanf(err.Error(), words, &bound, &least)
 	if scanned != nil || !in.Mapped || bound != engine.Memory {
 		t.Fatal(err)

@@ -295,7 +295,7 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	if bounded != 22 { // every method but random
-		t.Errorf("%d methods have a bound on memory, want 22", bounded)
+		t.Errorf("%d methods have a memory limit, want 22", bounded)
 	}
 }
 

@@ -249,7 +249,7 @@ func (r *outcome) accuracies() *report.Table {
 	t.Columns = append(t.Columns, report.Column{Name: "seconds"})
 	if len(r.Whole) > 0 {
 		t.Columns = append(t.Columns, report.Column{Name: "on the full graph", Parts: mean},
-			report.Column{Name: "seconds", Key: "seconds on the whole graph"}, report.Column{Name: "ratio", Key: "ratio %"})
+			report.Column{Name: "seconds", Key: "seconds on the full graph"}, report.Column{Name: "ratio", Key: "ratio %"})
 	}
 	for _, a := range r.Results {
 		row := []report.Cell{report.Word(a.Model), a.test()}

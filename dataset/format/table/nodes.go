@@ -251,7 +251,7 @@ func (n *nodes) checkSplit(y []int32) error {
 func (n *nodes) notes() (notes []string) {
 	notes = append(n.columns.indexNotes(n.Table), n.columns.labelNotes(n.Table)...)
 	if n.whole > 0 && n.odd >= 0 {
-		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is a name, and %d of %d ids are whole numbers: "+
+		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is a name, and %d of %d ids are integers: "+
 			"all are compared as text", n.File(), n.oddID, n.Place(n.odd), n.whole, n.at.Len()))
 	}
 	same := func(f form, other int, id string) []string {

@@ -59,9 +59,9 @@ func (p *part) add(cells []Cell) error {
 	}
 	switch {
 	case !isName:
-		return p.fail("the id is %v, must be a name or a whole number", &cells[p.id])
+		return p.fail("the id is %v, must be a name or an integer", &cells[p.id])
 	case !isLabel:
-		return p.fail("the label is %v, must be a name or a whole number", &cells[p.label])
+		return p.fail("the label is %v, must be a name or an integer", &cells[p.label])
 	case len(id) == 0 && cells[p.id].Kind != Text:
 		return p.fail("the id is %v", &cells[p.id])
 	case len(id) == 0:

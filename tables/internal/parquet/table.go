@@ -69,7 +69,7 @@ func (t *parts) open() error {
 		f.first = rows
 		t.files = append(t.files, f)
 		if rows += int(f.content.NumRows()); f.content.NumRows() < 0 || rows < 0 {
-			return failed(path, errors.New("the number of rows is not in the range of whole numbers"))
+			return failed(path, errors.New("the number of rows is not in the range of integers"))
 		}
 	}
 	if err := t.chooseColumns(); err != nil {

@@ -423,8 +423,8 @@ func TestComparable(t *testing.T) {
 		why  string
 	}{
 		{"citeseer", false, "citeseer", "not the public citeseer"},
-		{"citeseer", false, "made-citeseer", "a made graph"},
-		{"citeseer", true, "citeseer", "a made graph"},
+		{"citeseer", false, "made-citeseer", "a synthetic graph"},
+		{"citeseer", true, "citeseer", "a synthetic graph"},
 	} {
 		j := job(t, "table4", c.name)
 		j.Seeds, j.Sources[0].Made = 1, c.made
@@ -434,7 +434,7 @@ func TestComparable(t *testing.T) {
 			return g, err
 		}
 		if g := mustRun(t, j).Graphs[0]; g.Comparable || !strings.Contains(g.Why, c.why) ||
-			g.Made != (c.why == "a made graph") {
+			g.Made != (c.why == "a synthetic graph") {
 			t.Errorf("%+v: %+v", c, g)
 		}
 	}

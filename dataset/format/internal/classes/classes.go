@@ -105,7 +105,7 @@ func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, 
 		}
 		if numbers[k] = v; whole >= 0 && other >= 0 {
 			before := min(whole, other)
-			return nil, nil, l.first[k], fmt.Errorf("label %.50q, and label %.50q in %s: must be only whole numbers, or only "+
+			return nil, nil, l.first[k], fmt.Errorf("label %.50q, and label %.50q in %s: must be only integers, or only "+
 				"names", name, l.names[before], place(l.first[before]))
 		}
 	}

@@ -43,8 +43,8 @@ func TestClasses(t *testing.T) {
 		}
 	}
 	for texts, want := range map[string]string{
-		"0 x":      `label "x", and label "0" in line 2: must be only whole numbers, or only names`,
-		"x nan 70": `label "70", and label "x" in line 2: must be only whole numbers, or only names`,
+		"0 x":      `label "x", and label "0" in line 2: must be only integers, or only names`,
+		"x nan 70": `label "70", and label "x" in line 2: must be only integers, or only names`,
 		"0 -2":     "label -2, must be at least 0, or -1 for none",
 	} {
 		if _, _, line, err := of(texts).Classes(classes.Line); err == nil || err.Error() != want || line < 3 {

@@ -85,4 +85,4 @@ func Int(b []byte) (v int64, err error) {
 }
 
 // notWhole returns an error with the beginning of b, which may be long. Sprintf would copy all of it.
-func notWhole(b []byte) error { return fmt.Errorf("%.50q is not a whole number", b[:min(len(b), 200)]) }
+func notWhole(b []byte) error { return fmt.Errorf("%.50q is not an integer", b[:min(len(b), 200)]) }

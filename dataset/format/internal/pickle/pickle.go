@@ -138,7 +138,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	case n == 4 && strings.IndexByte(short, g.last) >= 0:
 		length = uint64(binary.LittleEndian.Uint32(p))
 		if g.last == opLong4 && length > maxLong {
-			g.err = fmt.Errorf("pickle has a whole number of %d bytes, must have at most %d", length, maxLong)
+			g.err = fmt.Errorf("pickle has an integer of %d bytes, must have at most %d", length, maxLong)
 		}
 	}
 	if g.err == nil && length > uint64(g.size) {
@@ -169,7 +169,7 @@ func Kind(object any) string {
 	case string, []byte:
 		return "a string"
 	case bool:
-		return "a truth value"
+		return "a boolean"
 	case int, float64, *big.Int:
 		return "a number"
 	default:

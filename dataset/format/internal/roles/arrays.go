@@ -85,7 +85,7 @@ func wholeNumbers(a *numpy.Array) ([]int64, error) {
 		if v != v {
 			numbers[i] = graph.Unlabelled
 		} else if numbers[i] = int64(v); float32(numbers[i]) != v {
-			return nil, fmt.Errorf("element %d is %v, must be a whole number, the class of the node", i, v)
+			return nil, fmt.Errorf("element %d is %v, must be an integer, the class of the node", i, v)
 		}
 	}
 	return numbers, nil
@@ -103,7 +103,7 @@ func readEdges(ctx context.Context, z Source, name string, n int) (e graph.Edges
 			return err
 		}
 		if a.Kind != 'i' && a.Kind != 'u' {
-			return fmt.Errorf("elements of type %s, must be whole numbers", a.DType)
+			return fmt.Errorf("elements of type %s, must be integers", a.DType)
 		}
 		ends, err := numpy.Numbers[int32](a)
 		if err != nil {

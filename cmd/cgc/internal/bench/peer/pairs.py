@@ -47,7 +47,7 @@ def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("sizes", nargs="*", default=["arxiv", "flickr"], help=f"some of {', '.join(NODES)}")
     p.add_argument("--cgc", default="cgc", help="the command (default: cgc on the path)")
-    p.add_argument("--folder", type=Path, help="where made graphs are kept (default: a temporary folder)")
+    p.add_argument("--folder", type=Path, help="where synthetic graphs are kept (default: a temporary folder)")
     p.add_argument("--runs", type=int, default=3)
     p.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     p.add_argument("--method", default="cgc", choices=["cgc", "cgc-x"])

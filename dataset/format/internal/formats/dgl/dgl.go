@@ -109,7 +109,7 @@ func readMeta(folder string) (m meta, err error) {
 	case m.Separator != "" && m.Separator != ",":
 		return m, fail("separator %.20q, must be a comma", m.Separator)
 	case len(nodes) != 1:
-		return m, fail("%d sorts of nodes (%.200s), expected one", len(nodes), strings.Join(nodes, ", "))
+		return m, fail("%d types of nodes (%.200s), expected one", len(nodes), strings.Join(nodes, ", "))
 	case len(edges) != 1:
 		return m, fail("%d sorts of edges (%.200s), expected one", len(edges), strings.Join(edges, ", "))
 	}

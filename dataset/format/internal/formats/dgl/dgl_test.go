@@ -97,9 +97,9 @@ func TestRefuses(t *testing.T) {
 	const one = "dataset_name: own\nedge_data:\n- file_name: e.csv\n"
 	for _, c := range []struct{ file, text, want string }{
 		{"meta.yaml", "a: [", "meta.yaml: line 1: did not find expected node content"},
-		{"meta.yaml", one, "meta.yaml: 0 sorts of nodes (), expected one"},
+		{"meta.yaml", one, "meta.yaml: 0 types of nodes (), expected one"},
 		{"meta.yaml", one + "node_data:\n- {file_name: n.csv, ntype: user}\n- {file_name: m.csv, ntype: item}\n",
-			"meta.yaml: 2 sorts of nodes (user, item), expected one"},
+			"meta.yaml: 2 types of nodes (user, item), expected one"},
 		{"meta.yaml", one + "- {file_name: f.csv, etype: [u, follows, v]}\nnode_data:\n- file_name: n.csv\n",
 			"meta.yaml: 2 sorts of edges (e.csv, u–follows–v), expected one"},
 		{"meta.yaml", one + "separator: ;\nnode_data:\n- file_name: n.csv\n", `separator ";", must be a comma`},

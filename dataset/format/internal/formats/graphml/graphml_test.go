@@ -142,7 +142,7 @@ func TestRefuses(t *testing.T) {
 			`<key id="b" for="node" attr.name="f" attr.type="string"/><graph/></graphml>`,
 			`the attribute "f" of nodes is declared as int and as string, must be numbers or text`},
 		{strings.Replace(keys+nodes+end, ">1<", ">x<", 1), `attribute age: "x"`},
-		{strings.Replace(keys+nodes+end, `"c">1<`, `"c">x<`, 1), `label "x", and label "0" in line 1: must be only whole`},
+		{strings.Replace(keys+nodes+end, `"c">1<`, `"c">x<`, 1), `label "x", and label "0" in line 1: must be only integers`},
 		{strings.Replace(keys+nodes+end, `"c">1<`, `"c">-2<`, 1), "own.graphml:1: label -2, must be at least 0"},
 	} {
 		path := write(t, c.text)

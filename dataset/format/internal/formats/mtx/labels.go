@@ -72,7 +72,7 @@ func column(x *mat.Dense, fail func(text string, args ...any) error) ([]int32, e
 	labels := make([]int64, len(x.Data))
 	for i, v := range x.Data {
 		if labels[i] = int64(v); float32(labels[i]) != v {
-			return nil, fail("label %v of node %d, must be a whole number", v, i)
+			return nil, fail("label %v of node %d, must be an integer", v, i)
 		}
 	}
 	y, err := content.Labels(labels)

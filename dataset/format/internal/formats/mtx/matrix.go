@@ -81,7 +81,7 @@ func readHeader(t *lines.File) (h header, err error) {
 	for i, field := range fields {
 		v, err := decimal.Int(field)
 		if err != nil || v < 0 || i < 2 && v > graph.MaxNodes {
-			return h, t.Fail(t.Line, "size %.30q, must be a whole number up to %d", field, graph.MaxNodes)
+			return h, t.Fail(t.Line, "size %.30q, must be an integer up to %d", field, graph.MaxNodes)
 		}
 		*sizes[i] = int(v)
 	}

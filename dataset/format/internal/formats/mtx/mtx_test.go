@@ -71,7 +71,7 @@ func TestRefuses(t *testing.T) {
 		{"adjacency.mtx", dense + "4 4\n", "the adjacency is an array, must be as coordinate"},
 		{"adjacency.mtx", banner, "the file ends before the sizes"},
 		{"adjacency.mtx", banner + "4 4\n", "adjacency.mtx:2: 2 sizes, expected 3"},
-		{"adjacency.mtx", banner + "4 x 1\n", `adjacency.mtx:2: size "x", must be a whole number`},
+		{"adjacency.mtx", banner + "4 x 1\n", `adjacency.mtx:2: size "x", must be an integer`},
 		{"adjacency.mtx", banner + "4 3 1\n", "adjacency.mtx:2: the adjacency is 4×3, must be square"},
 		{"adjacency.mtx", banner + "5 5 1\n1 2\n", "adjacency.mtx:2: the adjacency is 5×5, and there are 4 labels"},
 		{"adjacency.mtx", banner + "4 4 9999999999\n1 2\n", "the file is too short for 9999999999 entries"},
@@ -84,7 +84,7 @@ func TestRefuses(t *testing.T) {
 		{"features.mtx", dense + "3 1\n1\n1\n1\n", "features.mtx:2: 3 rows of features, and there are 4 labels"},
 		{"features.mtx", dense + "4 1\n1\n1\nx\n1\n", `features.mtx:5: value "x", must be a finite number`},
 		{"features.mtx", dense + "4 2147483647\n1\n", "features.mtx:2: an array of 4 × 2147483647 numbers"},
-		{"labels.csv", "0,train\n1\nx\n0\n", `labels.csv:3: label "x", and label "0" in line 1: must be only whole numbers`},
+		{"labels.csv", "0,train\n1\nx\n0\n", `labels.csv:3: label "x", and label "0" in line 1: must be only integers`},
 		{"labels.csv", "0,dev\n1\n1\n0\n", `labels.csv:1: split "dev", must be train, val, test or nothing`},
 		{"labels.csv", "0,train\n1\n1\n-2\n", "labels.csv:4: label -2, must be at least 0"},
 		{"split.csv", "train\n\n\n\nval\n", "split.csv:5: a line more than there are labels (4)"},
@@ -94,7 +94,7 @@ func TestRefuses(t *testing.T) {
 	}
 	files := fixture.With(plain(), "labels.csv", nil)
 	fixture.Refuses(t, fixture.With(files, "labels.mtx", []byte(dense+"4 1\n1.5\n2\n3\n4\n")),
-		"labels.mtx: label 1.5 of node 0, must be a whole number")
+		"labels.mtx: label 1.5 of node 0, must be an integer")
 	fixture.Refuses(t, fixture.With(files, "labels.mtx", []byte(dense+"4 2\n1\n2\n3\n4\n1\n1\n1\n1\n")),
 		"labels.mtx: labels are 4×2, expected one column")
 	fixture.Refuses(t, fixture.With(files, "labels.mtx", []byte(banner+"4 1 1\n1 1\n")),

@@ -90,7 +90,7 @@ func TestNamesAreKept(t *testing.T) {
 // TestMixedIDs checks that if only some ids are integers, all are compared as text, with a note.
 func TestMixedIDs(t *testing.T) {
 	for want, files := range map[string]map[string][]byte{
-		`nodes.csv: the id "x" in line 3 is a name, and 1 of 2 ids are whole numbers: all are compared as text`: folder(
+		`nodes.csv: the id "x" in line 3 is a name, and 1 of 2 ids are integers: all are compared as text`: folder(
 			"id,label,split,f\n7,a,train,0\nx,b,test,0\n", "source,target\n7,x\n"),
 		`nodes.csv: the id "007" in line 4 is another node than "7" in line 2: ids are compared as text`: folder(
 			"id,label,split,f\n7,a,train,0\n8,b,test,0\n007,b,test,0\n", "source,target\n7,8\n"),

@@ -84,7 +84,7 @@ func label(v float64) (int32, error) {
 	case v != v:
 		return graph.Unlabelled, nil
 	case v != float64(int64(v)) || v < graph.Unlabelled || v >= graph.MaxClasses:
-		return 0, fmt.Errorf("label %v, must be a whole number from 0 to %d, or NaN for none", v, graph.MaxClasses-1)
+		return 0, fmt.Errorf("label %v, must be an integer from 0 to %d, or NaN for none", v, graph.MaxClasses-1)
 	}
 	return int32(v), nil
 }

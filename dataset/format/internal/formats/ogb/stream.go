@@ -27,7 +27,7 @@ func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.
 	dir := root(path)
 	raw := filepath.Join(dir, "raw")
 	if file := several(raw); file != "" {
-		return nil, nil, format.Wrong(file, "several sorts of nodes or edges, must be a graph with one sort of each")
+		return nil, nil, format.Wrong(file, "several types of nodes or edges, must be a graph with one type of each")
 	}
 	s := &format.Stream{Name: filepath.Base(dir), Path: raw}
 	read := streamText

@@ -100,7 +100,7 @@ func TestReadSAINTRefuses(t *testing.T) {
 		{"class_map.json", []byte(`{"0": 1, "9": 1}`), `class_map.json:1: byte 13: node "9", must be 0 to 3`},
 		{"class_map.json", []byte("{\"0\": 1,\n\"1\": -5}"),
 			"class_map.json:2: byte 16: label -5 of node 1, must be 0 to 65535"},
-		{"class_map.json", []byte(`{"0": 1.5}`), `"1.5" is not a whole number`},
+		{"class_map.json", []byte(`{"0": 1.5}`), `"1.5" is not an integer`},
 		{"class_map.json", []byte(`{"0": 1`), "file ends"},
 		{"class_map.json", []byte(`{0: 1}`), `found '0', expected '"'`},
 		{"class_map.json", []byte(`{"0": 1}}`), `'}' after the end`},

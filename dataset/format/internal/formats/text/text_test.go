@@ -82,7 +82,7 @@ func TestReadTextRefuses(t *testing.T) {
 		{"features.csv", "1,2\n1,2\n,3\n1,2\n", `features.csv:3: column 1: "", must be a finite number`},
 		{"labels.csv", "0,train\n1\n1\n70000\n", "labels.csv:4: label 70000, must be 0 to 65535"},
 		{"labels.csv", "0,train\n1\n1\n-2\n", "label -2"},
-		{"labels.csv", "0,train\n0.5\n1\n1\n", `labels.csv:2: label "0.5" is not a whole number`},
+		{"labels.csv", "0,train\n0.5\n1\n1\n", `labels.csv:2: label "0.5" is not an integer`},
 		{"labels.csv", "0,train\n1,tset\n1\n1\n", `labels.csv:2: part "tset", must be train`},
 		{"labels.csv", "0,val\n1,test\n1\n1\n", "training split is empty"},
 		{"labels.csv", "0,train\n,test\n1\n1\n", "node 1 of test has no label"},
@@ -163,8 +163,8 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"features.csv", ",f\n0,1\n1,1\n2,1\n3,1\n", "features.csv" + index},
 		{"labels.csv", ",label\n0,1\n1,1\n2,1\n3,1\n", "labels.csv" + index},
 		{"edges.csv", ",source,target\n0,1,2\n1,2,3\n", "edges.csv" + index},
-		{"edges.csv", "0;1\n1;2\n", `edges.csv:2: node "1;2" is not a whole number: fields must be separated by commas`},
-		{"labels.csv", "0;train\n1;val\n1\n1\n", `"1;val" is not a whole number: fields must be separated by commas`},
+		{"edges.csv", "0;1\n1;2\n", `edges.csv:2: node "1;2" is not an integer: fields must be separated by commas`},
+		{"labels.csv", "0;train\n1;val\n1\n1\n", `"1;val" is not an integer: fields must be separated by commas`},
 		{"features.csv", "1\t2\n1\t2\n1\t2\n1\t2\n", "fields must be separated by commas"},
 	} {
 		files := fixture.With(fixture.Plain(), c.file, []byte(c.data))
