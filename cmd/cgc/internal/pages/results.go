@@ -198,7 +198,7 @@ func authors(root string) string {
 // boardFiles lists the graphs and models of the board. The records are in board-GRAPH-MODEL.jsonl.
 var boardFiles = []string{
 	"cora-gcn", "cora-sgc", "citeseer-gcn", "citeseer-sgc", "amazon-photo-gcn", "acm-gcn", "acm-sgc", "dblp-gcn",
-	"dblp-sgc", "blogcatalog-gcn",
+	"dblp-sgc", "blogcatalog-gcn", "arxiv-gcn",
 }
 
 // board generates the tables of all methods.
