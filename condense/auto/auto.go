@@ -7,9 +7,8 @@
 // probabilities of the true classes, in percent. A candidate may replace cgc if its score exceeds that of cgc by more
 // than Margin standard errors of the difference. Of those that may, the one with the best score is chosen. On graphs of
 // 50,000 nodes or more, a GCN is trained for 100 epochs on the results of cgc and of those that may replace it, and the
-// one with the best validation accuracy is chosen. On smaller graphs with more than 4,096 features, the choice is made
-// with hashed features (distill.Narrow). The choice depends on the graph, the number of condensed nodes and the
-// parameters, not on the seed. Test labels are never read.
+// one with the best validation accuracy is chosen. The choice depends on the graph, the number of condensed nodes and
+// the parameters, not on the seed. Test labels are never read.
 //
 // docs/explanation/choice.md has the candidates, what they gain, and where the choice fails.
 package auto
@@ -85,9 +84,6 @@ type Account struct {
 	// Weighted says that validation nodes were weighted by the shares of their classes among all nodes, which the teacher
 	// of cgc-d estimates. The validation nodes do not show them if they were drawn class by class.
 	Weighted bool `json:"weighted,omitempty"`
-	// Columns is the number of columns to which features were hashed for the choice, because there are more than 4,096 and
-	// fewer than 50,000 nodes; 0 if they were not.
-	Columns int `json:"columns,omitempty"`
 	// Candidates lists all candidates, cgc first.
 	Candidates []Candidate `json:"candidates"`
 	// Whole is the accuracy of a GCN trained with each training node as a condensed node of its own, in percent; if there
@@ -190,8 +186,6 @@ func (m Method) room(g *graph.Graph) int64 {
 	if g.Nodes() >= manyNodes {
 		const trainings = 64 << 20 // 20,000 rows of 256 hidden units, and some of each condensed node
 		room -= trainings
-	} else if few := distill.Columns(g.Features()); few < g.Features() {
-		room -= 12 * int64(g.Nodes()) * int64(few) // hashed features and embeddings of all nodes
 	}
 	return room
 }
@@ -356,12 +350,5 @@ func (p *prepared) chooseAt(ctx context.Context, nodes int) (choice, error) {
 	if err != nil {
 		return choice{}, err
 	}
-	made, err := p.field.choose(ctx, candidates, nodes, p.method.Margin)
-	if err == nil && p.field.columns > 0 { // the trial of cgc warned of hashed features
-		var plain *condense.Condensed
-		if plain, err = p.shared.condense(ctx, candidates[0].method, nodes, trialSeeds); err == nil {
-			made.warnings = plain.Warnings
-		}
-	}
-	return made, err
+	return p.field.choose(ctx, candidates, nodes, p.method.Margin)
 }

@@ -216,32 +216,3 @@ func TestTrainsOnLargeGraphs(t *testing.T) {
 		t.Errorf("with one thread %+v, want %+v", again.Candidates, a.Candidates)
 	}
 }
-
-// TestNarrows: with more than 4,096 features, candidates compete with hashed features. What is condensed, and the
-// warnings, are of all features.
-func TestNarrows(t *testing.T) {
-	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
-		Name: "wide", Nodes: 300, Edges: 900, Features: 4100, Classes: 4, Train: 20, Val: 80, Test: 100, Balanced: true,
-		Homophily: 0.85, Signal: 0.3,
-	}, rand.NewPCG(4, 0)))
-	for i := range g.Nodes() {
-		g.X.(*mat.Dense).Row(i)[4099] *= 1e4
-	}
-	for _, inductive := range []bool{false, true} {
-		m := auto.New()
-		m.Inductive = inductive
-		small, a := choice(t, m, g, 0)
-		if a.Columns != 1024 || small.X.Cols != 4100 {
-			t.Errorf("inductive %v: %d columns for the choice, %d features", inductive, a.Columns, small.X.Cols)
-		}
-		if len(small.Warnings) != 1 || !strings.Contains(small.Warnings[0], "feature 4099") {
-			t.Errorf("%s has the warnings %q", a.Chosen, small.Warnings)
-		}
-		forced := a.Candidates[slices.IndexFunc(a.Candidates, func(c auto.Candidate) bool { return c.Name == a.Chosen })]
-		m2 := condense.Under(m.Setting(), mattest.Must(condense.New(forced.Method, forced.Parameters)))
-		want := mattest.Must(m2.Condense(t.Context(), g, 8, 0))
-		if !slices.Equal(small.X.Data, want.X.Data) {
-			t.Errorf("inductive %v: X′ is not that of %s", inductive, a.Chosen)
-		}
-	}
-}

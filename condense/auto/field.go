@@ -42,7 +42,6 @@ type field struct {
 	judge   *judge.Judge // nil if there is nothing to choose
 	why     string       // the reason for that
 	heldOut bool
-	columns int // of the hashed features; 0 if they are as given
 }
 
 // newField returns the field of g in the setting of m. view holds the preparations of the graph to condense. Without
@@ -69,31 +68,8 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 	if err != nil {
 		return nil, err
 	}
-	if features, err = f.narrow(ctx, features); err != nil {
-		return nil, err
-	}
 	f.judge, err = judge.New(ctx, features, m.Inductive, false, rand.NewPCG(0, judgeStream))
 	return f, err
-}
-
-// narrow hashes the features of the graph to condense and of judged, which it returns, if they are many
-// (distill.Narrow). On a large graph it does not: there a trial clusters a sample.
-func (f *field) narrow(ctx context.Context, judged *graph.Graph) (*graph.Graph, error) {
-	if f.large() || distill.Columns(judged.Features()) == judged.Features() {
-		return judged, nil
-	}
-	var narrow [2]*graph.Graph
-	for i, g := range []*graph.Graph{f.shared.graph, judged} {
-		x, err := distill.Narrow(ctx, g.X)
-		if err != nil {
-			return nil, err
-		}
-		copied := *g
-		copied.X, copied.Mapped = x, false
-		narrow[i] = &copied
-	}
-	f.shared, f.columns = &shared{graph: narrow[0]}, narrow[0].Features()
-	return narrow[1], nil
 }
 
 // heldOut returns g with every second training node of each class as validation node. Classes with one training node
@@ -118,7 +94,7 @@ func heldOut(g *graph.Graph) *graph.Graph {
 
 // choose judges the candidates, of which the first stays unless another wins by margin standard errors.
 func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (choice, error) {
-	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Columns: f.columns, Candidates: candidates}
+	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
 	won := choice{account: a, method: candidates[0].method, nodes: nodes}
 	if f.judge == nil {
 		a.Why = f.why

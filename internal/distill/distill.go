@@ -10,7 +10,7 @@
 //     the embeddings ÂᴷX of each class into groups. Each group becomes a condensed node with the mean embedding and, as
 //     soft label, the mean distribution of the group. Its weight in the loss is the size of the group. A′ = I.
 //
-// Students and partition see hashed embeddings if there are more than 4,096 features (Narrow).
+// If there are more than 4,096 features, students and partition see them hashed to 1,024 columns.
 //
 // docs/explanation/cgc-d.md has the formulas, the rejected alternatives, and accuracies compared with other methods.
 package distill
@@ -141,13 +141,13 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 	}
 	n, d := g.Nodes(), g.Features()
 	what := fmt.Sprintf("%s on %s nodes with %s features", m.Name(), digits.Group(n), digits.Group(d))
-	return m.Memory.Fits(what, m.bytes(n, len(g.Split.Train), d, g.Classes))
+	return m.Memory.Fits(what, m.bytes(n, len(g.Split.Train), d, g.Classes, nodes))
 }
 
 // bytes estimates the memory of a condensation, in bytes: the embeddings of the pool and as much for the blocks of
 // their propagation, or a Gram matrix with its eigenvectors, whichever is larger, the distributions of the pool, and
-// for smoothing those of all nodes. Hashed embeddings come on top.
-func (m Method) bytes(nodes, train, features, classes int) float64 {
+// for smoothing those of all nodes. Many features are hashed, and weights of all nodes in the condensed ones propagated.
+func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
 	pool := t
 	if m.Unlabelled != Never {
@@ -159,11 +159,12 @@ func (m Method) bytes(nodes, train, features, classes int) float64 {
 	if m.Unlabelled != Never && m.Smoothing.Hops > 0 {
 		all = 12 * n * c
 	}
-	narrow := 0.0
-	if few := float64(Columns(features)); few < d {
-		narrow = 4 * pool * few
+	width := min(d, mostColumns)
+	if d > mostColumns {
+		width = fewColumns
+		all += 4*n*width + 8*n*float64(condensed)
 	}
-	return max(8*pool*d, teach) + narrow + 16*pool*c + all
+	return max(8*pool*width, teach) + 16*pool*c + all
 }
 
 // most returns the largest number of unlabelled nodes that are condensed beside train training nodes. More hardly move
@@ -201,8 +202,8 @@ type prepared struct {
 	nodes    []int32    // the pool: training nodes and, unless Unlabelled is Never, others, ascending
 	trains   []int32    // positions of the training nodes in nodes
 	y        []int32    // their classes
-	h        *mat.Dense // ÂᴷX of nodes
-	narrow   *mat.Dense // Narrow of h, for the students and the partition
+	h        *mat.Dense // ÂᴷX of nodes, of hashed features if they are many
+	hashed   bool
 	q        *mat.Dense // q of nodes
 	teachers []float64  // Account.Teachers
 
@@ -227,17 +228,20 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	done := clock.Step(propagateStep)
 	p.y = g.Labels(g.Split.Train)
 	p.nodes, p.trains = m.pool(g)
-	if p.h, err = p.embedder.embed(ctx, g.X, Depth{Hops: m.Hops}, p.nodes); err != nil {
+	x, err := narrow(ctx, g.X)
+	if err != nil {
+		return nil, err
+	}
+	if p.h, err = p.embedder.embed(ctx, x, Depth{Hops: m.Hops}, p.nodes); err != nil {
 		return nil, err
 	}
 	done()
 	done = clock.Step(teachStep)
-	narrow, err := Narrow(ctx, p.h)
-	if err != nil {
-		return nil, err
+	own := p.h
+	if p.hashed = p.h.Cols < g.Features(); p.hashed {
+		own = nil // the teacher sees all features
 	}
-	p.narrow = narrow.(*mat.Dense)
-	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, p.h, p.trains); err != nil {
+	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, own, p.trains); err != nil {
 		return nil, err
 	}
 	done()
@@ -309,7 +313,7 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 	plan := partition.Plan{
 		Budgets: task.Budget, Partitioner: partition.KMeans{Tolerance: tolerance}, Temperature: math.Inf(1),
 	}
-	groups, err := plan.Aggregate(ctx, p.narrow.Select(rows).Rows(), y, nil, rand.NewPCG(task.Seed, partitionStream))
+	groups, err := plan.Aggregate(ctx, p.h.Select(rows).Rows(), y, nil, rand.NewPCG(task.Seed, partitionStream))
 	if err != nil {
 		return nil, err
 	}
@@ -320,13 +324,15 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 	}
 	members.Cols = len(p.nodes)
 	mat.MulSparse(small.Soft, members, labels)
-	if p.narrow != p.h {
-		mat.MulSparse(small.X, members, p.h)
-	}
 	for e, i := range members.Indices {
 		members.Indices[e] = p.nodes[i]
 	}
 	members.Cols = p.Graph.Nodes()
+	if p.hashed {
+		if small.X, err = p.embedder.means(ctx, members, m.Hops); err != nil {
+			return nil, err
+		}
+	}
 	done()
 	small.Account, err = json.Marshal(account)
 	return small, err
@@ -335,7 +341,7 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 const (
 	// tolerance equals the tolerance of cgc's k-means (docs/notes/2026-11-defaults.md).
 	tolerance = 1e-3
-	// partitionStream and narrowStream are the streams of random numbers of the partition and of Narrow.
+	// partitionStream and narrowStream are the streams of random numbers of the partition and of narrow.
 	partitionStream, narrowStream = 2, 3
 )
 
@@ -374,7 +380,7 @@ func (p *prepared) labels(ctx context.Context, how labelling) (labels *mat.Dense
 	}
 	if how.students > 0 {
 		if labels, err = p.labels(ctx, labelling{how.smoothing, 0}); err == nil {
-			labels, err = study(ctx, p.narrow, labels, p.trains, p.y, how.students)
+			labels, err = study(ctx, p.h, labels, p.trains, p.y, how.students)
 		}
 	} else {
 		labels, err = p.smooth(ctx, how.smoothing)

@@ -54,6 +54,39 @@ func (e embedder) smooth(ctx context.Context, q *mat.Dense, d Depth) (*mat.Dense
 	return now, nil
 }
 
+// means returns RÂᴷX, where R, N′×n, has the weights of the nodes in each condensed node. It propagates N′ columns and
+// not d: Âᴷ is symmetric, so RÂᴷX = (ÂᴷRᵀ)ᵀX.
+func (e embedder) means(ctx context.Context, weights *mat.CSR, hops int) (*mat.Dense, error) {
+	propagated, err := e.smooth(ctx, weights.Dense().T(), Depth{Hops: hops})
+	if err != nil {
+		return nil, err
+	}
+	if x, sparse := e.g.X.(*mat.CSR); sparse {
+		transposed, _, err := x.Transpose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sums := new(mat.Dense)
+		mat.MulSparse(sums, transposed, propagated)
+		return sums.T(), nil
+	}
+	sums, part, at := mat.NewDense(weights.Rows, e.g.Features()), new(mat.Dense), 0
+	for block, err := range mat.Blocks(e.g.X) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading features: %w", err)
+		}
+		lo, hi := at*propagated.Cols, (at+block.Rows)*propagated.Cols
+		own := mat.Dense{Rows: block.Rows, Cols: propagated.Cols, Data: propagated.Data[lo:hi]}
+		mat.MulTA(part, &own, block)
+		kernel.Add(sums.Data, sums.Data, part.Data)
+		at += block.Rows
+	}
+	return sums, nil
+}
+
 // teach returns q of the given nodes: the mean of the teachers' distributions over the classes. own holds the
 // embeddings of these nodes at depth Hops, with those of the training nodes in rows trains; or it is nil.
 //

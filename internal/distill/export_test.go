@@ -1,0 +1,3 @@
+package distill
+
+var Narrow = narrow
