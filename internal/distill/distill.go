@@ -146,7 +146,7 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 
 // bytes estimates the memory of a condensation, in bytes: the embeddings of the pool and as much for the blocks of
 // their propagation, or a Gram matrix with its eigenvectors, whichever is larger, the distributions of the pool, and
-// for smoothing those of all nodes. Many features are hashed, and weights of all nodes in the condensed ones propagated.
+// for smoothing those of all nodes. For many features, it adds the hashed features and the propagated weights of means.
 func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
 	pool := t
@@ -159,7 +159,7 @@ func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	if m.Unlabelled != Never && m.Smoothing.Hops > 0 {
 		all = 12 * n * c
 	}
-	width := min(d, mostColumns)
+	width := d
 	if d > mostColumns {
 		width = fewColumns
 		all += 4*n*width + 8*n*float64(condensed)

@@ -13,8 +13,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestNarrow checks that 4,096 columns stay, that more are hashed to 1,024, that inner products of rows have the mean and
-// the deviation that the documentation says, and that a row is hashed in the same way in any matrix.
+// TestNarrow checks that 4,096 columns stay, that more are hashed to 1,024, that inner products of rows have the mean
+// and the deviation that the documentation says, and that a row is hashed in the same way in any matrix.
 func TestNarrow(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	few := mattest.Normal(3, 4096, random)
