@@ -104,7 +104,7 @@ func (e *TargetError) Error() string { return e.Target.Reason() }
 func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 	t := Target{Graph: g.Name, Known: c.Source != nil}
 	train := t.countMembers(c, g)
-	known, unknown := g.WithClasses(c.ClassNames)
+	known, unknown := g.WithClasses(c.Classes, c.ClassNames)
 	t.UnknownClasses = unknown
 	differ := func(what string, was, is int) {
 		if was != is {

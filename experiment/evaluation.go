@@ -69,7 +69,7 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 // run calls train with the target for g, which must have test nodes.
 func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
 	train func(*gnn.Target) ([]Score, error)) ([]Score, error) {
-	known, _ := g.WithClasses(small.ClassNames)
+	known, _ := g.WithClasses(small.Classes, small.ClassNames)
 	if err := known.NeedTest(); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 		return nil, fmt.Errorf("%d trainings of %d models, must be at least 1 of each", e.Trainings,
 			len(e.Models))
 	}
-	known, _ := g.WithClasses(small.ClassNames)
+	known, _ := g.WithClasses(small.Classes, small.ClassNames)
 	if small.X.Cols != g.Features() || small.Classes != known.Classes {
 		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
 			"graph %s has %d and %d: it was condensed from another (%s)",

@@ -2,23 +2,29 @@ package graph
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// WithClasses returns g with its classes numbered as in names, and the names of other classes that nodes of g have.
-// Nodes of these classes lose their labels, and are in no part of the split. If g or names has no names, classes are
-// compared by number: WithClasses returns g itself. The result shares everything else with g.
-func (g *Graph) WithClasses(names []string) (same *Graph, unknown []string) {
-	if g.ClassNames == nil || names == nil || slices.Equal(g.ClassNames, names) {
+// WithClasses returns g with the given classes, which may have names, and the names of other classes that nodes of g
+// have. Nodes of these classes lose their labels, and are in no part of the split. Classes are compared by name. If
+// only one side has names and the numbers of classes differ, names are compared with numbers. Otherwise, classes are
+// compared by number, and WithClasses returns g itself. The result shares everything else with g.
+func (g *Graph) WithClasses(classes int, names []string) (same *Graph, unknown []string) {
+	own, other := g.ClassNames, names
+	if (own == nil) != (other == nil) && classes != g.Classes {
+		own, other = numbered(own, g.Classes), numbered(other, classes)
+	}
+	if own == nil || other == nil || slices.Equal(own, other) {
 		return g, nil
 	}
 	class := make([]int32, g.Classes)
-	for c, name := range g.ClassNames {
-		class[c] = int32(slices.Index(names, name)) // Unlabelled if there is none
+	for c, name := range own {
+		class[c] = int32(slices.Index(other, name)) // Unlabelled if there is none
 	}
 	view := *g
-	view.Classes, view.ClassNames, view.Y = len(names), names, memory.Filled[int32](len(g.Y), Unlabelled)
+	view.Classes, view.ClassNames, view.Y = classes, names, memory.Filled[int32](len(g.Y), Unlabelled)
 	count := make([]int, g.Classes)
 	for i, y := range g.Y {
 		if y != Unlabelled {
@@ -28,7 +34,7 @@ func (g *Graph) WithClasses(names []string) (same *Graph, unknown []string) {
 	}
 	for c, n := range count {
 		if n > 0 && class[c] == Unlabelled {
-			unknown = append(unknown, g.ClassNames[c])
+			unknown = append(unknown, own[c])
 		}
 	}
 	if unknown != nil {
@@ -40,4 +46,15 @@ func (g *Graph) WithClasses(names []string) (same *Graph, unknown []string) {
 		view.mark()
 	}
 	return &view, unknown
+}
+
+// numbered returns names, or the numbers of the classes if there are no names.
+func numbered(names []string, classes int) []string {
+	if names != nil {
+		return names
+	}
+	for c := range classes {
+		names = append(names, strconv.Itoa(c))
+	}
+	return names
 }

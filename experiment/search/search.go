@@ -308,7 +308,7 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, 
 	if err != nil {
 		return nil, err
 	}
-	g, _ = g.WithClasses(small.ClassNames)
+	g, _ = g.WithClasses(small.Classes, small.ClassNames)
 	return g, compared.Err()
 }
 

@@ -79,7 +79,7 @@ type Known struct {
 
 // Graph reads each table once and returns the graph, and a sentence for each change. Integer labels from 0 with few
 // gaps are the classes, and −1 means no label. Other labels become graph.Graph.ClassNames, in order: words, integers
-// that start at 1, codes such as 4501, and the two labels −1 and 1. Ids are compared as text. They become
+// that do not start at 0, codes such as 4501, and the two labels −1 and 1. Ids are compared as text. They become
 // graph.Graph.IDs, unless id i is the number i for each node.
 //
 // The result depends neither on how the rows are divided into runs, nor on the number of threads.

@@ -42,7 +42,7 @@ type Predictions struct {
 
 // Of predicts all nodes of g. nodes lists the nodes to write, ascending.
 func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32) (*Predictions, error) {
-	known, unknown := g.WithClasses(m.ClassNames)
+	known, unknown := g.WithClasses(m.Classes, m.ClassNames)
 	p := &Predictions{
 		Graph: g.Name, IDs: g.IDs, Labels: known.Y, UnknownClasses: unknown, Numbers: g.Numbers, Model: m, Nodes: nodes,
 	}

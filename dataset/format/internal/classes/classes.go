@@ -81,8 +81,8 @@ func (l *Labels) Beyond() int {
 }
 
 // Classes returns the class of each node. If all labels are integers from 0 with few gaps, they are the classes, and −1
-// means no label. Otherwise class k is the k-th label in order, and names holds the labels: integers that start at 1,
-// codes such as 4501, the two labels −1 and 1, or words. An error is about the label that first occurs at the line or
+// means no label. Otherwise class k is the k-th label in order, and names holds the labels: integers that do not start at
+// 0, codes such as 4501, the two labels −1 and 1, or words. An error is about the label that first occurs at the line or
 // row at. place describes the position of a second label in the message. l must not be used again.
 func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, at int, err error) {
 	if at := l.Beyond(); at >= 0 {
@@ -152,7 +152,7 @@ func (l *Labels) numbered(class []int32, numbers []int64) (names []string) {
 		values = values[1:]
 	}
 	count := len(values)
-	named := count > 0 && (values[0] == 1 || values[0] < 0 || values[count-1] >= 2*int64(count))
+	named := count > 0 && (values[0] != 0 || values[count-1] >= 2*int64(count))
 	for k, name := range l.names {
 		place, found := slices.BinarySearch(values, numbers[k])
 		switch {

@@ -26,7 +26,7 @@ func TestClasses(t *testing.T) {
 	}{
 		{"0 2 - 2", []int32{0, 2, graph.Unlabelled, 2}, nil},
 		{"1 2 - 2", []int32{0, 1, graph.Unlabelled, 1}, []string{"1", "2"}},
-		{"2 3", []int32{2, 3}, nil},
+		{"2 3", []int32{0, 1}, []string{"2", "3"}},
 		{"1.0 2.00 NaN 1", []int32{0, 1, graph.Unlabelled, 0}, []string{"1", "2"}},
 		{"0 -1 1", []int32{0, graph.Unlabelled, 1}, nil},
 		{"1 -1 NaN 1", []int32{1, 0, graph.Unlabelled, 1}, []string{"-1", "1"}},
