@@ -293,8 +293,8 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 	return nil
 }
 
-// doubtClasses notes labels that are probably not classes: more than 50 classes with fewer than two nodes each on
-// average, or a class whose name means that a label is missing.
+// doubtClasses notes labels that are probably not classes: numbers without 0, more than 50 classes with fewer than two
+// nodes each on average, or a class whose name means that a label is missing.
 func (o Options) doubtClasses(g *graph.Graph) {
 	const few = 50
 	labelled := 0
@@ -309,6 +309,9 @@ func (o Options) doubtClasses(g *graph.Graph) {
 	if g.Classes > few && 2*g.Classes > labelled {
 		o.note("%s has %d classes for %d nodes with a label: every label is a class, and there is no regression", g.Name,
 			g.Classes, labelled)
+	}
+	if g.ClassNames == nil && labelled > 0 && !o.Unlabelled && !slices.Contains(g.Y, 0) {
+		o.note("%s has no node of class 0: labels are the numbers of classes, counted from 0", g.Name)
 	}
 	for _, class := range g.ClassNames {
 		if content.Missing(class) {

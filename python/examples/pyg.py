@@ -6,7 +6,7 @@ from torch_geometric.nn import GCN
 
 import cgc
 
-data = cgc.load_dataset("cora").to_pyg()  # or cgc.load_dataset(own).to_pyg(), of a Data of your own
+data = cgc.load_dataset("cora").to_pyg()  # your own Data: cgc.load_dataset(own).to_pyg()
 small = cgc.condense(data, nodes=70)
 print(small.origin)
 torch.manual_seed(0)

@@ -33,6 +33,13 @@ def test_a_drawn_split_is_told_wherever_the_graph_comes_from(arrays, tmp_path):
         assert len(found) == 1 and found[0].category is cgc.GraphWarning and found[0].filename == __file__
 
 
+def test_labels_from_1_are_warned_about(arrays):
+    found = warned(lambda: cgc.condense(**{**arrays, "y": arrays["y"] + 1}, nodes=6, method="cgc"))
+    assert [str(w.message) for w in found] == [
+        "graph has no node of class 0: labels are the numbers of classes, counted from 0"
+    ]
+
+
 def test_each_graph_is_warned_about(arrays):
     bare = {part: arrays[part] for part in ("x", "y", "edge_index")}
     assert len(warned(lambda: [cgc.condense(**bare, nodes=6) for _ in range(3)])) == 3
