@@ -181,7 +181,15 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 // too: the judge and the teachers read it in an order that would be slow if it did not fit. room does not depend on the
 // number of threads.
 func (m Method) room(g *graph.Graph) int64 {
-	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*min(g.Nodes(), judge.MostNear)
+	near := min(g.Nodes(), judge.MostNear)
+	if val := g.Split.Val; len(val) > 0 {
+		within := len(val)
+		for _, v := range val {
+			within += int(g.Adj.Indptr[v+1] - g.Adj.Indptr[v])
+		}
+		near = min(near, within)
+	}
+	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*near
 	room := m.Memory - budget.Process - budget.Graph(g.Adj, g.X) - 4*int64(rows)*int64(g.Features())
 	if g.Nodes() >= manyNodes {
 		const trainings = 64 << 20 // 20,000 rows of 256 hidden units, and some of each condensed node
