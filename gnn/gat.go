@@ -113,7 +113,7 @@ type attentionHead struct {
 	u, v, b []float32
 }
 
-// attend computes Σ_j α_ij·x_j + b for each node i of the field to, and stores the results as the rows of dst.
+// attend computes Σ_j α_ij·x_j + b for each node i of to, and stores the results as the rows of dst.
 func (v *View) attend(ctx context.Context, dst *mat.Dense, x located, head attentionHead, to *field) error {
 	w := &v.work
 	x.at.positions()
@@ -138,7 +138,7 @@ type attention struct {
 
 var attentions parallel.Loop[attention]
 
-// score computes v·x_j for nodes lo to hi−1 of the field from.
+// score computes v·x_j for nodes lo to hi−1 of a.from.
 func (a *attention) score(lo, hi int) {
 	for j := lo; j < hi; j++ {
 		a.scores[j] = kernel.Dot(a.x.Row(j), a.head.v)

@@ -32,7 +32,7 @@ const (
 
 // stream computes the logits of one scope.
 //
-// It copies the part of the graph within the model's hops of the rows (scope.closure). The propagated features P·X of
+// It copies the part of the graph within the model's reach of the rows (scope.closure). The propagated features P·X of
 // the first layer do not depend on weights. They are therefore computed once, in blocks of columns, and kept in a
 // temporary file with a panel for each block. Each inference then reads that file once, in order. If the projections on
 // all classes do not fit in memory either, they are stored in another file, and are propagated in blocks of classes.

@@ -134,7 +134,7 @@ func CheckLabels(n int, y *[]int32, classes int, s *Split) (int, error) {
 	return cmp.Or(classes, int(largest)+1), s.check(*y)
 }
 
-// checkFeatures returns an error unless x has n rows, at least one column, and only finite values.
+// checkFeatures returns an error unless x has n rows, 1 to MaxNodes columns, and only finite values.
 func checkFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	wrong := func(format string, args ...any) error { return &PartError{"features", fmt.Errorf(format, args...)} }
 	if x == nil {

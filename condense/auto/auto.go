@@ -1,6 +1,5 @@
-// Package auto chooses, for each graph and size, what to condense. The paper's method with its defaults is one of the
-// candidates, and stays unless another one is clearly better on the validation nodes. The condensed graph is never
-// trained.
+// Package auto chooses the condensation method for each graph and size. The paper's method with its defaults is one of
+// the candidates, and stays unless another one is clearly better on the validation nodes. No candidate trains X′.
 //
 // Each candidate condenses the graph with a few seeds. Package judge fits two GNNs in closed form to each result and
 // tests them on the validation nodes. Its score is the mean of their accuracy and of the geometric mean of the
@@ -34,7 +33,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Method chooses between the paper's method, the same without edges, and soft labels for all nodes (the method cgc-d).
+// Method chooses between the paper's method, with or without edges, and cgc-d, which condenses all nodes.
 // Source: this project.
 //
 // Start from New.
@@ -53,7 +52,7 @@ type Method struct {
 	// Memory limits the memory of the propagation, in bytes, as in cgc.Config; 0 is no limit. Candidates that need more
 	// are left out.
 	Memory int64 `json:"memory,omitempty"`
-	// Precision is that of cgc.Config. Candidates of the method cgc-d always have full precision.
+	// Precision is as in cgc.Config. Candidates of the method cgc-d always have full precision.
 	Precision blocked.Precision `json:"precision,omitzero"`
 }
 
@@ -91,7 +90,7 @@ type Account struct {
 	// are empty without Lossless.
 	Whole float64 `json:"whole,omitempty"`
 	Sizes []Size  `json:"sizes,omitempty"`
-	// Account is that of the chosen method.
+	// Account is the account of the chosen method.
 	Account json.RawMessage `json:"account,omitempty"`
 }
 
@@ -106,7 +105,7 @@ type Candidate struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Accuracy is the accuracy of the closed forms on the validation nodes, in percent.
 	Accuracy float64 `json:"accuracy"`
-	// Gain is the difference of the score to that of cgc, in points, and Error its standard error.
+	// Gain is the score minus the score of cgc, in points, and Error is its standard error.
 	Gain  float64 `json:"gain"`
 	Error float64 `json:"error"`
 	// Trained is the accuracy on the validation nodes after a short training of a GCN, in percent; 0 without one.
@@ -260,10 +259,10 @@ type choice struct {
 	method  condense.Method
 	nodes   int
 	seconds float64 // that the choice took, without those of the method's preparation
-	// trials are those of the method, none if there was nothing to choose, and shares are those of the classes.
+	// trials are the trials of the method, none if there was nothing to choose. shares are the shares of the classes.
 	trials []*condense.Condensed
 	shares []float64
-	// warnings are those of cgc about the graph, whatever was chosen.
+	// warnings are the warnings of cgc about the graph, whatever was chosen.
 	warnings []string
 	// trained are the verdicts of short trainings on the trials; nil without a runoff.
 	trained []judge.Verdict

@@ -184,7 +184,7 @@ func (f *field) runoff(
 	return chosen, best, nil
 }
 
-// trained returns the verdict of a short training on each of some condensed graphs. shares are those of the classes.
+// trained returns the verdict of a short training on each of some condensed graphs. shares are as in judge.Judge.Of.
 func (f *field) trained(
 	ctx context.Context, trials []*condense.Condensed, shares []float64,
 ) (verdicts []judge.Verdict, err error) {

@@ -158,7 +158,7 @@ func Recognise(path string) (Place, error) {
 	return Place{}, err
 }
 
-// recognise chooses among the formats for which asked is true and that read folders or, if folder is false, files.
+// recognise chooses among the formats that asked accepts and that read folders, or files if folder is false.
 func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
 	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
 	each(func(name string, f Format) {

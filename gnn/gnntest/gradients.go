@@ -95,7 +95,7 @@ func (p point) rounded() *mat.CSR {
 	return q.adjacency()
 }
 
-// slope returns ⟨∇f, r⟩ for the gradient of f in X, A and the parameters.
+// slope returns ⟨∇f, r⟩ for the gradient of f with respect to X, A and the parameters.
 func slope(tape *autodiff.Tape, f function, p point) (*autodiff.Var, []*autodiff.Var) {
 	y, wrt := f(tape, p)
 	inner := tape.Var(mat.NewDense(1, 1))
@@ -106,8 +106,8 @@ func slope(tape *autodiff.Tape, f function, p point) (*autodiff.Var, []*autodiff
 	return inner, wrt
 }
 
-// disagreement compares the gradient of f in one operand with finite differences. It describes a mismatch, or returns
-// an empty string.
+// disagreement checks the gradient of f with respect to operand k by finite differences. It describes a mismatch, or
+// returns an empty string.
 func (p point) disagreement(f function, k int, seed uint64) string {
 	tape := autodiff.NewTape()
 	y, wrt := f(tape, p)

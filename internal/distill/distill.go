@@ -1,11 +1,11 @@
 // Package distill condenses a graph using the predictions of a closed-form teacher for its nodes. Nothing is trained.
 // This goes beyond the paper, whose methods use only the labels of the training nodes.
 //
-//  1. The teacher: ridge regression of propagated features, fitted to the training nodes. It gives each node of the
+//  1. The teacher: ridge regression on propagated features, fitted to the training nodes. It gives each node of the
 //     graph a distribution q over the classes. Smoothing along the edges gives q̄.
 //  2. The choice: if q̄ predicts more validation nodes correctly than q does, all nodes are condensed, with q̄.
 //     Otherwise only the training nodes are condensed, with q.
-//  3. The students: ridge regression of all embeddings on q̄, whose predictions replace it. By default there are none.
+//  3. The students: ridge regressions of q̄ on all embeddings, whose predictions replace q̄. By default there are none.
 //  4. The partition: a training node keeps its class, any other node has its most likely class in q̄. k-means splits
 //     the embeddings ÂᴷX of each class into groups. Each group becomes a condensed node with the mean embedding and, as
 //     soft label, the mean distribution of the group. Its weight in the loss is the size of the group. A′ = I.
@@ -144,9 +144,9 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 	return m.Memory.Fits(what, m.bytes(n, len(g.Split.Train), d, g.Classes, nodes))
 }
 
-// bytes estimates the memory of a condensation, in bytes: the embeddings of the pool and as much for the blocks of
-// their propagation, or a Gram matrix with its eigenvectors, whichever is larger, the distributions of the pool, and
-// for smoothing those of all nodes. For many features, it adds the hashed features and the propagated weights of means.
+// bytes estimates the memory of a condensation, in bytes. It is the larger of two parts (the pool's embeddings with the
+// blocks of their propagation; a Gram matrix with its eigenvectors), plus the distributions of the pool and, for
+// smoothing, of all nodes. For many features, it adds the hashed features and the propagated weights of means.
 func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
 	pool := t
@@ -167,8 +167,8 @@ func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	return max(8*pool*width, teach) + 16*pool*c + all
 }
 
-// most returns the largest number of unlabelled nodes that are condensed beside train training nodes. More hardly move
-// the means, and k-means would take many times as long as with the training nodes alone.
+// most returns the largest number of unlabelled nodes that are condensed with train training nodes. More hardly move
+// the means, and k-means would take many times as long as with only the training nodes.
 func most(train int) int { return max(200_000, 2*train) }
 
 // Condense condenses g. The seed only affects k-means; the teacher is deterministic.

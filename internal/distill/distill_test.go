@@ -141,8 +141,7 @@ func formula(t *testing.T, students int) {
 	}
 }
 
-// TestSample: each condensed node is the mean of as many nodes of its class as Sample asks for, and no fewer nodes are
-// condensed than without.
+// TestSample checks that the pool has Sample nodes per condensed node, and that the condensed classes do not change.
 func TestSample(t *testing.T) {
 	g := planted(t, 0)
 	m := distill.New()

@@ -130,10 +130,10 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 	return q, accuracies, nil
 }
 
-// study returns the labels after rounds of students. A student is ridge regression of the embeddings h on the labels of
-// the round before. Rows trains of these are replaced by the one-hot rows of the classes y, and λ is the mean squared
-// norm of a row of h. Its outputs, without the negative ones and divided by their sum, are the labels of the next
-// round.
+// study returns the labels after rounds of students. A student is a ridge regression on the embeddings h. Its targets
+// are the labels of the previous round, with rows trains replaced by the one-hot rows of the classes y. λ is the mean
+// squared norm of a row of h. The outputs, with negative ones set to 0 and each row divided by its sum, are the labels
+// of the next round.
 func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32, rounds int) (*mat.Dense, error) {
 	var student *selftrain.Student
 	for range rounds {

@@ -98,7 +98,7 @@ var avx2 = implementation{
 	magnitudes:    inBlocks(magnitudesAVX2, magnitudesGeneric),
 }
 
-// tile checks the bounds of a tile, whose rows have at most columns values.
+// tile returns assembly as a microKernel that first checks bounds. b has the given number of columns.
 func tile(columns int, assembly func(c *float32, ldc int, a *float32, rs, cs int, b *float32, m, n, k, ahead int,
 	accumulate bool)) microKernel {
 	return func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {

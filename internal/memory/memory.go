@@ -105,8 +105,8 @@ const usualReadAhead = 128 << 10
 // Process is the resident memory of a process before its work begins, in bytes.
 const Process = 24 << 20
 
-// Bounded sets the memory limit of the garbage collector in bytes; 0 means no limit. It leaves room for memory that the
-// collector does not manage: the program, and the pages of mapped files. restore restores the previous limit.
+// Bounded sets the memory limit of the garbage collector in bytes; 0 changes nothing. It leaves room for memory that
+// the collector does not manage: the program, and the pages of mapped files. restore restores the previous limit.
 func Bounded(memory int64) (restore func()) {
 	if memory <= 0 {
 		return func() {}

@@ -55,7 +55,7 @@ func (m Memory) String() string { return words(float64(m)) }
 // nodes".
 func (m Memory) Fits(what string, bytes float64) error { return m.FitsAs("memory", what, bytes) }
 
-// FitsAs is like Fits, for a limit that is set by another parameter than memory.
+// FitsAs is like Fits, for a limit set by a parameter other than memory.
 func (m Memory) FitsAs(parameter, what string, bytes float64) error {
 	m = cmp.Or(m, DefaultMemory)
 	if bytes <= float64(m) {

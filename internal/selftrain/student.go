@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Student fits ridge regression of the embeddings h, n×d, on one n×c matrix of targets after the other: W = (HᵀH +
+// Student fits ridge regressions on the embeddings H, n×d, to n×c matrices of targets T, one after another: W = (HᵀH +
 // λI)⁻¹HᵀT, with λ the mean squared norm of a row of H.
 type Student struct {
 	h        *mat.Dense

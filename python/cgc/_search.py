@@ -54,7 +54,7 @@ def argument(name: str) -> str:
 
 
 def lists(space: Mapping[str, Sequence[Any]], given: Sequence[str]) -> dict[str, list[Any]]:
-    """Return a space with lists of Python's values. Raise Error if it is wrong, or has arguments that are given."""
+    """Return a space with lists of Python's values. Raise Error if it is wrong or has an argument in given."""
     found = {}
     for name, values in space.items():
         if name not in SPACE:

@@ -72,7 +72,7 @@ class Table(Sequence[Score]):
     def __getitem__(self, key: slice) -> Sequence[Score]: ...
 
     def __getitem__(self, key: Union[int, str, slice]) -> Union[Score, Sequence[Score]]:
-        """Return the row with an index or a model name."""
+        """Return a row by index or model, or a slice."""
         if not isinstance(key, str):
             return self.rows[key]
         for row in self.rows:

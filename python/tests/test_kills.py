@@ -66,7 +66,7 @@ def on_disk(monkeypatch):
 
 @needs_proc
 def test_python_or_its_child_is_killed_at_random_points(tmp_path, on_disk):
-    """Two dozen kills: of Python by SIGKILL, SIGTERM, SIGHUP and SIGINT, and of the child by SIGKILL."""
+    """25 kills: of Python by SIGKILL, SIGTERM, SIGHUP and SIGINT, and of the child by SIGKILL."""
     draw = random.Random(7)
     signals = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, None] * 5
     places = [tmp_path / str(i) for i in range(len(signals))]

@@ -208,7 +208,7 @@ func (s *settings) apply(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// find returns the value of a flag of cmd with the highest precedence, and the place that sets it. The place is "" if
+// find returns the highest-precedence setting of a flag of cmd: its level, value and place. Value and place are "" if
 // the command line sets the flag, or nothing does.
 func (s *settings) find(cmd *cobra.Command, flag *pflag.Flag) (level int, value, place string) {
 	if flag.Changed {

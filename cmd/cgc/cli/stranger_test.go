@@ -59,7 +59,7 @@ func (linear) Forward(_ *autodiff.Tape, in *gnn.Input, p []*autodiff.Var) *autod
 }
 
 // TestMain lets scripts and tests run two programs: cgc, and ourcg, which has an additional method and an additional
-// model. It clears the CGC_* environment variables; a script may set its own.
+// model. It clears the CGC_* environment variables, except CGC_DATA; a script may set its own.
 func TestMain(m *testing.M) {
 	if name := filepath.Base(os.Args[0]); name != "cgc" && name != "ourcg" {
 		for _, entry := range os.Environ() {

@@ -95,9 +95,9 @@ func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
 	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
-// Stream delivers the graph of Graph in parts. Sort must be false. Ids are looked up in a table of 20 bytes per id,
-// which is not needed if id i is the number i. It is an error if that table, labels and split need more than memory
-// bytes. The rows of nodes are read three times: for ids, for names and for features.
+// Stream delivers the graph that Graph returns, in parts. Sort must be false. Ids are looked up in a table of 20 bytes
+// per id, which is not needed if id i is the number i. It is an error if that table, labels and split need more than
+// memory bytes. The rows of nodes are read three times: for ids, for names and for features.
 func (p Pair) Stream(ctx context.Context, memory int64) (*format.Stream, []string, error) {
 	return p.open(ctx, memory, false)
 }

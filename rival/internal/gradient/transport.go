@@ -36,7 +36,7 @@ const (
 	sinkhorn = 5
 )
 
-// newPlan draws a plan for N′ nodes and the given number of nodes of g.
+// newPlan draws a plan for N′ nodes and a sample of g's nodes.
 func newPlan(ctx context.Context, g *graph.Graph, sample, nodes int, src rand.Source) (*plan, error) {
 	random := rand.New(src)
 	chosen := neighbourhoods(g, sample, random)

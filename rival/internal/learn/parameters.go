@@ -25,7 +25,7 @@ type Choice struct {
 	JudgeEpochs int `json:"judge_epochs"`
 }
 
-// looks reports whether the iterate of an epoch before the last one is validated.
+// looks reports whether an epoch's iterate is validated even if the epoch is not the last.
 func (c Choice) looks(epoch int) bool {
 	return epoch%c.JudgeEvery == 0 || epoch < c.JudgeEvery && epoch&(epoch-1) == 0
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Regression is a softmax regression of rows with d features on c classes, softmax(XW + b). Adam trains it.
+// Regression is a softmax regression of c classes on d features, softmax(XW + b). Adam trains it.
 type Regression struct {
 	W, B *mat.Dense // d×c and 1×c
 

@@ -62,8 +62,8 @@ func oklab(c [3]float64) [3]float64 {
 // luminance is the relative luminance of WCAG 2.
 func luminance(c [3]float64) float64 { return 0.2126*c[0] + 0.7152*c[1] + 0.0722*c[2] }
 
-// TestPalette checks that readers with any of the three visions can distinguish any two colours of classes, and see
-// each on its background.
+// TestPalette checks that readers with each kind of vision can distinguish any two colours of classes, and see each on
+// its background.
 func TestPalette(t *testing.T) {
 	if len(report.Palette(true)) != len(report.Palette(false)) {
 		t.Error("the palettes differ in length")

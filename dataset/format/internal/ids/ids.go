@@ -9,7 +9,7 @@ import (
 )
 
 // Table maps names to nodes without keeping the names. It uses 20 bytes for each name. A name is represented by a hash
-// of 96 bits, whose seed is random in each process. The probability that any two of n names collide is below n²/2⁹⁷,
+// of 96 bits, with random seeds for each table. The probability that any two of n names collide is below n²/2⁹⁷,
 // which is 10⁻¹³ for 10⁸ names. Find is safe for concurrent use.
 type Table struct {
 	seeds    [2]maphash.Seed

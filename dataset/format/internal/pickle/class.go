@@ -25,8 +25,8 @@ func findClass(module, name string) (any, error) {
 	return nil, fmt.Errorf("pickle wants the class %.100q, which is not one that a data set needs", module+"."+name)
 }
 
-// sparseClass returns the layout of a scipy class: csr, csc or coo. Its module is scipy.sparse.csr in old versions and
-// scipy.sparse._csr in new ones; its name is csr_matrix or csr_array.
+// sparseClass returns the layout of a scipy class: csr, csc or coo. For csr, the module is scipy.sparse.csr or,
+// in new versions, scipy.sparse._csr; the name is csr_matrix or csr_array.
 func sparseClass(module, name string) (layout string, ok bool) {
 	rest, isSparse := strings.CutPrefix(module, "scipy.sparse.")
 	layout = strings.TrimPrefix(rest, "_")

@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// readLabels sets the labels and the split of b, and returns the file of the split.
+// readLabels sets the labels and the split of b, and returns the path of the split file.
 func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (split string, err error) {
 	if _, is := cut(file); is {
 		b.Y, err = readColumn(ctx, file)

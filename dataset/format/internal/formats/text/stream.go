@@ -196,7 +196,7 @@ func emptyLine(file string, at int) error {
 	return t.Fail(t.Line+at+1, "the line is empty, and lines with values follow")
 }
 
-// readLabels sets labels and split, and returns the file of the split. It is an error if labels need more than memory
+// readLabels sets labels and split, and returns the split's path. It is an error if labels need more than memory
 // bytes.
 func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64) (splitFile string, err error) {
 	file := csvfile.Path(dir, "labels")
