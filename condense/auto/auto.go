@@ -160,7 +160,7 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 				method.Memory, method.Within = rival.Memory(max(1, room)), m.Memory
 			}
 			if method.Smoothing.Hops > 0 && work > smoothingWork {
-				c.LeftOut = fmt.Sprintf("smoothing would gather %.2g numbers in each step, bound %.2g", work,
+				c.LeftOut = fmt.Sprintf("smoothing would gather %.2g numbers in each step, must be at most %.2g", work,
 					float64(smoothingWork))
 			}
 			c.method = method

@@ -138,7 +138,7 @@ func TestMemory(t *testing.T) {
 	}
 	for _, c := range a.Candidates {
 		all := strings.Contains(string(c.Parameters), "always") // 900·24 numbers for each hop
-		if cgc := c.Method != "cgc-d"; all && !strings.Contains(c.LeftOut, "bound") || cgc && c.LeftOut != "" {
+		if cgc := c.Method != "cgc-d"; all && !strings.Contains(c.LeftOut, "must be at most") || cgc && c.LeftOut != "" {
 			t.Errorf("%s is left out because of %q", c.Name, c.LeftOut)
 		}
 	}

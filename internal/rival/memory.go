@@ -61,7 +61,7 @@ func (m Memory) FitsAs(parameter, what string, bytes float64) error {
 	if bytes <= float64(m) {
 		return nil
 	}
-	return fmt.Errorf("%s needs %s, bound %s (parameter %s)", what, words(bytes), m, parameter)
+	return fmt.Errorf("%s needs %s, must be at most %s (parameter %s)", what, words(bytes), m, parameter)
 }
 
 // words returns a number of bytes with a unit, and with one decimal if the number is below 10.

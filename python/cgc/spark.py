@@ -95,7 +95,7 @@ def _parser() -> _Parser:
     add("--normalize-features", action="store_true")
     add("--standardize", action="store_true")
     add("--inductive", action="store_true")
-    add("--memory", default="", help="bound on the driver's memory for training nodes, as of cgc condense")
+    add("--memory", default="", help="memory limit of the driver for training nodes, as of cgc condense")
     return parser
 
 

@@ -212,7 +212,7 @@ func TestRefuses(t *testing.T) {
 	for _, c := range []struct{ name, parameters, says string }{
 		{"herding", `"hops":-1`, "hops -1, must be from 0 to 20"},
 		{"k-center", `"hops":21`, "hops 21"},
-		{"k-center", `"memory":8`, "k-center on 30 training nodes with 6 features needs 2.2 kB, bound 8 bytes"},
+		{"k-center", `"memory":8`, "k-center on 30 training nodes with 6 features needs 2.2 kB, must be at most 8 bytes"},
 		{"vn", `"eigenpairs":0`, "eigenpairs 0, must be from 1 to 100"},
 		{"a-cm", `"pairs_per_level":-2`, "pairs per level -2, must be at least 0"},
 		{"sntk-x", `"hops":3`, "hops 3, must be 1 or 2"},
@@ -232,11 +232,11 @@ func TestRefuses(t *testing.T) {
 		{"gcond", `"lr_feat":0`, "lr feat 0, must be above 0"},
 		{"gcond", `"judge_every":0`, "judge every 0, must be at least 1"},
 		{"gcond", `"start_weight":0`, "start weight 0, must be above 0 and below 1"},
-		{"gcond", `"memory":9000`, "gcond on 81 pairs of condensed nodes needs 10 kB, bound 9.0 kB"},
+		{"gcond", `"memory":9000`, "gcond on 81 pairs of condensed nodes needs 10 kB, must be at most 9.0 kB"},
 		{"gcond", `"memory":11000`, "gcond on 30 training nodes with "},
 		// Memory includes both networks. An invalid number of units is reported as it was given.
 		{"sgdd", `"pair_hidden":-3`, "pair hidden -3, must be at least 1"},
-		{"sgdd", `"memory":40000`, "sgdd on 81 pairs of condensed nodes needs 41 kB, bound 40 kB"},
+		{"sgdd", `"memory":40000`, "sgdd on 81 pairs of condensed nodes needs 41 kB, must be at most 40 kB"},
 		{"msgc", `"relay":"gcn"`, "relay gcn, must be sgc"},
 		{"sfgc", `"init":"first"`, "init first, must be k-center or random"},
 		{"sfgc", `"memory":1024`, "(parameter memory)"},
@@ -291,7 +291,7 @@ func TestMemory(t *testing.T) {
 			"Check":    checker.Check(g, 10),
 			"Condense": func() error { _, err := m.Condense(t.Context(), g, 10, 0); return err }(),
 		} {
-			t.Run(what, func(t *testing.T) { mattest.WantError(t, err, name+" on ", "bound 4.0 kB (parameter memory)") })
+			t.Run(what, func(t *testing.T) { mattest.WantError(t, err, name+" on ", "must be at most 4.0 kB (parameter memory)") })
 		}
 	}
 	if bounded != 22 { // every method but random
