@@ -291,7 +291,7 @@ func TestMemory(t *testing.T) {
 			"Check":    checker.Check(g, 10),
 			"Condense": func() error { _, err := m.Condense(t.Context(), g, 10, 0); return err }(),
 		} {
-			t.Run(what, func(t *testing.T) { mattest.WantError(t, err, name+" on ", "must be at most 4.0 kB (parameter memory)") })
+			t.Run(what, func(t *testing.T) { mattest.WantError(t, err, name+" on ", "at most 4.0 kB (parameter memory)") })
 		}
 	}
 	if bounded != 22 { // every method but random
