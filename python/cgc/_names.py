@@ -28,8 +28,8 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
     """Return the class of each value, −1 for none, and the names of the classes in sorted order.
 
     If all values are integers, or strings of integers, they are the classes, and there are no names. If numbers_too is
-    set, integers other than 0 to classes − 1 also count as names, and so do −1 and 1 alone. Raises Error if numbers and
-    names are mixed.
+    set, they are names, as in the command, unless they begin at 0 and have few gaps; −1 means none, except beside 1
+    alone. Raises Error if numbers and names are mixed.
     """
     kinds: dict[bool, int] = {}  # positions of the first string and the first other value
     for i, value in enumerate(values):
@@ -64,7 +64,7 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
         found = np.unique(known)
         if not np.array_equal(found, [-1, 1]):  # two classes; beside other numbers, -1 means none
             found = found[found != -1]
-        if found.size and not np.array_equal(found, np.arange(found.size)):
+        if found.size and (found[0] != 0 or found[-1] >= 2 * found.size):
             is_class = np.isin(numbers, found)
             where = np.searchsorted(found, np.where(is_class, numbers, found[0]))
             return np.where(is_class, where, -1), [str(int(v)) for v in found]

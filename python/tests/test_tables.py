@@ -263,6 +263,20 @@ BAD = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("labels", [(0, 2), (0, 5), (1, 2), (-1, 1), (2, 3), (0, 1, 3, -1)])
+def test_numbers_are_classes_or_names_as_in_a_folder(columns, labels, tmp_path):
+    nodes, edges = columns
+    del nodes["split"]
+    nodes["label"] = np.resize(labels, 60)
+    of_tables = cgc.load_dataset(cgc.tables(nodes, edges))
+    people, friends = frames((nodes, edges))
+    people.to_csv(tmp_path / "nodes.csv", index=False)
+    friends.to_csv(tmp_path / "edges.csv", index=False)
+    of_files = cgc.load_dataset(tmp_path)
+    assert (of_tables.classes, of_tables.class_names) == (of_files.classes, of_files.class_names)
+    np.testing.assert_array_equal(of_tables.y, of_files.y)
+
+
 def test_minus_one_and_one_are_two_classes(columns):
     nodes, edges = columns
     signs = np.where(np.arange(60) % 2, 1, -1)
