@@ -49,8 +49,8 @@ func Load(path string) (*Condensed, error) { return condense.Load(path) }
 // this config, or name the step that failed. When ctx is cancelled, Condense soon stops and returns ctx's error. It
 // reports its steps through ctx (package progress).
 //
-// The same graph and configuration give the same bytes for any number of threads, on processors that run the same
-// kernels.
+// The same graph and configuration give the same bytes for any number of threads, on processors that use the same SIMD
+// code path.
 func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, error) {
 	p, err := Prepare(ctx, g, config)
 	if err != nil {
@@ -92,7 +92,7 @@ const (
 	partitionStream
 )
 
-// source returns the source of one stream.
+// source returns the random source of a stream.
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
 // Prepare runs the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,

@@ -12,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Expectation estimates the size of the result and the memory of a condensation from the input sizes only.
+// Expectation estimates the size of the result and the memory of a condensation.
 type Expectation struct {
 	// Nodes is N′. Budget is the number of condensed nodes of each class.
 	Nodes  int

@@ -12,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// This file contains the extensions beyond the paper. Each is off by default and changes one step of Condense.
+// This file contains extensions beyond the paper. All of them are off by default.
 
 // HopWeights are the w_0 … w_K of Config.HopWeights.
 type HopWeights []float64

@@ -58,7 +58,7 @@ const module = "github.com/graph-condensation/cgc"
 // TestImports checks the imports of every file against layers, mayUse and banned, and that mayUse has no unused
 // entries.
 func TestImports(t *testing.T) {
-	used := map[string]bool{} // libraries and folders of mayUse
+	used := map[string]bool{} // the entries of mayUse that are needed
 	for file, imports := range sources(t) {
 		folder := path.Dir(file)
 		for _, name := range imports {

@@ -67,7 +67,7 @@ func TestAggregatedEqualsReference(t *testing.T) {
 			if edges := few.NNZ() / 2; edges > most || edges < most && few.NNZ() < all.NNZ() {
 				t.Errorf("degree %v: %d edges, want the strongest %d of %d", degree, edges, most, all.NNZ()/2)
 			}
-			ties := refTies(members, a, used+1e-7) // without edges that tie with the strongest one left out
+			ties := refTies(members, a, used+1e-7) // used is the weight of the strongest edge left out
 			wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), few.Dense(), ties, 1e-6)
 		}
 	}

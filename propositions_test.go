@@ -91,7 +91,7 @@ func TestProposition2(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
 		var matching, distribution float64
-		for range 3 { // classes: 12 original nodes, 8 condensed ones, 4 features
+		for range 3 { // each class has 12 original nodes, 8 condensed nodes and 4 features
 			z, small := whitened(12, 4, random), whitened(8, 4, random)
 			one, oneSmall := refScale(1, ones(12)), refScale(1, ones(8))
 			matching += square(refSub(
@@ -135,7 +135,7 @@ func whitened(n, d int, random *rand.Rand) dense {
 	return refT(columns)
 }
 
-// Proposition 3: gradient matching of class i is ‖A + B‖². A is the difference of the prototypes, and B is the
+// Proposition 3: gradient matching of class i minimises ‖A + B‖². A is the difference of the prototypes, and B is the
 // difference of the correlations times Θ. The paper bounds ‖A + B‖² by ‖A‖² + ‖B‖². For squares, the triangle
 // inequality gives twice this bound, and the factor 2 is needed.
 func TestProposition3(t *testing.T) {

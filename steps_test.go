@@ -257,7 +257,7 @@ func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 		most := int(degree * 30 / 2)
 		exact := used
 		if used > 0.2 {
-			exact += 1e-6 // cosines are float32; pairs that tie with the first one left out must not count
+			exact += 1e-6 // cosines are float32; pairs at the threshold must not count
 		}
 		wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), a.Dense(), refAdjacency(fromMatrix(m), exact), 0)
 		if edges := a.NNZ() / 2; edges > most {

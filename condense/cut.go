@@ -56,11 +56,11 @@ func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error
 		return nil, fmt.Errorf("%d nodes, must be %d (the classes with condensed nodes) to %d (the nodes of the condensed "+
 			"graph)", nodes, least, n)
 	}
-	first := memory.Range(0, n+len(merges)) // the first node of c in each node
+	first := memory.Range(0, n+len(merges)) // the first node of c in each union
 	for k, pair := range merges[:n-nodes] {
 		first[n+k] = min(first[pair[0]], first[pair[1]])
 	}
-	for k := n - nodes - 1; k >= 0; k-- { // a part has the first node of its union
+	for k := n - nodes - 1; k >= 0; k-- { // both parts get the first node of their union
 		for _, part := range merges[k] {
 			first[part] = first[n+k]
 		}

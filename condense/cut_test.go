@@ -59,8 +59,8 @@ func partOf(t *testing.T, c *condense.Condensed) []int {
 	return account.PartOf
 }
 
-// obvious returns the parts after each merge by the definition: of all pairs of one class, the two parts are united
-// whose union raises the sum of squared distances to the means least.
+// obvious returns the parts after each merge, by the definition: a merge unites the two parts of a class whose union
+// raises the sum of squared distances to the means least.
 func obvious(c *condense.Condensed) (steps [][][]int) {
 	loss := func(part []int) (sum float64) {
 		mean, total := make([]float64, c.X.Cols), 0.0

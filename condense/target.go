@@ -13,7 +13,7 @@ import (
 type Source struct {
 	graph.Digest
 	// Unlabelled is the number of source nodes (distinct nodes in Members) outside the training split. The method does not
-	// use their labels: they are pseudo-labelled nodes, or nodes that a coarsening merges.
+	// use their labels: they are pseudo-labelled, for example, or merged by a coarsening.
 	Unlabelled int `json:"unlabelled_members,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func common(a, b []int32) int {
 type Target struct {
 	// Graph is the name of the graph that models are tested on.
 	Graph string `json:"-"`
-	// Known says that the condensed graph has a Source. Without one, only sizes and members are compared.
+	// Known says that the condensed graph has a Source. Without one, only sizes, class names and members are compared.
 	Known bool `json:"-"`
 	// Differs lists what differs, such as "edges" or "test nodes"; empty if nothing does.
 	Differs []string `json:"differs"`
@@ -82,7 +82,7 @@ type Target struct {
 	InTest      int `json:"source_nodes_in_test"`
 	// Unlabelled is the number of source nodes that were used without their labels.
 	Unlabelled int `json:"source_nodes_unlabelled,omitempty"`
-	// UnknownClasses lists by name the classes of nodes of the graph that the condensed graph does not have, if any.
+	// UnknownClasses names the classes of the graph's nodes that the condensed graph lacks, if any.
 	UnknownClasses []string `json:"unknown_classes,omitempty"`
 }
 
@@ -98,9 +98,8 @@ func (e *TargetError) Error() string { return e.Target.Reason() }
 // splits have some: without a test split, a method cannot have seen any test node. Errors in reading features are
 // returned; Target.Err says whether g may be tested on.
 //
-// Without a Source, c certainly belongs to another split if its source nodes include test nodes of g, are not all
-// training nodes of g, and do not include all of them. A method that uses nodes without labels also uses all training
-// nodes.
+// Without a Source, c certainly belongs to another split if its source nodes include test nodes of g but lack some of
+// its training nodes: a method that uses nodes without labels uses all training nodes.
 func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 	t := Target{Graph: g.Name, Known: c.Source != nil}
 	train := t.countMembers(c, g)

@@ -34,7 +34,7 @@ type Evaluation struct {
 }
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
-// each model. If both have names of classes, nodes of g whose class small lacks are not tested. The standard deviation
+// each model. If both have class names, nodes of g in classes that small lacks are not tested. The standard deviation
 // of a score is over training runs only; it does not cover the variation between condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
 	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })

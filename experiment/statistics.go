@@ -169,7 +169,7 @@ type Comparison struct {
 	Seeds int `json:"seeds"`
 	// Difference is the test accuracy of Arm minus the test accuracy of Base, in points.
 	Difference Estimate `json:"difference"`
-	// Verdict is "better" or "worse" if the 95% confidence interval of the difference excludes 0, else empty.
+	// Verdict is "better" or "worse" if Seeds > 1 and the 95% confidence interval excludes 0, else empty.
 	Verdict string `json:"verdict"`
 }
 

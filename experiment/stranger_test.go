@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Picked is a new method: it selects random training nodes, in turn from each class, with their edges.
+// Picked is a new method: it selects random training nodes, from each class in turn, with their edges.
 type Picked struct{}
 
 func (Picked) Name() string { return "picked" }

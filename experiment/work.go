@@ -79,7 +79,7 @@ func (w *work) missing(arm int, seed uint64) (cells []cell) {
 // condensations does all missing training runs on condensed graphs. Arms that share a preparation are processed
 // together, so that only one preparation is in memory.
 func (w *work) condensations(ctx context.Context) error {
-	first := map[int][]int{} // arms that share a preparation, by the first of them
+	first := map[int][]int{} // arms that share a preparation, by the first arm
 	for i, a := range w.Arms {
 		at := slices.IndexFunc(w.Arms, func(b Arm) bool { return sharing(a.Method, b.Method) })
 		if at < 0 {

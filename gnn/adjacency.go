@@ -127,7 +127,7 @@ func beside(x *autodiff.Var) *autodiff.Var {
 	return t.MatMulTB(t.Var(filled(n, 1, 1)), x)
 }
 
-// filled returns a matrix in which all entries are value.
+// filled returns a matrix in which all entries equal value.
 func filled(rows, cols int, value float32) *mat.Dense {
 	return &mat.Dense{Rows: rows, Cols: cols, Data: memory.Filled(rows*cols, value)}
 }

@@ -164,8 +164,8 @@ func (f *files) panels(rows, d, width int) (*paneled.Matrix, error) {
 	return paneled.OfFloats(rows, d, width, panels)
 }
 
-// fieldsOf returns the sets of nodes within 0, 1, …, hops hops of rows, given each node's distance. The last set is
-// whole.
+// fieldsOf returns the sets of nodes within 0, 1, …, hops hops of rows, given each node's distance. The last set is the
+// argument whole.
 func fieldsOf(distance []uint8, rows []int32, hops int, whole *field) []*field {
 	fields := []*field{{nodes: rows, graph: len(distance)}}
 	for j := 1; j < hops; j++ {

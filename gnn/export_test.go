@@ -41,8 +41,8 @@ type Question struct {
 	Units int     // the largest number of hidden units in a part if X is not dense; 0 means the default
 }
 
-// Answer holds the logits of two calls, the number of values that the first call kept for the second, and the number of
-// values of the workspace after both.
+// Answer holds the logits of two calls, the number of values that the first call kept for the second, and the size of
+// the workspace after both.
 type Answer struct {
 	First, Second *mat.Dense
 	Kept, Held    int

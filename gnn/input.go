@@ -27,7 +27,7 @@ type Input struct {
 	streamed   *streamed             // a constant X that is neither dense nor sparse, read in blocks of rows
 	propagated []filtered            // P·X of a constant A and a constant dense X
 	loss       *scope                // the rows that the loss reads, and the nodes around them; nil means all rows
-	part       *features             // rows of a constant sparse X, for partial
+	part       *features             // rows of a constant sparse X, for the method partial
 	partNodes  []int32               // the nodes of part
 	owners     map[[2]int]*mat.Dense // for headDots
 

@@ -208,7 +208,7 @@ func TestAskingForSomeNodes(t *testing.T) {
 	}
 }
 
-// TestHeadsOneByOne checks that GAT needs the memory of one head for sparse X, not that of all eight.
+// TestHeadsOneByOne checks that GAT needs the memory of one head for sparse X, not of all eight.
 func TestHeadsOneByOne(t *testing.T) {
 	const n, d, hidden, classes = 3000, 6, 64, 4
 	random := rand.New(rand.NewPCG(4, 6))

@@ -61,8 +61,7 @@ func TestSteps(t *testing.T) {
 	}
 	for k, p := range got {
 		for i, w := range p.Data {
-			// A step is divided by the size of the gradient, so the rounding of a small gradient, 1e-7 of 1e-4, changes a step
-			// by 1e-3.
+			// Adam divides a step by the size of the gradient, so an error of 1e-7 in a gradient of 1e-4 changes a step by 0.1%.
 			if d := math.Abs(float64(w - want[k].Data[i])); d > 2e-5 {
 				t.Fatalf("parameter %d, element %d: %v, want %v", k, i, w, want[k].Data[i])
 			}

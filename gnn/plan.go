@@ -145,7 +145,7 @@ func (r *region) cut(room int64) {
 	}
 }
 
-// widestBlock is the largest number of columns of a block if the features are stored in panels. Each panel is read only
+// If the features are stored in panels, a block has at most widestBlock columns, or one panel. Each panel is read only
 // once anyway, so wider blocks gain nothing.
 const widestBlock = 64
 

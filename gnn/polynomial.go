@@ -6,7 +6,7 @@ import "github.com/graph-condensation/cgc/gnn/autodiff"
 //
 //	σ( Σ_k P_k·X·W_k + 1·b ),
 //
-// with fixed filters P_k and dropout on X. σ is the ReLU, and the identity in the last layer. All models of the paper
+// with fixed filters P_k and dropout on X. σ is the ReLU, or the identity in the last layer. All models of the paper
 // except GAT are of this kind and differ only in their filters. X is n×d, and W_k is d×hidden or hidden×c. With one
 // layer the model is linear.
 type polynomial struct {

@@ -55,7 +55,7 @@ func (m table) each(f func(i, j int, x float64) float64) table {
 }
 
 func (m table) plus(o table) table {
-	return m.each(func(i, j int, x float64) float64 { return x + o[i%len(o)][j] }) // o of one row is added to each row
+	return m.each(func(i, j int, x float64) float64 { return x + o[i%len(o)][j] }) // a single row is added to each row
 }
 
 func (m table) scaled(a float64) table {

@@ -21,7 +21,7 @@ type Sample struct {
 	Classes int
 	// Rows lists the nodes that the loss covers. nil means all.
 	Rows []int32
-	// Weights are the weights of the nodes of Rows in the loss if Config.Weighted is set. They are at least 0, and not all
+	// Weights are the loss weights of the nodes of Rows if Config.Weighted is set. They are at least 0, and not all
 	// 0. nil means equal weights.
 	Weights []float32
 	// Soft holds a distribution over the classes for each node of Rows, which replaces its label in the loss. Each row has

@@ -45,7 +45,7 @@ func circle(n, features int, weighted bool) *graph.Graph {
 	return g
 }
 
-// stored returns g twice: with its features in the storage of a file, and with the same numbers as dense features.
+// stored returns g twice: with features in panels of the given storage, and with the same numbers as dense features.
 func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense *graph.Graph) {
 	t.Helper()
 	panels := mattest.Must(paneled.Copy(g.X, width, s))

@@ -87,8 +87,8 @@ func meansOf(x *mat.Dense, group []int32, groups int) *mat.Dense {
 
 // LogitsOfNew returns the logits, B×c, of B new nodes with features x. Their edges are B×(N+B) for a summary of N
 // nodes: column j < N is known node j, and column N + i is new node i. An edge between two new nodes is in the rows of
-// both. Known nodes keep the values that they propagate. For one new node, and a group for each known node, the result
-// equals Logits on the graph with this node, except that the neighbours of the new node do not change.
+// both. Known nodes keep the values that they propagate. With one new node and one group per known node, the result
+// equals Logits on the graph with this node, except that its neighbours keep their values.
 func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x mat.Matrix) (_ *mat.Dense, err error) {
 	defer memory.Recover(&err)
 	if err := m.accepts(x); err != nil {

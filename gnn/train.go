@@ -19,7 +19,7 @@ import (
 type Result struct {
 	// Model is the name of the model.
 	Model string `json:"model"`
-	// Validation and Test are the accuracies in percent of the weights after epoch Epoch, the epoch with the best
+	// Validation and Test are the accuracies, in percent, with the weights after Epoch, the epoch with the best
 	// Validation. Ties are common on a few hundred nodes; they are broken by the lowest validation cross entropy.
 	Validation float64 `json:"validation"`
 	Test       float64 `json:"test"`

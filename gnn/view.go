@@ -237,7 +237,7 @@ func (v *View) restrict(x located, to *field) *mat.Dense {
 	return dst
 }
 
-// nearlyAll reports whether a field of n nodes is so large a part of all nodes that all are used instead.
+// nearlyAll reports whether a field has at least nine tenths of all nodes, so that all are used instead.
 func nearlyAll(n int64, all int) bool { return 10*n >= 9*int64(all) }
 
 // workspace is memory that is reused between calls: matrices in the order in which they are taken.

@@ -218,7 +218,7 @@ func best(ctx context.Context, by Partitioner, x [][]float32, k int, seeds [][2]
 	return kept, nil
 }
 
-// score returns the formula of Plan.Partitions for a partition of the rows of x, in float64: the lower, the better.
+// score evaluates the formula of Plan.Partitions for a partition of the rows of x, in float64: the lower, the better.
 func score(x [][]float32, groups Groups) float64 {
 	n, d := len(x), len(x[0])
 	start, rows := sorted(groups.Of, groups.K)

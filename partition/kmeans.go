@@ -26,8 +26,8 @@ import (
 // iteration costs 2·n·k·d operations in one matrix product, whose n×k result is never stored. The sums of the groups
 // are float64 and are updated only for rows that moved.
 //
-// With 2·max(1024, 128·k) rows or more, the runs use a random sample of half that number. One run over all rows then
-// starts from the best means. It reads the rows in place, without a copy.
+// With 2·max(1024, 128·k) rows or more, the runs use a random sample of max(1024, 128·k) rows. One run over all rows
+// then starts from the best means. It reads the rows in place, without a copy.
 type KMeans struct {
 	// Iterations limits the iterations of a run. 0 means 25. On a mixture of 23 thousand rows in 97 groups, the objective
 	// after 25 iterations is 0.002% above the final one, and after 10 iterations 0.1%. Small classes converge earlier.
@@ -156,7 +156,7 @@ const (
 	sampleGroup = 128
 )
 
-// errUnlike says that the rows need another scale than the sample.
+// errUnlike says that the sample does not represent the rows.
 var errUnlike = errors.New("the rows are unlike the sample")
 
 // sampleSize returns the number of rows in a sample for k groups. It is used only if there are at least twice as many
@@ -195,7 +195,7 @@ func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 			total += float64(v)
 			cumulative[i] = total
 		}
-		// A candidate costs known·d operations, and an update of all distances n·d per drawn row. Many candidates are
+		// A candidate costs len(drawn)·d operations, and an update of all distances n·d per drawn row. Many candidates are
 		// therefore tried.
 		for tries := 4*(k-known) + 16; total > 0 && tries > 0 && len(drawn) < k; tries-- {
 			u := random.Float64() * total

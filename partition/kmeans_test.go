@@ -177,8 +177,8 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 	}
 }
 
-// With many rows, k-means starts from a sample of them. The result is as good as without a sample, and Stats reports
-// it. It depends on all rows: a row outside the sample also moves the mean of its group.
+// With many rows, k-means starts from a sample of them. The result is as good as without one, and Stats reports its
+// objective. It depends on all rows: a row outside the sample also moves the mean of its group.
 func TestKMeansFromSample(t *testing.T) {
 	x := mattest.Mixture(6000, 10, 15, 4)
 	whole := spread(x, partition.Groups{Of: make([]int32, x.Rows), K: 1})

@@ -3,13 +3,13 @@
 //
 // Each candidate condenses the graph with a few seeds. Package judge fits two GNNs in closed form to each result and
 // tests them on the validation nodes. Its score is the mean of their accuracy and of the geometric mean of the
-// probabilities of the true classes, in percent. A candidate may replace cgc if its score exceeds that of cgc by more
-// than Margin standard errors of the difference. Of those that may, the one with the best score is chosen. On graphs of
-// 50,000 nodes or more, a GCN is trained for 100 epochs on the results of cgc and of those that may replace it, and the
-// one with the best validation accuracy is chosen. The choice depends on the graph, the number of condensed nodes and
-// the parameters, not on the seed. Test labels are never read.
+// probabilities of the true classes, in percent. A candidate may replace cgc if it scores higher by more than Margin
+// standard errors of the difference. The best-scoring of these is chosen. On graphs of 50,000 nodes or more, a GCN is
+// trained for 100 epochs on the results of cgc and of each candidate that may replace it, and the best validation
+// accuracy decides. The choice depends on the graph, the number of condensed nodes and the parameters, not on the seed.
+// Test labels are never read.
 //
-// docs/explanation/choice.md has the candidates, what they gain, and where the choice fails.
+// docs/explanation/choice.md lists the candidates and their gains, and says where the choice fails.
 package auto
 
 import (
@@ -44,12 +44,12 @@ type Method struct {
 	Inductive         bool `json:"inductive"`
 	// Margin is the number of standard errors, at least 0, by which a candidate must beat cgc.
 	Margin float64 `json:"margin"`
-	// Lossless, if it is above 0, makes the number of condensed nodes a maximum: the graph is condensed to the smallest of
-	// some sizes whose judged loss is at most this many points, at most 100. The loss is that of the validation accuracy
-	// of a GCN that is trained for 100 epochs, against each training node as a condensed node of its own. If no size is
-	// good enough, that is an error.
+	// Lossless, if above 0, is the largest acceptable loss in points, at most 100. The loss is the drop in validation
+	// accuracy of a GCN, trained for 100 epochs, compared with training on all training nodes (Account.Whole). The graph
+	// is condensed to the smallest tried size with at most this loss; the number of condensed nodes is the upper limit. If
+	// there is no such size, that is an error.
 	Lossless float64 `json:"lossless,omitempty"`
-	// Memory limits the memory of the propagation, in bytes, as in cgc.Config; 0 is no limit. Candidates that need more
+	// Memory limits the memory of the propagation, in bytes, as in cgc.Config; 0 means no limit. Candidates that need more
 	// are left out.
 	Memory int64 `json:"memory,omitempty"`
 	// Precision is as in cgc.Config. Candidates of the method cgc-d always have full precision.
@@ -67,26 +67,25 @@ func init() { condense.Register(New()) }
 // margin is the default of Margin (docs/explanation/choice.md).
 const margin = 1
 
-// smoothingWork bounds the number of edges times that of classes for labels that are smoothed: each of the ten steps
-// gathers as many numbers.
+// smoothingWork is the most numbers that a smoothing step may gather: one for each class and entry of the adjacency.
 const smoothingWork = 4e8
 
 // Account is what the method stores in Condensed.Account.
 type Account struct {
-	// Chosen is the name of the candidate that was chosen, and Why a sentence with the reason.
+	// Chosen is the name of the candidate that was chosen, and Why states the reason.
 	Chosen string `json:"chosen"`
 	Why    string `json:"why"`
-	// Validation is the number of validation nodes that decided, and HeldOut says that they are training nodes held out
-	// for the choice, because the graph has no validation nodes.
+	// Validation is the number of nodes that decided. HeldOut says that these are training nodes that were held out,
+	// because the graph has no validation nodes.
 	Validation int  `json:"validation_nodes"`
 	HeldOut    bool `json:"held_out,omitempty"`
 	// Weighted says that validation nodes were weighted by the shares of their classes among all nodes, which the teacher
-	// of cgc-d estimates. The validation nodes do not show them if they were drawn class by class.
+	// of cgc-d estimates. Validation nodes that were drawn class by class do not show these shares.
 	Weighted bool `json:"weighted,omitempty"`
 	// Candidates lists all candidates, cgc first.
 	Candidates []Candidate `json:"candidates"`
-	// Whole is the accuracy of a GCN trained with each training node as a condensed node of its own, in percent; if there
-	// are more than 2,048, with 2,048 condensed nodes. Sizes are those that were judged against it, ascending. Both
+	// Whole is the accuracy, in percent, of a GCN trained with each training node as its own condensed node, or with 2,048
+	// condensed nodes if there are more training nodes. Sizes lists the sizes that were compared with it, ascending. Both
 	// are empty without Lossless.
 	Whole float64 `json:"whole,omitempty"`
 	Sizes []Size  `json:"sizes,omitempty"`
@@ -99,16 +98,16 @@ func (a Account) String() string { return a.Chosen + ", chosen by auto: " + a.Wh
 
 // Candidate is a method that may be chosen, and how it was judged.
 type Candidate struct {
-	// Name is the candidate's own name, Method and Parameters those of the method that it stands for.
+	// Name is the name of the candidate. Method and Parameters describe its method.
 	Name       string          `json:"name"`
 	Method     string          `json:"method"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
-	// Accuracy is the accuracy of the closed forms on the validation nodes, in percent.
+	// Accuracy is the mean validation accuracy of the GNNs in closed form, in percent.
 	Accuracy float64 `json:"accuracy"`
-	// Gain is the score minus the score of cgc, in points, and Error is its standard error.
+	// Gain is the score minus the score of cgc, in points, and Error is the standard error of Gain.
 	Gain  float64 `json:"gain"`
 	Error float64 `json:"error"`
-	// Trained is the accuracy on the validation nodes after a short training of a GCN, in percent; 0 without one.
+	// Trained is the validation accuracy of a briefly trained GCN, in percent; 0 if none was trained.
 	Trained float64 `json:"trained,omitempty"`
 	// LeftOut says why the candidate was not judged; empty if it was.
 	LeftOut string `json:"left_out,omitempty"`
@@ -140,7 +139,7 @@ var specifications = []Candidate{
 	},
 }
 
-// candidates returns the candidates for g, and why some of them are left out. An error of cgc is returned.
+// candidates returns the candidates for g, with the reasons for leaving some out. It returns an error if cgc fails.
 func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 	list := slices.Clone(specifications)
 	room := m.room(g)
@@ -175,10 +174,9 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 	return list, nil
 }
 
-// room returns the bytes of Memory that are left for candidates of package distill, beside an idle process, the graph,
-// the embeddings of cgc, the features that the judge keeps, and the trainings on a large graph. A mapped graph counts
-// too: the judge and the teachers read it in an order that would be slow if it did not fit. room does not depend on the
-// number of threads.
+// room returns the bytes of Memory that are left for cgc-d, after an idle process, the graph, the embeddings of cgc,
+// the features that the judge keeps, and training on a large graph. A mapped graph counts too: the judge and the
+// teachers read it in an order that would be slow if it did not fit. room does not depend on the number of threads.
 func (m Method) room(g *graph.Graph) int64 {
 	near := min(g.Nodes(), judge.MostNear)
 	if val := g.Split.Val; len(val) > 0 {
@@ -191,7 +189,7 @@ func (m Method) room(g *graph.Graph) int64 {
 	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*near
 	room := m.Memory - budget.Process - budget.Graph(g.Adj, g.X) - 4*int64(rows)*int64(g.Features())
 	if g.Nodes() >= manyNodes {
-		const trainings = 64 << 20 // 20,000 rows of 256 hidden units, and some of each condensed node
+		const trainings = 64 << 20 // mostly 256 hidden units for each of 20,000 rows
 		room -= trainings
 	}
 	return room
@@ -208,8 +206,7 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 	return m.Base().Check(g, nodes)
 }
 
-// Base returns the configuration of the candidate that stays if no other is better: cgc with its defaults, in the
-// setting of m.
+// Base returns the configuration that is kept if no other is better: cgc with its defaults, in the setting of m.
 func (m Method) Base() cgc.Config {
 	base := cgc.Defaults()
 	base.NormalizeFeatures, base.Standardize, base.Inductive = m.NormalizeFeatures, m.Standardize, m.Inductive
@@ -222,7 +219,7 @@ func (m Method) Setting() condense.Setting {
 	return condense.Setting{NormalizeFeatures: m.NormalizeFeatures, Standardize: m.Standardize, Inductive: m.Inductive}
 }
 
-// Condense condenses g by the candidate that is chosen. The seed does not affect the choice.
+// Condense condenses g with the chosen candidate. The seed does not affect the choice.
 func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	p, err := rival.Prepare(ctx, m, g, nodes, m.prepare)
 	if err != nil {
@@ -231,7 +228,7 @@ func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed ui
 	return p.Condense(ctx, m, nodes, seed)
 }
 
-// Prepare implements condense.Preparer. Candidates are prepared when they are first asked for.
+// Prepare implements condense.Preparer. Candidates are prepared when they are first used.
 func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
 	return rival.Prepare(ctx, m, g, len(g.Split.Train), m.prepare)
 }
@@ -239,13 +236,13 @@ func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared,
 // SharesPreparation reports whether other is the same method with the same parameters.
 func (m Method) SharesPreparation(other condense.Method) bool { return other == condense.Method(m) }
 
-// prepared is a graph with the preparations of the candidates and the choices that were made. It is safe for concurrent
+// prepared is a graph with the preparations of the candidates and the choices made so far. It is safe for concurrent
 // use.
 type prepared struct {
 	method Method
 	given  *graph.Graph
 	digest graph.Digest
-	field  *field        // on which the choice is made
+	field  *field        // where candidates compete
 	view   condense.View // what is condensed
 	shared *shared       // preparations of view
 
@@ -258,13 +255,13 @@ type choice struct {
 	account *Account
 	method  condense.Method
 	nodes   int
-	seconds float64 // that the choice took, without those of the method's preparation
-	// trials are the trials of the method, none if there was nothing to choose. shares are the shares of the classes.
+	seconds float64 // for the choice, without the method's preparation
+	// trials are the method's condensed graphs; nil without a choice. shares are the class shares; nil for equal weights.
 	trials []*condense.Condensed
 	shares []float64
 	// warnings are the warnings of cgc about the graph, whatever was chosen.
 	warnings []string
-	// trained are the verdicts of short trainings on the trials; nil without a runoff.
+	// trained holds the verdict of a short training on each trial; nil if none succeeded.
 	trained []judge.Verdict
 }
 
@@ -328,7 +325,7 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 // chooseStep is the name of the step in Seconds.
 const chooseStep = "choose"
 
-// choose returns the choice for a number of condensed nodes, or for the smallest that is good enough with Lossless.
+// choose returns the choice for a number of condensed nodes, or with Lossless, for the smallest sufficient number.
 func (p *prepared) choose(ctx context.Context, nodes int) (choice, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

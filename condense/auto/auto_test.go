@@ -24,8 +24,7 @@ func TestContract(t *testing.T) {
 	condensetest.Test(t, auto.New(), claims...)
 }
 
-// blocks returns a graph of four classes whose edges join nodes of one class with the given homophily, and 5 training
-// nodes of each class.
+// blocks returns a graph of four classes with the given homophily, and 5 training nodes in each class.
 func blocks(t *testing.T, homophily, signal float64) *graph.Graph {
 	t.Helper()
 	return mattest.Must(synth.Make(t.Context(), synth.Shape{
@@ -41,8 +40,8 @@ func choice(t *testing.T, m auto.Method, g *graph.Graph, seed uint64) (*condense
 	return small, mattest.Must(auto.AccountOf(small))
 }
 
-// TestChoosesAllNodes: 20 labels hardly tell the classes, but the graph does. Unlabelled nodes must be condensed too,
-// for any seed.
+// TestChoosesAllNodes: 20 labels hardly distinguish the classes, but the graph does. Unlabelled nodes must be condensed
+// too, for any seed.
 func TestChoosesAllNodes(t *testing.T) {
 	g := blocks(t, 0.85, 0.5)
 	for seed := range uint64(2) {
@@ -71,8 +70,8 @@ func TestWarns(t *testing.T) {
 	}
 }
 
-// TestStaysWithCGC: where features and edges say nothing about the classes, no candidate is clearly better, and the
-// result is the graph of cgc.
+// TestStaysWithCGC: if neither features nor edges depend on the classes, no candidate is clearly better, and the result
+// is the graph of cgc.
 func TestStaysWithCGC(t *testing.T) {
 	g := blocks(t, 0, 0)
 	m := auto.New()
@@ -122,8 +121,8 @@ func TestInductive(t *testing.T) {
 	}
 }
 
-// TestMemory checks that the choice is given up if nothing has room, and that with a little more memory, candidates
-// without room are left out with the reason.
+// TestMemory checks that cgc is used if there is no room for a choice, and that with a little more memory, candidates
+// without room are left out with a reason.
 func TestMemory(t *testing.T) {
 	g := blocks(t, 0.85, 0.5)
 	m := auto.New()
@@ -192,7 +191,7 @@ func TestCheck(t *testing.T) {
 }
 
 // TestTrainsOnLargeGraphs checks that a graph of 50,000 nodes is condensed by the candidate with the best accuracy
-// after a short training, of those that may replace cgc, and that the result does not depend on the number of threads.
+// after a short training, and that the result does not depend on the number of threads.
 func TestTrainsOnLargeGraphs(t *testing.T) {
 	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "large", Nodes: 50_000, Edges: 200_000, Features: 24, Classes: 4, Train: 20, Val: 2000, Test: 100,

@@ -22,30 +22,30 @@ import (
 )
 
 const (
-	// trials is the number of partition seeds of each candidate, and fewTrials that on a graph of manyNodes or more. There
-	// a condensed node is a mean over many nodes, and seeds differ little.
+	// trials is the number of seeds for each candidate. Graphs of manyNodes or more need only fewTrials: a condensed node
+	// is then a mean over many nodes, and seeds differ little.
 	trials, fewTrials, manyNodes = 3, 1, 50_000
-	// clustered is the number of nodes of a pool that trials on such a graph cluster for each condensed node. Their means
-	// are about as good, and k-means over the full pool would take most of the time of a trial.
+	// clustered is the number of nodes that cgc-d samples for each condensed node in trials on such graphs. The means are
+	// about as good, and k-means over all nodes would take most of the time of a trial.
 	clustered = 50
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
-	// judgeStream is the stream of random numbers that samples the validation nodes of a large graph, holdOutStream that
-	// of the training nodes that are held out, and trainStream that of the trainings of the runoff.
+	// These are random streams: judgeStream samples the validation nodes of a large graph, holdOutStream selects training
+	// nodes to hold out, and trainStream is for training runs.
 	judgeStream, holdOutStream, trainStream = 1, 2, 3
 )
 
 // field is where candidates compete: a graph to condense and a judge of the results.
 type field struct {
-	graph   *graph.Graph // whose validation nodes decide
+	graph   *graph.Graph // its validation nodes decide
 	shared  *shared
 	judge   *judge.Judge // nil if there is nothing to choose
-	why     string       // the reason for that
+	why     string       // why there is nothing to choose
 	heldOut bool
 }
 
 // newField returns the field of g in the setting of m. view holds the preparations of the graph to condense. Without
-// validation nodes, half of the training nodes of each class are held out, and the rest are condensed.
+// validation nodes, half of each class's training nodes are held out, and trials condense the rest.
 func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*field, error) {
 	f := &field{graph: g, shared: view}
 	if m.Memory > 0 && m.room(view.graph) < 0 {
@@ -72,8 +72,7 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 	return f, err
 }
 
-// heldOut returns g with every second training node of each class as validation node. Classes with one training node
-// keep it.
+// heldOut returns g with a random half of each class's training nodes, rounded down, as validation nodes.
 func heldOut(g *graph.Graph) *graph.Graph {
 	part := *g
 	part.Split = graph.Split{Test: g.Split.Test}
@@ -92,7 +91,7 @@ func heldOut(g *graph.Graph) *graph.Graph {
 	return &part
 }
 
-// choose judges the candidates, of which the first stays unless another wins by margin standard errors.
+// choose judges the candidates. The first stays unless another wins by more than margin standard errors.
 func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (choice, error) {
 	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
 	won := choice{account: a, method: candidates[0].method, nodes: nodes}
@@ -109,7 +108,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	}
 	a.Weighted = won.shares != nil
 	judged := make([][]judge.Verdict, len(candidates))
-	contenders, best := []int{0}, 0 // contenders are cgc and those that may replace it
+	contenders, best := []int{0}, 0 // cgc and the candidates that may replace it
 	for i := range candidates {
 		c := &candidates[i]
 		if c.LeftOut != "" {
@@ -162,8 +161,8 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	return won, ctx.Err()
 }
 
-// runoff returns the index of the contender whose trials are the best to train a GCN on, and the verdicts of these
-// trainings. The index is −1 if every training diverges.
+// runoff trains a GCN on the trials of each contender. It returns the index and the verdicts of the most accurate one,
+// or −1 if every training run diverges.
 func (f *field) runoff(
 	ctx context.Context, candidates []Candidate, contenders []int, made [][]*condense.Condensed, shares []float64,
 ) (chosen int, best []judge.Verdict, _ error) {
@@ -184,7 +183,7 @@ func (f *field) runoff(
 	return chosen, best, nil
 }
 
-// trained returns the verdict of a short training on each of some condensed graphs. shares are as in judge.Judge.Of.
+// trained returns the verdict of a short training run on each trial. shares are as in judge.Judge.Of.
 func (f *field) trained(
 	ctx context.Context, trials []*condense.Condensed, shares []float64,
 ) (verdicts []judge.Verdict, err error) {
@@ -198,7 +197,7 @@ func (f *field) trained(
 	return verdicts, nil
 }
 
-// trials condenses by each candidate that is not left out, once for each seed of the trials.
+// trials condenses with each candidate that is not left out, once for each seed.
 func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) ([][]*condense.Condensed, error) {
 	count := uint64(trials)
 	if f.large() {
@@ -233,12 +232,12 @@ func (f *field) sampled(m condense.Method) condense.Method {
 	return m
 }
 
-// large reports whether the graph has manyNodes or more.
+// large reports whether the graph has at least manyNodes nodes.
 func (f *field) large() bool { return f.shared.graph.Nodes() >= manyNodes }
 
-// shares returns the share of each class among all nodes, by the labels that the teacher of cgc-d gives them, or nil if
-// the validation nodes show the shares themselves. They do not where they were drawn class by class: more than half of
-// the classes then have the same number of validation nodes, the largest. made has the trials of each candidate.
+// shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil if
+// validation nodes show the shares, or without a teacher. They do not show them if more than half of the classes tie
+// for the largest number of validation nodes, as when drawn class by class. made has the trials of each candidate.
 func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	counts := f.graph.Counts(f.graph.Split.Val)
 	largest, as := slices.Max(counts), 0
@@ -267,8 +266,8 @@ func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	return nil, nil
 }
 
-// compared returns the mean over trials and nodes of the difference between two candidates in a part of their verdicts,
-// and its standard error: that of the mean over the nodes, and that of the mean over the trials.
+// compared returns the difference between two candidates in a part of their verdicts, as the mean over trials and
+// nodes, and its standard error. The variances of the mean over the nodes and over the trials are added.
 func compared(verdicts, base []judge.Verdict, part func(judge.Verdict) []float64) (mean, deviation float64) {
 	means := make([]float64, len(verdicts)) // of the trials
 	differences := make([]float64, len(part(verdicts[0])))
@@ -303,7 +302,7 @@ type preparation struct {
 	seconds  float64
 }
 
-// condense condenses the graph by m. Methods that share a preparation wait for one that is under way.
+// condense condenses the graph with m. Only one preparation runs at a time.
 func (s *shared) condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (*condense.Condensed, error) {
 	p, err := s.prepare(ctx, m.(condense.Preparer))
 	if err != nil {
@@ -312,7 +311,7 @@ func (s *shared) condense(ctx context.Context, m condense.Method, nodes int, see
 	return p.Condense(ctx, m, nodes, seed)
 }
 
-// spent returns the seconds of the preparation for m, 0 if there is none yet.
+// spent returns the seconds of the preparation for m, or 0 if there is none yet.
 func (s *shared) spent(m condense.Method) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

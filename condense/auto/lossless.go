@@ -17,17 +17,15 @@ import (
 // Size is a number of condensed nodes that was judged for Method.Lossless.
 type Size struct {
 	Nodes int `json:"nodes"`
-	// Chosen is the candidate that was chosen, and Accuracy that of a short training on it, on the validation nodes, in
-	// percent.
+	// Chosen is the chosen candidate. Accuracy is the validation accuracy of a GCN trained briefly on it, in percent.
 	Chosen   string  `json:"chosen"`
 	Accuracy float64 `json:"accuracy"`
-	// Loss is Account.Whole less Accuracy, in points, and Error its standard error.
+	// Loss is Account.Whole − Accuracy, in points, and Error is its standard error.
 	Loss  float64 `json:"loss"`
 	Error float64 `json:"error"`
 }
 
-// smallest returns the choice for the first of some sizes whose judged loss is at most that of the method. most is the
-// largest size.
+// smallest returns the choice for the first of some sizes whose judged loss is at most Lossless. most is the largest.
 func (p *prepared) smallest(ctx context.Context, most int) (made choice, err error) {
 	g := p.field.shared.graph
 	train := g.Split.Train
@@ -81,7 +79,7 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 		"loss is %.1f ± %.1f, with %d nodes", present, most, p.method.Lossless, best.Loss, best.Error, best.Nodes)
 }
 
-// sizeReason says why the last of the judged sizes was taken.
+// sizeReason says why the last of the judged sizes was chosen.
 func (m Method) sizeReason(a *Account) string {
 	size := a.Sizes[len(a.Sizes)-1]
 	side := "below"
@@ -107,9 +105,9 @@ func sizes(c, most int) (list []int) {
 	return append(list, most)
 }
 
-// whole returns the verdicts of trainings on the graph whose condensed nodes are the training nodes, each with its
-// propagated features: that of cgc-x with as many nodes. If they are more than judge.MostNodes, they are condensed to
-// that many, by cgc-x or as made was, whichever is better. There are as many verdicts as made has trials.
+// whole returns the verdicts of training on all training nodes, each with its propagated features, as cgc-x gives them.
+// More than judge.MostNodes are condensed to that many, by cgc-x or the method of made, whichever is more accurate.
+// There are as many verdicts as made has trials.
 func (f *field) whole(ctx context.Context, made choice) (best []judge.Verdict, err error) {
 	candidates := made.account.Candidates
 	methods := []condense.Method{

@@ -98,8 +98,8 @@ func (t *trial) cancellation() error {
 	}))
 }
 
-// cancelled ends the context of a call before the call, then at each event. made reports whether the call returned a
-// value.
+// cancelled ends the context of a call before the call, then at each of its first 100 events. made reports whether the
+// call returned a value.
 func (t *trial) cancelled(what string, call func(ctx context.Context) (made bool, err error)) error {
 	events := 0
 	if _, err := call(progress.With(t.ctx, func(progress.Event) { events++ })); err != nil {

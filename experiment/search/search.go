@@ -184,7 +184,7 @@ func (r *Result) Total() float64 {
 }
 
 // bracket is the largest number of candidates that compete for more epochs. rounds is the number of training rounds.
-// After each round but the last, one in keep candidates remains and is trained for keep times as many epochs.
+// After each round but the last, the best third of the candidates is trained for three times (keep) as many epochs.
 const (
 	bracket = 250
 	keep    = 3

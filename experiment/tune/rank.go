@@ -172,8 +172,8 @@ func (w *searcher) sort(trials []trial) {
 	})
 }
 
-// finalists picks the candidates that training confirms: the base, then two thirds of the places by rank, then one
-// third for diversity. Any two differ in at least three parameters (or in all that they change, if fewer).
+// finalists picks the candidates that training confirms: the base and others by rank for two thirds of the places, then
+// one third for diversity. Any two differ in at least three parameters (or in all that they change, if fewer).
 //
 // The surrogate can be biased for or against a parameter. So each diverse pick is the best-ranked candidate that
 // changes a parameter that no earlier finalist changes, and at most half of the finalists share a change.
@@ -211,7 +211,7 @@ func (w *searcher) finalists(number int) []trial {
 	const distance = 3
 	add((2*number+2)/3, distance, number/2, false)
 	add(number, distance, number/2, true)
-	for d := distance; d > 0; d-- { // too few candidates may differ that much
+	for d := distance; d > 0; d-- { // relax the limits if there are too few
 		add(number, d, number, false)
 	}
 	return chosen

@@ -248,8 +248,8 @@ func (w *searcher) share(part float64) time.Duration {
 	return time.Duration(part * w.Seconds * float64(time.Second))
 }
 
-// search ranks candidates in batches: random ones in the first batch, later two in three near the best. It uses at most
-// a third of the remaining time, since training is more reliable.
+// search ranks candidates in batches. The first batch is random; later, two thirds are drawn near the best. It uses at
+// most a third of the remaining time, since training is more reliable.
 func (w *searcher) search(ctx context.Context) error {
 	const batch, elite = 48, 8
 	trials := w.Trials

@@ -71,7 +71,7 @@ func (t *Tape) Scale(alpha float32, a *Var) *Var {
 // ReLU returns max(0, x). Its derivative at 0 is 0 here.
 func (t *Tape) ReLU(x *Var) *Var { return t.gate(x, x, 1, 0) }
 
-// LeakyReLU returns x where x > 0, and slope·x elsewhere. Its derivative at 0 is slope here.
+// LeakyReLU returns x where x > 0, and slope·x elsewhere. Its derivative at 0 is set to slope.
 func (t *Tape) LeakyReLU(slope float32, x *Var) *Var { return t.gate(x, x, 1, slope) }
 
 // gate returns positive·x where by > 0, and negative·x elsewhere. It is linear in x, so its gradient in x is a gate

@@ -15,7 +15,7 @@
 //	}
 //
 // Memory: when the tape is reset, each record keeps its matrix for reuse. A loop that repeats its operations therefore
-// allocates nothing after the first round. Values are float32; sums over more than a block of rows are computed in
+// allocates nothing after the first round. Values are float32; column sums over several blocks of rows are added in
 // float64. Determinism: results are bit-identical for any number of threads.
 //
 // Not supported: implicit broadcasting (each broadcast is a separate operation), views, in-place operations, and

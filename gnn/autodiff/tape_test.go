@@ -43,7 +43,7 @@ func TestGradOfIntermediate(t *testing.T) {
 	if a, b := g[0].Value.Data[0], g[1].Value.Data[0]; a != 3 || b != 27 {
 		t.Errorf("dy/d(x²) = %v, dy/dx = %v, want 3 and 27", a, b)
 	}
-	third := tape.Grad(tape.Grad(g[1], x)[0], x)[0] // exact in small integers
+	third := tape.Grad(tape.Grad(g[1], x)[0], x)[0] // exact: all values are small integers
 	if v := third.Value.Data[0]; v != 6 {
 		t.Errorf("third derivative of x³ is %v, want 6", v)
 	}

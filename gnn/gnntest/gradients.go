@@ -16,10 +16,10 @@ import (
 const (
 	// step is the step of the finite differences. The truncation error is about step², and the rounding error 1e-7/step.
 	step = 2e-3
-	// A derivative may be wrong by at most least + share·(the norm of the gradient).
+	// The tolerance of a derivative is least + share·(the norm of the gradient).
 	share, least = 0.02, 5e-4
 	// points is the number of random points at which gradients are tested. A difference across a kink of ReLU is wrong.
-	// With few units, a kink is rarely within a step, so the gradients must agree at most of the points.
+	// With few units, a kink is rarely within a step, so the gradients must agree at the majority of points.
 	points = 5
 )
 

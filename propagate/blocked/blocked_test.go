@@ -54,8 +54,8 @@ func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 }
 
 // TestBlocksAreTheWholeBitForBit checks, for each precision, that the bits of the embeddings do not depend on the
-// blocks of columns, the storage of the features within a kind, the requested rows, or the number of threads. The plain
-// engine must agree with float32 up to rounding.
+// blocks of columns, the mapping of the input, the requested rows, or the number of threads. The plain engine must
+// agree with float32 up to rounding.
 func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	const n, d = 500, 150
@@ -74,7 +74,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 				for _, precision := range blocked.Precisions() {
 					half := precision == blocked.Half
 					if (r+hops+len(what)/2)%4 > 0 && !slow.On() || half && hops > 2 && rule != propagate.PPR {
-						continue // one number of hops for each rule and kind of weights remains
+						continue // at most one number of hops is left for each rule and kind of weights
 					}
 					p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
 					name := fmt.Sprintf("%s, %s, %d hops, %s", what, rule, hops, precision)
@@ -294,7 +294,7 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s: nodes %v within %v, want %v within %v", c.what, nodes, within, c.nodes, c.within)
 		}
 	}
-	// Node 4 has two neighbours of class 1 and, last, one of class 2, the only neighbour of node 0.
+	// Node 4 has neighbours of classes 1, 1 and 2, in this order. The only neighbour of node 0 has class 2.
 	a = edges(5, [][2]int32{{0, 3}, {4, 1}, {4, 2}, {4, 3}, {1, 2}})
 	if nodes, _ := blocked.Layout(a, []int32{1, 2, 3}, []int32{1, 1, 2}, 1); !slices.Equal(nodes, []int32{1, 2, 3, 4, 0}) {
 		t.Errorf("nodes %v, want 4 with class 1, that of most of its neighbours, before 0", nodes)
@@ -384,7 +384,7 @@ func TestPanelsAreReadOnce(t *testing.T) {
 }
 
 // withProcess adds the memory of the process, and of the pages that are being read, to the memory of a plan. 0 (no
-// limit) and 1 (nothing fits) stay.
+// limit) and 1 (nothing fits) stay as they are.
 func withProcess(memory int64, mapped bool) int64 {
 	if memory > 1 {
 		memory += blocked.Process
@@ -455,8 +455,8 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 				t.Errorf("one hop reads what it reaches: %v", err)
 			}
 		}
-		// Nodes 0 and 1 have edges to all others. These entries are so numerous that Reach lets each other node look for a
-		// reached neighbour, and it finds none.
+		// Nodes 0 and 1 have edges to all others, but not back. With that many entries, the search lets each unreached node
+		// look for a reached neighbour, and none finds one.
 		n := 40
 		star := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 		for i := range n {

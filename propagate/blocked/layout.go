@@ -25,7 +25,7 @@ type layout struct {
 	second int64   // number of entries that the second hop reads
 	within []int   // nodes at most t hops from the rows have the places below within[t]; t goes up to the number of hops
 
-	distance []int32 // of each node from the rows, until order gives it a place
+	distance []int32 // hops from each node to the rows, until order gives it a place
 }
 
 // find returns a layout without places: only the distances, and how many nodes are within each distance. The result is
@@ -112,9 +112,9 @@ func distances(ctx context.Context, a *mat.CSR, rows []int32, hops int) (distanc
 const nodeChunk = 256
 
 // likelyClasses returns the kind of each node, which is used for sorting, and the number of kinds. The kind is 1 + a
-// likely class, or 0 if there is none. A row has its own class. Any other node has the candidate of Boyer and Moore's
-// majority vote among its neighbours that are rows, which is the majority if there is one. The kinds are meaningless
-// once ctx is done.
+// likely class, or 0 if there is none. A row has its own class. Any other node has the class that Boyer and Moore's
+// vote finds among its neighbours that are rows: the majority class, if there is one. The kinds are meaningless once
+// ctx is done.
 func likelyClasses(ctx context.Context, a *mat.CSR, rows, classes []int32) (kinds int, kind func(v int) int) {
 	for _, c := range classes {
 		kinds = max(kinds, int(c)+2)

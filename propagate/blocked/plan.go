@@ -19,9 +19,9 @@ const (
 	// usualWidth is the number of columns of a block. Wider blocks copy rows in longer pieces, but allocating their memory
 	// costs more than this saves, and fewer of their rows are in the cache.
 	usualWidth = 32
-	// widest is the largest number of columns of a block if nodes have fewer than many edges. Such blocks are used if the
-	// rows of X fit in the cache, or with a memory limit. With wider blocks, X is read and entries are built fewer times.
-	// In half precision, widest is the usual number: a row then has two cache lines, like a row of 32 float32.
+	// widest is the largest number of columns of a block if nodes have fewer than 32 edges on average. Such blocks are
+	// used if the rows of X fit in the cache, or with a memory limit. With wider blocks, X is read and entries are built
+	// fewer times. In half precision, widest is the usual number: a row then has two cache lines, like 32 float32.
 	widest = 64
 	many   = 32
 	// usualCache is the assumed size in bytes of the last-level cache if the system does not report it.
@@ -42,7 +42,7 @@ type plan struct {
 	halves bool
 	// spill: the results are in a temporary file until the last block is done. Results that fit are then read back.
 	spill bool
-	// beyond: the input is mapped from a file and larger than the memory limit. It is only read in order.
+	// beyond: the input is mapped from a file and larger than the memory limit. It is read only in order.
 	beyond bool
 }
 
@@ -73,8 +73,8 @@ type task struct {
 	panel  int     // columns of x that are stored together; 0 if there are no panels
 }
 
-// choose returns the cheapest plan that fits a memory limit in bytes; 0 means no limit. If nothing fits, it returns a
-// plan that needs little memory.
+// choose returns the usual plan if it fits a memory limit in bytes (0 means no limit), else the cheapest that fits. If
+// nothing fits, it returns a plan that needs little memory.
 func (t *task) choose(limit int64) plan {
 	usual, wide := t.usual()
 	room := limit - t.overhead(limit)
