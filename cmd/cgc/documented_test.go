@@ -274,7 +274,7 @@ func tolerance(line string) float64 {
 	return points
 }
 
-// differ returns the line of the page that differs from the output, or "".
+// differ describes how the output differs from the page, or returns "".
 func differ(page, printed []string) string {
 	page = trimEmpty(page)
 	for i, want := range page {

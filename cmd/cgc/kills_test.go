@@ -166,8 +166,7 @@ func beside(dir string) bool {
 	return false
 }
 
-// contents returns the contents of all files under dir by relative path. Empty folders have an entry that ends in a
-// slash.
+// contents returns the contents of all files under dir by relative path. Folders have an entry that ends in a slash.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

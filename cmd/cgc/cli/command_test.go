@@ -172,8 +172,8 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	}
 }
 
-// TestBoard checks that a second run of a board trains nothing, that row-normalised features add to the same records,
-// and that the table has all methods.
+// TestBoard checks that a second run of a board trains nothing, that row-normalised runs extend the same log, and that
+// the table has all methods.
 func TestBoard(t *testing.T) {
 	folder := t.TempDir()
 	args := []string{"paper", "board", "demo", "--methods", "herding", "--models", "sgc", "--seeds", "1", "--whole",
@@ -241,7 +241,7 @@ func TestSearchCommand(t *testing.T) {
 		strings.Fields(flags)...)...)
 }
 
-// TestPropagateFolder compares the arrays with the embeddings of all nodes, and then of the validation nodes in f16.
+// TestPropagateFolder compares the written arrays with embeddings: of all nodes, then of the validation nodes in f16.
 func TestPropagateFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "propagated")
 	array := func(name string) []byte {

@@ -123,7 +123,7 @@ func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 	files := []string{j.out}
 	to := func(ctx context.Context, _ int) (*condense.Condensed, error) { return j.config.condense(ctx, g) }
 	if len(j.nodes) > 1 {
-		bound = 0 // the plan of the propagation is for one size
+		bound = 0 // the propagation plan covers only one size
 		if files, to, err = j.several(ctx, g); err != nil {
 			return err
 		}

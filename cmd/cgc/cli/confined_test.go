@@ -35,8 +35,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// wide returns a graph of n nodes in which node v has the neighbours v ± s for the given number of random steps s, the
-// same for all nodes. With many steps, two hops from the training nodes reach all nodes.
+// wide returns a graph of n nodes. Node v has the neighbours v ± s, with the same random steps s for all nodes. With
+// many steps, two hops from the training nodes reach all nodes.
 func wide(n, steps, features int) *graph.Graph {
 	random := rand.New(rand.NewPCG(3, 0))
 	var offsets []int
@@ -165,7 +165,7 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 		mattest.OK(t, err)
 		tell(t, u, merged)
 		small := mattest.Must(cgc.Load(out))
-		small.Config = nil // it contains the limit
+		small.Config = nil // it records --memory
 		results = append(results, saved(t, small))
 	}
 	if !bytes.Equal(results[0], results[1]) {
@@ -174,7 +174,7 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 }
 
 // TestConvertsWithinMemory checks that the command can convert text and arrays several times larger than the memory of
-// its control group. The output equals that of the same graph in memory.
+// its control group. The output equals that for the same graph in memory.
 func TestConvertsWithinMemory(t *testing.T) {
 	slow.Test(t, "it makes graphs of 300 MB")
 	for _, c := range []struct {

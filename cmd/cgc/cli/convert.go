@@ -120,7 +120,7 @@ func (j *convertJob) stream(ctx context.Context) (handled bool, err error) {
 	j.progress.step("opening " + format.Shown(j.from))
 	s, err := j.options().Stream(ctx, j.from, j.store.memory)
 	if missing := new(dataset.NotFoundError); errors.As(err, &missing) || errors.Is(err, format.ErrCondensed) {
-		return false, nil // it may be a name to fetch; a condensed graph is read elsewhere
+		return false, nil // names to fetch and condensed graphs are handled elsewhere
 	}
 	if err != nil || s == nil {
 		return err != nil, err

@@ -75,8 +75,8 @@ type listed struct {
 // takes a second or two.
 const quickToOpen = 64 << 20
 
-// measure replaces the published sizes with those of the files found, which may differ. A graph that is large or cannot
-// be read gets no sizes.
+// measure replaces the published sizes with those read from the files, which may differ. A graph that is large or
+// cannot be read gets no sizes.
 func (l *listed) measure(ctx context.Context) {
 	l.Nodes, l.Edges, l.Features, l.Classes = 0, 0, 0, 0
 	o := dataset.Environment()

@@ -60,7 +60,7 @@ func TestDryRun(t *testing.T) {
 			Condensed struct{ Budget []int }
 		}
 		run(&took, expected.Held, append(line, "-o", filepath.Join(folder, "out.safetensors"))...)
-		if expected.File > 0 { // the process needs no pages of the file, but the system keeps them
+		if expected.File > 0 { // the system keeps pages of the file that the process does not need
 			info := mattest.Must(os.Stat(file))
 			expected.Memory += info.Size()
 		}

@@ -92,7 +92,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 	defer memory.Bounded(collected(0))()
 	var records []experiment.Record
 	for _, name := range names {
-		config := *j.config // a missing size depends on the graph
+		config := *j.config // default sizes depend on the graph
 		g, _, err := j.open(ctx, name, &config)
 		if err != nil {
 			return err

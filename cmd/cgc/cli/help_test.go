@@ -101,7 +101,7 @@ func commandTree() *cobra.Command {
 	return root
 }
 
-// parse returns an error unless words is a valid command line of about or one of its subcommands.
+// parse checks that words is a valid command line of the given command or of a subcommand.
 func parse(words []string, about *cobra.Command) error {
 	root := commandTree() // a new tree, because flags keep their values
 	cmd, rest, err := root.Find(words[1:])

@@ -136,8 +136,8 @@ func roomy(g *graph.Graph, times int, limit int64) bool {
 	return int64(times)*budget.Graph(g.Adj, g.X)+budget.Margin < limit
 }
 
-// testingBound returns the memory limit for testing models on g: asked if given, or else the memory that the system
-// leaves after training on small condensed nodes. It returns 0, no limit, if there is clearly enough memory. rest
+// testingBound returns the memory limit for testing models on g: asked if given, or else the rest of the system's
+// limit. It returns 0 if memory is unlimited or clearly suffices. small is the number of condensed nodes. rest
 // describes the limit.
 func testingBound(asked int64, g *graph.Graph, small, hidden int) (bound int64, rest remainder) {
 	limit, by := memory.Limit()
@@ -167,7 +167,7 @@ type remainder struct {
 }
 
 // limited explains the limit in the error of a test that needs too much memory. With --memory, the error is a mistake
-// in the command line that names the smallest sufficient limit, in the unit that the user typed.
+// in the command line that names the smallest sufficient limit.
 func (r remainder) limited(err error, g *graph.Graph) error {
 	large := new(gnn.MemoryError)
 	if !errors.As(err, &large) {

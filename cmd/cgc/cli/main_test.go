@@ -172,7 +172,7 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: result FILE MODELS")
 	}
-	var s outcome // testdata/run.json has its keys
+	var s outcome // its keys: testdata/run.json
 	ts.Check(strictly([]byte(ts.ReadFile(args[0])), &s))
 	sum := 0
 	for _, n := range s.Condensed.Budget {
@@ -335,7 +335,7 @@ func TestTuneWithoutTime(t *testing.T) {
 	var stdout, stderr strings.Builder
 	code := Run(t.Context(), []string{"tune", "demo", "--seconds", "1e-9", "--epochs", "1", "--quiet", "-o",
 		filepath.Join(t.TempDir(), "best.json")}, &stdout, &stderr)
-	if code == 0 { // ranked within the minimum time of a search
+	if code == 0 { // a configuration was ranked in time
 		return
 	}
 	if code != exitFailure || !strings.Contains(stderr.String(), "--seconds 1e-09: no configuration could be ranked") {

@@ -105,7 +105,7 @@ func flagMistake(cmd *cobra.Command, err error) error {
 	)
 	switch {
 	case errors.As(err, &unknown) && cmd.HasSubCommands() && cmd.Flags().NArg() > 0:
-		return unknownCommand(cmd, cmd.Flags().Arg(0)) // the flag may be one of the command that is meant
+		return unknownCommand(cmd, cmd.Flags().Arg(0)) // the flag may belong to the intended command
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		return unknownFlag(cmd, "-"+unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):

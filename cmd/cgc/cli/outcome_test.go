@@ -136,8 +136,7 @@ func TestVersionLines(t *testing.T) {
 	}
 }
 
-// TestBench checks the keys of bench --json and the sizes of its cases. Of the times, it checks only that they are
-// positive.
+// TestBench checks the keys of bench --json and the sizes of its cases. It only checks that times are positive.
 func TestBench(t *testing.T) {
 	for _, c := range []struct {
 		part any

@@ -128,7 +128,7 @@ func isCGC(name string) bool {
 // ofCGC reports whether one of the chosen methods is cgc's own.
 func (f *configFlags) ofCGC() bool { return slices.ContainsFunc(f.asked(), isCGC) }
 
-// reads reports whether a chosen method accepts the parameters of the named method. An empty name stands for no method.
+// reads reports whether a chosen method accepts the parameters of the named method. It is true for an empty name.
 func (f *configFlags) reads(name string) bool {
 	return name == "" || isCGC(name) && f.ofCGC() || slices.Contains(f.asked(), name)
 }
@@ -261,7 +261,7 @@ func (f *configFlags) unread() error {
 		}
 	}
 	for _, name := range f.own {
-		flag := f.flags.Lookup(name) // skipped if auto reads it, or if it has its default, as for auto's candidates
+		flag := f.flags.Lookup(name) // skipped if auto reads it, or if it has its default, like auto's candidates
 		if slices.Contains(other, auto.New().Name()) &&
 			(slices.Contains(common, name) || flag.Value.String() == flag.DefValue) {
 			continue

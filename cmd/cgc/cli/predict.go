@@ -73,9 +73,9 @@ type predicted struct {
 	Nodes int    `json:"nodes"`
 	// Classes holds the number of nodes that are predicted to belong to each class.
 	Classes []int `json:"classes"`
-	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them that
-	// is predicted correctly. Classes are compared by name if both model and graph have names. UnknownClasses lists those
-	// of the graph that the model does not have.
+	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them
+	// predicted correctly. Classes are compared by name if both model and graph have names. UnknownClasses lists the
+	// graph's classes that the model lacks.
 	Labelled       int      `json:"labelled"`
 	Accuracy       float64  `json:"accuracy"`
 	UnknownClasses []string `json:"unknown_classes,omitempty"`

@@ -197,7 +197,7 @@ func (c *command) writeFigure(path string, p *report.Plot) error {
 }
 
 // writeReport writes a document as an HTML page, unless path is "". It appends the command line that repeats the work,
-// and the blocks more, which show condensed graphs of the result. title is used if the document has none.
+// and then more: blocks that show condensed graphs. title is used if the document has none.
 func (c *command) writeReport(path, title string, d *report.Document, more []report.Block) error {
 	if path == "" {
 		return nil

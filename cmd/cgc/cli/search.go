@@ -93,9 +93,9 @@ type searched struct {
 	// Space is the number of candidates in the search space.
 	Space int `json:"space"`
 	search.Result
-	// Agreement compares candidates on both graphs; absent without --compare. Regret is how many points of validation and
-	// test accuracy the chosen candidate lies below the best one compared. Random is the expected result of a random
-	// search on the full graph in the same time.
+	// Agreement compares candidates on both graphs; absent without --compare. Regret is the best compared candidate's lead
+	// over the choice, in points of validation and test accuracy. Random is the expected result of a random search on the
+	// full graph in the same time.
 	Agreement *search.Agreement `json:"agreement,omitempty"`
 	Regret    *regret           `json:"regret,omitempty"`
 	Random    *randomSearch     `json:"random,omitempty"`

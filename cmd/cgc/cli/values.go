@@ -261,8 +261,8 @@ var units = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1},
 }
 
-// inUnitsOf formats a number of bytes, rounded up, in the syntax of --memory. The unit is the largest one that divides
-// like.
+// inUnitsOf formats a number of bytes, rounded up, in the syntax of --memory. It uses the first unit that divides the
+// argument like.
 func inUnitsOf(like, bytes int64) string {
 	for _, u := range units[:8] {
 		if n := int64(u.bytes); like%n == 0 {

@@ -304,7 +304,7 @@ func TestSwitches(t *testing.T) {
 // and splits them again.
 func TestSlider(t *testing.T) {
 	p := opener(t)(chromium.View{})
-	type mark = [3]float64 // its position and its number
+	type mark = [3]float64 // x, y and number
 	set := func(nodes int) (said string, marks [][]mark) {
 		p.Eval(fmt.Sprintf(`(() => {
 			const input = document.querySelector('#plot-0 .slider input');

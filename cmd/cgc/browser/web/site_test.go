@@ -51,7 +51,7 @@ var build = sync.OnceValues(func() (cgc string, err error) {
 })
 
 // overlaid writes the overlay file that makes go build embed the page's program from folder. Running go generate in
-// internal/web/dist instead would change files under other builds of the same checkout.
+// internal/web/dist instead would disturb other builds of the same checkout.
 func overlaid(folder string) (path string, err error) {
 	dist, err := filepath.Abs("../../internal/web/dist")
 	if err != nil {

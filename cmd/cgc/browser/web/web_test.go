@@ -150,7 +150,7 @@ func table(t *testing.T, path string) [][]string {
 }
 
 // TestAuto checks that with auto, the page reports the chosen method and why. Its graph must equal the graph of the
-// command that it shows, up to rounding, because other code solves systems of equations in the browser.
+// command shown, up to rounding: in the browser, different code solves linear systems.
 func TestAuto(t *testing.T) {
 	s := open(t, chromium.View{})
 	s.demo()
@@ -259,8 +259,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A graph that
-// exceeds the memory causes the same message when the memory runs out. The page continues to work.
+// TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A smaller
+// graph causes the same message if the memory runs out. The page continues to work.
 func TestTooLarge(t *testing.T) {
 	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB of memory
 	huge := filepath.Join(t.TempDir(), "huge.safetensors")

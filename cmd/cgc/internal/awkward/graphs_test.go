@@ -52,7 +52,7 @@ func ordinary(change func(b *graph.Builder, x *mat.Dense)) *graph.Builder {
 	return b
 }
 
-// keepTraining drops the training nodes that keep rejects from the split.
+// keepTraining drops from the split the training nodes that keep rejects.
 func keepTraining(b *graph.Builder, keep func(v int32) bool) {
 	b.Split.Train = slices.DeleteFunc(b.Split.Train, func(v int32) bool { return !keep(v) })
 }

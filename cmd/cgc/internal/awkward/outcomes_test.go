@@ -182,7 +182,7 @@ func TestMethods(t *testing.T) {
 }
 
 // TestMethodsThatTakeLong checks that the methods that take minutes on a large star honour cancellation in the middle
-// of their work, when their longest stage has begun. The star is smaller here, so that they could finish in seconds.
+// of their work, once their longest stage has begun. The star is smaller here, so that they could finish in seconds.
 func TestMethodsThatTakeLong(t *testing.T) {
 	g := star(t, 50_000)
 	for _, name := range takeLong {
@@ -279,7 +279,7 @@ func trained(t *testing.T, what string, m gnn.Model, s *gnn.Sample, target *gnn.
 }
 
 // TestAccountOfSingularSystems checks that the run metadata contains the rank and the condition number of singular and
-// nearly singular systems, and only of such systems.
+// nearly singular systems, and of no others.
 func TestAccountOfSingularSystems(t *testing.T) {
 	account := func(g *graph.Graph, set map[string]any) cgc.Account {
 		t.Helper()

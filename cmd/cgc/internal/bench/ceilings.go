@@ -20,7 +20,7 @@ type Ceilings struct {
 	// Gather is the bandwidth of memory that is read at random, in rows of 448 bytes.
 	//
 	// kernel.Gather reads rows of 112 float32 (seven cache lines) at random places of 256 MB, in huge pages if the system
-	// gives them. The row that it writes for every 20 that it reads is not counted.
+	// gives them. For every 20 rows read, it writes one, which is not counted.
 	Gather float64 `json:"gather_gb_per_s"`
 	// Compute is the speed of the matrix product.
 	//

@@ -25,7 +25,7 @@ type Growth struct {
 func growth(cases []Case) (fits []Growth) {
 	type times struct{ scales, seconds []float64 }
 	found := map[Growth]*times{}
-	var order []Growth // the keys of found, whose exponents are 0
+	var order []Growth // the keys of found, in first-seen order
 	for _, c := range cases {
 		for _, s := range c.Steps {
 			key := Growth{Size: c.Size, Partition: c.Partition, Precision: c.Precision, Step: s.Name}

@@ -52,7 +52,7 @@ func sizes() []size {
 	}
 }
 
-// Sizes returns the names of the data sets, in the order of the paper's table 1.
+// Sizes returns the names of the data sets.
 func Sizes() (names []string) {
 	for _, s := range sizes() {
 		names = append(names, s.name)

@@ -33,9 +33,8 @@ func steps(g *graph.Graph, config cgc.Config, adj *mat.CSR, budget []int, accoun
 // edgeless returns an A′ of n nodes without edges.
 func edgeless(n int) *mat.CSR { return &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)} }
 
-// Steps returns the steps of the condensation of small from g, with their work and their shares of the ceilings c. g is
-// the graph as the condensation saw it (condense.Setting.View). It returns an error if small was not condensed by
-// package cgc.
+// Steps returns the steps that condensed g to small, with their work and their shares of the ceilings c. g is the graph
+// as the condensation saw it (condense.Setting.View). It returns an error if small was not condensed by package cgc.
 func Steps(g *graph.Graph, small *cgc.Condensed, c Ceilings) ([]Step, error) {
 	config, err := cgc.ConfigOf(small)
 	if err != nil {

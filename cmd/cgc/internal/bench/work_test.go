@@ -40,7 +40,7 @@ func TestWork(t *testing.T) {
 			Objective: make([]float64, iterations), Converged: true, Restarts: 1, Visits: visits, Products: products,
 		}
 	}
-	// Two classes of 10 and 30 training nodes, 4 picks of augmentation, groups of 2 and 3.
+	// Two classes of 10 and 30 training nodes, 4 picks of augmentation, 2 and 3 groups.
 	partitioning := func(d int, name string, errors []float64, stats ...partition.Stats) *bench.Work {
 		account := cgc.Account{Partitions: stats, Assessed: cgc.Assessed{Error: errors, Augmented: 4}}
 		return bench.Partitioning([]int{10, 30}, d, name, []int{2, 3}, account)
@@ -86,7 +86,7 @@ func TestWork(t *testing.T) {
 			34*2*3 + 2*2*34*12 + 2*2*34*9, bench.Compute},
 		// 2·16·5, and for the triangle 2·(2·27 + 2·9·5) + 2·27 + 27/3 + 2·9·5.
 		{"generation", bench.Generation(triangle, 5, 2), 160 + 288 + 54 + 9 + 90, bench.Compute},
-		// 12 epochs of 2·6·8·(2·2+3·3); 2 validations on node 3 and its neighbour, a test on all 4 nodes, each 2·8·(2+3).
+		// 12 epochs of 2·6·8·(2·2+3·3); 2 validations on 2 nodes and a test on 4 nodes, with 2·8·(2+3) per node.
 		{"training", bench.Learning(g, 6, train), 12*96*13 + 8*80, bench.Compute},
 	} {
 		// The tolerance allows three roundings of float64.

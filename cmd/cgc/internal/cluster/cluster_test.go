@@ -243,8 +243,8 @@ func TestFewNodes(t *testing.T) {
 	}
 }
 
-// The sizes that a task claims are compared with the memory of the machine, or with the task's own limit, before memory
-// is allocated: blocks, columns without any frame, and a large graph if only a few of its nodes arrive.
+// Tasks with too many blocks or columns, or with a large graph but few nodes, give an error before they use much
+// memory. The memory limit is the task's own or the machine's.
 func TestRefusesClaims(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2, Nodes: 1<<31 - 1, Features: 1 << 40, Classes: 2}
 	for _, c := range []struct {

@@ -44,7 +44,7 @@ type block struct {
 	hops     []int32 // distance of each node to the training nodes
 	operator graph.Operator
 	beta     float32
-	rank     *rank        // finds node numbers divided by the number of blocks
+	rank     *rank        // finds nodes by number / Blocks
 	h        *mat.Dense   // H⁽ˡ⁾; sums while frames arrive
 	past     []*mat.Dense // H⁽⁰⁾ (not standardised) … H⁽ˡ⁾ of the training nodes
 	weighted *bool        // whether entries have weights; nil before the first entry

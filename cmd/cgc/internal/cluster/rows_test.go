@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// shuffle sorts the frames that a worker sent by their blocks, and returns the number of bytes of sums.
+// shuffle sorts a worker's frames by block, and returns the number of bytes of sums.
 func shuffle(t *testing.T, sent []byte, boxes []map[cluster.Kind][]byte) (sums int) {
 	t.Helper()
 	for len(sent) > 0 {

@@ -59,8 +59,8 @@ func (o *Experiment) document(plots bool) *report.Document {
 	return d
 }
 
-// accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy in percent of the
-// accuracy that the same model reaches when trained on the full graph.
+// accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy as a percentage of
+// the same model's accuracy after training on the full graph.
 func accuracies(summaries []experiment.Summary) *report.Table {
 	whole, within := map[string]float64{}, false
 	for _, s := range summaries {

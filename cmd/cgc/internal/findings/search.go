@@ -23,8 +23,8 @@ type Search struct {
 	// Ranked is the number of configurations that the closed form ranked. Trainings is the number of trainings.
 	Ranked    int `json:"ranked"`
 	Trainings int `json:"trainings"`
-	// Confirmed lists the configurations that were trained, including the default. They are sorted by round, the last
-	// first, and then by accuracy, the best first.
+	// Confirmed lists the configurations that were trained, including the default. They are sorted by round, last first,
+	// and then by accuracy, best first.
 	Confirmed []Confirmed `json:"confirmed"`
 	// Config and Weighted are the configuration to use. Changes lists how it differs from the default.
 	Config   cgc.Config    `json:"config"`

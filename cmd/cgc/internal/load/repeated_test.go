@@ -123,7 +123,7 @@ func TestNothingLeftBehind(t *testing.T) {
 	}
 }
 
-// together lists configurations that reach every branch of every step of the method.
+// together lists configurations that cover the main branches of each step.
 var together = []func(*cgc.Config){
 	func(*cgc.Config) {},
 	func(c *cgc.Config) { c.Partition, c.Augment = "spectral", 0.4 },

@@ -143,7 +143,7 @@ func (s Subject) propagation() (p propagate.Propagation, weights []float64, know
 	for _, w := range c.HopWeights {
 		weights = append(weights, w/sum)
 	}
-	_, chosen := auto.AccountOf(s.Condensed) // all candidates propagate by the default
+	_, chosen := auto.AccountOf(s.Condensed) // all its candidates use the default
 	return p, weights, err == nil || chosen == nil
 }
 

@@ -277,7 +277,7 @@ func bytesOf(a *mat.CSR, x mat.Matrix, labels int) int {
 	return features + 4*labels + int(budget.Sparse(a))
 }
 
-// short formats a number of bytes in the largest unit below it, with one decimal if the value is below 10.
+// short formats a number of bytes in the largest unit that fits, with one decimal if the value is below 10.
 func short(n int) string {
 	v, unit := float64(n), "B"
 	for _, next := range []string{"kB", "MB", "GB", "TB"} {

@@ -268,8 +268,8 @@ func scores(first, second float64) []experiment.Score {
 }
 
 // TestOrder checks that the page begins with the main results, and that parts without content are omitted: the plot of
-// a graph without edges, classes of equal size, accuracies if no model was trained, the plot of a single accuracy, the
-// program if there is no file, and times below one second.
+// a graph without edges, classes of equal size, accuracies if no model was trained, the plot of a single accuracy, and
+// the program if there is no file. Short times are folded.
 func TestOrder(t *testing.T) {
 	g, small := condensed(t, nil)
 	full := overview.Subject{

@@ -2,7 +2,7 @@ package main
 
 import "github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 
-// arrivals holds the fields of a record of python/bench/new_nodes.py that the table of new nodes shows.
+// arrivals holds the fields that the table of new nodes shows, from a record of python/bench/new_nodes.py.
 type arrivals struct {
 	Graph        string  `json:"graph"`
 	Known        int     `json:"known"`

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 )
 
-// sections maps types that many objects contain to links. Each has its own section.
+// sections holds links to the sections of types that many objects contain.
 var sections = map[string]string{
 	"cgc.Config":          "[configurations](#configurations)",
 	"gnn.Config":          "[configurations](#configurations)",

@@ -131,7 +131,7 @@ func (c measured) published(column string) report.Cell {
 	return report.Missing()
 }
 
-// compared returns by how much a method exceeds cgc on the same seeds, and whether there are at least two such seeds.
+// compared returns a method's lead over cgc on the same seeds, and whether there are at least two such seeds.
 func (c measured) compared(method string) (d experiment.Comparison, is bool) {
 	s, is := c.methods[method]
 	if is {
@@ -140,8 +140,8 @@ func (c measured) compared(method string) (d experiment.Comparison, is bool) {
 	return d, d.Seeds >= 2
 }
 
-// difference formats by how much a method exceeds cgc, with the 95% interval of the mean difference. It is bold if the
-// p-value is at most the given one.
+// difference formats a method's lead over cgc, with its 95% interval. It is bold if the p-value is at most the given
+// one.
 func (c measured) difference(method string, significant float64) report.Cell {
 	d, is := c.compared(method)
 	if !is {

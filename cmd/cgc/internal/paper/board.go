@@ -68,8 +68,8 @@ const (
 	choosingSeeds = 2
 )
 
-// Trainings returns the training configurations that are tried for every method: cgc's defaults, and three variants
-// without dropout, with a tenth of the learning rate, and with ten times the weight decay. Each has 300 epochs with a
+// Trainings returns the training configurations that are tried for every method: cgc's defaults, and the defaults
+// without dropout, with a tenth of the learning rate, or with ten times the weight decay. Each has 300 epochs with a
 // validation every ten.
 func Trainings() []gnn.Config {
 	base := gnn.Defaults()
@@ -128,7 +128,7 @@ func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []siz
 	if err == nil && first[0].Processor > fast.Seconds() {
 		all, models, seeds = all[:1], models[:1], min(slowSeeds, seeds)
 	}
-	for j := 0; j < len(all) && err == nil; j++ { // if one size takes too long, larger sizes do too
+	for j := 0; j < len(all) && err == nil; j++ { // a size that fails or takes too long is the last
 		if j > 0 {
 			m = b.bound(id, i, all[j])
 		}
@@ -160,8 +160,8 @@ func (b *Board) announce(sizes int) {
 		b.Seeds*sizes*(len(b.Methods)+1), b.Limit))
 }
 
-// measure chooses a configuration of training for each model, and trains the models on the condensed graphs of a method
-// at a size. The error is an *Unmeasured if the method takes too long or fails.
+// measure chooses a training configuration for each model, and trains the models on the condensed graphs of a method at
+// a size. The error is an *Unmeasured if the method takes too long or fails.
 func (b *Board) measure(
 	ctx context.Context, m *bounded, models []gnn.Model, seeds int,
 ) (records []experiment.Record, err error) {
@@ -216,7 +216,7 @@ func (b *Board) measure(
 	return records, nil
 }
 
-// wrapped forwards to a method, including its optional interfaces. Methods that change how it condenses embed it.
+// wrapped forwards to a method, including its optional interfaces. Types with another Condense method embed it.
 type wrapped struct{ condense.Method }
 
 // Setting returns the method's setting.

@@ -52,7 +52,7 @@ var (
 	six  = append(slices.Clone(five), "products")
 )
 
-// Studies returns the studies of all tables and figures, in the order of the paper.
+// Studies returns the studies of the tables, then of the figures, by number.
 func Studies() []*Study {
 	gcn := []gnn.Model{gnn.GCN()}
 	large := []string{"arxiv", "flickr", "reddit"}

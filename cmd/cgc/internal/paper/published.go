@@ -180,7 +180,7 @@ func (t *Table) Value(graph, ratio, method, column string) (Value, bool) {
 	return r.Cells[c], true
 }
 
-// found returns the first element of a list for which is returns true, and whether there is one.
+// found returns the first element v of a list with is(v), and whether there is one.
 func found[T any](list []T, is func(T) bool) (one T, ok bool) {
 	if p := first(list, func(v *T) bool { return is(*v) }); p != nil {
 		return *p, true
@@ -188,7 +188,7 @@ func found[T any](list []T, is func(T) bool) (one T, ok bool) {
 	return one, false
 }
 
-// first returns the first element of a list for which is returns true, or nil.
+// first is like found, but returns a pointer, or nil.
 func first[T any](list []T, is func(*T) bool) *T {
 	for i := range list {
 		if is(&list[i]) {

@@ -92,7 +92,7 @@ func TestPublishedAverages(t *testing.T) {
 				sum += v.Mean
 			}
 			// The tolerance is half a unit of the last digit, plus rounding of the sum. A single wrong digit changes the mean of
-			// six numbers by at least 0.017, and usually by more.
+			// six numbers by at least 1/60, and usually by more.
 			if mean := sum / float64(avg); math.Abs(mean-r.Cells[avg].Mean) > 0.05+1e-9 {
 				t.Errorf("%s, %s of %s: AVG is %s, the mean of the row %.3f", table.Name, r.Method, r.Graph, r.Cells[avg].Text,
 					mean)

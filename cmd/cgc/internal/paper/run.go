@@ -293,7 +293,7 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []arm, r 
 	return nil
 }
 
-// among returns the models that are also in these, or all models if these is nil.
+// among returns the models that are also in the list these, or all if it is nil.
 func among(models, these []gnn.Model) (both []gnn.Model) {
 	if these == nil {
 		return models

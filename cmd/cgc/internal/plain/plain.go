@@ -25,7 +25,7 @@ func Sentence(err error) string {
 	return once(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 }
 
-// reworded replaces the messages of the system and of the JSON decoder in text, if err is or wraps their errors.
+// reworded replaces messages of the system and of the JSON decoder in text, if err is or wraps such an error.
 func reworded(err error, text string) string {
 	switch e := err.(type) {
 	case *fs.PathError:

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Outline returns a plot as a table, for readers who cannot see it. It returns Numbers if not nil. Otherwise, scatter
-// plots and networks are counted by class, a heatmap with more than 12 columns is reduced to the diagonal value and the
-// largest other value of each row, and lines have a row for each X and a column for each series.
+// Outline returns a plot as a table, for readers who cannot see it. It returns Numbers if set. Otherwise, marks of
+// scatter plots and networks are counted by class, a heatmap with over 12 columns is reduced to the diagonal value and
+// the largest other value of each row, and lines have a row for each X and a column for each series.
 func (p *Plot) Outline() *Table {
 	if p.Numbers != nil {
 		return p.Numbers

@@ -42,7 +42,7 @@ func (f *File) spilled(ctx context.Context, in propagate.Input, bound int64) ([]
 			continue
 		}
 		views[l] = h.Select(place)
-		// Rows lie class by class, but assessment reads them by node: it jumps between one place per class and hop.
+		// Rows are stored class by class, but assessment reads them by node: it jumps between classes and hops.
 		if places := int64(slices.Max(in.Classes)+1) * int64(f.Hops+1); places*memory.ReadAhead() > bound/4 {
 			memory.Sparsely(h.Data)
 		}

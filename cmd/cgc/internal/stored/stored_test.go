@@ -55,7 +55,7 @@ func same(t *testing.T, got, want []mat.View, rows int) {
 	}
 }
 
-// Columns that are propagated separately and merged are bit-identical to those of one process, in every setting.
+// Columns propagated separately and merged are bit-identical to columns from one process, in every setting.
 func TestMergedIsWhole(t *testing.T) {
 	g := synth.Demo()
 	d := g.Features()

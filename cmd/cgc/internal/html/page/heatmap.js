@@ -24,7 +24,7 @@ function heatmap(figure, plot) {
         most = Math.max(most, Math.abs(v));
       }),
     );
-    // Colours are proportional to the square root, so that small numbers remain visible next to large ones.
+    // Colours follow the square root of values, so that small ones remain visible next to large ones.
     const root = (v) => Math.sign(v) * Math.sqrt(Math.abs(v));
     data.forEach((at, i) => {
       const end = css(at[2] < 0 ? '--low' : '--high');
