@@ -41,7 +41,7 @@ func main() {
 		}
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
-			os.Stdout.Write(line) // a line of go itself, such as a compiler error
+			os.Stdout.Write(line) // a line from the go command itself, such as a compiler error
 			continue
 		}
 		t := test{e.Package, e.Test}

@@ -30,7 +30,7 @@ CLASSES = (
     "Condensed", "Graph", "Table", "Score", "Origin", "Model", "Predictions", "SearchResult", "Propagated", "Tables",
     "Error", "UnknownArgument", "GraphWarning",
 )  # fmt: skip
-SHARED = {"small": "cut", "on": "evaluate", "data": "search", "models": "evaluate"}  # with functions that explain them
+SHARED = {"small": "cut", "on": "evaluate", "data": "search", "models": "evaluate"}  # each explained by this function
 FLAGS_SAID = """\
 A function with the name of a command also has its [flags](cli.md#flags) as keyword arguments: `label_ratio` for
 `--label-ratio`. `help(cgc.condense)` shows types, defaults and an example.
@@ -60,17 +60,17 @@ def page() -> str:
 
 
 def _shared(argument: str) -> str:
-    """Return the list item of an argument of several functions."""
+    """Return the list item of an argument that several functions share."""
     return f"* `{argument}`: {_explained(SHARED[argument])[argument]}\n"
 
 
 def _explained(name: str) -> dict[str, str]:
-    """Return the meanings of the arguments of a function."""
+    """Return the meanings of a function's arguments."""
     return _items(_sections(getattr(cgc, name))[1]["Args"])
 
 
 def _arguments(name: str) -> dict[str, str]:
-    """Return the meanings of the arguments of a function that are not flags, by name and default."""
+    """Return the meanings of a function's arguments that are not flags, by name and default."""
     flags = {flag for flag, *_ in FLAGS.get(name, ())}
     meanings = _explained(name)
     found = {}

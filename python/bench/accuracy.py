@@ -156,12 +156,12 @@ def train(model: str, small: Data, data: Data, seed: int) -> dict[str, float]:
 
 
 def accuracy(out: Tensor, y: Tensor) -> float:
-    """Return the percentage of rows whose largest logit is at their class."""
+    """Return the percentage of rows whose largest logit is at the true class."""
     return 100 * (out.argmax(1) == y).double().mean().item()
 
 
 def measure(file: Path, names: list[str], models: list[str], seeds: int) -> None:
-    """Append missing measurements to file, seed by seed. Each seed is a condensation and a training of each model."""
+    """Append missing measurements to file, seed by seed. Each seed condenses once and trains each model once."""
     rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     done = {(r["graph"], r["model"], r["by"], r["seed"]) for r in rows}
     originals: dict[str, Data] = {}
@@ -198,8 +198,8 @@ def interval(values: list[float]) -> tuple[float, float]:
 def table(file: Path) -> str:
     """Return Markdown: accuracies of cgc and of PyTorch Geometric, and the difference of each model over all graphs.
 
-    An accuracy is the mean ± standard deviation over the condensation seeds that both programs have. A difference is
-    the mean over graphs of the means over seeds.
+    An accuracy is the mean ± standard deviation over the condensation seeds that both programs have used. A difference
+    is the mean over graphs of the means over seeds.
     """
     found: dict[tuple[str, str, str], dict[int, float]] = {}
     for line in file.read_text().splitlines():

@@ -2,7 +2,7 @@
 
 python cuts.py GRAPH RECORDS --nodes 7 14 35 70 140 [--method auto] appends a line of JSON to RECORDS for each seed and
 size: the test accuracy of a GCN on the original graph for both. The largest size is condensed once for each seed. With
-auto, all cuts have the method that it chose for the largest size.
+auto, all cuts use the method chosen for the largest size.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ python handover.py GRAPH.safetensors [--nodes 2000] [--runs 3] [--cases ordered 
 
 GRAPH is a file written by `cgc data make --like products -o GRAPH.safetensors`. Its edges become an int64 edge_index:
 ordered by rows (ordered), in random order (shuffled), or each in one direction and in random order (one-way). The
-features are float32. For each run it prints the seconds of cgc.condense, the seconds of the condensation within, and
-the difference. The difference is the cost of the hand-over: the checks, writing and reading the file, the start of the
+features are float32. For each run, it prints the time of cgc.condense, the time of the condensation within it, and the
+difference. The difference is the cost of the hand-over: the checks, writing and reading the file, the start of the
 command, and the result.
 """
 

@@ -14,8 +14,8 @@ Accepted graphs:
 * named parts, or a dictionary of them: numpy arrays, torch tensors, lists, scipy.sparse matrices;
 * a cgc.Graph, the name or path of a graph, or the address of a database.
 
-Each function runs the command `cgc` in a separate process and returns its result. Work of more than a second shows a
-progress bar in terminals and notebooks. Ctrl-C stops the process and raises KeyboardInterrupt. A wrong argument, or a
+Each function runs the command `cgc` in a separate process and returns its result. A call that takes over a second shows
+a progress bar in terminals and notebooks. Ctrl-C stops the process and raises KeyboardInterrupt. A wrong argument, or a
 file that cannot be read or written, raises Error. An unknown argument raises UnknownArgument.
 """
 

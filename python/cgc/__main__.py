@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 def main() -> NoReturn:
-    """Run the command with the arguments of this program, and exit as it does."""
+    """Run the command with the arguments of this program, and exit with its code."""
     try:
         line = [binary(), *sys.argv[1:]]
     except Error as e:

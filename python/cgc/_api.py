@@ -1,4 +1,4 @@
-"""The functions of the package. Each runs the command once."""
+"""The functions of the package. Each except objective runs the command once."""
 # Annotations are evaluated (no `from __future__ import annotations`), because signatures show them.
 
 import contextlib
@@ -124,7 +124,7 @@ def condense(
         **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
     Returns:
-        A torch_geometric Data if data is one, else a Condensed. Both have the attributes of Condensed that are not
+        A torch_geometric Data if data is one, else a Condensed. The Data has all attributes of a Condensed that are not
         None, such as weight (the weight of each node in the loss) and target (what a model should learn).
 
     Raises:
@@ -146,7 +146,7 @@ def condense(
         raise Error(f"nodes is {nodes}, must be one number")
     alone = data is None and options.get("embeddings") is not None and all(part is None for part in given.values())
     if alone:
-        data = ""  # the file of embeddings says what the graph was
+        data = ""  # the file of embeddings names the graph
     with _handed_over("data", data, given) as (graph, home, spoken, ids):
         out = home / "small.safetensors"
         line += _config(config, home, spoken)
@@ -222,7 +222,7 @@ def search(
     space: Optional[Mapping[str, Sequence[Any]]] = None,
     **options: "Unpack[SearchOptions]",
 ) -> SearchResult:
-    """Choose a GNN and its training: search on a condensed graph, confirm on the original graph.
+    """Choose a GNN and its hyperparameters: search on a condensed graph, confirm on the original graph.
 
     Labels of test nodes are read only for the accuracy of the finalists.
 
@@ -272,7 +272,7 @@ def objective(
             better than one condensed by auto.
         on: The original graph, in any form that condense accepts.
         space: Lists of values, as for search.
-        **options: Arguments of evaluate, the same in all trials. They leave the space. The default of seeds is 1.
+        **options: Arguments of evaluate, the same in all trials and not searched. The default of seeds is 1.
 
     Returns:
         A function of an optuna.Trial. It returns the mean validation accuracy in percent, for a study that maximizes.
@@ -312,9 +312,9 @@ def objective(
 def cut(small: Any, **options: "Unpack[CutOptions]") -> Any:
     """Make a smaller condensed graph from a larger one. The original graph is not needed.
 
-    Pairs of nodes of one class are merged, each time the pair that increases the sum of squared distances to the means
-    least. So each node of a smaller size is a union of nodes of any larger size. The result has no edges: if small has
-    some, its features are propagated over them first.
+    Nodes of the same class are merged in pairs, each time the pair that least increases the sum of squared distances to
+    the means. So each node of a smaller cut is a union of nodes of any larger cut. The result has no edges: if small
+    has some, its features are propagated over them first.
 
     Args:
         small: What condense returned, or the path of its file.
@@ -381,7 +381,7 @@ def evaluate(
 def report(
     small: Any, on: Any, path: Path_, models: Union[str, Sequence[str], None] = None, **options: "Unpack[ReportOptions]"
 ) -> None:
-    """Write an HTML page about a condensed graph: accuracy next to the full graph's, sizes, embeddings, seconds.
+    """Write an HTML page about a condensed graph: accuracy next to the full graph's, sizes, embeddings and times.
 
     The page loads nothing from a network.
 
@@ -476,8 +476,8 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
 def summarize(model: Union[Model, Path_], on: Any, **options: "Unpack[SummarizeOptions]") -> Model:
     """Summarise a graph, so that a model predicts new nodes without it.
 
-    The nodes of the graph are divided into groups of similar predictions. For each group, the summary holds the mean,
-    over the known nodes of the group, of the values that the model aggregates.
+    The nodes of the graph are divided into groups with similar predictions. For each group, the summary holds the
+    values that the model aggregates, averaged over the group's known nodes.
 
     Args:
         model: What train returned, or the path of a file of `cgc train`.
@@ -570,7 +570,7 @@ def load_dataset(
         name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`, or a graph in
             any form that condense accepts. Names are looked up in the folders of $CGC_DATA and in the user's cache.
             cora, citeseer and pubmed are downloaded if they are in neither.
-        split: Which split to use if the graph has several, counted from 0.
+        split: The number of the split, from 0, if the graph has several.
         without: A file with the ids of nodes to leave out, one on each line.
         nodes_sql: The query that gives the nodes of a database. The default is the table nodes.
         edges_sql: The query that gives the edges of a database. The default is the table edges.
@@ -621,7 +621,7 @@ def _handed_over(argument: str, data: Any, given: dict[str, Any], unlabelled: bo
 
 
 def _own(written: Optional[Sequence[str]], ids: Optional[Sequence[Any]]) -> Optional[list[Any]]:
-    """Return the caller's ids for those in a file, which are strings. Nodes without ids have numbers."""
+    """Convert the ids in a file, which are strings, to the caller's ids. Without ids, they are numbers."""
     if written is None:
         return None
     own = int if ids is None else dict(zip(_names.texts(ids), ids)).__getitem__

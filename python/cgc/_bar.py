@@ -54,7 +54,7 @@ class Bar:
             self.draw(self.figures(now))
 
     def figures(self, now: float) -> str:
-        """Return the finished share and the time left, if known, and the time taken."""
+        """Return the percentage done and the time left, if known, and the time taken."""
         words = [f"{100 * self.done // self.total}%"] if self.total > 0 else []
         words.append(span(now - self.begun))
         steps, seconds = self.done - self.first, now - self.entered

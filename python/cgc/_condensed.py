@@ -34,7 +34,7 @@ _OWN = ".safetensors"  # the extension of files that are read and written withou
 
 
 class Origin:
-    """How a condensed graph was made: the metadata of its file, and the two JSON objects in it.
+    """How a condensed graph was made: the metadata of its file, which includes config and account.
 
     Attributes:
         metadata: Strings by name, such as graph and graph_nodes, the name and the size of the original graph.
@@ -56,12 +56,12 @@ class Origin:
 
     @property
     def method(self) -> str:
-        """The name of the method. For auto, it is the method that auto chose, and account["why"] says why."""
+        """The name of the method. For auto, it is the method that auto chose, and account["why"] gives the reason."""
         return str(self.account.get("chosen") or self.config.get("method"))
 
     @property
     def account(self) -> dict[str, Any]:
-        """The run metadata: the number of nodes of each class (budget), warnings, and more by method."""
+        """The run metadata: the number of nodes of each class (budget), warnings, and more, depending on the method."""
         return dict(json.loads(self.metadata.get("account", "{}")))
 
     def __repr__(self) -> str:
@@ -90,13 +90,13 @@ class Condensed:
         edge_index: The edges, 2 × E, int64, each in both directions.
         edge_weight: The weights of the edges, E, float32.
         members_indptr: Where the source nodes of each condensed node begin, N′ + 1.
-        members_indices: The source nodes of all condensed nodes. None if the method keeps none. With without,
-            they are numbered without the nodes left out, and members_ids has the nodes of the graph.
+        members_indices: The source nodes of all condensed nodes. None if the method keeps none. With the option
+            without, the nodes left out are not counted, and members_ids has the nodes of the graph.
         members_weights: Their weights, which sum to 1 for each condensed node.
         y_soft: A distribution over the classes for each node, N′ × classes. None if the method gives none.
         scaling_mean: With standardize, the mean that was subtracted from each feature, d.
         scaling_std: With standardize, the standard deviation by which each feature was divided, d.
-        members_ids: The ids of members_indices, if the graph's nodes have ids. With without, else their numbers in the
+        members_ids: The ids of members_indices, if nodes have ids; else, with the option without, their numbers in the
             graph. A file keeps them as strings.
         origin: How the graph was made: origin.config and origin.account.
 
@@ -124,7 +124,7 @@ class Condensed:
 
     @property
     def target(self) -> Array:
-        """What a model should learn, for cross_entropy: y_soft if the method gives it, else y."""
+        """The training target for cross_entropy: y_soft if the method gives it, else y."""
         return self.y if self.y_soft is None else self.y_soft
 
     @property

@@ -37,7 +37,7 @@ class UnknownArgument(Error, TypeError):
 class GraphWarning(UserWarning):
     """What the user should know about a graph: its split was drawn, edges were merged, features differ in scale.
 
-    Each call warns again, even if an earlier call gave the same warning, which may have been about another graph.
+    Each call warns again, because an earlier equal warning may have been about another graph.
 
     Example:
         >>> import warnings
@@ -50,7 +50,7 @@ class GraphWarning(UserWarning):
 def warn(sentence: str) -> None:
     """Issue a GraphWarning that points to the caller of the package. It is shown even if it was issued before."""
     frame = sys._getframe(1)
-    ours = (__package__, "contextlib", "optuna")  # contextlib enters the context managers of the package
+    ours = (__package__, "contextlib", "optuna")  # contextlib calls the package's context managers
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ours:
         frame = frame.f_back
     module = str(frame.f_globals.get("__name__"))

@@ -16,7 +16,7 @@ from ._safetensors import Array
 
 __all__ = ["Tables", "parts_of_tables", "tables"]
 
-# The names of a column by role, case-insensitive, as in the command's tables.
+# The column names for each role, case-insensitive, as in the command's tables.
 _NAMES = {
     "id": ("id", "node_id", "node"), "label": ("label", "class", "y", "target"), "split": ("split", "part"),
     "source": ("source", "src_id", "src", "from", "id_1"), "target": ("target", "dst_id", "dst", "to", "id_2"),

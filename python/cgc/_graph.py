@@ -50,7 +50,7 @@ class Graph:
         train_mask: The training nodes, N, bool. val_mask and test_mask are the other parts of the split. None if there
             is no split.
         name: The name of the graph.
-        classes: The number of classes. None for the largest label plus 1.
+        classes: The number of classes. None means the largest label plus 1.
         ids: The ids of the nodes. None if they are numbered.
         class_names: The names of the classes. None if they are numbered.
 
@@ -148,7 +148,7 @@ class Parts:
     def tensors(self, unlabelled: bool = False) -> list[Tensor]:
         """Return the tensors of the file. Raise Error for an invalid part.
 
-        If unlabelled is set, y may be missing. Without a label, there is no split.
+        If unlabelled is set, y may be missing. If no node has a label, the split is then dropped.
         """
         if unlabelled and self.y is None and self.x is not None:
             nodes = self.x.shape[0] if isinstance(self.x, Sparse) else len(array(self.called("x"), self.x))
@@ -240,7 +240,7 @@ class Parts:
             raise Error(f"{name} has elements of type {e.dtype}, must have integers")
 
         def check(chunk: Array, before: int) -> None:
-            unsigned = chunk.view(chunk.dtype.str.replace("i", "u"))  # negative numbers become large
+            unsigned = chunk.view(chunk.dtype.str.replace("i", "u"))  # as unsigned, negative numbers are large
             if unsigned.max() >= nodes:
                 wrong = int(np.flatnonzero((chunk < 0) | (chunk >= nodes))[0])
                 node, edge = chunk.reshape(-1)[wrong], (before + wrong) % e.shape[1]

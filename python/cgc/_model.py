@@ -41,7 +41,7 @@ class Predictions(NamedTuple):
 
 
 class Model:
-    """A GNN trained by train.
+    """A trained GNN, as train returns it.
 
     Attributes:
         state_dict: The weights as numpy arrays, under the names of PyTorch Geometric's layers.
@@ -99,8 +99,8 @@ class Model:
     def predict_new(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Array:
         """Predict new nodes without the graph, in numpy. The model must have a summary, which summarize adds.
 
-        The result equals that of `cgc predict --new FOLDER` up to rounding. New nodes do not change the contributions
-        of known nodes.
+        The result equals that of `cgc predict --new FOLDER` up to rounding. New nodes do not change the values of known
+        nodes.
 
         Args:
             x: The features of B new nodes, B × d, before any preparation. predict_new prepares them as description

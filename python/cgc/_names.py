@@ -62,7 +62,7 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
     known = numbers[~np.isnan(numbers)]
     if numbers_too and known.size and np.array_equal(known, np.trunc(known)):
         found = np.unique(known)
-        if not np.array_equal(found, [-1, 1]):  # two classes; beside other numbers, -1 means none
+        if not np.array_equal(found, [-1, 1]):  # two classes; with other numbers, -1 means none
             found = found[found != -1]
         if found.size and (found[0] != 0 or found[-1] >= 2 * found.size):
             is_class = np.isin(numbers, found)

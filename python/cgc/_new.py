@@ -77,7 +77,7 @@ class _Propagation:
         self.other = 1 + known.degree[neighbours] + weight  # the new edge adds to the degree of the known node
 
     def apply(self, x: Array, mean: bool) -> Array:
-        """Return P·x for new nodes, with the next means of known nodes."""
+        """Return P·x for new nodes, using the next means of known nodes."""
         share = self.weight / (self.total[self.new] if mean else np.sqrt(self.total[self.new] * self.other))
         z = x / self.total[:, None].astype(np.float32)
         np.add.at(z, self.new, share[:, None].astype(np.float32) * next(self.means)[self.group])
@@ -99,7 +99,7 @@ class _Propagation:
         scores = np.where(scores < 0, 0.2 * scores, scores)
         largest = np.full((n, heads), -np.inf, np.float32)
         np.maximum.at(largest, at, scores)
-        scores = np.exp(scores - largest[at])  # which cannot overflow
+        scores = np.exp(scores - largest[at])  # this cannot overflow
         sums = np.zeros((n, heads), np.float32)
         np.add.at(sums, at, scores)
         values = np.concatenate([x, rows]).reshape(len(at), heads, -1)
@@ -127,7 +127,7 @@ def logits_of_new(
         z = np.zeros((), np.float32)
         for coefficients, mean, name in filters:
             w = weights[name].T
-            if k == 0 and w.shape[0] <= w.shape[1]:  # the summary was made in this order, too
+            if k == 0 and w.shape[0] <= w.shape[1]:  # the summary was computed in this order too
                 z = z + p.filter(coefficients, mean, x) @ w
             else:
                 z = z + p.filter(coefficients, mean, x @ w)

@@ -34,7 +34,7 @@ class Propagated:
     """
 
     def __init__(self, folder: Path, info: dict[str, Any]) -> None:
-        """Map the arrays of a folder."""
+        """Memory-map the arrays of a folder."""
 
         def array(name: str) -> Array:
             mapped: Array = numpy.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
@@ -48,7 +48,7 @@ class Propagated:
 
 
 def load_propagated(path: Union[str, Path]) -> Propagated:
-    """Map a folder that propagate or `cgc propagate` wrote.
+    """Memory-map a folder that propagate or `cgc propagate` wrote.
 
     Args:
         path: The folder.

@@ -38,10 +38,10 @@ def binary() -> str:
 def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None, told: Optional[set[str]] = None) -> Any:
     """Run the command and return the object that it prints with --json.
 
-    spoken maps paths on the command line to the user's names. Notes of the command become warnings, except those
-    in told, to which all are added. Raises Error with
-    the command's message, in which flags are replaced by arguments. After Ctrl-C, it raises KeyboardInterrupt when the
-    child has ended. If this process is killed, the child ends too.
+    spoken maps paths on the command line to the user's names. Notes of the command become warnings, except notes
+    already in told. All notes are added to told. Raises Error with the command's message, in which flags are replaced
+    by arguments. After Ctrl-C, it raises KeyboardInterrupt when the child has ended. If this process is killed, the
+    child ends too.
     """
     shown = bar()
     line = [binary(), *arguments, "--json"]
@@ -126,7 +126,7 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
     """Interrupt the child, and kill it if it does not end."""
     try:
         if child.stdin is not None:
-            child.stdin.close()  # which interrupts the child on every system
+            child.stdin.close()  # this interrupts the child on every system
         if os.name != "nt":
             child.send_signal(signal.SIGINT)
         child.wait(_PATIENCE)

@@ -21,7 +21,7 @@ __all__ = ["beside", "folder", "on_disk", "sweep"]
 _PREFIX = "cgc-python-"
 _NAME = re.compile(rf"\.?{_PREFIX}[a-z0-9_]{{8}}")  # names as tempfile makes them
 _OWNER = "owner"  # on Windows, this file is locked instead of the folder
-_FRESH = 3600.0  # on Windows, a folder of this age in seconds without that file has no owner
+_FRESH = 3600.0  # on Windows, a folder without that file has no owner after this many seconds
 _live: dict[str, int] = {}  # maps folders in use to the process that made them
 
 
@@ -159,7 +159,7 @@ def _leave() -> None:
 
 
 def _disk() -> str:
-    """Return tempfile's folder, without writing the test file that tempfile writes and a kill would leave behind."""
+    """Return tempfile's folder, without tempfile's test file, which a kill would leave behind."""
     if tempfile.tempdir is None:
         places = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
         for place in [*places, "/tmp"]:

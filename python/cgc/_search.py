@@ -16,7 +16,7 @@ class SearchResult:
     """What search found.
 
     Attributes:
-        best: The chosen model and its training, as keyword arguments of evaluate and train.
+        best: The chosen model and hyperparameters, as keyword arguments of evaluate and train.
         trials: A dictionary for each candidate, the best first: its arguments, the epochs it reached and its validation
             accuracy in percent.
         finalists: A dictionary for each candidate that was trained on the original graph, also with whole_val,
@@ -54,7 +54,7 @@ def argument(name: str) -> str:
 
 
 def lists(space: Mapping[str, Sequence[Any]], given: Sequence[str]) -> dict[str, list[Any]]:
-    """Return a space with lists of Python's values. Raise Error if it is wrong or has an argument in given."""
+    """Return a space as lists of Python values. Raise Error if it is wrong or has an argument in given."""
     found = {}
     for name, values in space.items():
         if name not in SPACE:
@@ -75,5 +75,5 @@ def _arguments(candidate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(trial: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a trial as a flat dictionary. epochs is the number that it reached."""
+    """Return a trial as a flat dictionary. epochs is the number of epochs that it reached."""
     return {**_arguments(trial), **{k: v for k, v in trial.items() if k not in ("model", "training")}}

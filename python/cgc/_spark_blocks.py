@@ -128,8 +128,8 @@ def keys_of(rank: Rank, places: Mapping[str, int], keys: Sequence[int]) -> Map:
 def ends_of(rank: Rank, keys: Sequence[int], weighted: bool) -> Map:
     """Return a function that sends both directions of each edge to their buckets, without self-loops.
 
-    Its batches have the columns source, target and, if there are weights, w. Bucket 0 gets a message about the first
-    invalid edge.
+    Its batches have the columns source, target and, if there are weights, w. Bucket 0 gets a message about each task's
+    first invalid edge.
     """
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
@@ -197,8 +197,8 @@ def features_of(
 ) -> Map:  # fmt: skip
     """Return a function that makes frames of features, for the nodes in the blocks that are in a bitmap.
 
-    keys[b][c] gets columns cuts[c] of the nodes with v mod len(keys) = b. If normalize is set, the frames include the
-    sums of the features.
+    keys[b][c] gets columns cuts[c] of the nodes with v mod len(keys) = b. If normalize is set, the frames include each
+    node's sum of absolute features.
     """
     step = max(1, CHUNK // (4 * max(hi - lo for lo, hi in cuts) + 12))
 

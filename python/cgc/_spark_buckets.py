@@ -123,7 +123,7 @@ class _Bucket:
         self.numbers = np.arange(len(self.counts), dtype="<i4") * np.int32(buckets) + np.int32(self.b)
 
     def rows(self) -> Any:
-        """Return the position in the bucket of each entry's node."""
+        """Return the position of each entry's node in the bucket."""
         return np.repeat(np.arange(len(self.counts), dtype="<i4"), self.counts)
 
 
@@ -199,8 +199,8 @@ def nodes_of(within: Sequence[Any], keys: Sequence[Sequence[int]], buckets: int,
 def entries_of(bits: Any, keys: Sequence[Sequence[int]], buckets: int, weighted: bool, rows: bool) -> Map:
     """Return a function that makes frames of the entries of A in the rows of a bitmap, as lists of neighbours.
 
-    By columns, all keys get all rows. By rows, each key in keys[b] gets the columns v with v mod len(keys) = b. A
-    bucket contains the rows of its nodes, which are also their columns, because A is symmetric.
+    Unless rows is set, all keys get all rows. If it is set, each key in keys[b] gets the columns v with v mod len(keys)
+    = b. A bucket contains the rows of its nodes, which are also their columns, because A is symmetric.
     """
     limit = CHUNK // (8 if weighted else 4)
 
@@ -220,7 +220,7 @@ def entries_of(bits: Any, keys: Sequence[Sequence[int]], buckets: int, weighted:
 
 
 def _lists(bucket: _Bucket, chosen: Any, limit: int, weighted: bool) -> Iterator[bytes]:
-    """Yield the payloads of frames of the chosen entries, about limit entries each. No list is split between frames."""
+    """Yield payloads of frames with the chosen entries, about limit entries each. No list is split between frames."""
     columns, w = bucket.columns, bucket.weights if weighted else None
     counts = bucket.counts
     if not chosen.all():

@@ -85,12 +85,12 @@ def propagate(
     if graph.named:
         frames = frames.union(names(graph, keys[:1]))
     tasks = {key: {**task, "do": "columns", "lo": lo, "hi": hi} for key, (lo, hi) in zip(keys, blocks)}
-    fed = frames.repartition(len(keys), "key")  # a worker of columns accepts frames in any order
+    fed = frames.repartition(len(keys), "key")  # a worker for columns accepts frames in any order
     return fetch(fed, tasks, threads, program, graph.embedded(task["hops"]), home)
 
 
 def features(graph: Numbered, bits: Any, keys: list[list[int]], cuts: list[tuple[int, int]], normalize: bool) -> Any:
-    """Return frames of the features of the nodes in a bitmap, as features_of cuts them."""
+    """Return the frames of features that features_of makes for the nodes in a bitmap."""
     from pyspark.sql import functions as F
 
     assert graph.rank is not None

@@ -1,4 +1,4 @@
-"""Parquet files that the machines of a Spark cluster read with Arrow, by columns. Spark would make rows of them.
+"""Parquet files that the machines of a Spark cluster read with Arrow, by columns. Spark would convert them to rows.
 
 This requires files with the same path on each machine (file:) and columns of simple types. Spark reads all other
 tables.
@@ -64,7 +64,7 @@ def _path(place: str) -> str:
 
 
 def read_by(session: Any, groups: Sequence[tuple[str, int]], take: Map, schema: str) -> Any:
-    """Return a table of the results of take for the indices of the row groups, with several tasks per core."""
+    """Return a table of what take returns for the indices of row groups, with at most 8 tasks per core."""
     parts = min(len(groups), 8 * session.sparkContext.defaultParallelism)
     return session.range(0, len(groups), 1, parts).mapInArrow(take, schema)
 

@@ -121,7 +121,7 @@ def gathered(count: int, buckets: int, parts: Sequence[tuple[int, bytes]]) -> An
 
 
 def keys_for(parts: int) -> list[int]:
-    """Return numbers that Spark's hash puts into different partitions, one per partition, so that tasks are even.
+    """Return numbers that Spark's hash puts into different partitions, one per partition, so that tasks are balanced.
 
     The hash is 32-bit Murmur3 with seed 42.
     """

@@ -37,14 +37,14 @@ class Plan:
 def _sizing(graph: Numbered, need: Needed, hops: int, rule: str) -> tuple[int, int]:
     """Return the bytes that all workers of a step together need for the topology, and for each column."""
     topology = (20 if graph.weighted else 12) * need.entry_count + 64 * need.node_count
-    matrices = 3 if rule == "ppr" else 2  # H and its input, and X for each hop of PPR
+    matrices = 3 if rule == "ppr" else 2  # H and its input; PPR also needs X
     return topology, 4 * (matrices * need.node_count + (hops + 1) * graph.train)
 
 
 def plan(
     graph: Numbered, need: Needed, hops: int, rule: str, memory: int, machines: int, slots: int, parts: int
 ) -> Optional[Plan]:
-    """Return a plan in which each worker keeps to its memory, or None if there is none.
+    """Return a plan in which each worker fits into its memory, or None if there is none.
 
     One block of nodes per machine shuffles least; blocks of columns add parallelism. parts, if above 0, sets the number
     of blocks of nodes.

@@ -31,7 +31,7 @@ class Columns:
     id: str = "id"
     label: str = "label"
     split: str = "split"
-    features: Sequence[str] = ()  # if empty, all other columns of numbers
+    features: Sequence[str] = ()  # if empty, all other columns
     source: str = "source"
     target: str = "target"
     weight: str = "weight"
@@ -56,7 +56,7 @@ class Table:
 
 
 def read(session: Any, place: str, what: str) -> Any:
-    """Return the table at a path of Parquet files, or the session's table with a name."""
+    """Return the table at a path of Parquet files, or the session's table of that name."""
     path = "/" in place or place.endswith(".parquet") or os.path.exists(place)
     try:
         return session.read.parquet(place) if path else session.table(place)
@@ -102,7 +102,7 @@ def load(nodes: Any, columns: Columns, kept: list[Any]) -> Table:
 def check(plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Again] = None) -> Table:
     """Convert a table to blocks, and check the facts found in them.
 
-    run, if given, applies a function to the rows of files without Spark. It can do so again later, so that blocks then
+    run, if given, applies a function to rows that Arrow reads from files. It can read them again later, so blocks then
     need no features.
     """
     from pyspark.sql import functions as F
@@ -169,7 +169,7 @@ def _features(nodes: Any, columns: Columns) -> tuple[Any, list[str]]:
 
 
 def _check_facts(plain: Any, names: Sequence[str], found: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of features. Raise Error if a feature is missing or not finite."""
+    """Return the number of features. Raise Error if a row is invalid."""
     from pyspark.sql import functions as F
 
     rows, nulls = sum(f["rows"] for f in found), sum(f["nulls"] for f in found)

@@ -108,7 +108,7 @@ def part(home: str, key: int) -> str:
 
 
 def write_mark(home: str) -> str:
-    """Write a random mark into the driver's folder, by which machines recognise it, and return the mark."""
+    """Write a random mark into the driver's folder, by which machines recognise the folder, and return the mark."""
     mark = secrets.token_hex()
     with open(os.path.join(home, _MARK_FILE), "x", encoding="ascii") as file:
         file.write(mark)
@@ -190,7 +190,7 @@ def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
 
 
 class _Worker:
-    """A worker process. Its standard error is read continuously and kept."""
+    """A worker process. Its standard error is read continuously, and its last lines are kept."""
 
     def __init__(self, program: str, threads: int, out: str) -> None:
         from pyspark import SparkFiles

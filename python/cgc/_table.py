@@ -51,7 +51,7 @@ class Table(Sequence[Score]):
 
     Attributes:
         rows: The scores.
-        over: Which seeds the standard deviations are over.
+        over: What the standard deviations are over, such as "training seeds".
 
     Example:
         >>> table = cgc.evaluate(cgc.condense("demo", nodes=70), on="demo", models=["gcn", "sgc"], seeds=1, epochs=50)
@@ -60,7 +60,7 @@ class Table(Sequence[Score]):
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], over: str = "training seeds") -> None:
-        """Store the results of the command. over says which seeds the standard deviations are over."""
+        """Store the results of the command. over says what the standard deviations are over."""
         names = [f.name for f in fields(Score)]
         self.rows = [Score(**{n: row[n] for n in names}) for row in rows]
         self.over = over

@@ -309,7 +309,7 @@ def _ship(session: Any, given: argparse.Namespace) -> str:
     if not any(str(place).rsplit("/", 1)[-1] == name for place in shipped):
         copy = Path(SparkFiles.getRootDirectory()) / "shipped" / name
         copy.parent.mkdir(exist_ok=True)
-        shutil.copy(path, copy)  # a copy, because Spark uses the name of a link's target
+        shutil.copy(path, copy)  # a copy, because Spark would name a link after its target
         session.sparkContext.addFile(str(copy))
     return name
 

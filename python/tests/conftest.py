@@ -24,7 +24,7 @@ def demo() -> cgc.Graph:
 
 @pytest.fixture
 def arrays() -> dict[str, np.ndarray]:
-    """A ring of 60 nodes in three classes. Every other node is a training node."""
+    """A ring of 60 nodes in three classes. Half of the nodes are training nodes."""
     random = np.random.default_rng(0)
     nodes = np.arange(60)
     y = nodes // 20

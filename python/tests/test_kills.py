@@ -144,7 +144,7 @@ def test_the_command_ends_though_a_fork_holds_its_standard_input(tmp_path, on_di
 
 
 def test_sigterm_in_a_thread_that_is_not_the_main_one(tmp_path, on_disk):
-    """In such a thread, the program's own handler runs. sys.exit removes the folder of a daemon thread."""
+    """The program's own handler runs. Its sys.exit removes the folder of the daemon thread."""
     program = on_disk + (
         "import signal, sys, threading, time, cgc\n"
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n"

@@ -29,13 +29,13 @@ def blocks(text: str) -> list[str]:
 
 
 def fewer(function, **few):
-    """Return function with some arguments overridden, because those of the pages would take minutes."""
+    """Return function with some arguments overridden, because the values on the pages would take minutes."""
     return lambda *given, **named: function(*given, **{**named, **few})
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder. A synthetic graph of Cora's size replaces Cora if that is missing."""
+    """An empty folder. A synthetic graph of Cora's size replaces Cora if Cora is missing."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     offline = {**os.environ, "HTTPS_PROXY": "http://127.0.0.1:1"}
     if subprocess.run([_run.binary(), "data", "describe", "cora"], env=offline, **quiet).returncode:

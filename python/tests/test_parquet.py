@@ -15,7 +15,7 @@ COLOURS = np.array(["red", "blue", "dark green"])
 
 @pytest.fixture
 def graph(arrays) -> cgc.Graph:
-    """The ring from the fixture arrays, as a graph with names."""
+    """The ring of the arrays fixture, as a graph with names."""
     split = np.select([arrays["train_mask"], arrays["val_mask"]], ["train", "val"], "test")
     nodes = {"id": NAMES, "label": COLOURS[arrays["y"]], "split": split}
     source, target = arrays["edge_index"]

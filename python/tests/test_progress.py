@@ -89,7 +89,7 @@ def test_the_bar_tells_what_it_can(monkeypatch):
     assert bar.take(b'{"stage":"opening demo","done":0,"total":0}\n') and bar.figures(bar.begun + 7.2) == "7 s"
     assert bar.take(b'{"stage":"train gcn","done":10,"total":100}\n')
     bar.entered = bar.begun
-    assert bar.take(b'{"stage":"train gcn","done":30,"total":100}\n')  # 20 took 2 seconds, and 70 remain
+    assert bar.take(b'{"stage":"train gcn","done":30,"total":100}\n')  # 20 steps took 2 seconds, and 70 remain
     assert bar.figures(bar.begun + 2) == "30% · 2 s · 7 s left"
     for line in (b"cgc: no\n", b"note: 5\n", b"5\n", b"[]\n", b"{}\n", b'{"stage":1}\n', b"\xff\n"):
         assert not bar.take(line)

@@ -19,7 +19,7 @@ COLOURS = np.array(["red", "blue", "dark green"])
 
 @pytest.fixture
 def columns(arrays) -> tuple[dict, dict]:
-    """The ring from the fixture arrays, as two dictionaries of columns with names."""
+    """The ring of the arrays fixture, as two dictionaries of columns with names."""
     split = np.select([arrays["train_mask"], arrays["val_mask"]], ["train", "val"], "test")
     features = {f"f{j}": arrays["x"][:, j] for j in range(8)}
     nodes = {"split": split, **features, "id": NAMES, "label": COLOURS[arrays["y"]]}
@@ -371,7 +371,7 @@ def test_nodes_that_are_left_out_of_a_graph_in_memory_do_not_come_back(arrays, c
 
 
 def test_cut(tmp_path):
-    """Each node of a smaller size is a union of nodes of a larger one."""
+    """Each node of a cut is a union of nodes of the larger graph."""
     large = cgc.condense("demo", nodes=35, method="cgc-d")
     small = cgc.cut(large, nodes=14)
     part_of = np.array(small.origin.account["part_of"])

@@ -31,7 +31,7 @@ var baselines = []struct {
 	name, brief string
 	claims      []condensetest.Claim // of methods without checkpoints
 	unjudged    bool                 // whether a method with checkpoints reads no validation labels
-	// longer are the parameters for TestLearns, which condenses to nodes condensed nodes per class.
+	// longer holds the parameters for TestLearns. nodes is its number of condensed nodes per class.
 	longer string
 	nodes  int
 }{
@@ -144,7 +144,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// validation returns the validation accuracy of a GCN trained on the graph to which m condenses g.
+// validation condenses g with m and returns the validation accuracy of a GCN trained on the result.
 func validation(t *testing.T, m condense.Method, g *graph.Graph, nodes int, seed uint64) float64 {
 	t.Helper()
 	small := mattest.Must(m.Condense(t.Context(), g, nodes, seed))

@@ -6,19 +6,19 @@
 //  2. Each training node votes for its nearest rows. The rows are ordered greedily: the next row is the one with the
 //     most voters that have not voted for an earlier row (maximum coverage of reverse k-nearest neighbours).
 //  3. In this order, nodes are added with their neighbours until there are N′/(1−Prune) nodes.
-//  4. Personalised PageRank ranks these nodes. It restarts at the nodes that step 3 took from the order. The best N′
-//     stay.
+//  4. Personalised PageRank ranks these nodes. It restarts at the exemplars, the nodes that step 3 took from the order.
+//     The best N′ stay.
 //  5. A class with too many nodes loses the last ones in the order. A class with too few nodes gains the first ones
 //     that it lacks.
 //
 // What differs from the authors' program:
 //
-//   - Their budget is a number of bytes. Trees are added until features and edges fill budget/(1−Prune). Then as many
-//     nodes stay as the trees within the budget itself have. Here N′ is given instead.
+//   - Their budget is a number of bytes. Trees are added until features and edges fill budget/(1−Prune). Pruning then
+//     keeps as many nodes as the trees that fit into the budget have. Here N′ is given instead.
 //   - Their trees contain neighbours outside the training split, which contribute features but are not in the loss.
 //     Condensed nodes have a label, so trees contain training nodes only. R still uses all neighbours.
 //   - Their condensed and original graphs keep only the selected columns. Here X′ keeps all features.
-//   - The classes match partition.Budgets exactly, not within 1%.
+//   - The class sizes match partition.Budgets exactly, not within 1%.
 //   - In case of a tie, the decision tree uses the first column instead of a random one. Among nodes with equal
 //     PageRank, the first in the order stay instead of the last. So no step is random.
 package bonsai
@@ -42,7 +42,7 @@ func Methods() []condense.Method { return []condense.Method{newBonsai()} }
 // keeps the nodes with the highest personalised PageRank. Nothing is trained. Source: Gupta et al., Bonsai:
 // Gradient-free graph condensation for node classification (ICLR 2025).
 //
-// It is deterministic: all seeds give the same graph. It costs n² distances between the n training nodes.
+// It is deterministic: all seeds give the same graph. It computes n² distances between the n training nodes.
 type bonsai struct {
 	// Neighbours is k, the number of nearest rows for which a node votes, itself included, at least 1.
 	Neighbours int `json:"neighbours"`
@@ -77,7 +77,7 @@ func (b bonsai) Check(g *graph.Graph, nodes int) error {
 	return b.Memory.Fits(rival.Training(b.Name(), g), 12*n*d+8*n*k+4*n*min(n, block))
 }
 
-// The steps in Seconds.
+// The names of the steps in Seconds.
 const (
 	representStep = "represent"
 	orderStep     = "order"

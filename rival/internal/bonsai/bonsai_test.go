@@ -179,9 +179,9 @@ func TestPageRank(t *testing.T) {
 		want   []int32
 		edges  int
 	}{
-		{[]int32{0, 1, 0, 0}, []int{3, 0}, []int32{0, 2, 3}, 0},    // node 1 leaves, 3 and 2 enter
-		{[]int32{0, 1, 0, 0}, []int{2, 1}, []int32{0, 1, 3}, 1},    // node 2, the last in the order, leaves, and 1 enters
-		{[]int32{0, 1, 2, 0}, []int{1, 1, 1}, []int32{0, 1, 2}, 2}, // 3 leaves, and 2 enters with all its edges
+		{[]int32{0, 1, 0, 0}, []int{3, 0}, []int32{0, 2, 3}, 0},    // node 1 leaves, nodes 3 and 2 enter
+		{[]int32{0, 1, 0, 0}, []int{2, 1}, []int32{0, 1, 3}, 1},    // node 2, the last in the order, leaves; node 1 enters
+		{[]int32{0, 1, 2, 0}, []int{1, 1, 1}, []int32{0, 1, 2}, 2}, // node 3 leaves; node 2 enters with all its edges
 	} {
 		f.match(c.y, c.budget)
 		nodes, edges, err := f.graph(t.Context())
@@ -199,7 +199,7 @@ func TestTreeEdges(t *testing.T) {
 	}
 	g := mattest.First(b.Graph(t.Context()))
 	f := forest{adj: g.Adj, order: []int32{0, 5, 1, 2, 3, 4}}
-	f.grow(5) // nodes 0, 1, 2 and 4, 5; then 1. Nodes 2, 3 and 4 would add 3
+	f.grow(5) // the trees of 0, 5 and 1; the trees of 2, 3 and 4 would add node 3
 	kept, adj, err := f.graph(t.Context())
 	if err != nil || !slices.Equal(kept, []int32{0, 1, 2, 4, 5}) {
 		t.Fatalf("nodes %v (%v), want all but 3", kept, err)

@@ -15,9 +15,9 @@ type forest struct {
 	adj   *mat.CSR // of the training nodes
 	order []int32  // of step 2
 
-	exemplars []int32 // the centres of the trees that grow added, in order
+	exemplars []int32 // the centres of the trees, in order; set by grow
 	kept      []bool  // the nodes of the forest
-	late      []bool  // the nodes that match added; all their edges count
+	late      []bool  // the nodes added by match; all their edges count
 }
 
 // row returns the neighbours of training node v.
@@ -46,7 +46,7 @@ func (f *forest) grow(limit int) {
 	}
 }
 
-// add adds the edge from u that is entry at of the adjacency.
+// add adds to e the edge of node u that the adjacency stores at index at.
 func (f *forest) add(e *graph.Edges, u int32, at int64) {
 	e.From, e.To = append(e.From, u), append(e.To, f.adj.Indices[at])
 	if f.adj.Data != nil {

@@ -11,7 +11,7 @@ import (
 const block = 256
 
 // nearest returns, for each row of r, the k rows with the smallest Euclidean distance to it, ascending. Each list
-// begins with the row itself. Ties go to the first row. If there are fewer than k rows, each list has all.
+// begins with the row itself. Ties go to the first row. If there are fewer than k rows, each list has all rows.
 func nearest(ctx context.Context, r *mat.Dense, k int) ([][]int32, error) {
 	n := r.Rows
 	k = min(k, n)

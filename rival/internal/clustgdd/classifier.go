@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// smooth returns H = (1−α) Σ_{t<T} αᵗÂᵗX/unit of all nodes.
+// smooth returns H = (1−α) Σ_{t<T} αᵗÂᵗX/unit for all nodes.
 func (m clustGDD) smooth(ctx context.Context, g *graph.Graph, unit float32) (*mat.Dense, error) {
 	h := new(mat.Dense)
 	if err := mat.ReadColumns(ctx, h, g.X, nil, 0, g.Features()); err != nil {

@@ -3,8 +3,8 @@
 //
 //  1. Features are smoothed: H = (1−α) Σ_{t<T} αᵗÂᵗX. A classifier of two linear layers, without activation, is trained
 //     on H. The epoch with the best validation accuracy counts. Z holds its logits at all nodes.
-//  2. k-means clusters the rows of Z. A condensed node is a cluster. F is the mean of H over each cluster, y′ the class
-//     of the cluster, and A′_ab = Σ_{u∈a,v∈b} Â_uv/(|a||b|).
+//  2. k-means clusters the rows of Z. A condensed node is a cluster. F is the mean of H over each cluster, y′ is the
+//     class of the cluster, and A′_ab = Σ_{u∈a,v∈b} Â_uv/(|a||b|).
 //  3. For each class c, Â becomes a graph Â_c: its entries w_uv are multiplied by the cosine of the logits, and only
 //     the fraction EdgeShare with the largest p_uc·p_vc·(w_uv/d_u + w_uv/d_v) remains. p is the softmax of Z, and the
 //     last factor bounds the effective resistance. Compressing Â_c as in step 2 gives S_c.
@@ -57,18 +57,18 @@ type clustGDD struct {
 	CondensedTerms int `json:"condensed_terms"`
 	// Alpha is α, at least 0 and below 1.
 	Alpha float64 `json:"alpha"`
-	// Hidden is the number of hidden units of both classifiers, at least 1. Rate is their step size of Adam, above 0. In
-	// the second half of the epochs it is a tenth of this.
+	// Hidden is the number of hidden units of both classifiers, at least 1. Rate is their step size of Adam, above 0. It
+	// is divided by 10 in the second half of the epochs.
 	Hidden int     `json:"hidden"`
 	Rate   float64 `json:"lr_model"`
-	// PretrainEpochs is the number of epochs of the first classifier, at least 1. Dropout is its share of dropped hidden
-	// units, at least 0 and below 1.
+	// PretrainEpochs is the number of epochs of the first classifier, at least 1. Dropout is its dropout rate, at least 0
+	// and below 1.
 	PretrainEpochs int     `json:"pretrain_epochs"`
 	Dropout        float64 `json:"dropout"`
 	// EdgeShare is the share of the entries of Â in the graph of each class, from 0 to 1.
 	EdgeShare float64 `json:"edge_share"`
-	// Epochs is the number of epochs of step 4, at least 0. FeatureRate is the step size of Adam on Δ, above 0. In the
-	// second half of the epochs it is a tenth of this. Decay is the weight decay of Δ and of the second classifier, at
+	// Epochs is the number of epochs of step 4, at least 0. FeatureRate is the step size of Adam on Δ, above 0. It is
+	// divided by 10 in the second half of the epochs. Decay is the weight decay of Δ and of the second classifier, at
 	// least 0.
 	Epochs      int     `json:"epochs"`
 	FeatureRate float64 `json:"lr_feat"`
@@ -123,13 +123,13 @@ func (m clustGDD) Check(g *graph.Graph, nodes int) error {
 	n, d, c, h, k := float64(g.Nodes()), float64(g.Features()), float64(g.Classes), float64(m.Hidden), float64(nodes)
 	what := fmt.Sprintf("%s on %s nodes with %s features and %s classes", m.Name(), digits.Group(g.Nodes()),
 		digits.Group(g.Features()), digits.Group(g.Classes))
-	// Three matrices of smoothed features and copies of rows that train; entries of Â with their scores; the graphs of the
-	// classes; the classifier with its gradients and moments; F and Δ likewise.
+	// Three matrices of smoothed features and copies of training and validation rows; entries of Â with their scores; the
+	// graphs of the classes; the classifier with its gradients and moments; F and Δ likewise.
 	bytes := 20*n*d + 24*(n+float64(g.Adj.NNZ())) + 8*c*k*k + 20*(d+c)*h + 8*(n+k)*h + 20*k*d + 16*n*c
 	return m.Memory.Fits(what, bytes)
 }
 
-// The steps in Seconds.
+// The names of the steps in Seconds.
 const (
 	pretrainStep = "pretrain"
 	clusterStep  = "cluster"

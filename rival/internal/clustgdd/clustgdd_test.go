@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// rounding is a tolerance for sums of some dozen float32 products.
+// rounding is a tolerance for sums of a few dozen float32 products.
 const rounding = 1e-5
 
 // TestSmooth compares H with the sum of powers of a dense Â.
@@ -184,7 +184,7 @@ func TestGradient(t *testing.T) {
 			p.Data[i] = v - h
 			down, _ := r.gradient(autodiff.NewTape(), c)
 			p.Data[i] = v
-			// h² times the third derivative, and the rounding of float32 losses divided by h
+			// The error is h² times the third derivative, plus float32 rounding divided by h.
 			if d := (up - down) / (2 * h); math.Abs(d-float64(own.Data[i])) > 1e-3 {
 				t.Errorf("parameter %d, entry %d: gradient %v, difference %v", k, i, own.Data[i], d)
 			}

@@ -75,7 +75,7 @@ func (q *quotient) classGraphs(z *mat.Dense, share float64) []*mat.Dense {
 	}
 	similar := make([]entry, len(q.entries))
 	degree := make([]float64, z.Rows)
-	count := 0 // of entries of Â
+	count := 0 // the number of entries of Â
 	for i, e := range q.entries {
 		e.weight *= float32(dot(z.Row(int(e.u)), z.Row(int(e.v))) / (norm[e.u] * norm[e.v]))
 		similar[i] = e

@@ -98,7 +98,7 @@ func (m vn) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, e
 }
 
 // reduce merges the groups of super-nodes that groups returns until task.Nodes super-nodes are left, and returns the
-// condensed graph. After each merge it calls merged. place[i] is the new super-node of the old one i.
+// condensed graph. After each merge it calls merged. place[i] is the new super-node of old super-node i.
 func (c *coarse) reduce(
 	ctx context.Context, task *rival.Task, ownWeights bool, groups func(c *coarse) ([][]int32, error),
 	merged func(c, next *coarse, place []int32) error,

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// hops is the number of propagations of the embeddings in which partners are searched.
+	// hops is the number of propagations in the embeddings that are searched for partners.
 	hops = 2
 	// components is the number of principal components of the embedding.
 	components = 10
 	// within is the number of nearest neighbours from which a super-node chooses its partner.
 	within = 25
-	// globally is the fraction of all neighbour pairs, the closest ones, that are also candidates.
+	// globally is the fraction of all neighbour pairs that are also candidates: the closest ones.
 	globally = 0.001
 )
 
@@ -180,8 +180,8 @@ func (v *convolution) apply(x [][]float64) [][]float64 {
 	return h
 }
 
-// pairs returns candidate pairs by ascending cost. The candidates are, for each super-node, the pair with the nearest
-// one that it may be merged with, and the closest pairs overall.
+// pairs returns candidate pairs by ascending cost. The candidates are the closest pairs overall and, for each
+// super-node, its pair with the nearest super-node that it may be merged with.
 func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) ([]pair, error) {
 	found, err := neighbours(ctx, points, rival.Consecutive(v.nodes()), within)
 	if err != nil {
@@ -214,8 +214,8 @@ func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) 
 	return sorted(near), err
 }
 
-// mergedRows returns the mean rows of the next graph. rows holds the mean rows of c. place[i] is the new super-node of
-// i.
+// mergedRows returns the mean rows of the next graph. rows holds the mean rows of c. place[i] is the new super-node
+// that contains i.
 func mergedRows[T float32 | float64](c, next *coarse, place []int32, rows [][]T) []float64 {
 	width := len(rows[0])
 	means := memory.Make[float64](next.nodes() * width)

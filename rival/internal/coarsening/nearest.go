@@ -149,7 +149,7 @@ func (c *coarse) disjoint(pairs []pair, most, nodes int) (groups [][]int32) {
 }
 
 // alike returns a pair for each super-node with a class: itself and the nearest other super-node of its class. It is
-// used for graphs in which no neighbours can be merged.
+// used if no neighbours can be merged.
 func (c *coarse) alike(ctx context.Context, points [][]float64, classes int) (pairs []pair, err error) {
 	of := make([][]int32, classes)
 	for i, y := range c.class {

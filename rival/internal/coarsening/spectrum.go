@@ -17,7 +17,7 @@ const (
 	spare = 8
 	// settled is the relative tolerance on the requested eigenvalues at which the iteration ends.
 	settled = 1e-5
-	// mostRounds limits the number of iterations, and mostSolves the conjugate-gradient steps in each.
+	// mostRounds limits the number of iterations, and mostSolves limits the conjugate-gradient steps in each.
 	mostRounds, mostSolves = 40, 300
 )
 

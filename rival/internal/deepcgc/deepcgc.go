@@ -12,9 +12,9 @@
 //
 //     CE(cos(z_i, w_j)/T, group of i) + δ·KL(softmax cos(Z, W), softmax cos(f(H̃), W)) + σ/N′²·‖PPᵀ − I‖².
 //
-//     CE is the mean over the training nodes, KL the mean over all nodes and prototypes. The gradient treats the first
-//     argument of KL as constant. H̃ is H with random columns set to 0, and P holds the rows of C divided by their
-//     norms.
+//     CE is a mean over the training nodes, and KL is a mean over all nodes and prototypes. The gradient treats the
+//     first argument of KL as constant. H̃ is H with random columns set to 0, and P holds the rows of C divided by
+//     their norms.
 //
 //  4. From epoch Warmup on, the groups are formed anew every UpdateEvery epochs. Three rounds of Sinkhorn's algorithm
 //     on exp(cos(Z, W)/ε) balance the groups of a class, and each node joins the group with its largest entry.
@@ -54,8 +54,8 @@ func Methods() []condense.Method { return []condense.Method{newDeepCGC()} }
 type deepCGC struct {
 	// Hops is K, the number of propagation steps, from 0 to 20.
 	Hops int `json:"hops"`
-	// PseudoLabels limits the number of nodes with predicted classes, as a multiple of the number of training nodes. At
-	// least 0.
+	// PseudoLabels limits the number of nodes with predicted classes, as a multiple of the number of training nodes, from
+	// 0 to 1000.
 	PseudoLabels float64 `json:"pseudo_labels"`
 	// Layers is the number of layers of f. Hidden is the number of hidden units of each layer. Both are at least 1.
 	Layers int `json:"layers"`
@@ -65,8 +65,8 @@ type deepCGC struct {
 	Epochs int     `json:"epochs"`
 	Rate   float64 `json:"lr_model"`
 	Decay  float64 `json:"weight_decay"`
-	// Warmup is the number of epochs with the groups of k-means, at least 1. UpdateEvery is the number of epochs from one
-	// assignment to the next, at least 1.
+	// Warmup is the number of first epochs that keep the groups of k-means, at least 1. UpdateEvery is the number of
+	// epochs from one assignment to the next, at least 1.
 	Warmup      int `json:"warmup"`
 	UpdateEvery int `json:"update_every"`
 	// Temperature is T, above 0. Epsilon is ε, from 0.01 to 10: the smaller it is, the more the sizes of groups differ.
@@ -135,7 +135,7 @@ func (m deepCGC) Check(g *graph.Graph, nodes int) error {
 	return m.Memory.Fits(what, bytes)
 }
 
-// The steps in Seconds.
+// The names of the steps in Seconds.
 const (
 	propagateStep = "propagate"
 	learnStep     = "learn"

@@ -25,7 +25,7 @@ type pool struct {
 	trained  int // the number of training nodes
 }
 
-// pool returns the training nodes and those nodes in no split that are among the most certain predictions. h holds the
+// pool returns the training nodes and the nodes in no split whose predictions are among the most certain. h holds the
 // embeddings of all nodes.
 func (m deepCGC) pool(ctx context.Context, g *graph.Graph, h []*mat.Dense) (pool, error) {
 	p := pool{nodes: slices.Clone(g.Split.Train), y: g.Labels(g.Split.Train), trained: len(g.Split.Train)}

@@ -48,7 +48,7 @@ func (h halves) put(t *autodiff.Tape) pair { return pair{t.Var(h[0]), t.Var(h[1]
 // pair is a matrix on a tape, divided like halves.
 type pair [2]*autodiff.Var
 
-// each returns f of both halves.
+// each applies f to both halves.
 func (p pair) each(f func(*autodiff.Var) *autodiff.Var) pair { return pair{f(p[0]), f(p[1])} }
 
 // values returns the values of both halves.
@@ -76,7 +76,7 @@ type coupling struct{ w, a, v, b *mat.Dense }
 // perLayer is the number of matrices in a coupling. A list of parameters has them in the order of the fields.
 const perLayer = 4
 
-// newCoupling returns a layer that reads the half with from columns and changes the half with to columns. The bound of
+// newCoupling returns a layer that reads one half, of width from, and changes the other half, of width to. The bound of
 // the random weights counts all from+to columns: the authors' program reads all, with the changed half as zeros.
 func newCoupling(from, to, hidden int, src rand.Source) coupling {
 	return coupling{

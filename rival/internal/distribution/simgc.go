@@ -26,13 +26,13 @@ import (
 //	CE(teacher(Z_K), y′) + α·Σ_c n′_c/N′·(MSE of means + MSE of deviations of [Z_0, …, Z_K] over the nodes of class c)
 //	− β·Σ_ij A′_ij·s_ij/Σ_ij A′_ij,  s_ij = mean over the features f of exp(−½(x′_if − x′_jf)²).
 //
-// Deviations are left out for a class with a single condensed node. X′ starts from standard normal numbers. The
+// Classes with a single condensed node have no term for deviations. X′ starts from standard normal numbers. The
 // features are not divided by Start.Unit, because the program does not scale them: it sets a transformation that
 // divides rows by their sums, but reads the data without it (utils.py in an earlier commit). α = 10 is for such
 // features. On Cora, where rows sum to 18, α would have to be 18² times as large for rows that sum to 1.
 //
 // Departures from the authors' program (BangHonor/SimGC, SimGC_transductive.py):
-//   - The teacher is the one that the program uses for Cora and Citeseer, on every graph. On other graphs, their
+//   - On every graph, the teacher is the one that the program uses for Cora and Citeseer. On other graphs, their
 //     teacher has three layers of 256 units with batch normalisation and dropout of ½, or is an SGC without ReLU
 //     (arxiv).
 //   - Features of arxiv are standardised by the program; here this is left to the user.
@@ -307,7 +307,7 @@ func (o *moments) smooth(x, dx, da *mat.Dense) float64 {
 				kernel.Scale(near, -0.5, near)
 				o.likeness.Row(i)[j] = kernel.ExpShifted(near, near, 0) / float32(d)
 				kernel.Mul(near, near, diff)
-				kernel.Axpy(float32(2*scale/float64(d))*w, near, dx.Row(i)) // of (i, j) and of (j, i)
+				kernel.Axpy(float32(2*scale/float64(d))*w, near, dx.Row(i)) // for both (i, j) and (j, i)
 			}
 		}
 	})

@@ -8,7 +8,7 @@ import (
 )
 
 // iterations is the largest number of iterations of a run. A run ends earlier if the memberships change by less than
-// settled (the square root of the sum of squares). least is the lower bound of squared distances.
+// settled (the square root of the sum of squares). Squared distances below least count as least.
 const (
 	iterations = 300
 	settled    = 1e-8
@@ -168,7 +168,7 @@ func (m gecc) run(ctx context.Context, c *class, restart int, random *rand.Rand)
 	return r, nil
 }
 
-// weigh sets shares to weights divided by their sum. If that is 0, a random row gets the share 1.
+// weigh sets shares to weights divided by their sum. If the sum is 0, a random row gets the share 1.
 func weigh(shares, weights []float64, random *rand.Rand) {
 	sum := 0.0
 	for _, w := range weights {

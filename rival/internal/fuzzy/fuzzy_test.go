@@ -48,7 +48,8 @@ func centres(small *condense.Condensed) (places []float32) {
 }
 
 // TestBalance compares hard clusters on a line with clusters worked out by hand. {0, 0, 3, 3} and {9} have the sum of
-// squares 9, and their sizes differ by 1.5 from the mean. {0, 0} and {3, 3, 9} have the sum 24, and differ by 0.5.
+// squares 9, and their sizes differ by 1.5 from the mean. {0, 0} and {3, 3, 9} have the sum of squares 24, and their
+// sizes differ by 0.5.
 func TestBalance(t *testing.T) {
 	for balance, want := range map[float64][]float32{0: {1.5, 9}, 3: {1.5, 9}, 4: {0, 5}} {
 		small := by(t, of(1, balance), line(t, 0, 0, 0, 3, 3, 9), 2)
@@ -81,7 +82,7 @@ func TestFixedPoint(t *testing.T) {
 				shares, shared = shares+share, shared+share*float64(places[small.Members.Indices[e]])
 			}
 			got := float64(small.X.Row(j)[0])
-			const rounding = 1e-5 // of X′ in float32, times the slope of the powers; and negligible members
+			const rounding = 1e-5 // float32 rounding of X′ times the slope of the powers; and omitted members
 			if math.Abs(got-sum/weights) > rounding || math.Abs(shared-got) > rounding || math.Abs(shares-1) > rounding {
 				t.Errorf("m=%v: centre %d is %v; c-means gives %v, and its members %v with the sum %v", fuzziness, j, got,
 					sum/weights, shared, shares)

@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
-// byModel calls twice for the relay GCN, with the logits of gnn.GCN.
+// byModel returns what twice returns for the relay GCN, with the logits of gnn.GCN.
 func byModel(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	t.Helper()
 	dense := new(mat.Dense)

@@ -221,7 +221,7 @@ func (s *stream) last(h, dz *mat.Dense, share float32) {
 type normed struct {
 	gain, shift, dgain, dshift *mat.Dense // 1×hidden
 	u, out                     mat.Dense  // u, which forward normalises, and the result
-	inverse                    []float32  // 1 over the deviation of each column of u
+	inverse                    []float32  // 1 over the standard deviation of each column of u
 	partial                    mat.Dense
 }
 

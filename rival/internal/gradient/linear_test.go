@@ -59,7 +59,7 @@ func twice(
 	return learn.Gradients(total, vx, va)
 }
 
-// byTape calls twice for the linear relay.
+// byTape returns what twice returns for the linear relay.
 func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.Dense) (
 	loss float64, dx, da *mat.Dense,
 ) {

@@ -44,7 +44,7 @@ type msgc struct {
 	learn.Structure
 }
 
-// newMSGC returns MSGC with 16 graphs and otherwise the settings of its authors' program for Cora, which GCond shares.
+// newMSGC returns MSGC with 16 graphs, no threshold, and GCond's other settings, as in its authors' program for Cora.
 func newMSGC() msgc {
 	m := msgc{
 		Matching: newGCond().Matching, Structure: newGCond().Structure, Patterns: 16, Window: 20, Patience: 20,

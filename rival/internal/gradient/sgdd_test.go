@@ -117,7 +117,7 @@ func TestTermsDifferences(t *testing.T) {
 		for j := range 6 {
 			p.weights.Row(i)[j] += 0.2 // so that no step crosses a kink of |P|
 		}
-		p.weights.Row(i)[i%6] += 3 // so that QᵀKQ is far from singular, and its root accurate
+		p.weights.Row(i)[i%6] += 3 // so that QᵀKQ is far from singular, and its root is accurate
 	}
 	o := structuralOf(p)
 	learntest.Differences(t, "A′", nil, a, 1e-2, 1e-2, func() (float64, *mat.Dense, *mat.Dense) {
@@ -130,8 +130,8 @@ func TestTermsDifferences(t *testing.T) {
 	})
 }
 
-// TestSmoothnessIsItsFormula compares the terms of an epoch that does not train A′ with β·tr(YᵀL′Y), which is half the
-// sum of the squared differences of the rows of D^-½Y over the edges.
+// TestSmoothnessIsItsFormula compares the terms of an epoch that does not train A′ with β·tr(YᵀL′Y), which is β/2·Σ_ij
+// A′_ij·‖z_i − z_j‖² for the rows z_i of D^-½Y.
 func TestSmoothnessIsItsFormula(t *testing.T) {
 	a, o := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26))), structuralOf(smallPlan(t, 6))
 	o.learning = false
@@ -180,7 +180,7 @@ func TestDistanceOfOneDirection(t *testing.T) {
 }
 
 // TestTermsOfRepeatedEigenvalues checks that gradients are finite on a complete graph and on a graph without edges,
-// although their eigenvalues repeat, and for a plan from fewer nodes than condensed nodes.
+// although their eigenvalues repeat and the plan has fewer sampled nodes than condensed nodes.
 func TestTermsOfRepeatedEigenvalues(t *testing.T) {
 	for _, w := range []float32{1, 0} {
 		a := learn.Filled(6, 6, w)

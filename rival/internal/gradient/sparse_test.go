@@ -60,7 +60,7 @@ func TestSparseDifferences(t *testing.T) {
 }
 
 // TestPattern checks that nodes in classes of ten have one or two neighbours of each such class. The only node of the
-// last class must be linked to all of them. Two patterns must differ.
+// last class must be linked to all other nodes. Two patterns must differ.
 func TestPattern(t *testing.T) {
 	s := &learn.Start{Budget: []int{10, 10, 0, 10, 1}, First: []int{0, 10, 20, 20, 30, 31}}
 	for c, n := range s.Budget {

@@ -21,7 +21,7 @@ import (
 //
 //	|N′·tr M⁻¹ − 2·tr (M^-½·QᵀKQ·M^-½)^½|.
 //
-// Q is |P| after five steps of Sinkhorn, each of which divides the rows and then the columns by their sums.
+// Q is |P| after five Sinkhorn steps. Each step divides the rows and then the columns by their sums.
 type plan struct {
 	weights, gradient *mat.Dense // P, and the gradient of the weighted distance
 	inverse           *mat.Dense // K

@@ -17,9 +17,9 @@ import (
 // nodes. The covariance is the kernel of a network of infinite width on propagated features. A′ = I. Source: Wang and
 // Li, Efficient graph condensation via Gaussian process (2025).
 type gcgp struct {
-	// Filter is the number of times that Â propagates the features before the kernel, from 0 to 20.
+	// Filter is how often Â propagates the features before the kernel is computed, from 0 to 20.
 	Filter int `json:"filter"`
-	// Layers is L, the number of layers of the network of the kernel, from 1 to 10.
+	// Layers is L, the number of layers of the kernel's network, from 1 to 10.
 	Layers int `json:"layers"`
 	Descent
 }

@@ -50,7 +50,7 @@ func Methods() []condense.Method {
 
 // Parameters holds the parameters of sntk and sntk-x.
 type Parameters struct {
-	// Filter is the number of times that Â propagates the standardised features before the kernel, from 0 to 20.
+	// Filter is how often Â propagates the standardised features before the kernel is computed, from 0 to 20.
 	Filter int `json:"filter"`
 	structure
 	Descent
@@ -58,7 +58,7 @@ type Parameters struct {
 
 // Descent holds the parameters of the regression and its gradient descent, which all methods share.
 type Descent struct {
-	// Ridge is the ridge relative to the mean of the diagonal of K_ss, above 0.
+	// Ridge is the ridge relative to the mean diagonal of K_ss, above 0 and at most 10⁶.
 	Ridge float64 `json:"ridge"`
 	// Epochs is the number of steps of Adam, at least 1. FeatureRate is the step size for X′ and Y′, above 0.
 	Epochs      int     `json:"epochs"`
@@ -98,7 +98,7 @@ func descent(ridge float64) Descent {
 	}
 }
 
-// newSNTK returns SNTK with default parameters. The authors' program counts each edge twice in a degree of 4.
+// newSNTK returns SNTK with default parameters. The degree of 4 in the authors' program counts each edge twice.
 func newSNTK() sntk { return sntk{Parameters: defaults(), Degree: 2} }
 
 // newSNTKX returns SNTK-X with default parameters.
@@ -144,8 +144,8 @@ func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
 		return err
 	}
 	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
-	// The standardised features and the matrices for kernel and gradient. For each layer and propagation, there are about
-	// 8 matrices in the forward pass and 16 in the backward pass.
+	// The standardised features and the matrices for the kernel and its gradient. For each layer and propagation, there
+	// are about 8 matrices in the forward pass and 16 in the backward pass.
 	matrices := float64(24*p.Layers*p.Hops + 16)
 	bytes := 4 * ((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d + matrices*(train+n)*n)
 	return p.Memory.Fits(regressed(name, g, nodes), bytes)

@@ -63,7 +63,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestEdges checks that A′ has the requested mean degree, or all pairs.
+// TestEdges checks that A′ has the requested mean degree, or all edges if the degree is too large.
 func TestEdges(t *testing.T) {
 	for degree, want := range map[float64]int{0: 0, 1: 2, 2: 4, 100: 6} {
 		m := newSNTK()

@@ -107,8 +107,8 @@ func (r *regression) Epoch(ctx context.Context, _ int, _ rand.Source) (loss floa
 	return loss, ctx.Err()
 }
 
-// Result returns X′ in the units of the graph, A′, and the softmax of Y′, which are the class probabilities that the
-// loss assigns to a prediction of Y′.
+// Result returns X′ in the units of the graph, A′, and the softmax of Y′. The loss turns predictions into class
+// probabilities in the same way.
 func (r *regression) Result() learn.Iterate {
 	now := learn.Iterate{X: r.x.Clone(), A: r.a, Soft: softmax(r.labels)}
 	if r.scaling == nil {

@@ -103,7 +103,7 @@ func (s structure) second(ctx context.Context, x *mat.Dense, norms []float32, m 
 			columns, weights := m.Indices[m.Indptr[i]:m.Indptr[i+1]], m.Data[m.Indptr[i]:m.Indptr[i+1]]
 			sum := 0.0
 			for a, u := range columns {
-				if len(columns) > 1000 && ctx.Err() != nil { // a node with many neighbours takes long
+				if len(columns) > 1000 && ctx.Err() != nil { // a node with many neighbours takes a long time
 					return
 				}
 				w := float64(weights[a]) * float64(norms[u])

@@ -153,7 +153,7 @@ func TestGradient(t *testing.T) {
 func differences(t *testing.T, what string, r *regression) {
 	t.Helper()
 	for which, m := range []*mat.Dense{r.x, r.labels} {
-		// float32 kernels cause an error of 10⁻⁶ of the loss, divided by a step of 2·10⁻².
+		// float32 kernels cause a relative error of 10⁻⁶ in the loss, which is divided by 2·10⁻².
 		what := fmt.Sprintf("%s, matrix %d", what, which)
 		learntest.Differences(t, what, m, nil, 1e-2, 3e-2, func() (float64, *mat.Dense, *mat.Dense) {
 			loss, dx, dy := gradient(t, r)
@@ -219,7 +219,7 @@ func TestFilter(t *testing.T) {
 	learntest.Close(t, "features", train.features, want, 1e-5)
 }
 
-// TestUnits checks that other units and origins of the features change neither the loss nor, apart from the units, X′.
+// TestUnits checks that scaling and shifting the features leaves the loss unchanged and scales and shifts X′ alike.
 func TestUnits(t *testing.T) {
 	g := weighted(t)
 	other := *g

@@ -23,7 +23,7 @@ import (
 // features and 128 units, the tape takes 2.4 times as long for the gradient with respect to X′, and 1.3 times as long
 // for the gradient with respect to the parameters.
 type Pairs struct {
-	// Nodes is N′, Hidden the number of hidden units.
+	// Nodes is N′, and Hidden is the number of hidden units.
 	Nodes, Hidden int
 
 	w             *mat.Dense // d×2·hidden: W₁ᵀ and W₂ᵀ side by side
@@ -79,8 +79,8 @@ func NewPairs(nodes, features, hidden int, src rand.Source) *Pairs {
 // Uniform fills m with numbers uniform in ±1/√inputs, and returns it. It draws them in the same way as
 // rand.New(src).Float64.
 //
-// The first loop calls the PCG directly instead of through an interface. This makes Uniform a sixth faster. GCDM, which
-// draws its encoders here, becomes a twentieth faster.
+// The first loop calls the PCG directly instead of through an interface. This makes Uniform a sixth faster, and GCDM,
+// which draws its encoders here, a twentieth faster.
 func Uniform(m *mat.Dense, inputs int, src rand.Source) *mat.Dense {
 	limit := 1 / math.Sqrt(float64(inputs))
 	if pcg, is := src.(*rand.PCG); is {

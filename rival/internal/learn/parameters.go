@@ -18,9 +18,9 @@ import (
 
 // Choice holds the parameters that determine which iterate is the result.
 type Choice struct {
-	// JudgeEvery is the number of epochs between two validations of the iterate, at least 1. The last epoch, and the
-	// epochs 1, 2, 4, 8, … before JudgeEvery are validated too, because some graphs have their best iterates early.
-	// JudgeEpochs is the number of training epochs for each validation, at least 1.
+	// JudgeEvery is the number of epochs between two validations of the iterate, at least 1. The last epoch and the epochs
+	// 1, 2, 4, 8, … before JudgeEvery are validated too, because some graphs have their best iterates early. JudgeEpochs
+	// is the number of training epochs for each validation, at least 1.
 	JudgeEvery  int `json:"judge_every"`
 	JudgeEpochs int `json:"judge_epochs"`
 }

@@ -78,14 +78,14 @@ type Account struct {
 	Epochs int `json:"epochs"`
 	// Loss is the loss of the last epoch.
 	Loss float64 `json:"loss"`
-	// Judgements is the number of validated iterates, and Validation the best validation accuracy in percent. Without
+	// Judgements is the number of validated iterates, and Validation is the best validation accuracy in percent. Without
 	// validation nodes, both are 0.
 	Judgements int     `json:"judgements"`
 	Validation float64 `json:"validation"`
 }
 
-// prepareStep, learnStep and judgeStep are the names of the steps in Seconds. judgeStep is the validation of iterates,
-// which papers do not count.
+// prepareStep, learnStep and judgeStep are the names of the steps in Seconds. judgeStep validates iterates, which
+// papers do not count.
 const (
 	prepareStep = "prepare"
 	learnStep   = "learn"
@@ -185,7 +185,7 @@ func (r *run) prepare(ctx context.Context, g *graph.Graph, begin func(*Start) (L
 	return nil
 }
 
-// epoch runs one epoch, and considers its iterate if that is due.
+// epoch runs one epoch, and validates or keeps its iterate if that is due.
 func (r *run) epoch(ctx context.Context, epoch int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -293,7 +293,7 @@ func (r *run) condensed() (*condense.Condensed, error) {
 	return small, err
 }
 
-// FiniteLoss returns an error if the loss of an epoch of a step is not finite.
+// FiniteLoss returns an error that names the step and the epoch if loss is not finite.
 func FiniteLoss(step string, epoch int, loss float64) error {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return fmt.Errorf("the loss of epoch %d of step %s is %v, must be a finite number; "+

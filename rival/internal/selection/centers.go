@@ -36,7 +36,7 @@ const (
 	//
 	//	argmax_i min_{j∈S} ‖h_i − h_j‖,
 	//
-	// and the first one in case of a tie. The largest distance to the nearest chosen node is at most twice the minimum.
+	// and the first one in case of a tie. The largest distance to the nearest chosen node is at most twice the optimum.
 	kCenter = "k-center"
 )
 

@@ -70,7 +70,7 @@ func TestGCSRDifferences(t *testing.T) {
 			loss, dx, _, err := l.objective(t.Context())
 			mattest.OK(t, err)
 			return loss, dx, nil
-		}) // the tolerance is for step², and for rounding divided by the step
+		}) // the tolerance covers the step² error, and rounding divided by the step
 	}
 }
 
@@ -167,5 +167,5 @@ func TestRelabelDifferences(t *testing.T) {
 	learntest.Differences(t, "step", l.logits, nil, step, 1e-3, func() (float64, *mat.Dense, *mat.Dense) {
 		l.soften()
 		return inner(l.y, dy), got, nil
-	}) // from step² and rounding
+	}) // the tolerance covers the step² error and rounding
 }

@@ -26,14 +26,14 @@ import (
 //	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖² + β·KL(Y′ ‖ f_end(X′)).
 type geom struct {
 	Matching
-	// LearnRate is the learning rate of the step size of students, at least 0: gradient descent with momentum 0.5.
+	// LearnRate is the learning rate for the students' step size, at least 0: gradient descent with momentum 0.5.
 	LearnRate float64 `json:"lr_lr"`
-	// LabelRate is the step size on the logits of Y′, at least 0: gradient descent with momentum 0.9.
+	// LabelRate is the learning rate for the logits of Y′, at least 0: gradient descent with momentum 0.9.
 	LabelRate float64 `json:"lr_y"`
 	// Beta is β, the weight of the experts' predictions in the loss, at least 0.
 	Beta float64 `json:"beta"`
 	// Lambda is the share of the training nodes that experts see first, above 0 and at most 1. Span is the epoch from
-	// which they see all, at least 1. The share of epoch e is λ^(1−e/Span).
+	// which they see all nodes, at least 1. The share of epoch e is λ^(1−e/Span).
 	Lambda float64 `json:"lambda"`
 	Span   int     `json:"span"`
 	// Window is the number of epochs at the beginning of an expert in which the first student may start, at least 1. It

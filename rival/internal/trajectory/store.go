@@ -12,8 +12,8 @@ type store struct {
 	onDisk bool // values are a mapped file
 }
 
-// newStore returns a store for n snapshots. If onDisk is set, they are in a temporary file. It is removed by close, or
-// by the operating system when the process ends.
+// newStore returns a store for n snapshots. If onDisk is set, they are in a temporary file, which is removed by close
+// or at the end of the process.
 func newStore(n, size int, onDisk bool) (*store, error) {
 	if !onDisk {
 		return &store{size, memory.Make[float32](n * size), false}, nil

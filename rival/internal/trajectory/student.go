@@ -34,8 +34,8 @@ func (m Matching) newStudent(s *learn.Start, from *store, stretch int) *student 
 type free struct {
 	*student
 	y *mat.Dense
-	// pace is the step size of students and its velocity, 1×2. It is learnt by gradient descent with momentum 0.5, at the
-	// learning rate learnRate.
+	// pace holds the step size of students and its velocity, 1×2. The step size is learnt by gradient descent with
+	// momentum 0.5 and the learning rate learnRate.
 	pace      *mat.Dense
 	learnRate float64
 }
@@ -46,7 +46,7 @@ func newFree(s *student, y *mat.Dense, learnRate float64) *free {
 }
 
 // match trains one student from the start with the given index towards its target, and updates the step size. It
-// returns the number of the expert, the distance, and its gradients with respect to X′ and Y′.
+// returns the expert's index, the distance, and its gradients with respect to X′ and Y′.
 func (l *free) match(ctx context.Context, random *rand.Rand, place int) (
 	expert int, loss float64, dx, dy *mat.Dense, err error,
 ) {

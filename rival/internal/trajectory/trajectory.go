@@ -115,7 +115,7 @@ func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onD
 // Experts and students are GCNs with two layers.
 type sfgc struct {
 	Matching
-	// LearnRate is the learning rate of the step size of students, at least 0: gradient descent with momentum 0.5.
+	// LearnRate is the learning rate for the students' step size, at least 0: gradient descent with momentum 0.5.
 	LearnRate float64 `json:"lr_lr"`
 	// Init chooses the initial X′: the features of nodes chosen by k-center, or of random training nodes.
 	Init string `json:"init"`
@@ -183,7 +183,7 @@ func (m Matching) run(
 	})
 }
 
-// convolutions sets the initial X′ that init names, and trains GCNs as experts on the training nodes. size is
+// convolutions sets the initial X′ according to init, and trains GCNs as experts on the training nodes. size is
 // pupil.size.
 func (m Matching) convolutions(
 	ctx context.Context, method string, s *learn.Start, init string, train []int32, size func(epoch int) int, to *store,

@@ -55,8 +55,8 @@ func stateBytes(nodes, hidden, classes int) float64 {
 	return 4 * (float64(nodes)*float64(hidden) + float64(hidden)*float64(classes) + float64(classes))
 }
 
-// stretchFor returns the smallest stretch whose states fit into bytes, and their size. If none fits, it returns
-// ⌈√steps⌉, which needs the least memory.
+// stretchFor returns the smallest stretch whose states fit into the given bytes, and their size. If none fits, it
+// returns ⌈√steps⌉, which needs the least memory.
 func stretchFor(steps, nodes, hidden, classes int, bytes float64) (stretch int, need float64) {
 	one := stateBytes(nodes, hidden, classes)
 	least := int(math.Ceil(math.Sqrt(float64(steps))))

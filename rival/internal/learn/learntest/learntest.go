@@ -152,7 +152,7 @@ func Close(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
 	}
 }
 
-// Differences compares the gradients that match returns with central differences of its value, with Close. x and a are
+// Differences compares the gradients that match returns with central differences of its value, using Close. x and a are
 // the matrices that match reads; they may be nil. a is symmetric: both entries of an edge change together, and their
 // gradients are added.
 func Differences(

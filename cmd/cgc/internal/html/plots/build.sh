@@ -1,6 +1,6 @@
 #!/bin/sh
-# Usage: sh build.sh [--check]. Builds plots.min.js.gz. With --check, it only fails if the committed file differs from
-# the result. If npm or its registry is not available, --check prints a message and passes.
+# Usage: sh build.sh [--check]. Builds plots.min.js.gz. With --check, it writes nothing and fails if a committed file
+# differs. If npm or its registry is not available, --check prints a message and passes.
 set -eu
 cd "$(dirname "$0")"
 folder=$(mktemp -d)
