@@ -252,12 +252,12 @@ func size(at *int64) *value[int64] {
 }
 
 // units lists the units of a size. A unit comes before the units that are its suffixes: KiB before B. The first eight
-// are used in output.
+// are used in output, the largest first.
 var units = []struct {
 	name  string
 	bytes float64
 }{
-	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
+	{"TiB", 1 << 40}, {"TB", 1e12}, {"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10},
 	{"kB", 1e3}, {"KB", 1e3}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1},
 }
 
