@@ -3,7 +3,7 @@
 // Open accepts a name, a folder or a file. It reads the formats that are registered in package format, such as
 // Planetoid's raw files, GraphSAINT's folders, .npz files, folders of .csv files and this project's own safetensors
 // files. docs/reference/formats.md describes all of them. The graph is undirected, without self-loops or repeated
-// edges, with finite features and labels in range, and has at least one training node.
+// edges, with finite features and labels in range, and has training nodes unless Options.Unlabelled is set.
 //
 // Nothing in a file is ever executed. Two functions download files: Fetch, and Open if Options.Cache is set and the
 // name is not found on disk.
@@ -76,10 +76,10 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 
 // Open returns the graph called name: a known name, the name of a graph in a folder that is searched, the path of a
 // folder or a file, or the address of a database. Names take precedence over paths: write ./cora for a folder called
-// cora. The result is valid (graph.Graph.Validate) and has training nodes. The tensors of a safetensors file stay in
-// the file, which is mapped for the life of the process.
+// cora. The result is valid (graph.Graph.Validate) and has training nodes unless o.Unlabelled is set. The tensors of a
+// safetensors file stay in the file, which is mapped for the life of the process.
 //
-// The error is a *NotFoundError, a *format.ReadError, or a *format.UnrecognisedError or *format.SeveralError if no
+// The error may be a *NotFoundError, a *format.ReadError, or a *format.UnrecognisedError or *format.SeveralError if no
 // format can be chosen. Downloads report their bytes to package progress.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == synth.DemoShape().Name {
@@ -165,7 +165,7 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 	return g, notes, nil
 }
 
-// oneSplit returns the error for a split number that does not exist. kind names what has only one split.
+// oneSplit returns the error for a split number that does not exist. kind says in words what has one split.
 func oneSplit(path, kind string, split int) error {
 	bound := "must be at least 0"
 	if split > 0 {
@@ -214,7 +214,7 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 	return s, nil
 }
 
-// trainable returns an error if there is no training node, unless there need not be one.
+// trainable returns an error if there is no training node, unless o allows that.
 func (o Options) trainable(s graph.Split, y []int32) error {
 	switch {
 	case o.Unlabelled || len(s.Train) > 0:

@@ -33,7 +33,7 @@ func (vast) Recognise(path string) format.Certainty {
 	return format.No
 }
 
-// Read asks for 64 TB.
+// Read asks for 64 TiB.
 func (vast) Read(context.Context, string) (*graph.Graph, []string, error) {
 	memory.Make[float32](1 << 44)
 	return nil, nil, nil

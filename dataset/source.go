@@ -20,7 +20,7 @@ type Source struct {
 	Fetchable bool
 }
 
-// sources lists the named graphs: the paper's data sets, and the synthetic demo.
+// sources lists the named graphs: public data sets, and the synthetic demo.
 func sources() []Source {
 	demo := synth.DemoShape()
 	return []Source{

@@ -335,7 +335,7 @@ func alike(t *testing.T, files map[string][]byte, want string) {
 	}
 }
 
-// streams writes the graph of files in parts.
+// streams writes the graph in files, in parts.
 func streams(ctx context.Context, t *testing.T, files map[string][]byte, memory int64) (folder string, err error) {
 	t.Helper()
 	s, err := dataset.Options{}.Stream(ctx, fixture.Folder(t, files), memory)

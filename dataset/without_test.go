@@ -15,8 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// TestWithout leaves out random nodes of random graphs, and compares the graph, and what is condensed from it, with
-// files that never had these nodes.
+// TestWithout leaves out random nodes of random graphs, and compares the graph and its condensed graph with those from
+// files without these nodes.
 func TestWithout(t *testing.T) {
 	for seed := range uint64(12) {
 		random := rand.New(rand.NewPCG(seed, 1))

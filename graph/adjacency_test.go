@@ -138,7 +138,7 @@ func TestAdjacencyOfManyNodes(t *testing.T) {
 	}
 }
 
-// BenchmarkAdjacency builds the adjacency of a tenth of the edges of ogbn-products.
+// BenchmarkAdjacency builds the adjacency of random edges, a tenth of those in ogbn-products.
 func BenchmarkAdjacency(b *testing.B) {
 	const n, m = 245_000, 6_186_000
 	random := rand.New(rand.NewPCG(1, 1))

@@ -17,7 +17,7 @@ import (
 //	b.AddEdge(0, 1)
 //	b.AddEdge(2, 1)
 //	b.Split.Train = []int32{0, 1}
-//	g, changes, err := b.Graph()
+//	g, changes, err := b.Graph(ctx)
 //
 // The zero value has no nodes. A Builder must not be copied after AddEdge.
 type Builder struct {
@@ -76,8 +76,8 @@ func (b *Builder) AddWeightedEdge(u, v int, weight float32) {
 	}
 }
 
-// Graph returns a valid graph (Graph.Validate) and how the edges were changed. An error is a *PartError or comes from
-// reading X: it names the first fault, with its position, value and limit. The builder can be used again, but its X and
+// Graph returns a valid graph (Graph.Validate) and how the edges were changed. An error is a *PartError, or comes from
+// ctx or from reading X. A *PartError names the position, value and limit. The builder can be used again, but its X and
 // Y belong to the graph. Graph reports its progress to ctx and stops when ctx ends.
 func (b *Builder) Graph(ctx context.Context) (*Graph, Changes, error) {
 	n := b.Nodes

@@ -7,10 +7,10 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// WithClasses returns g with the given classes, which may have names, and the names of other classes that nodes of g
-// have. Nodes of these classes lose their labels, and are in no part of the split. Classes are compared by name. If
-// only one side has names and the numbers of classes differ, names are compared with numbers. Otherwise, classes are
-// compared by number, and WithClasses returns g itself. The result shares everything else with g.
+// WithClasses returns g with the given classes, which may have names. unknown names the other classes that nodes of g
+// have. These nodes lose their labels, and are in no part of the split. Classes are compared by name. If only one side
+// has names and the numbers of classes differ, names are compared with numbers. Otherwise, classes are compared by
+// number, and WithClasses returns g itself. The result shares everything else with g.
 func (g *Graph) WithClasses(classes int, names []string) (same *Graph, unknown []string) {
 	own, other := g.ClassNames, names
 	if (own == nil) != (other == nil) && classes != g.Classes {

@@ -70,10 +70,10 @@ func plural(n int, one, many string) string {
 //
 //	A_uv = A_vu = max{Weight[i] : edge i joins u and v},  A_uu = 0
 //
-// A.Data is nil if all weights are 1. An error is a *PartError that names the first edge with a node outside 0 to n−1,
-// or with a weight that is not positive and finite. The result does not depend on the order of the edges or on the
-// number of threads. If the edges are already the entries of A, row by row, A shares edges.To and edges.Weight: do not
-// change them later. Adjacency reports its progress to ctx and stops when ctx ends.
+// A.Data is nil if all weights are 1. A *PartError names the first edge with a node outside 0 to n−1, or with a weight
+// that is not positive and finite. The result does not depend on the order of the edges or on the number of threads. If
+// the edges are already the entries of A, row by row, A shares edges.To and edges.Weight: do not change them later.
+// Adjacency reports its progress to ctx and stops when ctx ends.
 func Adjacency(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Changes, err error) {
 	defer memory.Recover(&err)
 	changes := Changes{Entries: edges.Len()}

@@ -28,8 +28,8 @@ type Graph struct {
 	// ClassNames holds the name of each class, Classes of them. Nil means that classes are numbered. No result depends on
 	// it.
 	ClassNames []string
-	// Numbers holds the number of each node in the graph that this one was before nodes were left out of it. Nil means
-	// that none were. No result depends on it.
+	// Numbers holds the number that each node had before other nodes were left out of the graph. Nil means that none were.
+	// No result depends on it.
 	Numbers []int32
 	// Split lists the nodes for training, validation and testing.
 	Split Split

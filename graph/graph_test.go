@@ -170,8 +170,8 @@ func TestOperatorsOnAPath(t *testing.T) {
 	}
 }
 
-// The operator gives the same product for dense features, for sparse features and as a sparse matrix. A product for
-// some rows has the rows of the full product, whether the features are in the order of the nodes or not.
+// The operator gives the same product for dense and for sparse features, up to rounding. A product for some rows has
+// the rows of the full product, whether the features are in the order of the nodes or not.
 func TestOperatorForms(t *testing.T) {
 	g := random(t)
 	x, o := dense(g), graph.Symmetric(g.Adj)

@@ -13,9 +13,9 @@ import (
 // Code that creates a graph calls Seal, as dataset.Open does, or uses Builder, which seals its graphs. Seal writes to
 // g, so nothing else may use g at the same time.
 //
-// The record contains the memory address of each field, and is void once a field is replaced. A copy of g has the
-// record too. It is valid as long as the copy shares all fields with g. The record does not cover values that are
-// changed in place: only Validate finds those.
+// The record contains the memory addresses of the checked fields, and is void once one of them is replaced. A copy of g
+// has the record too. It is valid as long as the copy shares these fields with g. The record does not cover values that
+// are changed in place: only Validate finds those.
 func (g *Graph) Seal(ctx context.Context) error {
 	if err := g.Check(ctx); err != nil {
 		g.sealed = nil

@@ -50,8 +50,8 @@ func (v View) Rows() [][]float32 {
 	return rows
 }
 
-// Block returns rows lo to hi−1, contiguous. They share the matrix's memory if they are contiguous there, and are
-// copied into buffer otherwise.
+// Block returns rows lo to hi−1, contiguous. They share the matrix's memory if v comes from Dense.View, and are copied
+// into buffer otherwise.
 func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 	if v.rows == nil {
 		return v.of.Data[lo*v.of.Cols : hi*v.of.Cols]
@@ -63,7 +63,7 @@ func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 	return buffer.Data
 }
 
-// Dense returns the rows as a matrix: the underlying matrix if v has all its rows in order, otherwise a copy.
+// Dense returns the rows as a matrix: the underlying matrix if v comes from Dense.View, otherwise a copy.
 func (v View) Dense() *Dense {
 	if v.rows == nil {
 		return v.of

@@ -32,7 +32,7 @@ func Collect(ctx context.Context, f Streamer, path string) (g *graph.Graph, note
 }
 
 // Build implements Read for a format that fills a graph.Builder: it returns the graph, and notes about its edges. files
-// maps the parts of a graph (graph.PartError) that have separate files to these files; all other parts are in file.
+// maps each part of a graph (graph.PartError) with a separate file to that file; all other parts are in file.
 func Build(
 	ctx context.Context, b *graph.Builder, file string, files map[string]string,
 ) (g *graph.Graph, notes []string, err error) {

@@ -43,8 +43,8 @@ func Wrong(file, text string, args ...any) error {
 // Unwrap returns the error without its location.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Locate turns an error of graph.Builder, or a *mat.CannotKeep, into a *ReadError. parts maps the parts of a graph that
-// have separate files (graph.PartError) to these files; all other parts are in file. If err is nil, so is the result.
+// Locate turns an error of graph.Builder, or a *mat.CannotKeep, into a *ReadError. parts maps each part of a graph
+// (graph.PartError) with a separate file to that file; all other parts are in file. If err is nil, so is the result.
 func Locate(err error, file string, parts map[string]string) error {
 	var part *graph.PartError
 	if number := new(mat.CannotKeep); errors.As(err, &number) {

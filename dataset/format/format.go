@@ -158,7 +158,7 @@ func Recognise(path string) (Place, error) {
 	return Place{}, err
 }
 
-// recognise chooses among the formats that asked accepts and that read folders, or files if folder is false.
+// recognise chooses among the formats for which asked returns true and that read folders (or files, if not folder).
 func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
 	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
 	each(func(name string, f Format) {

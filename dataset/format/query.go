@@ -24,7 +24,7 @@ type Querier interface {
 // Splitter is a Format whose files may hold several splits. Its Read uses split 0.
 type Splitter interface {
 	Format
-	// ReadSplit is like Read, for a split counted from 0. A split that path does not hold is a *ReadError.
+	// ReadSplit is like Read, for a split counted from 0. If path lacks the split, the error is a *ReadError.
 	ReadSplit(ctx context.Context, path string, split int) (g *graph.Graph, notes []string, err error)
 }
 

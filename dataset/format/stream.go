@@ -42,7 +42,7 @@ type Plan struct {
 	Read int64 `json:"read_bytes"`
 	// Scratch is the largest total size of temporary files.
 	Scratch int64 `json:"scratch_bytes"`
-	// File is an upper bound on the size of the written file.
+	// File is about the size of the written file, or more.
 	File int64 `json:"file_bytes"`
 	// Disk is the free space needed: the larger of Scratch and File. Temporary files shrink as the file grows.
 	Disk int64 `json:"disk_bytes"`

@@ -17,7 +17,7 @@ const edgeChunk = 1 << 16
 // surplus is the number of edges drawn at first. It exceeds Edges because repeats and self-loops are dropped.
 func (m *maker) surplus() int { return m.Edges + m.Edges/32 }
 
-// more returns how many edges to draw when missing of the drawn edges were lost as repeats.
+// more returns how many edges to draw in total, given the numbers drawn and still missing.
 func more(drawn, missing int) int { return drawn + 2*missing + 16 }
 
 // edges draws edges until there are Edges distinct ones, and drops the surplus.

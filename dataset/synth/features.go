@@ -61,8 +61,8 @@ func (m *maker) noise(block, centre *mat.Dense, first int) {
 // topic is the number of words that are typical of a class, and of a sub-class.
 const topic = 30
 
-// words returns sparse features of ones. A word is drawn from the words of the class, of the sub-class, or of the full
-// vocabulary. From the full vocabulary, words of low rank are drawn more often.
+// words returns sparse binary features. A word is drawn from the words of the class, of the sub-class, or of the full
+// vocabulary. From the full vocabulary, words of low index are drawn more often.
 func (m *maker) words(ctx context.Context) (*mat.CSR, error) {
 	random := rand.New(m.stream(forCentres, 0))
 	topics := make([][]int32, m.Classes*m.Groups)

@@ -38,7 +38,7 @@ func Demo() *graph.Graph {
 
 // Make returns a graph of the given shape, drawn from a degree-corrected stochastic block model (Karrer and Newman
 // 2011). Every node has a class, a sub-class and a weight with a power-law tail (exponent 2.5). The first end of an
-// edge is drawn by weight; the first N edges start at each node once, so that no node is isolated. The other end is
+// edge is drawn by weight; the first N edges start at each node once, so that few nodes are isolated. The other end is
 // drawn by weight from the same sub-class, the same class or all nodes. The numbers of nodes and edges and the sizes of
 // the split are exact. The same shape and source give the same graph for any number of threads. Make draws two numbers
 // from src. It reports to package progress, and returns ctx.Err() soon after ctx is done.

@@ -40,7 +40,7 @@ func (o *Optimizer) Step(gradients ...*mat.Dense) {
 	}
 }
 
-// step is a step of one parameter w along its gradient g, with the moments m and v.
+// step updates one parameter w, given its gradient g and the moments m and v.
 type step struct {
 	w, g, m, v []float32
 	kernel     kernel.Adam

@@ -131,7 +131,7 @@ func Run(ctx context.Context, limit int64, env []string, command ...string) (u U
 	return u, nil
 }
 
-// follow reads the progress of a process until it ends, and returns its last other output.
+// follow reads the progress of a process until it ends, and returns the last line of its other output.
 func (u *Usage) follow(lines *bufio.Scanner, pid int, begun time.Time) (last string) {
 	phase, since := Phase{Name: "load"}, begun
 	var read, written int64

@@ -50,7 +50,7 @@ type Method struct {
 	// Smoothing is the propagation that turns q into q̄. Without hops, q̄ is q.
 	Smoothing Depth `json:"smoothing"`
 	// Students is the number of rounds of students, from 0 to 100. Each round replaces the labels by predictions of a
-	// ridge regression that is fitted to them at all nodes that are condensed.
+	// ridge regression, fitted to them at all nodes that may be condensed.
 	Students int `json:"students"`
 	// Unlabelled says whether all nodes are condensed or only the training nodes: always, never, or auto, which
 	// condenses all nodes if q̄ predicts more validation nodes correctly than q does.
@@ -60,8 +60,8 @@ type Method struct {
 	// Within is the memory limit of the propagation, in bytes, like Memory of cgc.Config; 0 is no limit. The result does
 	// not depend on it.
 	Within int64 `json:"-"`
-	// Sample is the number of nodes that are clustered for each condensed node; 0 clusters all of the pool. Nodes of each
-	// class are taken at even distances.
+	// Sample is the number of nodes that are clustered for each condensed node; 0 clusters all of the pool. The nodes of
+	// each class are evenly spaced.
 	Sample int `json:"-"`
 }
 
@@ -95,8 +95,8 @@ type Account struct {
 	Validation [2]float64 `json:"validation"`
 	// Pool is the number of source nodes.
 	Pool int `json:"pool"`
-	// Classes is the number of nodes of each class among those that may be source nodes: training nodes count for their
-	// class, others for their most likely one.
+	// Classes counts the candidate source nodes of each class: training nodes count for their class, others for their most
+	// likely class.
 	Classes []int `json:"classes"`
 }
 
@@ -167,8 +167,8 @@ func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	return max(8*pool*width, teach) + 16*pool*c + all
 }
 
-// most returns the largest number of unlabelled nodes that are condensed with train training nodes. More hardly move
-// the means, and k-means would take many times as long as with only the training nodes.
+// most returns the largest number of unlabelled nodes that are condensed with train training nodes. More nodes hardly
+// move the means, and k-means would take many times as long as with training nodes only.
 func most(train int) int { return max(200_000, 2*train) }
 
 // Condense condenses g. The seed only affects k-means; the teacher is deterministic.
@@ -185,8 +185,8 @@ func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared,
 	return rival.Prepare(ctx, m, g, len(g.Split.Train), m.prepare)
 }
 
-// SharesPreparation reports whether other is this method, up to its smoothing and students, and up to the nodes that it
-// condenses: what is prepared for all nodes serves for the training nodes too, unless students learn from them alone.
+// SharesPreparation reports whether other has the same Hops, Teachers and Memory, and the same pool. A preparation for
+// a pool of all nodes also serves Never without students.
 func (m Method) SharesPreparation(other condense.Method) bool {
 	o, is := other.(Method)
 	return is && m.Hops == o.Hops && slices.Equal(m.Teachers, o.Teachers) && m.Memory == o.Memory &&
@@ -208,10 +208,10 @@ type prepared struct {
 	teachers []float64  // Account.Teachers
 
 	mu    sync.Mutex
-	known map[labelling]*mat.Dense // distributions that were asked for
+	known map[labelling]*mat.Dense // the distributions requested so far
 }
 
-// labelling says how the distributions of the pool are made of q.
+// labelling says how the distributions of the pool are made from q.
 type labelling struct {
 	smoothing Depth
 	students  int
@@ -249,8 +249,8 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	return p, ctx.Err()
 }
 
-// pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. Of too
-// many other nodes, it takes some at even distances.
+// pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. If there
+// are too many others, it takes evenly spaced ones.
 func (m Method) pool(g *graph.Graph) (nodes, trains []int32) {
 	is := make([]bool, g.Nodes())
 	for _, v := range g.Split.Train {
@@ -411,8 +411,7 @@ func (p *prepared) smooth(ctx context.Context, smoothing Depth) (*mat.Dense, err
 	return smooth, nil
 }
 
-// among returns the positions in the pool of those of the given nodes that are in it, and their classes. nodes are
-// ascending.
+// among returns the positions in the pool and the classes of the given nodes that are in the pool. nodes are ascending.
 func (p *prepared) among(nodes []int32) (rows, y []int32) {
 	for _, v := range nodes {
 		if i, in := slices.BinarySearch(p.nodes, v); in {
@@ -438,8 +437,8 @@ func (p *prepared) classes(labels *mat.Dense, all bool) (rows, y []int32) {
 	return memory.Range(0, len(y)), y
 }
 
-// sample returns some of rows and their classes y: of each class, perNode for each condensed node in its budget, at
-// even distances, or all if it has no more.
+// sample returns evenly spaced rows of each class, and their classes: perNode rows for each condensed node in its
+// budget, or all rows if the class has fewer.
 func sample(rows, y []int32, budget []int, perNode int) (some, classes []int32) {
 	counts, seen := make([]int, len(budget)), make([]int, len(budget))
 	for _, c := range y {

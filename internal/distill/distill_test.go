@@ -84,8 +84,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestFormula compares a condensation with the formulas, in plain loops over float64: X′ and Y′ are means of ÂᴷX and of
-// q̄, or of what students make of it, over source nodes.
+// TestFormula compares a condensation with the formulas, in plain loops over float64: X′ and Y′ are means over source
+// nodes of ÂᴷX, and of q̄ or the students' predictions.
 func TestFormula(t *testing.T) {
 	for _, students := range []int{0, 3} {
 		formula(t, students)

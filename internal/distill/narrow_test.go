@@ -53,7 +53,7 @@ func dot(x, y []float32) (sum float64) {
 }
 
 // TestCondensesWide checks that condensed nodes are means of all features, though groups are found in hashed ones, and
-// that the groups are still those of the classes.
+// that groups still follow the classes.
 func TestCondensesWide(t *testing.T) {
 	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "wide", Nodes: 300, Edges: 900, Features: 4100, Classes: 4, Train: 20, Val: 40, Test: 40, Balanced: true,

@@ -71,7 +71,7 @@ func taught(t *testing.T, g *graph.Graph, z [][]float64) [][]float64 {
 	return said
 }
 
-// studied returns the labels after rounds of students of embeddings h with two features, in float64: W = (HᵀH +
+// studied returns the labels after rounds of students on embeddings h with two features, in float64: W = (HᵀH +
 // λI)⁻¹HᵀT by the inverse of a 2×2 matrix.
 func studied(g *graph.Graph, h, labels [][]float64, rounds int) [][]float64 {
 	for range rounds {

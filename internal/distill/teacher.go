@@ -87,8 +87,8 @@ func (e embedder) means(ctx context.Context, weights *mat.CSR, hops int) (*mat.D
 	return sums, nil
 }
 
-// teach returns q of the given nodes: the mean of the teachers' distributions over the classes. own holds the
-// embeddings of these nodes at depth Hops, with those of the training nodes in rows trains; or it is nil.
+// teach returns q of the given nodes: the mean of the teachers' distributions over the classes. own is nil, or holds
+// the embeddings of these nodes at depth Hops. Its rows trains belong to the training nodes.
 //
 // A teacher of depth d propagates the features, fits ridge regression on the training nodes, and predicts the
 // distribution softmax(s·z_iW) for node i. Ridge and scale s come from leave-one-out errors (selftrain.FitRidge).
@@ -171,7 +171,7 @@ func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32,
 	return labels, nil
 }
 
-// accuracy returns the share of the given rows of q whose most likely class is theirs in y, in percent; 0 without rows.
+// accuracy returns the percentage of the given rows of q whose most likely class is the one in y; 0 without rows.
 func accuracy(q *mat.Dense, y, rows []int32) float64 {
 	right := 0
 	for i, row := range rows {

@@ -176,7 +176,7 @@ func (s *Sorter) addChunk(edges graph.Edges, lo, hi int) error {
 	return nil
 }
 
-// key returns the entry in row u and column v. Keys are in the order of the entries.
+// key returns the key of the entry in row u and column v. Keys are ordered like entries.
 func (s *Sorter) key(u, v int32) uint64 { return uint64(u)<<s.columns | uint64(v) }
 
 // weights returns weights lo to hi−1, or nil for unweighted edges.

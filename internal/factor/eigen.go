@@ -34,7 +34,7 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	own := gonum.NewSymDense(n, memory.Clone(s.Data)) // the caller may change s after ctx's end
+	own := gonum.NewSymDense(n, memory.Clone(s.Data)) // the caller may change s after ctx ends
 	found := make(chan *gonum.EigenSym, 1)
 	go func() {
 		e := new(gonum.EigenSym)

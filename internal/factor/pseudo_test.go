@@ -114,7 +114,7 @@ func TestPseudoSolveWaysAgree(t *testing.T) {
 	}
 }
 
-// If eigenvalues have no gap at the cut, no division is by a value below it, so that ‖X‖ ≤ ‖B‖/(cut·tr S).
+// If eigenvalues have no gap at the cut, no divisor is below the cut, so that ‖X‖ ≤ ‖B‖/(cut·tr S).
 func TestPseudoSolveCutsSmallDirections(t *testing.T) {
 	random := rand.New(rand.NewPCG(36, 0))
 	for _, c := range []struct{ n, rank, eigenOrder int }{{200, 150, 200}, {260, 200, 0}} {

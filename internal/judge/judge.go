@@ -1,5 +1,5 @@
-// Package judge predicts in milliseconds how well GNNs do that are trained on a condensed graph. It fits two of them in
-// closed form and tests them on the validation nodes of the original graph.
+// Package judge predicts in milliseconds how well GNNs trained on a condensed graph do. It fits two GNNs in closed form
+// and tests them on the validation nodes of the original graph.
 package judge
 
 import (
@@ -27,11 +27,11 @@ type Verdict struct {
 	Accuracy float64 `json:"accuracy"`
 	// Entropy is the mean cross entropy on the validation nodes, in nats, of a softmax with the best of a few scales.
 	Entropy float64 `json:"entropy"`
-	// Hits is 100 for each validation node that is used and predicted correctly, times its weight, and 0 for the others.
-	// Their mean is Accuracy.
+	// Hits holds 100 times the weight of each used validation node that is predicted correctly, and 0 for each other one.
+	// Its mean is Accuracy.
 	Hits []float64 `json:"-"`
-	// Each holds a part of the score for each validation node that is used. Their mean is the score of one GNN, or the
-	// mean of the scores; their deviation is that of the score to first order in the entropy.
+	// Each holds what each used validation node adds to the score. Its mean is the score of one GNN, or the mean of
+	// several scores. Its deviation estimates the error of the score, to first order in the entropy.
 	Each []float64 `json:"-"`
 }
 
@@ -77,8 +77,8 @@ type Judge struct {
 	linear   bool // without the wide GCN
 }
 
-// MostNear bounds the number of validation nodes and neighbours for which features are kept and kernels computed, and
-// mostRows that of validation nodes. If there are more, only a sample of the validation nodes is used.
+// MostNear bounds the validation nodes and neighbours for which features are kept and kernels computed. mostRows bounds
+// the validation nodes. If there are more, only a sample of the validation nodes is used.
 const (
 	MostNear = 20_000
 	mostRows = 4096
@@ -112,7 +112,7 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 }
 
 // sampleField returns rows, and their union with their neighbours, both ascending. If there are more than most rows, or
-// the union has more than limit nodes, sampleField draws rows at random that fit, at least one.
+// the union has more than limit nodes, sampleField draws a random subset that fits, or one row.
 func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sample, near []int32) {
 	in := make([]bool, a.Rows)
 	enter := func(i int32) {
@@ -143,8 +143,8 @@ func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sa
 
 // Of returns the verdict on a condensed graph. weighted weights condensed nodes by the number of their source nodes, as
 // trainings do by default. shares, if it is not nil, has the share of each class among all nodes of the original graph:
-// validation nodes of a class then count as much in total as the class has nodes. The cost is that of products with N′
-// columns and of six systems of N′ equations.
+// the validation nodes of a class then get its share of the total weight. The cost is products with N′ columns, and at
+// most six systems of N′ equations.
 func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool, shares []float64) (Verdict, error) {
 	operator := small.Operator()
 	var m, inner, cross mat.Dense
@@ -168,7 +168,7 @@ func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool
 	return Mean(first, second), nil
 }
 
-// weights returns the weight of each validation node, whose mean is 1.
+// weights returns the weights of the validation nodes, with mean 1.
 func (j *Judge) weights(shares []float64) []float64 {
 	weights := slices.Repeat([]float64{1}, len(j.labels))
 	if shares == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// epochs is the number of epochs of Trained. More change the order of candidates little.
+// epochs is the number of epochs of Trained. More epochs hardly change the order of candidates.
 const epochs = 100
 
 // Trained returns the verdict of a two-layer GCN with 256 units that is trained on a condensed graph for 100 epochs. It

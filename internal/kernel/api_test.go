@@ -15,7 +15,7 @@ func TestNameIsTheFastestSet(t *testing.T) {
 	}
 }
 
-// calls holds the exported functions that process n×n matrices or vectors.
+// calls holds exported functions that process n×n matrices or vectors.
 var calls = []struct {
 	name string
 	run  func(x, y, z, w []float32, n int)

@@ -93,7 +93,7 @@ func (im *implementation) gramRows(g, x Block, n, d, lo, hi int, accumulate bool
 }
 
 // product holds the arguments of a call of Gemm. Tiles whose elements (i, j) all have i > j+above are left out. They
-// are below the diagonal of a symmetric matrix whose columns above, above+1, … are the columns of C.
+// are below the diagonal of a symmetric matrix: column j of C is its column above+j.
 type product struct {
 	ctx        context.Context // nil means no cancellation
 	c, a, b    Block

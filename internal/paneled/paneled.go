@@ -50,8 +50,8 @@ func Width(cols, width int) int {
 	return width
 }
 
-// OfFloats returns the matrix of the given panels, without copying them. An error names the first panel with a wrong
-// length.
+// OfFloats returns the matrix of the given panels, without copying them. An error is about the shape, or names the
+// first panel of a wrong length.
 func OfFloats(rows, cols, width int, panels [][]float32) (*Matrix, error) {
 	p := &Matrix{rows: rows, cols: cols, width: width, storage: mat.F32, floats: panels}
 	return p, p.checkLengths(len(panels), func(k int) int { return len(panels[k]) })
@@ -199,7 +199,7 @@ func (p *Matrix) SetRows(first int, block *mat.Dense) error {
 	return nil
 }
 
-// Copy returns a copy of x in panels of width columns. An error is a *mat.CannotKeep, or comes from reading x.
+// Copy returns a copy of x in panels of width columns. An error is a *mat.CannotKeep, or comes from New or reading x.
 func Copy(x mat.Matrix, width int, s mat.Storage) (*Matrix, error) {
 	rows, cols := x.Dims()
 	p, err := New(rows, cols, width, s)

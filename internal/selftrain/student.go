@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Student fits ridge regressions on the embeddings H, n×d, to n×c matrices of targets T, one after another: W = (HᵀH +
-// λI)⁻¹HᵀT, with λ the mean squared norm of a row of H.
+// Student fits ridge regressions of targets T, n×c, on the embeddings H, n×d, one after another: W = (HᵀH + λI)⁻¹HᵀT,
+// with λ the mean squared norm of a row of H.
 type Student struct {
 	h        *mat.Dense
 	penalty  float64
@@ -21,8 +21,8 @@ const (
 	// The factorisation costs n·d² + d³/3 and then serves all targets. Bags of words have thousands of columns and few
 	// nodes. For them, conjugate gradients need tens of products with H, which cost n·d·c each and read H each time.
 	directColumns, mostDirect, manyRows = 1024, 2048, 4
-	// mostSteps bounds the steps of conjugate gradients, residual is the relative one at which a column ends. λ bounds the
-	// condition number by n + 1, and the spectra of embeddings decay fast.
+	// mostSteps bounds the steps of conjugate gradients. A column ends at the relative residual called residual. λ bounds
+	// the condition number by n + 1, and the spectra of embeddings decay fast.
 	mostSteps = 60
 	residual  = 1e-4
 )
@@ -69,11 +69,11 @@ func (s *Student) Outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, 
 	return outputs, ctx.Err()
 }
 
-// descend returns (HᵀH + λI)⁻¹b by conjugate gradients (Hestenes and Stiefel 1952), each column on its own and all in
-// the same products.
+// descend returns (HᵀH + λI)⁻¹b by conjugate gradients (Hestenes and Stiefel 1952). Columns have their own steps and
+// share products.
 func (s *Student) descend(ctx context.Context, b *mat.Dense) (*mat.Dense, error) {
 	w := mat.NewDense(b.Rows, b.Cols)
-	r, p := b.Clone(), b.Clone() // r is what is left of b, p the direction
+	r, p := b.Clone(), b.Clone() // r is the residual, p the direction
 	var hp, ap mat.Dense
 	norms := columnDots(r, r)
 	first := norms
@@ -124,7 +124,7 @@ func (s *Student) descend(ctx context.Context, b *mat.Dense) (*mat.Dense, error)
 	return w, nil
 }
 
-// columnDots returns the inner product of each column of a with that of b.
+// columnDots returns the inner product of each column of a with the same column of b.
 func columnDots(a, b *mat.Dense) []float64 {
 	sums := make([]float64, a.Cols)
 	for i := range a.Rows {

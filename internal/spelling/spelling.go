@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Near returns the words of among that word may be a misspelling of, the likeliest first and at most three: those
-// within Distance 1 + len/4, where len is the length of the shorter word, and those that begin with word if it has at
-// least three letters. It ignores case. If word is among them, it returns nil.
+// Near returns at most three similar words from the list among, the nearest first. Similar words are within Distance 1
+// + len/4, where len is the length of the shorter word, or begin with word, if it has at least three letters. Near
+// ignores case. If the list contains word, it returns nil.
 func Near(word string, among []string) []string {
 	if slices.Contains(among, word) {
 		return nil

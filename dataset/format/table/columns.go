@@ -99,7 +99,7 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 	return notes
 }
 
-// labelNotes returns a sentence for each feature whose name suggests that it is the label once more.
+// labelNotes returns a sentence for each feature whose name suggests that it repeats the label.
 func (c *columns) labelNotes(t Table) (notes []string) {
 	for _, i := range c.features {
 		name := t.Header()[i]

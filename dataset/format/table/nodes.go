@@ -40,8 +40,8 @@ type nodes struct {
 	ids       []string    // if held
 	x         [][]float32 // the features of each run, if held
 	order     []int32     // the node of each row; nil means that row i is node i
-	old       int32       // an edge must not join two nodes below it
-	among     string      // what an end of an edge must be an id in: the name of the table
+	old       int32       // the known nodes are below it; no edge joins two
+	among     string      // the name of the table, for errors about edges
 
 	whole, odd int    // the number of ids that are integers, and the first node whose id is not
 	oddID      string // the id of that node
@@ -246,7 +246,7 @@ func (n *nodes) checkSplit(y []int32) error {
 	return n.failAt(first, "the split is %s, and there is no label", name)
 }
 
-// notes returns a sentence for each index column, one if some ids are numbers and others names, and one if two ids are
+// notes returns indexNotes and labelNotes, a sentence if some ids are numbers and others names, and one if two ids are
 // the same number.
 func (n *nodes) notes() (notes []string) {
 	notes = append(n.columns.indexNotes(n.Table), n.columns.labelNotes(n.Table)...)

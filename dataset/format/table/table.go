@@ -62,7 +62,7 @@ type Pair struct {
 	// Sort numbers the nodes in the order of their ids: by value if all are integers, else by their bytes. It is for rows
 	// without a fixed order, such as rows of a database. Otherwise row i is node i.
 	Sort bool
-	// Unlabelled allows that there is no column of labels. The graph then has no split.
+	// Unlabelled allows a missing column of labels. The graph then has no split.
 	Unlabelled bool
 	// Known, if not nil, holds the classes of the graph. Otherwise they follow from the labels.
 	Known *Known

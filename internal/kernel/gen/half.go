@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// half writes the conversion loops between float32 and the 16-bit types. They process blocks of 16 elements, at least
-// one. The portable loops, which give the same bits, process the rest.
+// half writes the conversion loops between float32 and the 16-bit types. They process at least one block of 16
+// elements. The portable loops, which give the same bits, process the rest.
 func (s set) half() {
 	s.convert("widenFloat16", "func(dst *float32, src *uint16, blocks int)", 4, 2, func(dst, src Mem) {
 		v := s.vector()

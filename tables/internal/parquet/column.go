@@ -57,7 +57,7 @@ func (f *file) newColumn(i int) (*column, error) {
 	return c, err
 }
 
-// isHalf reports whether a column holds floats of 16 bits, of which the library shows only the bytes.
+// isHalf reports whether a column holds 16-bit floats, which the library returns only as bytes.
 func (f *file) isHalf(leaf int) bool {
 	for _, e := range f.content.Metadata().Schema {
 		if e.Type.Valid { // not a group

@@ -19,8 +19,8 @@ import (
 )
 
 // Write writes g: id, label, split and the list x of each node, and source, target and weight of each edge. The label
-// is the name of the class if the class names are distinct, else its number. Write replaces a folder only if it wrote
-// that folder.
+// is the name of the class if the class names are distinct, else its number. Write replaces a folder only if it holds
+// no other files.
 func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	t := format.GraphTables(g)
 	if len(slices.Compact(slices.Sorted(slices.Values(g.ClassNames)))) < len(g.ClassNames) {

@@ -184,7 +184,7 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 	return t, rows, nil
 }
 
-// missing returns an error if there is no table or view called name. It lists those of the file.
+// missing returns an error if there is no table or view called name. It lists the names in the file.
 func (d *database) missing(ctx context.Context, name string) error {
 	var all string
 	err := d.in.QueryRowContext(ctx, "select coalesce(group_concat(name, ', '), 'none') from (select name from "+

@@ -96,7 +96,7 @@ const (
 )
 
 // TestNumbers checks that integer ids are ordered by value, that views and tables in write-ahead mode are read, and
-// that a column of times among the edges is not.
+// that a column of times in edges is ignored.
 func TestNumbers(t *testing.T) {
 	path := made(t, "pragma journal_mode = wal", "create table n (id, label, x)",
 		"create table edges (source, target, ts timestamp)", "insert into n values (10, 1, true), (9, 2, 2.5)",

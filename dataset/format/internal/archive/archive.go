@@ -23,7 +23,7 @@ type Member struct {
 	Blocks iter.Seq2[[]byte, error]
 }
 
-// Text returns a member with the content data.
+// Text returns a member that contains data.
 func Text(name string, data []byte) Member {
 	return Member{name, func(yield func([]byte, error) bool) { yield(data, nil) }}
 }

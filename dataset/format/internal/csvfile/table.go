@@ -220,8 +220,8 @@ func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Row
 	})
 }
 
-// RunsOf calls use with the rows of one block after the other. A row has width cells, which fill sets to the fields of
-// a record. If fill fails, the error names the record.
+// RunsOf is like Runs, with a run for each block. A row has width cells, which fill sets to the fields of a record. If
+// fill fails, the error names the record.
 func (t *Table) RunsOf(
 	ctx context.Context, width int, use func(run int, r table.Rows) error,
 	fill func(cells []table.Cell, fields [][]byte) error,

@@ -73,7 +73,7 @@ func Open(path string) (*File, error) {
 	return t, nil
 }
 
-// bounded decompresses a file of size bytes. At most left more bytes may be read from it.
+// bounded decompresses a file of size bytes. At most left bytes may still be read from it.
 type bounded struct {
 	io.Reader
 	size, left int64

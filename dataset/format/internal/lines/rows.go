@@ -52,8 +52,8 @@ func (t *File) Blocks(
 	return err
 }
 
-// Sections reads the lines that are left in blocks, from several goroutines, and returns their number. It calls begin
-// for each block, with the number of its first line, counted from 0, and its text. For each line of the block it calls
+// Sections reads the remaining lines in blocks, from several goroutines, and returns their number. It calls begin for
+// each block, with the number of its first line, counted from 0, and its text. For each line of the block it calls
 // parse, which begin returns. Then it calls end, unless end is nil. The error is about the first invalid line, or comes
 // from the first end that fails. Sections reports the bytes read from the file, which may be compressed, to package
 // progress.

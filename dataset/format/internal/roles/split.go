@@ -129,7 +129,7 @@ func mask(z Arrays, name string, n, k int) (nodes []int32, splits int, err error
 	return nodes, splits, err
 }
 
-// strides holds the number of splits of a mask, and the distances between the numbers of two splits and of two nodes.
+// strides holds the number of splits of a mask, and the distances between adjacent splits and adjacent nodes.
 type strides struct{ splits, split, node int }
 
 // layout returns the strides of a mask of n nodes, or none if the shape is wrong. A mask has a column for each split,

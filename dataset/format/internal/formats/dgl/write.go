@@ -96,7 +96,7 @@ func replaceable(path string) error {
 	return nil
 }
 
-// isCache reports whether a folder contains only DGL's cache, one .bin file. The cache must be removed, or DGL would
+// isCache reports whether a folder holds only .bin files, as DGL's cache does. The cache must be removed, or DGL would
 // read it instead of the new text.
 func isCache(folder string) bool {
 	entries, err := os.ReadDir(folder)

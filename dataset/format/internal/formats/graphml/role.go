@@ -27,8 +27,8 @@ const (
 // drawing lists the attributes in which Gephi stores the drawing of a graph.
 var drawing = []string{"r", "g", "b", "x", "y"}
 
-// roles assigns a role to each key. It returns the names of the feature columns, and notes. An error lists the missing
-// attributes.
+// roles assigns a role to each key. It returns the names of the feature columns, and notes. If an attribute is missing,
+// the error lists the existing ones.
 func roles(file string, keys []*key) (columns, notes []string, err error) {
 	keys = inOrder(keys)
 	byName := map[string][]*key{} // several keys may share a name, with different types

@@ -35,7 +35,7 @@ func element(o order, kind uint32, numbers any) []byte {
 	return append(e, make([]byte, (8-len(content)%8)%8)...)
 }
 
-// variable returns a matrix of a class, in which the elements of its numbers follow the name.
+// variable returns a matrix of a class: flags, dimensions, name, and elements with numbers.
 func variable(o order, class uint32, name string, rows, cols int32, numbers ...[]byte) []byte {
 	content := slices.Concat(element(o, 6, []uint32{class, 0}), element(o, 5, []int32{rows, cols}),
 		element(o, 1, []byte(name)), slices.Concat(numbers...))

@@ -43,7 +43,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// want consumes the byte c, or fails if the next byte is another.
+// want consumes the byte c, or fails if the next byte differs.
 func (s *scanner) want(c byte) error {
 	switch found := s.peek(); found {
 	case c:
