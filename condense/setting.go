@@ -109,6 +109,7 @@ type under struct {
 	Method
 }
 
+// Setting returns the setting in which the graph is condensed.
 func (u under) Setting() Setting { return u.setting }
 
 // Condense condenses the view.

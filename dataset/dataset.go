@@ -297,20 +297,20 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 // nodes each on average, or a class whose name means that a label is missing.
 func (o Options) doubtClasses(g *graph.Graph) {
 	const few = 50
-	labelled := 0
+	count := 0 // of labelled nodes
 	for _, y := range g.Y {
-		if labelled == 2*g.Classes { // enough to decide
+		if count == 2*g.Classes { // enough to decide
 			break
 		}
 		if y != graph.Unlabelled {
-			labelled++
+			count++
 		}
 	}
-	if g.Classes > few && 2*g.Classes > labelled {
+	if g.Classes > few && 2*g.Classes > count {
 		o.note("%s has %d classes for %d nodes with a label: every label is a class, and there is no regression", g.Name,
-			g.Classes, labelled)
+			g.Classes, count)
 	}
-	if g.ClassNames == nil && labelled > 0 && !o.Unlabelled && !slices.Contains(g.Y, 0) {
+	if g.ClassNames == nil && labelled(g.Y) && !o.Unlabelled && !slices.Contains(g.Y, 0) {
 		o.note("%s has no node of class 0: labels are the numbers of classes, counted from 0", g.Name)
 	}
 	for _, class := range g.ClassNames {

@@ -38,13 +38,16 @@ func (gat) Name() string { return "gat" }
 // Shapes lists W, u, v and b of the hidden layer, with the heads side by side, and then W, u, v and b of the output
 // layer.
 func (gat) Shapes(features, hidden, classes int) []Shape {
-	width := gatHeads * ((hidden + gatHeads - 1) / gatHeads)
+	width := gatHeads * gatWidth(hidden)
 	return []Shape{
 		{Rows: features, Cols: width}, {Rows: width, Cols: 1}, {Rows: width, Cols: 1}, {Rows: 1, Cols: width, Bias: true},
 		{Rows: width, Cols: classes}, {Rows: classes, Cols: 1}, {Rows: classes, Cols: 1},
 		{Rows: 1, Cols: classes, Bias: true},
 	}
 }
+
+// gatWidth returns the number of units of a head: hidden over the number of heads, rounded up.
+func gatWidth[N int | int64](hidden N) N { return (hidden + gatHeads - 1) / gatHeads }
 
 // Forward returns Z.
 func (gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var {

@@ -83,7 +83,7 @@ func (n needs) lastLayer(at func(hops int) int64, w, c int64) int64 {
 
 // gatNumbers returns how many numbers GAT keeps in memory with h hidden units and c classes, one head after another.
 func gatNumbers(at func(hops int) int64, h, c int64) int64 {
-	width := (h + gatHeads - 1) / gatHeads
+	width := gatWidth(h)
 	return at(2)*(width+1) + at(1)*(width+2*c+1) + at(0)*c
 }
 
@@ -129,7 +129,7 @@ func (s *scope) memory(n needs, features, hidden, classes int, room, units int64
 	d, h, c := int64(features), int64(hidden), int64(classes)
 	numbers := 2 * all // the left and right factors of an operator
 	if n.first == nil {
-		width := (h + gatHeads - 1) / gatHeads
+		width := gatWidth(h)
 		numbers += d * width // the weights of a head
 		if _, sparse := s.x.(*mat.CSR); sparse {
 			numbers += all * width // X times these

@@ -178,15 +178,7 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 // the features that the judge keeps, and training on a large graph. A mapped graph counts too: the judge and the
 // teachers read it in an order that would be slow if it did not fit. room does not depend on the number of threads.
 func (m Method) room(g *graph.Graph) int64 {
-	near := min(g.Nodes(), judge.MostNear)
-	if val := g.Split.Val; len(val) > 0 {
-		within := len(val)
-		for _, v := range val {
-			within += int(g.Adj.Indptr[v+1] - g.Adj.Indptr[v])
-		}
-		near = min(near, within)
-	}
-	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*near
+	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*judge.Near(g)
 	room := m.Memory - budget.Process - budget.Graph(g.Adj, g.X) - 4*int64(rows)*int64(g.Features())
 	if g.Nodes() >= manyNodes {
 		const trainings = 64 << 20 // mostly 256 hidden units for each of 20,000 rows

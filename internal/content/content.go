@@ -4,6 +4,7 @@ package content
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -27,9 +28,12 @@ func Label(node, label int64) (int32, error) {
 // BOM is the byte order mark with which some programs begin text in UTF-8.
 const BOM = "\xef\xbb\xbf"
 
-// IsUTF16 reports whether text begins with a byte order mark of UTF-16.
-func IsUTF16(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+// RefuseUTF16 returns an error if text begins with a byte order mark of UTF-16.
+func RefuseUTF16(text []byte) error {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return errors.New("the file is UTF-16 text, must be UTF-8: save it as UTF-8")
+	}
+	return nil
 }
 
 // missing holds the usual spellings of a missing value, in lower case.
@@ -90,6 +94,21 @@ var indexName = regexp.MustCompile(`^(Unnamed: \d+(\.\d+)?|__index_level_\d+__)$
 // (a .csv file read and written again) or "__index_level_0__" (to_parquet).
 func IsIndex(header []string, i int) bool {
 	return i == 0 && (header[i] == "" || header[i] == "index") || indexName.MatchString(header[i])
+}
+
+// Unread returns a sentence that lists the columns of a file that are neither used nor an index (IsIndex), or nothing
+// if there are none.
+func Unread(file string, header []string, used ...int) string {
+	var left []string
+	for i, name := range header {
+		if !slices.Contains(used, i) && !IsIndex(header, i) {
+			left = append(left, name)
+		}
+	}
+	if left == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: columns that are not read: %.200s", file, strings.Join(left, ", "))
 }
 
 // Notes returns the notes of format.Format.Read about edges. There are none if the file lists each edge once, or each

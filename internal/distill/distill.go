@@ -203,7 +203,6 @@ type prepared struct {
 	trains   []int32    // positions of the training nodes in nodes
 	y        []int32    // their classes
 	h        *mat.Dense // ÂᴷX of nodes, of hashed features if they are many
-	hashed   bool
 	q        *mat.Dense // q of nodes
 	teachers []float64  // Account.Teachers
 
@@ -238,7 +237,7 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	done()
 	done = clock.Step(teachStep)
 	own := p.h
-	if p.hashed = p.h.Cols < g.Features(); p.hashed {
+	if p.hashed() {
 		own = nil // the teacher sees all features
 	}
 	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, own, p.trains); err != nil {
@@ -248,6 +247,9 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	p.Seconds = clock.Stop()
 	return p, ctx.Err()
 }
+
+// hashed reports whether h has hashed features.
+func (p *prepared) hashed() bool { return p.h.Cols < p.Graph.Features() }
 
 // pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. If there
 // are too many others, it takes evenly spaced ones.
@@ -328,7 +330,7 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 		members.Indices[e] = p.nodes[i]
 	}
 	members.Cols = p.Graph.Nodes()
-	if p.hashed {
+	if p.hashed() {
 		if small.X, err = p.embedder.means(ctx, members, m.Hops); err != nil {
 			return nil, err
 		}

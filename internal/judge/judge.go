@@ -77,12 +77,26 @@ type Judge struct {
 	linear   bool // without the wide GCN
 }
 
-// MostNear bounds the validation nodes and neighbours for which features are kept and kernels computed. mostRows bounds
+// mostNear bounds the validation nodes and neighbours for which features are kept and kernels computed. mostRows bounds
 // the validation nodes. If there are more, only a sample of the validation nodes is used.
 const (
-	MostNear = 20_000
+	mostNear = 20_000
 	mostRows = 4096
 )
+
+// Near returns an upper bound on the number of nodes for which a judge of g keeps features. If g has no validation
+// nodes, it holds for any that g may get.
+func Near(g *graph.Graph) int {
+	near := min(g.Nodes(), mostNear)
+	if len(g.Split.Val) == 0 {
+		return near
+	}
+	within := len(g.Split.Val)
+	for _, v := range g.Split.Val {
+		within += int(g.Adj.Indptr[v+1] - g.Adj.Indptr[v])
+	}
+	return min(near, within)
+}
 
 // MostNodes bounds the condensed nodes of graphs to judge: the judge solves systems of this size.
 const MostNodes = 2048
@@ -96,7 +110,7 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 		g = g.Induced(rows)
 		rows = memory.Range(0, g.Nodes())
 	}
-	rows, near := sampleField(g.Adj, rows, mostRows, MostNear, src)
+	rows, near := sampleField(g.Adj, rows, mostRows, mostNear, src)
 	j := &Judge{
 		labels: g.Labels(rows), operator: graph.Symmetric(g.Adj), rows: rows, linear: linear,
 		features: new(mat.Dense), position: make([]int32, g.Nodes()),

@@ -117,8 +117,9 @@ def dgl(edge_index: Array, nodes: Mapping[str, Optional[Array]], edges: Mapping[
     def tensor(v: Array) -> Any:
         return torch.from_numpy(v if v.flags.writeable else v.copy())
 
-    made = graph((tensor(edge_index[0]), tensor(edge_index[1])), num_nodes=len(nodes["label"]))  # type: ignore[arg-type]
-    made.ndata.update({k: tensor(v) for k, v in nodes.items() if v is not None})
+    of_nodes = {k: tensor(v) for k, v in nodes.items() if v is not None}
+    made = graph((tensor(edge_index[0]), tensor(edge_index[1])), num_nodes=len(of_nodes["label"]))
+    made.ndata.update(of_nodes)
     made.edata.update({k: tensor(v) for k, v in edges.items() if v is not None})
     return made
 

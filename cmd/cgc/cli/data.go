@@ -206,8 +206,8 @@ func readIDs(path string) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if content.IsUTF16(text) {
-		return nil, fmt.Errorf("%s: the file is UTF-16 text, must be UTF-8: save it as UTF-8", path)
+	if err := content.RefuseUTF16(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	table := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte(content.BOM))))
 	table.FieldsPerRecord = -1

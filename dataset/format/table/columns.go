@@ -122,17 +122,11 @@ func findEnds(t Table) (e ends, notes []string, err error) {
 	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
 		return e, nil, t.Fail(-1, err)
 	}
-	var left []string
-	for i, name := range header {
-		if i != e.source && i != e.target && i != e.weight && !content.IsIndex(header, i) {
-			left = append(left, name)
-		}
-	}
-	if len(left) > 0 {
-		notes = []string{fmt.Sprintf("%s: columns that are not read: %.200s", t.File(), strings.Join(left, ", "))}
+	if note := content.Unread(t.File(), header, e.source, e.target, e.weight); note != "" {
 		if e.weight < 0 {
-			notes[0] += " (edge weights must be in a column called weight)"
+			note += " (edge weights must be in a column called weight)"
 		}
+		notes = []string{note}
 	}
 	return e, notes, nil
 }

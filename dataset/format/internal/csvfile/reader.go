@@ -145,8 +145,10 @@ func (r *Reader) header(fields [][]byte, err error) (names []string, _ error) {
 	if err == io.EOF {
 		err = r.fail("the file is empty, must begin with a header")
 	}
-	if len(fields) > 0 && content.IsUTF16(fields[0]) {
-		err = r.fail("the file is UTF-16 text, must be UTF-8: save it as UTF-8")
+	if len(fields) > 0 {
+		if wrong := content.RefuseUTF16(fields[0]); wrong != nil {
+			err = r.fail("%w", wrong)
+		}
 	}
 	for _, f := range fields {
 		if slices.Contains(names, string(f)) && err == nil {

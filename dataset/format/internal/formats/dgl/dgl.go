@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -162,9 +161,9 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		if err != nil {
 			return nil, err
 		}
-		edges, left, err := newEdges(t, m.Edges[0])
-		if len(left) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: columns that are not read: %.200s", t.File(), strings.Join(left, ", ")))
+		edges, note, err := newEdges(t, m.Edges[0])
+		if note != "" {
+			notes = append(notes, note)
 		}
 		return edges, err
 	}

@@ -70,24 +70,19 @@ func newNodes(t *csvfile.Table, f file) (*sheet, error) {
 	return s, nil
 }
 
-// newEdges returns the table of edges: source, target and, if present, weight. left lists the columns that are not
+// newEdges returns the table of edges: source, target and, if present, weight. note lists the columns that are not
 // read.
-func newEdges(t *csvfile.Table, f file) (s *sheet, left []string, err error) {
+func newEdges(t *csvfile.Table, f file) (s *sheet, note string, err error) {
 	s = &sheet{Table: t, graph: find(t, f.GraphID), label: -1, masks: [3]int{-1, -1, -1}}
 	source, target, weight := find(t, f.Source), find(t, f.Target), t.Column("weight")
 	if err := table.Missing(t.Header(), [][]string{{f.Source}, {f.Target}}, source, target); err != nil {
-		return nil, nil, s.Fail(-1, err)
+		return nil, "", s.Fail(-1, err)
 	}
 	s.header, s.places = []string{"source", "target"}, []int{source, target}
 	if weight >= 0 {
 		s.header, s.places = append(s.header, "weight"), append(s.places, weight)
 	}
-	for c, name := range t.Header() {
-		if !slices.Contains(s.places, c) && c != s.graph && !content.IsIndex(t.Header(), c) {
-			left = append(left, name)
-		}
-	}
-	return s, left, nil
+	return s, content.Unread(t.File(), t.Header(), append([]int{s.graph}, s.places...)...), nil
 }
 
 // fill sets the cells of a row.
