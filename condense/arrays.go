@@ -90,6 +90,9 @@ func ofArrays(a *format.Arrays) (*Condensed, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+	if c.FeatureNames, err = format.NamesOf(a.Metadata, format.FeatureNames, c.X.Cols); err != nil {
+		return nil, err
+	}
 	if edges[0] != 2 || edges[1] != len(weight) {
 		return nil, fmt.Errorf("edge_index is %d×%d for %d weights, must be 2×%d", edges[0], edges[1], len(weight),
 			len(weight))

@@ -32,6 +32,8 @@ type Condensed struct {
 	MemberIDs []string
 	// ClassNames holds the name of each class. nil means that classes are numbered.
 	ClassNames []string
+	// FeatureNames holds the name of each feature. nil means that features have no names, and are compared by position.
+	FeatureNames []string
 	// NormalizedFeatures says that the features of each node were divided by the sum of their absolute values first.
 	NormalizedFeatures bool
 	// Scaling is the scaling applied to the features after that, or nil. A model trained on X expects features that are
@@ -85,6 +87,16 @@ func (c *Condensed) Seen(ctx context.Context, g *graph.Graph) (_ *graph.Graph, e
 		}
 	}
 	return g, nil
+}
+
+// Matched returns g with the classes and features of c, compared by name (graph.Graph.WithClasses and WithFeatures).
+// unknown names the classes of g that c lacks.
+func (c *Condensed) Matched(g *graph.Graph) (same *graph.Graph, unknown []string, err error) {
+	if g, err = g.WithFeatures(c.FeatureNames); err != nil {
+		return nil, nil, err
+	}
+	same, unknown = g.WithClasses(c.Classes, c.ClassNames)
+	return same, unknown, nil
 }
 
 // Nodes returns N′.
@@ -168,6 +180,9 @@ func (c *Condensed) Validate() error {
 	}
 	if c.ClassNames != nil && len(c.ClassNames) != c.Classes {
 		add("%d names for %d classes", len(c.ClassNames), c.Classes)
+	}
+	if c.FeatureNames != nil && len(c.FeatureNames) != c.X.Cols {
+		add("%d names for %d features", len(c.FeatureNames), c.X.Cols)
 	}
 	if d := c.X.Cols; c.Scaling != nil && (len(c.Scaling.Mean) != d || len(c.Scaling.Std) != d) {
 		add("scaling of %d and %d features, expected %d", len(c.Scaling.Mean), len(c.Scaling.Std), d)

@@ -174,13 +174,8 @@ func (c *Condensed) metadata() (map[string]string, error) {
 		}
 		meta[sourceKey] = string(source)
 	}
-	if c.ClassNames != nil {
-		names, err := json.Marshal(c.ClassNames)
-		if err != nil {
-			return nil, fmt.Errorf("names of classes: %w", err)
-		}
-		meta["class_names"] = string(names)
-	}
+	format.PutNames(meta, format.ClassNames, c.ClassNames)
+	format.PutNames(meta, format.FeatureNames, c.FeatureNames)
 	return meta, nil
 }
 
@@ -235,10 +230,6 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 	if c.Source, err = sourceOf(meta); err != nil {
 		return nil, err
 	}
-	if names, has := meta["class_names"]; has {
-		if err := json.Unmarshal([]byte(names), &c.ClassNames); err != nil {
-			return nil, fmt.Errorf("class_names in the metadata: %w", err)
-		}
-	}
-	return c, nil
+	c.ClassNames, err = format.NamesOf(meta, format.ClassNames, classes)
+	return c, err
 }

@@ -78,6 +78,9 @@ func ofTables(t *format.Tables) (*Condensed, error) {
 	if err := c.takeEdges(t); err != nil {
 		return nil, fmt.Errorf("edges: %w", err)
 	}
+	if c.FeatureNames, err = format.NamesOf(t.Metadata, format.FeatureNames, c.X.Cols); err != nil {
+		return nil, err
+	}
 	if mean, scaled := t.Metadata[scalingMean]; scaled {
 		c.Scaling = &graph.Scaling{}
 		if err := json.Unmarshal([]byte(mean), &c.Scaling.Mean); err != nil {

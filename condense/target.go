@@ -17,9 +17,9 @@ type Source struct {
 	Unlabelled int `json:"unlabelled_members,omitempty"`
 }
 
-// TakeSource sets c.Source, and copies the names of g's classes and of the source nodes. g is the graph that c was
-// condensed from, before any scaling of features, and with all nodes in the inductive setting. Members refer to g.
-// Errors in reading features are returned.
+// TakeSource sets c.Source, and copies the names of g's classes and features, and of the source nodes. g is the graph
+// that c was condensed from, before any scaling of features, and with all nodes in the inductive setting. Members refer
+// to g. Errors in reading features are returned.
 func (c *Condensed) TakeSource(g *graph.Graph) error {
 	d, err := graph.DigestOf(g)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *Condensed) SetSource(d graph.Digest, g *graph.Graph) {
 	c.Source = &Source{Digest: d}
 	members := c.sourceNodes()
 	c.Source.Unlabelled = len(members) - common(members, g.Split.Train)
-	c.ClassNames, c.MemberIDs = g.ClassNames, nil
+	c.ClassNames, c.FeatureNames, c.MemberIDs = g.ClassNames, g.FeatureNames, nil
 	if g.IDs == nil || c.Members == nil {
 		return
 	}
@@ -94,16 +94,19 @@ type TargetError struct{ Target Target }
 func (e *TargetError) Error() string { return e.Target.Reason() }
 
 // CheckTarget compares g and its split with the graph that c was made from. Names, formats and the storage of features
-// do not matter. Classes are compared by name if both have names. Validation or test nodes are compared only if both
-// splits have some: without a test split, a method cannot have seen any test node. Errors in reading features are
-// returned; Target.Err says whether g may be tested on.
+// do not matter. Classes and features are compared by name if both have names. Validation or test nodes are compared
+// only if both splits have some: without a test split, a method cannot have seen any test node. A graph that lacks a
+// feature of c is an error, and so is a failure to read features; Target.Err says whether g may be tested on.
 //
 // Without a Source, c certainly belongs to another split if its source nodes include test nodes of g but lack some of
 // its training nodes: a method that uses nodes without labels uses all training nodes.
 func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 	t := Target{Graph: g.Name, Known: c.Source != nil}
 	train := t.countMembers(c, g)
-	known, unknown := g.WithClasses(c.Classes, c.ClassNames)
+	known, unknown, err := c.Matched(g)
+	if err != nil {
+		return Target{}, err
+	}
 	t.UnknownClasses = unknown
 	differ := func(what string, was, is int) {
 		if was != is {
@@ -111,7 +114,7 @@ func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 		}
 	}
 	differ("nodes", c.GraphNodes, g.Nodes())
-	differ("features", c.X.Cols, g.Features())
+	differ("features", c.X.Cols, known.Features())
 	differ("classes", c.Classes, g.Classes)
 	if unknown != nil && c.Classes == g.Classes {
 		t.Differs = append(t.Differs, "classes")

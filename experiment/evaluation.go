@@ -34,8 +34,9 @@ type Evaluation struct {
 }
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
-// each model. If both have class names, nodes of g in classes that small lacks are not tested. The standard deviation
-// of a score is over training runs only; it does not cover the variation between condensations.
+// each model. Classes and features are compared by name if both have names, and nodes of g in classes that small lacks
+// are not tested. The standard deviation of a score is over training runs only; it does not cover the variation between
+// condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
 	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })
 }
@@ -69,8 +70,11 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 // run calls train with the target for g, which must have test nodes.
 func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
 	train func(*gnn.Target) ([]Score, error)) ([]Score, error) {
-	known, _ := g.WithClasses(small.Classes, small.ClassNames)
-	if err := known.NeedTest(); err != nil {
+	known, _, err := small.Matched(g)
+	if err == nil {
+		err = known.NeedTest()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return e.on(ctx, small, g, train)
@@ -94,8 +98,11 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 		return nil, fmt.Errorf("%d trainings of %d models, must be at least 1 of each", e.Trainings,
 			len(e.Models))
 	}
-	known, _ := g.WithClasses(small.Classes, small.ClassNames)
-	if small.X.Cols != g.Features() || small.Classes != known.Classes {
+	known, _, err := small.Matched(g)
+	if err != nil {
+		return nil, err
+	}
+	if small.X.Cols != known.Features() || small.Classes != known.Classes {
 		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
 			"graph %s has %d and %d: it was condensed from another (%s)",
 			small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)

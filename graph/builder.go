@@ -35,9 +35,9 @@ type Builder struct {
 	Y []int32
 	// Classes is the number of classes, at most MaxClasses. 0 means the largest label plus 1.
 	Classes int
-	// IDs holds a name for each node, and ClassNames for each class. Nil means numbers. The graph uses both without a
-	// copy.
-	IDs, ClassNames []string
+	// IDs holds a name for each node, ClassNames for each class, and FeatureNames for each feature. Nil means no names.
+	// The graph uses them without a copy.
+	IDs, ClassNames, FeatureNames []string
 	// Split lists the nodes of each part, in any order. The parts may be empty. They must not overlap.
 	Split Split
 
@@ -99,9 +99,9 @@ func (b *Builder) Graph(ctx context.Context) (*Graph, Changes, error) {
 	if g.Classes, err = CheckLabels(n, &g.Y, b.Classes, &g.Split); err != nil {
 		return nil, changes, err
 	}
-	g.IDs, g.ClassNames = b.IDs, b.ClassNames
+	g.IDs, g.ClassNames, g.FeatureNames = b.IDs, b.ClassNames, b.FeatureNames
 	if err := g.checkNames(); err != nil {
-		return nil, changes, &PartError{"labels", err}
+		return nil, changes, err
 	}
 	g.mark() // the checks above have passed
 	return g, changes, nil

@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -46,6 +48,38 @@ func (g *Graph) WithClasses(classes int, names []string) (same *Graph, unknown [
 		view.mark()
 	}
 	return &view, unknown
+}
+
+// WithFeatures returns g with the features called names, in this order; other features are left out. Features are
+// compared by position, and WithFeatures returns g itself, if names is nil or those of g, or if features of g have no
+// names. An error lists the features that g lacks. The result shares everything else with g. It has a copy of the
+// features if they are a *mat.Dense or *mat.CSR.
+func (g *Graph) WithFeatures(names []string) (*Graph, error) {
+	if names == nil || g.FeatureNames == nil || slices.Equal(names, g.FeatureNames) {
+		return g, nil
+	}
+	place := make(map[string]int, len(g.FeatureNames))
+	for j, name := range g.FeatureNames {
+		place[name] = j
+	}
+	columns := make([]int, len(names))
+	var missing []string
+	for k, name := range names {
+		j, found := place[name]
+		if columns[k] = j; !found {
+			missing = append(missing, strconv.Quote(name))
+		}
+	}
+	if missing != nil {
+		return nil, fmt.Errorf("graph %s has no feature %.200s (%d of %d are missing); its features are %.200s", g.Name,
+			strings.Join(missing, ", "), len(missing), len(names), strings.Join(g.FeatureNames, ", "))
+	}
+	view := *g
+	view.X, view.FeatureNames = selectColumns(g.X, columns), names
+	if g.untouched() {
+		view.mark()
+	}
+	return &view, nil
 }
 
 // numbered returns names, or the numbers of the classes if there are no names.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -40,5 +41,34 @@ func TestWithClasses(t *testing.T) {
 				t.Errorf("%q as %d classes %q: node %d of the split has no label", c.own, c.classes, c.names, v)
 			}
 		}
+	}
+}
+
+// TestWithFeatures selects and reorders features by name, for all kinds of matrices.
+func TestWithFeatures(t *testing.T) {
+	dense := &mat.Dense{Rows: 2, Cols: 4, Data: []float32{1, 0, 3, 4, 5, 6, 0, 8}}
+	want := []float32{4, 1, 0, 8, 5, 6}
+	for _, x := range []mat.Matrix{dense, dense.Sparse(), mat.RowsOf(dense, []int32{0, 1})} {
+		g := &graph.Graph{Name: "g", X: x, FeatureNames: []string{"a", "b", "c", "d"}}
+		got := mattest.Must(g.WithFeatures([]string{"d", "a", "b"}))
+		read := new(mat.Dense)
+		mattest.OK(t, mat.Read(read, got.X, []int32{0, 1}, 0, 3))
+		if !slices.Equal(read.Data, want) || !slices.Equal(got.FeatureNames, []string{"d", "a", "b"}) {
+			t.Errorf("%T: %v of %q, want %v", x, read.Data, got.FeatureNames, want)
+		}
+		if s, is := got.X.(*mat.CSR); is {
+			mattest.OK(t, s.Validate(t.Context()))
+		}
+		_, err := g.WithFeatures([]string{"a", "e", "f"})
+		mattest.Fails(t, `graph g has no feature "e", "f" (2 of 3 are missing); its features are a, b, c, d`)(got, err)
+		for _, names := range [][]string{nil, g.FeatureNames} {
+			if same := mattest.Must(g.WithFeatures(names)); same != g {
+				t.Errorf("%q: another graph", names)
+			}
+		}
+	}
+	unnamed := &graph.Graph{X: dense}
+	if same := mattest.Must(unnamed.WithFeatures([]string{"a"})); same != unnamed {
+		t.Error("features without names: another graph")
 	}
 }

@@ -28,6 +28,8 @@ type Graph struct {
 	// ClassNames holds the name of each class, Classes of them. Nil means that classes are numbered. No result depends on
 	// it.
 	ClassNames []string
+	// FeatureNames holds the name of each feature. Nil means that features have no names. No result depends on it.
+	FeatureNames []string
 	// Numbers holds the number that each node had before other nodes were left out of the graph. Nil means that none were.
 	// No result depends on it.
 	Numbers []int32

@@ -53,6 +53,7 @@ func (g *Graph) memory() seal {
 	fields = append(fields, place(g.Y)...)
 	fields = append(fields, place(g.IDs)...)
 	fields = append(fields, place(g.ClassNames)...)
+	fields = append(fields, place(g.FeatureNames)...)
 	for _, part := range [][]int32{g.Split.Train, g.Split.Val, g.Split.Test} {
 		fields = append(fields, place(part)...)
 	}

@@ -59,13 +59,19 @@ func (g *Graph) validate(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// checkNames returns what is wrong with the numbers of names.
+// checkNames returns a *PartError if a number of names is wrong.
 func (g *Graph) checkNames() error {
-	if g.IDs != nil && len(g.IDs) != len(g.Y) {
-		return fmt.Errorf("%d names for %d nodes", len(g.IDs), len(g.Y))
-	}
-	if g.ClassNames != nil && len(g.ClassNames) != g.Classes {
-		return fmt.Errorf("%d names for %d classes", len(g.ClassNames), g.Classes)
+	for _, c := range []struct {
+		part, of string
+		names    []string
+		count    int
+	}{
+		{"labels", "nodes", g.IDs, len(g.Y)}, {"labels", "classes", g.ClassNames, g.Classes},
+		{"features", "features", g.FeatureNames, g.Features()},
+	} {
+		if c.names != nil && len(c.names) != c.count {
+			return &PartError{c.part, fmt.Errorf("%d names for %d %s", len(c.names), c.count, c.of)}
+		}
 	}
 	return nil
 }

@@ -55,6 +55,7 @@ func checkTraining(file string, g *graph.Graph) error {
 func (s *Stream) Graph(ctx context.Context) (g *graph.Graph, changes graph.Changes, err error) {
 	b := graph.Builder{
 		Name: s.Name, Nodes: s.Nodes, Y: s.Y, Classes: s.Classes, Split: s.Split, IDs: s.IDs, ClassNames: s.ClassNames,
+		FeatureNames: s.FeatureNames,
 	}
 	if b.Edges, err = s.edges(ctx); err != nil {
 		return nil, changes, s.Locate(err)

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -22,10 +21,8 @@ func graphMetadata(g *graph.Graph) map[string]string {
 	meta := map[string]string{
 		"format": GraphKind, "format_version": "1", "name": g.Name, "classes": strconv.Itoa(g.Classes),
 	}
-	if g.ClassNames != nil {
-		names, _ := json.Marshal(g.ClassNames) // marshalling strings cannot fail
-		meta["class_names"] = string(names)
-	}
+	PutNames(meta, ClassNames, g.ClassNames)
+	PutNames(meta, FeatureNames, g.FeatureNames)
 	return meta
 }
 
@@ -38,7 +35,7 @@ func graphMetadata(g *graph.Graph) map[string]string {
 //	train_mask, val_mask, test_mask  N, booleans, if there is a split
 //	ids         N strings, if nodes have names
 //
-// The metadata has name, classes and, if classes have names, class_names.
+// The metadata has name, classes, and the names of classes and features if there are any.
 func GraphArrays(g *graph.Graph) *Arrays {
 	n, entries := g.Nodes(), g.Adj.NNZ()
 	a := &Arrays{Metadata: graphMetadata(g)}
@@ -84,7 +81,7 @@ var partNames = []string{"train", "val", "test"}
 //	       x (d values)
 //	edges: source, target, and weight if edges have weights
 //
-// The metadata has name, classes and, if classes have names, class_names.
+// The metadata has name, classes, and the names of classes and features if there are any.
 func GraphTables(g *graph.Graph) *Tables {
 	n := g.Nodes()
 	split := memory.Filled[int32](n, -1)

@@ -77,12 +77,12 @@ func (s *Stream) Plan(o Storing) Plan {
 
 // Stream is a graph that is delivered in parts.
 type Stream struct {
-	// Name, Y, Classes, Split, IDs and ClassNames are as in graph.Builder.
-	Name            string
-	Y               []int32
-	Classes         int
-	Split           graph.Split
-	IDs, ClassNames []string
+	// Name, Y, Classes, Split, IDs, ClassNames and FeatureNames are as in graph.Builder.
+	Name                          string
+	Y                             []int32
+	Classes                       int
+	Split                         graph.Split
+	IDs, ClassNames, FeatureNames []string
 	// Nodes and Features are the numbers of rows and columns of X.
 	Nodes, Features int
 
@@ -144,7 +144,7 @@ func StreamOf(g *graph.Graph) *Stream {
 	}
 	return &Stream{
 		Name: g.Name, Y: g.Y, Classes: g.Classes, Split: g.Split, IDs: g.IDs, ClassNames: g.ClassNames,
-		Nodes: g.Nodes(), Features: g.Features(), Adj: g.Adj, Rows: rows,
+		FeatureNames: g.FeatureNames, Nodes: g.Nodes(), Features: g.Features(), Adj: g.Adj, Rows: rows,
 	}
 }
 

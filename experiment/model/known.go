@@ -25,16 +25,12 @@ func defaultGroups(nodes int) int { return max(1, min(1000, nodes/10)) }
 // number of predicted classes to the number of nodes; 0 means 1,000, but at most a tenth of the nodes. Equal arguments
 // give equal bytes for any number of threads.
 func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed uint64) (*Model, error) {
-	if err := m.fits(g); err != nil {
-		return nil, err
-	}
-	ids := g.IDs
-	g, err := m.prepared().Seen(ctx, g)
+	g, err := m.fitting(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	with := *m
-	with.IDs = ids
+	with.IDs = g.IDs
 	with.Known, err = m.Trained.Summarize(ctx, g.Adj, g.X, func(logits, last *mat.Dense) ([]int32, int, error) {
 		return divide(ctx, logits, last, cmp.Or(groups, defaultGroups(logits.Rows)), seed)
 	})
@@ -76,19 +72,18 @@ func divide(ctx context.Context, logits, x *mat.Dense, groups int, seed uint64) 
 }
 
 // New returns class probabilities, B×c, for B new nodes with features x, without the graph that m was trained for.
-// edges has the layout that gnn.Trained.LogitsOfNew expects. Features are prepared as m needs them.
-func (m *Model) New(ctx context.Context, x mat.Matrix, edges *mat.CSR) (*mat.Dense, error) {
+// names holds the name of each feature, or is nil. edges has the layout that gnn.Trained.LogitsOfNew expects. Features
+// are prepared as m needs them.
+func (m *Model) New(ctx context.Context, x mat.Matrix, names []string, edges *mat.CSR) (*mat.Dense, error) {
 	if m.Known == nil {
 		return nil, errors.New("the model has no summary of a graph, which Summarize adds")
 	}
 	b, _ := x.Dims()
 	g := &graph.Graph{
-		Name: "of new nodes", X: x, Adj: &mat.CSR{Rows: b, Cols: b, Indptr: make([]int64, b+1)},
+		Name: "of new nodes", X: x, FeatureNames: names,
+		Adj: &mat.CSR{Rows: b, Cols: b, Indptr: make([]int64, b+1)},
 	}
-	if err := m.fits(g); err != nil {
-		return nil, err
-	}
-	g, err := m.prepared().Seen(ctx, g)
+	g, err := m.fitting(ctx, g)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,8 @@ type Model struct {
 	Scaling            *graph.Scaling
 	// ClassNames holds the name of each class; nil means that classes are numbered.
 	ClassNames []string
+	// FeatureNames holds the name of each feature; nil means that features are compared by position.
+	FeatureNames []string
 	// Graph is the name of the graph that the model was trained for, and Validation is the accuracy on its validation
 	// nodes, in percent.
 	Graph      string
@@ -40,36 +42,33 @@ type Model struct {
 func Of(small *condense.Condensed, r *gnn.Result) *Model {
 	return &Model{
 		Trained: r.Trained, NormalizedFeatures: small.NormalizedFeatures, Scaling: small.Scaling,
-		ClassNames: small.ClassNames, Graph: small.Graph, Validation: r.Validation,
+		ClassNames: small.ClassNames, FeatureNames: small.FeatureNames, Graph: small.Graph, Validation: r.Validation,
 	}
 }
 
 // Probabilities returns class probabilities, N×c, for the nodes of g: the softmax of the logits. A row sums to 1 up to
-// rounding. g must have the same features as in training, in the same order; its labels are not read. The same model
-// and graph give the same bytes for any number of threads.
+// rounding. g must have the features of the training graph, in the same order unless both have names; its labels are
+// not read. The same model and graph give the same bytes for any number of threads.
 func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, error) {
-	if err := m.fits(g); err != nil {
-		return nil, err
-	}
-	g, err := m.prepared().Seen(ctx, g)
+	g, err := m.fitting(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	return softmax(m.Logits(ctx, g.Adj, g.X))
 }
 
-// fits returns an error if g does not have as many features as the training graph.
-func (m *Model) fits(g *graph.Graph) error {
+// fitting returns g with the features of the training graph, prepared as m needs them.
+func (m *Model) fitting(ctx context.Context, g *graph.Graph) (*graph.Graph, error) {
+	g, err := g.WithFeatures(m.FeatureNames)
+	if err != nil {
+		return nil, err
+	}
 	if g.Features() != m.Features {
-		return fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",
+		return nil, fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",
 			g.Name, g.Features(), m.Features, m.Graph)
 	}
-	return nil
-}
-
-// prepared returns a condensed graph that says how features are prepared.
-func (m *Model) prepared() *condense.Condensed {
-	return &condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling}
+	prepared := &condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling}
+	return prepared.Seen(ctx, g)
 }
 
 // softmax returns the softmax of each row of logits, in their memory.
@@ -96,6 +95,7 @@ type description struct {
 	Hidden     int       `json:"hidden"`
 	Classes    int       `json:"classes"`
 	ClassNames []string  `json:"class_names,omitempty"`
+	Names      []string  `json:"feature_names,omitempty"`
 	Normalized bool      `json:"normalize_features,omitempty"`
 	Mean       []float32 `json:"scaling_mean,omitempty"`
 	Std        []float32 `json:"scaling_std,omitempty"`
@@ -107,7 +107,7 @@ type description struct {
 func (m *Model) Save(ctx context.Context, path string) error {
 	d := description{
 		Model: m.Model.Name(), Features: m.Features, Hidden: m.Hidden, Classes: m.Classes, ClassNames: m.ClassNames,
-		Normalized: m.NormalizedFeatures, Graph: m.Graph, Validation: m.Validation,
+		Names: m.FeatureNames, Normalized: m.NormalizedFeatures, Graph: m.Graph, Validation: m.Validation,
 	}
 	if m.Scaling != nil {
 		d.Mean, d.Std = m.Scaling.Mean, m.Scaling.Std
@@ -163,9 +163,13 @@ func read(f *safetensors.File) (*Model, error) {
 	if n := len(d.ClassNames); n > 0 && n != d.Classes {
 		return nil, fmt.Errorf("%d names of classes, must be %d", n, d.Classes)
 	}
+	if n := len(d.Names); n > 0 && n != d.Features {
+		return nil, fmt.Errorf("%d names of features, must be %d", n, d.Features)
+	}
 	m := &Model{
 		Trained:            &gnn.Trained{Model: kind, Features: d.Features, Hidden: d.Hidden, Classes: d.Classes},
-		NormalizedFeatures: d.Normalized, ClassNames: d.ClassNames, Graph: d.Graph, Validation: d.Validation,
+		NormalizedFeatures: d.Normalized, ClassNames: d.ClassNames, FeatureNames: d.Names, Graph: d.Graph,
+		Validation: d.Validation,
 	}
 	if d.Mean != nil || d.Std != nil {
 		if len(d.Mean) != d.Features || len(d.Std) != d.Features {

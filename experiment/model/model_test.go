@@ -174,13 +174,14 @@ func TestSummaryFile(t *testing.T) {
 		t.Error("the file has other ids or groups")
 	}
 	x, edges := arrivals()
-	before, after := mattest.Must(with.New(t.Context(), x, edges)), mattest.Must(again.New(t.Context(), x, edges))
+	before := mattest.Must(with.New(t.Context(), x, nil, edges))
+	after := mattest.Must(again.New(t.Context(), x, nil, edges))
 	for j, want := range before.Data {
 		if math.Abs(float64(after.Data[j]-want)) > 1e-3 {
 			t.Errorf("probability %v after reading, was %v", after.Data[j], want)
 		}
 	}
-	mattest.Fails(t, "no summary of a graph")(m.New(t.Context(), x, edges))
+	mattest.Fails(t, "no summary of a graph")(m.New(t.Context(), x, nil, edges))
 }
 
 // TestLargeSummary checks that numbers beyond the range of float16 survive.
@@ -229,6 +230,6 @@ func BenchmarkNew(b *testing.B) {
 		Rows: 1, Cols: g.Nodes() + 1, Indptr: []int64{0, 2}, Indices: edges.Indices[:2],
 	}
 	for b.Loop() {
-		mattest.Must(with.New(b.Context(), one, alone))
+		mattest.Must(with.New(b.Context(), one, nil, alone))
 	}
 }

@@ -289,7 +289,7 @@ func better(a, b Trial) int {
 	return cmp.Or(cmp.Compare(b.Epochs, a.Epochs), cmp.Compare(b.Val, a.Val))
 }
 
-// check validates the search, and returns g with classes numbered as in small.
+// check validates the search, and returns g with the classes and features of small.
 func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, error) {
 	if s.Trials < 1 || s.Epochs < 1 || s.Finalists < 0 || !(s.Seconds >= 0) {
 		return nil, fmt.Errorf("%d trials, %d epochs, %d finalists, %v seconds, must be at least 1, 1, 0 and 0", s.Trials,
@@ -308,7 +308,9 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, 
 	if err != nil {
 		return nil, err
 	}
-	g, _ = g.WithClasses(small.Classes, small.ClassNames)
+	if g, _, err = small.Matched(g); err != nil {
+		return nil, err
+	}
 	return g, compared.Err()
 }
 

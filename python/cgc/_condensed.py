@@ -137,8 +137,12 @@ class Condensed:
     @property
     def class_names(self) -> Optional[list[str]]:
         """The names of the classes: y[i] is the class class_names[y[i]]. None if classes are numbered."""
-        names = self.origin.metadata.get("class_names")
-        return None if names is None else list(json.loads(names))
+        return _names.listed(self.origin.metadata, "class_names")
+
+    @property
+    def feature_names(self) -> Optional[list[str]]:
+        """The names of the features. None if they have none."""
+        return _names.listed(self.origin.metadata, "feature_names")
 
     def members(self, node: int) -> tuple[Sequence[Any], Array]:
         """Return the source nodes of a condensed node, and their weights.
@@ -160,8 +164,9 @@ class Condensed:
         data.origin = self.origin
         if self.members_ids is not None:
             data.members_ids = list(self.members_ids)
-        if self.class_names is not None:
-            data.class_names = self.class_names
+        for name in ("class_names", "feature_names"):
+            if getattr(self, name) is not None:
+                data[name] = getattr(self, name)
         return data
 
     def to_dgl(self) -> Any:

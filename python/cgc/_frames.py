@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -150,7 +150,7 @@ def parts_of_tables(given: Tables) -> Parts:
         "edge_index": "edges",
         **dict.fromkeys(PARTS, "split"),
     }
-    parts.x = _features(given, nodes, roles, rows)
+    parts.x, parts.feature_names = _features(given, nodes, roles, rows)
     place = _places(called.get("id", "the index of nodes"), ids)
     ends = [place(f"edges[{roles[end]!r}]", _values(edges[roles[end]])) for end in ("source", "target")]
     if len(ends[0]) != len(ends[1]):
@@ -251,8 +251,10 @@ def _places(called: str, ids: Sequence[Any]) -> Any:
     return find
 
 
-def _features(given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int) -> Array:
-    """Return the features, from a column for each feature or from one column of lists."""
+def _features(
+    given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int
+) -> tuple[Array, Optional[list[str]]]:
+    """Return the features and their names, which are those of their columns. One column of lists gives no names."""
     asked = given.columns.get("features")
     taken = {roles[r] for r in ("id", "label", "split") if r in roles}
     if asked is None:
@@ -277,14 +279,14 @@ def _features(given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str],
             for i, row in enumerate(values):
                 if np.shape(row) != np.shape(values[0]):
                     raise Error(f"nodes[{names[0]!r}] of row {i} has {np.size(row)} numbers, expected {len(values[0])}")
-            return np.stack([array(f"nodes[{names[0]!r}]", row) for row in values])
+            return np.stack([array(f"nodes[{names[0]!r}]", row) for row in values]), None
     columns = [_numbers("nodes", n, nodes[n]) for n in names]
     for n, column in zip(names, columns):
         if len(column) != count:
             raise Error(f"nodes[{n!r}] has {len(column)} rows, expected {count}")
         if np.isnan(column).any():
             raise Error(f"nodes[{n!r}] of row {int(np.flatnonzero(np.isnan(column))[0])} is missing, must be a number")
-    return np.stack(columns, axis=1)
+    return np.stack(columns, axis=1), names
 
 
 def _numbers(table: str, name: str, column: Any) -> Array:

@@ -16,9 +16,10 @@ from . import _names, _safetensors
 from ._error import Error
 from ._safetensors import Array, Tensor
 
-__all__ = ["PARTS", "Graph", "Parts", "Sparse", "array", "read_graph", "whole_numbers"]
+__all__ = ["NAMES", "PARTS", "Graph", "Parts", "Sparse", "array", "read_graph", "whole_numbers"]
 
 PARTS = ("train_mask", "val_mask", "test_mask")
+NAMES = ("ids", "class_names", "feature_names")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,7 @@ class Graph:
         classes: The number of classes. None means the largest label plus 1.
         ids: The ids of the nodes. None if they are numbered.
         class_names: The names of the classes. None if they are numbered.
+        feature_names: The names of the features. None if they have none.
 
     Example:
         >>> graph = cgc.load_dataset("demo")
@@ -71,6 +73,7 @@ class Graph:
     classes: Optional[int] = None
     ids: Optional[Sequence[Any]] = None
     class_names: Optional[list[str]] = None
+    feature_names: Optional[list[str]] = None
     _sparse: Optional[tuple[Array, Sparse]] = field(default=None, repr=False)  # x, and its sparse form
 
     def to_pyg(self) -> Any:
@@ -78,7 +81,7 @@ class Graph:
         names = ("x", "y", "edge_index", "edge_weight", *PARTS)
         data = pyg({n: getattr(self, n) for n in names if getattr(self, n) is not None})
         data.name = self.name
-        for name in ("ids", "class_names"):
+        for name in NAMES:
             if getattr(self, name) is not None:
                 data[name] = list(getattr(self, name))
         return data
@@ -139,6 +142,7 @@ class Parts:
     classes: Optional[int] = None
     ids: Optional[Sequence[Any]] = None  # the caller's ids of the nodes; None if they equal the node numbers
     class_names: Optional[list[str]] = None
+    feature_names: Optional[list[str]] = None  # not used if x has another number of columns
     names: dict[str, str] = field(default_factory=dict)
     side: Optional[int] = None  # rows of the adjacency matrix, if the edges came from one
 
@@ -180,7 +184,11 @@ class Parts:
         meta = {"name": self.name}
         if self.class_names is not None:
             self.classes = len(self.class_names)
-            meta["class_names"] = json.dumps(self.class_names, ensure_ascii=False, separators=(",", ":"))
+        if self.feature_names is not None and len(self.feature_names) != self.x.shape[1]:
+            self.feature_names = None  # x was replaced
+        for name in ("class_names", "feature_names"):
+            if getattr(self, name) is not None:
+                meta[name] = json.dumps(getattr(self, name), ensure_ascii=False, separators=(",", ":"))
         if self.classes is not None:
             meta["classes"] = str(self.classes)
         if isinstance(self.x, Sparse):
@@ -409,12 +417,11 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
         if sparse is not None:
             x.flags.writeable = False  # read-only, because the graph is written from its sparse form
         edges = np.stack([rows, t["adj.indices"].astype(np.int64)])
-        names = meta.get("class_names")
         return Graph(
             x=x, y=t["y"].astype(np.int64), edge_index=edges, edge_weight=t.get("adj.data"),
             name=meta["name"], classes=int(meta["classes"]), _sparse=None if sparse is None else (x, sparse),
             ids=_names.text_of("ids", t),
-            class_names=None if names is None else list(json.loads(names)), **masks,
+            class_names=_names.listed(meta, "class_names"), feature_names=_names.listed(meta, "feature_names"), **masks,
         )  # fmt: skip
     except KeyError as e:
         raise Error(f"{path} has no tensor {e}, must have a graph that cgc wrote") from None

@@ -66,8 +66,9 @@ class Model:
     def description(self) -> dict[str, Any]:
         """The description of the model in the metadata.
 
-        Its keys are model, features, hidden, classes, graph and validation; class_names if classes have names; and
-        normalize_features, scaling_mean and scaling_std, which say how features must be prepared.
+        Its keys are model, features, hidden, classes, graph and validation; class_names and feature_names if
+        classes and features have names; and normalize_features, scaling_mean and scaling_std, which say how features
+        must be prepared.
         """
         return dict(json.loads(self.metadata["model"]))
 
@@ -104,7 +105,7 @@ class Model:
 
         Args:
             x: The features of B new nodes, B × d, before any preparation. predict_new prepares them as description
-                says.
+                says. The columns of a DataFrame are found by name if the model has feature_names.
             edge_index: The edges, 2 × E, each once. The first row has known nodes: ids if nodes have ids, else numbers.
                 The second row has new nodes, numbered from 0.
             edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
@@ -124,6 +125,12 @@ class Model:
         if self.known is None:
             raise Error("the model has no summary of a graph, which cgc.summarize adds")
         d = self.description
+        names = d.get("feature_names")
+        if names and hasattr(x, "columns"):
+            missing = [n for n in names if n not in x.columns]
+            if missing:
+                raise Error(f"x has no column {', '.join(missing)}, its columns are {', '.join(map(str, x.columns))}")
+            x = x[names]
         x = array("x", x)
         if x.dtype.kind not in "fiub":
             raise Error(f"x has elements of type {x.dtype}, must have numbers")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ._error import Error
 from ._safetensors import Array, Tensor
 
-__all__ = ["class_numbers", "identity", "strings", "text_of", "texts"]
+__all__ = ["class_numbers", "identity", "listed", "strings", "text_of", "texts"]
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -102,3 +103,9 @@ def text_of(name: str, tensors: dict[str, Array]) -> Optional[list[str]]:
         return None
     data, offsets = tensors[name].tobytes(), tensors[f"{name}.offsets"].tolist()
     return [data[low:high].decode("utf-8", "replace") for low, high in zip(offsets, offsets[1:])]
+
+
+def listed(metadata: Mapping[str, str], key: str) -> Optional[list[str]]:
+    """Return a list of names in the metadata of a file. None if there is none."""
+    names = metadata.get(key)
+    return None if names is None else list(json.loads(names))

@@ -39,6 +39,7 @@ class Numbered:
     train: int
     classes: int
     class_names: Optional[list[str]]
+    feature_names: Optional[list[str]]
     weighted: bool
     named: bool  # ids are not 0 to count - 1
     places: dict[str, int] = field(default_factory=dict)  # maps labels to classes
@@ -105,7 +106,8 @@ def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int,
     trains = gathered(table.count, buckets, [(fact.bucket, fact.train) for fact in facts])
     return Numbered(
         table.count, sum(fact.edges for fact in facts), table.width, int(np.count_nonzero(trains)), table.classes,
-        table.class_names, weighted, named, table.places, table.blocks, rank, entries, buckets, trains, table.again,
+        table.class_names, table.feature_names, weighted, named,
+        table.places, table.blocks, rank, entries, buckets, trains, table.again,
     )  # fmt: skip
 
 

@@ -47,6 +47,7 @@ class Table:
     width: int
     classes: int
     class_names: Optional[list[str]]
+    feature_names: Optional[list[str]]
     places: dict[str, int]  # maps labels to classes
     whole: bool  # whether ids are integers
     low: int
@@ -115,7 +116,8 @@ def check(plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Again
     width = _check_facts(plain, names, found)
     classes, class_names, places = _classes(plain, found)
     return Table(
-        plain, blocks, sum(f["rows"] for f in found), width, classes, class_names, places, whole,
+        plain, blocks, sum(f["rows"] for f in found), width, classes, class_names,
+        list(names) if len(names) == width else None, places, whole,
         min(f["low"] for f in found), max(f["high"] for f in found), sum(f["bytes"] for f in found), run,
     )  # fmt: skip
 

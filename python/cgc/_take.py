@@ -9,7 +9,7 @@ import numpy as np
 
 from ._error import Error
 from ._frames import Tables, parts_of_tables
-from ._graph import PARTS, Graph, Parts, Sparse, array
+from ._graph import NAMES, PARTS, Graph, Parts, Sparse, array
 from ._names import identity
 
 __all__ = ["GRAPH", "edges_of_matrix", "is_from", "parts_of"]
@@ -18,7 +18,6 @@ GRAPH = ("edge_index", "edge_weight", "x", "y", *PARTS, "adj", "name")  # the ar
 _FEATURES = ("x", "feat", "features")  # names of node attributes; the first one found is used
 _LABELS = ("y", "label", "labels")
 _WEIGHTS = ("edge_weight", "weight", "w")
-_OF_US = ("ids", "class_names")  # attributes that Graph.to_pyg adds
 
 
 def is_from(library: str, value: object) -> bool:
@@ -45,7 +44,7 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
         parts = Parts(
             data.edge_index, data.edge_weight, sparse if data.x is x else data.x, data.y,
             data.train_mask, data.val_mask, data.test_mask, data.name, data.classes,
-            data.ids, data.class_names,
+            data.ids, data.class_names, data.feature_names,
         )  # fmt: skip
         _names_as_lists(parts)
     elif isinstance(data, Tables):
@@ -69,11 +68,16 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
         parts.names |= {"edge_index": "adj", "edge_weight": "adj"}
     if "y" in given:
         parts.classes = parts.class_names = None
+    if "x" in given:
+        parts.feature_names = None
     if "edge_index" in given:
         parts.side = None
     for name, value in given.items():
         setattr(parts, name, value)
         parts.names.pop(name, None)
+    columns = list(getattr(parts.x, "columns", ()))  # of a DataFrame
+    if columns and all(isinstance(c, str) for c in columns):
+        parts.feature_names = columns
     if parts.x is not None and is_from("scipy", parts.x):
         parts.x = _sparse(parts.x)
     return parts
@@ -98,7 +102,7 @@ def _of_pyg(data: Any) -> Parts:
     """Return x, y, edge_index, edge_weight and the masks of a Data."""
     keys = data.keys
     keys = list(keys() if callable(keys) else keys)
-    parts = Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS, *_OF_US) if k in keys})
+    parts = Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS, *NAMES) if k in keys})
     _names_as_lists(parts)
     if "name" in keys and isinstance(data["name"], str):
         parts.name = data["name"]
@@ -110,7 +114,7 @@ def _of_pyg(data: Any) -> Parts:
 
 def _names_as_lists(parts: Parts) -> None:
     """Replace arrays and tensors of names by lists."""
-    for name in _OF_US:
+    for name in NAMES:
         value = getattr(parts, name)
         if hasattr(value, "tolist"):
             setattr(parts, name, value.tolist())

@@ -180,6 +180,7 @@ def _propagate(
         task = {
             "graph": given.name or _stem(given.nodes_table), "nodes": graph.count, "edges": graph.edge_count,
             "features": graph.width, "classes": graph.classes, "class_names": graph.class_names,
+            "feature_names": graph.feature_names,
             "propagation": given.propagation, "hops": given.hops,
             "teleport": given.teleport if given.propagation == "ppr" else 0, "standardize": given.standardize,
             "normalize_features": given.normalize_features,

@@ -193,6 +193,31 @@ def test_networkx_with_names(arrays):
         cgc.condense(graph, nodes=6)
 
 
+def test_features_are_found_by_name(arrays, columns):
+    nodes, edges = frames(columns)
+    small = cgc.condense(cgc.tables(nodes, edges), nodes=6, method="cgc")
+    assert small.feature_names == [f"f{j}" for j in range(8)]
+    model = cgc.train(small, cgc.tables(nodes, edges), seeds=1, epochs=20, hidden=8)
+    wanted = cgc.predict(model, cgc.tables(nodes, edges)).probabilities
+    turned = nodes[nodes.columns[::-1]].assign(more=1.0)
+    x = nodes[[f"f{j}" for j in reversed(range(8))]]
+    rest = {k: arrays[k] for k in ("y", "edge_index")}
+    for graph in (cgc.tables(turned, edges), {**rest, "x": x}):
+        np.testing.assert_array_equal(cgc.predict(model, graph).probabilities, wanted)
+    with pytest.raises(cgc.Error, match='has no feature "f3"'):
+        cgc.predict(model, cgc.tables(nodes.drop(columns="f3"), edges))
+    # Arrays, and names that do not fit the columns, are taken by position.
+    np.testing.assert_array_equal(cgc.predict(model, arrays).probabilities, wanted)
+    graph = cgc.Graph(**arrays, feature_names=["a", "b"])
+    np.testing.assert_array_equal(cgc.predict(model, graph).probabilities, wanted)
+    served = cgc.summarize(model, cgc.tables(nodes, edges), groups=6)
+    ends = ([NAMES[3], NAMES[7]], [0, 1])
+    new = served.predict_new(x[:2], ends)
+    np.testing.assert_array_equal(new, served.predict_new(nodes[small.feature_names][:2].to_numpy(), ends))
+    with pytest.raises(cgc.Error, match="x has no column f0, f1, its columns are f7, f6"):
+        served.predict_new(x[:2].drop(columns=["f0", "f1"]), ends)
+
+
 def test_a_data_keeps_names(columns, tmp_path):
     pytest.importorskip("torch_geometric")
     nodes, edges = frames(columns)
@@ -201,6 +226,7 @@ def test_a_data_keeps_names(columns, tmp_path):
     data = cgc.load_dataset(tmp_path).to_pyg()
     small = cgc.condense(data, nodes=6, method="cgc")
     assert small.class_names == ["blue", "dark green", "red"] and len(small.members_ids) == 30
+    assert data.feature_names == small.feature_names == [f"f{j}" for j in range(8)]
     cgc.save(small, tmp_path / "s.safetensors")
     assert cgc.load(tmp_path / "s.safetensors").members_ids == small.members_ids
     data.ids, data.class_names = 1000 + pytest.importorskip("torch").arange(60), np.array(["b", "d", "r"])

@@ -72,6 +72,9 @@ func keeps(t *testing.T, w format.Writer, extension string) {
 			IDs:   []string{"ann", "b & co", "zoë, d", "7"},
 			Split: graph.Split{Train: []int32{0}, Val: []int32{1}, Test: []int32{3}},
 		}
+		if classes != nil {
+			b.FeatureNames = []string{"size, in m", "<\"é\">"}
+		}
 		b.AddWeightedEdge(0, 1, 0.5)
 		b.AddWeightedEdge(1, 2, 2)
 		g, _, err := b.Graph(t.Context())
@@ -83,7 +86,8 @@ func keeps(t *testing.T, w format.Writer, extension string) {
 		})
 		again := read(t, w, path)
 		if identify(t, again) != identify(t, g) || again.Name != g.Name || again.Classes != g.Classes ||
-			!slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, classes) {
+			!slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, classes) ||
+			!slices.Equal(again.FeatureNames, b.FeatureNames) {
 			t.Errorf("%+v is read back as %+v", g, again)
 		}
 		if _, err := condense.Load(path); err == nil || !strings.Contains(err.Error(), "not a condensed graph") {
@@ -170,7 +174,7 @@ func condensedGraphs(t *testing.T) map[string]*condense.Condensed {
 			c.Adj.Data = slices.Repeat([]float32{1}, c.Adj.NNZ())
 		},
 		"one feature": func(c *condense.Condensed) {
-			c.X, c.Scaling = &mat.Dense{Rows: 12, Cols: 1, Data: c.X.Data[:12]}, nil
+			c.X, c.Scaling, c.FeatureNames = &mat.Dense{Rows: 12, Cols: 1, Data: c.X.Data[:12]}, nil, nil
 		},
 		"little told": func(c *condense.Condensed) {
 			*c = condense.Condensed{
@@ -217,7 +221,8 @@ func everything(t *testing.T) *condense.Condensed {
 	c := &condense.Condensed{
 		X: x, Adj: g.Adj, Y: []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Soft: mat.NewDense(12, 3), Classes: 3,
 		Members: members, MemberIDs: ids, ClassNames: []string{"blue, dark", "grün", "<red>"},
-		Scaling: &graph.Scaling{Mean: slices.Clone(x.Data[8:16]), Std: slices.Repeat([]float32{2.5}, 8)},
+		FeatureNames: names[:8],
+		Scaling:      &graph.Scaling{Mean: slices.Clone(x.Data[8:16]), Std: slices.Repeat([]float32{2.5}, 8)},
 		Source: &condense.Source{Unlabelled: 3, Digest: graph.Digest{
 			Nodes: 100, Edges: 7, Features: 8, Classes: 3, TrainNodes: 9, ValNodes: 1, TestNodes: 2,
 			Adjacency: "0a", X: "1b", Labels: "2c", Train: "3d", Val: "4e", Test: "5f",

@@ -3,7 +3,6 @@ package native
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -28,7 +27,8 @@ const name = "safetensors"
 //
 //	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices,
 //	   x.data (optional) and features in the metadata; y, train, val, test I32. Metadata: name, classes.
-//	   Optional, and safe to ignore: ids U8, ids.offsets I64; class_names in the metadata.
+//	   Optional, and safe to ignore: ids U8, ids.offsets I64; class_names and feature_names in the
+//	   metadata.
 //	2: X in panels: x.0, x.1, …, each N×width, F32, F16 or BF16. Only files with panels have this version.
 const version = 2
 
@@ -241,7 +241,7 @@ func (f *file) classes(y []int32) (classes int) {
 	return most
 }
 
-// names sets the names of nodes and classes, if there are any.
+// names sets the names of nodes, classes and features, if there are any.
 func (f *file) names(g *graph.Graph) {
 	var err error
 	if g.IDs, err = safetensors.ReadStrings(f.File, "ids"); err != nil {
@@ -249,12 +249,14 @@ func (f *file) names(g *graph.Graph) {
 	} else if g.IDs != nil && len(g.IDs) != len(g.Y) {
 		f.fail("tensor ids holds %d names, and there are %d nodes", len(g.IDs), len(g.Y))
 	}
-	names, ok := f.Metadata["class_names"]
-	if !ok {
-		return
+	if g.ClassNames, err = format.NamesOf(f.Metadata, format.ClassNames, g.Classes); err != nil {
+		f.fail("%w", err)
 	}
-	if err := json.Unmarshal([]byte(names), &g.ClassNames); err != nil || len(g.ClassNames) != g.Classes {
-		f.fail("metadata class_names is %.50q, must be a JSON list of %d names", names, g.Classes)
+	if f.err != nil {
+		return // there may be no features
+	}
+	if g.FeatureNames, err = format.NamesOf(f.Metadata, format.FeatureNames, g.Features()); err != nil {
+		f.fail("%w", err)
 	}
 }
 
@@ -265,7 +267,7 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 	}
 	b := graph.Builder{
 		Name: g.Name, Nodes: nodes, Edges: edges, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split,
-		IDs: g.IDs, ClassNames: g.ClassNames,
+		IDs: g.IDs, ClassNames: g.ClassNames, FeatureNames: g.FeatureNames,
 	}
 	g, notes, err := format.Build(f.ctx, &b, f.path, nil)
 	f.err = err

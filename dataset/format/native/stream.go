@@ -140,10 +140,7 @@ func (w *streamed) begin(entries int64, weighted bool) (err error) {
 	shape := func(name string, d safetensors.DType, sides ...int) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, DType: d, Shape: sides}
 	}
-	meta, err := metadata(w.Name, w.Classes, w.Features, w.ClassNames)
-	if err != nil {
-		return err
-	}
+	meta := metadata(w.Name, w.Classes, w.Features, w.ClassNames, w.FeatureNames)
 	tensors := []safetensors.Tensor{
 		shape("adj.indptr", safetensors.I64, w.Nodes+1), shape("adj.indices", safetensors.I32, int(entries)),
 	}

@@ -2,8 +2,6 @@ package native
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -16,10 +14,7 @@ import (
 // Write writes g into one file, which Read maps and Python reads. A *paneled.Matrix is written unchanged. Features of
 // other types are read in blocks and written dense.
 func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
-	meta, err := metadata(g.Name, g.Classes, g.Features(), g.ClassNames)
-	if err != nil {
-		return err
-	}
+	meta := metadata(g.Name, g.Classes, g.Features(), g.ClassNames, g.FeatureNames)
 	var tensors []safetensors.Tensor
 	add := func(name string, data any, shape ...int) {
 		tensors = append(tensors, safetensors.Tensor{Name: name, Shape: shape, Data: data})
@@ -57,19 +52,14 @@ func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 }
 
 // metadata returns the strings that describe a graph without panels.
-func metadata(name string, classes, features int, classNames []string) (map[string]string, error) {
+func metadata(name string, classes, features int, classNames, featureNames []string) map[string]string {
 	meta := map[string]string{
 		"format": format.GraphKind, "format_version": "1",
 		"name": name, "classes": strconv.Itoa(classes), "features": strconv.Itoa(features),
 	}
-	if classNames != nil {
-		names, err := json.Marshal(classNames)
-		if err != nil {
-			return nil, fmt.Errorf("names of classes: %w", err)
-		}
-		meta["class_names"] = string(names)
-	}
-	return meta, nil
+	format.PutNames(meta, format.ClassNames, classNames)
+	format.PutNames(meta, format.FeatureNames, featureNames)
+	return meta
 }
 
 // stream yields the rows of x, in order.

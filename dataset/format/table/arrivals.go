@@ -14,9 +14,10 @@ import (
 
 // Arrivals are new nodes and their edges to known nodes and to each other.
 type Arrivals struct {
-	// IDs are the ids of the new nodes, and X their features.
-	IDs []string
-	X   *mat.Dense
+	// IDs are the ids of the new nodes, X their features, and FeatureNames the names of the features.
+	IDs          []string
+	X            *mat.Dense
+	FeatureNames []string
 	// Edges is B×(N+B) for B new and N known nodes: column j < N is known node j, and column N+i is new node i. An edge
 	// between two new nodes is in the rows of both. Data is nil if all weights are 1.
 	Edges *mat.CSR
@@ -34,7 +35,7 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &Arrivals{IDs: n.ids}
+	a := &Arrivals{IDs: n.ids, FeatureNames: n.featureNames()}
 	if a.X, err = n.matrix(ctx); err != nil {
 		return nil, nil, err
 	}

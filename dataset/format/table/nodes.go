@@ -89,6 +89,25 @@ func (n *nodes) width() (sum int) {
 	return sum
 }
 
+// featureNames returns the names of the features, which are those of their columns. Feature i of a column of lists is
+// called "column[i]". A single column of lists gives no names.
+func (n *nodes) featureNames() (names []string) {
+	if len(n.widths) == 1 && n.widths[0] > 1 {
+		return nil
+	}
+	for k, c := range n.columns.features {
+		name := n.Header()[c]
+		if n.widths[k] == 1 {
+			names = append(names, name)
+			continue
+		}
+		for i := range n.widths[k] {
+			names = append(names, fmt.Sprintf("%s[%d]", name, i))
+		}
+	}
+	return names
+}
+
 // errEnough stops the reading of a table early.
 var errEnough = errors.New("enough")
 

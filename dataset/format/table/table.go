@@ -64,6 +64,8 @@ type Pair struct {
 	Sort bool
 	// Unlabelled allows a missing column of labels. The graph then has no split.
 	Unlabelled bool
+	// FeatureNames, if not nil, returns the names of n features, or nil. Otherwise, the names of their columns are taken.
+	FeatureNames func(n int) ([]string, error)
 	// Known, if not nil, holds the classes of the graph. Otherwise they follow from the labels.
 	Known *Known
 }
@@ -112,7 +114,15 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &format.Stream{Name: p.Name, Nodes: n.at.Len(), Features: n.width(), Path: p.Nodes.File(), Rows: n.rows}
+	s := &format.Stream{
+		Name: p.Name, Nodes: n.at.Len(), Features: n.width(), FeatureNames: n.featureNames(), Path: p.Nodes.File(),
+		Rows: n.rows,
+	}
+	if p.FeatureNames != nil {
+		if s.FeatureNames, err = p.FeatureNames(s.Features); err != nil {
+			return nil, nil, &format.ReadError{File: s.Path, Err: err}
+		}
+	}
 	if s.Held, err = content.Hold(int64(s.Nodes), memory-n.at.Bytes()); err != nil {
 		return nil, nil, &format.ReadError{File: s.Path, Err: err}
 	}

@@ -1,12 +1,12 @@
 package parquet
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -30,11 +30,9 @@ func known(meta map[string]string, header []string) (*table.Known, error) {
 	if !slices.Contains(header, "label") {
 		return nil, errors.New("column label is missing")
 	}
-	var names []string
-	if list, named := meta["class_names"]; named {
-		if err := json.Unmarshal([]byte(list), &names); err != nil || len(names) != n {
-			return nil, fmt.Errorf("class_names in the metadata: must be a list of %d names", n)
-		}
+	names, err := format.NamesOf(meta, format.ClassNames, n)
+	if err != nil {
+		return nil, err
 	}
 	place := map[string]int32{}
 	for k, name := range names {

@@ -86,6 +86,7 @@ func open(path string) (f *folder, err error) {
 	}
 	if err == nil && meta["format"] == format.GraphKind {
 		f.pair.Name = meta["name"]
+		f.pair.FeatureNames = func(n int) ([]string, error) { return format.NamesOf(meta, format.FeatureNames, n) }
 		if f.pair.Known, err = known(meta, f.nodes.header); err != nil {
 			err = failed(f.nodes.path, err)
 		}

@@ -56,8 +56,11 @@ type Subject struct {
 // Check returns an error if the sizes of Condensed and Graph do not match.
 func (s Subject) Check() error {
 	g, small := s.Graph, s.Condensed
-	known, _ := g.WithClasses(small.Classes, small.ClassNames)
-	if small.X.Cols != g.Features() || small.Classes != known.Classes || small.GraphNodes != g.Nodes() {
+	known, _, err := small.Matched(g)
+	if err != nil {
+		return err
+	}
+	if small.X.Cols != known.Features() || small.Classes != known.Classes || small.GraphNodes != g.Nodes() {
 		return fmt.Errorf("the condensed graph is of %d nodes, %d features and %d classes, "+
 			"graph %s has %d, %d and %d: it was condensed from another (%s)", small.GraphNodes, small.X.Cols, small.Classes,
 			g.Name, g.Nodes(), g.Features(), g.Classes, small.Graph)
@@ -80,7 +83,9 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 		return nil, err
 	}
 	given := s
-	s.Graph, _ = g.WithClasses(small.Classes, small.ClassNames)
+	if s.Graph, _, err = small.Matched(g); err != nil {
+		return nil, err
+	}
 	names := classNames(s.Graph, small)
 	d := &report.Document{Title: fmt.Sprintf("%s, condensed to %s", g.Name, report.Plural(small.Nodes(), "node"))}
 	d.Add(given.origin())

@@ -69,7 +69,7 @@ func OfNew(ctx context.Context, m *model.Model, folder string) (p *Predictions, 
 		p.Nodes[i] = int32(i)
 	}
 	begun := time.Now()
-	p.Probabilities, err = m.New(ctx, a.X, a.Edges)
+	p.Probabilities, err = m.New(ctx, a.X, a.FeatureNames, a.Edges)
 	p.Seconds = time.Since(begun).Seconds()
 	return p, notes, err
 }

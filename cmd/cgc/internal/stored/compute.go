@@ -20,7 +20,7 @@ func Compute(
 		o.Teleport = 0
 	}
 	o.Graph, o.Nodes, o.Edges, o.Features = g.Name, g.Nodes(), int64(g.Edges()), g.Features()
-	o.Classes, o.ClassNames = g.Classes, g.ClassNames
+	o.Classes, o.ClassNames, o.FeatureNames = g.Classes, g.ClassNames, g.FeatureNames
 	f := &File{Origin: o, Lo: lo, Hi: hi, Train: g.Split.Train, Y: g.Labels(g.Split.Train), X: new(mat.Dense)}
 	switch {
 	case lo < 0 || lo >= hi || hi > o.Features:

@@ -37,8 +37,9 @@ type Origin struct {
 	// Source identifies the graph and its split. It is nil if the program that wrote the file did not have the complete
 	// graph.
 	Source *graph.Digest `json:"source,omitempty"`
-	// ClassNames has the names of the classes, or is nil.
-	ClassNames []string `json:"class_names,omitempty"`
+	// ClassNames has the names of the classes, and FeatureNames those of the features; each may be nil.
+	ClassNames   []string `json:"class_names,omitempty"`
+	FeatureNames []string `json:"feature_names,omitempty"`
 	// Rule, Hops and Teleport describe the propagation. Teleport is 0 unless the rule is PPR.
 	Rule     propagate.Rule `json:"propagation"`
 	Hops     int            `json:"hops"`
@@ -103,6 +104,8 @@ func (f *File) Validate() error {
 		return fmt.Errorf("%d embeddings for %d hops", len(f.H), f.Hops)
 	case f.ClassNames != nil && len(f.ClassNames) != f.Classes:
 		return fmt.Errorf("%d names for %d classes", len(f.ClassNames), f.Classes)
+	case f.FeatureNames != nil && len(f.FeatureNames) != f.Features:
+		return fmt.Errorf("%d names for %d features", len(f.FeatureNames), f.Features)
 	}
 	if err := f.Propagation().Validate(); err != nil {
 		return err
@@ -240,7 +243,8 @@ func (f *File) Graph(ctx context.Context) (*graph.Graph, error) {
 	}
 	g := &graph.Graph{
 		Name: f.Origin.Graph, Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, X: inFile{f.X}, Y: f.Y,
-		Classes: f.Classes, IDs: f.IDs, ClassNames: f.ClassNames, Split: graph.Split{Train: all},
+		Classes: f.Classes, IDs: f.IDs, ClassNames: f.ClassNames, FeatureNames: f.FeatureNames,
+		Split: graph.Split{Train: all},
 	}
 	if err := g.Seal(ctx); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ package roles
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -155,7 +154,7 @@ func wrong(z Arrays, text string, args ...any) error {
 	return format.Wrong(z.Where(), text, args...)
 }
 
-// describe sets the metadata of a graph that cgc wrote, and the names of its nodes.
+// describe sets the name and the classes of a graph that cgc wrote, and the names of its nodes and features.
 func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
 	if meta["name"] != "" {
 		b.Name = meta["name"]
@@ -163,10 +162,12 @@ func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
 	if b.Classes, err = strconv.Atoi(meta["classes"]); err != nil || b.Classes < 0 {
 		return wrong(z, "metadata: classes is %.20q, must be the number of classes", meta["classes"])
 	}
-	if names, has := meta["class_names"]; has {
-		if err := json.Unmarshal([]byte(names), &b.ClassNames); err != nil {
-			return wrong(z, "metadata: class_names is %.50q, must be a JSON list of names", names)
-		}
+	if b.ClassNames, err = format.NamesOf(meta, format.ClassNames, b.Classes); err != nil {
+		return wrong(z, "%w", err)
+	}
+	_, features := b.X.Dims()
+	if b.FeatureNames, err = format.NamesOf(meta, format.FeatureNames, features); err != nil {
+		return wrong(z, "%w", err)
 	}
 	if z.Has(nodeNames) {
 		b.IDs, err = z.Strings(nodeNames)

@@ -69,6 +69,9 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if err := compared.Err(); err != nil {
 		return nil, err
 	}
+	if g, _, err = small.Matched(g); err != nil {
+		return nil, err
+	}
 	seen, err := small.Seen(ctx, g)
 	if err != nil {
 		return nil, err

@@ -155,6 +155,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 			return nil, nil, err
 		}
 		p.Name = m.Metadata["name"]
+		p.FeatureNames = func(n int) ([]string, error) { return format.NamesOf(m.Metadata, format.FeatureNames, n) }
 	}
 	p.Edges = func(context.Context) (table.Table, error) {
 		t, err := m.open(path, m.Edges[0])

@@ -3,7 +3,6 @@ package dgl
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,14 +28,11 @@ const (
 // classes returns the number of classes and their names, from the metadata.
 func (m *meta) classes() (n int, names []string, err error) {
 	n, err = strconv.Atoi(m.Metadata["classes"])
-	if list, named := m.Metadata["class_names"]; named && err == nil {
-		if err = json.Unmarshal([]byte(list), &names); err == nil && len(names) != n {
-			err = fmt.Errorf("%d names", len(names))
-		}
-	}
 	if err != nil || n < 0 || n > graph.MaxClasses {
-		return 0, nil, format.Wrong(m.path, "classes %.30q, expected their number and as many names",
-			m.Metadata["classes"])
+		return 0, nil, format.Wrong(m.path, "classes %.30q, must be 0 to %d", m.Metadata["classes"], graph.MaxClasses)
+	}
+	if names, err = format.NamesOf(m.Metadata, format.ClassNames, n); err != nil {
+		return 0, nil, &format.ReadError{File: m.path, Err: err}
 	}
 	return n, names, nil
 }

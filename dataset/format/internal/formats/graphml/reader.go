@@ -231,14 +231,21 @@ func (r *reader) finish(ctx context.Context) (err error) {
 	return err
 }
 
-// classes sets the labels and the classes, from the metadata or, without it, from the labels themselves.
+// classes sets the labels, the classes and the names of features, from the metadata or, without it, from the labels and
+// the attributes themselves.
 func (r *reader) classes() (err error) {
 	b := &r.b
 	if n, names, own := told(r.meta); own {
 		if b.Y, _, err = r.labels.Known(classes.Named(n, names)); err == nil {
 			b.Name, b.Classes, b.ClassNames = r.meta["name"], n, names
+			if b.FeatureNames, err = format.NamesOf(r.meta, format.FeatureNames, len(r.columns)); err != nil {
+				return r.in.Fail(0, "%w", err)
+			}
 			return nil
 		}
+	}
+	if len(r.columns) > 0 && r.columns[0] != "" { // not a list
+		b.FeatureNames = r.columns
 	}
 	line := 0
 	if b.Y, b.ClassNames, line, err = r.labels.Classes(classes.Line); err != nil {

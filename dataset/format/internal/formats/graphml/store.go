@@ -2,7 +2,6 @@ package graphml
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,10 +55,10 @@ func told(meta map[string]string) (classes int, names []string, own bool) {
 		return 0, nil, false
 	}
 	classes, err := strconv.Atoi(meta["classes"])
-	if list, named := meta["class_names"]; named && err == nil {
-		err = json.Unmarshal([]byte(list), &names)
+	if err == nil {
+		names, err = format.NamesOf(meta, format.ClassNames, classes)
 	}
-	return classes, names, err == nil && (names == nil || len(names) == classes)
+	return classes, names, err == nil
 }
 
 // sheet is a table of text that grows row by row.
