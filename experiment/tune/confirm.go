@@ -8,12 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/training"
 	"github.com/graph-condensation/cgc/progress"
-	"gonum.org/v1/gonum/stat"
 )
 
 // round is a round of confirmation: the number of candidates, including the base, and the number of repetitions that
@@ -103,21 +104,13 @@ func (w *searcher) carryOut(ctx context.Context, schedule []round) error {
 
 // reduce keeps the base and the first number−1 other trials, in their order.
 func (w *searcher) reduce(trials []trial, number int) []trial {
-	if len(trials) <= number {
-		return trials
-	}
-	var kept []trial
-	places := number - 1 // without the base
-	for _, t := range trials {
-		switch {
-		case t.size() == 0:
-			kept = append(kept, t)
-		case places > 0:
-			kept = append(kept, t)
-			places--
+	others := 0
+	return slices.DeleteFunc(slices.Clone(trials), func(t trial) bool {
+		if t.size() > 0 {
+			others++
 		}
-	}
-	return kept
+		return t.size() > 0 && others >= number
+	})
 }
 
 // order sorts trials by their mean accuracy over their common repetitions, and puts them before the earlier confirmed
@@ -158,7 +151,6 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 	type cell struct {
 		trial      string
 		repetition int
-		setting    condense.Setting
 	}
 	var jobs []training.Job
 	var cells []cell
@@ -183,7 +175,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 			}
 			how := w.Training
 			how.Weighted = c.Weighted
-			cells = append(cells, cell{t.key(), i, c.Config.Setting()})
+			cells = append(cells, cell{t.key(), i})
 			for _, m := range w.Models {
 				jobs = append(jobs, training.Job{
 					Model: m, Sample: experiment.Sample(small), Target: target, Training: how, Seed: c.Config.Seed,
