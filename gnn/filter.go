@@ -9,13 +9,13 @@ import (
 // filter is a polynomial of a propagation, Σ_j c_j·Pʲ with P = Â or the mean M. Horner's rule applies a filter of
 // degree m with m propagations. For personalised PageRank, this is the recursion of the APPNP paper.
 type filter struct {
-	mean bool
+	rule rule      // symmetric or mean
 	c    []float32 // c_0 … c_degree
 }
 
 func (f filter) degree() int { return len(f.c) - 1 }
 
-func (f filter) equal(g filter) bool { return f.mean == g.mean && slices.Equal(f.c, g.c) }
+func (f filter) equal(g filter) bool { return f.rule == g.rule && slices.Equal(f.c, g.c) }
 
 // sum returns the value of the polynomial at 1. Without edges P = I, so the filter is multiplication by this value.
 func (f filter) sum() (sum float32) {
@@ -23,14 +23,6 @@ func (f filter) sum() (sum float32) {
 		sum += c
 	}
 	return sum
-}
-
-// rule returns the rule for P.
-func (f filter) rule() rule {
-	if f.mean {
-		return mean
-	}
-	return symmetric
 }
 
 // filter returns f·x. Without edges, P = I.
@@ -46,9 +38,9 @@ func (a *adjacency) filter(f filter, x *autodiff.Var) *autodiff.Var {
 		case j == m:
 			z = scale(t, f.c[j], z)
 		case f.c[j] == 0:
-			z = a.apply(f.rule(), z)
+			z = a.apply(f.rule, z)
 		default:
-			z = t.Add(a.apply(f.rule(), z), scale(t, f.c[j], x))
+			z = t.Add(a.apply(f.rule, z), scale(t, f.c[j], x))
 		}
 	}
 	return z

@@ -448,7 +448,7 @@ type hornerStep struct {
 
 // horner performs the step s and stores its result in dst.
 func (v *View) horner(ctx context.Context, dst *mat.Dense, s hornerStep) error {
-	op := v.operator(s.filter.rule())
+	op := v.operator(s.filter.rule)
 	var err error
 	if s.to.nodes == nil {
 		err = op.Apply(ctx, dst, s.z.Dense)

@@ -45,7 +45,7 @@ func (m *polynomial) needs() (n needs) {
 	used := [rules]bool{}
 	for _, f := range slices.Concat(n.first, n.last) {
 		if f.degree() > 0 {
-			used[f.rule()] = true
+			used[f.rule] = true
 		}
 	}
 	for r, is := range used {

@@ -38,7 +38,7 @@ func SGC() Model {
 // where M averages over the neighbours and the node itself. Because the mean includes the node, a condensed graph
 // without edges trains W too. If it did not, M·X would be zero there, and W would stay untrained.
 func SAGE() Model {
-	f := []filter{{c: []float32{1}}, {mean: true, c: []float32{0, 1}}}
+	f := []filter{{c: []float32{1}}, {rule: mean, c: []float32{0, 1}}}
 	return &polynomial{"sage", [][]filter{f, f}}
 }
 
