@@ -44,10 +44,8 @@ type Tape struct {
 	values bool // keep no records
 	last   *Var // the last record if values is set
 
-	current *Var             // the running operation
-	body    func(lo, hi int) // calls current's body; bound once, so that starting an operation allocates nothing
-	sums    []float64        // partial sums of reductions
-	scratch mat.Dense        // memory of the running operation
+	sums    []float64 // partial sums of reductions
+	scratch mat.Dense // memory of the running operation
 }
 
 // Var is a matrix on a tape: the result of an operation, or a matrix that Tape.Var put there. It is valid until the
@@ -83,11 +81,7 @@ type Var struct {
 type gradient func(v, g *Var) *Var
 
 // NewTape returns an empty tape.
-func NewTape() *Tape {
-	t := &Tape{ctx: context.Background()}
-	t.body = func(lo, hi int) { t.current.body(t.current, lo, hi) }
-	return t
-}
+func NewTape() *Tape { return &Tape{ctx: context.Background()} }
 
 // ended is the value with which operations panic after the context of their tape is done. Operations return no errors,
 // so that they can be nested like formulas. Only operations inside Within panic with ended, and only Within recovers
@@ -228,15 +222,16 @@ func (t *Tape) zeros(rows, cols int) *Var {
 
 // run computes the value of v by calling body with chunks of [0, n).
 func (t *Tape) run(v *Var, n, chunk int, body func(v *Var, lo, hi int)) *Var {
-	v.body = body
-	t.current = v
 	if n <= chunk {
 		body(v, 0, n)
 		return v
 	}
-	_ = parallel.ForContext(t.ctx, n, chunk, t.body)
+	v.body = body
+	_ = operations.ForContext(t.ctx, n, chunk, v, func(v **Var, lo, hi int) { (*v).body(*v, lo, hi) })
 	return v
 }
+
+var operations parallel.Loop[*Var]
 
 // elementChunk is the number of elements that one task of an element-wise operation processes. A task takes about 10
 // µs; starting it costs 2 µs.
