@@ -76,13 +76,7 @@ func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (va
 	}
 	var projected mat.Dense
 	mat.MulTA(&projected, v, image)
-	ritz := NewSymmetric(v.Cols)
-	for i := range v.Cols { // rounding makes it slightly asymmetric
-		for j := range v.Cols {
-			ritz.Data[i*v.Cols+j] = (float64(projected.Row(i)[j]) + float64(projected.Row(j)[i])) / 2
-		}
-	}
-	values, turn, err := ritz.EigenColumns(ctx)
+	values, turn, err := SymmetricPart(&projected).EigenColumns(ctx) // rounding makes it slightly asymmetric
 	if err != nil {
 		return nil, nil, err
 	}

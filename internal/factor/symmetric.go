@@ -18,6 +18,17 @@ type Symmetric struct {
 // NewSymmetric returns an n×n matrix of zeros.
 func NewSymmetric(n int) *Symmetric { return &Symmetric{N: n, Data: memory.Make[float64](n * n)} }
 
+// SymmetricPart returns (m + mᵀ)/2 in float64.
+func SymmetricPart(m *mat.Dense) *Symmetric {
+	s := NewSymmetric(m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			s.Row(i)[j] = (float64(v) + float64(m.Row(j)[i])) / 2
+		}
+	}
+	return s
+}
+
 // Row returns row i, a slice of s's own memory.
 func (s *Symmetric) Row(i int) []float64 { return s.Data[i*s.N : (i+1)*s.N] }
 

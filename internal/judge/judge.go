@@ -224,12 +224,9 @@ func (j *Judge) fit(
 	if err := operator.Apply(ctx, &other, asked.T()); err != nil {
 		return best, err
 	}
-	n := small.Nodes()
-	regression := kernelridge.Regression{Kernel: factor.NewSymmetric(n), Y: targets(small)}
-	for i := range n {
-		for k := range n { // Â′ is symmetric up to rounding
-			regression.Kernel.Data[i*n+k] = (float64(own.Data[i*n+k]) + float64(own.Data[k*n+i])) / 2
-		}
+	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(&own), Y: small.Soft} // Â′ is symmetric up to rounding
+	if small.Soft == nil {
+		regression.Y = autodiff.OneHot(small.Y, small.Classes)
 	}
 	if weighted {
 		regression.Weights = small.Weights()
@@ -252,14 +249,6 @@ func (j *Judge) fit(
 		best = verdict(mat.NewDense(len(j.labels), small.Classes), j.labels, weights)
 	}
 	return best, ctx.Err()
-}
-
-// targets returns Y′: the soft labels, or one-hot labels.
-func targets(small *condense.Condensed) *mat.Dense {
-	if small.Soft != nil {
-		return small.Soft
-	}
-	return autodiff.OneHot(small.Y, small.Classes)
 }
 
 // scales are the candidate factors by which logits are multiplied before the softmax. The logits of a regression are

@@ -16,6 +16,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Task describes one condensation by a method.
@@ -130,13 +132,10 @@ func run(ctx context.Context, t *Task, work Work) (small *condense.Condensed, er
 	return small, nil
 }
 
-// Consecutive returns the integers 0 to n−1.
-func Consecutive(n int) []int32 {
-	all := make([]int32, n)
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return all
+// Propagate returns the rows of x, Âx, …, Âᴷx at the given nodes of g.
+func Propagate(ctx context.Context, g *graph.Graph, x mat.Matrix, hops int, nodes []int32) ([]mat.View, error) {
+	in := propagate.Input{Adj: g.Adj, X: x, Rows: nodes, Mapped: g.Mapped}
+	return propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
 }
 
 // ByClass returns the training nodes of each class.

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -44,7 +45,7 @@ func (plain) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Con
 // TestRunRejectsNaN checks that a NaN among the features causes an error that names its position.
 func TestRunRejectsNaN(t *testing.T) {
 	b := graph.Builder{Name: "two", X: mat.NewDense(2, 3), Y: []int32{0, 0}, Classes: 1}
-	b.Split.Train = rival.Consecutive(2)
+	b.Split.Train = memory.Range(0, 2)
 	g := mattest.First(b.Graph(t.Context()))
 	x := mat.NewDense(2, 3)
 	x.Row(1)[2] = float32(math.NaN())

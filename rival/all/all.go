@@ -24,8 +24,7 @@ import (
 func init() {
 	for _, m := range slices.Concat(
 		selection.Methods(), coarsening.Methods(), kernel.Methods(), gradient.Methods(), distribution.Methods(),
-		trajectory.Methods(), bonsai.Methods(), clustgdd.Methods(), fuzzy.Methods(),
-		deepcgc.Methods(),
+		trajectory.Methods(), []condense.Method{bonsai.New(), clustgdd.New(), fuzzy.New(), deepcgc.New()},
 	) {
 		condense.Register(m)
 	}

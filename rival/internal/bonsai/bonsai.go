@@ -35,9 +35,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Methods returns the methods of the package with their default parameters.
-func Methods() []condense.Method { return []condense.Method{newBonsai()} }
-
 // bonsai chooses training nodes whose neighbourhoods resemble those of many other nodes, adds their neighbours, and
 // keeps the nodes with the highest personalised PageRank. Nothing is trained. Source: Gupta et al., Bonsai:
 // Gradient-free graph condensation for node classification (ICLR 2025).
@@ -54,8 +51,8 @@ type bonsai struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// newBonsai returns bonsai with the parameters of the authors' program.
-func newBonsai() bonsai {
+// New returns bonsai with the parameters of the authors' program.
+func New() condense.Method {
 	return bonsai{Neighbours: 5, Depth: 50, Prune: 0.9, Memory: rival.DefaultMemory}
 }
 

@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 		"bonsai on 3 training nodes with 1 features":  func(b *bonsai) { b.Memory = 8 },
 		"neighbours -2, must be at least 1\ndepth -2": func(b *bonsai) { b.Neighbours, b.Depth = -2, -2 },
 	} {
-		b := newBonsai()
+		b := New().(bonsai)
 		change(&b)
 		mattest.Fails(t, words)(b.Condense(t.Context(), g, 2, 0))
 		mattest.WantError(t, b.Check(g, 2), words)

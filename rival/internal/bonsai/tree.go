@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
-	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -20,7 +20,7 @@ func splits(ctx context.Context, x *mat.Dense, y []int32, classes, depth int) ([
 		rows  []int32
 		depth int
 	}
-	for open := []leaf{{rival.Consecutive(x.Rows), 0}}; len(open) > 0; {
+	for open := []leaf{{memory.Range(0, x.Rows), 0}}; len(open) > 0; {
 		l := open[len(open)-1]
 		open = open[:len(open)-1]
 		if l.depth == depth || t.pure(l.rows) {

@@ -86,8 +86,7 @@ func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 			if err := learn.FiniteLoss(pretrainStep, epoch+1, float64(loss.Value.Data[0])); err != nil {
 				return err
 			}
-			grad := t.Grad(loss, w1, b1, w2, b2)
-			steps.Step(grad[0].Value, grad[1].Value, grad[2].Value, grad[3].Value)
+			steps.Step(learn.Values(t.Grad(loss, w1, b1, w2, b2))...)
 			return nil
 		})
 		if err != nil {

@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
@@ -43,9 +44,6 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
-
-// Methods returns the methods of the package with their default parameters.
-func Methods() []condense.Method { return []condense.Method{newClustGDD()} }
 
 // clustGDD clusters all nodes by the logits of a linear classifier of smoothed features, and adds a small augmentation
 // to the mean features of each cluster. It learns the augmentation from sparse graphs, one for each class. Source: Lai
@@ -85,8 +83,8 @@ type clustGDD struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// newClustGDD returns clustGDD with the parameters of the authors' program for Cora with 70 nodes.
-func newClustGDD() clustGDD {
+// New returns clustGDD with the parameters of the authors' program for Cora with 70 nodes.
+func New() condense.Method {
 	return clustGDD{
 		Terms: 5, CondensedTerms: 2, Alpha: 0.8, Hidden: 256, Rate: 0.01, PretrainEpochs: 80, Dropout: 0.6, EdgeShare: 0.4,
 		Epochs: 2000, FeatureRate: 1e-4, Decay: 5e-4, Scale: 0.01, LabelWeight: 1, Consistency: 0.1, Temperature: 0.5,
@@ -188,7 +186,8 @@ func (m clustGDD) work(ctx context.Context, task *rival.Task) (*condense.Condens
 		}
 	}
 	kernel.Scale(x.Data, start.Unit, x.Data)
-	return &condense.Condensed{X: x, Adj: q.adjacency().Sparse(), Y: found.Y, Members: found.Members}, nil
+	adjacency := q.compress(slices.Values(q.entries)).Sparse()
+	return &condense.Condensed{X: x, Adj: adjacency, Y: found.Y, Members: found.Members}, nil
 }
 
 // predicted returns a class for each node: the label of a training node, and for any other node the class with the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -64,9 +65,6 @@ func (q *quotient) compress(each func(yield func(entry) bool)) *mat.Dense {
 	return s
 }
 
-// adjacency returns A′.
-func (q *quotient) adjacency() *mat.Dense { return q.compress(slices.Values(q.entries)) }
-
 // classGraphs returns S_c for each class c. z holds the logits of all nodes.
 func (q *quotient) classGraphs(z *mat.Dense, share float64) []*mat.Dense {
 	norm, p := make([]float64, z.Rows), softmax(z)
@@ -94,12 +92,11 @@ func (q *quotient) classGraphs(z *mat.Dense, share float64) []*mat.Dense {
 		}
 	}
 	limit := int(float64(count) * share)
-	score, order := make([]float32, len(similar)), make([]int32, len(similar))
+	score, order := make([]float32, len(similar)), memory.Range(0, len(similar))
 	graphs := make([]*mat.Dense, z.Cols)
 	for c := range graphs {
 		for i, e := range similar {
 			score[i] = p.Row(int(e.u))[c] * p.Row(int(e.v))[c] * resistance[i]
-			order[i] = int32(i)
 		}
 		slices.SortFunc(order, func(i, j int32) int { return cmp.Or(cmp.Compare(score[j], score[i]), cmp.Compare(i, j)) })
 		graphs[c] = q.compress(func(yield func(entry) bool) {

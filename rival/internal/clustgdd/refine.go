@@ -42,7 +42,7 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 			if err := learn.FiniteLoss(refineStep, epoch+1, loss); err != nil {
 				return err
 			}
-			model.Step(grad[0], grad[1], grad[2], grad[3])
+			model.Step(grad[:4]...)
 			kernel.Scale(grad[4].Data, float32(r.Scale), grad[4].Data)
 			features.Step(grad[4])
 			return nil
@@ -84,10 +84,7 @@ func (r *refinement) gradient(t *autodiff.Tape, c classifier) (loss float64, gra
 		d := t.Sub(p, sharp)
 		total = t.Add(total, t.Scale(weight, t.Sum(t.Mul(d, d))))
 	}
-	for _, v := range t.Grad(total, w1, b1, w2, b2, x) {
-		grad = append(grad, v.Value)
-	}
-	return float64(total.Value.Data[0]), grad
+	return float64(total.Value.Data[0]), learn.Values(t.Grad(total, w1, b1, w2, b2, x))
 }
 
 // sharpened returns each row of p, a distribution, raised to the power 1/temperature and divided by its sum.

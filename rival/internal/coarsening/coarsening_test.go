@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/rival"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -236,7 +236,7 @@ func TestNeighbours(t *testing.T) {
 	for i := range points {
 		points[i] = []float64{float64(random.IntN(9)), float64(random.IntN(9)), float64(random.IntN(3))}
 	}
-	rows := rival.Consecutive(len(points))[10:]
+	rows := memory.Range(0, len(points))[10:]
 	found := mattest.Must(neighbours(t.Context(), points, rows, 7))
 	for i, r := range rows {
 		var all []pair
@@ -293,7 +293,7 @@ func TestPlanted(t *testing.T) {
 	g := mattest.First(b.Graph(t.Context()))
 	for _, m := range Methods() {
 		small := mattest.Must(m.Condense(t.Context(), g, 2, 0))
-		if !slices.Equal(small.Members.Indices, rival.Consecutive(20)) || small.Members.Indptr[1] != 10 {
+		if !slices.Equal(small.Members.Indices, memory.Range(0, 20)) || small.Members.Indptr[1] != 10 {
 			t.Errorf("%s: super-nodes of %v from %v, want the cliques", m.Name(), small.Members.Indices, small.Members.Indptr)
 		}
 		if x := small.X.Row(0)[0]; !(math.Abs(float64(x)-1.225) <= 1e-6) || small.Adj.NNZ() != 2 {

@@ -12,8 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 const (
@@ -31,8 +29,7 @@ const (
 // with standardised columns. Propagation and means commute with the projection, so the embeddings of every coarser
 // graph can be computed from these few numbers.
 func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][]float64, error) {
-	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: slices.Concat(c.members...), Mapped: g.Mapped}
-	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
+	views, err := rival.Propagate(ctx, g, g.X, hops, slices.Concat(c.members...))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +80,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 // standardize scales each column of h to mean 0 and variance 1, and returns the factors. The factor of a constant
 // column is 0.
 func standardize(h *mat.Dense) ([]float32, error) {
-	scaling, err := graph.FitScaling(h, rival.Consecutive(h.Rows))
+	scaling, err := graph.FitScaling(h, memory.Range(0, h.Rows))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +180,7 @@ func (v *convolution) apply(x [][]float64) [][]float64 {
 // pairs returns candidate pairs by ascending cost. The candidates are the closest pairs overall and, for each
 // super-node, its pair with the nearest super-node that it may be merged with.
 func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) ([]pair, error) {
-	found, err := neighbours(ctx, points, rival.Consecutive(v.nodes()), within)
+	found, err := neighbours(ctx, points, memory.Range(0, v.nodes()), within)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/reach"
-	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -95,7 +95,7 @@ func (c *coarse) may(i, j int32, fall bool) bool {
 // Groups must not overlap. New super-nodes are ordered by their first old super-node.
 func (c *coarse) merge(groups [][]int32) (*coarse, []int32) {
 	n := c.nodes()
-	first := rival.Consecutive(n)
+	first := memory.Range(0, n)
 	for _, group := range groups {
 		least := slices.Min(group)
 		for _, i := range group {

@@ -41,12 +41,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/blocked"
 )
-
-// Methods returns the methods of the package with their default parameters.
-func Methods() []condense.Method { return []condense.Method{newDeepCGC()} }
 
 // deepCGC condenses a graph to the groups of each class in the latent space of an invertible network. The network is
 // learnt so that the groups are well separated. Source: Gao et al., DeepCGC: unveiling the deep clustering mechanism of
@@ -85,8 +80,8 @@ type deepCGC struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// newDeepCGC returns DeepCGC with the parameters of the authors' program for Cora with 70 nodes.
-func newDeepCGC() deepCGC {
+// New returns DeepCGC with the parameters of the authors' program for Cora with 70 nodes.
+func New() condense.Method {
 	return deepCGC{
 		Hops: 2, PseudoLabels: 5, Layers: 2, Hidden: 256, Epochs: 60, Rate: 5e-4, Decay: 5e-4, Warmup: 10, UpdateEvery: 1,
 		Temperature: 1, Epsilon: 0.05, Consistency: 0.1, Noise: 0.5, Separation: 0.1, Threshold: 1, Alpha: 1,
@@ -179,7 +174,7 @@ func (m deepCGC) work(ctx context.Context, task *rival.Task) (*condense.Condense
 	embeddings := l.embeddings()
 	done()
 	defer task.Clock.Step(generateStep)()
-	small := &condense.Condensed{X: embeddings, Y: l.class, Members: l.members.Of(pool.nodes, g.Nodes())}
+	small := &condense.Condensed{X: embeddings, Y: l.class, Members: l.sources(g.Nodes())}
 	if m.Threshold == 1 {
 		return small, nil
 	}
@@ -194,8 +189,7 @@ func (m deepCGC) work(ctx context.Context, task *rival.Task) (*condense.Condense
 
 // propagate returns X, ÂX, …, ÂᴷX of all nodes.
 func (m deepCGC) propagate(ctx context.Context, g *graph.Graph) (h []*mat.Dense, err error) {
-	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: m.Hops},
-		propagate.Input{Adj: g.Adj, X: g.X, Rows: memory.Range(0, g.Nodes()), Mapped: g.Mapped})
+	views, err := rival.Propagate(ctx, g, g.X, m.Hops, memory.Range(0, g.Nodes()))
 	for _, v := range views {
 		h = append(h, v.Dense())
 	}

@@ -18,7 +18,7 @@ import (
 
 // brief returns DeepCGC with a small network.
 func brief() deepCGC {
-	m := newDeepCGC()
+	m := New().(deepCGC)
 	m.Layers, m.Hidden, m.Epochs, m.Warmup = 3, 5, 6, 2
 	return m
 }

@@ -82,10 +82,10 @@ type learner struct {
 
 	all, own halves // the embeddings of all nodes and of the pool
 	network  []*mat.Dense
-	centres  halves  // W
-	groups   []int32 // of the nodes of the pool
-	members  members
-	class    []int32 // of each group
+	centres  halves        // W
+	groups   []int32       // of the nodes of the pool
+	members  *learn.Sparse // M, which averages over the pool nodes of each group
+	class    []int32       // of each group
 }
 
 // learner returns the initial state. h holds the embeddings of all nodes.
@@ -110,11 +110,8 @@ func (m deepCGC) learner(h *mat.Dense, p pool, budget []int, src rand.Source) *l
 	return l
 }
 
-// members is M, which averages over the pool nodes of each group.
-type members struct{ *learn.Sparse }
-
 // averages returns M for k groups. groups[i] is the group of pool node i.
-func averages(groups []int32, k int) members {
+func averages(groups []int32, k int) *learn.Sparse {
 	of := make([][]int32, k)
 	for i, j := range groups {
 		of[j] = append(of[j], int32(i))
@@ -125,16 +122,17 @@ func averages(groups []int32, k int) members {
 		m.Data = append(m.Data, slices.Repeat([]float32{1 / float32(len(nodes))}, len(nodes))...)
 		m.Indptr = append(m.Indptr, int64(len(m.Indices)))
 	}
-	return members{&learn.Sparse{Matrix: m}}
+	return &learn.Sparse{Matrix: m}
 }
 
-// Of returns M with the n nodes of the graph as columns, where nodes[i] is node i of the pool.
-func (m members) Of(nodes []int32, n int) *mat.CSR {
-	out := &mat.CSR{Rows: m.Matrix.Rows, Cols: n, Indptr: m.Matrix.Indptr, Data: m.Matrix.Data}
-	for j := range m.Matrix.Rows {
+// sources returns M with the n nodes of the graph as columns.
+func (l *learner) sources(n int) *mat.CSR {
+	m := l.members.Matrix
+	out := &mat.CSR{Rows: m.Rows, Cols: n, Indptr: m.Indptr, Data: m.Data}
+	for j := range m.Rows {
 		at := len(out.Indices)
-		for i := range m.Matrix.Row(j) {
-			out.Indices = append(out.Indices, nodes[i])
+		for i := range m.Row(j) {
+			out.Indices = append(out.Indices, l.nodes[i])
 		}
 		slices.Sort(out.Indices[at:]) // all weights of a row are equal
 	}
@@ -167,7 +165,7 @@ func (l *learner) cluster(ctx context.Context, src rand.Source) error {
 			l.groups[i] = int32(j)
 		}
 	}
-	l.members, l.class = members{&learn.Sparse{Matrix: found.Members}}, found.Y
+	l.members, l.class = &learn.Sparse{Matrix: found.Members}, found.Y
 	return nil
 }
 

@@ -207,7 +207,7 @@ func (m simGC) teach(ctx context.Context, s *learn.Start, train *learn.TwoLayers
 	labels := s.Graph.Labels(s.Graph.Split.Val)
 	weights := learn.NewWeights(s.X.Cols, m.TeacherHidden, len(s.Budget))
 	weights.Draw(src)
-	tape, steps, gradients := autodiff.NewTape(), adam.New(m.TeacherRate, weights.All()...), make([]*mat.Dense, 4)
+	tape, steps := autodiff.NewTape(), adam.New(m.TeacherRate, weights.All()...)
 	accuracy := -1.0
 	best = weights
 	for step := range m.TeacherEpochs {
@@ -216,10 +216,7 @@ func (m simGC) teach(ctx context.Context, s *learn.Start, train *learn.TwoLayers
 		}
 		tape.Reset()
 		theta, _, logits := train.Forward(tape, weights)
-		for i, g := range tape.Grad(tape.CrossEntropy(logits, tape.Var(train.Y)), theta...) {
-			gradients[i] = g.Value
-		}
-		steps.Step(gradients...)
+		steps.Step(learn.Values(tape.Grad(tape.CrossEntropy(logits, tape.Var(train.Y)), theta...))...)
 		if len(labels) == 0 || step%lesson != 0 && step != m.TeacherEpochs-1 {
 			continue
 		}

@@ -186,11 +186,11 @@ func weigh(shares, weights []float64, random *rand.Rand) {
 
 // members holds the memberships of n rows in k clusters. Each list has k·n numbers, those of cluster 0 first.
 type members struct {
-	n, k     int
+	n        int
 	u, power []float64 // u_ji and u_jiᵐ
 }
 
-func newMembers(n, k int) *members { return &members{n, k, make([]float64, k*n), make([]float64, k*n)} }
+func newMembers(n, k int) *members { return &members{n, make([]float64, k*n), make([]float64, k*n)} }
 
 // nearest sets u for squared distances d: u_ji = d_ji^(−1/(m−1)) / Σ_l d_li^(−1/(m−1)). With m = 1, the nearest centre
 // gets 1. Ties go to the first centre.

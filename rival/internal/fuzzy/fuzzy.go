@@ -39,9 +39,6 @@ const (
 	clusterStep   = "cluster"
 )
 
-// Methods returns the methods of the package with their default parameters.
-func Methods() []condense.Method { return []condense.Method{newGECC()} }
-
 // gecc clusters the propagated features of each class by fuzzy c-means. The centres are X′, without edges: A′ = I.
 // Nothing is trained. Source: Gong et al., Scalable graph condensation with evolving capabilities (KDD 2026).
 type gecc struct {
@@ -57,8 +54,8 @@ type gecc struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// newGECC returns gecc with the parameters of the authors' program for Cora.
-func newGECC() gecc {
+// New returns gecc with the parameters of the authors' program for Cora.
+func New() condense.Method {
 	return gecc{
 		HopWeights: []float64{-0.1, 0.9, 0.9}, Fuzziness: 1.3, Restarts: 50, Balance: 1, Memory: rival.DefaultMemory,
 	}

@@ -33,7 +33,7 @@ func by(t *testing.T, m gecc, g *graph.Graph, nodes int) *condense.Condensed {
 
 // of returns GECC with the given fuzziness and weight of balance, on the features without propagation.
 func of(fuzziness, balance float64) gecc {
-	m := newGECC()
+	m := New().(gecc)
 	m.HopWeights, m.Fuzziness, m.Balance = []float64{1}, fuzziness, balance
 	return m
 }
@@ -104,7 +104,7 @@ func TestHops(t *testing.T) {
 	b.AddEdge(0, 1)
 	b.Split.Train = []int32{0, 1}
 	g := mattest.First(b.Graph(t.Context()))
-	if x := by(t, newGECC(), g, 1).X.Row(0)[0]; math.Abs(float64(x)-0.85) > 1e-6 {
+	if x := by(t, New().(gecc), g, 1).X.Row(0)[0]; math.Abs(float64(x)-0.85) > 1e-6 {
 		t.Errorf("centre %v, want 0.85", x)
 	}
 }

@@ -26,7 +26,6 @@ import (
 //	‖∇W₁′ column k‖² = (D′ ⊙ K·D′ summed over rows)_k,  ⟨∇W₁′, ∇W₁⟩_k = (D′ ⊙ C·D summed over rows)_k.
 type convolution struct {
 	Matching
-	classes int
 	coeff   []float32
 	members [][]int32 // condensed nodes of each class
 	real    []realClass
@@ -52,7 +51,7 @@ type realClass struct {
 func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convolution, error) {
 	c := len(s.Budget)
 	o := &convolution{
-		Matching: m, classes: c, coeff: s.Coefficients(), tape: autodiff.NewTape(),
+		Matching: m, coeff: s.Coefficients(), tape: autodiff.NewTape(),
 		real: make([]realClass, c), members: make([][]int32, c), masks: make([]mat.Dense, c),
 		y: autodiff.OneHot(s.Y, c), weights: learn.NewWeights(s.X.Cols, m.Hidden, c),
 	}
@@ -98,18 +97,15 @@ func (r *realClass) gradient(t *autodiff.Tape, weights learn.Weights) {
 		copy(dst.Data, src.Value.Data)
 	}
 	r.squares = append(r.squares[:0], make([]float64, r.d.Cols)...)
-	if r.gram == nil {
-		r.S.T().Apply(&r.kd, &r.d)
-		for i := range r.kd.Rows {
-			for k, g := range r.kd.Row(i) {
-				r.squares[k] += float64(g) * float64(g)
-			}
-		}
-		return
+	factor := &r.d // ∇W₁ᵀ∇W₁ = DᵀKD
+	if r.gram != nil {
+		mat.Mul(&r.kd, r.gram, &r.d)
+	} else {
+		r.S.T().Apply(&r.kd, &r.d) // ∇W₁
+		factor = &r.kd
 	}
-	mat.Mul(&r.kd, r.gram, &r.d)
 	for i := range r.kd.Rows {
-		d := r.d.Row(i)
+		d := factor.Row(i)
 		for k, g := range r.kd.Row(i) {
 			r.squares[k] += float64(g) * float64(d[k])
 		}
@@ -249,7 +245,7 @@ func (o *convolution) train(ctx context.Context, x, a *mat.Dense, steps int) err
 		}
 		f := o.forward(x, a)
 		g := o.tape.Grad(o.tape.CrossEntropy(f.logits, o.tape.Var(o.y)), f.p...)
-		o.steps.Step(g[0].Value, g[1].Value, g[2].Value, g[3].Value)
+		o.steps.Step(learn.Values(g)...)
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func (p *plan) distance(ctx context.Context, m *factor.Symmetric, weight float64
 	vp := t.Var(p.weights)
 	q := p.balanced(vp)
 	b := t.MatMulTA(q, t.MatMul(t.Var(p.inverse), q))
-	own, directions, err := learn.SymmetricPart(between(root, b.Value)).Eigen(ctx)
+	own, directions, err := factor.SymmetricPart(between(root, b.Value)).Eigen(ctx)
 	if err != nil {
 		return 0, nil, fmt.Errorf("transport to A′ of sgdd: %w", err)
 	}

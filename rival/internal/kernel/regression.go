@@ -11,9 +11,10 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
-	"github.com/graph-condensation/cgc/internal/rival"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -55,7 +56,7 @@ func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 // features.
 func (p Parameters) side(ctx context.Context, start *learn.Start) (*side, *graph.Scaling, error) {
 	g := start.Graph
-	scaling, err := graph.FitScaling(g.X, rival.Consecutive(g.Nodes()))
+	scaling, err := graph.FitScaling(g.X, memory.Range(0, g.Nodes()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,7 +167,7 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	t.Reset()
 	x := t.Var(r.x)
 	cross, own := r.kernel(x)
-	regression := kernelridge.Regression{Kernel: learn.SymmetricPart(own.Value), Y: r.labels}
+	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(own.Value), Y: r.labels}
 	alpha, err := regression.Solve(ctx, r.Ridge)
 	if err != nil {
 		return 0, nil, nil, fmt.Errorf("the kernel of the condensed nodes: %w", err)

@@ -7,8 +7,8 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
-	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -56,7 +56,7 @@ type side struct {
 // of returns the side of nodes with features x and adjacency matrix a. After the second propagation, the diagonal of Σ
 // needs the products of all pairs of neighbours of a node, which takes deg²·d operations.
 func (s structure) of(ctx context.Context, x *mat.Dense, a *mat.CSR) (*side, error) {
-	nodes := rival.Consecutive(a.Rows)
+	nodes := memory.Range(0, a.Rows)
 	_, place := learn.Near(a, nodes)
 	m := learn.Between(s.operator(a), nodes, place)
 	side := &side{features: new(mat.Dense), gather: &learn.Sparse{Matrix: m}}

@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/reach"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -103,7 +104,7 @@ func (s *Start) LabelMixtures(ctx context.Context, hops int, nodes []int32) (*ma
 			y.Row(int(v))[c] = 1
 		}
 	}
-	views, err := s.propagated(ctx, y, hops, nodes)
+	views, err := rival.Propagate(ctx, s.Graph, y, hops, nodes)
 	if err != nil {
 		return nil, err
 	}

@@ -34,8 +34,7 @@ func (r *Regression) Step(x, y *mat.Dense) {
 	t := r.tape
 	t.Reset()
 	w, b := t.Var(r.W), t.Var(r.B)
-	g := t.Grad(t.CrossEntropy(t.AddRow(t.MatMul(t.Var(x), w), b), t.Var(y)), w, b)
-	r.steps.Step(g[0].Value, g[1].Value)
+	r.steps.Step(Values(t.Grad(t.CrossEntropy(t.AddRow(t.MatMul(t.Var(x), w), b), t.Var(y)), w, b))...)
 }
 
 // DrawLayer draws the weights and the bias of a layer uniformly from ±1/√(number of inputs).

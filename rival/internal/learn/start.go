@@ -20,8 +20,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
-	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Start is the initial state of learning.
@@ -99,7 +97,7 @@ func Source(seed uint64, epoch int) rand.Source { return rand.NewPCG(seed, uint6
 // Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾, H⁽ᵏ⁾ = ÂᵏX, divided by Unit, at the given nodes: K+1 matrices with a row for each
 // node.
 func (s *Start) Embeddings(ctx context.Context, hops int, nodes []int32) ([]*mat.Dense, error) {
-	views, err := s.propagated(ctx, s.Graph.X, hops, nodes)
+	views, err := rival.Propagate(ctx, s.Graph, s.Graph.X, hops, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +107,6 @@ func (s *Start) Embeddings(ctx context.Context, hops int, nodes []int32) ([]*mat
 		kernel.Scale(all[k].Data, 1/s.Unit, all[k].Data)
 	}
 	return all, nil
-}
-
-// propagated returns the rows of X … ÂᴷX at the given nodes.
-func (s *Start) propagated(ctx context.Context, x mat.Matrix, hops int, nodes []int32) ([]mat.View, error) {
-	in := propagate.Input{Adj: s.Graph.Adj, X: x, Rows: nodes, Mapped: s.Graph.Mapped}
-	return propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
 }
 
 // Labelled returns the training nodes class by class, and the index at which each class starts.

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -23,6 +22,14 @@ func Put(t *autodiff.Tape, parameters []*mat.Dense) (vars []*autodiff.Var) {
 	return vars
 }
 
+// Values returns the values of variables.
+func Values(vars []*autodiff.Var) (values []*mat.Dense) {
+	for _, v := range vars {
+		values = append(values, v.Value)
+	}
+	return values
+}
+
 // Gradients returns the value of a loss, and its gradients with respect to X′ and A′. The gradient of a nil variable is
 // nil.
 func Gradients(loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {
@@ -41,17 +48,6 @@ func Gradients(loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {
 func Along(v *autodiff.Var, g *mat.Dense) *autodiff.Var {
 	t := v.Tape()
 	return t.Sum(t.Mul(v, t.Var(g)))
-}
-
-// SymmetricPart returns (m + mᵀ)/2 in float64.
-func SymmetricPart(m *mat.Dense) *factor.Symmetric {
-	s := factor.NewSymmetric(m.Rows)
-	for i := range m.Rows {
-		for j, v := range m.Row(i) {
-			s.Row(i)[j] = (float64(v) + float64(m.Row(j)[i])) / 2
-		}
-	}
-	return s
 }
 
 // Filled returns a matrix in which all entries are value.

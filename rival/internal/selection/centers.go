@@ -49,11 +49,8 @@ type centers struct {
 	Memory rival.Memory `json:"memory"`
 }
 
-// newHerding returns herding on embeddings of two hops.
-func newHerding() centers { return centers{herding, 2, rival.DefaultMemory} }
-
-// newKCenter returns k-center on embeddings of two hops.
-func newKCenter() centers { return centers{kCenter, 2, rival.DefaultMemory} }
+// newCenters returns herding or k-center on embeddings of two hops.
+func newCenters(name string) centers { return centers{name, 2, rival.DefaultMemory} }
 
 // KCenter condenses g by k-center, within a memory limit.
 func KCenter(ctx context.Context, g *graph.Graph, nodes int, memory rival.Memory) (*condense.Condensed, error) {

@@ -17,7 +17,7 @@ import (
 
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method {
-	return []condense.Method{random{}, newHerding(), newKCenter()}
+	return []condense.Method{random{}, newCenters(herding), newCenters(kCenter)}
 }
 
 // propagateStep and selectStep are the names of the steps in Seconds.

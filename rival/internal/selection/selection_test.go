@@ -29,12 +29,12 @@ func TestChoices(t *testing.T) {
 		nodes  int
 		want   []int32
 	}{
-		{newHerding(), 1, []int32{3}},       // |4−3| is the smallest distance
-		{newHerding(), 2, []int32{2, 3}},    // 2·4 − 3 = 5: 2 is closer than 14, and 3 is already chosen
-		{newHerding(), 3, []int32{1, 2, 3}}, // 3·4 − 3 − 2 = 7: 1 is at distance 6, 14 at distance 7
-		{newKCenter(), 1, []int32{3}},       // closest to the mean
-		{newKCenter(), 2, []int32{3, 4}},    // 14 is at distance 11
-		{newKCenter(), 3, []int32{0, 3, 4}}, // 0 is at distance 3
+		{newCenters(herding), 1, []int32{3}},       // |4−3| is the smallest distance
+		{newCenters(herding), 2, []int32{2, 3}},    // 2·4 − 3 = 5: 2 is closer than 14, and 3 is already chosen
+		{newCenters(herding), 3, []int32{1, 2, 3}}, // 3·4 − 3 − 2 = 7: 1 is at distance 6, 14 at distance 7
+		{newCenters(kCenter), 1, []int32{3}},       // closest to the mean
+		{newCenters(kCenter), 2, []int32{3, 4}},    // 14 is at distance 11
+		{newCenters(kCenter), 3, []int32{0, 3, 4}}, // 0 is at distance 3
 	} {
 		small := mattest.Must(c.method.Condense(t.Context(), line(t, places...), c.nodes, 0))
 		if !slices.Equal(small.Members.Indices, c.want) {
@@ -45,7 +45,7 @@ func TestChoices(t *testing.T) {
 
 // TestEqualRows checks that each of several equal rows is chosen at most once.
 func TestEqualRows(t *testing.T) {
-	for _, m := range []condense.Method{newHerding(), newKCenter()} {
+	for _, m := range []condense.Method{newCenters(herding), newCenters(kCenter)} {
 		small := mattest.Must(m.Condense(t.Context(), line(t, 5, 5, 5, 5), 3, 0))
 		if nodes := small.Members.Indices; len(slices.Compact(slices.Clone(nodes))) != 3 {
 			t.Errorf("%s chooses %v, want 3 nodes", m.Name(), nodes)

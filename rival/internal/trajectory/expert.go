@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/kernel"
-	"github.com/graph-condensation/cgc/internal/rival"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -70,7 +70,7 @@ func (p *pupil) gradient(t *autodiff.Tape, w learn.Weights, n int) []*autodiff.V
 	t.Reset()
 	theta, _, logits := p.Forward(t, w)
 	y := &mat.Dense{Rows: n, Cols: p.Y.Cols, Data: p.Y.Data[:n*p.Y.Cols]}
-	return t.Grad(t.CrossEntropy(t.Rows(logits, rival.Consecutive(n)), t.Var(y)), theta...)
+	return t.Grad(t.CrossEntropy(t.Rows(logits, memory.Range(0, n)), t.Var(y)), theta...)
 }
 
 // expertStream + i is the random stream of expert i. Stream e belongs to epoch e.

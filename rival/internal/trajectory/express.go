@@ -9,7 +9,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
 // express computes A′ from X′. B holds the weights that best express each node as a combination of all nodes:
@@ -32,7 +31,7 @@ type express struct {
 func (e *express) forward(ctx context.Context, x, p, q *mat.Dense) (*mat.Dense, error) {
 	n := x.Rows
 	mat.MulTB(&e.k, x, x)
-	system, right := learn.SymmetricPart(&e.k), memory.Make[float64](n*n)
+	system, right := factor.SymmetricPart(&e.k), memory.Make[float64](n*n)
 	for i := range n {
 		for j, k := range system.Row(i) {
 			right[i*n+j] = k + e.alpha*float64(p.Row(i)[j]) + e.beta*float64(q.Row(i)[j])

@@ -8,7 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/rival"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -32,7 +32,7 @@ func TestExpertIsAutodiff(t *testing.T) {
 		if p.ReLU {
 			hidden = tape.MatMul(tape.Var(p.P.Matrix.Dense()), tape.ReLU(hidden))
 		}
-		logits := tape.Rows(tape.AddRow(tape.MatMul(hidden, theta[2]), theta[3]), rival.Consecutive(seen))
+		logits := tape.Rows(tape.AddRow(tape.MatMul(hidden, theta[2]), theta[3]), memory.Range(0, seen))
 		targets := tape.Var(&mat.Dense{Rows: seen, Cols: 3, Data: p.Y.Data[:3*seen]})
 		for i, g := range tape.Grad(tape.CrossEntropy(logits, targets), theta...) {
 			learntest.Close(t, "gradient of an expert", got[i].Value, g.Value, 1e-5)

@@ -50,15 +50,10 @@ func (s *state) set(from *state) {
 	}
 }
 
-// stateBytes returns the size of one state.
-func stateBytes(nodes, hidden, classes int) float64 {
-	return 4 * (float64(nodes)*float64(hidden) + float64(hidden)*float64(classes) + float64(classes))
-}
-
 // stretchFor returns the smallest stretch whose states fit into the given bytes, and their size. If none fits, it
 // returns ⌈√steps⌉, which needs the least memory.
 func stretchFor(steps, nodes, hidden, classes int, bytes float64) (stretch int, need float64) {
-	one := stateBytes(nodes, hidden, classes)
+	one := 4 * (float64(nodes)*float64(hidden) + float64(hidden)*float64(classes) + float64(classes))
 	least := int(math.Ceil(math.Sqrt(float64(steps))))
 	for stretch = 1; ; stretch++ {
 		need = one * float64((steps+stretch-1)/stretch+stretch)
