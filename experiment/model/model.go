@@ -179,11 +179,11 @@ func read(f *safetensors.File) (*Model, error) {
 	}
 	for i, shape := range kind.Shapes(d.Features, d.Hidden, d.Classes) {
 		s := storedOf(kind, i)
-		info, _ := f.Find(s.name)
+		info, _ := f.Find(string(s))
 		if want := s.shape(shape); !slices.Equal(info.Shape, want) {
-			return nil, fmt.Errorf("tensor %q has the shape %v, must have %v", s.name, info.Shape, want)
+			return nil, fmt.Errorf("tensor %q has the shape %v, must have %v", s, info.Shape, want)
 		}
-		data, err := safetensors.Slice[float32](f, s.name)
+		data, err := safetensors.Slice[float32](f, string(s))
 		if err != nil {
 			return nil, err
 		}
