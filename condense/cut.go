@@ -86,7 +86,6 @@ func (c *Condensed) mass(i int32) float64 {
 func (c *Condensed) united(parts [][]int32) (*Condensed, error) {
 	u := *c
 	u.X, u.Y, u.Adj = mat.NewDense(len(parts), c.X.Cols), make([]int32, len(parts)), nil
-	u.Budget = make([]int, c.Classes)
 	if c.Soft != nil {
 		u.Soft = mat.NewDense(len(parts), c.Classes)
 	}
@@ -97,7 +96,6 @@ func (c *Condensed) united(parts [][]int32) (*Condensed, error) {
 	partOf := make([]int, len(c.Y))
 	for j, part := range parts {
 		u.Y[j] = c.Y[part[0]]
-		u.Budget[u.Y[j]]++
 		total := 0.0
 		weights := make([]float64, len(part))
 		for k, i := range part {
@@ -115,6 +113,7 @@ func (c *Condensed) united(parts [][]int32) (*Condensed, error) {
 			c.uniteMembers(&u, part, weights)
 		}
 	}
+	u.Budget = CountBudget(u.Y, c.Classes)
 	account := map[string]json.RawMessage{}
 	if len(c.Account) > 0 {
 		if err := json.Unmarshal(c.Account, &account); err != nil {

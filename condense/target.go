@@ -33,7 +33,7 @@ func (c *Condensed) TakeSource(g *graph.Graph) error {
 func (c *Condensed) SetSource(d graph.Digest, g *graph.Graph) {
 	c.Source = &Source{Digest: d}
 	members := c.sourceNodes()
-	c.Source.Unlabelled = len(members) - common(members, g.Split.Train)
+	c.Source.Unlabelled = len(members) - count(g.Split.Train, among(members))
 	c.ClassNames, c.FeatureNames, c.MemberIDs = g.ClassNames, g.FeatureNames, nil
 	if g.IDs == nil || c.Members == nil {
 		return
@@ -52,20 +52,22 @@ func (c *Condensed) sourceNodes() []int32 {
 	return slices.Compact(slices.Sorted(slices.Values(c.Members.Indices)))
 }
 
-// common returns the number of elements that two ascending lists without repeats share.
-func common(a, b []int32) int {
-	count := 0
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] < b[0]:
-			a = a[1:]
-		case a[0] > b[0]:
-			b = b[1:]
-		default:
-			count, a, b = count+1, a[1:], b[1:]
+// among reports whether a node is in an ascending list.
+func among(list []int32) func(v int32) bool {
+	return func(v int32) bool {
+		_, is := slices.BinarySearch(list, v)
+		return is
+	}
+}
+
+// count returns how many of the nodes are.
+func count(nodes []int32, is func(v int32) bool) (n int) {
+	for _, v := range nodes {
+		if is(v) {
+			n++
 		}
 	}
-	return count
+	return n
 }
 
 // Target compares the graph that models are tested on with the original graph of a condensed graph.
@@ -163,28 +165,22 @@ func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 // compared by name if both graphs have names. Otherwise they are compared by number, if both graphs have equally many
 // nodes.
 func (t *Target) countMembers(c *Condensed, g *graph.Graph) (train int) {
-	if c.MemberIDs != nil && g.IDs != nil {
+	var is func(v int32) bool // whether a node of g is a source node
+	switch {
+	case c.MemberIDs != nil && g.IDs != nil:
 		names := make(map[string]bool, len(c.MemberIDs))
 		for _, id := range c.MemberIDs {
 			names[id] = true
 		}
-		count := func(nodes []int32) (n int) {
-			for _, v := range nodes {
-				if names[g.IDs[v]] {
-					n++
-				}
-			}
-			return n
-		}
-		t.SourceNodes, t.InTest = len(names), count(g.Split.Test)
-		return count(g.Split.Train)
-	}
-	if c.GraphNodes != g.Nodes() {
+		t.SourceNodes, is = len(names), func(v int32) bool { return names[g.IDs[v]] }
+	case c.GraphNodes == g.Nodes():
+		members := c.sourceNodes()
+		t.SourceNodes, is = len(members), among(members)
+	default:
 		return 0
 	}
-	members := c.sourceNodes()
-	t.SourceNodes, t.InTest = len(members), common(members, g.Split.Test)
-	return common(members, g.Split.Train)
+	t.InTest = count(g.Split.Test, is)
+	return count(g.Split.Train, is)
 }
 
 // Err returns a *TargetError if the graph or its split differs from the original, else nil.
