@@ -55,7 +55,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	}
 	_, d := in.X.Dims()
 	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 {
-		return e.still(ctx, p, in)
+		return still(ctx, p, in)
 	}
 	r, err := e.compute(ctx, p, in, false)
 	if err != nil {
@@ -171,15 +171,13 @@ func (e Engine) check(p propagate.Propagation, in propagate.Input) error {
 const large = 16 << 20
 
 // still returns embeddings without propagation, if there are no hops, rows or columns.
-func (e Engine) still(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
-	_, d := in.X.Dims()
-	views := make([]mat.View, p.Hops+1)
-	for l := range views {
-		views[l] = mat.NewDense(len(in.Rows), d).View()
-	}
-	views, err := first(views, in)
+func still(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
+	views, err := first(make([]mat.View, p.Hops+1), in)
 	if err != nil {
 		return nil, err
+	}
+	for l := range views { // each H⁽ˡ⁾ equals these rows of X
+		views[l] = views[0]
 	}
 	return views, ctx.Err()
 }
