@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/augment"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -21,13 +22,8 @@ type pool struct {
 // gather returns the pool of H⁽ᴷ⁾ of the training nodes and the picked shallower embeddings.
 func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pick, train []int32) pool {
 	last := len(h) - 1
-	n := len(y)
 	p := pool{
-		rows: h[last].Rows(), y: y, confidence: confidence[last],
-		nodes: train, source: make([]int32, n, n+len(picks)),
-	}
-	for i := range p.source {
-		p.source[i] = int32(i)
+		rows: h[last].Rows(), y: y, confidence: confidence[last], nodes: train, source: memory.Range(0, len(y)),
 	}
 	if len(picks) == 0 {
 		return p

@@ -27,6 +27,7 @@ import (
 
 	_ "github.com/graph-condensation/cgc" // registers the paper's methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -360,7 +361,9 @@ func (p *prepared) choose(ctx context.Context, m Method, account *Account) (labe
 		}
 		rows, y := p.among(g.Split.Val)
 		for i, said := range []*mat.Dense{p.q, smooth} {
-			account.Validation[i] = accuracy(said, y, rows)
+			if len(rows) > 0 {
+				account.Validation[i] = gnn.Accuracy(said.Select(rows).Dense(), y)
+			}
 		}
 		all = account.Validation[1] > account.Validation[0]
 	}

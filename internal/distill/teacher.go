@@ -171,17 +171,6 @@ func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32,
 	return labels, nil
 }
 
-// accuracy returns the percentage of the given rows of q whose most likely class is the one in y; 0 without rows.
-func accuracy(q *mat.Dense, y, rows []int32) float64 {
-	right := 0
-	for i, row := range rows {
-		if kernel.ArgMax(q.Row(int(row))) == int(y[i]) {
-			right++
-		}
-	}
-	return 100 * float64(right) / float64(max(1, len(rows)))
-}
-
 // normalise divides each row of q by its sum.
 func normalise(q *mat.Dense) {
 	for i := range q.Rows {

@@ -224,7 +224,8 @@ func (j *Judge) fit(
 	if err := operator.Apply(ctx, &other, asked.T()); err != nil {
 		return best, err
 	}
-	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(&own), Y: small.Soft} // Â′ is symmetric up to rounding
+	// The kernel is symmetric up to rounding.
+	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(&own), Y: small.Soft}
 	if small.Soft == nil {
 		regression.Y = autodiff.OneHot(small.Y, small.Classes)
 	}

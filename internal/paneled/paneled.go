@@ -4,6 +4,7 @@ package paneled
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -67,8 +68,8 @@ func OfHalves(rows, cols, width int, s mat.Storage, panels [][]uint16) (*Matrix,
 }
 
 func (p *Matrix) checkShape() error {
-	if err := check(p.storage); err != nil {
-		return err
+	if !slices.Contains(mat.Storages(), p.storage) {
+		return fmt.Errorf("storage %q, must be one of %q", string(p.storage), mat.Storages())
 	}
 	if p.rows < 0 || p.cols < 1 || p.width < 1 || p.width > p.cols {
 		return fmt.Errorf("%d×%d in panels of %d columns, must be at least 1 column and panels of 1 to %d",
@@ -158,18 +159,21 @@ func (p *Matrix) read(dst *mat.Dense, rows []int32, lo, hi int) {
 			}
 			at := int(rows[r])*columns + from - k*p.width
 			length := (run-1)*columns + to - from
-			p.copy(dst.Data[r*dst.Cols+from-lo:][:length], k, at)
+			p.widen(dst.Data[r*dst.Cols+from-lo:][:length], k, at)
 			r += run
 		}
 	}
 }
 
-// copy sets dst to the values of panel k from index at on.
-func (p *Matrix) copy(dst []float32, k, at int) {
-	if p.storage == mat.F32 {
+// widen sets dst to the values of panel k from index at on.
+func (p *Matrix) widen(dst []float32, k, at int) {
+	switch p.storage {
+	case mat.F32:
 		copy(dst, p.floats[k][at:])
-	} else {
-		widen(p.storage, dst, p.halves[k][at:][:len(dst)])
+	case mat.F16:
+		kernel.WidenFloat16(dst, p.halves[k][at:][:len(dst)])
+	default:
+		kernel.WidenBFloat16(dst, p.halves[k][at:][:len(dst)])
 	}
 }
 
@@ -256,14 +260,6 @@ func announce(x mat.Matrix, floats func([]float32) func(), halves func([]uint16)
 	}
 }
 
-// check returns an error unless s is one of Storages.
-func check(s mat.Storage) error {
-	if s != mat.F32 && s != mat.F16 && s != mat.BF16 {
-		return fmt.Errorf("storage %q, must be one of %q", string(s), mat.Storages())
-	}
-	return nil
-}
-
 // round sets dst to x in the format s, mat.F16 or mat.BF16, rounded to nearest, ties to even. It returns the index of
 // the first value of x that is NaN or exceeds the largest magnitude of s, and −1 if there is none. len(dst) is len(x).
 func round(s mat.Storage, dst []uint16, x []float32) (wrong int) {
@@ -280,13 +276,4 @@ func round(s mat.Storage, dst []uint16, x []float32) (wrong int) {
 		kernel.NarrowBFloat16(dst, x)
 	}
 	return -1
-}
-
-// widen converts src from the format s to float32.
-func widen(s mat.Storage, dst []float32, src []uint16) {
-	if s == mat.F16 {
-		kernel.WidenFloat16(dst, src)
-	} else {
-		kernel.WidenBFloat16(dst, src)
-	}
 }
