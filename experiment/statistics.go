@@ -26,9 +26,12 @@ type Estimate struct {
 }
 
 // EstimateOf returns the Estimate of values, one for each seed.
-func EstimateOf(values []float64) Estimate {
-	mean, std := meanStd(values)
-	return Estimate{mean, std, interval(std, len(values))}
+func EstimateOf(values []float64) (e Estimate) {
+	e.Mean, e.Std = meanStd(values)
+	if n := float64(len(values)); n > 1 {
+		e.CI95 = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * e.Std / math.Sqrt(n)
+	}
+	return e
 }
 
 // meanStd returns the mean and the standard deviation of values; see Estimate.
@@ -37,14 +40,6 @@ func meanStd(values []float64) (mean, std float64) {
 		return stat.Mean(values, nil), 0
 	}
 	return stat.MeanStdDev(values, nil)
-}
-
-// interval returns half the width of the 95% confidence interval of the mean of n numbers with standard deviation std.
-func interval(std float64, n int) float64 {
-	if n < 2 {
-		return 0
-	}
-	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * std / math.Sqrt(float64(n))
 }
 
 // Summary is the outcome of one arm at one size, for one model on one graph. The unit is the condensation seed: the

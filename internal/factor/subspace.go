@@ -119,11 +119,14 @@ func Orthonormal(ctx context.Context, v *mat.Dense) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn, err := inverseFactor(ctx, g)
-	if err != nil {
-		return nil, err
+	factor, err := g.Cholesky(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	if turn == nil { // some columns are linearly dependent, or nearly so
+	var turn *mat.Dense
+	if err == nil && factor.leastPivot() >= independent {
+		turn = Rounded(factor.inverse(), g.N)
+	} else { // some columns are linearly dependent, or nearly so
 		values, vectors, err := g.EigenColumns(ctx)
 		if err != nil {
 			return nil, err
@@ -138,19 +141,6 @@ func Orthonormal(ctx context.Context, v *mat.Dense) (*mat.Dense, error) {
 	var q mat.Dense
 	mat.Mul(&q, v, turn)
 	return &q, nil
-}
-
-// inverseFactor returns U⁻¹ of the Cholesky factorisation g = UᵀU for g with ones on the diagonal. It returns nil if a
-// pivot is below independent. The only error is ctx.Err().
-func inverseFactor(ctx context.Context, g *Symmetric) (*mat.Dense, error) {
-	factor, err := g.Cholesky(ctx)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil || factor.leastPivot() < independent {
-		return nil, nil
-	}
-	return Rounded(factor.inverse(), g.N), nil
 }
 
 // scaleColumns gives each column of v that is not zero the norm 1.

@@ -184,11 +184,7 @@ func (d Descent) learn(
 ) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: d.Epochs, Choice: d.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
-		r, err := begin(ctx, start, rand.New(rand.NewPCG(seed, beginStream)))
-		if err != nil {
-			return nil, err
-		}
-		return r, nil
+		return begin(ctx, start, rand.New(rand.NewPCG(seed, beginStream)))
 	})
 }
 
