@@ -26,7 +26,7 @@ func (t *trial) seed() error {
 	if err != nil {
 		return err
 	}
-	again, err := t.bytesOf(t.method, t.g, t.nodes, 1)
+	again, err := t.bytesOf(t.method, t.g, t.nodes)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (t *trial) threads() error {
 		var first string
 		for _, n := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(n)
-			file, err := t.bytesOf(t.method, g, 40, 1)
+			file, err := t.bytesOf(t.method, g, 40)
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func (t *trial) validationLabels() error {
 
 // relabelled shuffles the labels of a part, moves each to the next class, and gives all nodes class 0.
 func (t *trial) relabelled(part string, of func(graph.Split) []int32) error {
-	want, err := t.bytesOf(t.method, t.g, t.nodes, 1)
+	want, err := t.bytesOf(t.method, t.g, t.nodes)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (t *trial) relabelled(part string, of func(graph.Split) []int32) error {
 		for i, v := range of(t.g.Split) {
 			other.Y[v] = y[i]
 		}
-		got, err := t.bytesOf(t.method, other, t.nodes, 1)
+		got, err := t.bytesOf(t.method, other, t.nodes)
 		if err != nil {
 			return err
 		}
@@ -201,11 +201,11 @@ func (t *trial) inductive() error {
 			clear(other.X.(*mat.Dense).Row(int(v)))
 		}
 	}
-	want, err := t.bytesOf(m, t.g, t.nodes, 1)
+	want, err := t.bytesOf(m, t.g, t.nodes)
 	if err != nil {
 		return err
 	}
-	got, err := t.bytesOf(m, other, t.nodes, 1)
+	got, err := t.bytesOf(m, other, t.nodes)
 	if err == nil && got != want {
 		err = errors.New("features of nodes that do not train change the condensed graph")
 	}
