@@ -39,8 +39,7 @@ func aggregate(t *testing.T, m partition.Partitioner, temperature float64, budge
 	confidence []float32) *partition.Aggregation {
 	t.Helper()
 	plan := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: temperature}
-	a := mattest.Must(plan.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2)))
-	return a
+	return mattest.Must(plan.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2)))
 }
 
 // Aggregate agrees with its definition, computed with plain loops.

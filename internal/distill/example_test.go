@@ -27,8 +27,7 @@ func cliques() *graph.Graph {
 			}
 		}
 	}
-	g := mattest.First(b.Graph(context.Background()))
-	return g
+	return mattest.First(b.Graph(context.Background()))
 }
 
 func ExampleMethod() {

@@ -1,13 +1,13 @@
 package distribution
 
 import (
-	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"

@@ -27,8 +27,7 @@ func line(t *testing.T, zeros int, places ...float32) *graph.Graph {
 // by condenses g with m.
 func by(t *testing.T, m gecc, g *graph.Graph, nodes int) *condense.Condensed {
 	t.Helper()
-	small := mattest.Must(m.Condense(t.Context(), g, nodes, 1))
-	return small
+	return mattest.Must(m.Condense(t.Context(), g, nodes, 1))
 }
 
 // of returns GECC with the given fuzziness and weight of balance, on the features without propagation.

@@ -1,7 +1,6 @@
 package gradient
 
 import (
-	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"

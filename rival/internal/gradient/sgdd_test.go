@@ -90,8 +90,7 @@ func TestGraphonDifferences(t *testing.T) {
 // smallPlan returns a plan from a sample of twelve nodes to the given number of nodes.
 func smallPlan(t *testing.T, nodes int) *plan {
 	t.Helper()
-	p := mattest.Must(newPlan(t.Context(), learntest.Graph(t, false), 12, nodes, rand.NewPCG(25, 26)))
-	return p
+	return mattest.Must(newPlan(t.Context(), learntest.Graph(t, false), 12, nodes, rand.NewPCG(25, 26)))
 }
 
 // structuralOf returns the terms for nodes of two classes.

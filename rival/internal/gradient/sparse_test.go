@@ -1,12 +1,12 @@
 package gradient
 
 import (
-	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -101,8 +101,7 @@ func TestWindow(t *testing.T) {
 	m.FeatureRate, m.StructureEpochs, m.FeatureEpochs = 0.02, 0, 0
 	g := learntest.Graph(t, false)
 	learner := func() *sparseLearner {
-		l := mattest.Must(m.begin(t.Context(), learntest.BeginOn(t, g), 1))
-		return l
+		return mattest.Must(m.begin(t.Context(), learntest.BeginOn(t, g), 1))
 	}
 	l := learner()
 	var losses []float64

@@ -1,11 +1,11 @@
 package kernel
 
 import (
-	"github.com/graph-condensation/cgc/internal/mattest"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
@@ -38,8 +38,7 @@ func planted(t *testing.T) *graph.Graph {
 			b.Split.Val = append(b.Split.Val, int32(v))
 		}
 	}
-	g := mattest.First(b.Graph(t.Context()))
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestPlanted checks that a GCN trained on two condensed nodes per class separates two cliques although the features of

@@ -25,8 +25,7 @@ func weighted(t *testing.T) *graph.Graph {
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 5}} {
 		b.AddWeightedEdge(e[0], e[1], 0.5+random.Float32())
 	}
-	g := mattest.First(b.Graph(t.Context()))
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // TestBothSidesAgree checks that both kernels are equal if the condensed graph is the graph itself. One kernel uses
@@ -137,8 +136,7 @@ func network(g *graph.Graph, m *mat.Dense, s structure, units int, random *rand.
 func begin(t *testing.T, g *graph.Graph, degree float64) *regression {
 	t.Helper()
 	start := mattest.Must(learn.Begin(t.Context(), g, 4, 1))
-	r := mattest.Must(defaults().regression(t.Context(), start, degree, rand.New(rand.NewPCG(2, 2))))
-	return r
+	return mattest.Must(defaults().regression(t.Context(), start, degree, rand.New(rand.NewPCG(2, 2))))
 }
 
 // TestGradient compares the gradients of the loss with central differences. It covers X′ and Y′, with and without

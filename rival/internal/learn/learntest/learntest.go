@@ -42,8 +42,7 @@ func Graph(t *testing.T, sparse bool) *graph.Graph {
 	if sparse {
 		b.X = x.Sparse()
 	}
-	g := mattest.First(b.Graph(t.Context()))
-	return g
+	return mattest.First(b.Graph(t.Context()))
 }
 
 // Begin returns a Start with 9 condensed nodes for a Graph with dense features.
@@ -52,8 +51,7 @@ func Begin(t *testing.T) *learn.Start { return BeginOn(t, Graph(t, false)) }
 // BeginOn returns a Start with 9 condensed nodes for g.
 func BeginOn(t *testing.T, g *graph.Graph) *learn.Start {
 	t.Helper()
-	s := mattest.Must(learn.Begin(t.Context(), g, 9, 1))
-	return s
+	return mattest.Must(learn.Begin(t.Context(), g, 9, 1))
 }
 
 // Written returns an operator of g as a dense matrix.
@@ -191,10 +189,6 @@ func Differences(
 	for i := range a.Rows {
 		for j := range i {
 			got.Row(i)[j] = da.Row(i)[j] + da.Row(j)[i]
-		}
-	}
-	for i := range a.Rows {
-		for j := range i {
 			want.Row(i)[j] = slope(a.Row(i)[j], func(w float32) { a.Row(i)[j], a.Row(j)[i] = w, w })
 		}
 	}
