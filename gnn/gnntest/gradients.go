@@ -36,39 +36,32 @@ func gradients(t *testing.T, m gnn.Model) {
 		}
 		twice := func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) { return slope(tape, once, p) }
 		for name, f := range map[string]function{"the loss": once, "the gradient": twice} {
-			wrong, last := map[string]int{}, map[string]string{}
+			wrong, last := map[int]int{}, map[int]string{}
 			for seed := range uint64(points) {
 				p := at(m, 100+seed)
-				for k, operand := range p.operands() {
+				for k := range p.operands() {
 					if why := p.disagreement(f, k, seed); why != "" {
-						wrong[operand]++
-						last[operand] = why
+						wrong[k]++
+						last[k] = why
 					}
 				}
 			}
-			for operand, count := range wrong {
+			for k, count := range wrong {
+				operand := fmt.Sprintf("parameter %d", k-2)
+				if k < 2 {
+					operand = []string{"X", "A"}[k]
+				}
 				if 2*count >= points {
 					t.Errorf("constant A %v: derivative of %s in %s is wrong at %d of %d points: %s",
-						constant, name, operand, count, points, last[operand])
+						constant, name, operand, count, points, last[k])
 				}
 			}
 		}
 	}
 }
 
-// operands names the matrices that the loss depends on: X, A and the parameters.
-func (p point) operands() []string {
-	names := []string{"X", "A"}
-	for k := range p.parameters {
-		names = append(names, fmt.Sprintf("parameter %d", k))
-	}
-	return names
-}
-
-// operand returns the matrix of operand k, in the order of operands.
-func (p point) operand(k int) *mat.Dense {
-	return append([]*mat.Dense{p.x, p.a}, p.parameters...)[k]
-}
+// operands returns the matrices that the loss depends on: X, A and the parameters.
+func (p point) operands() []*mat.Dense { return append([]*mat.Dense{p.x, p.a}, p.parameters...) }
 
 // loss returns the cross entropy at p, and the variables of its operands. If constant is set, the graph is the constant
 // p.rounded(), and the loss does not depend on p.a.
@@ -129,7 +122,7 @@ func (p point) disagreement(f function, k int, seed uint64) string {
 		value := func(by float32) float64 {
 			q := p.copy()
 			for i, v := range unit.Data {
-				q.operand(k).Data[i] += by * v
+				q.operands()[k].Data[i] += by * v
 			}
 			tape := autodiff.NewTape()
 			y, _ := f(tape, q)

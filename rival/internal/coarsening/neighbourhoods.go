@@ -126,9 +126,8 @@ func (c *coarse) cost(rows [][]float64, degree []float64, set []int32, inside []
 
 // candidate is a set of super-nodes that may be merged.
 type candidate struct {
-	set    []int32 // the centre first
-	cost   float64
-	centre int32
+	set  []int32 // the centre first
+	cost float64
 }
 
 // queue is a heap of candidates, ordered by cost and then by centre.
@@ -152,7 +151,7 @@ func (q *queue) Pop() any {
 
 // Less reports whether candidate a comes before candidate b.
 func (q queue) Less(a, b int) bool {
-	return cmp.Or(cmp.Compare(q[a].cost, q[b].cost), cmp.Compare(q[a].centre, q[b].centre)) < 0
+	return cmp.Or(cmp.Compare(q[a].cost, q[b].cost), cmp.Compare(q[a].set[0], q[b].set[0])) < 0
 }
 
 // allowed returns the members of a set that may be merged: unlabelled super-nodes, and the first 1 + fall super-nodes
@@ -199,7 +198,7 @@ func (c *coarse) level(ctx context.Context, rows [][]float64, classes, nodes int
 		if set = c.allowed(set, classes, fall); len(set) < 2 {
 			return false
 		}
-		q = append(q, candidate{set, c.cost(rows, degree, set, inside), set[0]})
+		q = append(q, candidate{set, c.cost(rows, degree, set, inside)})
 		return true
 	}
 	for i := range n {
