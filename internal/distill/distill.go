@@ -302,10 +302,7 @@ func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*c
 		return nil, err
 	}
 	rows, y := p.classes(labels, all)
-	account.Classes = make([]int, p.Graph.Classes)
-	for _, c := range y {
-		account.Classes[c]++
-	}
+	account.Classes = condense.CountBudget(y, p.Graph.Classes)
 	if m.Sample > 0 {
 		rows, y = sample(rows, y, task.Budget, m.Sample)
 	}
@@ -445,10 +442,7 @@ func (p *prepared) classes(labels *mat.Dense, all bool) (rows, y []int32) {
 // sample returns evenly spaced rows of each class, and their classes: perNode rows for each condensed node in its
 // budget, or all rows if the class has fewer.
 func sample(rows, y []int32, budget []int, perNode int) (some, classes []int32) {
-	counts, seen := make([]int, len(budget)), make([]int, len(budget))
-	for _, c := range y {
-		counts[c]++
-	}
+	counts, seen := condense.CountBudget(y, len(budget)), make([]int, len(budget))
 	for i, c := range y {
 		limit := min(counts[c], perNode*budget[c])
 		if (seen[c]+1)*limit/counts[c] > seen[c]*limit/counts[c] {
