@@ -70,7 +70,7 @@ func (b bonsai) Check(g *graph.Graph, nodes int) error {
 		return err
 	}
 	n, d, k := float64(len(g.Split.Train)), float64(g.Features()), float64(min(b.Neighbours, len(g.Split.Train)))
-	// R, its selected columns and the features; the votes; the distances of a block.
+	// Counted: R, its selected columns and the features; the votes; the distances of a block.
 	return b.Memory.Fits(rival.Training(b.Name(), g), 12*n*d+8*n*k+4*n*min(n, block))
 }
 

@@ -55,8 +55,8 @@ type clustGDD struct {
 	CondensedTerms int `json:"condensed_terms"`
 	// Alpha is α, at least 0 and below 1.
 	Alpha float64 `json:"alpha"`
-	// Hidden is the number of hidden units of both classifiers, at least 1. Rate is their step size of Adam, above 0. It
-	// is divided by 10 in the second half of the epochs.
+	// Hidden is the number of hidden units of both classifiers, at least 1. Rate is Adam's learning rate for both, above
+	// 0. It is divided by 10 in the second half of the epochs.
 	Hidden int     `json:"hidden"`
 	Rate   float64 `json:"lr_model"`
 	// PretrainEpochs is the number of epochs of the first classifier, at least 1. Dropout is its dropout rate, at least 0
@@ -65,7 +65,7 @@ type clustGDD struct {
 	Dropout        float64 `json:"dropout"`
 	// EdgeShare is the share of the entries of Â in the graph of each class, from 0 to 1.
 	EdgeShare float64 `json:"edge_share"`
-	// Epochs is the number of epochs of step 4, at least 0. FeatureRate is the step size of Adam on Δ, above 0. It is
+	// Epochs is the number of epochs of step 4, at least 0. FeatureRate is Adam's learning rate for Δ, above 0. It is
 	// divided by 10 in the second half of the epochs. Decay is the weight decay of Δ and of the second classifier, at
 	// least 0.
 	Epochs      int     `json:"epochs"`
@@ -121,8 +121,8 @@ func (m clustGDD) Check(g *graph.Graph, nodes int) error {
 	n, d, c, h, k := float64(g.Nodes()), float64(g.Features()), float64(g.Classes), float64(m.Hidden), float64(nodes)
 	what := fmt.Sprintf("%s on %s nodes with %s features and %s classes", m.Name(), digits.Group(g.Nodes()),
 		digits.Group(g.Features()), digits.Group(g.Classes))
-	// Three matrices of smoothed features and copies of training and validation rows; entries of Â with their scores; the
-	// graphs of the classes; the classifier with its gradients and moments; F and Δ likewise.
+	// Counted: three matrices of smoothed features and copies of training and validation rows; entries of Â with their
+	// scores; the graphs of the classes; the classifier with its gradients and moments; F and Δ with theirs.
 	bytes := 20*n*d + 24*(n+float64(g.Adj.NNZ())) + 8*c*k*k + 20*(d+c)*h + 8*(n+k)*h + 20*k*d + 16*n*c
 	return m.Memory.Fits(what, bytes)
 }

@@ -57,7 +57,7 @@ func (m vn) Check(g *graph.Graph, nodes int) error {
 		return err
 	}
 	n, e, k := float64(g.Nodes()), float64(g.Adj.NNZ()), float64(m.Eigenpairs)
-	// A and the vectors of the iteration; the edges of two graphs, the Laplacian and the candidates; X′.
+	// Counted: A and the vectors of the iteration; the edges of two graphs, the Laplacian and the candidates; X′.
 	bytes := n*(8*5*(k+spare)+200) + e*(3*16+8) + 4*float64(nodes)*float64(g.Features())
 	return m.Memory.Fits(fmt.Sprintf("vn on %s nodes", digits.Group(g.Nodes())), bytes)
 }
@@ -146,7 +146,7 @@ func (m acm) Check(g *graph.Graph, nodes int) error {
 		return err
 	}
 	n, d, e := float64(g.Nodes()), float64(g.Features()), float64(g.Adj.NNZ())
-	// The features, their propagations and the sums over neighbours; then pairs, points and edges.
+	// Counted: the features, their propagations and the sums over neighbours; then pairs, points and edges.
 	bytes := 4*n*d*(hops+3) + n*(2*24*within+8*3*components+200) + 3*16*e
 	what := fmt.Sprintf("a-cm on %s nodes with %d features", digits.Group(g.Nodes()), g.Features())
 	return m.Memory.Fits(what, bytes)

@@ -55,7 +55,7 @@ type deepCGC struct {
 	// Layers is the number of layers of f. Hidden is the number of hidden units of each layer. Both are at least 1.
 	Layers int `json:"layers"`
 	Hidden int `json:"hidden"`
-	// Epochs is the number of epochs, at least 0. Rate is the step size of Adam, above 0. Decay is its weight decay, at
+	// Epochs is the number of epochs, at least 0. Rate is Adam's learning rate, above 0. Decay is its weight decay, at
 	// least 0.
 	Epochs int     `json:"epochs"`
 	Rate   float64 `json:"lr_model"`
@@ -122,8 +122,8 @@ func (m deepCGC) Check(g *graph.Graph, nodes int) error {
 	n, d, h, k := float64(g.Nodes()), float64(g.Features()), float64(m.Hidden), float64(nodes)
 	clustered := min(n, float64(len(g.Split.Train))*(1+m.PseudoLabels))
 	what := fmt.Sprintf("%s on %s nodes with %s features", m.Name(), digits.Group(g.Nodes()), digits.Group(g.Features()))
-	// Embeddings of each hop, and their halves; the values and gradients of the clustered nodes and of a block of nodes;
-	// the network with its gradients and moments.
+	// Counted: the embeddings of each hop, and their halves; the values and gradients of the clustered nodes and of a
+	// block of nodes; the network with its gradients and moments.
 	at := clustered + min(n, blockRows)
 	layers := float64(m.Layers)
 	bytes := 4*n*d*float64(m.Hops+2) + 4*at*(16*d+(6*h+3*d)*layers+8*k) + 20*layers*d*h + 40*k*d

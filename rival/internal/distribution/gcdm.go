@@ -38,7 +38,7 @@ type Means struct {
 	// random and matched once.
 	Epochs int `json:"epochs"`
 	Outer  int `json:"outer"`
-	// FeatureRate is the step size of Adam on X′, above 0.
+	// FeatureRate is Adam's learning rate for X′, above 0.
 	FeatureRate float64 `json:"lr_feat"`
 	// Relay is the encoder: gcn for Â·ReLU(ÂXW + b), sgc for Â²XW + b. Hidden is its number of units, at least 1.
 	Relay  string `json:"relay"`

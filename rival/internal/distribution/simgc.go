@@ -41,7 +41,7 @@ import (
 type simGC struct {
 	// Epochs is the number of steps, at least 1.
 	Epochs int `json:"epochs"`
-	// FeatureRate is the step size of Adam on X′, above 0.
+	// FeatureRate is Adam's learning rate for X′, above 0.
 	FeatureRate float64 `json:"lr_feat"`
 	// Hops is K, the number of propagations, at least 0.
 	Hops int `json:"hops"`
@@ -75,8 +75,8 @@ func (simGC) Name() string { return "simgc" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m simGC) Check(g *graph.Graph, nodes int) error {
-	// Embeddings of the labelled nodes, the teacher's as sparse matrices, its weights with their moments and the best
-	// ones, hidden units, and X′ with its propagations and gradients.
+	// Counted: embeddings of the labelled nodes; the teacher's inputs as sparse matrices, its weights with their moments
+	// and the best weights; hidden units; X′ with its propagations and gradients.
 	bytes := func() float64 {
 		d, hidden := float64(g.Features()), float64(m.TeacherHidden)
 		labelled := len(g.Split.Train) + len(g.Split.Val)

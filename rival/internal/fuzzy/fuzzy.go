@@ -79,7 +79,7 @@ func (m gecc) Check(g *graph.Graph, nodes int) error {
 	if err != nil {
 		return err
 	}
-	// The features of the training nodes in each hop, their inner products and their memberships.
+	// Counted: the embeddings of the training nodes for each hop, their inner products and their memberships.
 	counts := g.Counts(g.Split.Train)
 	budget, err := partition.Budgets(counts, nodes)
 	if err != nil {

@@ -50,7 +50,7 @@ type Matching struct {
 	// relay from one state to the next, at least 0.
 	Outer int `json:"outer"`
 	Inner int `json:"inner"`
-	// FeatureRate is the step size of Adam on X′, above 0. RelayRate is the step size that trains the relay, above 0.
+	// FeatureRate is Adam's learning rate for X′, above 0. RelayRate is the relay's learning rate, above 0.
 	FeatureRate float64 `json:"lr_feat"`
 	RelayRate   float64 `json:"lr_model"`
 	// Relay is the GNN whose gradients are matched: sgc or gcn. Hops is the number of propagations of sgc, at least 0.

@@ -68,7 +68,8 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 	if err != nil {
 		return err
 	}
-	// X′ and its propagations on each pattern, their gradients, and X′ of the last epochs. A′ has fewer entries.
+	// Counted: X′ and its propagations on each pattern, their gradients, and X′ of the last epochs. A′ is smaller, and not
+	// counted.
 	rows := float64(nodes) * (float64(m.Patterns)*float64(2*m.Hops+5) + float64(m.Window))
 	return m.Memory.Fits(rival.Training(m.Name(), g),
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))

@@ -73,7 +73,7 @@ func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	if err != nil || m.Transport == 0 {
 		return err
 	}
-	// The plan with its Sinkhorn steps and their gradients, and the Laplacian of the sample with its inverse.
+	// Counted: the plan with its Sinkhorn steps and their gradients, and the Laplacian of the sample with its inverse.
 	sample := float64(min(m.Sample, g.Nodes()))
 	return m.Memory.Fits(rival.Training(m.Name(), g), learn.PairBytes(nodes, both.PairHidden)+m.bytes(g, nodes)+
 		4*sample*(60*float64(nodes)+8*sample))

@@ -41,7 +41,7 @@ func (m gcgp) Check(g *graph.Graph, nodes int) error {
 		return err
 	}
 	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
-	// About 8 matrices for each layer in the forward pass, and 16 in the backward pass.
+	// Each layer has about 8 matrices in the forward pass, and 16 in the backward pass.
 	products := float64(24*m.Layers+16) * (train + n) * n
 	return m.Memory.Fits(regressed(m.Name(), g, nodes),
 		learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Filter)+4*(8*n*d+products))

@@ -60,7 +60,7 @@ type Parameters struct {
 type Descent struct {
 	// Ridge is the ridge relative to the mean diagonal of K_ss, above 0 and at most 10⁶.
 	Ridge float64 `json:"ridge"`
-	// Epochs is the number of steps of Adam, at least 1. FeatureRate is the step size for X′ and Y′, above 0.
+	// Epochs is the number of Adam steps, at least 1. FeatureRate is the learning rate for X′ and Y′, above 0.
 	Epochs      int     `json:"epochs"`
 	FeatureRate float64 `json:"lr_feat"`
 	learn.Choice
@@ -144,8 +144,8 @@ func (p Parameters) check(name string, g *graph.Graph, nodes int) error {
 		return err
 	}
 	d, n, train := float64(g.Features()), float64(nodes), float64(len(g.Split.Train))
-	// The standardised features and the matrices for the kernel and its gradient. For each layer and propagation, there
-	// are about 8 matrices in the forward pass and 16 in the backward pass.
+	// Counted: the standardised features and the matrices for the kernel and its gradient. For each layer and propagation,
+	// there are about 8 matrices in the forward pass and 16 in the backward pass.
 	matrices := float64(24*p.Layers*p.Hops + 16)
 	bytes := 4 * ((float64(g.Nodes())+float64(p.Filter+2)*train+8*n)*d + matrices*(train+n)*n)
 	return p.Memory.Fits(regressed(name, g, nodes), bytes)

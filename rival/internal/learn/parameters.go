@@ -40,7 +40,7 @@ func (c Choice) Check() error {
 
 // Structure holds the parameters of A′ = Pairs(X′).
 type Structure struct {
-	// AdjacencyRate is the step size of Adam on the pair network, above 0.
+	// AdjacencyRate is Adam's learning rate for the pair network, above 0.
 	AdjacencyRate float64 `json:"lr_adj"`
 	// PairHidden is the number of hidden units of the pair network, at least 1.
 	PairHidden int `json:"pair_hidden"`

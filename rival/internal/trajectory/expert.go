@@ -53,8 +53,8 @@ func (e Experts) toTarget() int {
 	return e.starts()
 }
 
-// snapshots returns the number of snapshots of an expert: the starts, followed by their targets. The last snapshot is
-// the final state of the expert.
+// snapshots returns the number of snapshots of an expert: the starts, and the targets that are not starts themselves.
+// The last snapshot is the final state of the expert.
 func (e Experts) snapshots() int { return e.starts() + e.toTarget() }
 
 // pupil holds the training data of experts.
@@ -76,7 +76,7 @@ func (p *pupil) gradient(t *autodiff.Tape, w learn.Weights, n int) []*autodiff.V
 // expertStream + i is the random stream of expert i. Stream e belongs to epoch e.
 const expertStream = 1 << 41
 
-// train trains the experts on p and stores their snapshots. It reports each expert.
+// train trains the experts on p and stores their snapshots. It reports progress after each expert.
 func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, stage string) error {
 	w, tape := learn.NewWeights(p.S.Matrix.Cols, e.Hidden, p.Y.Cols), autodiff.NewTape()
 	steps, gradients := adam.New(e.ExpertRate, w.All()...), make([]*mat.Dense, len(w.All()))

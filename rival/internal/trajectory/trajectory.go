@@ -43,7 +43,7 @@ const (
 type Matching struct {
 	// Epochs is the number of students, at least 1. X′ is updated once for each student.
 	Epochs int `json:"epochs"`
-	// FeatureRate is the step size of Adam on X′, above 0.
+	// FeatureRate is Adam's learning rate for X′, above 0.
 	FeatureRate float64 `json:"lr_feat"`
 	// Steps is the number of steps of a student, at least 1. StudentRate is their size, above 0.
 	Steps       int     `json:"steps"`
