@@ -224,7 +224,7 @@ def search(
 ) -> SearchResult:
     """Choose a GNN and its hyperparameters: search on a condensed graph, confirm on the original graph.
 
-    Labels of test nodes are read only for the accuracy of the finalists.
+    Labels of test nodes are read only for the accuracies that are reported.
 
     Args:
         data: The graph, as for condense.

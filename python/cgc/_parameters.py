@@ -312,7 +312,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("partitions", 1, "Advanced",
          "number of clusterings of each class; the best is kept"),
         ("hop_weights", None, "Advanced",
-         "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
+         "weights of the hops 0 to hops, such as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
          "teleport probability of propagation ppr"),
         ("pseudo_labels", 0.0, "Advanced",
@@ -329,7 +329,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("alpha", 1.0, "Advanced",
          "weight of the smoothness of the condensed features over the condensed edges"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
@@ -408,7 +408,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("partitions", 1, "Advanced",
          "number of clusterings of each class; the best is kept"),
         ("hop_weights", None, "Advanced",
-         "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
+         "weights of the hops 0 to hops, such as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
          "teleport probability of propagation ppr"),
         ("pseudo_labels", 0.0, "Advanced",
@@ -425,7 +425,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("alpha", 1.0, "Advanced",
          "weight of the smoothness of the condensed features over the condensed edges"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
@@ -491,7 +491,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("partitions", 1, "Advanced",
          "number of clusterings of each class; the best is kept"),
         ("hop_weights", None, "Advanced",
-         "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
+         "weights of the hops 0 to hops, such as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
          "teleport probability of propagation ppr"),
         ("pseudo_labels", 0.0, "Advanced",
@@ -508,7 +508,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("alpha", 1.0, "Advanced",
          "weight of the smoothness of the condensed features over the condensed edges"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
@@ -550,8 +550,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("seed", 0, "Training",
          "random seed"),
         ("memory", None, "Advanced",
-         "memory limit for testing, as 2GiB or 500MB; a model that needs more causes an error (default "
-         "none)"),
+         "memory limit for testing, such as 2GiB or 500MB; a model that needs more causes an error "
+         "(default none)"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
@@ -641,7 +641,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("store", "f32", "Output",
          "number type of the arrays in a folder: f32, f16"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),

@@ -31,7 +31,7 @@ nodes. For each step, print its time, its work, and the fraction of the machine'
 peaks are measured first with the same threads: memory bandwidth, sequential and random, and the speed of the
 matrix product.
 
-With several values of --scale, sizes are multiplied by each, and the exponent of growth is fitted: 1 means that time
+With several values of --scale, sizes are multiplied by each, and the growth exponent is fitted: 1 means that time
 is proportional to nodes and edges.`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.bench(cmd.Context(), plan) },
@@ -42,7 +42,7 @@ is proportional to nodes and edges.`,
 	flags.Var(distinct(&plan.Sizes, word, "strings", "names"), "sizes",
 		"sizes to measure: "+strings.Join(bench.Sizes(), ", "))
 	flags.Var(distinct(&plan.Scales, number, "floats", "numbers"), "scale",
-		"factors for the numbers of nodes and edges and the split sizes, as 1,2,4,8")
+		"factors for the numbers of nodes and edges and the split sizes, such as 1,2,4,8")
 	flags.Var(distinct(&plan.Partitions, word, "strings", "words"), "partition",
 		"partitions to measure: "+strings.Join(partition.Names(), ", "))
 	flags.Var(distinct(&plan.Precisions, among(blocked.Precisions()), "strings", "words"), "precision",

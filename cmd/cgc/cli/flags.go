@@ -137,7 +137,7 @@ func addPropagation(cmd *cobra.Command, c *cgc.Config) {
 
 func addMemory(flags *pflag.FlagSet, c *cgc.Config) {
 	flags.Var(size(&c.Memory), "memory",
-		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+		"memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)")
 }
 
 // addParameters adds the flags that only cgc's methods read.
@@ -147,7 +147,7 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	flags.IntVar(&c.Partitions, "partitions", c.Partitions,
 		"number of clusterings of each class; the best is kept")
 	flags.Var(hopWeights(&c.HopWeights), "hop-weights",
-		"weights of the hops 0 to --hops, as 0.2,0.3,0.5 (default only the last hop)")
+		"weights of the hops 0 to --hops, such as 0.2,0.3,0.5 (default only the last hop)")
 	addPropagation(cmd, c)
 	flags.Float64Var(&c.Augment, "augment", c.Augment,
 		"add embeddings of fewer hops: this many per training node; 0 adds none")

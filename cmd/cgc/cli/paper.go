@@ -70,7 +70,7 @@ their common trainings. Each table is written to FOLDER as .md, .json and .csv, 
 		"use the parameters that the authors' program sets for each number, for condensing and training")
 	addNormalize(flags, &job.plan.NormalizeFeatures)
 	flags.BoolVar(&job.searches, "search", false,
-		"tune each cell first on the validation nodes, over the sets of the paper's appendix E.3")
+		"tune each cell first on the validation nodes, over the parameter grid of the paper's appendix E.3")
 	flags.IntVar(&job.search.Trials, "trials", 16, "number of candidates per cell, with --search")
 	addSome(cmd, &job.names, "methods", rivalNames(),
 		"baselines to measure in addition to the methods of the table, or all")

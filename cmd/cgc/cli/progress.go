@@ -272,7 +272,8 @@ func (e *events) tell(stage string, done, total int64) {
 	}{stage, done, total})
 }
 
-// pace estimates the remaining time from counts of pieces of work. Pieces of one stage take about the same time.
+// pace estimates the remaining time from counts of pieces of work. It assumes that all pieces of a stage take about the
+// same time.
 type pace struct {
 	stages      map[string]*counted
 	stage       string // the stage that was counted last

@@ -22,7 +22,7 @@ func (s *storing) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addChoice(cmd, &s.storage, "store", mat.Storages(), "number type of dense features")
 	flags.IntVar(&s.panels, "panels", 0, "store dense features in blocks of `W` columns; 0 stores one matrix")
-	flags.Var(size(&s.memory), "memory", "memory to use, as 2GiB or 500MB (default a quarter of the machine's)")
+	flags.Var(size(&s.memory), "memory", "memory to use, such as 2GiB or 500MB (default a quarter of the machine's)")
 }
 
 // asked reports whether any of the flags was given.
