@@ -190,7 +190,7 @@ func (c *Condensed) Validate() error {
 	return errors.Join(append(errs, c.validateSoft())...)
 }
 
-// validateSoft returns what is wrong with the soft labels.
+// validateSoft returns an error unless each row of the soft labels is a distribution over the classes.
 func (c *Condensed) validateSoft() error {
 	if c.Soft == nil {
 		return nil

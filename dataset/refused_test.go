@@ -43,8 +43,8 @@ const (
 	unpacked  = 2048
 )
 
-// TestRefused checks that each bad input gives an error of one line that names the place, without a panic, and that
-// readers allocate a bounded amount of memory before the error.
+// TestRefused checks that each bad input gives a one-line error that names the place, without a panic, and that readers
+// allocate a bounded amount of memory before the error.
 func TestRefused(t *testing.T) {
 	cases := refused(t)
 	names := map[string]bool{}

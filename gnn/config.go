@@ -14,7 +14,7 @@ type Config struct {
 	Dropout float64 `json:"dropout"`
 	// InputDropout is the probability in [0, 1) of dropping a feature in an epoch.
 	InputDropout float64 `json:"input_dropout"`
-	// LearningRate is the step size of Adam, above 0.
+	// LearningRate is Adam's learning rate, above 0.
 	LearningRate float64 `json:"learning_rate"`
 	// WeightDecay is the coefficient of an L2 penalty, at least 0: WeightDecay times the weights is added to their
 	// gradient before the Adam step, as usual for GNNs.

@@ -39,7 +39,7 @@ func asymmetry(ctx context.Context, a *mat.CSR) (i, j int, why string) {
 	return 0, 0, ""
 }
 
-// unmatched returns what is wrong with entry e of row i, if anything is.
+// unmatched returns how entry e of row i breaks symmetry, or "" if it does not.
 func unmatched(a *mat.CSR, i int, e int64) string {
 	j := int(a.Indices[e])
 	if j == i {

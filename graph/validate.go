@@ -59,7 +59,7 @@ func (g *Graph) validate(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// checkNames returns a *PartError if a number of names is wrong.
+// checkNames returns a *PartError unless there is one name per node, class and feature, or none.
 func (g *Graph) checkNames() error {
 	for _, c := range []struct {
 		part, of string

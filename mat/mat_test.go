@@ -83,7 +83,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// Products with rounding give the same bits for any number of threads.
+// Products that must round give the same bits for any number of threads.
 func TestProductsIgnoreThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 0))
 	a, b := mattest.Normal(150, 333, random), mattest.Normal(333, 90, random)

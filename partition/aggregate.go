@@ -169,7 +169,8 @@ func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []fl
 	}
 }
 
-// check returns what is wrong with the arguments. Aggregate itself compares the budgets with the sizes of the classes.
+// check returns an error if an argument is invalid. Aggregate itself compares the budgets with the sizes of the
+// classes.
 func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 	if p.Partitioner == nil {
 		return fmt.Errorf("no partitioner")

@@ -142,7 +142,7 @@ func TestKMeansSeparatesFewValues(t *testing.T) {
 		x.Row(i)[i%3] = float32(1 + i%5)
 	}
 	g := group(t, partition.KMeans{}, x, 15, 1) // 15 distinct rows
-	if got := spread(x, g); got > 1e-20 {       // the means of equal rows round in the last bit
+	if got := spread(x, g); got > 1e-20 {       // the mean of equal rows may differ in its last bit
 		t.Errorf("objective %v with a group for each distinct row, want about 0", got)
 	}
 	if last := g.Stats.Objective[len(g.Stats.Objective)-1]; last > 1e-9 {

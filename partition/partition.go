@@ -24,7 +24,7 @@ import (
 type Partitioner interface {
 	// Partition divides the n rows of x into k groups, none of them empty, 1 ≤ k ≤ n. All rows have the same length. They
 	// may be anywhere in memory and are not changed. The same input and source give the same groups for any number of
-	// threads. The error is ctx.Err(), or it names what is wrong with k, x or the parameters.
+	// threads. The error is ctx.Err(), or says why k, x or the parameters are invalid.
 	Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error)
 }
 
@@ -88,7 +88,7 @@ func sorted(of []int32, k int) (start []int, rows []int32) {
 	return start, rows
 }
 
-// check returns what is wrong with k or the lengths of the rows. finite checks their values.
+// check returns an error if k is out of range or the rows differ in length. finite checks their values.
 func check(x [][]float32, k int) error {
 	if n := len(x); k < 1 || k > n {
 		return fmt.Errorf("%d groups of %d rows, must be 1 to %d", k, n, n)

@@ -144,7 +144,7 @@ func TestLeadingLeft(t *testing.T) {
 		values := e.Values(nil)
 		slices.Reverse(values)
 		most, rank := 0.0, 0
-		for ; rank < min(c.k, c.d) && values[rank] > 1e-6*values[0]; rank++ { // Gram has float32 products
+		for ; rank < min(c.k, c.d) && values[rank] > 1e-6*values[0]; rank++ { // Gram rounds to float32
 			most += values[rank]
 		}
 		t.Logf("%v: %.5f of the squares that the leading vectors carry", c, got/most)

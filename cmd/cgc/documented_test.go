@@ -191,8 +191,8 @@ func commandsOf(t *testing.T, page string) (all []shown) {
 	return all
 }
 
-// graphsOfPages returns a folder for CGC_DATA: the tests' own if it contains Cora and Citeseer, or else a folder with
-// synthetic graphs of the same names and sizes.
+// graphsOfPages returns a folder for CGC_DATA: the tests' own if it contains Cora and Citeseer, or else a folder with a
+// synthetic graph of the same name and size for each one that is missing.
 func graphsOfPages(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -247,7 +247,8 @@ func exampleFolder(t *testing.T) string {
 	return dir
 }
 
-// runLine runs a command line without a network, and returns the notes and the lines on standard output.
+// runLine runs a command line without a network, and returns the lines on standard error, then those on standard
+// output.
 func runLine(t *testing.T, dir, data, line string) ([]string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", line)

@@ -175,8 +175,8 @@ func (w pieces) Write(p []byte) (done int, err error) {
 	return done, err
 }
 
-// interceptor starts an HTTPS proxy that answers for every host itself. It returns its address, and the certificate of
-// the authority to trust.
+// interceptor starts an HTTPS proxy that answers for every host itself. It returns its address, and the CA certificate
+// to trust.
 func interceptor(t *testing.T, handler http.Handler) (address string, authority []byte) {
 	t.Helper()
 	key := mattest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))

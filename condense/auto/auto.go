@@ -187,7 +187,7 @@ func (m Method) room(g *graph.Graph) int64 {
 	return room
 }
 
-// Check returns what is wrong with the parameters, or with g or nodes for these parameters.
+// Check returns an error if the parameters are invalid, or if g or nodes does not suit them.
 func (m Method) Check(g *graph.Graph, nodes int) error {
 	if !(m.Margin >= 0 && m.Margin <= math.MaxFloat64) {
 		return &condense.FieldError{Field: "margin", Value: m.Margin, Want: "a finite number of at least 0"}

@@ -49,7 +49,7 @@ func (t *trial) output() error {
 	return errors.Join(errs...)
 }
 
-// judge returns what is wrong with a condensed graph of g.
+// judge returns an error for each fault of a condensed graph of g, joined.
 func (t *trial) judge(small *condense.Condensed, g *graph.Graph, nodes int) error {
 	errs := []error{small.Validate()}
 	want := func(ok bool, format string, args ...any) {

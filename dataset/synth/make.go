@@ -129,7 +129,7 @@ const (
 	tail = 1.5
 	// maxWeight cuts the tail. Without this limit, a few nodes would have most of the edges.
 	maxWeight = 100
-	// stubs is the number of stubs of a node of weight 1.
+	// stubs is the number of half-edges per unit of a node's weight, rounded down for each node.
 	stubs = 2
 )
 
@@ -143,7 +143,7 @@ func (m *maker) draw(ctx context.Context) error {
 		total += size(c)
 	}
 	before := 0.0
-	spare := m.Nodes - m.Classes*m.Groups // each sub-class gets one node; the other nodes follow the sizes of the classes
+	spare := m.Nodes - m.Classes*m.Groups // nodes beyond one per sub-class; classes share them by size
 	for c := range m.Classes {
 		lo, hi := int(float64(spare)*before/total), int(float64(spare)*(before+size(c))/total)
 		if before += size(c); c == m.Classes-1 {

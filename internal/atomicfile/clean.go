@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// mark precedes the number in the name of a temporary file, aside ends the name of a folder that was moved out of the
-// way, and partial ends the name of a folder of Scratch.
+// mark precedes the number in the name of a temporary file. aside is the suffix of a folder that was moved out of the
+// way, and partial is the suffix of a folder of Scratch.
 const (
 	mark    = ".cgc-"
 	aside   = ".old"

@@ -124,7 +124,7 @@ func init() { condense.Register(New()) }
 // Name returns "cgc-d".
 func (Method) Name() string { return "cgc-d" }
 
-// Check returns what is wrong with the parameters, or with g or nodes for these parameters.
+// Check returns an error if the parameters are invalid, or if g or nodes does not suit them.
 func (m Method) Check(g *graph.Graph, nodes int) error {
 	when := []When{Auto, Always, Never}
 	errs := []error{

@@ -19,9 +19,9 @@ import (
 // T starts at threshold (at 1 or above there are no edges). If that gives more than n·degree/2 edges, T is raised to
 // the smallest similarity that keeps the bound. A degree of 0 means no limit.
 //
-// Cosines are formed for blocks of rows, n²·d operations, and those above the threshold are kept. The result is the
-// same for any number of threads. It is an error if threshold is NaN, if degree is negative or not finite, or if h is
-// not finite. Otherwise the only error is ctx.Err().
+// Cosines are computed for one block of rows at a time (n²·d operations in total), and those above the threshold are
+// kept. The result is the same for any number of threads. It is an error if threshold is NaN, if degree is negative or
+// not finite, or if h is not finite. Otherwise the only error is ctx.Err().
 func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a *mat.CSR, used float64, err error) {
 	if math.IsNaN(threshold) {
 		return nil, 0, fmt.Errorf("threshold %v, must be a number", threshold)

@@ -130,8 +130,8 @@ func TestGemmSplitChangesNoBit(t *testing.T) {
 			if variant > 0 {
 				continue
 			}
-			// Each of about 500 additions rounds a partial sum of size about √500 to a relative 2⁻²⁴; the worst of many walks of
-			// such steps stays well below 500·22·2⁻²⁴ ≈ 7e-4.
+			// Each of about 500 additions rounds a partial sum of about √500, an error of at most 1.3e-6. The errors are
+			// independent, so their sum is about √500 times as large, 3e-5.
 			want := definition(nil, a, b, m, n, k, false)
 			if i := firstDifference(all, want, 1e-4); i >= 0 {
 				t.Errorf("element %d is %g, want %g", i, all[i], want[i])

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MaxFloat16 and MaxBFloat16 are the largest finite numbers of 16 bits.
+// MaxFloat16 and MaxBFloat16 are the largest finite values of the two 16-bit formats.
 const (
 	MaxFloat16  = 65504
 	MaxBFloat16 = 0x1.fep127

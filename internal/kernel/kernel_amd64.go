@@ -162,7 +162,7 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 }
 
 // gather cuts the columns into as few panels as the loop allows, with about equal numbers of registers. A register
-// holds lanes values, and a panel at most most registers.
+// holds lanes values, and a panel has up to most registers.
 func gather(most, lanes int, loop func(dst *float32, ldd int, rows *int32, first, count int, position *int32,
 	indptr *int64, indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int),
 ) func(g gathering) {

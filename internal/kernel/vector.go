@@ -89,7 +89,7 @@ func ReLUGrad(dst, g, x []float32) {
 	best.reluGrad(dst, g, x)
 }
 
-// Adam holds the parameters of a step of Adam.
+// Adam holds the parameters of one Adam step.
 type Adam struct {
 	Rate    float64 // lr
 	B1, B2  float64 // decay of the moments, in [0, 1)

@@ -113,7 +113,7 @@ func inputs() map[string]*mat.Dense {
 	}
 }
 
-// valid returns what is wrong with g as a partition of n rows into k groups.
+// valid returns an error unless g is a partition of n rows into k non-empty groups.
 func valid(g partition.Groups, n, k int) error {
 	if g.K != k || len(g.Of) != n {
 		return fmt.Errorf("%d groups of %d rows", g.K, len(g.Of))

@@ -101,7 +101,7 @@ func (r *run) prepare(ctx context.Context, operator graph.Operator, in propagate
 	return nil
 }
 
-// scale returns R of node v.
+// scale returns entry v of the diagonal of R.
 func (r *run) scale(v int32) float32 {
 	if r.right == nil {
 		return 1

@@ -78,8 +78,8 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 }
 
 // Hops computes H⁽⁰⁾ … H⁽ᴷ⁾ as Embeddings does, and calls use with each matrix, len(in.Rows)×d, in this order. A matrix
-// is valid during the call. If there is no room for it in memory, it is read from a temporary file, and its rows are
-// best read in order. Hops returns errors from use. Reading a value of H⁽ᴷ⁾ that is not finite is an error.
+// is valid only until use returns. If there is no room for it in memory, it is read from a temporary file, so read its
+// rows in order. Hops returns errors from use. Reading a value of H⁽ᴷ⁾ that is not finite is an error.
 func (e Engine) Hops(
 	ctx context.Context, p propagate.Propagation, in propagate.Input, use func(l int, h mat.Matrix) error,
 ) error {

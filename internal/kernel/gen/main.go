@@ -24,7 +24,7 @@ type set struct {
 	rows   int    // the rows of the micro-kernel's tile, which is two registers wide
 	// gathered is the largest number of registers that hold a row of a gathered sum.
 	gathered int
-	// body is the beginning of the labels of the body that is being written; see choose.
+	// body is the prefix of the labels in the function body that is being written; see choose.
 	body string
 }
 

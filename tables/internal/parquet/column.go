@@ -200,7 +200,7 @@ func setter(t pq.Type) (set func(v *pq.Value, cell *table.Cell), keeps bool, err
 	return nil, false, wrong("bytes")
 }
 
-// half sets a cell to a number of 16 bits.
+// half sets a cell to a float16 number.
 func half(v *pq.Value, cell *table.Cell) {
 	var number [1]float32
 	kernel.WidenFloat16(number[:], []uint16{binary.LittleEndian.Uint16(v.ByteArray())})

@@ -105,7 +105,7 @@ func (f *folder) close() error {
 	return nil
 }
 
-// Stream delivers the graph of Read. While a row group is read, one page of each column is in memory.
+// Stream delivers the same graph as Read. While a row group is read, one page of each column is in memory.
 func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
 	in, err := open(path)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// FuzzRun sends arbitrary frames to a worker after a task on a small graph. The worker completes its task, or returns
-// an error of one line. The task itself is not fuzzed, because it comes from the program that starts the worker. It
-// states the number of nodes, and limits the entries that a frame may claim.
+// FuzzRun sends arbitrary frames to a worker after a task on a small graph. The worker completes its task, or returns a
+// one-line error. The task itself is not fuzzed, because it comes from the program that starts the worker. It states
+// the number of nodes, and limits the entries that a frame may claim.
 func FuzzRun(f *testing.F) {
 	const nodes, width = 4, 2
 	origin := stored.Origin{

@@ -1,4 +1,4 @@
-// Package csvfile finds and reads the .csv files of a folder, compressed by gzip or not.
+// Package csvfile finds and reads the .csv files of a folder, gzip-compressed or not.
 package csvfile
 
 import (

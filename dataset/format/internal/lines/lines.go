@@ -1,4 +1,4 @@
-// Package lines reads text files by lines, compressed by gzip or not, in blocks that are parsed concurrently. A file
+// Package lines reads text files line by line, gzip-compressed or not, in blocks that are parsed concurrently. A file
 // may be larger than memory.
 package lines
 

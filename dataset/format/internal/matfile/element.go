@@ -92,7 +92,8 @@ func (e *elements) next() (kind uint32, size int64, r io.Reader, err error) {
 	return kind, size, io.LimitReader(e.r, size), nil
 }
 
-// read returns the content of the next element. The element must have the given type and at most most bytes.
+// read returns the content of the next element. It is an error if the element has another type, or more than most
+// bytes.
 func (e *elements) read(what string, kind uint32, most int64) ([]byte, error) {
 	found, size, r, err := e.next()
 	if err != nil {

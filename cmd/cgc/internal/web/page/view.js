@@ -91,7 +91,7 @@ export class Work {
     say(label);
   }
 
-  /** Shows the progress of counted work, and estimates the time left from the share. */
+  /** Shows the progress of counted work, and estimates the time left from the share that is done. */
   counted(label, done, total) {
     this.tell(label, done / total);
     const spent = (performance.now() - this.begun) / 1000;

@@ -21,7 +21,7 @@ const (
 	packed    = extension + ".gz"
 )
 
-// Format reads a .graphml file with one graph, compressed by gzip or not. The names and types of the node attributes
+// Format reads a .graphml file with one graph, gzip-compressed or not. The names and types of the node attributes
 // decide which of them are features, labels and the split.
 type Format struct{}
 

@@ -23,8 +23,8 @@ const (
 )
 
 // Format reads a folder with an adjacency (any name.mtx), features (features.mtx, .npy or .csv), labels (labels.csv,
-// .npy or .mtx) and, optionally, split.csv. Each .mtx and .csv may be compressed by gzip. The path may also be the file
-// of the adjacency.
+// .npy or .mtx) and, optionally, split.csv. Each .mtx and .csv file may be gzip-compressed. The path may also be the
+// adjacency file itself.
 type Format struct{}
 
 // Describe implements format.Format. A folder is identified by its matrices.

@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// The usual names of the columns, in the order of preference.
+// The usual names of the columns, in order of preference.
 var (
 	idNames      = []string{"new_id", "id", "node_id"}
 	labelNames   = []string{"target", "label", "page_type", "ml_target", "mature"}

@@ -55,7 +55,7 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 	return p.Graph(ctx)
 }
 
-// Stream delivers the graph of Read. Files are read in blocks of records.
+// Stream delivers the same graph as Read. Files are read in blocks of records.
 func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
 	p, err := Open(path)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 
 var _ format.Streamer = Format{}
 
-// Stream delivers the graph of Read. Text is read in blocks of lines, arrays in blocks of elements. Sources and targets
-// of edge_index are read concurrently.
+// Stream delivers the same graph as Read. Text is read in blocks of lines, arrays in blocks of elements. Sources and
+// targets of edge_index are read concurrently.
 func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
 	dir := root(path)
 	raw := filepath.Join(dir, "raw")

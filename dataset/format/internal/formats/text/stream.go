@@ -22,7 +22,7 @@ import (
 
 var _ format.Streamer = Format{}
 
-// Stream delivers the graph of Read. Files are read in blocks of lines.
+// Stream delivers the same graph as Read. Files are read in blocks of lines.
 func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
 	edges, labels := csvfile.Path(path, "edges"), csvfile.Path(path, "labels")
 	s := &format.Stream{

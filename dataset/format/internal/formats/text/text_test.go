@@ -179,8 +179,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", []byte(",\n1,train\n1,val\n0,test\n"))))
 }
 
-// FuzzPacked checks that no input causes a panic or unbounded memory use, in files compressed by gzip. Errors are
-// allowed.
+// FuzzPacked checks that no gzip-compressed input causes a panic or unbounded memory use. Errors are allowed.
 func FuzzPacked(f *testing.F) {
 	plain := fixture.Plain()
 	f.Add(fixture.Packed(string(plain["edges.csv"])), fixture.Packed(string(plain["features.csv"])))

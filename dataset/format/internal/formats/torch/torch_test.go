@@ -151,7 +151,7 @@ func with(t *testing.T, data []byte, old, replacement string) []byte {
 	})
 }
 
-// TestRefuses checks that damaged files, and files that try to run code, are errors of one line.
+// TestRefuses checks that damaged files, and files that try to run code, give one-line errors.
 func TestRefuses(t *testing.T) {
 	data, dict := written(t, "data"), written(t, "dict")
 	legacy := written(t, "legacy")
