@@ -1,6 +1,7 @@
-"""Writes the graph of the guide, a made-up shop: python3 docs/example/make.py. The same files each time.
+"""Write the example graph, an invented shop: python3 docs/example/make.py. Every run writes the same files.
 
-An item is bought together with others, mostly of its own department. Eleven numbers tell of it, the price among them.
+An item is bought together with others, mostly of its own department. It has eleven numeric features, one of them the
+price.
 """
 
 import csv
