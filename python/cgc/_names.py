@@ -29,8 +29,8 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
     """Return the class of each value, −1 for none, and the names of the classes in sorted order.
 
     If all values are integers, or strings of integers, they are the classes, and there are no names. If numbers_too is
-    set, they are names, as in the command, unless they begin at 0 and have few gaps; −1 means none, except beside 1
-    alone. Raises Error if numbers and names are mixed.
+    set, they are names, as in the command, unless they begin at 0 and have few gaps; −1 means none, unless the classes
+    are exactly −1 and 1. Raises Error if numbers and names are mixed.
     """
     kinds: dict[bool, int] = {}  # positions of the first string and the first other value
     for i, value in enumerate(values):

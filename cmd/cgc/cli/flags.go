@@ -339,13 +339,13 @@ func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
 		"methods to compare (the first with each of the others), or all")
 	flags := cmd.Flags()
 	flags.Var(distinct(&a.nodes, nodesOf, "ints", "integers of at least 1"), "nodes",
-		"numbers of condensed nodes, as `35,70,140` (default 10 per class, but at most half of the training nodes)")
+		"numbers of condensed nodes, such as `35,70,140` (default 10 per class, but at most half of the training nodes)")
 	const shares = "fractions above 0 and at most 1, or percentages as in 1.3%,2.6%"
 	flags.Var(distinct(&a.ratios, parseShare, "floats", shares), "ratios",
 		"numbers of condensed nodes as fractions of all nodes (of the training nodes with --inductive), "+
-			"as `1.3%,2.6%`")
+			"such as `1.3%,2.6%`")
 	flags.Var(distinct(&a.labelRatios, parseShare, "floats", shares), "label-ratios",
-		"numbers of condensed nodes as fractions of the training nodes, as `25%,50%`")
+		"numbers of condensed nodes as fractions of the training nodes, such as `25%,50%`")
 	f.addParams()
 	f.addRest(cmd)
 	return a, f

@@ -43,7 +43,7 @@ The paper states some parameters. It searched the others, and does not report th
 the values used here. --ours uses the defaults of cgc instead, and --authors uses what the authors' program sets for
 each number.
 
---search tunes each cell first, as the paper did: over the paper's sets, on the validation nodes, with the same number
+--search tunes each cell first, as the paper did: over the paper's grid, on the validation nodes, with the same number
 of candidates (--trials) per cell. --methods adds baselines to the methods of a table.
 
 With -o, each finished training is appended to FOLDER/records.jsonl. Run the same command again to resume; tables share

@@ -194,7 +194,7 @@ func severalNodes(flags *pflag.FlagSet, at *int, all *[]int) {
 	}
 	nodes := flags.Lookup("nodes")
 	nodes.Value, nodes.DefValue = v, ""
-	nodes.Usage = "numbers of condensed nodes, as `70` or 35,70,140 " +
+	nodes.Usage = "numbers of condensed nodes, such as `70` or 35,70,140 " +
 		"(default 10 per class, but at most half of the training nodes)"
 }
 
