@@ -66,7 +66,7 @@ func TestRegisterTwice(t *testing.T) {
 	mattest.Panics(t, "registering a name twice", func() { condense.Register(&tuned{}) })
 }
 
-// Configuration puts keys that the parameters lack first. Existing keys keep their places.
+// If the parameters lack method, nodes or seed, Configuration puts these keys first. Existing keys keep their places.
 func TestConfiguration(t *testing.T) {
 	config, err := condense.Configuration(&tuned{Hops: 1, Share: 0.25, Seed: 9}, 12, 9)
 	if want := `{"method":"tuned","nodes":12,"hops":1,"share":0.25,"seed":9}`; err != nil || string(config) != want {

@@ -101,8 +101,8 @@ func TestSummariesDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestSummariesKeepApart checks that records get separate summaries if they differ in more than their seeds, also on
-// the full graph, where the unit is the training run.
+// TestSummariesKeepApart checks that records get separate summaries if they differ in more than their seeds, including
+// on the full graph, where the unit is the training run.
 func TestSummariesKeepApart(t *testing.T) {
 	base := trained("a", 0, []float64{80}, []float64{81})
 	records := base

@@ -14,7 +14,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestFeaturesDropOutAlike checks that X and X·W drop the same features, and that a Reset draws others.
+// TestFeaturesDropOutAlike checks that X and X·W drop the same features, and that other features are drawn after a
+// Reset.
 func TestFeaturesDropOutAlike(t *testing.T) {
 	const n, d = 40, 30
 	random := rand.New(rand.NewPCG(30, 1))

@@ -25,7 +25,8 @@ type Size struct {
 	Error float64 `json:"error"`
 }
 
-// smallest returns the choice for the first of some sizes whose judged loss is at most Lossless. most is the largest.
+// smallest returns the choice for the smallest tried size whose judged loss is at most Lossless. most is the largest
+// size.
 func (p *prepared) smallest(ctx context.Context, most int) (made choice, err error) {
 	g := p.field.shared.graph
 	train := g.Split.Train

@@ -77,7 +77,7 @@ var claims = []condensetest.Claim{condensetest.Proportional, condensetest.Random
 
 func TestKeptContract(t *testing.T) { condensetest.Test(t, method{}, claims...) }
 
-// Each violation is found by the rule for it.
+// Each violation is found by its own rule.
 func TestBrokenContract(t *testing.T) {
 	shift := func(small *condense.Condensed, by int) { small.X.Data[0] += float32(by) }
 	sum := func(g *graph.Graph, nodes []int32) (sum int) {

@@ -15,8 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// seed checks that the same seed gives the same bytes. A method that claims Random must differ for one of four other
-// seeds.
+// seed checks that the same seed gives the same bytes. A method that claims Random must give another graph for at least
+// one of four other seeds.
 func (t *trial) seed() error {
 	first, err := t.small(t.method, 1)
 	if err != nil {

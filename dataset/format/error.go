@@ -116,7 +116,7 @@ func namesIn(folder string) (names []string) {
 // fileName matches a file name in Description.Folder.
 var fileName = regexp.MustCompile(`[\w/]+\.\w+`)
 
-// match reports whether the names in a folder contain a file that a format expects, also under a similar name, such as
+// match reports whether the names in a folder contain a file that a format expects, or one with a similar name, such as
 // Nodes.csv, node.csv, nodes.tsv or nodes.csv.zst for nodes.csv. renamed has a sentence for each similar name.
 func match(held []string, expected string) (found bool, renamed []string) {
 	for _, file := range fileName.FindAllString(expected, -1) {

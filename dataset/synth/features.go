@@ -20,7 +20,7 @@ func (m *maker) centres() *mat.Dense {
 	random := rand.New(m.stream(forCentres, 0))
 	centre := mat.NewDense(m.Classes*m.Groups, m.Features)
 	class := make([]float32, m.Features)
-	unit := m.Signal / math.Sqrt(float64(m.Features)) // a class is then about Signal from the origin
+	unit := m.Signal / math.Sqrt(float64(m.Features)) // the distance of a class from the origin is then about Signal
 	for k := range centre.Rows {
 		if k%m.Groups == 0 {
 			for j := range class {

@@ -42,7 +42,7 @@ func named(file *os.File, path string) bool {
 func Clean(path string) {
 	path = filepath.Clean(path)
 	folder := filepath.Dir(path)
-	entries, _ := os.ReadDir(folder) // writing reports the error; a folder precedes the .old folder that it replaced
+	entries, _ := os.ReadDir(folder) // writing reports the error; the names are sorted, so X comes before X.old
 	for _, entry := range entries {
 		if left := filepath.Join(folder, entry.Name()); isTemporary(entry.Name(), filepath.Base(path)) && ours(left) {
 			remove(left, path)

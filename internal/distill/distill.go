@@ -75,7 +75,7 @@ const (
 	Auto When = "auto"
 	// Always condenses all nodes, with q̄.
 	Always When = "always"
-	// Never condenses the training nodes, with q.
+	// Never leaves out all other nodes: the training nodes are condensed, with q.
 	Never When = "never"
 )
 

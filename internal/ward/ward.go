@@ -42,7 +42,7 @@ func Merges(ctx context.Context, x *mat.Dense, y []int32, mass []float64) (merge
 			w.join(i, j, int32(n+len(all)-1))
 		}
 	}
-	// By rounding, a merge may rise less than an earlier merge that made one of its nodes.
+	// Because of rounding, the rise of a merge may be below the rise of an earlier merge that made one of its nodes.
 	for k := range all {
 		for _, part := range [...]int32{all[k].a, all[k].b} {
 			if int(part) >= n {

@@ -74,7 +74,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 				for _, precision := range blocked.Precisions() {
 					half := precision == blocked.Half
 					if (r+hops+len(what)/2)%4 > 0 && !slow.On() || half && hops > 2 && rule != propagate.PPR {
-						continue // at most one number of hops is left for each rule and kind of weights
+						continue // skips all but one number of hops for each rule and kind of weights
 					}
 					p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
 					name := fmt.Sprintf("%s, %s, %d hops, %s", what, rule, hops, precision)
@@ -199,7 +199,7 @@ func TestNoHops(t *testing.T) {
 	}
 }
 
-// note adds the kinds of a plan to seen.
+// note records in seen which kinds of plans were used.
 func note(seen map[string]bool, plan blocked.Plan) {
 	for kind, is := range map[string]bool{
 		"wide": plan.Width == 64, "narrow": plan.Width < 16 && plan.Width > 1, "stored": plan.Stored,

@@ -166,8 +166,8 @@ var takeGraph = []string{
 	"describe",
 }
 
-// addGraphFlags adds, to the commands that open a GRAPH, the flags that say what to read: the split, the nodes to leave
-// out, and the queries for a database.
+// addGraphFlags adds, to the commands that open a GRAPH, the flags that select what is read: the split, the nodes to
+// leave out, and the queries for a database.
 func (c *command) addGraphFlags(root *cobra.Command) {
 	for _, cmd := range tree(root) {
 		if !slices.Contains(takeGraph, cmd.Name()) {
@@ -183,7 +183,7 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 	}
 }
 
-// reading returns the flags that say what is read of the GRAPH, each followed by its value.
+// reading returns the given flags that select what is read from GRAPH, each followed by its value.
 func (c *command) reading() (words []string) {
 	split := ""
 	if c.split != 0 {

@@ -212,7 +212,7 @@ func TestManyProcesses(t *testing.T) {
 }
 
 // TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
-// with the estimate of cgc.Expect that --dry-run prints, also in commands that condense several times. The graph itself
+// with the estimate of cgc.Expect that --dry-run prints, even in commands that condense several times. The graph itself
 // can be read in parts, but its embeddings do not fit into memory. The old output is kept.
 func TestTooLittleMemory(t *testing.T) {
 	dir := t.TempDir()

@@ -40,7 +40,7 @@ type nodes struct {
 	ids       []string    // if held
 	x         [][]float32 // the features of each run, if held
 	order     []int32     // the node of each row; nil means that row i is node i
-	old       int32       // the known nodes are below it; no edge joins two
+	old       int32       // nodes below it are known; no edge joins two known nodes
 	among     string      // the name of the table, for errors about edges
 
 	whole, odd int    // the number of ids that are integers, and the first node whose id is not

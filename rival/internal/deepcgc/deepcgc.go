@@ -8,7 +8,7 @@
 //     and each layer adds a function of one half to the other. Z = f(H).
 //
 //  3. k-means divides the rows of Z of each class into as many groups as the class has condensed nodes. M averages over
-//     the groups. C = MZ are their prototypes, and W is a copy of C. Each epoch is a step of Adam on
+//     the groups. C = MZ are their prototypes, and W is a copy of C. Each epoch is an Adam step on
 //
 //     CE(cos(z_i, w_j)/T, group of i) + δ·KL(softmax cos(Z, W), softmax cos(f(H̃), W)) + σ/N′²·‖PPᵀ − I‖².
 //

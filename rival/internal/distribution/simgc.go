@@ -49,8 +49,8 @@ type simGC struct {
 	// 0.
 	FeatureWeight float64 `json:"feature_weight"`
 	Smoothness    float64 `json:"smoothness"`
-	// TeacherHidden is the number of hidden units of the teacher, at least 1. TeacherEpochs is the number of steps of
-	// Adam that train it, at least 1, and TeacherRate is their size, above 0.
+	// TeacherHidden is the number of hidden units of the teacher, at least 1. TeacherEpochs is the number of Adam steps
+	// that train it, at least 1, and TeacherRate is their learning rate, above 0.
 	TeacherHidden int     `json:"teacher_hidden"`
 	TeacherEpochs int     `json:"teacher_epochs"`
 	TeacherRate   float64 `json:"lr_teacher"`

@@ -157,8 +157,8 @@ func (p *Pair) Turns(epoch int) (structure, features bool) {
 	return structure, !structure
 }
 
-// Step updates X′, the maker or both by one step of Adam, as determined by Turns. dx and da are the gradients with
-// respect to X′ and A′; da is nil for A′ = I. Step overwrites dx. A must have been called for the current X′.
+// Step updates X′, the maker or both by one Adam step, as determined by Turns. dx and da are the gradients with respect
+// to X′ and A′; da is nil for A′ = I. Step overwrites dx. A must have been called for the current X′.
 func (p *Pair) Step(epoch int, dx, da *mat.Dense) {
 	structure, features := p.Turns(epoch)
 	if p.Maker != nil {

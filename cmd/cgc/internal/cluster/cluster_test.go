@@ -189,7 +189,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A truncated or inconsistent input gives an error of one sentence, and no file is written.
+// A truncated or inconsistent input gives a one-sentence error, and no file is written.
 func TestRefuses(t *testing.T) {
 	good := feed(t, synth.Demo(), stored.Origin{Rule: propagate.SGC, Hops: 2}, 0, 4, false)
 	end := len(good) - 9
@@ -216,8 +216,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A count of more entries than arrived gives an error of one sentence, before memory is allocated for the entries. So
-// does an entry in the column of a missing node. Neither check needs a memory limit in the task.
+// A count of more entries than arrived gives a one-sentence error, before memory is allocated for the entries. So does
+// an entry in the column of a missing node. Neither check needs a memory limit in the task.
 func TestRefusesCounts(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Features: 1, Classes: 2}
 	for count, want := range map[int32]string{
@@ -269,7 +269,7 @@ func TestRefusesClaims(t *testing.T) {
 	}
 }
 
-// Features that do not belong to the nodes, or a class that the graph does not have, give an error of one sentence.
+// Features that do not belong to the nodes, or a class that the graph does not have, give a one-sentence error.
 // Features may come in several frames, some of them empty.
 func TestRefusesNodes(t *testing.T) {
 	o := stored.Origin{Graph: "pair", Rule: propagate.SGC, Hops: 0, Nodes: 9, Features: 1, Classes: 2}

@@ -203,7 +203,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// Input that does not belong to a block gives an error of one sentence.
+// Input that does not belong to a block gives a one-sentence error.
 func TestRowsRefuse(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2, Nodes: 10, Features: 1, Classes: 2}
 	node := func(v, hops, class int32) []byte {

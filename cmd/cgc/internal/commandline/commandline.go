@@ -29,7 +29,7 @@ func Of(words ...string) string {
 }
 
 // Condense returns the command line that condenses a graph with the settings of small and writes the result to file.
-// graph is the argument GRAPH, followed by the flags that say what to read of it. The command line includes the
+// graph is the argument GRAPH, followed by the flags that select what is read from it. The command line includes the
 // parameters that differ from the defaults, or all parameters if the method is neither cgc's own nor auto.
 func Condense(file string, small *condense.Condensed, graph ...string) string {
 	words := append([]string{"cgc", "condense"}, graph...)

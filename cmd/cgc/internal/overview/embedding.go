@@ -54,7 +54,7 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 		return nil, fmt.Errorf("embeddings of the condensed nodes: %w", err)
 	}
 	condensed := s.marks(shown)
-	var unions [][2]int32 // as cgc cut merges, if all condensed nodes are shown and their source nodes are known
+	var unions [][2]int32 // the merges of cgc cut, if all condensed nodes are shown and have known source nodes
 	if len(shown) == s.Condensed.Nodes() && condensed.Size != nil {
 		if unions, err = ward.Merges(ctx, small, condensed.Class, condensed.Size); err != nil {
 			return nil, err

@@ -44,7 +44,8 @@ type Subject struct {
 	// Command is the command line that makes Condensed again; empty if there is none.
 	Command string
 	// Source is the name or path with which cgc opens Graph, and File is the path of Condensed. The page uses them in a
-	// training program. Reading holds the flags that say what to read of Graph, each followed by its value.
+	// training program. Reading holds the flags that select what is read from Graph, such as --split, each followed by its
+	// value.
 	Source, File string
 	Reading      []string
 	// Date is the date of the report, such as "2026-11-23"; empty to omit it.

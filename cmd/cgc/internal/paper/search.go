@@ -15,8 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/object"
 )
 
-// Search configures the search of appendix E.3. For each cell of a table, it searches the sets in published.json for
-// the highest validation accuracy. It has no access to labels of test nodes (experiment.Grid.Blind).
+// Search configures the search of appendix E.3. For each cell of a table, it searches the parameter grid in
+// published.json for the highest validation accuracy. It has no access to labels of test nodes (experiment.Grid.Blind).
 //
 // It varies p, τ, T and α for cgc's methods that use them, the learning rate of condensation for methods that have one,
 // and the dropout of the GNN. It keeps the parameter that defines a cell, such as the augmentation of "w/o AUG".

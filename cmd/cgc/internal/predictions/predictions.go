@@ -151,7 +151,7 @@ func (p *Predictions) classes() []int32 {
 }
 
 // SaveTensors writes the tensors nodes, class, and probabilities with a row for each of the nodes. Nodes have their
-// numbers in the full graph, also if some were left out.
+// numbers in the full graph, even if some were left out.
 func (p *Predictions) SaveTensors(ctx context.Context, path string) error {
 	rows, nodes := p.Rows(), p.Nodes
 	if p.Numbers != nil {

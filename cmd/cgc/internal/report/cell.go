@@ -78,7 +78,7 @@ func Interval(lo, hi float64, digits int) Cell {
 	return Cell{decimal(lo, digits) + " to " + decimal(hi, digits), []any{lo, hi}}
 }
 
-// Full is a value that is shown without rounding or separators, also to people.
+// Full is a value that is shown without rounding or separators, even to people.
 func Full(v any) Cell { return Cell{full(v), []any{v}} }
 
 // decimal formats v with the given number of digits after the decimal point. A zero has no sign.

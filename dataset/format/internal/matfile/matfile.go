@@ -1,7 +1,7 @@
 // Package matfile reads matrices of numbers, dense or sparse, from the MAT-files of MATLAB, version 5.
 //
 // The layout follows "MAT-File Format" by MathWorks: a header of 128 bytes, then a matrix for each variable, which may
-// be compressed by zlib. A matrix consists of elements: flags, dimensions, name and numbers.
+// be zlib-compressed. A matrix consists of elements: flags, dimensions, name and numbers.
 package matfile
 
 import (

@@ -42,7 +42,7 @@ func variable(o order, class uint32, name string, rows, cols int32, numbers ...[
 	return append(o.AppendUint32(o.AppendUint32(nil, 14), uint32(len(content))), content...)
 }
 
-// packed returns a variable compressed by zlib.
+// packed returns a zlib-compressed variable.
 func packed(o order, variable []byte) []byte {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)

@@ -99,8 +99,8 @@ func TestRead(t *testing.T) {
 	formattest.Run(t, musae.Name, fixture.Folder(t, film()))
 }
 
-// TestTwitch checks the columns of MUSAE's Twitch graphs, whose node ids are in the column new_id, and files compressed
-// by gzip.
+// TestTwitch checks the columns of MUSAE's Twitch graphs, whose node ids are in the column new_id, and gzip-compressed
+// files.
 func TestTwitch(t *testing.T) {
 	files := facebook()
 	delete(files, "musae_facebook_target.csv")

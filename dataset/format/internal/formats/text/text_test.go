@@ -101,7 +101,7 @@ func TestReadTextRefuses(t *testing.T) {
 	}
 }
 
-// TestReadTextInBlocks checks that lines across blocks are read once, and that errors name the right line.
+// TestReadTextInBlocks checks that lines that span blocks are read once, and that errors name the right line.
 func TestReadTextInBlocks(t *testing.T) {
 	const n = 300_000
 	var b strings.Builder
