@@ -85,7 +85,7 @@ def _parser() -> _Parser:
     add("--features", default="", metavar="COLUMNS", help="columns of features, with commas (default all others)")
     add("--shape", choices=("auto", "columns", "rows"), default="auto", help="how work is cut (default by memory)")
     add("--parts", type=int, default=0, help="number of parts of the work (default by cores and memory)")
-    add("--worker-memory", default="", help="memory of a worker outside Java, as in 2GiB (default an executor's heap)")
+    add("--worker-memory", default="", help="worker memory outside Java, such as 2GiB (default an executor's heap)")
     add("--worker", default="", help="the command for the machines of Spark, if they are of another kind than this one")
     add("--name", default="", help="name of the graph in the result (default from --nodes-table)")
     add("-o", "--output", required=True, help="write the condensed graph to FILE")
