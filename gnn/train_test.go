@@ -44,7 +44,7 @@ func gathered(x *mat.Dense, rows []int32) *mat.Dense {
 func wantLosses(t *testing.T, of string, got, want *gnn.Result) {
 	t.Helper()
 	for i, loss := range got.Losses {
-		if math.Abs(float64(loss-want.Losses[i])) > 1e-3*float64(loss) { // sums in different orders, over 30 steps of Adam
+		if math.Abs(float64(loss-want.Losses[i])) > 1e-3*float64(loss) { // sums in different orders, over 30 Adam steps
 			t.Fatalf("epoch %d: loss %v, %v of %s", i+1, loss, want.Losses[i], of)
 		}
 	}

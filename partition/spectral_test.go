@@ -205,7 +205,7 @@ func TestLeadingSpace(t *testing.T) {
 				for i, q := range leader {
 					along += q * float64(v.Row(i)[a])
 				}
-				if math.Abs(along) > 1e-5 { // of vectors in float32
+				if math.Abs(along) > 1e-5 { // float32 vectors are orthogonal up to rounding
 					t.Errorf("%v, %s: vector %d has the product %v with the leading eigenvector", c, name, a, along)
 				}
 			}

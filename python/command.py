@@ -74,7 +74,7 @@ def of_this_machine() -> dict[str, str]:
 
 
 def platform() -> tuple[str, str]:
-    """Return the platform that Go builds for. Exit with a message without a recent Go or a wheel for the platform."""
+    """Return the platform that Go builds for. Exit with a message if Go is missing or too old, or no wheel fits."""
     needed = re.search(r"^go (\d+)\.(\d+)", (ROOT / "go.mod").read_text(encoding="utf-8"), re.M)
     assert needed is not None, "go.mod names no version of Go"
     wanted = f"building the cgc command needs Go {needed[1]}.{needed[2]} or later"

@@ -133,8 +133,8 @@ func (t *Tape) EdgeSoftmax(e *Edges, x *Var) *Var {
 }
 
 // Attend returns Σ_e a_e·x_j for each node i, head by head. The sum is over the edges e = (i, j) that start at i. a is
-// |E|×h. The columns of x, n×(h·f), are h groups of f, and column k of a weights group k. The |E|×h×f messages are
-// never stored. If flip is set, node j gathers from i instead.
+// |E|×h. The columns of x, n×(h·f), are h groups of f, and column k of a holds the weights of group k. The |E|×h×f
+// messages are never stored. If flip is set, node j gathers from i instead.
 func (t *Tape) Attend(e *Edges, a, x *Var, flip bool) *Var {
 	checkHeads(e, a.Value, x.Value)
 	v := t.edge(a, x, e, flip, func(v, g *Var) *Var {

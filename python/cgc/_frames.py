@@ -64,7 +64,7 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, in
     in quotes below, in upper or lower case. Keywords give other names.
 
     Args:
-        nodes: A row for each node. All columns without a role are features. An index column of pandas is left out with
+        nodes: A row for each node. All columns without a role are features. A pandas index column is left out with
             a GraphWarning: a column named "Unnamed: 0", "__index_level_0__" or "", or a first column named "index".
         edges: A row for each edge.
         name: The name of the graph in the result.

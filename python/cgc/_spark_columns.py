@@ -17,7 +17,7 @@ __all__ = [
     "UNIT", "blocks_that_fit", "cut", "features", "fetch", "fewest", "names", "propagate", "sizing", "widest",
 ]  # fmt: skip
 
-UNIT = 16  # columns of a cache line, the unit of blocks as in package blocked
+UNIT = 16  # columns per cache line, the unit of blocks as in package blocked
 HELD = 32 << 20  # approximate bytes of results in a slot
 
 

@@ -102,8 +102,8 @@ def _parser() -> _Parser:
 def condense(arguments: Sequence[str], session: Any = None) -> None:
     """Condense with the arguments that follow `python -m cgc.spark condense` on a command line.
 
-    session is the SparkSession to use. The default is the active session, or a new one. Raises Error with a message of
-    one sentence.
+    session is the SparkSession to use. The default is the active session, or a new one. Raises Error with a
+    one-sentence message.
     """
     given, rest = _parser().parse_known_args(list(arguments))
     begun = time.monotonic()

@@ -76,7 +76,7 @@ func TestProcessLearns(t *testing.T) {
 	g := planted(t)
 	r := process(t, g, newGCGP())
 	var first, last float64
-	for epoch := range 50 { // later steps of Adam can jump over X′ = 0, beyond which all predictions are wrong
+	for epoch := range 50 { // later Adam steps can jump over X′ = 0, beyond which all predictions are wrong
 		last = mattest.Must(r.Epoch(t.Context(), epoch+1, nil))
 		if epoch == 0 {
 			first = last

@@ -28,7 +28,7 @@ type parts struct {
 // file is an open file.
 type file struct {
 	path    string
-	first   int // the index in the table of the first row
+	first   int // the index of its first row in the table
 	handle  *os.File
 	content *pq.File
 	columns []*pq.Column // in the order of the header

@@ -34,8 +34,8 @@ type searched struct {
 	} `json:"random"`
 }
 
-// seconds returns two times. took is the time for condensing, the search and the trainings of the finalists. full is an
-// estimate for training all candidates on the full graph, from the mean of the candidates trained there.
+// seconds returns two durations. took is the time for condensing, the search and the trainings of the finalists. full
+// is an estimate for training all candidates on the full graph, from the mean of the candidates trained there.
 func (s searched) seconds() (took, full float64) {
 	for _, f := range s.Agreement.Compared {
 		full += f.Seconds / float64(len(s.Agreement.Compared)) * float64(len(s.Trials))

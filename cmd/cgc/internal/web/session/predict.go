@@ -40,8 +40,8 @@ type ClassCount struct {
 // mostFirst is the maximum number of nodes in Predicted.First.
 const mostFirst = 20
 
-// arrived returns the model in the folder at path if new nodes are beside it, in nodes.csv or nodes.csv.gz. It returns
-// nil for anything else, such as a graph.
+// arrived returns the model in the folder at path if the folder also has new nodes, in nodes.csv or nodes.csv.gz. It
+// returns nil for anything else, such as a graph.
 func arrived(path string) (found *model.Model) {
 	entries, err := os.ReadDir(path)
 	if err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {

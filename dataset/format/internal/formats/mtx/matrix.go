@@ -37,7 +37,7 @@ func open(file string) (t *lines.File, h header, err error) {
 	return t, h, err
 }
 
-// readHeader reads the banner, comments and the line of sizes.
+// readHeader reads the banner, comments and the size line.
 func readHeader(t *lines.File) (h header, err error) {
 	line, err := t.Next()
 	if err != nil && err != io.EOF {

@@ -31,7 +31,7 @@ func opened(t *testing.T, files map[string][]byte) (whole, parts string, notes [
 	return a.Fingerprint, b.Fingerprint, notes
 }
 
-// TestIndexColumns checks that an index column of pandas is left out of the features, with a note, and does not affect
+// TestIndexColumns checks that a pandas index column is left out of the features, with a note, and does not affect
 // edges.
 func TestIndexColumns(t *testing.T) {
 	want, _, _ := opened(t, folder("id,label,split,f\na,x,train,1\nb,y,test,2\n", "source,target\na,b\n"))

@@ -154,7 +154,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestFilesOfOtherPrograms checks that an index of pandas, and fields that are not separated by commas, are errors in
+// TestFilesOfOtherPrograms checks that a pandas index, and fields that are not separated by commas, are errors in
 // Read and in Stream.
 func TestFilesOfOtherPrograms(t *testing.T) {
 	const index = ":1: the first column looks like an index that pandas wrote, and must not be there: write the file with"
