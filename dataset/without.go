@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// leaveOut returns g without the nodes of o.Without, and notes the fingerprint of the graph with and without them. If
-// complete will draw a split, g has none yet, so the split is drawn from the remaining nodes.
+// leaveOut returns g without the nodes of o.Without, and notes the fingerprint of the graph with and without them. If g
+// has no split yet, complete draws it later, from the remaining nodes.
 func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Graph) (_ *graph.Graph, err error) {
 	defer memory.Recover(&err)
 	if len(o.Without) == 0 || g == nil {

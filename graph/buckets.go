@@ -16,7 +16,7 @@ const (
 	maxBuckets = 1 << 10
 )
 
-// buckets is the first level of a radix sort in two levels. It holds the entries of the matrix by row>>shift. The
+// buckets is the first level of a two-level radix sort. It holds the entries of the matrix, grouped by row>>shift. The
 // second level sorts each bucket separately.
 type buckets struct {
 	rows   int

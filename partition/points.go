@@ -33,7 +33,7 @@ type points struct {
 // rowChunk is the number of rows in one task of newPoints.
 const rowChunk = 512
 
-// centred returns x as points that are not in memory, shifted by minus its mean. They have no norms.
+// centred returns x as points that are not in memory, shifted by minus its mean. Their norms are not computed yet.
 func centred(x [][]float32) *points {
 	p := &points{n: len(x), d: len(x[0]), rows: x, shift: factor.ColumnMeans(x), unit: 1}
 	for j, v := range p.shift {

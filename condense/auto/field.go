@@ -236,8 +236,8 @@ func (f *field) sampled(m condense.Method) condense.Method {
 func (f *field) large() bool { return f.shared.graph.Nodes() >= manyNodes }
 
 // shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil if
-// validation nodes show the shares, or without a teacher. They do not show them if more than half of the classes tie
-// for the largest number of validation nodes, as when drawn class by class. made has the trials of each candidate.
+// validation nodes show the shares, or if there is no teacher. They do not show them if more than half of the classes
+// tie for the largest number of validation nodes, as when drawn class by class. made has the trials of each candidate.
 func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	counts := f.graph.Counts(f.graph.Split.Val)
 	largest, as := slices.Max(counts), 0

@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// written returns the file of a stream of the shape.
+// written returns the bytes of the file to which a graph of the shape is streamed.
 func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "g.safetensors")

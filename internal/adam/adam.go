@@ -9,7 +9,7 @@ import (
 
 // Optimizer updates matrices, given their gradients.
 type Optimizer struct {
-	// Rate is the step size. Decay times a parameter is added to its gradient.
+	// Rate is the learning rate. Decay times a parameter is added to its gradient.
 	Rate, Decay float64
 
 	parameters, first, second []*mat.Dense

@@ -39,7 +39,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Method condenses by the soft labels of a closed-form teacher, a ridge regression on propagated features. k-means
+// Method condenses with the soft labels of a closed-form teacher, a ridge regression on propagated features. k-means
 // splits each class, A′ = I, and nothing is trained. Source: this project.
 //
 // Start from New.

@@ -56,7 +56,7 @@ func TestGemmIsTheProduct(t *testing.T) {
 		}
 		shapes = append(shapes, [3]int{s.height - 1, 5, 4}, [3]int{s.height + 1, 5, 4}, [3]int{3, s.width + 1, 4},
 			[3]int{20, 20, 20},
-			[3]int{509, 2*columns + 1, 5}) // with its three gaps, columns of a transposed A are 512 apart
+			[3]int{509, 2*columns + 1, 5}) // with a gap of three values, columns of a transposed A are 512 apart
 		for _, shape := range shapes {
 			m, n, k := shape[0], shape[1], shape[2]
 			for variant := range 8 {

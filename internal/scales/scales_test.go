@@ -6,7 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/scales"
 )
 
-// Of the norms of an age and an income, the smaller one is the median.
+// If only two norms are not zero, such as those of an age and an income, the smaller one is the median.
 func TestRatio(t *testing.T) {
 	for want, norms := range map[float64][]float64{1: {0, 0}, 600: {30000, 0, 50}, 3: {6, 1, 2, 3}, 2: {4, 1, 2}} {
 		if got := scales.Ratio(norms); got != want {

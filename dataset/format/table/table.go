@@ -1,6 +1,7 @@
 // Package table builds a graph from a table of nodes and a table of edges. Nodes and classes may have names.
 //
-// Formats differ only in the source of the rows: .csv files, Parquet or a database. Each implements Table.
+// The formats that use it differ only in the source of the rows: .csv files, Parquet or a database. Each implements
+// Table.
 package table
 
 import (

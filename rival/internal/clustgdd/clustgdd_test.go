@@ -237,7 +237,7 @@ func TestPretrain(t *testing.T) {
 	}
 }
 
-// TestRefinement checks that Δ is bounded by the step sizes of Adam, and that F does not change without epochs.
+// TestRefinement checks that Δ is bounded by Adam's step sizes, and that F does not change without epochs.
 func TestRefinement(t *testing.T) {
 	g := learntest.Begin(t).Graph
 	m := New().(clustGDD)

@@ -37,7 +37,7 @@ func covariance(x, y []float32) float64 {
 }
 
 // TestPosterior compares the loss with the loss of the posterior mean of two observations, k·(K + ρI)⁻¹y. It inverts
-// the 2×2 matrix by hand and propagates features by a dense Â.
+// the 2×2 matrix by hand and propagates features with a dense Â.
 func TestPosterior(t *testing.T) {
 	g := weighted(t)
 	m := newGCGP()

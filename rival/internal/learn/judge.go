@@ -35,8 +35,8 @@ func newJudge(g *graph.Graph, epochs int) (*judge, error) {
 	return &judge{target, config}, nil
 }
 
-// accuracy trains a GCN on the condensed graph. It returns the best validation accuracy during the training, and the
-// mean validation error over the training, both in percent. The mean error breaks ties between iterates.
+// accuracy trains a GCN on the condensed graph. It returns the best validation accuracy during training, and the mean
+// validation error over all validations, both in percent. The mean error breaks ties between iterates.
 func (j *judge) accuracy(ctx context.Context, small *condense.Condensed, y []int32, seed uint64) (
 	accuracy, meanError float64, err error,
 ) {

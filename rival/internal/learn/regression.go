@@ -16,7 +16,7 @@ type Regression struct {
 	tape  *autodiff.Tape
 }
 
-// NewRegression returns a Regression whose parameters are 0. rate is the step size.
+// NewRegression returns a Regression whose parameters are 0. rate is the learning rate.
 func NewRegression(features, classes int, rate float64) *Regression {
 	w, b := mat.NewDense(features, classes), mat.NewDense(1, classes)
 	return &Regression{W: w, B: b, steps: adam.New(rate, w, b), tape: autodiff.NewTape()}

@@ -24,7 +24,7 @@ const (
 type Experts struct {
 	// Experts is the number of networks, at least 1.
 	Experts int `json:"experts"`
-	// Optimizer is sgd or adam. ExpertRate is its step size, above 0. ExpertDecay is its weight decay, at least 0.
+	// Optimizer is sgd or adam. ExpertRate is its learning rate, above 0. ExpertDecay is its weight decay, at least 0.
 	Optimizer   string  `json:"expert_optimizer"`
 	ExpertRate  float64 `json:"lr_expert"`
 	ExpertDecay float64 `json:"expert_decay"`

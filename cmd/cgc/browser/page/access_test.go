@@ -34,7 +34,7 @@ func TestScreenReader(t *testing.T) {
 	if plots := count["application"] + count["img"] + count["image"]; plots != 6 || count["application"] != 2 {
 		t.Errorf("%d plots, %d of them to step through, want 6 and 2: %v", plots, count["application"], count)
 	}
-	// Of the six plots, only the accuracies show their table unfolded. The parameters are folded.
+	// Of the six plots, only the accuracies show their table expanded. The parameters are collapsed.
 	if count["DisclosureTriangle"] != 5+1 || count["status"] != 1 || count["main"] != 1 {
 		t.Errorf("want 6 folded tables, one status and one main: %v", count)
 	}

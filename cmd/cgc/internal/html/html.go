@@ -36,7 +36,7 @@ func palette(selector string, dark bool) string {
 	return rule + "}\n"
 }
 
-// script is the code of a page. All scripts are in one function, so that the only global name is window.report.
+// script is the JavaScript of a page. All scripts are in one function, so that the only global name is window.report.
 var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.js") + read("slider.js") +
 	read("plane.js") + read("bars.js") + read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
 

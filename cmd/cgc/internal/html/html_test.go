@@ -89,8 +89,8 @@ func TestSelfContained(t *testing.T) {
 	}
 }
 
-// TestParts checks that tiles keep their position, that programs have a copy button, and that folded tables have a
-// title to open them.
+// TestParts checks that tiles keep their position, that programs have a copy button, and that collapsed tables have a
+// title that expands them.
 func TestParts(t *testing.T) {
 	page := mattest.Must(html.Render(document("harmless")))
 	for _, part := range []string{

@@ -134,7 +134,7 @@ func memberOf(args ...any) (any, error) {
 	return nil, errors.New("pickle wants the function getattr, which is not one that a data set needs")
 }
 
-// rebuildTensor has the arguments (storage, offset, shape, strides, …).
+// rebuildTensor takes the arguments (storage, offset, shape, strides, …).
 func rebuildTensor(args ...any) (any, error) {
 	if len(args) >= 4 {
 		s, isStorage := args[0].(*storage)
@@ -148,7 +148,7 @@ func rebuildTensor(args ...any) (any, error) {
 	return nil, errors.New("torch's pickle has a tensor that is not a storage, an offset, a shape and strides")
 }
 
-// rebuildUntyped has the arguments (storage, offset, shape, strides, gradient, hooks, type, …).
+// rebuildUntyped takes the arguments (storage, offset, shape, strides, gradient, hooks, type, …).
 func rebuildUntyped(args ...any) (any, error) {
 	if len(args) >= 7 {
 		if kind, ok := args[6].(element); ok {
@@ -164,7 +164,7 @@ func rebuildUntyped(args ...any) (any, error) {
 	return nil, errors.New("torch's pickle has a tensor without a type")
 }
 
-// rebuildSparse has the arguments (layout, parts). The parts are indices, values and shape, or row pointers, columns,
+// rebuildSparse takes the arguments (layout, parts). The parts are indices, values and shape, or row pointers, columns,
 // values and shape.
 func rebuildSparse(args ...any) (any, error) {
 	if len(args) >= 2 {

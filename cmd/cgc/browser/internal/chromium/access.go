@@ -43,7 +43,8 @@ func (p *Page) Heard() (all []Heard) {
 	return all
 }
 
-// contrasts finds the text with the lowest contrast to its background, by the formula of WCAG 2. It opens folded parts.
+// contrasts finds the text with the lowest contrast to its background, by the formula of WCAG 2. It expands collapsed
+// parts.
 const contrasts = `(() => {
 	const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, weight, k) =>
 		sum + weight * (c[k] <= 10 ? c[k] / 255 / 12.92 : ((c[k] / 255 + 0.055) / 1.055) ** 2.4), 0);
@@ -72,8 +73,8 @@ const contrasts = `(() => {
 	return worst;
 })()`
 
-// LeastContrast returns the lowest contrast ratio (WCAG 2) between a text and its background, and that text. It opens
-// folded parts.
+// LeastContrast returns the lowest contrast ratio (WCAG 2) between a text and its background, and that text. It expands
+// collapsed parts.
 func (p *Page) LeastContrast() (ratio float64, text string) {
 	p.t.Helper()
 	var worst struct {
