@@ -156,9 +156,9 @@ func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sa
 }
 
 // Of returns the verdict on a condensed graph. weighted weights condensed nodes by the number of their source nodes, as
-// trainings do by default. shares, if it is not nil, has the share of each class among all nodes of the original graph:
-// the validation nodes of a class then get its share of the total weight. The cost is products with N′ columns, and at
-// most six systems of N′ equations.
+// the command does in training by default. shares, if it is not nil, has the share of each class among all nodes of the
+// original graph: the validation nodes of a class then get its share of the total weight. The cost is products with N′
+// columns, and at most six systems of N′ equations.
 func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool, shares []float64) (Verdict, error) {
 	operator := small.Operator()
 	var m, inner, cross mat.Dense

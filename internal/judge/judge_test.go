@@ -207,8 +207,8 @@ func TestSampleFieldKeepsItsBound(t *testing.T) {
 	}
 }
 
-// TestTrained compares the verdict with a training of package gnn that is validated on the graph itself after the last
-// epoch.
+// TestTrained compares the verdict with a training run of package gnn that is validated on the graph itself after the
+// last epoch.
 func TestTrained(t *testing.T) {
 	g, small := judged(t)
 	j := mattest.Must(New(t.Context(), g, false, false, rand.NewPCG(1, 1)))

@@ -15,8 +15,8 @@ import (
 const epochs = 100
 
 // Trained returns the verdict of a two-layer GCN with 256 units that is trained on a condensed graph for 100 epochs. It
-// is closer to longer trainings than Of, and takes many times as long. Weights and dropout are drawn from src; shares
-// are as in Of. The GCN is tested once, after the last epoch.
+// is closer to longer training runs than Of, and takes many times as long. Weights and dropout are drawn from src;
+// shares are as in Of. The GCN is tested once, after the last epoch.
 func (j *Judge) Trained(
 	ctx context.Context, small *condense.Condensed, shares []float64, src rand.Source,
 ) (Verdict, error) {

@@ -1,4 +1,4 @@
-// Package training runs many trainings at once, with random sources that do not depend on their order, on targets that
+// Package training trains many models at once, with random sources that do not depend on their order, on targets that
 // fit the memory limit.
 package training
 
@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Job is one training.
+// Job is one training run.
 type Job struct {
 	Model gnn.Model
 	// The model is trained on Sample, and validated and tested on Target.
@@ -32,8 +32,8 @@ type Job struct {
 // Run runs jobs concurrently, since one condensed graph is too small to keep all threads busy, or one after another if
 // inOrder is set or if a target streams its graph.
 //
-// When a job ends, Run calls ended with its result; calls do not overlap. The first error of a training, or of ended,
-// stops the other jobs and is returned. Results do not depend on inOrder.
+// When a job ends, Run calls ended with its result; calls do not overlap. The first error of a training run, or of
+// ended, stops the other jobs and is returned. Results do not depend on inOrder.
 func Run(ctx context.Context, jobs []Job, inOrder bool, ended func(i int, r *gnn.Result) error) (err error) {
 	defer memory.Recover(&err)
 	chunk := 1
@@ -103,8 +103,8 @@ func Target(
 	return target, nil
 }
 
-// Uncounted returns ctx without the counted events of the jobs, such as the epochs of a training, because a grid counts
-// condensations and trainings instead. Events without a total are passed on.
+// Uncounted returns ctx without the counted events of the jobs, such as the epochs of a training run, because a grid
+// counts condensations and training runs instead. Events without a total are passed on.
 func Uncounted(ctx context.Context) context.Context {
 	return progress.With(ctx, func(e progress.Event) {
 		if e.Total == 0 {
@@ -116,8 +116,8 @@ func Uncounted(ctx context.Context) context.Context {
 // firstStream is the first random stream for training. Condensation uses lower streams.
 const firstStream = 1 << 32
 
-// streams lists the models with a fixed random stream. Each model has its own stream, so that a training does not
-// depend on other trainings. For models that are not listed, the stream is a hash of their name.
+// streams lists the models with a fixed random stream. Each model has its own stream, so that a training run does not
+// depend on other training runs. For models that are not listed, the stream is a hash of their name.
 var streams = []string{"gcn", "sgc", "sage", "appnp", "cheby", "gat"}
 
 // Source returns the random source of weights and dropout for training m with the given seed. gnn.Train with

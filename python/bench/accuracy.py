@@ -1,7 +1,7 @@
 """Train PyTorch Geometric's own models on condensed graphs, and compare them with cgc.evaluate.
 
-python accuracy.py RECORDS [--seeds 5] [--graphs cora amazon …] appends a line of JSON to RECORDS for each training. It
-continues an interrupted measurement. python accuracy.py RECORDS --table prints the results as Markdown.
+python accuracy.py RECORDS [--seeds 5] [--graphs cora amazon …] appends a line of JSON to RECORDS for each training
+run. It continues an interrupted measurement. python accuracy.py RECORDS --table prints the results as Markdown.
 
 It requires cgc, torch and torch_geometric, and cora, citeseer and amazon_photo.npz in the folders of $CGC_DATA.
 """

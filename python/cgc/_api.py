@@ -358,7 +358,7 @@ def evaluate(
         **options: The flags of `cgc evaluate`. help(cgc.evaluate) lists them.
 
     Returns:
-        A Table of accuracies in percent. The standard deviation is over trainings on this one condensed graph.
+        A Table of accuracies in percent. The standard deviation is over training runs on this one condensed graph.
 
     Raises:
         Error: An argument is wrong. The message names it.

@@ -19,13 +19,13 @@ class Score:
 
     Attributes:
         model: The name of the model.
-        seeds: The number of trainings.
+        seeds: The number of training runs.
         val_mean: The mean validation accuracy.
         val_std: Its sample standard deviation, 0 for one seed.
         test_mean: The mean test accuracy.
         test_std: Its sample standard deviation, 0 for one seed.
         test_ci95: Half the width of the 95% confidence interval of test_mean by Student's t, 0 for one seed.
-        seconds: The mean time of one training.
+        seconds: The mean time of one training run.
         metrics: The means of other metrics on the test nodes, in percent: balanced (balanced accuracy) and macro_f1;
             for two classes also auc (ROC) and average_precision, of the second class.
 

@@ -37,7 +37,7 @@ that cgc data list finds.
 The tables first list where another method is significantly better than auto (5%, Holm's procedure over all
 differences, paired by seed).
 
-Each finished training is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
+Each finished training run is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
 --normalize-features to let validation choose between plain and row-normalised features as well.`,
 		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
 		RunE:              runs(job.run),
@@ -49,7 +49,7 @@ Each finished training is appended to FOLDER/NAME.jsonl. Run the same command ag
 	addNormalize(flags, &job.board.NormalizeFeatures)
 	flags.Var(models(&job.board.Models), "models", "models to train; slow methods are measured with the first")
 	flags.IntVar(&job.board.Seeds, "seeds", 5, "number of condensations of each method and size, each with its own seed")
-	flags.IntVar(&job.board.Whole, "whole", 5, "number of trainings of each model and configuration on the full graph")
+	flags.IntVar(&job.board.Whole, "whole", 5, "number of training runs of each model and configuration on the full graph")
 	flags.StringVarP(&job.folder, "output", "o", "", "write records to `FOLDER`, which is created if needed")
 	return cmd
 }

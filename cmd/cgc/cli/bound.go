@@ -158,7 +158,7 @@ type testedModel struct {
 	Columns [2]int `json:"columns"`
 	Passes  [2]int `json:"passes"`
 	Classes [2]int `json:"classes"`
-	// Validations is the number of validations per training. QuestionBytes is the number of bytes that each validation
+	// Validations is the number of validations per training run. QuestionBytes is the number of bytes that each validation
 	// reads from files that the system has not cached.
 	Validations   int   `json:"validations"`
 	QuestionBytes int64 `json:"question_bytes"`

@@ -214,7 +214,7 @@ func TestSearchCommand(t *testing.T) {
 	whole := filepath.Join(folder, "out", "whole.jsonl")
 	first, err := os.ReadFile(whole)
 	mattest.OK(t, err)
-	if n := strings.Count(string(first), "\n"); n < 1 || n > 5 { // equal candidates share a training
+	if n := strings.Count(string(first), "\n"); n < 1 || n > 5 { // equal candidates share a training run
 		t.Errorf("%d trainings on the full graph", n)
 	}
 	ok(t, args...)

@@ -19,14 +19,14 @@ func (c *command) evaluateCommand() *cobra.Command {
 		),
 		Short: "Train on a condensed graph and test on the original",
 		Long: `Train models on the condensed graph in FILE and test them on the graph it was made from.
-The standard deviation is over trainings on this one condensed graph; cgc run also varies the condensation.`,
+The standard deviation is over training runs on this one condensed graph; cgc run also varies the condensation.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
 	}
 	flags := inOrder(cmd)
 	job.addGraph(flags, "original `GRAPH` to test on")
-	job.training = newTrainingFlags(cmd, "number of trainings of each model")
+	job.training = newTrainingFlags(cmd, "number of training runs of each model")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
 	flags.Var(size(&job.bound), "memory",
 		"memory limit for testing, such as 2GiB or 500MB; a model that needs more causes an error (default none)")

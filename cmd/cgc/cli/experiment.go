@@ -35,8 +35,8 @@ func (c *command) experimentCommand() *cobra.Command {
 and test them on the original graph. Report means over the condensation seeds with 95% intervals, and the differences
 between methods, paired by seed.
 
-Each finished training is appended to FOLDER/records.jsonl. Run the same command again to resume an interrupted
-experiment; with more methods, sizes, seeds or models, only the missing trainings are done. FOLDER/records.csv and
+Each finished training run is appended to FOLDER/records.jsonl. Run the same command again to resume an interrupted
+experiment; with more methods, sizes, seeds or models, only the missing training runs are done. FOLDER/records.csv and
 FOLDER/summary.csv contain the results of the last command.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -49,7 +49,7 @@ FOLDER/summary.csv contain the results of the last command.`,
 	}
 	job.axes, job.config = newAxes(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations of each method and size, each with its own seed")
-	cmd.Flags().IntVar(&job.trainings, "trainings", 1, "number of trainings of each model on each condensed graph")
+	cmd.Flags().IntVar(&job.trainings, "trainings", 1, "number of training runs of each model on each condensed graph")
 	job.training.addWhole(cmd, "of each model ")
 	cmd.Flags().StringVarP(&job.folder, "output", "o", "",
 		"write records and tables to `FOLDER`, which is created if needed")

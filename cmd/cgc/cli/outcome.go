@@ -93,7 +93,7 @@ type modelScore struct {
 	// Metrics has the means of balanced accuracy and macro-F1 and, for two classes, of the ROC AUC and the average
 	// precision of the second class, in percent.
 	Metrics gnn.Metrics `json:"metrics"`
-	// Seconds is the mean time of one training with its validations and its test.
+	// Seconds is the mean time of one training run with its validations and its test.
 	Seconds float64 `json:"seconds"`
 }
 

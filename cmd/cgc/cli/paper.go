@@ -46,8 +46,8 @@ each number.
 --search tunes each cell first, as the paper did: over the paper's grid, on the validation nodes, with the same number
 of candidates (--trials) per cell. --methods adds baselines to the methods of a table.
 
-With -o, each finished training is appended to FOLDER/records.jsonl. Run the same command again to resume; tables share
-their common trainings. Each table is written to FOLDER as .md, .json and .csv, and its figures as .svg and .png.`,
+With -o, each finished training run is appended to FOLDER/records.jsonl. Run the same command again to resume; tables
+share common training runs. Each table is written to FOLDER as .md, .json and .csv, its figures as .svg and .png.`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string
@@ -108,7 +108,7 @@ type paperJob struct {
 	more []report.Block // blocks of the report page that show the condensed graphs
 }
 
-// searchName is the file with the trainings of a search, in the folder of records.
+// searchName is the file with the training runs of a search, in the folder of records.
 const searchName = "search.jsonl"
 
 // rivalNames returns the names of the methods whose parameters are not flags.
@@ -329,14 +329,14 @@ type listedStudy struct {
 	Here    []string `json:"here"`
 	Made    []string `json:"made"`
 	LeftOut []string `json:"left_out"`
-	// Timed is the number of timed condensations. Trainings and Whole are the numbers of trainings on condensed and on
+	// Timed is the number of timed condensations. Trainings and Whole are the numbers of training runs on condensed and on
 	// full graphs.
 	Timed     int `json:"timed"`
 	Trainings int `json:"trainings"`
 	Whole     int `json:"whole"`
 }
 
-// list prints the studies, in ascending order of the number of trainings.
+// list prints the studies, in ascending order of the number of training runs.
 func (j *paperJob) list() error {
 	if err := j.training.check(); err != nil {
 		return err

@@ -229,7 +229,7 @@ var symbols = map[string]string{
 	"threshold": "T", "alpha": "α", "partition": "π",
 }
 
-// keyOf returns the JSON key of a flag in a configuration or a training, or "" if there is none.
+// keyOf returns the JSON key of a flag in a configuration or a training run, or "" if there is none.
 func keyOf(flag string) string {
 	key := strings.ReplaceAll(flag, "-", "_")
 	if flag == "lr" {

@@ -58,10 +58,10 @@ FILE is a condensed graph, and GRAPH is the graph it was made from. Models are t
 		"also write each plot as .svg and .png to `FOLDER`, which is created if needed")
 	flags.BoolVar(&job.ceilings, "ceilings", true,
 		"if condensing took a second or more, measure this machine for comparison (two seconds, 600 MB of memory)")
-	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
+	job.training = newTrainingFlags(cmd, "number of training runs of each model on the condensed graph; 0 trains none")
 	job.training.least = 0
 	job.training.addWhole(cmd, "")
-	flags.Uint64Var(&job.seed, "seed", 0, "random seed of the trainings")
+	flags.Uint64Var(&job.seed, "seed", 0, "random seed of the training runs")
 	return cmd
 }
 

@@ -43,7 +43,7 @@ The default space has ` + report.Count(search.DefaultSpace().Size()) + ` candida
 with lists of values for any of models, hidden, dropout, input_dropout, learning_rate, weight_decay and weighted.
 
 --compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which
-takes long. With -o, all trainings on the full graph are kept in FOLDER/whole.jsonl, and the same command resumes.`,
+takes long. With -o, all training runs on the full graph are kept in FOLDER/whole.jsonl, and the same command resumes.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE:              runs(job.run),
@@ -62,11 +62,11 @@ takes long. With -o, all trainings on the full graph are kept in FOLDER/whole.js
 	flags.StringVar(&job.space, "space", "", "read the values to choose from in the JSON `FILE`")
 	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")
 	flags.Float64Var(&job.search.Seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
-	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of complete trainings")
+	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of complete training runs")
 	flags.IntVar(&job.search.Finalists, "finalists", 0,
 		"number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, else 0)")
 	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")
-	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its trainings to `FOLDER`")
+	flags.StringVarP(&job.folder, "output", "o", "", "write the result and its training runs to `FOLDER`")
 	return cmd
 }
 
@@ -129,7 +129,7 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	}
 	switch {
 	case j.said("finalists"):
-	case g.Nodes() <= 5_000: // the ranking is least certain at the top, and a training takes seconds
+	case g.Nodes() <= 5_000: // the ranking is least certain at the top, and a training run takes seconds
 		j.search.Finalists = 24
 	case g.Nodes() <= smallWhole:
 		j.search.Finalists = 6

@@ -20,7 +20,7 @@ func (c *command) trainCommand() *cobra.Command {
 			"cgc train cora-70.safetensors --on cora --models gcn,appnp --seeds 10 -o model.safetensors",
 		),
 		Short: "Train on a condensed graph and write the best model to a file",
-		Long: `Train models on the condensed graph in FILE. Of all trainings, keep the one with the best accuracy on the
+		Long: `Train models on the condensed graph in FILE. Of all training runs, keep the one with the best accuracy on the
 validation nodes of the graph that FILE was made from, and write its weights to MODEL. cgc predict reads it, and
 PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
 		Args:              arguments(1, "FILE"),
@@ -29,7 +29,7 @@ PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
 	}
 	flags := inOrder(cmd)
 	job.addGraph(flags, "original `GRAPH`, whose validation nodes choose the epoch and the training")
-	job.training = newTrainingFlags(cmd, "number of trainings of each model; the best of all is kept")
+	job.training = newTrainingFlags(cmd, "number of training runs of each model; the best of all is kept")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
 	flags.StringVarP(&job.out, "output", "o", "", "write the model to `MODEL`, a .safetensors file")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")
@@ -45,7 +45,7 @@ type trainJob struct {
 
 // trainedModel is what --json prints.
 type trainedModel struct {
-	// Model is the architecture of the training that was kept. Trainings is the number of all trainings.
+	// Model is the architecture of the training that was kept. Trainings is the number of all training runs.
 	Model     string `json:"model"`
 	Trainings int    `json:"trainings"`
 	// Epoch is the epoch of the weights. Validation and Test are their accuracies in percent; Test is 0 without test

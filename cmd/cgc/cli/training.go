@@ -21,7 +21,7 @@ type trainingFlags struct {
 	config gnn.Config
 	seeds  int
 	least  int // minimum number of seeds
-	whole  int // number of trainings on the full graph
+	whole  int // number of training runs on the full graph
 }
 
 // smallWhole is the largest number of nodes for which models are also trained on the full graph by default, because
@@ -31,10 +31,10 @@ const smallWhole = 20_000
 // addWhole adds the flag --whole to cmd. of says what is trained, in the help text.
 func (t *trainingFlags) addWhole(cmd *cobra.Command, of string) {
 	cmd.Flags().IntVar(&t.whole, "whole", 0,
-		"number of trainings "+of+"on the full graph; 0 for none (default as --seeds up to 20,000 nodes, else 0)")
+		"number of training runs "+of+"on the full graph; 0 for none (default as --seeds up to 20,000 nodes, else 0)")
 }
 
-// wholeOf returns the number of trainings on the full graph g: --whole, or else its default for g.
+// wholeOf returns the number of training runs on the full graph g: --whole, or else its default for g.
 func (c *command) wholeOf(t *trainingFlags, g *graph.Graph) int {
 	if !c.said("whole") && g.Nodes() <= smallWhole {
 		return t.seeds
@@ -133,7 +133,7 @@ func (t *transfer) compare() (err error) {
 	return err
 }
 
-// evaluation returns the trainings that the flags ask for, tested within a memory limit.
+// evaluation returns the training runs that the flags ask for, tested within a memory limit.
 func (t *transfer) evaluation(memory int64) experiment.Evaluation {
 	return experiment.Evaluation{
 		Models: t.training.models, Training: t.training.config, Trainings: t.training.seeds, Seed: t.seed, Memory: memory,
@@ -141,7 +141,7 @@ func (t *transfer) evaluation(memory int64) experiment.Evaluation {
 	}
 }
 
-// outcome returns the outcome of trainings on the condensed graph in file.
+// outcome returns the outcome of training runs on the condensed graph in file.
 func (t *transfer) outcome(file string, scores []experiment.Score) *outcome {
 	r := outcomeOf(t.graph, file)
 	r.add(t.small, t.opening, t.small.Seconds) // the seconds come from the file

@@ -74,7 +74,7 @@ type gcond struct {
 
 const (
 	// nameGCond matches the gradients of a GNN on the condensed graph with its gradients on the training nodes, throughout
-	// many trainings. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph
+	// many training runs. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph
 	// neural networks (ICLR 2022).
 	nameGCond = "gcond"
 	// nameDosCond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// student is the common part of the learners: it draws an expert and differentiates through a training towards it.
+// student is the common part of the learners: it draws an expert and differentiates through a training run towards it.
 type student struct {
 	Matching
 	x        *mat.Dense

@@ -40,8 +40,8 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestReport checks that the report is shown in its frame with its plots, before and after a training, that the saved
-// file is identical, and that the condensed graph is available in other formats.
+// TestReport checks that the report is shown in its frame with its plots, before and after a training run, that the
+// saved file is identical, and that the condensed graph is available in other formats.
 func TestReport(t *testing.T) {
 	s := open(t, chromium.View{}, chromium.FramesTogether)
 	s.demo()
@@ -218,8 +218,8 @@ func TestPlanetoidFiles(t *testing.T) {
 	}
 }
 
-// TestStop checks that the Stop button stops a training and a condensation, that earlier results remain, and that the
-// next work starts afresh.
+// TestStop checks that the Stop button stops a training run and a condensation, that earlier results remain, and that
+// the next work starts afresh.
 func TestStop(t *testing.T) {
 	s := open(t, chromium.View{})
 	file := filepath.Join(t.TempDir(), "large.safetensors")

@@ -19,7 +19,8 @@ type Experiment struct {
 	Summaries []experiment.Summary `json:"summaries"`
 	// Comparisons compare each method with the first method on the same graph, with the same size and model.
 	Comparisons []experiment.Comparison `json:"comparisons"`
-	// Trained is the number of trainings that were run. Kept is the number of trainings that were already in the log.
+	// Trained is the number of training runs that were carried out. Kept is the number of training runs that were already
+	// in the log.
 	Trained int `json:"trained"`
 	Kept    int `json:"kept"`
 	// Records, RecordsCSV and SummaryCSV are the paths of the files that were written.
@@ -93,7 +94,7 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 		var spread, ofWhole []report.Cell // columns that not all tables have
 		if within {
 			spread = []report.Cell{{}}
-			if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // trainings on the same condensed graph
+			if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // training runs on the same condensed graph
 				spread[0] = report.Decimal(s.Within, 1)
 			}
 		}

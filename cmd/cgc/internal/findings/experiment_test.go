@@ -17,7 +17,7 @@ import (
 )
 
 // outcomes returns records of three arms and of the full graph, with the given numbers of condensation seeds and of
-// trainings per condensed graph.
+// training runs per condensed graph.
 func outcomes(seeds, trainings int) (all []experiment.Record) {
 	r := experiment.Record{
 		Version: 1, Training: gnn.Defaults(), Model: "gcn", TrainingSeconds: 2.5,

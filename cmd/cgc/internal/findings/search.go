@@ -20,7 +20,7 @@ type Search struct {
 	Condensed int    `json:"condensed_nodes"`
 	// Models are the models that were trained.
 	Models []string `json:"models"`
-	// Ranked is the number of configurations that the closed form ranked. Trainings is the number of trainings.
+	// Ranked is the number of configurations that the closed form ranked. Trainings is the number of training runs.
 	Ranked    int `json:"ranked"`
 	Trainings int `json:"trainings"`
 	// Confirmed lists the configurations that were trained, including the default. They are sorted by round, last first,

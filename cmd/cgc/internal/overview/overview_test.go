@@ -259,7 +259,7 @@ func outline(all []report.Block) (words []string) {
 	return words
 }
 
-// scores returns the scores of two models, with three and two trainings.
+// scores returns the scores of two models, with three and two training runs.
 func scores(first, second float64) []experiment.Score {
 	return []experiment.Score{
 		{Model: "gcn", Test: []float64{first - 1, first, first + 1}, Seconds: first / 10},
@@ -342,8 +342,8 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// TestAccuracies checks that an interval is shown only for three or more trainings, and that the page rounds a number
-// in the same way everywhere.
+// TestAccuracies checks that an interval is shown only for three or more training runs, and that the page rounds a
+// number in the same way everywhere.
 func TestAccuracies(t *testing.T) {
 	g, small := condensed(t, nil)
 	s := overview.Subject{Graph: g, Condensed: small, Small: scores(81.35, 78.85), Whole: scores(80.25, 70)}

@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 )
 
-// Moment is the number of seconds of condensation below which a page folds the times of the steps.
+// Moment is the number of seconds of condensation below which a page collapses the times of the steps.
 const Moment = 1.0
 
 // accuracies plots the test accuracy of each model after training on condensed graphs and on the full graph.
@@ -64,7 +64,7 @@ func (s Subject) scores() *report.Table {
 	return t
 }
 
-// secondsOf formats the time of one training of a model, in seconds.
+// secondsOf formats the time of one training run of a model, in seconds.
 func secondsOf(s experiment.Score) report.Cell { return report.Significant(s.Seconds, 2) }
 
 func meanOf(s experiment.Score) report.Cell {
@@ -128,8 +128,8 @@ func (s Subject) confusion(names []string) []report.Block {
 	return []report.Block{p}
 }
 
-// time compares the seconds of each step with the minimum that the machine needs for its work. The block is folded if
-// the steps take less than a second in total. time returns nil if the seconds were not measured.
+// time compares the seconds of each step with the minimum that the machine needs for its work. The block is collapsed
+// if the steps take less than a second in total. time returns nil if the seconds were not measured.
 func (s Subject) time() []report.Block {
 	total := s.Condensed.Seconds.Total
 	if total <= 0 {

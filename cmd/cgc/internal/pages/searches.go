@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment/search"
 )
 
-// searches lists the graphs and methods of searches that were compared with trainings on the full graph.
+// searches lists the graphs and methods of searches that were compared with training runs on the full graph.
 // search-GRAPH-METHOD.jsonl contains the JSON output of cgc search --compare.
 var searches = []string{
 	"cora-cgc", "cora-auto", "citeseer-cgc", "citeseer-auto", "amazon-photo-cgc", "dblp-cgc", "arxiv-cgc",
@@ -34,8 +34,8 @@ type searched struct {
 	} `json:"random"`
 }
 
-// seconds returns two durations. took is the time for condensing, the search and the trainings of the finalists. full
-// is an estimate for training all candidates on the full graph, from the mean of the candidates trained there.
+// seconds returns two durations. took is the time for condensing, the search and the training runs of the finalists.
+// full is an estimate for training all candidates on the full graph, from the mean of the candidates trained there.
 func (s searched) seconds() (took, full float64) {
 	for _, f := range s.Agreement.Compared {
 		full += f.Seconds / float64(len(s.Agreement.Compared)) * float64(len(s.Trials))
@@ -43,7 +43,7 @@ func (s searched) seconds() (took, full float64) {
 	return s.CondenseSeconds + s.Total(), full
 }
 
-// searchTable generates the table of searches that were compared with trainings on the full graph.
+// searchTable generates the table of searches that were compared with training runs on the full graph.
 func searchTable(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, {Name: "condensed by"}, right("to"), right("finalists"), right("s"), right("on the full graph, s"),

@@ -39,9 +39,9 @@ type Board struct {
 	Methods           []condense.Method
 	NormalizeFeatures bool
 	Models            []gnn.Model
-	// Seeds is the number of condensations, at least 1, each with one training of each model and configuration.
+	// Seeds is the number of condensations, at least 1, each with one training run of each model and configuration.
 	Seeds int
-	// Whole is the number of trainings of each model and configuration on the full graph.
+	// Whole is the number of training runs of each model and configuration on the full graph.
 	Whole int
 	Limit time.Duration
 	// Log holds the records. Trainings in it are not repeated.
@@ -142,7 +142,8 @@ func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []siz
 	return err
 }
 
-// announce reports how much work is left at most, and how long it takes if trainings take as long as those in the log.
+// announce reports how much work is left at most, and how long it takes if training runs take as long as those in the
+// log.
 func (b *Board) announce(sizes int) {
 	records := slices.DeleteFunc(b.Log.Records(), func(r experiment.Record) bool { return r.Arm == experiment.Whole })
 	each := b.Seeds + (len(Trainings())-1)*min(b.Seeds, choosingSeeds)
@@ -239,7 +240,7 @@ var (
 )
 
 // bounded is a competitor at one size, on one core and with a limit on its time. It keeps its condensed graphs for
-// further trainings.
+// further training runs.
 type bounded struct {
 	competitor
 	board *Board

@@ -164,7 +164,7 @@ func TestGolden(t *testing.T) {
 	golden.Compare(t, "testdata/table6.txt", b.Bytes())
 }
 
-// TestResume checks that a job keeps its trainings in the log, and that the next one repeats none and gets the same
+// TestResume checks that a job keeps its training runs in the log, and that the next one repeats none and gets the same
 // numbers.
 func TestResume(t *testing.T) {
 	log := newLog(t)
@@ -236,8 +236,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestAuthors checks that each number has the parameters of the authors' program, for condensing and for training, and
-// that a graph without such parameters is an error.
+// TestAuthors checks that each cell of a table has the parameters of the authors' program, for condensing and for
+// training, and that a graph without such parameters is an error.
 func TestAuthors(t *testing.T) {
 	j := job(t, "table3", "cora")
 	j.Authors, j.Whole, j.Log = true, 0, newLog(t)

@@ -26,7 +26,7 @@ type Result struct {
 	Seed  uint64 `json:"seed"`
 	// Trials is the number of candidates of each cell's search; absent without a search.
 	Trials int `json:"trials,omitempty"`
-	// Training is the configuration of the trainings. A search changes the dropout of a cell.
+	// Training is the configuration of the training runs. A search changes the dropout of a cell.
 	Training gnn.Config `json:"training"`
 	Graphs   []Graph    `json:"graphs"`
 	// LeftOut lists the graphs that were left out, with reasons.
@@ -61,7 +61,7 @@ type Cell struct {
 	Seeds int     `json:"seeds"`
 	// Config is the configuration of the first seed; absent for the full graph.
 	Config json.RawMessage `json:"config,omitempty"`
-	// Test and Val are accuracies in percent, over condensation seeds or, on the full graph, over trainings.
+	// Test and Val are accuracies in percent, over condensation seeds or, on the full graph, over training runs.
 	Test experiment.Estimate `json:"test"`
 	Val  experiment.Estimate `json:"val"`
 	// Best is the highest test accuracy of a seed, which some papers report. It is not an estimate of the expected

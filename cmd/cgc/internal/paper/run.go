@@ -27,8 +27,8 @@ type Job struct {
 	// Seeds is the number of condensations of each arm, at least 1, each with its own training. Seed is the first seed.
 	Seeds int
 	Seed  uint64
-	// Whole is the number of trainings on the full graph, for studies that compare with it. −1 means Seeds for graphs of
-	// at most 20,000 nodes, and none for larger ones.
+	// Whole is the number of training runs on the full graph, for studies that compare with it. −1 means Seeds for graphs
+	// of at most 20,000 nodes, and none for larger ones.
 	Whole int
 	// Ours selects the parameters of cgc.Defaults instead of the paper's.
 	Ours bool
@@ -40,7 +40,7 @@ type Job struct {
 	NormalizeFeatures bool
 	// Models, if not nil, restricts the study to its models in this list.
 	Models []gnn.Model
-	// Training is the configuration of all trainings.
+	// Training is the configuration of all training runs.
 	Training gnn.Config
 	// Methods lists additional methods to measure, in this order, if Study.Beside is set. They run in the setting of
 	// the study.
@@ -48,7 +48,8 @@ type Job struct {
 	// Search, if not nil, first searches the parameters of each cell. Then no model is trained on the full graph, because
 	// the search does not cover that training.
 	Search *Search
-	// Log records each training, and trainings in the log are not repeated. nil records nothing. Times are never recorded.
+	// Log records each training run, and training runs in the log are not repeated. nil records nothing. Times are never
+	// recorded.
 	Log *experiment.Log
 
 	// Show, if not nil, is called for each graph after its measurement, with the configuration of its first arm.
@@ -61,8 +62,8 @@ type Job struct {
 const smallWhole = 20_000
 
 // Run measures the study on one graph after another, and keeps only one in memory. Equal jobs on equal graphs give
-// equal results, apart from times. Run honours cancellation; the log then contains the finished trainings. Run reports
-// the number of trainings and timed condensations to ctx (package progress), separately for each graph.
+// equal results, apart from times. Run honours cancellation; the log then contains the finished training runs. Run
+// reports the number of training runs and timed condensations to ctx (package progress), separately for each graph.
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
@@ -315,10 +316,10 @@ func (s *Study) Trains(models []gnn.Model) bool {
 	return len(s.models) == 0 || len(among(s.models, models)) > 0
 }
 
-// Work is the number of condensations and trainings in a study.
+// Work is the number of condensations and training runs in a study.
 type Work struct {
-	// Timed is the number of timed condensations. Trainings is the number of trainings on condensed graphs. Whole is an
-	// upper bound on the number of trainings on full graphs.
+	// Timed is the number of timed condensations. Trainings is the number of training runs on condensed graphs. Whole is
+	// an upper bound on the number of training runs on full graphs.
 	Timed, Trainings, Whole int
 }
 

@@ -24,7 +24,7 @@ type Search struct {
 	// Trials is the number of candidates of each cell, at least 1. The first is the cell's own configuration. The others
 	// are drawn at random without repetition; a smaller space is searched completely.
 	Trials int
-	// Log records each training of the search, so that an interrupted search can resume. nil records nothing.
+	// Log records each training run of the search, so that an interrupted search can resume. nil records nothing.
 	Log *experiment.Log
 }
 

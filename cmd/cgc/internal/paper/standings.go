@@ -326,7 +326,7 @@ func (s *Standings) unmeasured(fingerprint, arm string) *Unmeasured {
 	return first(s.Unmeasured, func(u *Unmeasured) bool { return u.Graph.Fingerprint == fingerprint && u.Arm == arm })
 }
 
-// breakEven returns the number of trainings at which condensing pays off: the smallest n with condense + n·train ≤
+// breakEven returns the number of training runs at which condensing pays off: the smallest n with condense + n·train ≤
 // n·train on the full graph.
 func breakEven(p, whole *Place) report.Cell {
 	if whole == nil {

@@ -68,7 +68,7 @@ func (s *Session) convert(ctx context.Context, c *Conversion) (*Converted, error
 	return nil, fmt.Errorf("condensed graphs cannot be written in the format %q as one file", c.Format)
 }
 
-// report writes the report page about the condensation and the trainings so far.
+// report writes the report page about the condensation and the training runs so far.
 func (s *Session) report(ctx context.Context) (File, error) {
 	progress.Report(ctx, progress.Event{Stage: "report"})
 	subject := overview.Subject{
@@ -94,7 +94,7 @@ func (s *Session) report(ctx context.Context) (File, error) {
 	return s.made(s.name+".html", "the report")
 }
 
-// keep stores the score of a training for the report. It replaces an earlier score of the same model.
+// keep stores the score of a training run for the report. It replaces an earlier score of the same model.
 func (s *Session) keep(r *gnn.Result, whole bool) {
 	scores := &s.onSmall
 	if whole {

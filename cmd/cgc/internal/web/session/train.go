@@ -12,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/training"
 )
 
-// Training holds the parameters of a training.
+// Training holds the parameters of a training run.
 type Training struct {
 	// Model is one of gnn.Names.
 	Model string `json:"model"`
@@ -26,7 +26,7 @@ type Training struct {
 	File string `json:"file"`
 }
 
-// Trained is the result of a training. Accuracies are in percent, measured on nodes of the original graph.
+// Trained is the result of a training run. Accuracies are in percent, measured on nodes of the original graph.
 type Trained struct {
 	gnn.Result
 	Epochs int `json:"epochs"`
