@@ -424,7 +424,7 @@ def train(
         **options: The flags of `cgc train`. help(cgc.train) lists them.
 
     Returns:
-        The Model of the best training, at its best epoch. Its method to_pyg makes a torch.nn.Module.
+        The Model of the best training run, at its best epoch. Its method to_pyg makes a torch.nn.Module.
 
     Raises:
         Error: An argument is wrong. The message names it.

@@ -15,7 +15,7 @@ __all__ = ["Score", "Table"]
 class Score:
     """The accuracy of one model on the original graph, in percent, over seeds.
 
-    Each training is scored at the epoch with the best validation accuracy.
+    Each training run is scored at the epoch with the best validation accuracy.
 
     Attributes:
         model: The name of the model.
