@@ -125,15 +125,16 @@ type Config struct {
 	Partitions int `json:"partitions"`
 	// Temperature is τ > 0: embeddings in a group are weighted by softmax(r/τ). Infinity weights them equally.
 	Temperature Temperature `json:"temperature"`
-	// Edges is one of EdgeKinds. CGC only.
+	// Edges is one of EdgeKinds. Only CGC uses it.
 	Edges Edges `json:"edges"`
-	// Threshold is T in [−1, 1]: condensed nodes are joined where the cosine of their embeddings is above it. CGC with
-	// SimilarEdges only.
+	// Threshold is T in [−1, 1]: condensed nodes are joined where the cosine of their embeddings is above it. Only CGC
+	// with SimilarEdges uses it.
 	Threshold float64 `json:"threshold"`
 	// Degree limits the mean degree of A′; 0 means no limit. If Threshold gives more edges, T is raised to the smallest
-	// similarity that respects the limit. Similarities differ so much between graphs that no T fits all of them. CGC only.
+	// similarity that respects the limit. Similarities differ so much between graphs that no T fits all of them. Only CGC
+	// uses the limit.
 	Degree float64 `json:"degree"`
-	// Alpha is α ≥ 0, the weight of the smoothness of X′ over A′. CGC only.
+	// Alpha is α ≥ 0, the weight of the smoothness of X′ over A′. Only CGC uses it.
 	Alpha float64 `json:"alpha"`
 	// NormalizeFeatures divides the features of each node by the sum of their absolute values, before anything else.
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`

@@ -117,7 +117,7 @@ func (l *Log) Add(r Record) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// One write for the whole line, so that only a power cut or a full disk can cut a line short.
+	// The whole line is written at once, so that only a power cut or a full disk can cut it short.
 	if _, err := l.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("writing to the log: %w", err)
 	}

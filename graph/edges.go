@@ -117,8 +117,8 @@ func (e *Edges) Check(n int, first int) error {
 	return e.check(0, e.Len(), n, first)
 }
 
-// check returns an error for the first invalid edge from lo to hi−1 of a graph with n nodes, or nil. first is the
-// number of edge 0.
+// check returns an error for the first invalid edge from lo to hi−1 of a graph with n nodes, or nil. first is as in
+// Check.
 func (e *Edges) check(lo, hi, n, first int) error {
 	bad, from, to := hi, e.From[lo:hi], e.To[lo:hi]
 	for i, u := range from {

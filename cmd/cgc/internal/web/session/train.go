@@ -32,7 +32,7 @@ type Trained struct {
 	Epochs int `json:"epochs"`
 	// Nodes is the number of labelled training nodes.
 	Nodes int `json:"nodes"`
-	// Files contains the report, which includes this training.
+	// Files contains the report, which includes this training run.
 	Files []File `json:"files"`
 }
 
