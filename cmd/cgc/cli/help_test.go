@@ -145,12 +145,11 @@ func TestFlagGroups(t *testing.T) {
 			}
 		}
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-			group := groupOf(flag)
+			group := groupOf(cmd, flag.Name)
 			if flag.Name == "help" {
 				group = generalGroup
-			}
-			if flag.Name != "help" && groupIndex(flag) < 0 {
-				t.Errorf("--%s of %s is in no group (%q)", flag.Name, cmd.CommandPath(), group)
+			} else if group == "" {
+				t.Errorf("--%s of %s is in no group", flag.Name, cmd.CommandPath())
 			}
 			if !flag.Hidden && shown[flag.Name] != group {
 				t.Errorf("--%s of %s is shown below %q, want %q", flag.Name, cmd.CommandPath(), shown[flag.Name], group)
@@ -191,7 +190,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		row, _, _ = strings.Cut(row, "\n")
 		flagsOf(cmd, func(flag *pflag.Flag) {
 			own := regexp.MustCompile("<br>`(-., )?--" + flag.Name + "[ `]").MatchString(row)
-			if own == slices.Contains(strings.Split(rows[flag.Name], ", "), nameOf(cmd)) {
+			if own == slices.Contains(strings.Split(rows[flag.Name], ", "), nameOfCommand(cmd)) {
 				t.Errorf("--%s of %s: %q and %q", flag.Name, cmd.CommandPath(), row, rows[flag.Name])
 			}
 		})

@@ -60,12 +60,13 @@ func PythonParameters() (string, error) {
 		}
 		var flags []*pflag.Flag
 		cmd.InheritedFlags() // adds the parents' flags to Flags
-		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-			if !flag.Hidden && !slices.Contains(notInPython, flag.Name) {
-				flags = append(flags, flag)
-			}
-		})
-		slices.SortStableFunc(flags, func(a, b *pflag.Flag) int { return groupIndex(a) - groupIndex(b) })
+		for _, group := range flagGroups {
+			cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+				if !flag.Hidden && !slices.Contains(notInPython, flag.Name) && groupOf(cmd, flag.Name) == group.name {
+					flags = append(flags, flag)
+				}
+			})
+		}
 		class := strings.ToUpper(function[:1]) + function[1:] + "Options"
 		names = append(names, strconv.Quote(class))
 		fmt.Fprintf(&classes, "\n\nclass %s(TypedDict, total=False):\n    \"\"\"The flags of `cgc %s`.\"\"\"\n\n",
@@ -80,7 +81,7 @@ func PythonParameters() (string, error) {
 			if p.name != "models" || function == "search" || function == "tune" {
 				fmt.Fprintf(&classes, "    %s: %s\n", p.name, p.kind)
 			}
-			fmt.Fprintf(&tables, "        (%q, %s, %q,\n%s),\n", p.name, p.value, groupOf(flag), pythonText(p.help))
+			fmt.Fprintf(&tables, "        (%q, %s, %q,\n%s),\n", p.name, p.value, groupOf(cmd, flag.Name), pythonText(p.help))
 		}
 		tables.WriteString("    ],\n")
 	}

@@ -24,15 +24,18 @@ func Reference() string {
 	commands := visible(root)[1:] // without cgc itself
 	own := map[string]string{}    // the flags that only one command has, by command
 	var text, tables strings.Builder
+	rows := flagRows(commands)
 	for _, group := range flagGroups {
-		flags := slices.DeleteFunc(flagsOfGroup(commands, group.name), func(l *flagRow) bool {
-			way := l.ways[0]
-			if len(l.ways) > 1 || len(way.commands) > 1 {
-				return false
+		var flags []*flagRow
+		for _, l := range rows {
+			switch way := l.ways[0]; {
+			case l.group != group.name:
+			case len(l.ways) == 1 && len(way.commands) == 1:
+				own[way.commands[0]] += "<br>" + way.head + ": " + way.stated()
+			default:
+				flags = append(flags, l)
 			}
-			own[way.commands[0]] += "<br>" + way.head + ": " + way.stated()
-			return true
-		})
+		}
 		if group.name == generalGroup {
 			root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 				flags = append(flags, &flagRow{flag.Name, group.name, []definition{{describe(flag), []string{"all"}}}})
@@ -44,16 +47,11 @@ func Reference() string {
 	for _, cmd := range commands {
 		if cmd.Runnable() && synonym(cmd, commands) == nil {
 			call := asCode(strings.TrimSuffix(cmd.UseLine(), " [flags]"))
-			fmt.Fprintf(&text, "| %s | %s%s |\n", call, escape(cmd.Short), own[nameOf(cmd)])
+			fmt.Fprintf(&text, "| %s | %s%s |\n", call, escape(cmd.Short), own[nameOfCommand(cmd)])
 		}
 	}
-	text.WriteString("\n## Flags\n")
-	text.WriteString(tables.String())
-	return text.String()
+	return text.String() + "\n## Flags\n" + tables.String()
 }
-
-// nameOf returns the name of a command without cgc.
-func nameOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "cgc ") }
 
 // visible returns cmd and the commands below it that help lists, in the same order.
 func visible(cmd *cobra.Command) []*cobra.Command {
@@ -90,10 +88,9 @@ type definition struct {
 	commands []string
 }
 
-// flagsOfGroup returns the flags of a group, in the order of their first commands. If commands put a flag into
-// different groups, the first command decides.
-func flagsOfGroup(commands []*cobra.Command, group string) (flags []*flagRow) {
-	var all []*flagRow
+// flagRows returns the rows of all flags, in the order of their first commands. If commands put a flag into different
+// groups, the first command decides.
+func flagRows(commands []*cobra.Command) (all []*flagRow) {
 	for _, cmd := range commands {
 		if cmd.HasAvailableSubCommands() || synonym(cmd, commands) != nil {
 			continue
@@ -101,18 +98,15 @@ func flagsOfGroup(commands []*cobra.Command, group string) (flags []*flagRow) {
 		flagsOf(cmd, func(flag *pflag.Flag) {
 			at := slices.IndexFunc(all, func(l *flagRow) bool { return l.name == flag.Name })
 			if at < 0 {
-				at, all = len(all), append(all, &flagRow{name: flag.Name, group: groupOf(flag)})
+				at, all = len(all), append(all, &flagRow{name: flag.Name, group: groupOf(cmd, flag.Name)})
 			}
-			all[at].add(describe(flag), nameOf(cmd))
+			all[at].add(describe(flag), nameOfCommand(cmd))
 		})
 	}
 	for _, l := range all {
-		if l.group == group {
-			slices.SortStableFunc(l.ways, func(a, b definition) int { return len(b.commands) - len(a.commands) })
-			flags = append(flags, l)
-		}
+		slices.SortStableFunc(l.ways, func(a, b definition) int { return len(b.commands) - len(a.commands) })
 	}
-	return flags
+	return all
 }
 
 func (l *flagRow) add(one described, command string) {

@@ -124,7 +124,6 @@ a folder, a file or a database URL.
 		c.versionCommand(), c.manualCommand(), c.propagateCommand(), c.workerCommand())
 	c.addGraphFlags(root)
 	group(root)
-	groupFlags(root)
 	complete(root)
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "model" { // so that --model works too
@@ -224,18 +223,12 @@ func (c *command) options() dataset.Options {
 	return o
 }
 
-// groupKey is the key of the flag annotation that names the flag's group in the help.
-const groupKey = "group"
-
 // generalGroup is the group of the flags that every command has or that cobra adds.
 const generalGroup = "General"
 
-// flagGroup is a group of flags in the help. flags are their names.
-type flagGroup struct{ name, flags string }
-
 // flagGroups lists the groups of flags in the order of the help. COMMAND.FLAG puts the flag into the group for this
 // command only.
-var flagGroups = []flagGroup{
+var flagGroups = []struct{ name, flags string }{
 	{"Size", "nodes ratio ratios label-ratio label-ratios lossless groups"},
 	{"Method", `method methods seed config partition propagation hops augment edges ours authors search trials limit
 		paper.param bench.precision tune.seconds propagate.teleport`},
@@ -250,36 +243,16 @@ var flagGroups = []flagGroup{
 	{generalGroup, "version threads quiet json"},
 }
 
-// groupFlags annotates the flags of all commands with their groups.
-func groupFlags(root *cobra.Command) {
-	groups := map[string]string{}
-	for _, g := range flagGroups {
-		for flag := range strings.FieldsSeq(g.flags) {
-			groups[flag] = g.name
+// groupOf returns the group of a flag of cmd, or "" for a flag that cobra adds.
+func groupOf(cmd *cobra.Command, flag string) string {
+	for _, name := range []string{cmd.Name() + "." + flag, flag} {
+		for _, g := range flagGroups {
+			if slices.Contains(strings.Fields(g.flags), name) {
+				return g.name
+			}
 		}
 	}
-	for _, cmd := range tree(root) {
-		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			group := cmp.Or(groups[cmd.Name()+"."+flag.Name], groups[flag.Name])
-			if flag.Annotations == nil {
-				flag.Annotations = map[string][]string{}
-			}
-			flag.Annotations[groupKey] = []string{group}
-		})
-	}
-}
-
-// groupOf returns the group of a flag, or "".
-func groupOf(flag *pflag.Flag) string {
-	if names := flag.Annotations[groupKey]; len(names) > 0 {
-		return names[0]
-	}
 	return ""
-}
-
-// groupIndex returns the index of a flag's group in flagGroups, or -1.
-func groupIndex(flag *pflag.Flag) int {
-	return slices.IndexFunc(flagGroups, func(g flagGroup) bool { return g.name == groupOf(flag) })
 }
 
 // helpWidth is the width of the help, in columns, if the output is not a terminal.
@@ -293,21 +266,15 @@ func usageText(cmd *cobra.Command) error {
 	if cmd.Example != "" {
 		say("\nExamples:\n%s\n", cmd.Example)
 	}
-	commands := func(title, group string) {
+	for _, g := range append(cmd.Groups(), &cobra.Group{Title: "Other commands:"}) {
+		title := "\n" + g.Title + "\n"
 		for _, c := range available(cmd) {
-			if c.GroupID == group {
-				if title != "" {
-					say("\n%s\n", title)
-					title = ""
-				}
-				say("  %-*s %s\n", c.NamePadding(), c.Name(), c.Short)
+			if c.GroupID == g.ID {
+				say("%s  %-*s %s\n", title, c.NamePadding(), c.Name(), c.Short)
+				title = ""
 			}
 		}
 	}
-	for _, g := range cmd.Groups() {
-		commands(g.Title, g.ID)
-	}
-	commands("Other commands:", "")
 	text.WriteString(flagUsages(cmd))
 	if cmd.HasAvailableSubCommands() {
 		say("\n%s COMMAND --help describes a command.\n", cmd.CommandPath())
@@ -325,7 +292,7 @@ func flagUsages(cmd *cobra.Command) string {
 	sets := map[string]*pflag.FlagSet{}
 	cmd.LocalFlags() // adds the parents' flags to Flags
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		group := cmp.Or(groupOf(flag), generalGroup)
+		group := cmp.Or(groupOf(cmd, flag.Name), generalGroup)
 		if sets[group] == nil {
 			sets[group] = pflag.NewFlagSet("", pflag.ContinueOnError)
 			sets[group].SortFlags = false
