@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
@@ -122,7 +123,7 @@ func (j *boardJob) on(ctx context.Context, name string, un *paper.UnmeasuredLog)
 	defer func() { err = errors.Join(err, log.Close()) }()
 	b := j.board
 	b.Name, b.Graph, b.Methods, b.Log, b.Unmeasured = g.Name, g, flags.methods(), log, un
-	b.ResetPeak, b.Peak, b.Processor = resetPeak, peakRSS, processorSeconds
+	b.ResetPeak, b.Peak, b.Processor = bench.ForgetPeak, peakRSS, processorSeconds
 	b.Note = func(sentence string) { j.progress.note("%s", sentence) }
 	j.progress.step("measuring on " + g.Name)
 	if err := b.Run(progress.With(ctx, func(e progress.Event) {

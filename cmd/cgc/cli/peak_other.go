@@ -12,6 +12,3 @@ var begun = time.Now()
 
 // processorSeconds returns the elapsed time, because the processor time is not known on this system.
 func processorSeconds() float64 { return time.Since(begun).Seconds() }
-
-// resetPeak has no effect here.
-func resetPeak() {}

@@ -41,8 +41,3 @@ func processorSeconds() float64 {
 	}
 	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
 }
-
-// resetPeak makes peakRSS start anew from the current resident set. It has no effect where the system cannot do that.
-func resetPeak() {
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // only Linux has this file
-}

@@ -106,7 +106,7 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 		if j.merge || flags.Changed("columns") {
 			return usagef("-o %s, must be a %s file with --columns and --merge", j.out, extension)
 		}
-		if err := j.propagation().Validate(); err != nil {
+		if err := propagationOf(j.config).Validate(); err != nil {
 			return usage{sentence(err)}
 		}
 		if parts := strings.Join(j.parts, ","); j.config.Inductive && parts != "train" {
@@ -131,7 +131,7 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 		}
 		return j.join(ctx, args)
 	}
-	if err := j.propagation().Validate(); err != nil {
+	if err := propagationOf(j.config).Validate(); err != nil {
 		return usage{sentence(err)}
 	}
 	j.progress.step("opening " + args[0])
@@ -160,8 +160,13 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 	return j.tell(f)
 }
 
-func (j *propagateJob) propagation() propagate.Propagation {
-	return propagate.Propagation{Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport}
+// propagationOf returns the propagation of a configuration. Teleport is 0 unless the rule is PPR.
+func propagationOf(c cgc.Config) propagate.Propagation {
+	p := propagate.Propagation{Rule: c.Propagation, Hops: c.Hops}
+	if p.Rule == propagate.PPR {
+		p.Teleport = c.Teleport
+	}
+	return p
 }
 
 // cut returns the range [lo, hi) of columns that --columns selects.
@@ -267,11 +272,7 @@ func agrees(f *stored.File, path string, config *cgc.Config) error {
 		return usagef("--embeddings %s was computed with --standardize=%v --inductive=%v, must be the same here",
 			path, f.Standardize, f.Inductive)
 	}
-	p := propagate.Propagation{Rule: config.Propagation, Hops: config.Hops, Teleport: config.Teleport}
-	if p.Rule != propagate.PPR {
-		p.Teleport = 0
-	}
-	if p != f.Propagation() {
+	if propagationOf(*config) != f.Propagation() {
 		teleport := ""
 		if f.Rule == propagate.PPR {
 			teleport = fmt.Sprintf(" --teleport %v", f.Teleport)
@@ -395,18 +396,15 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p := j.propagation()
+	p := propagationOf(j.config)
 	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Mapped: seen.Mapped}
 	if setting.Inductive { // the view has only training nodes, with other numbers
 		in.Rows = seen.Split.Train
 	}
 	info := hopsInfo{
-		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops,
+		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops, Teleport: p.Teleport,
 		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
 		Rows: len(rows), Precision: j.config.Precision, Store: j.store, Folder: j.out,
-	}
-	if p.Rule == propagate.PPR {
-		info.Teleport = p.Teleport
 	}
 	if err := j.save(j.out, func() error {
 		return atomicfile.Folder(j.out, func(folder string) error {

@@ -161,7 +161,7 @@ func (p Plan) measure(
 		// for a large graph. To measure that, each run starts without the memory of the previous run.
 		debug.FreeOSMemory()
 		if i == 0 {
-			forgetPeak()
+			ForgetPeak()
 		}
 		if small, err = cgc.Condense(ctx, g, config); err != nil {
 			return c, nil, err
@@ -204,13 +204,8 @@ func (p Plan) training(ctx context.Context, g *graph.Graph, small *cgc.Condensed
 	return Step{Name: "train", Seconds: result.Seconds, Work: learning(g, small.Nodes(), config)}, nil
 }
 
-// forgetPeak resets the peak resident set on Linux (proc(5), clear_refs). On other systems it does nothing.
-func forgetPeak() {
-	if file, err := os.OpenFile("/proc/self/clear_refs", os.O_WRONLY, 0); err == nil {
-		_, _ = file.WriteString("5")
-		file.Close()
-	}
-}
+// ForgetPeak resets the peak resident set on Linux (proc(5), clear_refs). On other systems it does nothing.
+func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // Combine applies f, such as a mean or a median, to the seconds of each step and to the totals. It combines the steps
 // that all[0] has. Combine returns the zero value if all is empty.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -141,18 +142,18 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 		b.h = mat.NewDense(n, width)
 		if beta > 0 {
 			b.xs = new(mat.Dense)
-			err = mat.Read(b.xs, p.x, consecutive(n), 0, width)
+			err = mat.Read(b.xs, p.x, memory.Range(0, n), 0, width)
 		}
 		p.x = nil
 		return b, err
 	}
 	b.h = new(mat.Dense)
-	if err := mat.Read(b.h, p.x, consecutive(n), 0, width); err != nil {
+	if err := mat.Read(b.h, p.x, memory.Range(0, n), 0, width); err != nil {
 		return nil, err
 	}
 	b.past = append(b.past, b.trained())
 	if t.NormalizeFeatures {
-		if err := mat.Read(b.h, p.features(), consecutive(n), 0, width); err != nil {
+		if err := mat.Read(b.h, p.features(), memory.Range(0, n), 0, width); err != nil {
 			return nil, err
 		}
 	}
@@ -168,15 +169,6 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 		b.xs = b.h.Clone()
 	}
 	return b, nil
-}
-
-// consecutive returns 0 … n−1.
-func consecutive(n int) []int32 {
-	list := make([]int32, n)
-	for i := range list {
-		list[i] = int32(i)
-	}
-	return list
 }
 
 // trained returns the rows of h for the training nodes.

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/ward"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -193,10 +194,7 @@ func spread(g *graph.Graph, nodes []int32, most int) []int32 {
 
 // largest returns the mostCondensed condensed nodes with the most source nodes, in ascending order.
 func (s Subject) largest() []int32 {
-	all := make([]int32, s.Condensed.Nodes())
-	for j := range all {
-		all[j] = int32(j)
-	}
+	all := memory.Range(0, s.Condensed.Nodes())
 	if len(all) > mostCondensed {
 		slices.SortStableFunc(all, func(a, b int32) int { return s.members(b) - s.members(a) })
 		all = all[:mostCondensed]

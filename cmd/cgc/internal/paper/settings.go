@@ -56,12 +56,7 @@ type size struct {
 // reddit, as in earlier papers. For other graphs, the sizes are 5, 10 and 20 nodes per class. Each is at least the
 // number of classes and at most the number of training nodes.
 func sizes(name string, g *graph.Graph, all bool) (list []size) {
-	train, classes := len(g.Split.Train), 0
-	for _, n := range g.Counts(g.Split.Train) {
-		if n > 0 {
-			classes++
-		}
-	}
+	train, classes := len(g.Split.Train), g.TrainClasses()
 	add := func(ratio string, nodes int) {
 		nodes = min(max(nodes, classes), train)
 		if n := len(list); n == 0 || list[n-1].nodes < nodes {

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -64,10 +65,7 @@ func OfNew(ctx context.Context, m *model.Model, folder string) (p *Predictions, 
 	if err != nil {
 		return nil, nil, err
 	}
-	p = &Predictions{Graph: filepath.Base(folder), IDs: a.IDs, Model: m, Nodes: make([]int32, a.X.Rows)}
-	for i := range p.Nodes {
-		p.Nodes[i] = int32(i)
-	}
+	p = &Predictions{Graph: filepath.Base(folder), IDs: a.IDs, Model: m, Nodes: memory.Range(0, a.X.Rows)}
 	begun := time.Now()
 	p.Probabilities, err = m.New(ctx, a.X, a.FeatureNames, a.Edges)
 	p.Seconds = time.Since(begun).Seconds()

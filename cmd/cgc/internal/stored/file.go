@@ -15,6 +15,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -237,14 +238,10 @@ func read(s *safetensors.File) (*File, error) {
 // must contain all columns. Features are not copied, but normalised or scaled as they are read from f.
 func (f *File) Graph(ctx context.Context) (*graph.Graph, error) {
 	n := len(f.Train)
-	all := make([]int32, n)
-	for i := range all {
-		all[i] = int32(i)
-	}
 	g := &graph.Graph{
 		Name: f.Origin.Graph, Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, X: inFile{f.X}, Y: f.Y,
 		Classes: f.Classes, IDs: f.IDs, ClassNames: f.ClassNames, FeatureNames: f.FeatureNames,
-		Split: graph.Split{Train: all},
+		Split: graph.Split{Train: memory.Range(0, n)},
 	}
 	if err := g.Seal(ctx); err != nil {
 		return nil, err

@@ -48,12 +48,7 @@ func (s *Session) open(ctx context.Context, path string) (*Opened, error) {
 	for _, reason := range why {
 		o.Why = append(o.Why, reason.Text)
 	}
-	for _, n := range g.Counts(g.Split.Train) {
-		if n > 0 {
-			o.Least++
-		}
-	}
-	o.Most = len(g.Split.Train)
+	o.Least, o.Most = g.TrainClasses(), len(g.Split.Train)
 	return o, nil
 }
 
