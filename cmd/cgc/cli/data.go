@@ -132,11 +132,7 @@ func (c *command) fetchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fetched := struct {
-				Name string `json:"name"`
-				Path string `json:"path"`
-			}{args[0], folder}
-			return c.print(fetched, sentenceDocument("%s", folder))
+			return c.print(map[string]string{"name": args[0], "path": folder}, sentenceDocument("%s", folder))
 		},
 	}
 }

@@ -306,19 +306,13 @@ func (c *command) readable(ctx context.Context, name string) error {
 	if s.Close != nil {
 		defer s.Close()
 	}
-	need := readingTakes(int64(s.Nodes), int64(s.Features), s.Entries) + s.Held
+	const entry = 8 + 16 // bytes in the list of edges and, sorted, in the adjacency matrix
+	need := budget.Process + int64(s.Nodes)*(4*int64(s.Features)+8) + s.Entries*entry + s.Held
 	if need <= limit {
 		return nil
 	}
 	return fmt.Errorf("reading %s takes about %s of memory, and %s %s (cgc convert writes it in parts to a .safetensors "+
 		"file, which is read in parts)", name, report.Bytes(need), by, report.Bytes(limit))
-}
-
-// readingTakes returns the memory, in bytes, of a process that reads a complete graph: the features, the edge list, and
-// the adjacency matrix built from it.
-func readingTakes(nodes, features, edges int64) int64 {
-	const list, sorted = 8, 16
-	return budget.Process + nodes*(4*features+8) + edges*(list+sorted)
 }
 
 // unpackedUnder returns the size of a file, or of all files in a folder. gzip files count eightfold, an estimate of

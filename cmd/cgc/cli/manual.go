@@ -27,10 +27,7 @@ FOLDER/completions. The pages carry the date of the commit.`,
 			if err != nil {
 				return err
 			}
-			written := struct {
-				Folder string `json:"folder"`
-				Pages  int    `json:"pages"`
-			}{args[0], pages}
+			written := map[string]any{"folder": args[0], "pages": pages}
 			return c.print(written, sentenceDocument("%d man pages and 4 completions in %s", pages, args[0]))
 		},
 	}

@@ -121,11 +121,6 @@ func rivalNames() (names []string) {
 	return names
 }
 
-// paperResults is what --json prints.
-type paperResults struct {
-	Studies []*paper.Result `json:"studies"`
-}
-
 func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 	if !j.said("weighted") {
 		j.training.config.Weighted = j.plan.Ours // the paper weights all condensed nodes equally
@@ -153,7 +148,7 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 			j.progress.note("run the same command again to resume")
 		}
 	}()
-	var results paperResults
+	var results []*paper.Result
 	for _, s := range studies {
 		r, err := j.measure(ctx, s)
 		if err != nil {
@@ -162,10 +157,10 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 		if err := j.write(r); err != nil {
 			return err
 		}
-		results.Studies = append(results.Studies, r)
+		results = append(results, r)
 	}
 	all := new(report.Document)
-	for i, r := range results.Studies {
+	for i, r := range results {
 		d := r.Document()
 		if i == 0 {
 			all.Title = d.Title
@@ -177,7 +172,7 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 	if err := j.writeReport(j.page, "", all, j.more); err != nil {
 		return err
 	}
-	return j.print(results, all)
+	return j.print(map[string]any{"studies": results}, all)
 }
 
 // measure runs one study.
@@ -329,11 +324,7 @@ type listedStudy struct {
 	Here    []string `json:"here"`
 	Made    []string `json:"made"`
 	LeftOut []string `json:"left_out"`
-	// Timed is the number of timed condensations. Trainings and Whole are the numbers of training runs on condensed and on
-	// full graphs.
-	Timed     int `json:"timed"`
-	Trainings int `json:"trainings"`
-	Whole     int `json:"whole"`
+	paper.Work
 }
 
 // list prints the studies, in ascending order of the number of training runs.
@@ -344,10 +335,9 @@ func (j *paperJob) list() error {
 	all := []listedStudy{}
 	for _, s := range paper.Studies() {
 		sources, left := paper.Choose(s, dataset.Environment(), j.graphs, j.all)
-		w := s.Work(sources, j.training.seeds)
 		l := listedStudy{
 			Name: s.Name, Also: s.Also, Title: s.Title, Here: []string{}, Made: []string{}, LeftOut: append([]string{}, left...),
-			Timed: w.Timed, Trainings: w.Trainings, Whole: w.Whole,
+			Work: s.Work(sources, j.training.seeds),
 		}
 		for _, source := range sources {
 			if source.Made {
@@ -359,9 +349,7 @@ func (j *paperJob) list() error {
 		all = append(all, l)
 	}
 	slices.SortStableFunc(all, func(a, b listedStudy) int { return cmp.Compare(a.Trainings+a.Whole, b.Trainings+b.Whole) })
-	return j.print(struct {
-		Studies []listedStudy `json:"studies"`
-	}{all}, studiesDocument(all, j.training.seeds))
+	return j.print(map[string]any{"studies": all}, studiesDocument(all, j.training.seeds))
 }
 
 func studiesDocument(all []listedStudy, seeds int) *report.Document {

@@ -74,14 +74,12 @@ func (t *trainingFlags) amend(from *configFlags) {
 // check returns an error that lists all invalid values by flag.
 func (t *trainingFlags) check() error {
 	var lines []string
-	if t.seeds < t.least {
-		lines = append(lines, fmt.Sprintf("--seeds %d, must be at least %d", t.seeds, t.least))
-	}
-	if t.whole < 0 {
-		lines = append(lines, fmt.Sprintf("--whole %d, must be at least 0", t.whole))
-	}
-	if err := t.config.Validate(); err != nil {
-		lines = append(lines, outOfRange(err, trainingFlag).Error())
+	for _, err := range []error{
+		atLeast("seeds", t.seeds, t.least), atLeast("whole", t.whole, 0), t.config.Validate(),
+	} {
+		if err != nil {
+			lines = append(lines, outOfRange(err, trainingFlag).Error())
+		}
 	}
 	if len(lines) > 0 {
 		return usage{strings.Join(lines, "; ")}

@@ -81,10 +81,6 @@ func TestValidate(t *testing.T) {
 		mattest.Must(synth.Like(name))
 	}
 	for want, change := range map[string]func(*bench.Plan){
-		"sizes 0, must be at least 1":       func(p *bench.Plan) { p.Sizes = nil },
-		"scale 0, must be at least 1":       func(p *bench.Plan) { p.Scales = nil },
-		"partition 0, must be at least 1":   func(p *bench.Plan) { p.Partitions = nil },
-		"precision 0, must be at least 1":   func(p *bench.Plan) { p.Precisions = nil },
 		"runs 0, must be at least 1":        func(p *bench.Plan) { p.Runs = 0 },
 		`sizes "pubmed", must be some of`:   func(p *bench.Plan) { p.Sizes = []string{"pubmed"} },
 		`partition "other", must be one of`: func(p *bench.Plan) { p.Partitions = []string{"other"} },

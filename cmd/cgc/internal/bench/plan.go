@@ -15,7 +15,7 @@ import (
 
 // Plan lists what Run measures. Run reports the start of each part to its context (package progress).
 type Plan struct {
-	// Sizes lists the data sets whose sizes the graphs have: a subset of Sizes().
+	// Sizes lists the data sets whose sizes the graphs have: a subset of Sizes(). All lists have at least one element.
 	Sizes []string
 	// Scales multiply the nodes, edges and split of each size, but not the number of condensed nodes. Each is above 0 and
 	// at most a million. With two scales or more, growth is fitted.
@@ -72,18 +72,12 @@ func (p Plan) Validate() error {
 		}
 		return ok
 	}
-	check(len(p.Sizes) > 0, "sizes", 0, "at least 1")
-	check(len(p.Scales) > 0, "scale", 0, "at least 1")
-	check(len(p.Partitions) > 0, "partition", 0, "at least 1")
-	check(len(p.Precisions) > 0, "precision", 0, "at least 1")
 	check(p.Runs >= 1, "runs", p.Runs, "at least 1")
 	for _, name := range p.Partitions {
 		_, err := partition.Find(name)
 		check(err == nil, "partition", strconv.Quote(name), "one of %s", strings.Join(partition.Names(), ", "))
 	}
-	for _, precision := range p.Precisions {
-		check(slices.Contains(blocked.Precisions(), precision), "precision", precision, "some of %v", blocked.Precisions())
-	}
+
 	valid := func(scale float64) bool { return scale > 0 && scale <= most }
 	for _, scale := range p.Scales {
 		check(valid(scale), "scale", scale, "above 0 and at most %g", most)

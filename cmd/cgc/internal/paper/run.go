@@ -320,7 +320,9 @@ func (s *Study) Trains(models []gnn.Model) bool {
 type Work struct {
 	// Timed is the number of timed condensations. Trainings is the number of training runs on condensed graphs. Whole is
 	// an upper bound on the number of training runs on full graphs.
-	Timed, Trainings, Whole int
+	Timed     int `json:"timed"`
+	Trainings int `json:"trainings"`
+	Whole     int `json:"whole"`
 }
 
 // Work returns the work of measuring the study on the sources with the given number of seeds.
