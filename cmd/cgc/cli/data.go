@@ -284,11 +284,7 @@ func factsDocument(f dataset.Facts) *report.Document {
 	d := new(report.Document)
 	d.Add(facts, classes)
 	if len(f.Odd) > 0 {
-		odd := make(report.Notes, len(f.Odd))
-		for i, o := range f.Odd {
-			odd[i] = o.String()
-		}
-		d.Add(report.Heading("What is odd"), odd)
+		d.Add(report.Heading("What is odd"), report.Notes(mapped(f.Odd, dataset.Oddity.String)))
 	}
 	return d
 }

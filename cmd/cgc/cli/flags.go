@@ -357,15 +357,10 @@ func nodesOf(word string) (int, error) {
 }
 
 // sizes returns the sizes that the flags list.
-func (a *axes) sizes() (sizes []condense.Size) {
-	for _, n := range a.nodes {
-		sizes = append(sizes, condense.Size{Nodes: n})
-	}
-	for _, r := range a.ratios {
-		sizes = append(sizes, condense.Size{Ratio: r})
-	}
-	for _, r := range a.labelRatios {
-		sizes = append(sizes, condense.Size{LabelRatio: r})
-	}
-	return sizes
+func (a *axes) sizes() []condense.Size {
+	return slices.Concat(
+		mapped(a.nodes, func(n int) condense.Size { return condense.Size{Nodes: n} }),
+		mapped(a.ratios, func(r float64) condense.Size { return condense.Size{Ratio: r} }),
+		mapped(a.labelRatios, func(r float64) condense.Size { return condense.Size{LabelRatio: r} }),
+	)
 }

@@ -277,9 +277,5 @@ func nearPath(err error, args []string) string {
 	if err != nil {
 		return ""
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return spelling.Hint(folder, name, names)
+	return spelling.Hint(folder, name, mapped(entries, fs.DirEntry.Name))
 }

@@ -50,11 +50,8 @@ With -o, each finished training run is appended to FOLDER/records.jsonl. Run the
 share common training runs. Each table is written to FOLDER as .md, .json and .csv, its figures as .svg and .png.`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, s := range paper.Studies() {
-				names = append(names, s.Name+"\t"+s.Title)
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
+			described := func(s *paper.Study) string { return s.Name + "\t" + s.Title }
+			return mapped(paper.Studies(), described), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: runs(job.run),
 	}
@@ -112,14 +109,7 @@ type paperJob struct {
 const searchName = "search.jsonl"
 
 // rivalNames returns the names of the methods whose parameters are not flags.
-func rivalNames() (names []string) {
-	for _, name := range condense.Names() {
-		if !isCGC(name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+func rivalNames() []string { return slices.DeleteFunc(condense.Names(), isCGC) }
 
 func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 	if !j.said("weighted") {

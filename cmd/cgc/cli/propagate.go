@@ -321,10 +321,7 @@ func adopt(small *condense.Condensed, f *stored.File) {
 		return
 	}
 	m := *small.Members
-	m.Cols, m.Indices = f.Nodes, make([]int32, len(small.Members.Indices))
-	for e, v := range small.Members.Indices {
-		m.Indices[e] = f.Train[v]
-	}
+	m.Cols, m.Indices = f.Nodes, mapped(m.Indices, func(v int32) int32 { return f.Train[v] })
 	small.Members = &m
 }
 
@@ -462,11 +459,7 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 		all = append(all, format.Array{Name: part, Data: at})
 	}
 	if g.IDs != nil {
-		ids := make([]string, len(rows))
-		for i, v := range rows {
-			ids[i] = g.IDs[v]
-		}
-		all = append(all, format.Array{Name: "ids", Data: ids})
+		all = append(all, format.Array{Name: "ids", Data: mapped(rows, func(v int32) string { return g.IDs[v] })})
 	}
 	return all
 }

@@ -152,9 +152,6 @@ func defaultName(g *graph.Graph, nodes int) string {
 
 // meanSeconds returns the mean time of each step.
 func meanSeconds(condensed []*cgc.Condensed) condense.Seconds {
-	var all []condense.Seconds
-	for _, c := range condensed {
-		all = append(all, c.Seconds)
-	}
+	all := mapped(condensed, func(c *cgc.Condensed) condense.Seconds { return c.Seconds })
 	return bench.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -98,9 +97,8 @@ func (j *summarizeJob) run(ctx context.Context, args []string) error {
 		Graph: g.Name, Nodes: g.Nodes(), Groups: m.Known.Means[0].Rows, Bytes: info.Size(),
 		GraphBytes: budget.Graph(g.Adj, g.X), File: j.out,
 	}
-	d := new(report.Document)
-	d.Add(report.Paragraph(fmt.Sprintf("%s in %s: %s, and the graph takes %s", report.Plural(r.Nodes, "known node"),
-		report.Plural(r.Groups, "group"), report.Bytes(r.Bytes), report.Bytes(r.GraphBytes))),
-		report.Paragraph("model with a summary: "+j.out))
+	d := sentenceDocument("%s in %s: %s, and the graph takes %s", report.Plural(r.Nodes, "known node"),
+		report.Plural(r.Groups, "group"), report.Bytes(r.Bytes), report.Bytes(r.GraphBytes))
+	d.Add(report.Paragraph("model with a summary: " + j.out))
 	return j.print(r, d)
 }

@@ -279,10 +279,10 @@ func word[T any](v T) string { return fmt.Sprint(v) }
 func wordsOf[T any](values []T) []string { return mapped(values, word[T]) }
 
 // mapped returns f of each value.
-func mapped[T any](values []T, f func(T) string) []string {
-	texts := make([]string, len(values))
+func mapped[T, U any](values []T, f func(T) U) []U {
+	all := make([]U, len(values))
 	for i, v := range values {
-		texts[i] = f(v)
+		all[i] = f(v)
 	}
-	return texts
+	return all
 }
