@@ -23,11 +23,11 @@ func scatter(p *plot.Plot, data *report.Scatter, key *key) {
 	view := data.Views[0]
 	seen := window(view.At)
 	p.X.Label.Text, p.Y.Label.Text = view.X, view.Y
+	plane(p, data.Classes, layers, view.At, nil, seen, key)
 	if out := seen.outside(view.At); out > 0 {
 		p.X.Label.Text += fmt.Sprintf(" (%s outside)", report.Plural(out, "mark"))
-		p.Add(frame{seen})
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = seen[0][0], seen[0][1], seen[1][0], seen[1][1]
 	}
-	plane(p, data.Classes, layers, view.At, nil, seen, key)
 }
 
 // square gives both axes the same scale, and hides them, because the coordinates have no unit.
@@ -101,17 +101,6 @@ func (b bounds) outside(at [][][2]float64) (n int) {
 		}
 	}
 	return n
-}
-
-// frame is an invisible plotter that sets the range of a plot to the visible part.
-type frame struct{ bounds }
-
-// Plot implements plot.Plotter.
-func (frame) Plot(draw.Canvas, *plot.Plot) {}
-
-// DataRange implements plot.DataRanger.
-func (f frame) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return f.bounds[0][0], f.bounds[0][1], f.bounds[1][0], f.bounds[1][1]
 }
 
 // colours lists the colours of classes. If there are more classes than colours, shapes distinguish them.

@@ -216,7 +216,6 @@ func classNames(g *graph.Graph, small *condense.Condensed) []string {
 func (s Subject) tiles() *report.Table {
 	g, small := s.Graph, s.Condensed
 	t := &report.Table{Lead: true, Columns: []report.Column{{Key: "what"}, {Key: "value"}, {Key: "compared with"}}}
-	row := func(name string, value report.Cell, remark string) { t.Row(name, value, remark) }
 	if len(s.Small) > 0 {
 		on := s.Small[0]
 		accuracy, seconds := "not compared with the full graph", "mean of "+report.Plural(len(on.Test), "training")
@@ -230,20 +229,20 @@ func (s Subject) tiles() *report.Table {
 				secondsOf(*whole).Text + " s)"
 		}
 		mean, _ := on.TestMean()
-		row("test accuracy, "+on.Model, report.Percent(mean, 1), accuracy)
+		t.Row("test accuracy, "+on.Model, report.Percent(mean, 1), accuracy)
 		if took := secondsOf(on); on.Seconds > 0 {
 			took.Text += " s"
-			row("training time, "+on.Model, took, seconds)
+			t.Row("training time, "+on.Model, took, seconds)
 		}
 	}
 	edges := fmt.Sprintf("; %s, down from %s", report.Plural(small.Edges(), "edge"), report.Count(g.Edges()))
 	if small.Edges() == 0 {
 		edges = "; no edges"
 	}
-	row("nodes", report.Integer(small.Nodes()),
+	t.Row("nodes", report.Integer(small.Nodes()),
 		quotient(float64(g.Nodes()), float64(small.Nodes()), "fewer", "more")+" than "+report.Count(g.Nodes())+edges)
 	before, after := bytesOf(g.Adj, g.X, len(g.Y)), bytesOf(small.Adj, small.X, len(small.Y))
-	row("memory", report.Cell{Text: short(after), Values: []any{after}},
+	t.Row("memory", report.Cell{Text: short(after), Values: []any{after}},
 		quotient(float64(before), float64(after), "less", "more")+" than "+short(before))
 	return t
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 
@@ -46,16 +49,11 @@ func yes(is bool) string {
 
 // formatDetails generates a section for each format from the file format.md next to its code.
 func formatDetails(root string, _ []string) string {
-	s := newSource(root)
 	var text strings.Builder
 	for _, name := range format.Names() {
-		f := must(format.Find(name))
-		path := reflect.TypeOf(f).PkgPath()
-		details := s.beside(path, "format.md")
-		if details == "" {
-			check(fmt.Errorf("%s: no file format.md in the folder of %s", name, path))
-		}
-		fmt.Fprintf(&text, "### %s\n%s\n\n", name, strings.Trim(details, "\n"))
+		folder := strings.TrimPrefix(reflect.TypeOf(must(format.Find(name))).PkgPath(), module)
+		details := must(os.ReadFile(filepath.Join(root, folder, "format.md")))
+		fmt.Fprintf(&text, "### %s\n%s\n\n", name, bytes.Trim(details, "\n"))
 	}
 	return text.String()
 }

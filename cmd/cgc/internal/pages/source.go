@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -80,10 +78,7 @@ func (p *sourcePackage) add(file *ast.File) {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
 				p.types[spec.Name.Name], p.imports[spec.Name.Name] = spec, imports
-				p.docs[spec.Name.Name] = spec.Doc
-				if spec.Doc == nil {
-					p.docs[spec.Name.Name] = d.Doc
-				}
+				p.docs[spec.Name.Name] = cmp.Or(spec.Doc, d.Doc)
 			case *ast.ValueSpec:
 				for _, value := range spec.Values {
 					if literal, is := value.(*ast.BasicLit); is && literal.Kind == token.STRING && spec.Doc != nil {
@@ -101,9 +96,8 @@ type field struct {
 	name, key string // the Go name and the JSON key
 	doc       string
 	// path and of are the package and the name of the field's type, or of the element type of a list or pointer; "" for an
-	// unnamed type. list reports whether the field is a list.
+	// unnamed type.
 	path, of string
-	list     bool
 	inner    *ast.StructType // the type, if it is an unnamed struct
 	scope    scope
 }
@@ -123,32 +117,26 @@ func (s *source) fields(path, name string) []field {
 	if !found {
 		check(fmt.Errorf("package %s has no type %s", path, name))
 	}
-	structure, is := spec.Type.(*ast.StructType)
-	if !is {
-		return nil
+	if structure, is := spec.Type.(*ast.StructType); is {
+		return s.fieldsIn(structure, scope{p, path, p.imports[name]})
 	}
-	return s.fieldsIn(structure, scope{p, path, p.imports[name]})
+	return nil
 }
 
 func (s *source) fieldsIn(structure *ast.StructType, in scope) []field {
 	var all []field
 	for _, f := range structure.Fields.List {
-		one := field{doc: paragraph(f.Doc), scope: in}
-		if one.doc == "" {
-			one.doc = paragraph(f.Comment)
-		}
+		one := field{doc: cmp.Or(paragraph(f.Doc), paragraph(f.Comment)), scope: in}
 		one.resolve(f.Type)
-		tag := ""
+		key := ""
 		if f.Tag != nil {
 			text := must(strconv.Unquote(f.Tag.Value))
-			tag = reflect.StructTag(text).Get("json")
+			key, _, _ = strings.Cut(reflect.StructTag(text).Get("json"), ",")
 		}
-		key, _, _ := strings.Cut(tag, ",")
 		switch {
 		case key == "-" || key == "" && len(f.Names) > 0:
 		case key == "": // embedded
-			inner := s.fields(one.path, one.of)
-			all = append(all, inner...)
+			all = append(all, s.fields(one.path, one.of)...)
 		default:
 			one.name, one.key = f.Names[0].Name, key
 			all = append(all, one)
@@ -164,7 +152,6 @@ func (f *field) resolve(e ast.Expr) {
 		f.resolve(e.X)
 	case *ast.ArrayType:
 		f.resolve(e.Elt)
-		f.list = true
 	case *ast.StructType:
 		f.inner = e
 	case *ast.Ident:
@@ -211,17 +198,16 @@ func words(text string) []string {
 
 // typeDoc returns the first paragraph of the comment of a type.
 func (s *source) typeDoc(path, name string) string {
-	p := s.load(path)
-	if p.docs[name] == nil {
+	doc := s.load(path).docs[name]
+	if doc == nil {
 		check(fmt.Errorf("package %s: type %s has no comment", path, name))
 	}
-	return paragraph(p.docs[name])
+	return paragraph(doc)
 }
 
 // valueDoc returns the first paragraph of the comment of the constant with the given string value, or "".
 func (s *source) valueDoc(path, value string) string {
-	p := s.load(path)
-	return paragraph(p.values[value])
+	return paragraph(s.load(path).values[value])
 }
 
 // paragraph returns the first paragraph of a comment as one line.
@@ -231,17 +217,4 @@ func paragraph(c *ast.CommentGroup) string {
 	}
 	first, _, _ := strings.Cut(c.Text(), "\n\n")
 	return strings.Join(strings.Fields(first), " ")
-}
-
-// beside returns the text of a file in the folder of a package, or "" if there is no such file.
-func (s *source) beside(path, file string) string {
-	below, ours := strings.CutPrefix(path, module)
-	if !ours {
-		check(fmt.Errorf("package %s: not of this repository", path))
-	}
-	text, err := os.ReadFile(filepath.Join(s.root, below, file))
-	if !errors.Is(err, fs.ErrNotExist) {
-		check(err)
-	}
-	return string(text)
 }
