@@ -21,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
@@ -178,11 +179,7 @@ func TestBoard(t *testing.T) {
 	folder := t.TempDir()
 	args := []string{"paper", "board", "demo", "--methods", "herding", "--models", "sgc", "--seeds", "1", "--whole",
 		"1", "-o", folder}
-	records := func() []byte {
-		text, err := os.ReadFile(filepath.Join(folder, "demo.jsonl"))
-		mattest.OK(t, err)
-		return text
-	}
+	records := func() []byte { return mattest.Must(os.ReadFile(filepath.Join(folder, "demo.jsonl"))) }
 	table, _ := ok(t, args...)
 	first := records()
 	again, _ := ok(t, args...)
@@ -212,8 +209,7 @@ func TestSearchCommand(t *testing.T) {
 		"--finalists", "1", "--compare", "4", "-o", filepath.Join(folder, "out")}
 	text, _ := ok(t, args...)
 	whole := filepath.Join(folder, "out", "whole.jsonl")
-	first, err := os.ReadFile(whole)
-	mattest.OK(t, err)
+	first := mattest.Must(os.ReadFile(whole))
 	if n := strings.Count(string(first), "\n"); n < 1 || n > 5 { // equal candidates share a training run
 		t.Errorf("%d trainings on the full graph", n)
 	}
@@ -226,9 +222,7 @@ func TestSearchCommand(t *testing.T) {
 		Finalists []any
 		Agreement struct{ Compared []any }
 	}
-	result, err := os.ReadFile(filepath.Join(folder, "out", "result.json"))
-	mattest.OK(t, err)
-	mattest.OK(t, json.Unmarshal(result, &r))
+	mattest.OK(t, json.Unmarshal(mattest.Must(os.ReadFile(filepath.Join(folder, "out", "result.json"))), &r))
 	if len(r.Trials) != 9 || len(r.Finalists) != 1 || len(r.Agreement.Compared) != 4 {
 		t.Errorf("%d trials, %d finalists, %d compared", len(r.Trials), len(r.Finalists), len(r.Agreement.Compared))
 	}
@@ -246,18 +240,13 @@ func TestPropagateFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "propagated")
 	array := func(name string) []byte {
 		t.Helper()
-		text, err := os.ReadFile(filepath.Join(folder, name+".npy"))
-		mattest.OK(t, err)
+		text := mattest.Must(os.ReadFile(filepath.Join(folder, name+".npy")))
 		return text[10+int(binary.LittleEndian.Uint16(text[8:])):]
 	}
 	g := synth.Demo()
-	var all []int32
-	for v := range int32(g.Nodes()) {
-		all = append(all, v)
-	}
-	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
-	views, err := propagate.Run(t.Context(), blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: all})
-	mattest.OK(t, err)
+	p, all := propagate.Propagation{Rule: propagate.SGC, Hops: 2}, memory.Range(0, g.Nodes())
+	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: all}
+	views := mattest.Must(propagate.Run(t.Context(), blocked.Engine{}, p, in))
 
 	ok(t, "propagate", "demo", "--hops", "2", "-o", folder)
 	for k, name := range []string{"hop0", "hop1", "hop2"} {

@@ -28,6 +28,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -138,10 +139,7 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 	const limit = 64 << 20
 	dir := t.TempDir()
 	g := wide(100_000, 2, 100)
-	g.Split = graph.Split{}
-	for v := range g.Nodes() {
-		g.Split.Train = append(g.Split.Train, int32(v))
-	}
+	g.Split = graph.Split{Train: memory.Range(0, g.Nodes())}
 	origin := stored.Origin{Rule: propagate.SGC, Hops: 2}
 	merge, merged := []string{"cgc", "propagate", "--merge"}, filepath.Join(dir, "merged.safetensors")
 	for _, cut := range [][2]int{{0, 48}, {48, g.Features()}} {
@@ -199,8 +197,7 @@ func TestConvertsWithinMemory(t *testing.T) {
 				files, _ := filepath.Glob(filepath.Join(folder, "*.*"))
 				for _, file := range files {
 					mattest.OK(t, confine.Forget(file))
-					info := mattest.Must(os.Stat(file))
-					size += info.Size()
+					size += mattest.Must(os.Stat(file)).Size()
 				}
 			}
 			if size < c.expected {
@@ -219,9 +216,7 @@ func TestConvertsWithinMemory(t *testing.T) {
 // sameContents reports whether two files contain the same bytes.
 func sameContents(t *testing.T, one, other string) bool {
 	t.Helper()
-	a := mattest.Must(os.ReadFile(one))
-	b := mattest.Must(os.ReadFile(other))
-	return bytes.Equal(a, b)
+	return bytes.Equal(mattest.Must(os.ReadFile(one)), mattest.Must(os.ReadFile(other)))
 }
 
 // writeText writes g as a folder of CSV files.
@@ -306,15 +301,13 @@ func saved(t *testing.T, small *condense.Condensed) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "small.safetensors")
 	mattest.OK(t, small.Save(t.Context(), path))
-	text := mattest.Must(os.ReadFile(path))
-	return text
+	return mattest.Must(os.ReadFile(path))
 }
 
 // tell logs the cost of a run that read or wrote a file.
 func tell(t *testing.T, u confine.Usage, file string) {
 	t.Helper()
-	info := mattest.Must(os.Stat(file))
-	t.Logf("file %d bytes: %+v", info.Size(), u)
+	t.Logf("file %d bytes: %+v", mattest.Must(os.Stat(file)).Size(), u)
 }
 
 // TestEvaluatesWithinMemory checks that the command can test a GCN on a graph larger than the memory of its control

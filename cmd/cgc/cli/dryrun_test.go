@@ -61,8 +61,7 @@ func TestDryRun(t *testing.T) {
 		}
 		run(&took, expected.Held, append(line, "-o", filepath.Join(folder, "out.safetensors"))...)
 		if expected.File > 0 { // the system keeps pages of the file that the process does not need
-			info := mattest.Must(os.Stat(file))
-			expected.Memory += info.Size()
+			expected.Memory += mattest.Must(os.Stat(file)).Size()
 		}
 		t.Logf("%s %v: expected %d MB, took %d MB", c.like, c.flags, expected.Memory>>20, took.Peak>>20)
 		if ratio := float64(expected.Memory) / float64(took.Peak); ratio < 1/1.5 || ratio > 1.5 {

@@ -18,7 +18,9 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // hooked is a buffer that calls hook on the first write that contains word.
@@ -69,9 +71,8 @@ func TestShrinkingFile(t *testing.T) {
 // wantAlone fails the test unless the folder contains exactly these files.
 func wantAlone(t *testing.T, dir string, files ...string) {
 	t.Helper()
-	entries := mattest.Must(os.ReadDir(dir))
 	var names []string
-	for _, e := range entries {
+	for _, e := range mattest.Must(os.ReadDir(dir)) {
 		names = append(names, e.Name())
 	}
 	if got := strings.Join(names, " "); got != strings.Join(files, " ") {
@@ -218,10 +219,7 @@ func TestTooLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
 	g := wide(20_000, 2, 64) // all nodes but two are training nodes
-	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
-	for v := 2; v < g.Nodes(); v++ {
-		g.Split.Train = append(g.Split.Train, int32(v))
-	}
+	g.Split = graph.Split{Train: memory.Range(2, g.Nodes()), Val: []int32{0}, Test: []int32{1}}
 	mattest.OK(t, errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600)))
 	config := cgc.Defaults()
 	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -111,10 +112,7 @@ func TestPropagationOfAll(t *testing.T) {
 		hops := rapid.IntRange(0, 4).Draw(t, "hops")
 		shape := synth.Shape{Nodes: nodes, Edges: edges, Features: 3, Classes: 2, Train: 2}
 		g := mattest.Must(synth.Make(context.Background(), shape, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
-		all := make([]int32, nodes)
-		for i := range all {
-			all[i] = int32(i)
-		}
+		all := memory.Range(0, nodes)
 		want := float64(hops*(2*edges+nodes)*4*3) / 1e9
 		if got := bench.Propagation(g.Adj, g.X, all, hops, blocked.Float32).Amount; math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%v GB, want %v", got, want)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -36,15 +38,13 @@ func condensed(t testing.TB, change func(*cgc.Config)) (*graph.Graph, *cgc.Conde
 	if change != nil {
 		change(&config)
 	}
-	small := mattest.Must(cgc.Condense(context.Background(), g, config))
-	return g, small
+	return g, mattest.Must(cgc.Condense(context.Background(), g, config))
 }
 
 // blocks returns the blocks of a document.
 func blocks(t testing.TB, s overview.Subject) []report.Block {
 	t.Helper()
-	d := mattest.Must(s.Document(context.Background()))
-	return d.Blocks
+	return mattest.Must(s.Document(context.Background())).Blocks
 }
 
 // plots returns the plots of a document by their names.
@@ -130,13 +130,7 @@ func TestPrincipal(t *testing.T) {
 			t.Errorf("%d rows: shares %v, want 0.8 and 0.2", rows, shares)
 		}
 		for i := range axes.Rows {
-			want := [2]float64{}
-			switch i {
-			case 3:
-				want[0] = 1
-			case 7:
-				want[1] = 1
-			}
+			want := map[int][2]float64{3: {1, 0}, 7: {0, 1}}[i]
 			for k := range 2 {
 				if math.Abs(float64(axes.Row(i)[k])-want[k]) > 1e-3 {
 					t.Errorf("%d rows: axis %d has %v at %d, want %v", rows, k, axes.Row(i)[k], i, want[k])
@@ -169,10 +163,7 @@ func TestPack(t *testing.T) {
 // TestSpread checks that a sample represents each class proportionally and contains no node twice.
 func TestSpread(t *testing.T) {
 	g := synth.Demo()
-	all := make([]int32, g.Nodes())
-	for v := range all {
-		all[v] = int32(v)
-	}
+	all := memory.Range(0, g.Nodes())
 	got := overview.Spread(g, all, 400)
 	counts, whole := g.Counts(got), g.Counts(all)
 	if len(got) > 400+g.Classes || len(got) < 390 {
@@ -183,10 +174,8 @@ func TestSpread(t *testing.T) {
 			t.Errorf("class %d has %d nodes, want %.1f", c, counts[c], want)
 		}
 	}
-	for i := 1; i < len(got); i++ {
-		if got[i] <= got[i-1] {
-			t.Fatalf("node %d after %d", got[i], got[i-1])
-		}
+	if !slices.Equal(slices.Compact(slices.Sorted(slices.Values(got))), got) {
+		t.Errorf("the nodes are not ascending: %v", got)
 	}
 }
 

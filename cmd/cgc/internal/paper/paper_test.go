@@ -24,18 +24,17 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/progress"
 )
 
 // tiny returns a tiny graph with the name of a data set.
 func tiny(t *testing.T, name string) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(t.Context(), synth.Shape{
+	return mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: name, Nodes: 160, Edges: 480, Features: 12, Classes: 3, Train: 36, Val: 40, Test: 60, Groups: 2,
 		Homophily: 0.7, Signal: 2,
-	}, rand.NewPCG(1, 2))
-	mattest.OK(t, err)
-	return g
+	}, rand.NewPCG(1, 2)))
 }
 
 func training() gnn.Config {
@@ -46,9 +45,8 @@ func training() gnn.Config {
 
 func job(t *testing.T, study string, graphs ...string) paper.Job {
 	t.Helper()
-	found := mattest.Must(paper.Find([]string{study}))
 	j := paper.Job{
-		Study: found[0], Seeds: 2, Whole: -1, Training: training(),
+		Study: mattest.Must(paper.Find([]string{study}))[0], Seeds: 2, Whole: -1, Training: training(),
 		Open: func(_ context.Context, s paper.Source) (*graph.Graph, error) { return tiny(t, s.Name), nil },
 	}
 	for _, name := range graphs {
@@ -281,10 +279,7 @@ func TestSizes(t *testing.T) {
 		for i := range y {
 			y[i] = int32(i % of.Classes)
 		}
-		g := &graph.Graph{Name: name, Y: y, Classes: of.Classes}
-		for i := range y {
-			g.Split.Train = append(g.Split.Train, int32(i))
-		}
+		g := &graph.Graph{Name: name, Y: y, Classes: of.Classes, Split: graph.Split{Train: memory.Range(0, of.Train)}}
 		if got := paper.SizesOn(name, g); !slices.Equal(got, nodes) {
 			t.Errorf("%s: N′ is %v, want %v", name, got, nodes)
 		}
@@ -356,9 +351,8 @@ func TestFind(t *testing.T) {
 		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10",
 		"depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
 	} {
-		found := mattest.Must(paper.Find(strings.Fields(words)))
 		var names []string
-		for _, s := range found {
+		for _, s := range mattest.Must(paper.Find(strings.Fields(words))) {
 			names = append(names, s.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
