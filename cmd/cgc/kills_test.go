@@ -169,24 +169,16 @@ func beside(dir string) bool {
 // contents returns the contents of all files under dir by relative path. Folders have an entry that ends in a slash.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
+	files, under := map[string]string{}, os.DirFS(dir)
+	mattest.OK(t, fs.WalkDir(under, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			files[name+"/"] = ""
-			return nil
+			return err
 		}
-		text, err := os.ReadFile(path)
+		text, err := fs.ReadFile(under, name)
 		files[name] = string(text)
 		return err
-	})
-	mattest.OK(t, err)
+	}))
 	return files
 }
 

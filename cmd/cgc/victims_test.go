@@ -221,11 +221,5 @@ func interceptor(t *testing.T, handler http.Handler) (address string, authority 
 func join(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		if _, wrong := to.Write(buffer[:n]); err != nil || wrong != nil {
-			return
-		}
-	}
+	_, _ = io.Copy(to, from)
 }

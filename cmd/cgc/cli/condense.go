@@ -197,11 +197,10 @@ func (c *command) warn(warnings []string) {
 func (c *command) open(
 	ctx context.Context, name string, flags *configFlags,
 ) (g *graph.Graph, seconds float64, err error) {
-	if g, seconds, err = c.read(ctx, name); err != nil {
-		return nil, 0, err
+	if g, seconds, err = c.read(ctx, name); err == nil {
+		c.setDefaults(flags, g)
 	}
-	c.setDefaults(flags, g)
-	return g, seconds, nil
+	return g, seconds, err
 }
 
 // print writes object as JSON if --json is set, and document as text otherwise.

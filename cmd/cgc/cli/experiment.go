@@ -165,12 +165,7 @@ func (j *experimentJob) show(
 		return nil
 	}
 	summaries := experiment.Summarize(records)
-	var seen []string
-	for i, a := range j.arms {
-		if slices.Contains(seen, a.Name) {
-			continue
-		}
-		seen = append(seen, a.Name)
+	for i, a := range j.arms[:len(config.built)] {
 		s := shown{name: name, graph: g, method: a.Method, nodes: j.nodes[i], seed: config.config.Seed}
 		s.small, s.whole = scoresOf(summaries, a.Name, s.nodes)
 		blocks, err := j.command.show(ctx, s)

@@ -3,10 +3,10 @@
 package cli
 
 import (
-	"bytes"
+	"fmt"
 	"os"
 	"runtime"
-	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -14,14 +14,11 @@ import (
 func peakRSS() int64 {
 	// On Linux, getrusage includes the memory of the parent at the time it started this process (under go run, of the go
 	// command). /proc does not.
-	if status, err := os.ReadFile("/proc/self/status"); err == nil {
-		if _, rest, found := bytes.Cut(status, []byte("VmHWM:")); found {
-			if fields := bytes.Fields(rest); len(fields) > 0 {
-				if kilobytes, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil {
-					return kilobytes << 10
-				}
-			}
-		}
+	status, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes int64
+	if _, err := fmt.Sscan(rest, &kilobytes); err == nil {
+		return kilobytes << 10
 	}
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -231,7 +231,7 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	engine := stored.Engine{File: f, Memory: cmp.Or(flags.config.Memory, memory.Machine())}
 	var g *graph.Graph
 	if len(args) > 0 {
-		if g, _, err = j.open(ctx, args[0], flags); err != nil {
+		if g, _, err = j.read(ctx, args[0]); err != nil {
 			return err
 		}
 		if err := f.Check(g); err != nil {

@@ -53,15 +53,15 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 
 // fault prints an error message for a panic.
 func (c *command) fault(raised any) {
+	text := fmt.Sprintf("this is a mistake in cgc, please report it with the command line: %v", raised)
 	switch fault := raised.(type) {
 	case interface{ Addr() uintptr }: // the system could not read a page of a mapped file
-		fmt.Fprintf(c.stderr, "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or "+
-			"its disk failed (%v)\n", fault)
+		text = fmt.Sprintf("a file that is mapped into memory cannot be read any more: it was cut or changed, or its disk "+
+			"failed (%v)", fault)
 	case *memory.Exceeded:
-		fmt.Fprintf(c.stderr, "cgc: %s\n", sentence(fault))
-	default:
-		fmt.Fprintf(c.stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
+		text = sentence(fault)
 	}
+	fmt.Fprintf(c.stderr, "cgc: %s\n", text)
 }
 
 // command is the state that all commands of one command line share.

@@ -204,12 +204,11 @@ func (j *tuneJob) space() []tune.Dimension {
 
 // next returns the command line that uses the configuration found. Without test nodes, it only condenses.
 func (j *tuneJob) next(name string, g *graph.Graph) string {
-	if len(g.Split.Test) == 0 {
-		words := append([]string{"cgc", "condense", name, "--config", j.out}, j.reading()...)
-		return commandline.Of(append(words, "-o", strings.TrimSuffix(j.out, configExtension)+extension)...)
-	}
 	words := append([]string{"cgc", "run", name, "--config", j.out}, j.reading()...)
-	if models := strings.Join(modelNames(j.training.models), ","); models != "gcn" {
+	if models := strings.Join(modelNames(j.training.models), ","); len(g.Split.Test) == 0 {
+		words[1] = "condense"
+		words = append(words, "-o", strings.TrimSuffix(j.out, configExtension)+extension)
+	} else if models != "gcn" {
 		words = append(words, "--models", models)
 	}
 	return commandline.Of(words...)

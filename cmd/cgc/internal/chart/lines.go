@@ -204,19 +204,13 @@ func beside(points plotter.XYs, labels []string, colour color.Color) (all []*plo
 // dodge returns a small horizontal offset for series i, so that error bars of several series at the same x do not
 // overlap.
 func dodge(f *report.Lines, i int) float64 {
-	step := 0.12
-	switch {
-	case f.LogX:
-		return 0
-	case f.Words == nil:
-		if xs := f.Xs(); len(xs) > 0 {
-			step = 0.01 * (xs[len(xs)-1] - xs[0])
-		}
+	n, step := float64(len(f.Series)), 0.0
+	if xs := f.Xs(); f.Words != nil {
+		step = min(0.12, 0.7/n)
+	} else if !f.LogX && len(xs) > 0 {
+		step = 0.01 * (xs[len(xs)-1] - xs[0])
 	}
-	if n := float64(len(f.Series)); f.Words != nil && n*step > 0.7 {
-		step = 0.7 / n
-	}
-	return step * (float64(i) - float64(len(f.Series)-1)/2)
+	return step * (float64(i) - (n-1)/2)
 }
 
 // look is the style of the marks of a series. The colours of Okabe and Ito can be distinguished by most colour-blind

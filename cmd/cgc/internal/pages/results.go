@@ -72,9 +72,7 @@ type measured struct {
 func measure(root string, names []string) []measured {
 	var all []measured
 	for _, name := range names {
-		records := readLines[experiment.Record](root, name)
-		more := readLines[experiment.Record](root, "auto-"+name)
-		records = append(records, more...)
+		records := append(readLines[experiment.Record](root, name), readLines[experiment.Record](root, "auto-"+name)...)
 		var full *experiment.Summary
 		first := len(all)
 		for _, s := range experiment.Summarize(records) {

@@ -3,7 +3,6 @@ package paper
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
@@ -123,13 +122,9 @@ func (v *Value) cell() report.Cell {
 	case strings.Contains(v.Text, "±"):
 		return report.Cell{Text: v.String(), Values: []any{v.Mean, v.Std}}
 	}
-	whole, rest, point := strings.Cut(v.Text, ".")
-	text := v.Text
-	if n, err := strconv.Atoi(whole); err == nil {
-		text = report.Count(n)
-		if point {
-			text += "." + rest
-		}
+	text := report.Count(int(v.Mean))
+	if _, rest, point := strings.Cut(v.Text, "."); point {
+		text += "." + rest
 	}
 	return report.Cell{Text: text, Values: []any{v.Mean}}
 }
