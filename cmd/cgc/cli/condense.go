@@ -89,7 +89,7 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 	if j.dry && len(j.nodes) < 2 {
 		return j.dryRun(ctx, args[0])
 	}
-	check := func() error { return storable("-o", j.out, j.format, j.force) }
+	check := func() error { return storable(j.out, j.format, j.force) }
 	if len(j.nodes) > 1 {
 		check = j.checkSizes
 	}
@@ -291,7 +291,7 @@ func (j *condenseJob) several(ctx context.Context, g *graph.Graph) (
 	method, seed := j.config.methods()[0], j.config.config.Seed
 	for _, n := range j.nodes {
 		file := filepath.Join(j.out, commandline.FileName(g.Name, n)+extension)
-		if err := storable("-o", file, "", j.force); err != nil {
+		if err := storable(file, "", j.force); err != nil {
 			return nil, nil, err
 		}
 		if c, is := method.(condense.Checker); is {

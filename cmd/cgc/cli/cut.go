@@ -59,7 +59,7 @@ func (j *cutJob) run(ctx context.Context, args []string) error {
 	case j.out == "":
 		return usagef("cut needs -o OTHER: the file to write")
 	}
-	if err := storable("-o", j.out, "", j.force); err != nil {
+	if err := storable(j.out, "", j.force); err != nil {
 		return err
 	}
 	large, err := cgc.Load(args[0])

@@ -28,17 +28,18 @@ func writable(flag, path, extension string, force bool, replaceable func(path st
 	return free(flag, path, false, force, replaceable)
 }
 
-// storable is like writable, for a condensed graph. name is the format; if empty, the file extension determines it.
-func storable(flag, path, name string, force bool) error {
+// storable is like writable, for a condensed graph in the file of -o. name is the format; if empty, the file extension
+// determines it.
+func storable(path, name string, force bool) error {
 	f, err := format.StoreFor(path, name)
 	var unknown *format.UnknownExtensionError
 	switch {
 	case errors.As(err, &unknown):
-		return usagef("%s %s, must end in %s", flag, path, words(unknown.Extensions))
+		return usagef("-o %s, must end in %s", path, words(unknown.Extensions))
 	case err != nil:
 		return usagef("--format %s: %s", name, sentence(err))
 	}
-	return freeFor(flag, path, f, force, readBy(cgc.Load))
+	return freeFor("-o", path, f, force, readBy(cgc.Load))
 }
 
 // freeFor is like free, for a result in the format f. Some formats write a folder, which cannot replace a file.

@@ -81,7 +81,7 @@ func (j *runJob) run(ctx context.Context, args []string) (err error) {
 	}
 	if j.out == "" {
 		j.out = defaultName(g, nodes)
-		if err := storable("-o", j.out, "", j.force); err != nil {
+		if err := storable(j.out, "", j.force); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (j *runJob) check() error {
 	if err := cmp.Or(j.config.read(), j.training.check(), checkReport(j.page)); err != nil || j.out == "" {
 		return err
 	}
-	return storable("-o", j.out, "", j.force)
+	return storable(j.out, "", j.force)
 }
 
 // defaultName returns the default file name of a condensed graph: NAME-N.safetensors.

@@ -46,15 +46,13 @@ type size struct {
 	nodes int
 }
 
-func sizes() []size {
-	return []size{
-		{"cora", 70}, {"citeseer", 60}, {"arxiv", 454}, {"flickr", 223}, {"reddit", 153}, {"products", 1238},
-	}
+var sizes = []size{
+	{"cora", 70}, {"citeseer", 60}, {"arxiv", 454}, {"flickr", 223}, {"reddit", 153}, {"products", 1238},
 }
 
 // Sizes returns the names of the data sets.
 func Sizes() (names []string) {
-	for _, s := range sizes() {
+	for _, s := range sizes {
 		names = append(names, s.name)
 	}
 	return names
@@ -106,7 +104,7 @@ func (p Plan) Validate() error {
 
 // shape returns the shape of a graph of the given size and scale, and the number of condensed nodes.
 func shape(name string, scale float64) (s synth.Shape, nodes int, err error) {
-	for _, of := range sizes() {
+	for _, of := range sizes {
 		if of.name == name {
 			nodes = of.nodes
 		}
