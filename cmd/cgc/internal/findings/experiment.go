@@ -1,5 +1,5 @@
-// Package findings defines the results of `cgc experiment` and `cgc tune`: their JSON objects, the documents that a
-// terminal shows, and the documents with plots that HTML pages show.
+// Package findings defines the results of `cgc experiment`, `cgc tune` and `cgc search`: their JSON objects, the
+// documents that a terminal shows, and the documents with plots that HTML pages show.
 package findings
 
 import (

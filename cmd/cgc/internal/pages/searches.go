@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/search"
@@ -14,29 +15,9 @@ var searches = []string{
 	"cora-cgc", "cora-auto", "citeseer-cgc", "citeseer-auto", "amazon-photo-cgc", "dblp-cgc", "arxiv-cgc",
 }
 
-// searched holds the fields of a record that the table shows.
-type searched struct {
-	Graph struct {
-		Name  string `json:"name"`
-		Nodes int    `json:"nodes"`
-	} `json:"graph"`
-	Method          string  `json:"method"`
-	Condensed       int     `json:"condensed"`
-	CondenseSeconds float64 `json:"condense_seconds"`
-	search.Result
-	Agreement search.Agreement `json:"agreement"`
-	Regret    struct {
-		Val  float64 `json:"val"`
-		Test float64 `json:"test"`
-	} `json:"regret"`
-	Random struct {
-		Test float64 `json:"test"`
-	} `json:"random"`
-}
-
 // seconds returns two durations. took is the time for condensing, the search and the training runs of the finalists.
 // full is an estimate for training all candidates on the full graph, from the mean of the candidates trained there.
-func (s searched) seconds() (took, full float64) {
+func seconds(s findings.Models) (took, full float64) {
 	for _, f := range s.Agreement.Compared {
 		full += f.Seconds / float64(len(s.Agreement.Compared)) * float64(len(s.Trials))
 	}
@@ -54,8 +35,8 @@ func searchTable(root string) string {
 		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
 	}
 	for _, name := range searches {
-		for _, s := range readLines[searched](root, "search-"+name) {
-			took, full := s.seconds()
+		for _, s := range readLines[findings.Models](root, "search-"+name) {
+			took, full := seconds(s)
 			a := s.Agreement
 			t.Row(paper.GraphName(s.Graph.Name, chosenOn), s.Method, s.Condensed, len(s.Finalists),
 				report.Significant(took, 2), report.Significant(full, 2), interval(a.Spearman), interval(a.Kendall),

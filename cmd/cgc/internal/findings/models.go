@@ -1,0 +1,102 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment/search"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Models is the result of a search for a GNN and its training (cgc search). Its JSON keys are a contract
+// (docs/reference/json.md).
+type Models struct {
+	Graph graph.Identity `json:"graph"`
+	// Method is the method that made the condensed graph. Condensed is the number of condensed nodes, and CondenseSeconds
+	// is the time of the condensation.
+	Method          string  `json:"method"`
+	Condensed       int     `json:"condensed"`
+	CondenseSeconds float64 `json:"condense_seconds"`
+	// Space is the number of candidates in the search space.
+	Space int `json:"space"`
+	search.Result
+	// Agreement compares candidates on both graphs; absent without --compare. Regret is the best compared candidate's lead
+	// over the choice, in points of validation and test accuracy. Random is the expected result of a random search on the
+	// full graph in the same time.
+	Agreement *search.Agreement `json:"agreement,omitempty"`
+	Regret    *Regret           `json:"regret,omitempty"`
+	Random    *RandomSearch     `json:"random,omitempty"`
+}
+
+// Regret is the difference between the best compared candidate and the choice, in points.
+type Regret struct {
+	Val  float64 `json:"val"`
+	Test float64 `json:"test"`
+}
+
+// RandomSearch is the expected outcome of a random search on the full graph.
+type RandomSearch struct {
+	Candidates int     `json:"candidates"`
+	Val        float64 `json:"val"`
+	Test       float64 `json:"test"`
+}
+
+// trusted is the rank correlation below which a search on the condensed graph says little about the full graph.
+const trusted = 0.5
+
+// Document shows the choice, the finalists and, if candidates were compared, the trust in the condensed graph.
+func (r Models) Document() *report.Document {
+	d := &report.Document{Title: "search on " + r.Graph.Name}
+	d.Add(report.Paragraph("best: " + describeCandidate(r.Best)))
+	t := &report.Table{Columns: report.Columns("model", "hidden", "dropout", "input dropout", "lr", "weight decay",
+		"weighted", "epochs", "val, condensed", "val, full", "test, full", "s")}
+	row := func(trial search.Trial, rest ...report.Cell) {
+		c := trial.Training
+		t.Row(trial.Model, c.Hidden, report.Full(c.Dropout), report.Full(c.InputDropout), report.Full(c.LearningRate),
+			report.Full(c.WeightDecay), map[bool]string{true: "yes", false: "no"}[c.Weighted], trial.Epochs,
+			report.Decimal(trial.Val, 1), rest)
+	}
+	for _, f := range r.Finalists {
+		row(f.Trial, report.Decimal(f.WholeVal, 1), report.Decimal(f.WholeTest, 1), report.Significant(f.Seconds, 2))
+	}
+	if len(r.Finalists) == 0 {
+		for _, trial := range r.Trials[:min(5, len(r.Trials))] {
+			row(trial, report.Missing(), report.Missing(), report.Missing())
+		}
+	}
+	d.Add(t)
+	d.Add(report.Notes{fmt.Sprintf("%s of %s candidates in %.1f s on %d condensed nodes, after %.1f s of condensing",
+		report.Count(len(r.Trials)), report.Count(r.Space), r.Seconds, r.Condensed, r.CondenseSeconds)})
+	if a := r.Agreement; a != nil {
+		notes := report.Notes{fmt.Sprintf("rank correlation over %d candidates: Spearman %.2f (95%% %.2f to %.2f), "+
+			"Kendall %.2f (%.2f to %.2f)", len(a.Compared), a.Spearman.Value, a.Spearman.Low, a.Spearman.High,
+			a.Kendall.Value, a.Kendall.Low, a.Kendall.High)}
+		if r.Regret != nil {
+			notes = append(notes, fmt.Sprintf("the best of them on the full graph is ahead of the choice by %.1f points "+
+				"on validation nodes and %.1f on test nodes", r.Regret.Val, r.Regret.Test))
+		}
+		notes = append(notes, fmt.Sprintf("in the same time, random search on the full graph trains %s and reaches "+
+			"%.1f%% on validation nodes and %.1f%% on test nodes", report.Plural(r.Random.Candidates, "candidate"), r.Random.Val,
+			r.Random.Test))
+		d.Add(notes)
+		if a.Spearman.Low < trusted {
+			d.Add(report.Warning(fmt.Sprintf("the rank correlation may be below %g, too low to trust: a larger condensed graph "+
+				"may rank better (--nodes %d)", trusted, 2*r.Condensed)))
+		}
+	}
+	return d
+}
+
+// describeCandidate returns the flags with which other commands train a candidate.
+func describeCandidate(c search.Candidate) string {
+	t := c.Training
+	text := fmt.Sprintf("--models %s --hidden %d --dropout %g --lr %g --weight-decay %g --epochs %d", c.Model, t.Hidden,
+		t.Dropout, t.LearningRate, t.WeightDecay, t.Epochs)
+	if t.InputDropout > 0 {
+		text += fmt.Sprintf(" --input-dropout %g", t.InputDropout)
+	}
+	if !t.Weighted {
+		text += " --weighted=false"
+	}
+	return text
+}
