@@ -55,7 +55,7 @@ type convertJob struct {
 
 func (j *convertJob) run(ctx context.Context, args []string) error {
 	j.from, j.to, j.unlabelled = args[0], args[1], true
-	asked := j.store.asked()
+	asked := j.store != (storing{}) // whether any of its flags was given
 	if err := j.store.check(); err != nil {
 		return err
 	}

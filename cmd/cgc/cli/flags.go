@@ -309,7 +309,7 @@ func (f *configFlags) mistake(err error) error { return outOfRange(err, f.nameOf
 // nameOf returns what users call a parameter: a flag, a key of --param or a key of the file.
 func (f *configFlags) nameOf(field string) string {
 	key := strings.ReplaceAll(field, " ", "_")
-	if f.params.has(key) {
+	if slices.ContainsFunc(f.params.list, func(one param) bool { return one.key == key }) {
 		return "--param " + key
 	}
 	flag := f.flags.Lookup(strings.ReplaceAll(field, " ", "-"))

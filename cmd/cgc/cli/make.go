@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"strings"
@@ -56,10 +57,7 @@ edge.`,
 			if err := shape.Validate(); err != nil {
 				return usagef("--scale %s: %s", formatFloat(scale), sentence(err))
 			}
-			if err := store.check(); err != nil {
-				return err
-			}
-			if err := writable("-o", out, extension, force, never); err != nil {
+			if err := cmp.Or(store.check(), writable("-o", out, extension, force, never)); err != nil {
 				return err
 			}
 			return c.makeGraph(cmd.Context(), shape, seed, out, store)

@@ -235,17 +235,16 @@ func (r *outcome) accuracies() *report.Table {
 	for _, a := range r.Whole {
 		whole[a.Model] = a
 	}
-	mean, ends := []string{"mean", "std"}, []string{"low", "high"}
 	several := r.Results[0].Seeds > 1
 	t := &report.Table{Columns: []report.Column{
-		{Name: "test accuracy, %", Key: "model"}, {Name: "trained on condensed", Parts: mean},
+		{Name: "test accuracy, %", Key: "model"}, {Name: "trained on condensed", Parts: report.MeanParts},
 	}}
 	if several {
-		t.Columns = append(t.Columns, report.Column{Name: "95% interval", Parts: ends})
+		t.Columns = append(t.Columns, report.Column{Name: "95% interval", Parts: report.IntervalParts})
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "seconds"})
 	if len(r.Whole) > 0 {
-		t.Columns = append(t.Columns, report.Column{Name: "on the full graph", Parts: mean},
+		t.Columns = append(t.Columns, report.Column{Name: "on the full graph", Parts: report.MeanParts},
 			report.Column{Name: "seconds", Key: "seconds on the full graph"}, report.Column{Name: "ratio", Key: "ratio %"})
 	}
 	for _, a := range r.Results {

@@ -221,14 +221,8 @@ func (j *paperJob) check(studies []*paper.Study) error {
 			}
 		}
 	}
-	if err := j.checkMethods(studies); err != nil {
+	if err := cmp.Or(j.checkMethods(studies), checkReport(j.page)); err != nil || j.folder == "" {
 		return err
-	}
-	if err := checkReport(j.page); err != nil {
-		return err
-	}
-	if j.folder == "" {
-		return nil
 	}
 	return j.keep(studies)
 }

@@ -99,11 +99,6 @@ func (p *params) underlie(method, key string, value json.RawMessage) {
 	p.list = slices.Insert(p.list, 0, one)
 }
 
-// has reports whether a parameter with the given key is set.
-func (p *params) has(key string) bool {
-	return slices.ContainsFunc(p.list, func(one param) bool { return one.key == key })
-}
-
 // of returns the parameters of a method as a JSON object, or nil if none are set.
 func (p *params) of(method string) (json.RawMessage, error) {
 	object := map[string]json.RawMessage{}

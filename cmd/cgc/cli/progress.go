@@ -47,7 +47,8 @@ func newMeter(stderr io.Writer, quiet bool) *meter {
 		return p
 	}
 	p.stderr = stderr
-	if p.events = newEvents(stderr); p.events != nil {
+	if os.Getenv(progressVariable) == "json" {
+		p.events = &events{to: json.NewEncoder(stderr)}
 		return p
 	}
 	if file, is := stderr.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
@@ -248,14 +249,6 @@ type events struct {
 	to    *json.Encoder
 	stage string
 	last  time.Time
-}
-
-// newEvents returns nil unless the environment asks for lines of JSON.
-func newEvents(to io.Writer) *events {
-	if os.Getenv(progressVariable) != "json" {
-		return nil
-	}
-	return &events{to: json.NewEncoder(to)}
 }
 
 // tell writes {"stage": …, "done": …, "total": …}; total is 0 if unknown. A nil e writes nothing.

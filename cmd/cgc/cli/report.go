@@ -77,16 +77,10 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 	if j.on == "" {
 		return usagef("report needs --on GRAPH: the graph that %s was condensed from", file)
 	}
-	if err := j.training.check(); err != nil {
-		return err
-	}
-	if j.out == "" {
-		j.out = strings.TrimSuffix(filepath.Base(file), extension) + pageExtension
-	}
-	if err := writable("-o", j.out, pageExtension, j.force, isPage); err != nil {
-		return err
-	}
-	if err := notFile("--figures", j.figures); err != nil {
+	j.out = cmp.Or(j.out, strings.TrimSuffix(filepath.Base(file), extension)+pageExtension)
+	if err := cmp.Or(
+		j.training.check(), writable("-o", j.out, pageExtension, j.force, isPage), notFile("--figures", j.figures),
+	); err != nil {
 		return err
 	}
 	if err := j.load(ctx, file); err != nil {

@@ -285,23 +285,18 @@ func usageText(cmd *cobra.Command) error {
 
 // flagUsages describes the flags of cmd by group. Flags that cobra adds have no group and are listed as general.
 func flagUsages(cmd *cobra.Command) string {
-	width := columns(cmd.OutOrStdout())
-	if width == 0 {
-		width = helpWidth
-	}
-	sets := map[string]*pflag.FlagSet{}
+	width := cmp.Or(columns(cmd.OutOrStdout()), helpWidth)
 	cmd.LocalFlags() // adds the parents' flags to Flags
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		group := cmp.Or(groupOf(cmd, flag.Name), generalGroup)
-		if sets[group] == nil {
-			sets[group] = pflag.NewFlagSet("", pflag.ContinueOnError)
-			sets[group].SortFlags = false
-		}
-		sets[group].AddFlag(flag)
-	})
 	var text strings.Builder
 	for _, group := range flagGroups {
-		if set := sets[group.name]; set != nil && set.HasAvailableFlags() {
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		set.SortFlags = false
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if cmp.Or(groupOf(cmd, flag.Name), generalGroup) == group.name {
+				set.AddFlag(flag)
+			}
+		})
+		if set.HasAvailableFlags() {
 			fmt.Fprintf(&text, "\n%s:\n%s", group.name, set.FlagUsagesWrapped(width))
 		}
 	}

@@ -25,9 +25,6 @@ func (s *storing) addTo(cmd *cobra.Command) {
 	flags.Var(size(&s.memory), "memory", "memory to use, such as 2GiB or 500MB (default a quarter of the machine's)")
 }
 
-// asked reports whether any of the flags was given.
-func (s *storing) asked() bool { return s.storage != "" || s.panels != 0 || s.memory != 0 }
-
 // check checks the flags, and sets the default memory if none was given.
 func (s *storing) check() error {
 	if s.panels < 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -63,10 +64,9 @@ func (j *trainJob) run(ctx context.Context, args []string) error {
 	case j.out == "":
 		return usagef("train needs -o MODEL: the file to write")
 	}
-	if err := j.training.check(); err != nil {
-		return err
-	}
-	if err := writable("-o", j.out, extension, j.force, readBy(model.Load)); err != nil {
+	if err := cmp.Or(
+		j.training.check(), writable("-o", j.out, extension, j.force, readBy(model.Load)),
+	); err != nil {
 		return err
 	}
 	defer memory.Bounded(collected(0))()
