@@ -152,14 +152,7 @@ func (c *command) document(ctx context.Context, s *overview.Subject, measure boo
 
 // writePage writes a document as an HTML page.
 func (c *command) writePage(path string, d *report.Document) error {
-	page, err := html.Render(d)
-	if err != nil {
-		return err
-	}
-	return c.replace(path, func(w io.Writer) error {
-		_, err := w.Write(page)
-		return err
-	})
+	return c.replace(path, func(w io.Writer) error { return html.Render(w, d) })
 }
 
 // writeFigures writes each named plot of a document as .svg and .png to folder, unless folder is "".

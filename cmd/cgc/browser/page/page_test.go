@@ -2,6 +2,7 @@
 package page_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -88,7 +89,9 @@ var rendered = sync.OnceValues(func() ([]byte, error) {
 			Name: evil, X: []float64{1, 2, 3}, Y: []float64{3, 4, 2}, Std: []float64{1, 0, 1}, Joined: true,
 		}},
 	}})
-	return html.Render(d)
+	var b bytes.Buffer
+	err = html.Render(&b, d)
+	return b.Bytes(), err
 })
 
 // network is the index of the plot of the condensed graph on that page.

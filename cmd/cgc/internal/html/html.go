@@ -57,15 +57,16 @@ var packed []byte
 // Mark is near the beginning of each page, so that programs recognise pages of this package.
 const Mark = `<meta name="generator" content="cgc report">`
 
-// Render returns the page of a document. Equal documents give equal bytes.
-func Render(d *report.Document) ([]byte, error) {
+// Render is a report.Renderer that writes the page of a document, in one call to to.Write.
+func Render(to io.Writer, d *report.Document) error {
 	policy := "default-src 'none'; script-src '" + hashOf([]byte(script)) + "' '" + libraryHash() + "'; " +
 		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 	var w writer
 	if err := w.page(d, policy); err != nil {
-		return nil, err
+		return err
 	}
-	return w.Bytes(), nil
+	_, err := w.WriteTo(to)
+	return err
 }
 
 // libraryHash returns the hash of the decompressed library, which the browser runs.

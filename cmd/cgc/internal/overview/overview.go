@@ -6,7 +6,7 @@
 // and chart, and omits plots without content, such as the plot of a graph without edges:
 //
 //	d, err := overview.Subject{Graph: g, Condensed: small}.Document(ctx)
-//	page, err := html.Render(d)
+//	err = html.Render(w, d)
 package overview
 
 import (

@@ -80,18 +80,12 @@ func (s *Session) report(ctx context.Context) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	page, err := html.Render(document)
-	if err != nil {
+	name := s.name + ".html"
+	write := func(w io.Writer) error { return html.Render(w, document) }
+	if err := atomicfile.Write(filepath.Join(s.Outbox, name), write); err != nil {
 		return File{}, err
 	}
-	err = atomicfile.Write(filepath.Join(s.Outbox, s.name+".html"), func(w io.Writer) error {
-		_, err := w.Write(page)
-		return err
-	})
-	if err != nil {
-		return File{}, err
-	}
-	return s.made(s.name+".html", "the report")
+	return s.made(name, "the report")
 }
 
 // keep stores the score of a training run for the report. It replaces an earlier score of the same model.
