@@ -4,11 +4,12 @@ package matlab
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/matfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
@@ -33,13 +34,19 @@ func (Format) Describe() format.Description {
 
 // Recognise checks the file extension, and the start of the file.
 func (Format) Recognise(path string) format.Certainty {
-	switch {
-	case filepath.Ext(path) != extension:
+	if filepath.Ext(path) != extension {
 		return format.No
-	case matfile.Looks(path):
-		return format.Certain
 	}
-	return format.Likely // Read reports the error
+	f, err := os.Open(path)
+	if err != nil {
+		return format.Likely // Read reports the error
+	}
+	defer f.Close()
+	start := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, start); err != nil || string(start) != magic {
+		return format.Likely
+	}
+	return format.Certain
 }
 
 // Read reads a file. Labels that start at 1 are shifted to start at 0.
@@ -49,11 +56,10 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 
 // ReadSplit implements format.Splitter: masks may hold several splits.
 func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
-	opened, err := matfile.Open(ctx, path)
+	f, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, reading.Failed(path, err)
 	}
-	f := &file{File: opened}
 	defer f.Close()
 	if err := f.readPeople(); err != nil {
 		return nil, nil, err
@@ -61,41 +67,35 @@ func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Gra
 	return roles.Read(ctx, f, strings.TrimSuffix(filepath.Base(path), extension), split)
 }
 
-// file is an open file. The graphs of Facebook100 have a table of people instead of features and labels.
-type file struct {
-	*matfile.File
-	people *people
-}
-
 // Where returns the path of the file.
-func (f *file) Where() string { return f.Path }
+func (f *file) Where() string { return f.Name() }
 
 // Holds describes each variable.
 func (f *file) Holds() (texts []string) {
-	for _, v := range f.Variables {
-		texts = append(texts, roles.Shown(v.Name, v.Shape, v.Class))
+	for _, v := range f.variables {
+		texts = append(texts, roles.Shown(v.name, v.shape, v.class))
 	}
 	return texts
 }
 
 // Has reports whether there is a matrix of that name.
 func (f *file) Has(name string) bool {
-	return f.Find(name) != nil || f.people != nil && (name == peopleX || name == peopleY)
+	return f.find(name) != nil || f.people != nil && (name == peopleX || name == peopleY)
 }
 
 // Open calls read with the matrix of that name.
 func (f *file) Open(name string, read func(*numpy.Array) error) error {
-	v := f.Find(name)
+	v := f.find(name)
 	var err error
 	switch {
 	case v == nil && f.people != nil && name == peopleY:
 		err = read(f.people.labels())
 	case v == nil:
 		err = errors.New("missing")
-	case v.Sparse():
+	case v.sparse():
 		err = errors.New("a sparse matrix, must be dense")
 	default:
-		err = f.Read(v, read)
+		err = f.dense(v, read)
 	}
 	return f.fail(name, err)
 }
@@ -105,19 +105,19 @@ func (f *file) fail(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return format.Wrong(f.Path, "array %s: %w", name, err)
+	return format.Wrong(f.Name(), "array %s: %w", name, err)
 }
 
 // Matrix returns a sparse matrix, or nil.
 func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error) {
-	v := f.Find(name)
+	v := f.find(name)
 	if v == nil && f.people != nil && name == peopleX {
 		return f.people.features(), nil
 	}
-	if v == nil || !v.Sparse() {
+	if v == nil || !v.sparse() {
 		return nil, nil
 	}
-	m, err := f.File.Matrix(ctx, v, n)
+	m, err := f.matrix(ctx, v, n)
 	return m, f.fail(name, err)
 }
 

@@ -28,7 +28,7 @@ type people struct {
 
 // readPeople reads the table of people, if the file has one and neither x nor y.
 func (f *file) readPeople() error {
-	if f.Find(localInfo) == nil || f.Find(peopleX) != nil || f.Find(peopleY) != nil {
+	if f.find(localInfo) == nil || f.find(peopleX) != nil || f.find(peopleY) != nil {
 		return nil
 	}
 	return f.Open(localInfo, func(a *numpy.Array) (err error) {

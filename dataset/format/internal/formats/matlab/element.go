@@ -1,4 +1,4 @@
-package matfile
+package matlab
 
 import (
 	"bufio"
@@ -38,8 +38,8 @@ type elements struct {
 }
 
 // elements returns the elements of a variable, decompressed.
-func (f *File) elements(v *Variable) (*elements, error) {
-	section := f.meter.Reader(io.NewSectionReader(f.file, v.at, v.size))
+func (f *file) elements(v *variable) (*elements, error) {
+	section := f.meter.Reader(io.NewSectionReader(f, v.at, v.size))
 	e := &elements{r: bufio.NewReaderSize(section, 1<<16), order: f.order, left: v.size}
 	if !v.compressed {
 		return e, nil
@@ -126,4 +126,13 @@ func (e *elements) array(shape []int) (*numpy.Array, error) {
 	a := &numpy.Array{DType: d, Shape: append([]int{}, shape...), R: r}
 	_, err = a.Length(size)
 	return a, err
+}
+
+// list returns the next element as numbers.
+func list[T numpy.Number](e *elements) ([]T, error) {
+	a, err := e.array(nil)
+	if err != nil {
+		return nil, err
+	}
+	return numpy.Numbers[T](a)
 }
