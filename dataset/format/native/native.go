@@ -284,11 +284,7 @@ func tensor[E numpy.Number](f *file, name string) []E {
 	if s, err := safetensors.Slice[E](f.File, name); err == nil {
 		return s
 	}
-	s, err := numpy.Numbers[E](&numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)})
-	if err != nil {
-		f.fail("tensor %s: %w", name, err)
-	}
-	return s
+	return copied[E](f, t)
 }
 
 // dtypeOf returns numpy's description of a type, with kind e for bfloat16.

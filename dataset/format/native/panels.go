@@ -10,13 +10,10 @@ import (
 
 // storageOf returns the storage format of features in a tensor of the given type, or "" if the type is not supported.
 func storageOf(t safetensors.DType) mat.Storage {
-	switch t {
-	case safetensors.F32:
-		return mat.F32
-	case safetensors.F16:
-		return mat.F16
-	case safetensors.BF16:
-		return mat.BF16
+	for storage, stored := range dtypes {
+		if stored == t {
+			return storage
+		}
 	}
 	return ""
 }
@@ -26,8 +23,16 @@ var dtypes = map[mat.Storage]safetensors.DType{
 	mat.F32: safetensors.F32, mat.F16: safetensors.F16, mat.BF16: safetensors.BF16,
 }
 
-// panelName returns the name of the tensor of panel k.
+// panelName returns the name of the tensor of panel k, if there are several.
 func panelName(k int) string { return "x." + strconv.Itoa(k) }
+
+// featureName returns the name of the tensor of panel k of count.
+func featureName(k, count int) string {
+	if count == 1 {
+		return "x"
+	}
+	return panelName(k)
+}
 
 // panels reads x.0, x.1, …. They must have equal numbers of rows and one type, and all except the last must have equal
 // numbers of columns.
@@ -62,31 +67,27 @@ func (f *file) panels() mat.Matrix {
 
 // panelsOf returns the matrix of the given tensors, which stay in the file.
 func (f *file) panelsOf(names []string, rows, cols, width int, t safetensors.DType) mat.Matrix {
-	var floats [][]float32
-	var halves [][]uint16
-	for _, name := range names {
-		if t == safetensors.F32 {
-			s, err := safetensors.Slice[float32](f.File, name)
-			floats = append(floats, s)
-			f.note(err)
-		} else {
-			s, err := safetensors.Slice[uint16](f.File, name)
-			halves = append(halves, s)
-			f.note(err)
-		}
-	}
-	if f.err != nil {
-		return nil
-	}
 	var x *paneled.Matrix
 	var err error
 	if t == safetensors.F32 {
-		x, err = paneled.OfFloats(rows, cols, width, floats)
+		x, err = paneled.OfFloats(rows, cols, width, mapped[float32](f, names))
 	} else {
-		x, err = paneled.OfHalves(rows, cols, width, storageOf(t), halves)
+		x, err = paneled.OfHalves(rows, cols, width, storageOf(t), mapped[uint16](f, names))
 	}
-	f.note(err)
+	if f.note(err); f.err != nil {
+		return nil
+	}
 	return x
+}
+
+// mapped returns the elements of tensors.
+func mapped[E float32 | uint16](f *file, names []string) (all [][]E) {
+	for _, name := range names {
+		s, err := safetensors.Slice[E](f.File, name)
+		f.note(err)
+		all = append(all, s)
+	}
+	return all
 }
 
 // note keeps the first error.
@@ -100,13 +101,10 @@ func (f *file) note(err error) {
 func panelTensors(x *paneled.Matrix) (tensors []safetensors.Tensor) {
 	rows, _ := x.Dims()
 	for k := range x.Count() {
-		t := safetensors.Tensor{Name: panelName(k), DType: dtypes[x.Storage()], Data: x.Halves(k)}
+		t := safetensors.Tensor{Name: featureName(k, x.Count()), DType: dtypes[x.Storage()], Data: x.Halves(k)}
 		length := len(x.Halves(k))
 		if x.Storage() == mat.F32 {
 			t.Data, length = x.Floats(k), len(x.Floats(k))
-		}
-		if x.Count() == 1 {
-			t.Name = "x"
 		}
 		t.Shape = []int{rows, length / max(1, rows)}
 		tensors = append(tensors, t)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -27,13 +28,7 @@ func (native) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 			tensors = append(tensors, safetensors.Strings(array.Name, data)...)
 			continue
 		case []bool:
-			bits := make([]uint8, len(data))
-			for i, set := range data {
-				if set {
-					bits[i] = 1
-				}
-			}
-			t.DType, t.Data = safetensors.Bool, bits
+			t.DType, t.Data = safetensors.Bool, memory.Bytes(data)
 		case *mat.Dense:
 			t.Shape, t.Data = array.Sides(), data.Data
 		case mat.Matrix:
@@ -73,9 +68,7 @@ func (native) ReadArrays(ctx context.Context, path string) (*format.Arrays, erro
 			continue
 		case texts:
 			list, err := safetensors.ReadStrings(f.File, t.Name)
-			if err != nil {
-				f.fail("%w", err)
-			}
+			f.note(err)
 			array.Data, array.Shape = list, []int{len(list)}
 		case strings.Contains(string(t.DType), "F"):
 			array.Data = copied[float32](f, t)

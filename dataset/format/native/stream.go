@@ -45,14 +45,10 @@ func (native) WriteStream(
 		}
 		return w.Locate(w.features(ctx))
 	})
-	var place *format.ReadError
-	switch {
-	case errors.As(err, &place):
-		return changes, place // the error is about an input file, not the output
-	case err != nil:
-		return changes, err
+	if place := new(format.ReadError); errors.As(err, &place) {
+		err = place // it is about an input file, not the output
 	}
-	return changes, nil
+	return changes, err
 }
 
 // streamed is a graph that is being written.
@@ -148,14 +144,13 @@ func (w *streamed) begin(entries int64, weighted bool) (err error) {
 		tensors = append(tensors, shape("adj.data", safetensors.F32, int(entries)))
 	}
 	width := paneled.Width(w.Features, w.Width)
-	if width == w.Features {
-		tensors = append(tensors, shape("x", dtypes[w.Storage], w.Nodes, w.Features))
-	} else {
+	count := max(1, (w.Features+width-1)/max(1, width))
+	for k := range count {
+		tensors = append(tensors,
+			shape(featureName(k, count), dtypes[w.Storage], w.Nodes, min(width, w.Features-k*width)))
+	}
+	if count > 1 {
 		meta["format_version"] = "2"
-		for k := 0; k*width < w.Features; k++ {
-			tensors = append(tensors,
-				shape(panelName(k), dtypes[w.Storage], w.Nodes, min(width, w.Features-k*width)))
-		}
 	}
 	small := []struct {
 		name  string
@@ -310,10 +305,7 @@ func rowsOf(x mat.Matrix) int {
 // fill writes p as rows first, first+1, … of the panels.
 func (w *streamed) fill(p *paneled.Matrix, first int) error {
 	for k := range p.Count() {
-		name := panelName(k)
-		if p.Count() == 1 {
-			name = "x"
-		}
+		name := featureName(k, p.Count())
 		columns := min(p.PanelWidth(), w.Features-k*p.PanelWidth())
 		at := int64(first) * int64(columns)
 		var err error
