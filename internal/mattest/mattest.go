@@ -31,18 +31,22 @@ func Wide(x *mat.Dense) []float64 {
 	return wide
 }
 
-// Python runs a program in Python with the given modules, such as "numpy, scipy", and returns what it prints. Without
-// them, it skips the test.
+// Python runs a program with the arguments in sys.argv, and returns what it prints. It takes python3, or else
+// /usr/bin/python3. If neither has all the modules, such as "numpy, scipy", it skips the test.
 func Python(t testing.TB, modules, program string, args ...string) string {
 	t.Helper()
-	if err := exec.Command("python3", "-c", "import "+modules).Run(); err != nil {
-		t.Skipf("python3 with %s is not here", modules)
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if err := exec.Command(python, "-c", "import "+modules).Run(); err != nil {
+			continue
+		}
+		out, err := exec.Command(python, append([]string{"-c", program}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", python, err, out)
+		}
+		return strings.TrimSpace(string(out))
 	}
-	out, err := exec.Command("python3", append([]string{"-c", program}, args...)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("python3: %v\n%s", err, out)
-	}
-	return strings.TrimSpace(string(out))
+	t.Skipf("python3 with %s is not here", modules)
+	return ""
 }
 
 // Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.

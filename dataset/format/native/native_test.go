@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -186,7 +187,7 @@ func TestOpenTensorsRefuses(t *testing.T) {
 func TestPythonReadsGraphs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "g.safetensors")
 	fixture.OK(t, dataset.Write(t.Context(), file, fixture.Open(t, fixture.Folder(t, fixture.Plain()))))
-	fixture.Python(t, "numpy, scipy.sparse, safetensors.numpy", `
+	mattest.Python(t, "numpy, scipy.sparse, safetensors.numpy", `
 import sys, numpy as np, scipy.sparse as sp
 from safetensors.numpy import load_file
 g = load_file(sys.argv[1])
@@ -199,7 +200,7 @@ assert (g["y"].tolist(), g["train"].tolist(), g["test"].tolist()) == ([0, 1, -1,
 
 func TestReadScipysFolders(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "own")
-	fixture.Python(t, "numpy, scipy.sparse", `
+	mattest.Python(t, "numpy, scipy.sparse", `
 import sys, os, json, numpy as np, scipy.sparse as sp
 d = sys.argv[1]; os.mkdir(d)
 sp.save_npz(d + "/adj_full.npz", sp.csr_matrix((np.ones(2), ([0, 2], [1, 1])), (3, 3)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -100,7 +101,7 @@ func TestPanelsThatPythonWrote(t *testing.T) {
 		}
 		for _, name := range []string{"x", "panels"} {
 			file := filepath.Join(t.TempDir(), "g.safetensors")
-			fixture.Python(t, modules, `
+			mattest.Python(t, modules, `
 import sys, numpy as np
 from safetensors.numpy import save_file
 kind, layout, file = sys.argv[1:]
@@ -149,7 +150,7 @@ tensors = dict(safetensors.deserialize(open(sys.argv[1], "rb").read()))
 parts = [panel(tensors[f"x.{k}"]) for k in range(2)]`
 		}
 		want := fixture.Must(json.Marshal(written(t, g.X).Data))(t)
-		fixture.Python(t, "numpy, safetensors", "import json, sys, numpy as np"+program+`
+		mattest.Python(t, "numpy, safetensors", "import json, sys, numpy as np"+program+`
 x = np.concatenate(parts, axis=1).astype(np.float32)
 assert (x.ravel() == np.float32(json.loads(sys.argv[2]))).all(), x`, file, string(want))
 	}

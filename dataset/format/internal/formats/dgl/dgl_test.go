@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/dgl"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // plain returns the files of the graph of fixture.Plain.
@@ -68,7 +69,7 @@ func TestDGLReads(t *testing.T) {
 	fixture.OK(t, dataset.Write(t.Context(), graphFolder, g))
 	small := formattest.Small()
 	fixture.OK(t, small.Save(t.Context(), smallFolder))
-	fixture.Python(t, "dgl", `
+	mattest.Python(t, "dgl", `
 import os, sys
 os.environ["DGLBACKEND"] = "pytorch"
 import dgl

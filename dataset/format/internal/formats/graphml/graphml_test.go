@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/graphml"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -195,7 +196,7 @@ func TestNetworkXReads(t *testing.T) {
 	small.ClassNames = nil
 	numbersFile := filepath.Join(dir, "numbers.graphml")
 	fixture.OK(t, small.Save(t.Context(), numbersFile))
-	fixture.Python(t, "networkx", `
+	mattest.Python(t, "networkx", `
 import json, sys
 import networkx as nx
 g = nx.read_graphml(sys.argv[1])

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/matlab"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -136,7 +137,7 @@ func TestArrays(t *testing.T) {
 func TestReadFilesOfThisPython(t *testing.T) {
 	for _, compressed := range []string{"", "yes"} {
 		file := filepath.Join(t.TempDir(), "own.mat")
-		fixture.Python(t, "numpy, scipy.io, scipy.sparse", `
+		mattest.Python(t, "numpy, scipy.io, scipy.sparse", `
 import sys, numpy as np, scipy.io, scipy.sparse as sp
 a = sp.csc_matrix((np.ones(6), ([0,1,1,2,3,0], [1,0,2,1,0,3])), (4, 4))
 scipy.io.savemat(sys.argv[1], {"A": a, "attr": sp.csc_matrix(np.eye(4)), "labels": np.array([0, 1, 1, 0])},

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -78,7 +79,7 @@ func TestReadFileOfNumpy(t *testing.T) {
 func TestReadFileOfTorch(t *testing.T) {
 	slow.Test(t, "Python imports torch")
 	dir := t.TempDir()
-	fixture.Python(t, "numpy, torch", `
+	mattest.Python(t, "numpy, torch", `
 import sys, numpy as np, torch
 m = lambda *i: torch.isin(torch.arange(4), torch.tensor(i))
 np.savez(sys.argv[1], x=torch.rand(4, 3), y=torch.tensor([0, 1, 1, 0]),

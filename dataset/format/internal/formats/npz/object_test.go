@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // objectArray returns an .npy file with a pickled object, as numpy.savez writes it.
@@ -61,7 +62,7 @@ func TestReadFilesOfScipy(t *testing.T) {
 
 func TestReadFilesOfThisPython(t *testing.T) {
 	dir := t.TempDir()
-	fixture.Python(t, "numpy, scipy.sparse", `
+	mattest.Python(t, "numpy, scipy.sparse", `
 import sys, numpy as np, scipy.sparse as sp
 def wrap(x):
     a = np.empty((), dtype=object); a[()] = x; return a
