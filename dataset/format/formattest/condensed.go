@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -26,10 +27,7 @@ import (
 // read as a condensed one. A format.Writer keeps the names, the weights and the classes of a graph.
 func Condensed(t *testing.T, name string) {
 	t.Helper()
-	f, err := format.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := mattest.Must(format.Find(name))
 	if !slices.Contains(format.Stores(), name) {
 		t.Fatalf("the format %s is neither an ArrayStore nor a TableStore", name)
 	}
@@ -77,15 +75,12 @@ func keeps(t *testing.T, w format.Writer, extension string) {
 		}
 		b.AddWeightedEdge(0, 1, 0.5)
 		b.AddWeightedEdge(1, 2, 2)
-		g, _, err := b.Graph(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := mattest.First(b.Graph(t.Context()))
 		path := twice(t, "a graph with names", "out"+extension, func(path string) error {
 			return w.Write(t.Context(), path, g)
 		})
 		again := read(t, w, path)
-		if identify(t, again) != identify(t, g) || again.Name != g.Name || again.Classes != g.Classes ||
+		if identify(again) != identify(g) || again.Name != g.Name || again.Classes != g.Classes ||
 			!slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, classes) ||
 			!slices.Equal(again.FeatureNames, b.FeatureNames) {
 			t.Errorf("%+v is read back as %+v", g, again)
@@ -138,9 +133,7 @@ func files(t *testing.T, folder string) map[string]string {
 		content[strings.TrimPrefix(path, folder)] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	return content
 }
 
@@ -203,10 +196,7 @@ func everything(t *testing.T) *condense.Condensed {
 	for i := range 9 {
 		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
 	}
-	g, _, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.First(b.Graph(t.Context()))
 	members := &mat.CSR{Rows: 12, Cols: 100, Indptr: []int64{0}}
 	names := []string{"alice", "bob, the", `"quoted"`, "zoë", "[1]", "7", "007", "a\\b", " x ", "<&>", "名前", "a'b"}
 	var ids []string

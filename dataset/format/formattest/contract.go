@@ -4,12 +4,12 @@ package formattest
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // Run tests the format registered under name. path is a graph with edges that no other format recognises with the same
@@ -17,10 +17,7 @@ import (
 // and read what it writes.
 func Run(t *testing.T, name, path string) {
 	t.Helper()
-	f, err := format.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := mattest.Must(format.Find(name))
 	d := f.Describe()
 	_, lists := f.(format.Lister)
 	if d.Title == "" || d.Folder == "" && d.File == "" {
@@ -34,9 +31,7 @@ func Run(t *testing.T, name, path string) {
 	}
 	for _, other := range []string{"nothing", "nothing.txt"} {
 		other = filepath.Join(t.TempDir(), other)
-		if err := os.WriteFile(other, []byte("nothing"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, os.WriteFile(other, []byte("nothing"), 0o600))
 		if f.Recognise(other) != format.No || f.Recognise(filepath.Dir(other)) != format.No {
 			t.Errorf("%s or its folder is recognised", other)
 		}
@@ -45,8 +40,8 @@ func Run(t *testing.T, name, path string) {
 	if g.Edges() == 0 {
 		t.Errorf("the graph of %s has no edges", path)
 	}
-	if again := read(t, f, path); !reflect.DeepEqual(identify(t, g), identify(t, again)) {
-		t.Errorf("%s is read as %+v, and then as %+v", path, identify(t, g), identify(t, again))
+	if one, two := identify(g), identify(read(t, f, path)); one != two {
+		t.Errorf("%s is read as %+v, and then as %+v", path, one, two)
 	}
 	if w, ok := f.(format.Writer); ok {
 		writes(t, w, g)
@@ -69,20 +64,9 @@ func writes(t *testing.T, w format.Writer, g *graph.Graph) {
 func read(t *testing.T, f format.Format, path string) *graph.Graph {
 	t.Helper()
 	g, _, err := f.Read(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
+	mattest.OK(t, g.Validate(t.Context()))
 	return g
 }
 
-func identify(t *testing.T, g *graph.Graph) graph.Identity {
-	t.Helper()
-	id, err := graph.Identify(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
+func identify(g *graph.Graph) graph.Identity { return mattest.Must(graph.Identify(g)) }
