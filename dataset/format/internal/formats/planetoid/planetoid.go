@@ -74,62 +74,43 @@ const publicVal = 500
 // merged without a note, as all published files repeat edges. The classes of cora, citeseer and pubmed get their names.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	name, _ := graphOf(path)
-	r := reader{ctx: ctx, folder: filepath.Dir(path), name: name}
-	g, err := r.read(ctx)
+	r := &reader{ctx: ctx, folder: filepath.Dir(path), name: name}
+	g, err := r.read()
 	return g, nil, err
 }
 
-// reader reads the files of one graph.
+// reader reads the files of one graph. After an error, which it keeps, it reads nothing more.
 type reader struct {
 	ctx          context.Context
 	folder, name string
+	err          error
 }
 
-func (r reader) path(part string) string { return file(r.folder, r.name, part) }
+func (r *reader) path(part string) string { return file(r.folder, r.name, part) }
 
-// fail returns an error about a file.
-func (r reader) fail(part, text string, args ...any) error {
-	return format.Wrong(r.path(part), text, args...)
+// fail keeps an error about a file, unless there was one before.
+func (r *reader) fail(part, text string, args ...any) {
+	if r.err == nil {
+		r.err = format.Wrong(r.path(part), text, args...)
+	}
 }
 
-func (r reader) read(ctx context.Context) (*graph.Graph, error) {
-	test, err := readNodes(ctx, r.path("test.index"))
-	if err != nil {
-		return nil, err
-	}
-	allx, err := r.pickledCSR("allx")
-	if err != nil {
-		return nil, err
-	}
-	tx, err := r.pickledCSR("tx")
-	if err != nil {
-		return nil, err
-	}
-	n, err := r.nodes(test, allx, tx)
-	if err != nil {
-		return nil, err
-	}
-	ally, classes, err := r.oneHot("ally", allx.Rows)
-	if err != nil {
-		return nil, err
-	}
-	ty, testClasses, err := r.oneHot("ty", tx.Rows)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) read() (*graph.Graph, error) {
+	test := r.test("test.index")
+	allx, tx := r.sparse("allx"), r.sparse("tx")
+	n := r.nodes(test, allx, tx)
+	ally, classes := r.oneHot("ally", allx.Rows)
+	ty, testClasses := r.oneHot("ty", tx.Rows)
 	if testClasses != classes {
-		return nil, r.fail("ty", "%d classes, and %d in ally", testClasses, classes)
+		r.fail("ty", "%d classes, and %d in ally", testClasses, classes)
 	}
-	train, err := r.countRows("y")
-	if err != nil {
-		return nil, err
-	}
+	train := r.countRows("y")
 	if train > allx.Rows {
-		return nil, r.fail("y", "%d training nodes, and %d rows in allx", train, allx.Rows)
+		r.fail("y", "%d training nodes, and %d rows in allx", train, allx.Rows)
 	}
-	edges, err := r.neighbours("graph", n)
-	if err != nil {
-		return nil, err
+	edges := r.neighbours("graph", n)
+	if r.err != nil {
+		return nil, r.err
 	}
 
 	b := graph.Builder{Name: r.name, Nodes: n, Edges: edges, X: assemble(n, test, allx, tx), Classes: classes}
@@ -147,32 +128,31 @@ func (r reader) read(ctx context.Context) (*graph.Graph, error) {
 			b.Split.Val = append(b.Split.Val, int32(i))
 		}
 	}
-	g, _, err := b.Graph(ctx)
+	g, _, err := b.Graph(r.ctx)
 	return g, format.Locate(err, r.path("allx"), map[string]string{
 		"edges": r.path("graph"), "labels": r.path("ally"), "split": r.path("test.index"),
 	})
 }
 
 // nodes returns the number of nodes: one more than the highest-numbered node with a row.
-func (r reader) nodes(test []int, allx, tx *mat.CSR) (n int, err error) {
+func (r *reader) nodes(test []int, allx, tx *mat.CSR) (n int) {
 	n = allx.Rows
 	for k, v := range test {
-		if v < 0 || v >= graph.MaxNodes {
-			return 0, &format.ReadError{File: r.path("test.index"), Line: k + 1,
+		if (v < 0 || v >= graph.MaxNodes) && r.err == nil {
+			r.err = &format.ReadError{File: r.path("test.index"), Line: k + 1,
 				Err: fmt.Errorf("node %d, must be 0 to %d", v, graph.MaxNodes-1)}
 		}
 		n = max(n, v+1)
 	}
-	if len(test) != tx.Rows {
-		return 0, r.fail("test.index", "%d test nodes for %d rows of tx", len(test), tx.Rows)
+	switch {
+	case len(test) != tx.Rows:
+		r.fail("test.index", "%d test nodes for %d rows of tx", len(test), tx.Rows)
+	case n > 2*(allx.Rows+tx.Rows):
+		r.fail("test.index", "node %d is far beyond the %d rows of features", n-1, allx.Rows+tx.Rows)
+	case tx.Cols != allx.Cols:
+		r.fail("tx", "%d features, and %d in allx", tx.Cols, allx.Cols)
 	}
-	if n > 2*(allx.Rows+tx.Rows) {
-		return 0, r.fail("test.index", "node %d is far beyond the %d rows of features", n-1, allx.Rows+tx.Rows)
-	}
-	if tx.Cols != allx.Cols {
-		return 0, r.fail("tx", "%d features, and %d in allx", tx.Cols, allx.Cols)
-	}
-	return n, nil
+	return n
 }
 
 // assemble puts the rows of allx and tx in the order of the nodes.
@@ -197,9 +177,9 @@ func assemble(n int, test []int, allx, tx *mat.CSR) *mat.CSR {
 	return x
 }
 
-// readNodes reads a file with one number in each line.
-func readNodes(ctx context.Context, file string) (nodes []int, err error) {
-	err = lines.Read(ctx, file, func(_ int, line []byte) error {
+// test reads a file with one number in each line.
+func (r *reader) test(part string) (nodes []int) {
+	r.err = lines.Read(r.ctx, r.path(part), func(_ int, line []byte) error {
 		text := bytes.TrimSpace(line)
 		if len(text) == 0 {
 			return nil
@@ -211,56 +191,56 @@ func readNodes(ctx context.Context, file string) (nodes []int, err error) {
 		nodes = append(nodes, v)
 		return nil
 	})
-	return nodes, err
+	return nodes
 }
 
-// pickle returns the object in the pickle of a part. Nothing is executed.
-func (r reader) pickle(part string) (any, error) {
+// pickle returns the object in the pickle of a part, or nil after an error. Nothing is executed.
+func (r *reader) pickle(part string) any {
+	if r.err != nil {
+		return nil
+	}
 	file := r.path(part)
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		r.err = err
+		return nil
 	}
 	object, _, err := pickle.Loader{Meter: reading.New(r.ctx, "reading", file, int64(len(data)))}.Load(data)
-	if err := r.ctx.Err(); err != nil {
-		return nil, err
+	if r.err = r.ctx.Err(); err != nil {
+		r.fail(part, "%w", err)
 	}
-	if err != nil {
-		return nil, &format.ReadError{File: file, Err: err}
-	}
-	return object, nil
+	return object
 }
 
-func (r reader) pickledCSR(part string) (*mat.CSR, error) {
-	object, err := r.pickle(part)
-	if err != nil {
-		return nil, err
-	}
+// sparse returns the matrix in the pickle of a part, or an empty one after an error.
+func (r *reader) sparse(part string) *mat.CSR {
+	object := r.pickle(part)
 	m, ok := object.(*pickle.Matrix)
 	if !ok {
-		return nil, r.fail(part, "holds %s, expected scipy's csr_matrix", pickle.Kind(object))
+		r.fail(part, "holds %s, expected scipy's csr_matrix", pickle.Kind(object))
+		return &mat.CSR{}
 	}
 	s, err := m.CSR(r.ctx)
 	if err != nil {
-		return nil, r.fail(part, "%w", err)
+		r.fail(part, "%w", err)
+		return &mat.CSR{}
 	}
-	return s, nil
+	return s
 }
 
 // oneHot returns the position of the largest element in each row, and the number of columns. A row of zeros has no
 // label.
-func (r reader) oneHot(part string, rows int) (y []int32, classes int, err error) {
-	object, err := r.pickle(part)
-	if err != nil {
-		return nil, 0, err
-	}
+func (r *reader) oneHot(part string, rows int) (y []int32, classes int) {
+	object := r.pickle(part)
 	hot, err := pickle.Numbers[float32](object)
 	if err != nil {
-		return nil, 0, r.fail(part, "%w", err)
+		r.fail(part, "%w", err)
+		return nil, 0
 	}
 	shape := object.(*pickle.Array).Shape
 	if len(shape) != 2 || shape[0] != rows {
-		return nil, 0, r.fail(part, "shape %v, expected %d rows of one-hot labels", shape, rows)
+		r.fail(part, "shape %v, expected %d rows of one-hot labels", shape, rows)
+		return nil, 0
 	}
 	classes = shape[1]
 	for i := range rows {
@@ -272,49 +252,47 @@ func (r reader) oneHot(part string, rows int) (y []int32, classes int, err error
 		}
 		y = append(y, label)
 	}
-	return y, classes, nil
+	return y, classes
 }
 
 // countRows returns the number of rows of a pickled array.
-func (r reader) countRows(part string) (int, error) {
-	object, err := r.pickle(part)
-	if err != nil {
-		return 0, err
-	}
+func (r *reader) countRows(part string) int {
+	object := r.pickle(part)
 	a, ok := object.(*pickle.Array)
 	if !ok || len(a.Shape) == 0 {
-		return 0, r.fail(part, "holds %s, must hold a numpy array", pickle.Kind(object))
+		r.fail(part, "holds %s, must hold a numpy array", pickle.Kind(object))
+		return 0
 	}
-	return a.Shape[0], nil
+	return a.Shape[0]
 }
 
 // neighbours reads a dictionary from nodes to lists of neighbours.
-func (r reader) neighbours(part string, n int) (e graph.Edges, err error) {
-	object, err := r.pickle(part)
-	if err != nil {
-		return e, err
-	}
+func (r *reader) neighbours(part string, n int) (e graph.Edges) {
+	object := r.pickle(part)
 	d, ok := object.(*pickle.Dict)
 	if !ok {
-		return e, r.fail(part, "holds %s, must hold a dictionary of neighbours", pickle.Kind(object))
+		r.fail(part, "holds %s, must hold a dictionary of neighbours", pickle.Kind(object))
+		return e
 	}
 	for k, key := range d.Keys {
 		from, isInt := key.(int)
 		neighbours, isList := d.Values[k].(*types.List)
 		if !isInt || !isList {
-			return e, r.fail(part, "entry %d maps %s to %s, must be a node and a list",
+			r.fail(part, "entry %d maps %s to %s, must be a node and a list",
 				k, pickle.Kind(key), pickle.Kind(d.Values[k]))
+			return e
 		}
 		for _, v := range *neighbours {
 			to, ok := v.(int)
 			if !ok || from < 0 || from >= n || to < 0 || to >= n {
-				return e, r.fail(part, "edge from node %d to %d, must be nodes 0 to %d", from, to, n-1)
+				r.fail(part, "edge from node %d to %d, must be nodes 0 to %d", from, to, n-1)
+				return e
 			}
 			e.From, e.To = append(e.From, int32(from)), append(e.To, int32(to))
 		}
 	}
 	if e.Len() == 0 {
-		return e, r.fail(part, "no edges")
+		r.fail(part, "no edges")
 	}
-	return e, nil
+	return e
 }
