@@ -84,7 +84,7 @@ func opened(ctx context.Context, file *os.File) (*Array, error) {
 	if info.IsDir() {
 		return nil, errors.New("a folder, must be a file")
 	}
-	a, err := NewArray(reading.New(ctx, "reading", file.Name(), info.Size()).Reader(file), info.Size())
+	a, err := NewArray(reading.New(ctx, file.Name(), info.Size()).Reader(file), info.Size())
 	if err == nil {
 		a.At = io.NewSectionReader(file, a.begin, info.Size()-a.begin)
 	}

@@ -42,7 +42,7 @@ func OpenArchive(ctx context.Context, file string) (*Archive, error) {
 	for _, f := range z.File {
 		total += min(f.UncompressedSize64, 1<<50) // an upper bound for any file
 	}
-	return &Archive{z, file, reading.New(ctx, "reading", file, int64(total))}, nil
+	return &Archive{z, file, reading.New(ctx, file, int64(total))}, nil
 }
 
 // Holds reports whether file is an .npz file with an array of one of the names. It reads only the directory.

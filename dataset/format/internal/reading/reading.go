@@ -24,9 +24,9 @@ type Meter struct {
 	done, told, total int64
 }
 
-// New returns a meter for reading total bytes of a file. doing is the activity to report, such as "reading".
-func New(ctx context.Context, doing, file string, total int64) *Meter {
-	return &Meter{ctx: ctx, stage: doing + " " + filepath.Base(file), total: total}
+// New returns a meter for reading total bytes of a file.
+func New(ctx context.Context, file string, total int64) *Meter {
+	return &Meter{ctx: ctx, stage: "reading " + filepath.Base(file), total: total}
 }
 
 // Add counts n more bytes, and reports every megabyte. It returns the error of the context.
@@ -52,14 +52,6 @@ func (m *Meter) Reader(r io.Reader) io.Reader {
 	return reader{r, m}
 }
 
-// ReaderAt is like Reader, for an io.ReaderAt.
-func (m *Meter) ReaderAt(r io.ReaderAt) io.ReaderAt {
-	if m == nil {
-		return r
-	}
-	return readerAt{r, m}
-}
-
 type reader struct {
 	io.Reader
 	*Meter
@@ -70,24 +62,6 @@ func (r reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p[:min(len(p), step)])
 	if wrong := r.Add(n); wrong != nil {
 		err = wrong
-	}
-	return n, err
-}
-
-type readerAt struct {
-	io.ReaderAt
-	*Meter
-}
-
-// ReadAt implements io.ReaderAt. It counts what it reads.
-func (r readerAt) ReadAt(p []byte, at int64) (n int, err error) {
-	for n < len(p) && err == nil {
-		var k int
-		k, err = r.ReaderAt.ReadAt(p[n:min(len(p), n+step)], at+int64(n))
-		n += k
-		if wrong := r.Add(k); wrong != nil {
-			err = wrong
-		}
 	}
 	return n, err
 }

@@ -63,7 +63,7 @@ func Open(ctx context.Context, name string) (*File, error) {
 		file.Close()
 		return nil, err
 	}
-	f := &File{file: file, meter: reading.New(ctx, "reading", name, info.Size()), storages: map[string]*storage{}}
+	f := &File{file: file, meter: reading.New(ctx, name, info.Size()), storages: map[string]*storage{}}
 	if err := f.read(info.Size()); err != nil {
 		file.Close()
 		return nil, err
@@ -159,7 +159,7 @@ func (f *File) readArchive(archive *zip.Reader, size int64) error {
 		if held := min(int64(m.UncompressedSize64), size-at); held < s.size || held < 0 {
 			return fmt.Errorf("storage %.20q holds %d bytes, expected %d", key, held, s.size)
 		}
-		s.from = f.meter.ReaderAt(io.NewSectionReader(f.file, at, s.size))
+		s.from, s.meter = io.NewSectionReader(f.file, at, s.size), f.meter
 	}
 	f.Object = object
 	return nil

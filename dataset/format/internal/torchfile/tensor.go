@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -20,6 +21,8 @@ type storage struct {
 	key  string
 	size int64       // in bytes, according to the pickle
 	from io.ReaderAt // nil until the offset in the file is known
+
+	meter *reading.Meter // counts what is read from from; nil if it is in memory
 }
 
 // Tensor is a tensor whose elements have not been read yet.
@@ -42,14 +45,12 @@ func (t *Tensor) Array() (*numpy.Array, error) {
 		return nil, err
 	}
 	a := &numpy.Array{DType: t.DType, Shape: t.Shape, R: bytes.NewReader(nil)}
-	size := int64(t.Size)
 	switch {
 	case elements == 0:
 	case t.follows(true):
-		a.R = io.NewSectionReader(t.storage.from, int64(t.offset)*size, elements*size)
+		a.R = t.section(elements)
 	case len(t.Shape) == 2 && t.follows(false):
-		a.Fortran = true
-		a.R = io.NewSectionReader(t.storage.from, int64(t.offset)*size, elements*size)
+		a.R, a.Fortran = t.section(elements), true
 	default:
 		raw, err := t.gather(elements)
 		if err != nil {
@@ -58,6 +59,12 @@ func (t *Tensor) Array() (*numpy.Array, error) {
 		a.R = bytes.NewReader(raw)
 	}
 	return a, nil
+}
+
+// section returns a reader of the given number of elements of the storage, from the first element of t on.
+func (t *Tensor) section(elements int64) io.Reader {
+	size := int64(t.Size)
+	return t.storage.meter.Reader(io.NewSectionReader(t.storage.from, int64(t.offset)*size, elements*size))
 }
 
 // follows reports whether the elements are contiguous: in C order if c is true, else in Fortran order.
@@ -116,7 +123,7 @@ func (t *Tensor) gather(elements int64) ([]byte, error) {
 		span += (n - 1) * t.stride[k]
 	}
 	all := memory.Make[byte](span * t.Size)
-	if _, err := t.storage.from.ReadAt(all, int64(t.offset)*int64(t.Size)); err != nil {
+	if _, err := io.ReadFull(t.section(int64(span)), all); err != nil {
 		return nil, fmt.Errorf("reading %d bytes: %w", len(all), err)
 	}
 	out := memory.Make[byte](int(elements) * t.Size)[:0]

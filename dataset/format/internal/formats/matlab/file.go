@@ -74,7 +74,7 @@ func open(ctx context.Context, path string) (*file, error) {
 		err = errors.New("a folder, must be a file")
 	}
 	if err == nil {
-		f.meter = reading.New(ctx, "reading", path, info.Size())
+		f.meter = reading.New(ctx, path, info.Size())
 		err = f.scan(ctx, info.Size())
 	}
 	if err != nil {

@@ -205,7 +205,7 @@ func (r *reader) pickle(part string) any {
 		r.err = err
 		return nil
 	}
-	object, _, err := pickle.Loader{Meter: reading.New(r.ctx, "reading", file, int64(len(data)))}.Load(data)
+	object, _, err := pickle.Loader{Meter: reading.New(r.ctx, file, int64(len(data)))}.Load(data)
 	if r.err = r.ctx.Err(); err != nil {
 		r.fail(part, "%w", err)
 	}

@@ -93,7 +93,7 @@ func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
 		return nil, err
 	}
 	y := memory.Filled[int32](n, graph.Unlabelled)
-	s := scanner{data: data, meter: reading.New(ctx, "reading", file, int64(len(data)))}
+	s := scanner{data: data, meter: reading.New(ctx, file, int64(len(data)))}
 	err = s.object(func(key []byte) error {
 		node, err := decimal.Int(key)
 		if err != nil || node < 0 || node >= int64(n) {
@@ -119,7 +119,7 @@ func readRoles(ctx context.Context, file string, n int) (split graph.Split, err 
 		return split, err
 	}
 	parts := map[string]*[]int32{"tr": &split.Train, "va": &split.Val, "te": &split.Test}
-	s := scanner{data: data, meter: reading.New(ctx, "reading", file, int64(len(data)))}
+	s := scanner{data: data, meter: reading.New(ctx, file, int64(len(data)))}
 	err = s.object(func(key []byte) error {
 		part := parts[string(key)]
 		if part == nil {
