@@ -112,16 +112,13 @@ func openLines(file string) (*lines.File, error) {
 	return t, nil
 }
 
-// section parses consecutive lines of a file. add is called for each line that is not empty, with its number after the
-// header, and end after the last line. An error from end is not about a line.
-type section struct {
-	add func(i int, line []byte) error
-	end func() error
-}
-
-// each reads a file without its header, in sections that are parsed concurrently. It returns the number of lines,
-// trailing empty ones excluded, and the first empty line before the last line with values, or −1.
-func each(ctx context.Context, file string, begin func(first int) section) (count, empty int, err error) {
+// each reads a file without its header, in sections that are parsed concurrently. For each section it calls begin. The
+// add that begin returns is called for each line that is not empty, with its number after the header, and end after the
+// last line; an error from end is not about a line. each returns the number of lines, trailing empty ones excluded, and
+// the first empty line before the last line with values, or −1.
+func each(
+	ctx context.Context, file string, begin func(first int) (add func(i int, line []byte) error, end func() error),
+) (count, empty int, err error) {
 	t, err := openLines(file)
 	if err != nil {
 		return 0, -1, err
@@ -130,17 +127,18 @@ func each(ctx context.Context, file string, begin func(first int) section) (coun
 	var mu sync.Mutex
 	empty = math.MaxInt
 	_, err = t.Sections(ctx, func(first int, _ []byte) (func(int, []byte) error, func() error) {
-		p, last, hole := begin(first), -1, math.MaxInt
+		add, end := begin(first)
+		last, hole := -1, math.MaxInt
 		parse := func(at int, line []byte) error {
 			if line = bytes.TrimRight(line, "\r"); len(line) == 0 {
 				hole = min(hole, at)
 				return nil
 			}
 			last = at
-			return p.add(at, line)
+			return add(at, line)
 		}
 		return parse, func() error {
-			err := p.end()
+			err := end()
 			mu.Lock()
 			defer mu.Unlock()
 			count, empty = max(count, last+1), min(empty, hole)
@@ -159,25 +157,23 @@ func each(ctx context.Context, file string, begin func(first int) section) (coun
 // streamEdges delivers the edges of a file.
 func streamEdges(ctx context.Context, file string, nodes int, add func(graph.Edges) error) error {
 	idle := sync.Pool{New: func() any { return new(graph.Edges) }}
-	_, empty, err := each(ctx, file, func(int) section {
+	_, empty, err := each(ctx, file, func(int) (func(int, []byte) error, func() error) {
 		e := idle.Get().(*graph.Edges)
 		e.From, e.To, e.Weight = e.From[:0], e.To[:0], e.Weight[:0]
 		weighted := false
-		return section{
-			add: func(_ int, line []byte) error {
-				one, err := parseEdge(line, nodes)
-				e.From, e.To, e.Weight = append(e.From, one.from), append(e.To, one.to), append(e.Weight, one.weight)
-				weighted = weighted || one.weight != 1
-				return err
-			},
-			end: func() error {
-				defer idle.Put(e)
-				list := *e
-				if !weighted {
-					list.Weight = nil
-				}
-				return add(list)
-			},
+		parse := func(_ int, line []byte) error {
+			one, err := parseEdge(line, nodes)
+			e.From, e.To, e.Weight = append(e.From, one.from), append(e.To, one.to), append(e.Weight, one.weight)
+			weighted = weighted || one.weight != 1
+			return err
+		}
+		return parse, func() error {
+			defer idle.Put(e)
+			list := *e
+			if !weighted {
+				list.Weight = nil
+			}
+			return add(list)
 		}
 	})
 	if err == nil && empty >= 0 {
@@ -236,26 +232,24 @@ func readLines(
 ) (list []line, err error) {
 	none := []line{{label: graph.Unlabelled, part: classes.NoPart}}
 	var mu sync.Mutex
-	count, _, err := each(ctx, file, func(first int) section {
+	count, _, err := each(ctx, file, func(first int) (func(int, []byte) error, func() error) {
 		var part []line
-		return section{
-			add: func(i int, text []byte) error {
-				part = append(part, slices.Repeat(none, i-first-len(part))...)
-				l, err := parse(text)
-				part = append(part, l)
+		add := func(i int, text []byte) error {
+			part = append(part, slices.Repeat(none, i-first-len(part))...)
+			l, err := parse(text)
+			part = append(part, l)
+			return err
+		}
+		return add, func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			n := first + len(part)
+			if err := check(n); err != nil {
 				return err
-			},
-			end: func() error {
-				mu.Lock()
-				defer mu.Unlock()
-				n := first + len(part)
-				if err := check(n); err != nil {
-					return err
-				}
-				list = append(list, slices.Repeat(none, max(0, n-len(list)))...)
-				copy(list[first:], part)
-				return nil
-			},
+			}
+			list = append(list, slices.Repeat(none, max(0, n-len(list)))...)
+			copy(list[first:], part)
+			return nil
 		}
 	})
 	if err != nil {
