@@ -96,10 +96,10 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 		}
 		return g, o.complete(ctx, demo, g)
 	}
-	found, err := o.find(name)
+	found, err := o.Find(name)
 	if isNotFound(err) && fetchable(name) && o.Cache != "" {
 		if _, err = o.Fetch(ctx, name); err == nil {
-			found, err = o.find(name)
+			found, err = o.Find(name)
 		}
 	}
 	if err != nil {
@@ -182,7 +182,7 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) || o.Split != 0 || len(o.Without) > 0 {
 		return nil, nil
 	}
-	found, err := o.find(name)
+	found, err := o.Find(name)
 	if err != nil {
 		return nil, err
 	}

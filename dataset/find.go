@@ -42,11 +42,9 @@ func (o Options) folders() []string {
 	return slices.Concat(o.Search, []string{o.Cache})
 }
 
-// Find returns the location of the graph that Open would read, and its format. It downloads nothing.
-func (o Options) Find(name string) (format.Place, error) { return o.find(name) }
-
-// find locates a graph. It looks up name as a name first, then as a path.
-func (o Options) find(name string) (format.Place, error) {
+// Find returns the location of the graph that Open would read, and its format. It downloads nothing. It looks up name
+// as a name first, then as a path.
+func (o Options) Find(name string) (format.Place, error) {
 	found, err := o.findName(name)
 	if !isNotFound(err) || known(name) {
 		return found, err
