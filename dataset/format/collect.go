@@ -28,7 +28,7 @@ func Collect(ctx context.Context, f Streamer, path string) (g *graph.Graph, note
 	if err != nil {
 		return nil, nil, err
 	}
-	return g, append(notes, content.Notes(g, changes)...), nil
+	return g, append(notes, content.EdgeNotes(g.Name, changes)...), nil
 }
 
 // Build implements Read for a format that fills a graph.Builder: it returns the graph, and notes about its edges. files
@@ -40,7 +40,7 @@ func Build(
 	if err != nil {
 		return nil, nil, Locate(err, file, files)
 	}
-	return g, content.Notes(g, changes), checkTraining(cmp.Or(files["split"], file), g)
+	return g, content.EdgeNotes(g.Name, changes), checkTraining(cmp.Or(files["split"], file), g)
 }
 
 // checkTraining returns a *ReadError about file if g has a split without training nodes.

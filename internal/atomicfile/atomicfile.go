@@ -57,12 +57,7 @@ func rename(file *os.File, path string) error {
 	if err := file.Sync(); err != nil {
 		return reason(err)
 	}
-	if runtime.GOOS == "windows" { // an open file cannot be renamed there
-		if err := file.Close(); err != nil {
-			return reason(err)
-		}
-		return reason(os.Rename(file.Name(), path))
-	}
+	closeOnWindows(file)
 	if err := os.Rename(file.Name(), path); err != nil { // before the lock is released
 		return reason(err)
 	}

@@ -111,11 +111,8 @@ func Unread(file string, header []string, used ...int) string {
 	return fmt.Sprintf("%s: columns that are not read: %.200s", file, strings.Join(left, ", "))
 }
 
-// Notes returns the notes of format.Format.Read about edges. There are none if the file lists each edge once, or each
-// in both directions.
-func Notes(g *graph.Graph, changes graph.Changes) []string { return EdgeNotes(g.Name, changes) }
-
-// EdgeNotes is like Notes, for a graph of the given name.
+// EdgeNotes returns the notes of format.Format.Read about the edges of the graph of that name. There are none if the
+// file lists each edge once, or each in both directions.
 func EdgeNotes(name string, changes graph.Changes) []string {
 	both := changes.Entries == 2*(changes.Entries-changes.Loops-changes.Merged) // each in both directions
 	if changes.Loops == 0 && both || !changes.Any() {

@@ -47,8 +47,6 @@ func Fill[E Element](b *Blank, name string, at int64, s []E) error {
 		raw = slices.Clone(raw)
 		swap(raw, int(size))
 	}
-	if _, err := b.file.WriteAt(raw, b.start+t.Begin+at*size); err != nil {
-		return err
-	}
-	return nil
+	_, err := b.file.WriteAt(raw, b.start+t.Begin+at*size)
+	return err
 }

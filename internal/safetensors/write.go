@@ -71,7 +71,7 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 				t.Name, t.Shape, t.DType, info.End-info.Begin, len(b))
 		}
 	}
-	err = atomicfile.Write(path, func(file io.Writer) error {
+	return atomicfile.Write(path, func(file io.Writer) error {
 		w := &writer{ctx: ctx, name: filepath.Base(path), file: file, total: l.size + int64(len(l.header))}
 		w.write(l.header, 1)
 		for _, t := range l.order {
@@ -83,10 +83,6 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 		}
 		return w.err
 	})
-	if err != nil {
-		return err
-	}
-	return nil
 }
 
 // layout is the arrangement of tensors in a file.

@@ -95,7 +95,7 @@ func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return g, append(notes, content.Notes(g, changes)...), nil
+	return g, append(notes, content.EdgeNotes(g.Name, changes)...), nil
 }
 
 // Stream delivers the graph that Graph returns, in parts. Sort must be false. Ids are looked up in a table of 20 bytes

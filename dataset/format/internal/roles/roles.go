@@ -99,7 +99,7 @@ func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, 
 		}
 		return nil, nil, err
 	}
-	return g, append(notes, content.Notes(g, changes)...), nil
+	return g, append(notes, content.EdgeNotes(g.Name, changes)...), nil
 }
 
 // find returns the name of the array for each role. The error lists the roles without an array, with their usual names,
