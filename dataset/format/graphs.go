@@ -107,11 +107,7 @@ func idColumn(n int, ids []string) Column {
 	if ids != nil {
 		return Column{Name: "id", Data: ids}
 	}
-	numbers := memory.Make[int32](n)
-	for i := range numbers {
-		numbers[i] = int32(i)
-	}
-	return Column{Name: "id", Data: numbers}
+	return Column{Name: "id", Data: memory.Range(0, n)}
 }
 
 // EdgeTable returns the edges of an undirected graph, each once and ordered by source and target: the columns source,

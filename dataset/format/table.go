@@ -108,11 +108,7 @@ func (t *Table) Blocks() iter.Seq2[*Table, error] {
 			block := &Table{Rows: hi - lo}
 			for k, c := range t.Columns {
 				if x, is := c.Data.(mat.Matrix); is {
-					rows := make([]int32, 0, hi-lo)
-					for i := lo; i < hi; i++ {
-						rows = append(rows, int32(i))
-					}
-					if err := mat.Read(&read[k], x, rows, 0, c.Width); err != nil {
+					if err := mat.Read(&read[k], x, memory.Range(lo, hi), 0, c.Width); err != nil {
 						yield(nil, err)
 						return
 					}

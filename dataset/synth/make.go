@@ -204,10 +204,7 @@ func shuffle(ctx context.Context, stage string, random *rand.Rand, list []int32)
 // split draws Train, Val and Test nodes.
 func (m *maker) split(ctx context.Context, y []int32) (split graph.Split, err error) {
 	random := rand.New(m.stream(forSplit, 0))
-	order := memory.Make[int32](m.Nodes)
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := memory.Range(0, m.Nodes)
 	if err := shuffle(ctx, "drawing the split", random, order); err != nil {
 		return split, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -78,10 +79,6 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	if err != nil {
 		return nil, nil, format.Locate(err, t.File(), nil)
 	}
-	rows := make([]int32, len(a.IDs))
-	for i := range rows {
-		rows[i] = int32(count + i)
-	}
-	a.Edges = adj.Select(rows)
+	a.Edges = adj.Select(memory.Range(count, count+len(a.IDs)))
 	return a, append(c.indexNotes(p.Nodes), notes...), nil
 }

@@ -395,10 +395,7 @@ func (n *nodes) sort(ctx context.Context, y []int32, x *mat.Dense) error {
 		v, err := decimal.Int([]byte(id))
 		values[i], whole = v, whole && err == nil
 	}
-	rows := memory.Make[int32](len(n.ids)) // the row of each node
-	for i := range rows {
-		rows[i] = int32(i)
-	}
+	rows := memory.Range(0, len(n.ids)) // the row of each node
 	compared, ended := 0, false
 	compare := func(i, j int32) int {
 		if compared++; compared%often == 0 {

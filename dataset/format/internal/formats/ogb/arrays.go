@@ -36,11 +36,7 @@ func countNodes(z numpy.Source) (nodes int, err error) {
 		})
 		return nodes, err
 	}
-	var counts []int64
-	err = z.Open(arrayCounts, func(a *numpy.Array) (err error) {
-		counts, err = numpy.Numbers[int64](a)
-		return err
-	})
+	counts, err := numpy.Member[int64](z, arrayCounts)
 	if err != nil {
 		return 0, err
 	}
