@@ -46,9 +46,9 @@ func Check(ctx context.Context, m *mat.CSR) error {
 	return ctx.Err()
 }
 
-// Gather fills s, in which only Rows and Cols are set, with the entries (row[e], col[e], data[e]), sorted by row. It
+// gather fills s, in which only Rows and Cols are set, with the entries (row[e], col[e], data[e]), sorted by row. It
 // checks row indices, but not column indices. It returns ctx.Err() soon after ctx is done.
-func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
+func gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
 	if len(row) != len(col) || len(data) != len(row) {
 		return nil, fmt.Errorf("%d rows, %d columns and %d values, must be equal numbers", len(row), len(col), len(data))
 	}
@@ -87,7 +87,7 @@ func Transpose(ctx context.Context, t *mat.CSR) (*mat.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Gather(ctx, &mat.CSR{Rows: t.Cols, Cols: t.Rows}, t.Indices, rows, t.Data)
+	return gather(ctx, &mat.CSR{Rows: t.Cols, Cols: t.Rows}, t.Indices, rows, t.Data)
 }
 
 // Parts are the arrays of a sparse matrix of another program.
@@ -111,7 +111,7 @@ func (p Parts) CSR(ctx context.Context) (m *mat.CSR, err error) {
 	}
 	switch p.Layout {
 	case "coo":
-		m, err = Gather(ctx, &mat.CSR{Rows: p.Rows, Cols: p.Cols}, p.Row, p.Col, p.Values)
+		m, err = gather(ctx, &mat.CSR{Rows: p.Rows, Cols: p.Cols}, p.Row, p.Col, p.Values)
 	case "csc":
 		m, err = Transpose(ctx, &mat.CSR{Rows: p.Cols, Cols: p.Rows, Indptr: p.Pointers, Indices: p.Col, Data: p.Values})
 	default:

@@ -220,15 +220,9 @@ func readMatrix(ctx context.Context, file string, n int) (mat.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := e.value
-	if values == nil {
-		values = memory.Filled[float32](len(e.row), 1)
-	}
-	x, err := csr.Gather(ctx, &mat.CSR{Rows: n, Cols: h.cols}, e.row, e.col, values)
+	p := csr.Parts{Layout: "coo", Rows: n, Cols: h.cols, Row: e.row, Col: e.col, Values: e.value}
+	x, err := p.CSR(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := csr.SortRows(ctx, x); err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(x.Data, func(v float32) bool { return v != 1 }) {

@@ -223,9 +223,6 @@ func (n *nodes) addList(node int32, list []byte, name string) error {
 
 // matrix returns the features. Repeated entries are added up.
 func (n *nodes) matrix(ctx context.Context) (*mat.CSR, error) {
-	x, err := csr.Gather(ctx, &mat.CSR{Rows: len(n.y), Cols: n.columns}, n.row, n.col, n.value)
-	if err != nil {
-		return nil, err
-	}
-	return x, csr.SortRows(ctx, x)
+	p := csr.Parts{Layout: "coo", Rows: len(n.y), Cols: n.columns, Row: n.row, Col: n.col, Values: n.value}
+	return p.CSR(ctx)
 }

@@ -49,25 +49,23 @@ func countNodes(z numpy.Source) (nodes int, err error) {
 	return int(counts[0]), nil
 }
 
-// opener opens named arrays.
-type opener func(ctx context.Context) (numpy.Source, error)
-
-// ofArrays reports whether the arrays of raw are .npy files.
-func ofArrays(raw string) bool {
+// hasFolder reports whether the arrays of raw are .npy files.
+func hasFolder(raw string) bool {
 	folder := numpy.OpenFolder(context.Background(), raw)
 	return folder.Has(arrayEdges) && folder.Has(arrayFeatures)
 }
 
-// arraysOf returns a function that opens the arrays of raw, data.npz or .npy files, or nil if there are none.
-func arraysOf(raw string) opener {
-	file := filepath.Join(raw, arraysFile)
-	switch {
-	case csvfile.Exists(file):
-		return func(ctx context.Context) (numpy.Source, error) { return numpy.OpenArchive(ctx, file) }
-	case ofArrays(raw):
-		return func(ctx context.Context) (numpy.Source, error) { return numpy.OpenFolder(ctx, raw), nil }
+// hasArrays reports whether raw holds arrays: data.npz or .npy files.
+func hasArrays(raw string) bool {
+	return csvfile.Exists(filepath.Join(raw, arraysFile)) || hasFolder(raw)
+}
+
+// openArrays opens the arrays of raw. The file data.npz takes precedence.
+func openArrays(ctx context.Context, raw string) (numpy.Source, error) {
+	if file := filepath.Join(raw, arraysFile); csvfile.Exists(file) {
+		return numpy.OpenArchive(ctx, file)
 	}
-	return nil
+	return numpy.OpenFolder(ctx, raw), nil
 }
 
 // readLabelArray reads node_label of n nodes: n or n × 1 numbers, where NaN and −1 mean no label.

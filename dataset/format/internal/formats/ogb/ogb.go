@@ -40,7 +40,7 @@ func (Format) Recognise(path string) format.Certainty {
 	exists := func(name string) bool { return csvfile.Exists(csvfile.Path(raw, name)) }
 	switch {
 	case exists("edge") && exists("num-node-list"),
-		numpy.Holds(filepath.Join(raw, arraysFile), "num_nodes_list"), ofArrays(raw),
+		numpy.Holds(filepath.Join(raw, arraysFile), "num_nodes_list"), hasFolder(raw),
 		several(raw) != "":
 		return format.Certain
 	case exists("edge"), exists("num-node-list"):

@@ -23,19 +23,23 @@ var _ format.Streamer = Format{}
 
 // Stream delivers the same graph as Read. Text is read in blocks of lines, arrays in blocks of elements. Sources and
 // targets of edge_index are read concurrently.
-func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+func (f Format) Stream(ctx context.Context, path string, memory int64) (_ *format.Stream, notes []string, err error) {
 	dir := root(path)
 	raw := filepath.Join(dir, "raw")
 	if file := several(raw); file != "" {
 		return nil, nil, format.Wrong(file, "several types of nodes or edges, must be a graph with one type of each")
 	}
 	s := &format.Stream{Name: filepath.Base(dir), Path: raw}
+	defer func() {
+		if err != nil && s.Close != nil {
+			s.Close()
+		}
+	}()
 	read := streamText
-	if arraysOf(raw) != nil {
+	if hasArrays(raw) {
 		read = streamArrays
 	}
-	notes, err := read(ctx, raw, s, memory)
-	if err != nil {
+	if notes, err = read(ctx, raw, s, memory); err != nil {
 		return nil, nil, err
 	}
 	s.Size = content.SizeOf(s.Files["edges"])
@@ -122,14 +126,11 @@ func streamEdges(ctx context.Context, file string, count, n int, add func(graph.
 
 // streamArrays sets everything in s except the split and names.
 func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int64) (notes []string, err error) {
-	open := func(ctx context.Context) (numpy.Source, error) {
-		return arraysOf(raw)(progress.With(ctx, nil)) // progress in edges and rows is reported where they are written
-	}
-	z, err := open(ctx)
+	z, err := openArrays(progress.With(ctx, nil), raw) // progress in edges and rows is reported where they are written
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
+	s.Close = z.Close
 	labels := filepath.Join(raw, "node-label.npz")
 	s.Files = map[string]string{"edges": z.Where(), "features": z.Where(), "labels": labels}
 	if _, folder := z.(*numpy.Folder); folder {
@@ -173,19 +174,9 @@ func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int6
 		notes = noEdgeFeatures(z.Where() + ": array edge_feat")
 	}
 	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
-		z, err := open(ctx)
-		if err != nil {
-			return err
-		}
-		defer z.Close()
 		return numpy.Edges(ctx, z, arrayEdges, add)
 	}
 	s.Rows = func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
-		z, err := open(ctx)
-		if err != nil {
-			return err
-		}
-		defer z.Close()
 		return numpy.Rows(ctx, z, arrayFeatures, put)
 	}
 	s.Y, err = readLabelArray(ctx, labels, nodes)

@@ -11,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
-	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -88,12 +87,11 @@ func readEdges(ctx context.Context, file string) (graph.Edges, int, error) {
 
 // readClassMap reads {"node": label, …}.
 func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
-	data, err := os.ReadFile(file)
+	s, err := openScanner(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	y := memory.Filled[int32](n, graph.Unlabelled)
-	s := scanner{data: data, meter: reading.New(ctx, file, int64(len(data)))}
 	err = s.object(func(key []byte) error {
 		node, err := decimal.Int(key)
 		if err != nil || node < 0 || node >= int64(n) {
@@ -109,17 +107,16 @@ func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
 		y[node], err = content.Label(node, label)
 		return err
 	})
-	return y, s.wrap(file, err)
+	return y, s.wrap(err)
 }
 
 // readRoles reads {"tr": [nodes], "va": […], "te": […]}.
 func readRoles(ctx context.Context, file string, n int) (split graph.Split, err error) {
-	data, err := os.ReadFile(file)
+	s, err := openScanner(ctx, file)
 	if err != nil {
 		return split, err
 	}
 	parts := map[string]*[]int32{"tr": &split.Train, "va": &split.Val, "te": &split.Test}
-	s := scanner{data: data, meter: reading.New(ctx, file, int64(len(data)))}
 	err = s.object(func(key []byte) error {
 		part := parts[string(key)]
 		if part == nil {
@@ -134,5 +131,5 @@ func readRoles(ctx context.Context, file string, n int) (split graph.Split, err 
 			return err
 		})
 	})
-	return split, s.wrap(file, err)
+	return split, s.wrap(err)
 }

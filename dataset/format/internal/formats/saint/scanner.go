@@ -2,8 +2,10 @@ package saint
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -14,6 +16,7 @@ import (
 // scanner walks JSON that is one object of integers or of arrays of integers. The files have millions of entries.
 // Unlike encoding/json, the scanner is as fast as the disk.
 type scanner struct {
+	file string
 	data []byte
 	at   int
 
@@ -21,13 +24,19 @@ type scanner struct {
 	told  int // the bytes already reported to the meter
 }
 
+// openScanner reads a file.
+func openScanner(ctx context.Context, file string) (*scanner, error) {
+	data, err := os.ReadFile(file)
+	return &scanner{file: file, data: data, meter: reading.New(ctx, file, int64(len(data)))}, err
+}
+
 // wrap adds the file, the line and the byte to an error.
-func (s *scanner) wrap(file string, err error) error {
+func (s *scanner) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
 	line := 1 + bytes.Count(s.data[:min(s.at, len(s.data))], []byte("\n"))
-	return &format.ReadError{File: file, Line: line, Err: fmt.Errorf("byte %d: %w", s.at, err)}
+	return &format.ReadError{File: s.file, Line: line, Err: fmt.Errorf("byte %d: %w", s.at, err)}
 }
 
 // peek returns the next byte that is not white space without consuming it, or 0 at the end.
