@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ import (
 const officialOrigin = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data/"
 
 // published is a file that may be fetched, and its SHA-256. For three files of pubmed no SHA-256 is published: their
-// checksums are their Git IDs in the repository of Planetoid's authors (see blobID).
+// checksums are their Git IDs in the repository of Planetoid's authors (see checksum).
 type published struct{ file, checksum string }
 
 // publishedFiles lists the files of all graphs that may be fetched.
@@ -86,18 +85,14 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 
 // fetchFile downloads one file as file.part, and renames it if its checksum is right.
 func fetchFile(ctx context.Context, url, file, want string) error {
-	checked := fileSum
-	if len(want) == hex.EncodedLen(sha1.Size) {
-		checked = blobID
-	}
-	if sum, err := checked(file); err == nil && sum == want {
+	if sum, err := checksum(file, want); err == nil && sum == want {
 		return nil
 	}
 	part := file + ".part"
 	if err := download(ctx, url, part); err != nil {
 		return err
 	}
-	sum, err := checked(part)
+	sum, err := checksum(part, want)
 	if err != nil {
 		return err
 	}
@@ -107,27 +102,23 @@ func fetchFile(ctx context.Context, url, file, want string) error {
 	return os.Rename(part, file)
 }
 
-// fileSum returns the SHA-256 of a file.
-func fileSum(path string) (string, error) { return sumOf(path, sha256.New()) }
-
-// blobID returns the ID that Git gives the content of a file: the SHA-1 of "blob SIZE", a zero byte and the content.
-func blobID(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", info.Size())
-	return sumOf(path, h)
-}
-
-// sumOf adds the content of a file to h, and returns the sum in hexadecimal digits.
-func sumOf(path string, h hash.Hash) (string, error) {
+// checksum returns the checksum of a file, of the same kind as want: its SHA-256, or the ID that Git gives its content,
+// which is the SHA-1 of "blob SIZE", a zero byte and the content.
+func checksum(path, want string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
+	h := sha256.New()
+	if len(want) == hex.EncodedLen(sha1.Size) {
+		info, err := file.Stat()
+		if err != nil {
+			return "", err
+		}
+		h = sha1.New()
+		fmt.Fprintf(h, "blob %d\x00", info.Size())
+	}
 	if _, err := io.Copy(h, file); err != nil {
 		return "", err
 	}

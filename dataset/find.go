@@ -31,8 +31,8 @@ func (e *NotFoundError) Error() string { return e.text }
 func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func isNotFound(err error) bool {
-	var missing *NotFoundError
-	return errors.As(err, &missing)
+	_, is := errors.AsType[*NotFoundError](err)
+	return is
 }
 
 func (o Options) folders() []string {
@@ -52,7 +52,7 @@ func (o Options) Find(name string) (format.Place, error) {
 	if found, err := format.Recognise(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return found, err
 	}
-	if !looksLikePath(name) {
+	if !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, ".") && filepath.Ext(name) == "" { // it is not a path
 		return format.Place{}, o.unknown(name)
 	}
 	path, err := filepath.Abs(name)
@@ -60,10 +60,6 @@ func (o Options) Find(name string) (format.Place, error) {
 		path = name
 	}
 	return format.Place{}, &NotFoundError{Name: name, text: "there is no file or folder " + path}
-}
-
-func looksLikePath(name string) bool {
-	return strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || filepath.Ext(name) != ""
 }
 
 // findName looks up a name in the search folders. In a folder DIR, the graph NAME may be a file in DIR, a file in a

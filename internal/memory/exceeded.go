@@ -1,9 +1,6 @@
 package memory
 
-import (
-	"fmt"
-	"runtime/debug"
-)
+import "fmt"
 
 // Exceeded is the value of Make's panic when the system would kill the process for an allocation. Functions that return
 // an error convert it: see Recover.
@@ -40,15 +37,8 @@ func Recover(err *error) {
 // looked is the smallest allocation in bytes for which Make checks the limit. A check takes about 100 µs.
 const looked = 256 << 20
 
-// check panics if the system does not allow asked more bytes.
-func check(asked int64) {
-	limit, by := Limit()
-	if e := exceeded(asked, limit, by, Held, debug.FreeOSMemory); e != nil {
-		panic(e)
-	}
-}
-
-// exceeded implements check; held and free are parameters so that tests can replace them.
+// exceeded returns an error if the system does not allow asked more bytes. held and free are Held and debug.FreeOSMemory,
+// which tests replace.
 func exceeded(asked, limit int64, by string, held func() int64, free func()) *Exceeded {
 	if limit == 0 || asked <= limit-held() {
 		return nil

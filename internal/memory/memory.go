@@ -21,7 +21,13 @@ type Number interface {
 // system does not allow the allocation, Make panics with an *Exceeded, because otherwise the system would kill the
 // process. Recover converts that panic to an error.
 func Make[T Number](n int) []T {
-	size := ask[T](n)
+	size := n * int(unsafe.Sizeof(*new(T)))
+	if size >= looked {
+		limit, by := Limit()
+		if e := exceeded(int64(size), limit, by, Held, debug.FreeOSMemory); e != nil {
+			panic(e)
+		}
+	}
 	s := make([]T, n)
 	if size >= 2*huge {
 		advise(Bytes(s))
@@ -86,14 +92,6 @@ func Join[T Number](ctx context.Context, parts ...[]T) ([]T, error) {
 		}
 	}
 	return all, nil
-}
-
-// ask returns the number of bytes of n elements. It panics if the number is large and the system does not allow it.
-func ask[T Number](n int) (size int) {
-	if size = n * int(unsafe.Sizeof(*new(T))); size >= looked {
-		check(int64(size))
-	}
-	return size
 }
 
 // ByMachine is Limit's text for a limit that is the size of the machine.

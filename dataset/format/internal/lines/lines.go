@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/progress"
 	"github.com/klauspost/compress/gzip"
 )
 
@@ -213,17 +211,4 @@ func (t *File) About() (int64, error) {
 		count = int64(float64(count) * float64(t.onDisk) / float64(at))
 	}
 	return count + 1, nil
-}
-
-// report reports how much of the file was read.
-func (t *File) report(ctx context.Context) {
-	if at, err := t.file.Seek(0, io.SeekCurrent); err == nil && t.onDisk > 0 {
-		progress.Report(ctx, progress.Event{Stage: "reading " + filepath.Base(t.Path), Done: at, Total: t.onDisk})
-	}
-}
-
-// cut returns the first line of text without its end, and the rest.
-func cut(text []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(text, []byte("\n"))
-	return bytes.TrimSuffix(line, []byte("\r")), rest
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -15,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Rows calls parse for each of the n remaining lines, from several goroutines, with the line number counted from 0.
@@ -80,7 +82,9 @@ func (t *File) Sections(
 		default:
 			return b, false, err
 		}
-		t.report(ctx)
+		if at, err := t.file.Seek(0, io.SeekCurrent); err == nil && t.onDisk > 0 {
+			progress.Report(ctx, progress.Event{Stage: "reading " + filepath.Base(t.Path), Done: at, Total: t.onDisk})
+		}
 		b = block{count, text}
 		if count += bytes.Count(text, []byte("\n")); len(text) > 0 && text[len(text)-1] != '\n' {
 			count++ // the last line of the file
@@ -93,9 +97,9 @@ func (t *File) Sections(
 		}
 		parse, end := begin(b.first, b.text)
 		for at, text := b.first, b.text; len(text) > 0; at++ {
-			var line []byte
-			line, text = cut(text)
-			if err := parse(at, line); err != nil {
+			line, rest, _ := bytes.Cut(text, []byte("\n"))
+			text = rest
+			if err := parse(at, bytes.TrimSuffix(line, []byte("\r"))); err != nil {
 				return &format.ReadError{File: t.Path, Line: t.Line + at + 1, Err: err}
 			}
 		}

@@ -3,6 +3,7 @@ package pickle
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nlpodyssey/gopickle/types"
@@ -12,7 +13,10 @@ import (
 
 // findClass maps the classes that data sets need to Go values. Other classes are errors.
 func findClass(module, name string) (any, error) {
-	if layout, ok := sparseClass(module, name); ok {
+	rest, isSparse := strings.CutPrefix(module, "scipy.sparse.") // scipy.sparse.csr or, in new versions, scipy.sparse._csr
+	layout := strings.TrimPrefix(rest, "_")
+	if isSparse && slices.Contains([]string{"csr", "csc", "coo"}, layout) &&
+		(name == layout+"_matrix" || name == layout+"_array") {
 		return sparse{layout}, nil
 	}
 	full := strings.Replace(module, "numpy._core", "numpy.core", 1) + "." + name
@@ -23,15 +27,6 @@ func findClass(module, name string) (any, error) {
 		return &types.List{}, nil
 	}
 	return nil, fmt.Errorf("pickle wants the class %.100q, which is not one that a data set needs", module+"."+name)
-}
-
-// sparseClass returns the layout of a scipy class: csr, csc or coo. For csr, the module is scipy.sparse.csr or,
-// in new versions, scipy.sparse._csr; the name is csr_matrix or csr_array.
-func sparseClass(module, name string) (layout string, ok bool) {
-	rest, isSparse := strings.CutPrefix(module, "scipy.sparse.")
-	layout = strings.TrimPrefix(rest, "_")
-	known := layout == "csr" || layout == "csc" || layout == "coo"
-	return layout, isSparse && known && (name == layout+"_matrix" || name == layout+"_array")
 }
 
 // Function is a function or a class that a pickle may call.

@@ -105,8 +105,9 @@ func eachLine(ctx context.Context, file string, take func(number, node int, line
 	node, empty := 0, 0
 	return lines.Read(ctx, file, func(number int, line []byte) error {
 		line = bytes.TrimSpace(line)
-		if number == 1 && isHeader(line) {
-			return nil
+		if first, _, _ := bytes.Cut(bytes.ToLower(line), []byte(",")); number == 1 &&
+			slices.Contains([]string{"label", "labels", "class", "y", "split", "part"}, string(first)) {
+			return nil // a header
 		}
 		if len(line) == 0 {
 			empty++
@@ -121,11 +122,6 @@ func eachLine(ctx context.Context, file string, take func(number, node int, line
 		node++
 		return take(number, node-1, line)
 	})
-}
-
-func isHeader(line []byte) bool {
-	first, _, _ := strings.Cut(strings.ToLower(string(line)), ",")
-	return slices.Contains([]string{"label", "labels", "class", "y", "split", "part"}, first)
 }
 
 // readFeatures reads the features of n nodes.

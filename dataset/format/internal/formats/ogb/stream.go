@@ -74,11 +74,16 @@ func noEdgeFeatures(where string) []string {
 
 // streamText sets everything in s except the split and names.
 func streamText(ctx context.Context, raw string, s *format.Stream, memory int64) (notes []string, err error) {
-	nodes, entries, err := readCounts(raw)
+	counted := csvfile.Path(raw, "num-node-list")
+	nodes, err := readCount(counted, "nodes", graph.MaxNodes)
 	if err != nil {
 		return nil, err
 	}
-	if err := hold(s, csvfile.Path(raw, "num-node-list"), nodes, memory); err != nil {
+	entries, err := readCount(csvfile.Path(raw, "num-edge-list"), "edges", math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	if err := hold(s, counted, nodes, memory); err != nil {
 		return nil, err
 	}
 	s.Entries, s.Tells = int64(entries), true

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
@@ -23,19 +22,6 @@ const (
 	needLabels   = "a data set for nodes has a label for each, one for links or graphs is not read"
 )
 
-// readCounts reads the numbers of nodes and of edges.
-func readCounts(raw string) (nodes, entries int, err error) {
-	if nodes, err = readCount(csvfile.Path(raw, "num-node-list"), "nodes"); err != nil {
-		return 0, 0, err
-	}
-	if nodes > graph.MaxNodes {
-		return 0, 0, &format.ReadError{File: csvfile.Path(raw, "num-node-list"), Line: 1,
-			Err: fmt.Errorf("%d nodes, must be at most %d", nodes, graph.MaxNodes)}
-	}
-	entries, err = readCount(csvfile.Path(raw, "num-edge-list"), "edges")
-	return nodes, entries, err
-}
-
 // missing turns the error for a missing file into one that explains why the file is needed.
 func missing(err error, file, why string) error {
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -47,9 +33,9 @@ func missing(err error, file, why string) error {
 	return &format.ReadError{File: file, Err: errors.New("missing: " + why)}
 }
 
-// readCount reads the number in num-node-list.csv or num-edge-list.csv. These have a line for each graph, and one graph
-// is expected.
-func readCount(file, what string) (int, error) {
+// readCount reads the number in num-node-list.csv or num-edge-list.csv, which is at most most. These have a line for
+// each graph, and one graph is expected.
+func readCount(file, what string, most int) (int, error) {
 	t, err := lines.Open(file)
 	if err != nil {
 		return 0, missing(err, file, "it holds the number of "+what)
@@ -67,12 +53,14 @@ func readCount(file, what string) (int, error) {
 		return 0, t.Fail(1, "%.50q, must be the number of %s", line, what)
 	}
 	switch line, err = t.Next(); {
-	case err == io.EOF || err == nil && len(bytes.TrimSpace(line)) == 0:
-		return int(v), nil
-	case err != nil:
+	case err != nil && err != io.EOF:
 		return 0, err
+	case len(bytes.TrimSpace(line)) > 0:
+		return 0, t.Fail(2, "a second number of %s: the folder holds several graphs, expected one", what)
+	case v > int64(most):
+		return 0, t.Fail(1, "%d %s, must be at most %d", v, what, most)
 	}
-	return 0, t.Fail(2, "a second number of %s: the folder holds several graphs, expected one", what)
+	return int(v), nil
 }
 
 var comma = []byte(",")

@@ -122,7 +122,7 @@ func readRoles(ctx context.Context, file string, n int) (split graph.Split, err 
 		if part == nil {
 			return fmt.Errorf("key %.50q, expected tr, va or te", key)
 		}
-		return s.array(func() error {
+		return s.list('[', ']', func() error {
 			v, err := s.integer()
 			if err == nil && (v < 0 || v >= int64(n)) {
 				err = fmt.Errorf("node %d, must be 0 to %d", v, n-1)

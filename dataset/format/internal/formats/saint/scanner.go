@@ -88,9 +88,7 @@ func (s *scanner) object(f func(key []byte) error) error {
 	return err
 }
 
-// array walks [value, …]; f reads a value.
-func (s *scanner) array(f func() error) error { return s.list('[', ']', f) }
-
+// list walks the values between open and close; f reads a value.
 func (s *scanner) list(open, close byte, f func() error) error {
 	if err := s.want(open); err != nil {
 		return err
@@ -103,9 +101,10 @@ func (s *scanner) list(open, close byte, f func() error) error {
 		if err := f(); err != nil {
 			return err
 		}
-		if err := s.tell(); err != nil {
+		if err := s.meter.Add(s.at - s.told); err != nil {
 			return err
 		}
+		s.told = s.at
 		if s.peek() == close {
 			s.at++
 			return nil
@@ -114,13 +113,6 @@ func (s *scanner) list(open, close byte, f func() error) error {
 			return err
 		}
 	}
-}
-
-// tell reports the position of the scanner to the meter.
-func (s *scanner) tell() error {
-	n := s.at - s.told
-	s.told = s.at
-	return s.meter.Add(n)
 }
 
 // integer reads an integer.
