@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Folder calls write with a new folder next to path. When write returns nil and the files in it are on the disk, it
@@ -55,6 +56,16 @@ func Folder(path string, write func(folder string) error) (err error) {
 		return reason(os.RemoveAll(folder)) // the old folder
 	}
 	return replace(folder, path)
+}
+
+// Stranger returns the name of an entry of a folder for which own is false, or "". A folder that does not exist or cannot
+// be read has no entries: writing reports the error.
+func Stranger(folder string, own func(fs.DirEntry) bool) string {
+	entries, _ := os.ReadDir(folder)
+	if i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return !own(e) }); i >= 0 {
+		return entries[i].Name()
+	}
+	return ""
 }
 
 // replace renames a folder to path, and removes the folder that had the name. For a moment, path does not exist.

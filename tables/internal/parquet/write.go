@@ -33,8 +33,12 @@ func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 // string is null. The metadata is stored in nodes.parquet. The files contain neither timestamps nor versions, so equal
 // tables give equal bytes.
 func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) error {
-	if err := replaceable(path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+	stranger := atomicfile.Stranger(path, func(e os.DirEntry) bool {
+		return !e.IsDir() && (e.Name() == nodesFile || e.Name() == edgesFile)
+	})
+	if stranger != "" {
+		return fmt.Errorf("writing %s: the folder holds %s, and only one with the files %s and %s alone is replaced",
+			path, stranger, nodesFile, edgesFile)
 	}
 	return atomicfile.Folder(path, func(folder string) error {
 		w := &writer{ctx: ctx, stage: "writing " + filepath.Base(path), total: t.Nodes.Rows + t.Edges.Rows}
@@ -51,21 +55,6 @@ func (Format) WriteTable(ctx context.Context, path string, t *format.Table) erro
 		w := &writer{ctx: ctx, stage: "writing " + filepath.Base(path), total: t.Rows}
 		return w.table(to, t, nil)
 	})
-}
-
-// replaceable returns an error if a folder at path contains files that do not belong to a graph.
-func replaceable(path string) error {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil // there is no such folder, or writing will report why it cannot be read
-	}
-	for _, e := range entries {
-		if e.IsDir() || e.Name() != nodesFile && e.Name() != edgesFile {
-			return fmt.Errorf("the folder holds %s, and only one with the files %s and %s alone is replaced",
-				e.Name(), nodesFile, edgesFile)
-		}
-	}
-	return nil
 }
 
 // writer writes the files of a folder.

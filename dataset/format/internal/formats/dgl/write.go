@@ -31,8 +31,13 @@ var masks = []string{"train_mask", "val_mask", "test_mask"}
 // WriteTables writes tables. The column x becomes feat, a string of comma-separated numbers. Lists of varying lengths
 // go into members.csv, since DGL cannot read them. The metadata becomes a key of meta.yaml.
 func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) error {
-	if err := replaceable(path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+	own := []string{metaFile, nodesFile, edgesFile, membersFile}
+	stranger := atomicfile.Stranger(path, func(e os.DirEntry) bool {
+		return slices.Contains(own, e.Name()) || e.IsDir() && isCache(filepath.Join(path, e.Name()))
+	})
+	if stranger != "" {
+		return fmt.Errorf("writing %s: the folder holds %s, and only one with %s alone is replaced",
+			path, stranger, strings.Join(own, ", "))
 	}
 	m := meta{
 		Version: "1.0.0", Name: strings.TrimSuffix(filepath.Base(path), extension), Metadata: t.Metadata,
@@ -78,22 +83,6 @@ func reversed(t format.Table) format.Table {
 	source.Data, target.Data = target.Data, source.Data
 	source.Dictionary, target.Dictionary = target.Dictionary, source.Dictionary
 	return t
-}
-
-// replaceable returns an error if a folder at path holds files that neither Write nor DGL wrote.
-func replaceable(path string) error {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil // there is no such folder, or writing will report why it cannot be read
-	}
-	own := []string{metaFile, nodesFile, edgesFile, membersFile}
-	for _, e := range entries {
-		if !slices.Contains(own, e.Name()) && !(e.IsDir() && isCache(filepath.Join(path, e.Name()))) {
-			return fmt.Errorf("the folder holds %s, and only one with %s alone is replaced",
-				e.Name(), strings.Join(own, ", "))
-		}
-	}
-	return nil
 }
 
 // isCache reports whether a folder holds only .bin files, as DGL's cache does. The cache must be removed, or DGL would
@@ -185,8 +174,6 @@ func (w *writer) cell(c *format.Column, i int) {
 			w.row = strconv.AppendFloat(w.row, float64(v), 'g', -1, 32)
 		}
 		w.row = append(w.row, '"')
-	case numbers && c.Offsets == nil:
-		w.row = strconv.AppendFloat(w.row, float64(values[i]), 'g', -1, 32)
 	default:
 		w.row = appendField(w.row, c.Text(i))
 	}
