@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -205,6 +206,16 @@ func Named(n int, names []string) func(label string) (int32, error) {
 		}
 		return c, nil
 	}
+}
+
+// Described returns the number of classes and their names, if they have any, from the metadata of a graph that cgc wrote.
+func Described(meta map[string]string) (n int, names []string, err error) {
+	n, err = strconv.Atoi(meta["classes"])
+	if err != nil || n < 0 || n > graph.MaxClasses {
+		return 0, nil, fmt.Errorf("classes in the metadata: %.20q, must be 0 to %d", meta["classes"], graph.MaxClasses)
+	}
+	names, err = format.NamesOf(meta, format.ClassNames, n)
+	return n, names, err
 }
 
 // Line describes a line, for Classes.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/table"
@@ -27,11 +27,7 @@ const (
 
 // classes returns the number of classes and their names, from the metadata.
 func (m *meta) classes() (n int, names []string, err error) {
-	n, err = strconv.Atoi(m.Metadata["classes"])
-	if err != nil || n < 0 || n > graph.MaxClasses {
-		return 0, nil, format.Wrong(m.path, "classes %.30q, must be 0 to %d", m.Metadata["classes"], graph.MaxClasses)
-	}
-	if names, err = format.NamesOf(m.Metadata, format.ClassNames, n); err != nil {
+	if n, names, err = classes.Described(m.Metadata); err != nil {
 		return 0, nil, &format.ReadError{File: m.path, Err: err}
 	}
 	return n, names, nil
@@ -92,7 +88,7 @@ func (m *meta) label(t *format.Tables) error {
 	if c == nil || m.Metadata["class_names"] == "" {
 		return nil
 	}
-	classes, names, err := m.classes()
+	n, names, err := m.classes()
 	if err != nil {
 		return err
 	}
@@ -105,8 +101,8 @@ func (m *meta) label(t *format.Tables) error {
 	}
 	of := make([]int32, len(numbers))
 	for i, v := range numbers {
-		if v < graph.Unlabelled || v >= int64(classes) {
-			return format.Wrong(m.path, "label %d of node %d, must be 0 to %d", v, i, classes-1)
+		if v < graph.Unlabelled || v >= int64(n) {
+			return format.Wrong(m.path, "label %d of node %d, must be 0 to %d", v, i, n-1)
 		}
 		of[i] = int32(v)
 	}

@@ -235,7 +235,7 @@ func (r *reader) finish(ctx context.Context) (err error) {
 // the attributes themselves.
 func (r *reader) classes() (err error) {
 	b := &r.b
-	if n, names, own := told(r.meta); own {
+	if n, names, err := classes.Described(r.meta); err == nil && r.meta["format"] == format.GraphKind {
 		if b.Y, _, err = r.labels.Known(classes.Named(n, names)); err == nil {
 			b.Name, b.Classes, b.ClassNames = r.meta["name"], n, names
 			if b.FeatureNames, err = format.NamesOf(r.meta, format.FeatureNames, len(r.columns)); err != nil {
@@ -307,12 +307,7 @@ func (r *reader) features(ctx context.Context) (mat.Matrix, error) {
 // default is omitted, or if a node has a value twice.
 func (r *reader) defaults() (presets []float32, zeros bool, err error) {
 	d := len(r.columns)
-	presets = make([]float32, d)
-	required := make([]bool, d) // without a default
-	needed := 0
-	for j := range required {
-		required[j] = true
-	}
+	presets, given := make([]float32, d), make([]bool, d)
 	for _, k := range r.keys {
 		if k.role != feature || k.preset == "" {
 			continue
@@ -320,41 +315,35 @@ func (r *reader) defaults() (presets []float32, zeros bool, err error) {
 		if presets[k.column], err = number(k.preset); err != nil {
 			return nil, false, r.in.Fail(0, "the default of the attribute %.50q is %w", k.name, err)
 		}
-		required[k.column] = false
+		given[k.column] = true
 	}
-	zeros = true
-	for j, must := range required {
-		if zeros = zeros && !must && presets[j] == 0; must {
-			needed++
+	var required []int // the features without a default
+	for j, has := range given {
+		if !has {
+			required = append(required, j)
 		}
 	}
 	last := make([]int, d) // the last node with each feature, counted from 1
 	for i := range r.ids {
-		has := 0
 		for _, j := range r.x.Indices[r.x.Indptr[i]:r.x.Indptr[i+1]] {
 			if last[j] == i+1 {
 				return nil, false, r.in.Fail(0, "node %.50q has the attribute %.50q twice", r.ids[i], r.columns[j])
 			}
 			last[j] = i + 1
-			if required[j] {
-				has++
-			}
 		}
-		if has == needed {
-			continue
-		}
-		for j, must := range required {
-			if must && last[j] != i+1 {
-				name := r.columns[j]
-				if r.listed != nil {
-					name = r.listed.name
-				}
-				return nil, false, r.in.Fail(0, "node %.50q has no attribute %.50q, "+
-					"must be a number for each node, or a default", r.ids[i], name)
+		for _, j := range required {
+			if last[j] == i+1 {
+				continue
 			}
+			name := r.columns[j]
+			if r.listed != nil {
+				name = r.listed.name
+			}
+			return nil, false, r.in.Fail(0, "node %.50q has no attribute %.50q, "+
+				"must be a number for each node, or a default", r.ids[i], name)
 		}
 	}
-	return presets, zeros, nil
+	return presets, required == nil && !slices.ContainsFunc(presets, func(v float32) bool { return v != 0 }), nil
 }
 
 // sparse returns the values that are not 0, with ascending columns.

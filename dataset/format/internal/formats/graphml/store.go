@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 )
@@ -47,18 +46,6 @@ func (d *document) metadata() map[string]string {
 		meta[v.key.name] = v.text
 	}
 	return meta
-}
-
-// told returns the number of classes and their names, if cgc wrote the file.
-func told(meta map[string]string) (classes int, names []string, own bool) {
-	if meta["format"] != format.GraphKind {
-		return 0, nil, false
-	}
-	classes, err := strconv.Atoi(meta["classes"])
-	if err == nil {
-		names, err = format.NamesOf(meta, format.ClassNames, classes)
-	}
-	return classes, names, err == nil
 }
 
 // sheet is a table of text that grows row by row.
