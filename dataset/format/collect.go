@@ -102,19 +102,21 @@ func (s *Stream) edges(ctx context.Context) (list graph.Edges, err error) {
 	slices.SortFunc(blocks, func(a, b graph.Edges) int {
 		return cmp.Or(cmp.Compare(a.From[0], b.From[0]), cmp.Compare(a.To[0], b.To[0]))
 	})
-	from, to, weight := make([][]int32, len(blocks)), make([][]int32, len(blocks)), make([][]float32, len(blocks))
-	for i, e := range blocks {
-		if from[i], to[i], weight[i] = e.From, e.To, e.Weight; weighted && e.Weight == nil {
-			weight[i] = slices.Repeat([]float32{1}, e.Len())
+	list.From, list.To = memory.Make[int32](count)[:0], memory.Make[int32](count)[:0]
+	if weighted {
+		list.Weight = memory.Make[float32](count)[:0]
+	}
+	for _, e := range blocks {
+		if ctx.Err() != nil {
+			return list, ctx.Err()
 		}
+		if weighted && e.Weight == nil {
+			e.Weight = slices.Repeat([]float32{1}, e.Len())
+		}
+		list.From, list.To = append(list.From, e.From...), append(list.To, e.To...)
+		list.Weight = append(list.Weight, e.Weight...)
 	}
-	if list.From, err = memory.Join(ctx, from...); err == nil {
-		list.To, err = memory.Join(ctx, to...)
-	}
-	if err == nil && weighted {
-		list.Weight, err = memory.Join(ctx, weight...)
-	}
-	return list, err
+	return list, nil
 }
 
 // features returns the matrix of features.

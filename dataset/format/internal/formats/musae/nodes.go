@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unique"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
@@ -75,7 +76,6 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 	var ids []int32
 	var lines []int
 	var labels []string
-	text := map[string]string{} // so that equal labels share their memory
 	err = t.Each(ctx, func(fields [][]byte, line int) (err error) {
 		node := int32(len(ids))
 		if id >= 0 {
@@ -90,11 +90,8 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 		if err != nil {
 			return err
 		}
-		name := string(fields[label])
-		if text[name] == "" {
-			text[name] = name
-		}
-		ids, lines, labels = append(ids, node), append(lines, line), append(labels, text[name])
+		name := unique.Make(string(fields[label])) // equal labels share their memory
+		ids, lines, labels = append(ids, node), append(lines, line), append(labels, name.Value())
 		return nil
 	})
 	if err != nil {
