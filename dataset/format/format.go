@@ -10,9 +10,9 @@
 package format
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,13 +198,9 @@ func List(folder string) (graphs []Place) {
 				found[name] = path
 			}
 		}
-		for name, path := range found {
-			graphs = append(graphs, Place{name, path, f, formatName})
+		for _, name := range slices.Sorted(maps.Keys(found)) {
+			graphs = append(graphs, Place{name, found[name], f, formatName})
 		}
-	})
-	order := Names()
-	slices.SortFunc(graphs, func(a, b Place) int {
-		return cmp.Or(slices.Index(order, a.FormatName)-slices.Index(order, b.FormatName), strings.Compare(a.Name, b.Name))
 	})
 	return graphs
 }

@@ -51,34 +51,25 @@ func Shown(path string) string {
 	return scheme + mark + rest
 }
 
-// unknownAddress returns the error for an address that no format reads. It lists the known schemes.
-func unknownAddress(address string) error {
-	var schemes []string
-	each(func(_ string, f Format) {
-		for _, s := range f.Describe().Schemes {
-			schemes = append(schemes, s+mark)
-		}
-	})
-	if len(schemes) == 0 {
-		return fmt.Errorf("no format here reads addresses such as %s", Shown(address))
-	}
-	return fmt.Errorf("no format reads %s, must be an address that begins with %s",
-		Shown(address), strings.Join(schemes, " or "))
-}
-
-// recogniseAddress returns the format that reads the scheme of an address.
-func recogniseAddress(address string) (Place, error) {
+// recogniseAddress returns the format that reads the scheme of an address. If there is none, the error lists the known
+// schemes.
+func recogniseAddress(address string) (found Place, err error) {
 	scheme, _, _ := strings.Cut(address, mark)
-	var found Place
+	var schemes []string
 	each(func(name string, f Format) {
 		for _, s := range f.Describe().Schemes {
+			schemes = append(schemes, s+mark)
 			if strings.EqualFold(s, scheme) {
 				found = Place{Name: name, Path: address, Format: f, FormatName: name}
 			}
 		}
 	})
-	if found.Format == nil {
-		return found, unknownAddress(address)
+	switch {
+	case found.Format != nil:
+		return found, nil
+	case len(schemes) == 0:
+		return found, fmt.Errorf("no format here reads addresses such as %s", Shown(address))
 	}
-	return found, nil
+	return found, fmt.Errorf("no format reads %s, must be an address that begins with %s",
+		Shown(address), strings.Join(schemes, " or "))
 }

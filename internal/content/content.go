@@ -42,8 +42,7 @@ var missing = []string{"", "nan", "na", "n/a", "null", "none", "<na>"}
 // Missing reports whether text is a usual spelling of a missing value.
 func Missing(text string) bool { return slices.Contains(missing, strings.ToLower(text)) }
 
-// Labels converts labels to the form of graph.Graph.Y. Labels that start at 1 are shifted to start at 0. An error names
-// the first node whose label is out of range.
+// Labels converts labels to the form of graph.Graph.Y. An error names the first node whose label is out of range.
 func Labels(labels []int64) ([]int32, error) {
 	y := memory.Make[int32](len(labels))
 	for i, c := range labels {
@@ -52,7 +51,6 @@ func Labels(labels []int64) ([]int32, error) {
 			return nil, err
 		}
 	}
-	ShiftLabels(y)
 	return y, nil
 }
 

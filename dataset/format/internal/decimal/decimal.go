@@ -84,5 +84,18 @@ func Int(b []byte) (v int64, err error) {
 	return v, nil
 }
 
+// Within returns the integer in field, which may be surrounded by white space. An error names it as what if it is not
+// between 0 and most.
+func Within(what string, field []byte, most int64) (int32, error) {
+	v, err := Int(bytes.TrimSpace(field))
+	if err != nil {
+		return 0, fmt.Errorf("%s %w", what, err)
+	}
+	if v < 0 || v > most {
+		return 0, fmt.Errorf("%s %d, must be 0 to %d", what, v, most)
+	}
+	return int32(v), nil
+}
+
 // notWhole returns an error with the beginning of b, which may be long. Sprintf would copy all of it.
 func notWhole(b []byte) error { return fmt.Errorf("%.50q is not an integer", b[:min(len(b), 200)]) }

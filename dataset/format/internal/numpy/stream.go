@@ -1,6 +1,7 @@
 package numpy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,14 @@ func Edges(ctx context.Context, z Source, name string, add func(graph.Edges) err
 			return z.Fail(name, err)
 		}
 		last = to
-		read = func(e graph.Edges) error { return both(sources, targets, e) }
+		read = func(e graph.Edges) error { // concurrently, because each may have to be decompressed
+			var group parallel.Group
+			var wrong error
+			group.Go(func() { wrong = sources.Read(e.From) })
+			err := targets.Read(e.To)
+			group.Wait()
+			return cmp.Or(wrong, err)
+		}
 	}
 	for done := 0; done < n; done += e.Len() {
 		k := min(edgeBlock, n-done)
@@ -64,19 +72,6 @@ func Edges(ctx context.Context, z Source, name string, add func(graph.Edges) err
 		}
 	}
 	return end(z, name, last)
-}
-
-// both reads sources and targets concurrently, because each may have to be decompressed.
-func both(sources, targets *Decoder[int32], e graph.Edges) (err error) {
-	var group parallel.Group
-	var wrong error
-	group.Go(func() { wrong = sources.Read(e.From) })
-	err = targets.Read(e.To)
-	group.Wait()
-	if wrong != nil {
-		return wrong
-	}
-	return err
 }
 
 // CheckEdges returns an error unless the array is 2 × edges.

@@ -56,17 +56,10 @@ func readLabels(z Source, name string, own bool) (y []int32, err error) {
 		if err != nil {
 			return err
 		}
-		if !own {
-			y, err = content.Labels(numbers)
-			return err
+		if y, err = content.Labels(numbers); !own {
+			content.ShiftLabels(y)
 		}
-		y = memory.Make[int32](len(numbers))
-		for i, c := range numbers {
-			if y[i], err = content.Label(int64(i), c); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	return y, err
 }

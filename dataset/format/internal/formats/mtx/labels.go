@@ -79,6 +79,7 @@ func column(x *mat.Dense, fail func(text string, args ...any) error) ([]int32, e
 	if err != nil {
 		return nil, fail("%w", err)
 	}
+	content.ShiftLabels(y)
 	return y, nil
 }
 

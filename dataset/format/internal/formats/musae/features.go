@@ -34,11 +34,11 @@ func (n *nodes) readFeatures(ctx context.Context, path string) error {
 		return t.FailAt(1, err)
 	}
 	return t.Each(ctx, func(fields [][]byte, _ int) error {
-		i, err := number("node", fields[node], int64(len(n.y)-1))
+		i, err := decimal.Within("node", fields[node], int64(len(n.y)-1))
 		if err != nil {
 			return err
 		}
-		j, err := number("feature", fields[feature], graph.MaxNodes-1)
+		j, err := decimal.Within("feature", fields[feature], graph.MaxNodes-1)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (n *nodes) readLists(ctx context.Context, path string) error {
 			return fail("not valid JSON: %w", noEnd(err))
 		}
 		name, _ := key.(string)
-		node, err := number("node", []byte(name), int64(len(n.y)-1))
+		node, err := decimal.Within("node", []byte(name), int64(len(n.y)-1))
 		if err != nil {
 			return fail("%w", err)
 		}
@@ -102,7 +102,7 @@ func (n *nodes) readLists(ctx context.Context, path string) error {
 			if !is {
 				return fail("feature %.50q of node %d, must be a number", fmt.Sprint(token), node)
 			}
-			feature, err := number("feature", []byte(v), graph.MaxNodes-1)
+			feature, err := decimal.Within("feature", []byte(v), graph.MaxNodes-1)
 			if err != nil {
 				return fail("node %d: %w", node, err)
 			}
@@ -138,11 +138,11 @@ func readEdges(ctx context.Context, path string, n int) (e graph.Edges, err erro
 		if len(fields) != 2 {
 			return fmt.Errorf("%d fields, must be 2: the nodes of an edge", len(fields))
 		}
-		u, err := number("node", fields[0], int64(n-1))
+		u, err := decimal.Within("node", fields[0], int64(n-1))
 		if err != nil {
 			return err
 		}
-		v, err := number("node", fields[1], int64(n-1))
+		v, err := decimal.Within("node", fields[1], int64(n-1))
 		e.From, e.To = append(e.From, u), append(e.To, v)
 		return err
 	})

@@ -44,18 +44,6 @@ type nodes struct {
 	width    int // the number of features in the first row, if rows list all features
 }
 
-// number parses an integer from 0 to most.
-func number(what string, field []byte, most int64) (int32, error) {
-	v, err := decimal.Int(bytes.TrimSpace(field))
-	if err != nil {
-		return 0, fmt.Errorf("%s %w", what, err)
-	}
-	if v < 0 || v > most {
-		return 0, fmt.Errorf("%s %d, must be 0 to %d", what, v, most)
-	}
-	return int32(v), nil
-}
-
 // readNodes reads the label of each node, and in a file of Geom-GCN also the features. Ids are the numbers 0 to n−1, in
 // any order. Without a column of ids, row i is node i.
 func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
@@ -79,7 +67,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 	err = t.Each(ctx, func(fields [][]byte, line int) (err error) {
 		node := int32(len(ids))
 		if id >= 0 {
-			node, err = number("node", fields[id], graph.MaxNodes-1)
+			node, err = decimal.Within("node", fields[id], graph.MaxNodes-1)
 		}
 		if err == nil && len(ids) == graph.MaxNodes {
 			err = fmt.Errorf("more than %d nodes", graph.MaxNodes)
@@ -190,7 +178,7 @@ func (n *nodes) addList(node int32, list []byte, name string) error {
 	count := 0
 	for field := range bytes.SplitSeq(list, []byte(",")) {
 		if listed {
-			column, err := number("feature", field, int64(n.columns)-1)
+			column, err := decimal.Within("feature", field, int64(n.columns)-1)
 			if err != nil {
 				return err
 			}

@@ -99,9 +99,6 @@ func (f *file) Open(name string, read func(*numpy.Array) error) error {
 	})
 }
 
-// errArray is the error for an array that is not a sparse matrix.
-var errArray = errors.New("an array")
-
 // Matrix returns a sparse matrix, or nil.
 func (f *file) Matrix(ctx context.Context, name string, n int) (m *mat.CSR, err error) {
 	if !f.Archive.Has(name) {
@@ -109,7 +106,7 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (m *mat.CSR, err 
 	}
 	err = f.Archive.Open(name, func(a *numpy.Array) error {
 		if a.Kind != numpy.Object {
-			return errArray
+			return nil
 		}
 		object, err := unpickle(a.R)
 		if err != nil {
@@ -117,7 +114,7 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (m *mat.CSR, err 
 		}
 		pickled, is := object.(*pickle.Matrix)
 		if !is {
-			return errArray
+			return nil
 		}
 		rows, cols, err := pickled.Shape()
 		if err != nil {
@@ -129,9 +126,6 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (m *mat.CSR, err 
 		m, err = pickled.CSR(ctx)
 		return err
 	})
-	if errors.Is(err, errArray) {
-		return nil, nil
-	}
 	return m, err
 }
 

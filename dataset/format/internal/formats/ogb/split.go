@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
@@ -101,7 +102,7 @@ func readNodes(ctx context.Context, file string, n int) (nodes []int32, err erro
 		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
 		}
-		v, err := node(line, n)
+		v, err := decimal.Within("node", line, int64(n-1))
 		nodes = append(nodes, v)
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
@@ -117,11 +118,11 @@ func streamEdges(ctx context.Context, file string, count, n int, add func(graph.
 		e := graph.Edges{From: make([]int32, 0, max(0, most)), To: make([]int32, 0, max(0, most))}
 		parse := func(_ int, line []byte) error {
 			source, target, _ := bytes.Cut(line, comma)
-			u, err := node(source, n)
+			u, err := decimal.Within("node", source, int64(n-1))
 			if err != nil {
 				return err
 			}
-			v, err := node(target, n)
+			v, err := decimal.Within("node", target, int64(n-1))
 			e.From, e.To = append(e.From, u), append(e.To, v)
 			return err
 		}

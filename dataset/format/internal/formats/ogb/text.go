@@ -93,17 +93,3 @@ func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
 		return err
 	})
 }
-
-// node parses a node, from 0 to n−1.
-func node(field []byte, n int) (int32, error) {
-	v, err := decimal.Int(field)
-	if err != nil {
-		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
-			return 0, fmt.Errorf("node %w", err)
-		}
-	}
-	if v < 0 || v >= int64(n) {
-		return 0, fmt.Errorf("node %d, must be 0 to %d", v, n-1)
-	}
-	return int32(v), nil
-}
