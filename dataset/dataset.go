@@ -235,12 +235,12 @@ func located(ctx context.Context, found format.Place, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return ended
 	}
-	var place *format.ReadError
-	var system *fs.PathError
-	switch {
-	case errors.As(err, &place):
+	if _, placed := errors.AsType[*format.ReadError](err); placed {
 		return err
-	case !errors.As(err, &system):
+	}
+	system, is := errors.AsType[*fs.PathError](err)
+	switch {
+	case !is:
 		return fmt.Errorf("reading %s: %w", format.Shown(found.Path), err)
 	case errors.Is(err, fs.ErrNotExist):
 		return &format.ReadError{File: system.Path, Err: missingFile{found.Format.Describe().Title}}

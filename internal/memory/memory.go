@@ -2,9 +2,7 @@
 package memory
 
 import (
-	"context"
 	"runtime/debug"
-	"slices"
 	"unsafe"
 )
 
@@ -72,26 +70,6 @@ func Clone[T Number](s []T) []T {
 	c := Make[T](len(s))
 	copy(c, s)
 	return c
-}
-
-// Join concatenates parts into a new slice. When ctx is done, it soon returns the error of ctx. It panics like Make.
-func Join[T Number](ctx context.Context, parts ...[]T) ([]T, error) {
-	n := 0
-	for _, part := range parts {
-		n += len(part)
-	}
-	const piece = 1 << 20 // elements copied between two checks of ctx
-	all := Make[T](n)
-	to := all
-	for _, part := range parts {
-		for some := range slices.Chunk(part, piece) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			to = to[copy(to, some):]
-		}
-	}
-	return all, nil
 }
 
 // ByMachine is Limit's text for a limit that is the size of the machine.

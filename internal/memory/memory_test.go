@@ -43,21 +43,6 @@ func TestResized(t *testing.T) {
 	}
 }
 
-// TestJoin checks that parts of any length are joined in order, and that Join stops once the context is done.
-func TestJoin(t *testing.T) {
-	long := memory.Filled(3<<20+1, int32(5))
-	got, err := memory.Join(t.Context(), []int32{1}, nil, long, []int32{2, 3})
-	if err != nil || len(got) != len(long)+3 || got[0] != 1 || !slices.Equal(got[1:len(got)-2], long) ||
-		!slices.Equal(got[len(got)-2:], []int32{2, 3}) {
-		t.Errorf("%d numbers, error %v", len(got), err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if got, err := memory.Join(ctx, long); got != nil || err != context.Canceled {
-		t.Errorf("%d numbers, error %v, want that of the context", len(got), err)
-	}
-}
-
 // TestRecover checks that a function with Recover returns the panic of Make, its own error, or nil. Other panics
 // continue.
 func TestRecover(t *testing.T) {

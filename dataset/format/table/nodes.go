@@ -382,9 +382,16 @@ func (n *nodes) rows(ctx context.Context, put func(first int, block *mat.Dense) 
 
 // matrix returns the features that are held.
 func (n *nodes) matrix(ctx context.Context) (*mat.Dense, error) {
-	x, err := memory.Join(ctx, n.x...)
+	x := &mat.Dense{Rows: n.at.Len(), Cols: n.width()}
+	x.Data = memory.Make[float32](x.Rows * x.Cols)[:0]
+	for _, part := range n.x {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		x.Data = append(x.Data, part...)
+	}
 	n.x = nil
-	return &mat.Dense{Rows: n.at.Len(), Cols: n.width(), Data: x}, err
+	return x, nil
 }
 
 // sort numbers the nodes by their ids, and puts y and x into that order. It returns ctx.Err() soon after ctx is done,
