@@ -116,7 +116,7 @@ func Describe(g *graph.Graph) (Facts, error) {
 		return f, fmt.Errorf("reading the features of %s: %w", g.Name, err)
 	}
 	f.Density = float64(x.filled) / (float64(max(1, f.Nodes)) * float64(max(1, f.Features)))
-	f.Odd = f.oddities(g, &x, f.components(g))
+	f.oddities(g, &x, f.components(g))
 	return f, nil
 }
 

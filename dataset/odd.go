@@ -35,14 +35,17 @@ const (
 	mixing      = 0.2  // homophily beyond chance, as a share of the largest possible value
 )
 
-// oddities lists the unusual properties. unreached is the number of nodes in components without a training node.
-func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
-	odd := []Oddity{}
-	add := func(is bool, key string, count int, fact, meaning, help string) {
-		if is {
-			odd = append(odd, Oddity{key, count, fact, meaning, help})
-		}
+// add adds an oddity to f, if is is true.
+func (f *Facts) add(is bool, key string, count int, fact, meaning, help string) {
+	if is {
+		f.Odd = append(f.Odd, Oddity{key, count, fact, meaning, help})
 	}
+}
+
+// oddities lists the unusual properties in f.Odd. unreached is the number of nodes in components without a training
+// node.
+func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
+	f.Odd = []Oddity{}
 	share := func(n, of int) bool { return float64(n) >= noticeable*float64(max(1, of)) && n > 0 }
 	text := fmt.Sprintf
 
@@ -52,39 +55,39 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 			alone++
 		}
 	}
-	add(f.Isolated > 0, "isolated", f.Isolated,
+	f.add(f.Isolated > 0, "isolated", f.Isolated,
 		text("%s no edge, %d of them in the training split", have(f.Isolated, f.Nodes, "node"), alone),
 		"Propagation gives such a node its own features and nothing else",
 		"If it should have edges, check that the edges name their nodes as the nodes do. Otherwise nothing is wrong")
 	bare := f.Unlabelled == f.Nodes
-	add(bare, "unlabelled", f.Nodes, "No node has a label",
+	f.add(bare, "unlabelled", f.Nodes, "No node has a label",
 		"The graph can be predicted and propagated, but not condensed",
 		"If it should have labels, check that their column has a name such as label")
-	add(!bare && share(unreached, f.Nodes), "unreached", unreached,
+	f.add(!bare && share(unreached, f.Nodes), "unreached", unreached,
 		text("%d of %d nodes are in components without a training node (there are %d components with edges)",
 			unreached, f.Nodes, f.Components),
 		"No label reaches these nodes along edges, so a model has only their features",
 		"If you can, label a node in each large component, or leave such components out of the test")
-	add(f.Edges > 0 && f.Homophily-f.Chance < mixing*(1-f.Chance) && f.Classes > 1, "heterophily", f.Edges,
+	f.add(f.Edges > 0 && f.Homophily-f.Chance < mixing*(1-f.Chance) && f.Classes > 1, "heterophily", f.Edges,
 		text("%.3g%% of the edges join nodes of one class, and %.3g%% would by chance", 100*f.Homophily, 100*f.Chance),
 		"Propagation mixes the classes, and cgc condenses the mixed features",
 		"Compare --hops 0 and --hops 1. If --hops 0 is as accurate, this graph is not worth condensing")
 
 	if !bare {
-		odd = append(odd, f.oddSplit()...)
-		odd = append(odd, f.oddClasses()...)
+		f.oddSplit()
+		f.oddClasses()
 	}
 
-	add(x.constant > 0, "constant_features", x.constant,
+	f.add(x.constant > 0, "constant_features", x.constant,
 		text("%s one value for all nodes, first feature %d", have(x.constant, f.Features, "feature"), x.first),
 		"Such a feature does not distinguish nodes, and costs memory and time",
 		"Remove it")
-	add(x.ratio > scales.Most, "scales", 1,
+	f.add(x.ratio > scales.Most, "scales", 1,
 		text("Feature %d (counted from 0) is %.6g times as large as the median one", x.largest, math.Round(x.ratio)),
 		"Distances between nodes, and so the clusters, depend on it alone",
 		"--standardize gives all features one scale")
 	size := scales.Magnitude(x.norm, f.Features)
-	add(x.ratio <= scales.Most && size != "", "magnitude", f.Features,
+	f.add(x.ratio <= scales.Most && size != "", "magnitude", f.Features,
 		text("The features of a node have a norm of %.4g (root mean square)", x.norm),
 		text("GNNs learn worse from features as %s as these, on the full graph too", size),
 		"--standardize gives all features mean 0 and variance 1")
@@ -99,30 +102,27 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 			training++
 		}
 	}
-	add(zero > 0, "zero_rows", zero,
+	f.add(zero > 0, "zero_rows", zero,
 		text("%s no feature but zeros, %d of them in the training split", have(zero, f.Nodes, "node"), training),
 		"Only its neighbours distinguish such a node from others",
 		"If it should have features, check the input. Otherwise nothing is wrong")
 	copied, contrary := x.twins(g.Y, g.Split.Train, g.Split.Test)
-	add(share(copied, f.Test), "copies", copied,
+	f.add(share(copied, f.Test), "copies", copied,
 		text("%d of %d test nodes have exactly the features of a training node", copied, f.Test),
 		"If these are duplicates, the test rewards memorising, and the accuracy on new nodes will be lower",
 		"Remove duplicates, or keep them in the same part of the split")
-	add(share(contrary, f.Nodes-f.Unlabelled), "contradictions", contrary,
+	f.add(share(contrary, f.Nodes-f.Unlabelled), "contradictions", contrary,
 		text("%d of %d labelled nodes have exactly the features of a node of another class", contrary, f.Nodes-f.Unlabelled),
 		"Only edges can distinguish these nodes",
 		"Check whether labels are wrong or features are missing")
-	return odd
 }
 
 // oddSplit lists unusual sizes of the split.
-func (f *Facts) oddSplit() (odd []Oddity) {
-	if f.Train < fewPerClass*f.Classes {
-		odd = append(odd, Oddity{"few_train", f.Train,
-			fmt.Sprintf("%d training nodes for %d classes", f.Train, f.Classes),
-			"There is little to condense, and accuracies vary much between seeds",
-			"Label more nodes, or try --pseudo-labels, which adds nodes that a linear classifier is most confident about"})
-	}
+func (f *Facts) oddSplit() {
+	f.add(f.Train < fewPerClass*f.Classes, "few_train", f.Train,
+		fmt.Sprintf("%d training nodes for %d classes", f.Train, f.Classes),
+		"There is little to condense, and accuracies vary much between seeds",
+		"Label more nodes, or try --pseudo-labels, which adds nodes that a linear classifier is most confident about")
 	for _, part := range []struct {
 		key, part string
 		nodes     int
@@ -131,22 +131,18 @@ func (f *Facts) oddSplit() (odd []Oddity) {
 		{"few_val", "validation", f.Val, "Neither the best epoch nor the best parameters can be chosen"},
 		{"few_test", "test", f.Test, "No accuracy can be measured"},
 	} {
-		fact, meaning := fmt.Sprintf("%d %s nodes", part.nodes, part.part), part.none
-		if part.nodes >= fewJudges {
-			continue
-		}
+		meaning := part.none
 		if part.nodes > 0 {
 			meaning = fmt.Sprintf("An accuracy on them has a standard error of up to %.2g points",
 				50/math.Sqrt(float64(part.nodes)))
 		}
-		odd = append(odd, Oddity{part.key, part.nodes, fact, meaning,
-			fmt.Sprintf("Use at least %d labelled nodes for %s", fewJudges, part.part)})
+		f.add(part.nodes < fewJudges, part.key, part.nodes, fmt.Sprintf("%d %s nodes", part.nodes, part.part), meaning,
+			fmt.Sprintf("Use at least %d labelled nodes for %s", fewJudges, part.part))
 	}
-	return odd
 }
 
 // oddClasses lists unusual sizes of classes.
-func (f *Facts) oddClasses() (odd []Oddity) {
+func (f *Facts) oddClasses() {
 	var empty, untrained, tiny []int
 	lost, largest := 0, 0
 	for c, k := range f.PerClass {
@@ -162,37 +158,34 @@ func (f *Facts) oddClasses() (odd []Oddity) {
 			largest = c
 		}
 	}
-	if len(empty) > 0 {
-		odd = append(odd, Oddity{"empty_class", len(empty),
-			f.classes(empty) + " no node",
-			"A model has an output for it that it never uses",
-			"If it should have nodes, check the labels. Otherwise number the classes without gaps"})
+	f.add(len(empty) > 0, "empty_class", len(empty),
+		f.classes(empty)+" no node",
+		"A model has an output for it that it never uses",
+		"If it should have nodes, check the labels. Otherwise number the classes without gaps")
+	f.add(len(untrained) > 0, "untrained_class", len(untrained),
+		fmt.Sprintf("%s no training node, and %d test nodes", f.classes(untrained), lost),
+		fmt.Sprintf("No model can learn it: at most %.3g%% of the test nodes can be right",
+			100*(1-float64(lost)/float64(max(1, f.Test)))),
+		"Add training nodes of this class, or remove its nodes from the graph")
+	f.add(len(tiny) > 0, "tiny_class", len(tiny),
+		fmt.Sprintf("%s fewer than %d training nodes", f.classes(tiny), tinyClass),
+		"Its condensed nodes are copies of single nodes, and its accuracy depends on chance",
+		"Label more of its nodes, or merge it with a similar class")
+	if f.Classes < 2 {
+		return
 	}
-	if len(untrained) > 0 {
-		odd = append(odd, Oddity{"untrained_class", len(untrained),
-			fmt.Sprintf("%s no training node, and %d test nodes", f.classes(untrained), lost),
-			fmt.Sprintf("No model can learn it: at most %.3g%% of the test nodes can be right",
-				100*(1-float64(lost)/float64(max(1, f.Test)))),
-			"Add training nodes of this class, or remove its nodes from the graph"})
-	}
-	if len(tiny) > 0 {
-		odd = append(odd, Oddity{"tiny_class", len(tiny),
-			fmt.Sprintf("%s fewer than %d training nodes", f.classes(tiny), tinyClass),
-			"Its condensed nodes are copies of single nodes, and its accuracy depends on chance",
-			"Label more of its nodes, or merge it with a similar class"})
-	}
-	if n := f.PerClass; f.Classes > 1 && float64(n[largest].Test) >= majority*float64(max(1, f.Test)) {
-		odd = append(odd, Oddity{"majority", n[largest].Test,
-			fmt.Sprintf("%d of %d test nodes are of class %s", n[largest].Test, f.Test, f.class(largest)),
-			"A model that always predicts this class reaches that accuracy",
-			"Compare accuracies with this share, and look at the balanced accuracy and macro-F1"})
-	}
-	return odd
+	most := f.PerClass[largest].Test
+	f.add(float64(most) >= majority*float64(max(1, f.Test)), "majority", most,
+		fmt.Sprintf("%d of %d test nodes are of class %s", most, f.Test, f.class(largest)),
+		"A model that always predicts this class reaches that accuracy",
+		"Compare accuracies with this share, and look at the balanced accuracy and macro-F1")
 }
 
-// classes returns "Class 1 has", "Classes 1 and 2 have" or "Class 1 and 3 other classes have".
+// classes returns "Class 1 has", "Classes 1 and 2 have" or "Class 1 and 3 other classes have", or nothing for no class.
 func (f *Facts) classes(list []int) string {
 	switch len(list) {
+	case 0:
+		return ""
 	case 1:
 		return "Class " + f.class(list[0]) + " has"
 	case 2:
