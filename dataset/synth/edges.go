@@ -60,22 +60,7 @@ func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 // chunks cuts the edges [from, want) into chunks, and calls draw for each, from several goroutines. The error comes
 // from draw or ctx.
 func (m *maker) chunks(ctx context.Context, from, want int, draw func(lo, hi int) error) error {
-	return each(ctx, want-from, edgeChunk, func(lo, hi int) error { return draw(from+lo, from+hi) })
-}
-
-// each calls f for the chunks of [0, n), from several goroutines, until one returns an error or ctx is done.
-func each(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	err := parallel.ForContext(ctx, n, chunk, func(lo, hi int) {
-		if err := f(lo, hi); err != nil {
-			cancel(err)
-		}
-	})
-	if err != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return parallel.Try(ctx, want-from, edgeChunk, func(lo, hi int) error { return draw(from+lo, from+hi) })
 }
 
 // fill draws edges first, first+1, … into e. All are in one chunk, which begins with first.

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -64,7 +65,7 @@ const putChunks = 8
 func (m *maker) rows(ctx context.Context, put func(first int, block *mat.Dense) error) error {
 	centre := m.centres()
 	var memory sync.Pool
-	return each(ctx, m.Nodes, putChunks*featureChunk, func(lo, hi int) error {
+	return parallel.Try(ctx, m.Nodes, putChunks*featureChunk, func(lo, hi int) error {
 		x, _ := memory.Get().(*mat.Dense)
 		if x == nil {
 			x = new(mat.Dense)

@@ -53,11 +53,18 @@ func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	return ctx.Err()
 }
 
-// Try is like ForContext for an f that can fail. The error is ctx.Err(), or the error of the first chunk, in order,
-// that fails.
+// Try is like ForContext for an f that can fail. It starts no further chunk once one has failed. The error is ctx.Err(),
+// or the error of the first chunk, in order, that fails.
 func Try(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
 	errs := make([]error, (n+chunk-1)/chunk)
-	if err := ForContext(ctx, n, chunk, func(lo, hi int) { errs[lo/chunk] = f(lo, hi) }); err != nil {
+	unfailed, stop := context.WithCancel(ctx)
+	defer stop()
+	_ = ForContext(unfailed, n, chunk, func(lo, hi int) {
+		if errs[lo/chunk] = f(lo, hi); errs[lo/chunk] != nil {
+			stop()
+		}
+	})
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for _, err := range errs {
