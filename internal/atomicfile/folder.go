@@ -58,8 +58,8 @@ func Folder(path string, write func(folder string) error) (err error) {
 	return replace(folder, path)
 }
 
-// Stranger returns the name of an entry of a folder for which own is false, or "". A folder that does not exist or cannot
-// be read has no entries: writing reports the error.
+// Stranger returns the name of an entry of a folder for which own is false, or "". A folder that does not exist or
+// cannot be read has no entries: writing reports the error.
 func Stranger(folder string, own func(fs.DirEntry) bool) string {
 	entries, _ := os.ReadDir(folder)
 	if i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return !own(e) }); i >= 0 {

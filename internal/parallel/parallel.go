@@ -53,8 +53,8 @@ func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	return ctx.Err()
 }
 
-// Try is like ForContext for an f that can fail. It starts no further chunk once one has failed. The error is ctx.Err(),
-// or the error of the first chunk, in order, that fails.
+// Try is like ForContext for an f that can fail. It starts no further chunk once one has failed. The error is
+// ctx.Err(), or the error of the first chunk, in order, that fails.
 func Try(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
 	errs := make([]error, (n+chunk-1)/chunk)
 	unfailed, stop := context.WithCancel(ctx)

@@ -208,7 +208,8 @@ func Named(n int, names []string) func(label string) (int32, error) {
 	}
 }
 
-// Described returns the number of classes and their names, if they have any, from the metadata of a graph that cgc wrote.
+// Described returns the number of classes and their names, if they have any, from the metadata of a graph that cgc
+// wrote.
 func Described(meta map[string]string) (n int, names []string, err error) {
 	n, err = strconv.Atoi(meta["classes"])
 	if err != nil || n < 0 || n > graph.MaxClasses {

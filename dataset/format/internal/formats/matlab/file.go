@@ -28,9 +28,9 @@ const (
 // A file of version 5 begins with magic, and a file of version 7.3 with magicHDF5.
 const magic, magicHDF5 = "MATLAB 5.0 MAT-file", "MATLAB 7.3 MAT-file"
 
-// file is an open file. Its layout follows "MAT-File Format" by MathWorks: a header of 128 bytes, then a matrix for each
-// variable, which may be compressed by zlib. A matrix consists of elements: flags, dimensions, name and numbers. The
-// graphs of Facebook100 have a table of people instead of features and labels.
+// file is an open file. Its layout follows "MAT-File Format" by MathWorks: a header of 128 bytes, then a matrix for
+// each variable, which may be compressed by zlib. A matrix consists of elements: flags, dimensions, name and numbers.
+// The graphs of Facebook100 have a table of people instead of features and labels.
 type file struct {
 	*os.File
 	variables []variable // in the order of the file
