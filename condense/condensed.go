@@ -43,7 +43,8 @@ type Condensed struct {
 	// test nodes.
 	Inductive bool
 
-	// Graph is the name of the original graph, and GraphNodes is its number of nodes N.
+	// Graph is the name of the original graph, and GraphNodes is its number of nodes N. 0 means that N is not known, which
+	// is allowed without Members.
 	Graph      string
 	GraphNodes int
 	// Source identifies the original graph and its split, so that CheckTarget notices a test on another graph or split.

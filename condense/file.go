@@ -214,8 +214,8 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 	}
 	nodes, errNodes := strconv.Atoi(meta["graph_nodes"])
 	classes, errClasses := strconv.Atoi(meta["classes"])
-	if err := errors.Join(errNodes, errClasses); err != nil || nodes < 1 || classes < 1 {
-		return nil, fmt.Errorf("metadata: graph_nodes %q and classes %q, must be numbers above 0",
+	if err := errors.Join(errNodes, errClasses); err != nil || nodes < 0 || classes < 1 {
+		return nil, fmt.Errorf("metadata: graph_nodes %q and classes %q, must be at least 0 and 1",
 			meta["graph_nodes"], meta["classes"])
 	}
 	c := &Condensed{

@@ -115,7 +115,9 @@ func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
 			t.Differs = append(t.Differs, fmt.Sprintf("%s (%d instead of %d)", what, is, was))
 		}
 	}
-	differ("nodes", c.GraphNodes, g.Nodes())
+	if c.GraphNodes > 0 {
+		differ("nodes", c.GraphNodes, g.Nodes())
+	}
 	differ("features", c.X.Cols, known.Features())
 	differ("classes", c.Classes, g.Classes)
 	if unknown != nil && c.Classes == g.Classes {
@@ -217,8 +219,8 @@ func (t Target) Note() string {
 	if t.Known {
 		return ""
 	}
-	return fmt.Sprintf("the condensed graph does not say which graph it was made from (an older version of cgc "+
-		"wrote it), so nothing shows that it is %s with this split%s", t.Graph, t.counts("; "))
+	return fmt.Sprintf("the condensed graph does not say which graph it was made from (another program or an older "+
+		"version of cgc wrote it), so nothing shows that it is %s with this split%s", t.Graph, t.counts("; "))
 }
 
 // counts says how many source nodes are test nodes. It is empty if this is unknown.

@@ -84,11 +84,14 @@ class Condensed:
     The source nodes of a condensed node are the original nodes it was made from. They are row i of a CSR matrix:
     members_indices[members_indptr[i]:members_indptr[i+1]].
 
+    A condensed graph of another program needs only x and y, as arrays, tensors or lists; evaluate, train, search, save
+    and report accept it. If a class has no condensed node, origin=cgc.Origin({"classes": "7"}) gives their number.
+
     Attributes:
         x: The features, N′ × d, float32.
         y: The labels, N′, int64.
-        edge_index: The edges, 2 × E, int64, each in both directions.
-        edge_weight: The weights of the edges, E, float32.
+        edge_index: The edges, 2 × E, int64, each in both directions. None becomes no edges.
+        edge_weight: The weights of the edges, E, float32. None becomes weights of 1.
         members_indptr: Where the source nodes of each condensed node begin, N′ + 1.
         members_indices: The source nodes of all condensed nodes. None if the method keeps none. With the option
             without, the nodes left out are not counted, and members_ids has the nodes of the graph.
@@ -111,8 +114,8 @@ class Condensed:
 
     x: Array
     y: Array
-    edge_index: Array
-    edge_weight: Array
+    edge_index: Array = None  # type: ignore[assignment]
+    edge_weight: Array = None  # type: ignore[assignment]
     members_indptr: Optional[Array] = None
     members_indices: Optional[Array] = None
     members_weights: Optional[Array] = None
@@ -121,6 +124,18 @@ class Condensed:
     scaling_std: Optional[Array] = None
     members_ids: Optional[Sequence[Any]] = None
     origin: Origin = field(default_factory=lambda: Origin({}))
+
+    def __post_init__(self) -> None:
+        """Convert the arrays of another program."""
+        put = object.__setattr__  # the fields are frozen
+        edges = np.zeros((2, 0)) if self.edge_index is None else array("edge_index", self.edge_index)
+        weights = np.ones(edges.shape[-1]) if self.edge_weight is None else array("edge_weight", self.edge_weight)
+        for name, value, type_ in (
+            ("x", self.x, np.float32), ("y", self.y, np.int64), ("edge_index", edges, np.int64),
+            ("edge_weight", weights, np.float32), ("y_soft", self.y_soft, np.float32),
+        ):  # fmt: skip
+            if value is not None:
+                put(self, name, array(name, value).astype(type_, copy=False))
 
     @property
     def target(self) -> Array:
@@ -273,7 +288,18 @@ def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
     if small.members_ids is not None:
         tensors += _names.strings("members.ids", [str(v) for v in small.members_ids])
     with whole(path) as fresh:
-        _safetensors.write(fresh, tensors, small.origin.metadata)
+        _safetensors.write(fresh, tensors, _metadata(small))
+
+
+def _metadata(small: Condensed) -> Mapping[str, str]:
+    """Return the metadata of the file. A graph of another program has none."""
+    if "format" in small.origin.metadata:
+        return small.origin.metadata
+    classes = int(small.y.max(initial=0)) + 1 if small.y_soft is None else small.y_soft.shape[1]
+    made = {"format": "cgc-condensed", "format_version": "3", "graph": "graph", "graph_nodes": "0"}
+    return {
+        **made, "classes": str(classes), "config": '{"method":"unknown"}', "account": "{}", **small.origin.metadata
+    }  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -297,7 +323,10 @@ def of_pyg(data: Any) -> Condensed:
     if isinstance(meta, list) and len(meta) == 1:
         origin = Origin(json.loads(meta[0]))
     if not isinstance(origin, Origin):
-        raise Error(f"small is a {type(data).__qualname__} that cgc.condense did not make, expected what it returns")
+        raise Error(
+            f"small is a {type(data).__qualname__} that cgc.condense did not make, expected what it returns, or "
+            "cgc.Condensed(x, y, edge_index, edge_weight)"
+        )
     arrays = {k: array(k, data[k]) for k in _TENSORS if k in data}
     if "edge_index" not in arrays and "adj_t" in data:
         arrays["edge_index"], arrays["edge_weight"], _ = edges_of_matrix(data["adj_t"], "adj_t")

@@ -118,6 +118,25 @@ def test_nodes_without_label_and_without_split(arrays):
     assert graph.edge_index.shape == (2, 120) and graph.ids is None
 
 
+def test_condensed_graphs_of_other_programs(arrays, tmp_path):
+    mine = cgc.Condensed(x=arrays["x"][::10].tolist(), y=list(arrays["y"][::10]))
+    assert mine.x.dtype == np.float32 and mine.y.dtype == np.int64 and mine.edge_weight.shape == (0,)
+    with pytest.warns(cgc.GraphWarning, match="does not say which graph it was made from"):
+        assert cgc.evaluate(mine, on=arrays, seeds=1, epochs=5)["gcn"].seeds == 1
+    for name in ("mine.safetensors", "mine.npz"):
+        cgc.save(mine, tmp_path / name)
+        loaded = cgc.load(tmp_path / name)
+        np.testing.assert_array_equal(loaded.x, mine.x)
+        assert loaded.origin.metadata["classes"] == "3" and loaded.edge_index.shape == (2, 0)
+    linked = cgc.Condensed(mine.x, mine.y, [[0, 1], [1, 0]])
+    assert linked.edge_weight.tolist() == [1, 1] and "1 edges" in repr(linked)
+    few = cgc.Condensed(mine.x[mine.y < 2], mine.y[mine.y < 2], origin=cgc.Origin({"classes": "3"}))
+    with pytest.warns(cgc.GraphWarning):
+        cgc.evaluate(few, on=arrays, seeds=1, epochs=5)
+    with pytest.raises(cgc.Error, match=r"features \(5 instead of 8\)|features \(8 instead of 5\)"):
+        cgc.evaluate(cgc.Condensed(mine.x[:, :5], mine.y), on=arrays, seeds=1, epochs=5)
+
+
 def test_arrays_are_a_graph_of_every_function(arrays):
     small = cgc.condense(arrays, nodes=6, threshold=0.2, degree=0)
     same(small, cgc.condense(**arrays, nodes=6, threshold=0.2, degree=0))

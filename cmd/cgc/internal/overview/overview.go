@@ -61,7 +61,8 @@ func (s Subject) Check() error {
 	if err != nil {
 		return err
 	}
-	if small.X.Cols != known.Features() || small.Classes != known.Classes || small.GraphNodes != g.Nodes() {
+	otherSize := small.GraphNodes > 0 && small.GraphNodes != g.Nodes()
+	if small.X.Cols != known.Features() || small.Classes != known.Classes || otherSize {
 		return fmt.Errorf("the condensed graph is of %d nodes, %d features and %d classes, "+
 			"graph %s has %d, %d and %d: it was condensed from another (%s)", small.GraphNodes, small.X.Cols, small.Classes,
 			g.Name, g.Nodes(), g.Features(), g.Classes, small.Graph)
