@@ -149,6 +149,40 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
+// TestParts reads tables that are folders of files. All files of a folder count, but none of another folder.
+func TestParts(t *testing.T) {
+	const kept = "part-00001-c000.snappy.parquet"
+	put := func(name string) func(nodes string) error {
+		return func(nodes string) error {
+			mattest.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(nodes, name)), 0o700))
+			return os.Rename(filepath.Join(nodes, kept), filepath.Join(nodes, name))
+		}
+	}
+	for _, c := range []struct {
+		change func(nodes string) error
+		want   string // the error, or nothing
+	}{
+		{put("part-1.PARQUET"), ""},
+		{func(nodes string) error { return os.WriteFile(filepath.Join(nodes, "."+kept+".crc"), nil, 0o600) }, ""},
+		{put("part-1"), "nodes.parquet: the file part-1, must be a .parquet file"},
+		{put("part-1.parq"), "nodes.parquet: the file part-1.parq, must be a .parquet file"},
+		{put("year=2026/part-1.parquet"), "nodes.parquet: the folder year=2026 in it is not read: all .parquet files must " +
+			"be directly in nodes.parquet"},
+	} {
+		dir := t.TempDir()
+		spark, own := os.DirFS(filepath.Join("testdata", "spark")), filepath.Join(dir, "own[1]")
+		mattest.OK(t, os.CopyFS(own, spark))
+		mattest.OK(t, os.CopyFS(filepath.Join(dir, "own1"), spark)) // what own[1] is as a pattern
+		mattest.OK(t, os.Remove(filepath.Join(dir, "own1", "nodes.parquet", kept)))
+		mattest.OK(t, c.change(filepath.Join(own, "nodes.parquet")))
+		if c.want != "" {
+			mattest.Fails(t, c.want)(open(t.Context(), own))
+		} else if g := mattest.Must(open(t.Context(), own)); g.Nodes() != 5 {
+			t.Errorf("%d nodes, want 5", g.Nodes())
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	for name, want := range map[string]string{
 		"bad-null":     "bad-null/nodes.parquet: row 4: column x: missing value, must be a finite number",

@@ -55,10 +55,9 @@ func (t *parts) open() error {
 	}
 	paths := []string{t.path}
 	if info.IsDir() {
-		if paths, err = filepath.Glob(filepath.Join(t.path, "*.parquet")); err != nil {
+		if paths, err = partsOf(t.path); err != nil {
 			return err
 		}
-		slices.Sort(paths)
 	}
 	rows := 0
 	for _, path := range paths {
@@ -79,6 +78,25 @@ func (t *parts) open() error {
 		return failed(t.path, fmt.Errorf("%d rows, must be at most %d nodes", rows, most))
 	}
 	return nil
+}
+
+// partsOf returns the files of a folder, in the order of their names. It skips what Spark writes beside them: names
+// that begin with . or _, and checksums.
+func partsOf(folder string) (paths []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		switch name := strings.ToLower(e.Name()); {
+		case strings.HasPrefix(name, "."), strings.HasPrefix(name, "_"), strings.HasSuffix(name, ".crc"):
+		case e.IsDir():
+			return nil, failed(folder, fmt.Errorf("the folder %.100s in it is not read: "+
+				"all .parquet files must be directly in %s", e.Name(), filepath.Base(folder)))
+		case !strings.HasSuffix(name, extension):
+			return nil, failed(folder, fmt.Errorf("the file %.100s, must be a .parquet file", e.Name()))
+		default:
+			paths = append(paths, filepath.Join(folder, e.Name()))
+		}
+	}
+	return paths, err
 }
 
 // failed returns an error about a file.
