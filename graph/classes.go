@@ -12,11 +12,14 @@ import (
 // WithClasses returns g with the given classes, which may have names. unknown names the other classes that nodes of g
 // have. These nodes lose their labels, and are in no part of the split. Classes are compared by name. If only one side
 // has names and the numbers of classes differ, names are compared with numbers. Otherwise, classes are compared by
-// number, and WithClasses returns g itself. The result shares everything else with g.
+// number, and WithClasses returns g itself, unless g has too few classes. The result shares everything else with g.
 func (g *Graph) WithClasses(classes int, names []string) (same *Graph, unknown []string) {
 	own, other := g.ClassNames, names
 	if (own == nil) != (other == nil) && classes != g.Classes {
 		own, other = numbered(own, g.Classes), numbered(other, classes)
+	}
+	if own == nil && other == nil && g.Classes < classes { // no node has the last classes
+		own, other = numbered(nil, g.Classes), numbered(nil, classes)
 	}
 	if own == nil || other == nil || slices.Equal(own, other) {
 		return g, nil

@@ -33,6 +33,9 @@ func TestWithClasses(t *testing.T) {
 			Split: graph.Split{Train: []int32{0, 1}, Test: []int32{2}},
 		}
 		got, unknown := g.WithClasses(c.classes, c.names)
+		if want := max(c.classes, 3); c.names == nil && got.Classes != want {
+			t.Errorf("%q as %d classes: %d classes, want %d", c.own, c.classes, got.Classes, want)
+		}
 		if !slices.Equal(got.Y[:3], c.y) || got.Y[3] != graph.Unlabelled || !slices.Equal(unknown, c.unknown) {
 			t.Errorf("%q as %d classes %q: labels %v, unknown %q", c.own, c.classes, c.names, got.Y, unknown)
 		}
