@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -54,22 +55,27 @@ func Labels(labels []int64) ([]int32, error) {
 	return y, nil
 }
 
-// ShiftLabels shifts labels that start at 1 to start at 0. Unlabelled nodes stay unlabelled.
-func ShiftLabels(y []int32) {
-	least := int32(graph.MaxClasses)
+// ShiftLabels shifts labels that start at 1 to start at 0, and returns the old numbers as the names of the classes.
+// Unlabelled nodes stay unlabelled.
+func ShiftLabels(y []int32) (names []string) {
+	least, most := int32(graph.MaxClasses), int32(graph.Unlabelled)
 	for _, c := range y {
 		if c != graph.Unlabelled {
-			least = min(least, c)
+			least, most = min(least, c), max(most, c)
 		}
 	}
 	if least != 1 {
-		return
+		return nil
 	}
 	for i, c := range y {
 		if c != graph.Unlabelled {
 			y[i] = c - 1
 		}
 	}
+	for c := least; c <= most; c++ {
+		names = append(names, strconv.Itoa(int(c)))
+	}
+	return names
 }
 
 // Column returns the index of the first column in header with one of the names, ignoring case, or −1. Earlier names

@@ -43,8 +43,8 @@ func readFeatures(ctx context.Context, z Source, name string, n int) (x mat.Matr
 }
 
 // readLabels returns the label of each node: an array with one dimension, or one row, or one column. Floating-point
-// labels must be integers, or NaN for no label. If own is true, labels are not shifted.
-func readLabels(z Source, name string, own bool) (y []int32, err error) {
+// labels must be integers, or NaN for no label. If own is true, labels are not shifted, and classes get no names.
+func readLabels(z Source, name string, own bool) (y []int32, classNames []string, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		switch {
 		case len(a.Shape) == 2 && a.Shape[1] > 1 && a.Shape[0] > 1:
@@ -57,11 +57,11 @@ func readLabels(z Source, name string, own bool) (y []int32, err error) {
 			return err
 		}
 		if y, err = content.Labels(numbers); !own {
-			content.ShiftLabels(y)
+			classNames = content.ShiftLabels(y)
 		}
 		return err
 	})
-	return y, err
+	return y, classNames, err
 }
 
 // wholeNumbers returns the elements of a, with NaN as graph.Unlabelled.

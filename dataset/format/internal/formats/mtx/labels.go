@@ -21,11 +21,11 @@ import (
 // readLabels sets the labels and the split of b, and returns the path of the split file.
 func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (split string, err error) {
 	if _, is := cut(file); is {
-		b.Y, err = readColumn(ctx, file)
+		b.Y, b.ClassNames, err = readColumn(ctx, file)
 	} else if filepath.Ext(file) == ".npy" {
 		var x *mat.Dense
 		if x, err = numpy.Read(ctx, file); err == nil {
-			b.Y, err = column(x, func(text string, args ...any) error {
+			b.Y, b.ClassNames, err = column(x, func(text string, args ...any) error {
 				return format.Wrong(file, text, args...)
 			})
 		}
@@ -48,39 +48,37 @@ func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (spl
 }
 
 // readColumn reads labels from an array of one column or one row.
-func readColumn(ctx context.Context, file string) ([]int32, error) {
+func readColumn(ctx context.Context, file string) (y []int32, names []string, err error) {
 	t, h, err := open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer t.Close()
 	if h.coordinate {
-		return nil, t.Fail(1, "labels as coordinate, must be an array of one column (scipy: mmwrite of a dense column)")
+		return nil, nil, t.Fail(1, "labels as coordinate, must be an array of one column (scipy: mmwrite of a dense column)")
 	}
 	x, err := readArray(ctx, t, h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return column(x, func(text string, args ...any) error { return t.Fail(0, text, args...) })
 }
 
-// column returns the labels in the only column, or row, of x.
-func column(x *mat.Dense, fail func(text string, args ...any) error) ([]int32, error) {
+// column returns the labels in the only column, or row, of x, and the names of the classes, if they have names.
+func column(x *mat.Dense, fail func(text string, args ...any) error) (y []int32, names []string, err error) {
 	if min(x.Rows, x.Cols) != 1 {
-		return nil, fail("labels are %d×%d, expected one column", x.Rows, x.Cols)
+		return nil, nil, fail("labels are %d×%d, expected one column", x.Rows, x.Cols)
 	}
 	labels := make([]int64, len(x.Data))
 	for i, v := range x.Data {
 		if labels[i] = int64(v); float32(labels[i]) != v {
-			return nil, fail("label %v of node %d, must be an integer", v, i)
+			return nil, nil, fail("label %v of node %d, must be an integer", v, i)
 		}
 	}
-	y, err := content.Labels(labels)
-	if err != nil {
-		return nil, fail("%w", err)
+	if y, err = content.Labels(labels); err != nil {
+		return nil, nil, fail("%w", err)
 	}
-	content.ShiftLabels(y)
-	return y, nil
+	return y, content.ShiftLabels(y), nil
 }
 
 // readText reads label[,part] for each node. A first line that begins with label, class or y is a header.

@@ -57,6 +57,7 @@ func TestVariants(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { fixture.Same(t, fixture.Open(t, fixture.Folder(t, files)), want) })
 	}
+	fixture.Is(t, fixture.Open(t, fixture.Folder(t, npy)), "classes 1|2")
 }
 
 func TestRefuses(t *testing.T) {

@@ -35,7 +35,7 @@ func TestObjectContract(t *testing.T) {
 }
 
 func TestReadObjects(t *testing.T) {
-	fixture.Is(t, fixture.Open(t, folder(t, objects())), "edges 0-1 1-2; sparse 5 0, 0 7, 6 0; y 0 1 0")
+	fixture.Is(t, fixture.Open(t, folder(t, objects())), "edges 0-1 1-2; sparse 5 0, 0 7, 6 0; y 0 1 0; classes 1|2")
 	dense := objects()
 	dense["adj_matrix"] = fixture.Npy("<i4", "3, 3", []int32{0, 1, 0, 1, 0, 1, 0, 1, 0})
 	dense["node_attr"] = objectArray(fixture.PickleArray([]int32{5, 0, 0, 7, 6, 0}, 3, 2))

@@ -44,7 +44,7 @@ func (Format) Recognise(path string) format.Certainty {
 }
 
 // Read reads a folder. A node that class_map.json omits, or labels −1, has no label. Labels that start at 1 are shifted
-// to start at 0.
+// to start at 0, and become the names of the classes.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	in := func(file string) string { return filepath.Join(path, file) }
 	edges, n, err := readEdges(ctx, in(adjacencyFile))
@@ -58,7 +58,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Y, err = readClassMap(ctx, in(labelsFile), n); err != nil {
 		return nil, nil, err
 	}
-	content.ShiftLabels(b.Y)
+	b.ClassNames = content.ShiftLabels(b.Y)
 	if b.Split, err = readRoles(ctx, in(splitFile), n); err != nil {
 		return nil, nil, err
 	}

@@ -61,6 +61,11 @@ func TestReadSAINTFeatures(t *testing.T) {
 	}
 }
 
+func TestReadSAINTFromOne(t *testing.T) {
+	files := fixture.With(folder(), "class_map.json", []byte(`{"0": 3, "1": 1, "3": 1}`))
+	fixture.Is(t, fixture.Open(t, fixture.Folder(t, files)), "y 2 0 - 0; classes 1|2|3")
+}
+
 func TestReadSAINTWeights(t *testing.T) {
 	adj := adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 0, 2}, []float64{0.5, 2, 3, 0}, "<f8")
 	g := fixture.Open(t, fixture.Folder(t, fixture.With(folder(), "adj_full.npz", adj)))

@@ -33,7 +33,7 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 	if s.Files["split"], err = readLabels(ctx, path, &b, memory); err != nil {
 		return nil, nil, err
 	}
-	s.Y, s.Split, s.Nodes = b.Y, b.Split, len(b.Y)
+	s.Y, s.ClassNames, s.Split, s.Nodes = b.Y, b.ClassNames, b.Split, len(b.Y)
 	if s.Held, err = content.Hold(int64(s.Nodes), memory); err != nil {
 		return nil, nil, &format.ReadError{File: labels, Err: err}
 	}
@@ -208,7 +208,7 @@ func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64)
 	for _, l := range list {
 		b.Y = append(b.Y, l.label)
 	}
-	content.ShiftLabels(b.Y)
+	b.ClassNames = content.ShiftLabels(b.Y)
 	if split := csvfile.Path(dir, "split"); csvfile.Exists(split) {
 		file = split
 		list, err = readLines(ctx, split, func(text []byte) (l line, err error) {

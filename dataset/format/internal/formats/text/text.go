@@ -41,7 +41,7 @@ func (Format) Recognise(path string) format.Certainty {
 	return format.No
 }
 
-// Read reads a folder. Labels that start at 1 are shifted to start at 0.
+// Read reads a folder. Labels that start at 1 are shifted to start at 0, and become the names of the classes.
 func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	return format.Collect(ctx, f, path)
 }

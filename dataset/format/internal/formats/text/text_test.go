@@ -39,10 +39,11 @@ func TestReadTextVariants(t *testing.T) {
 			"features.npy", fixture.Npy("<f8", "4, 2", []float64{1, .5, 0, -2e-3, 0, 0, 3, 4})),
 		"split.csv": fixture.With(fixture.With(files, "labels.csv", []byte("0\n1\n-1\n1")),
 			"split.csv", []byte("train\nvalidation\n\ntest\n")),
-		"from one": fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
 	} {
 		t.Run(name, func(t *testing.T) { fixture.Same(t, fixture.Open(t, fixture.Folder(t, change)), want) })
 	}
+	one := fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n"))
+	fixture.Is(t, fixture.Open(t, fixture.Folder(t, one)), "y 0 1 - 1; classes 1|2; split 0 / 1 / 3")
 }
 
 func TestReadTextWeights(t *testing.T) {
