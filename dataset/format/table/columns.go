@@ -14,6 +14,7 @@ var (
 	idNames     = []string{"id", "node_id", "node"}
 	labelNames  = []string{"label", "class", "y", "target"}
 	splitNames  = []string{"split", "part"}
+	maskNames   = [3][]string{{"train_mask"}, {"val_mask", "valid_mask"}, {"test_mask"}} // booleans in place of a split
 	sourceNames = []string{"source", "src_id", "src", "from", "id_1"}
 	targetNames = []string{"target", "dst_id", "dst", "to", "id_2"}
 	weightNames = []string{"weight"}
@@ -53,6 +54,7 @@ func Missing(header []string, names [][]string, places ...int) error {
 // columns holds the indices of the columns of a table of nodes, −1 for a missing column.
 type columns struct {
 	id, label, split int
+	masks            [3]int
 	features         []int // all other columns, except an index
 	index            []int // see content.IsIndex
 }
@@ -71,9 +73,16 @@ func findColumns(t Table, labelled bool) (c columns, err error) {
 	if err := Missing(header, needed, places...); err != nil {
 		return c, t.Fail(-1, err)
 	}
+	for k, names := range maskNames {
+		c.masks[k] = content.Column(header, names)
+		if c.masks[k] >= 0 && c.split >= 0 {
+			return c, t.Fail(-1, fmt.Errorf("there are the columns %s and %s, must be one of them: leave out the other",
+				header[c.split], header[c.masks[k]]))
+		}
+	}
 	for i := range header {
 		switch {
-		case i == c.id || i == c.label || i == c.split:
+		case i == c.id || i == c.label || i == c.split || slices.Contains(c.masks[:], i):
 		case content.IsIndex(header, i):
 			c.index = append(c.index, i)
 		default:

@@ -148,7 +148,7 @@ func (n *nodes) index(ctx context.Context) error {
 	if !n.hold {
 		stage = "reading ids of " + n.Name()
 		columns = []int{n.columns.id}
-		for _, c := range []int{n.columns.label, n.columns.split} {
+		for _, c := range append(n.columns.masks[:], n.columns.label, n.columns.split) {
 			if c >= 0 {
 				columns = append(columns, c)
 			}

@@ -81,8 +81,11 @@ func (p *part) add(cells []Cell) error {
 	} else {
 		p.labels.Add(label, int(node))
 	}
-	if err := p.addFeatures(cells); err != nil || p.split < 0 {
+	if err := p.addFeatures(cells); err != nil {
 		return err
+	}
+	if p.split < 0 {
+		return p.addMasked(node, cells)
 	}
 	return p.addSplit(node, &cells[p.split])
 }
@@ -131,5 +134,25 @@ func (p *part) addSplit(node int32, cell *Cell) error {
 		return p.fail("split %v, must be train, val, test or nothing", cell)
 	}
 	classes.Put(&p.in, node, part)
+	return nil
+}
+
+// addMasked adds a node to the part of the split whose mask is 1.
+func (p *part) addMasked(node int32, cells []Cell) error {
+	in := classes.NoPart
+	for k, c := range p.masks {
+		if c < 0 {
+			continue
+		}
+		switch v, ok := cells[c].number(); {
+		case !ok || v != 0 && v != 1:
+			return p.fail("%s is %v, must be 0 or 1", p.header[c], &cells[c])
+		case v == 1 && in != classes.NoPart:
+			return p.fail("the node is in %s and in %s, must be in one of them", p.header[p.masks[in]], p.header[c])
+		case v == 1:
+			in = k
+		}
+	}
+	classes.Put(&p.in, node, in)
 	return nil
 }

@@ -53,9 +53,9 @@ type Rows interface {
 type Pair struct {
 	// Name becomes the name of the graph.
 	Name string
-	// Nodes has a row for each node: id, label, split if there is one, and numbers as features in all other columns. A
-	// column in which pandas wrote an index, such as an unnamed first column, is left out with a note. Each column may
-	// have several names, such as node_id for id. A label or a split may be empty.
+	// Nodes has a row for each node: id, label, split (or three masks) if there is one, and numbers as features in all
+	// other columns. A column in which pandas wrote an index, such as an unnamed first column, is left out with a note.
+	// Each column may have several names, such as node_id for id. A label or a split may be empty.
 	Nodes Table
 	// Edges has a row for each edge: source and target, which are ids of Nodes, and weight if there is one. It is called
 	// after Nodes is read.

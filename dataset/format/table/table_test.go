@@ -184,6 +184,40 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestMasks reads the split from three columns, as PyTorch Geometric has them.
+func TestMasks(t *testing.T) {
+	masked := func(header string, nodes ...[]table.Cell) table.Pair {
+		p := pair(1, nil, nil)
+		p.Nodes = memory{"nodes", header, nodes, 1}
+		return p
+	}
+	a, b, c, d := cells("a", "red", 1, 1, 0, 0), cells("b", "red", 2, 0, 0, 1), cells("c", "blue", 3, "0", 1.0, "0"),
+		cells("d", "blue", 4, 0, 0, 0)
+	const header = "id,label,x,train_mask,val_mask,test_mask"
+	g, _, err := masked(header, a, b, c, d).Graph(t.Context())
+	fixture.OK(t, err)
+	fixture.Is(t, g, "dense 1, 2, 3, 4; split 0 / 2 / 1")
+	s, _, err := masked(header, a, b, c, d).Stream(t.Context(), 1<<20)
+	fixture.OK(t, err)
+	if got := fmt.Sprint(s.Split); got != "{[0] [2] [1]}" || s.Features != 1 {
+		t.Errorf("stream: split %s, %d features", got, s.Features)
+	}
+	for _, c := range []struct {
+		header string
+		node   []table.Cell
+		want   string
+	}{
+		{header, cells("b", "red", 2, 2, 0, 0), "nodes: row 2: train_mask is 2, must be 0 or 1"},
+		{header, cells("b", "red", 2, 0, 0, nil), "nodes: row 2: test_mask is null, must be 0 or 1"},
+		{header, cells("b", "red", 2, 1, 0, 1), "nodes: row 2: the node is in train_mask and in test_mask, must be in one of"},
+		{"id,label,x,split,valid_mask,z", nil, "nodes: there are the columns split and valid_mask, must be one of them"},
+	} {
+		if _, _, err := masked(c.header, a, c.node).Graph(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
 func ExamplePair() {
 	nodes := memory{name: "nodes", header: "id,label,f0", cells: [][]table.Cell{
 		cells("ann", "reader", 0.5), cells("ben", "writer", 1.5),
