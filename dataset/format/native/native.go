@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -69,6 +70,7 @@ func (native) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	g, notes := f.graph()
+	notes = append(notes, f.notes...)
 	if f.err == nil { // checked here, where the mapping of an invalid file can still be closed
 		if err := g.Seal(ctx); ctx.Err() != nil {
 			f.fail("%w", ctx.Err())
@@ -107,6 +109,8 @@ type file struct {
 	path string
 	ctx  context.Context
 	err  error
+	// notes lists what was changed before the graph was built.
+	notes []string
 }
 
 // open opens a file. An error about its content is a *format.ReadError.
@@ -157,6 +161,9 @@ func (f *file) graph() (*graph.Graph, []string) {
 			f.dims(part.name, 1)
 			*part.nodes = tensor[int32](f, part.name)
 		}
+	}
+	if s := g.Split; s.Train == nil && s.Val == nil && s.Test == nil && f.err == nil {
+		g.Split, f.notes, f.err = roles.Split(f, nodes, 0)
 	}
 	g.Classes = f.classes(g.Y)
 	f.names(g)
@@ -272,6 +279,27 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 	g, notes, err := format.Build(f.ctx, &b, f.path, nil)
 	f.err = err
 	return g, notes
+}
+
+// Where implements roles.Arrays, as Has and Open do.
+func (f *file) Where() string { return f.path }
+
+func (f *file) Has(name string) bool {
+	_, ok := f.Find(name)
+	return ok
+}
+
+func (f *file) Open(name string, read func(*numpy.Array) error) error {
+	t, _ := f.Find(name)
+	if err := read(f.array(t)); err != nil {
+		return format.Wrong(f.path, "tensor %s: %w", name, err)
+	}
+	return nil
+}
+
+// array returns a tensor as an array.
+func (f *file) array(t safetensors.Info) *numpy.Array {
+	return &numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)}
 }
 
 // tensor returns the elements of a tensor as E, without a copy if E is their type. It returns nil if there is no such

@@ -131,6 +131,18 @@ func TestOpenEdgeList(t *testing.T) {
 	}
 }
 
+// TestOpenMasks reads the masks of a file that PyTorch Geometric's data.to_dict() became.
+func TestOpenMasks(t *testing.T) {
+	masked := func(train, test []uint8) string {
+		return writeTensors(t, append(foreign()[:4],
+			safetensors.Tensor{Name: "train_mask", DType: safetensors.Bool, Data: train},
+			safetensors.Tensor{Name: "test_mask", Data: test}), nil)
+	}
+	fixture.Is(t, fixture.Open(t, masked([]uint8{0, 1, 0}, []uint8{1, 0, 1})), "split 1 /  / 0 2")
+	fixture.RefusesAt(t, masked([]uint8{0, 1, 0}, []uint8{0, 1, 0}), "test_mask: node 1 is in train_mask too")
+	fixture.RefusesAt(t, masked([]uint8{0, 1, 0}, []uint8{0, 1}), "tensor test_mask: shape [2], expected [3]")
+}
+
 func TestOpenTensorsRefuses(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, c := range []struct {

@@ -85,7 +85,7 @@ func (native) ReadArrays(ctx context.Context, path string) (*format.Arrays, erro
 
 // copied returns a copy of the elements of a tensor.
 func copied[E numpy.Number](f *file, t safetensors.Info) []E {
-	s, err := numpy.Numbers[E](&numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)})
+	s, err := numpy.Numbers[E](f.array(t))
 	if err != nil {
 		f.fail("tensor %s: %w", t.Name, err)
 	}
