@@ -73,13 +73,17 @@ func (c *Cell) text(arena []byte) (name, grown []byte, ok bool) {
 	return nil, arena, c.Kind == Null || c.Kind == Float && math.IsNaN(c.Float)
 }
 
-// number returns the value as a number. ok is false if it is not a finite number.
+// number returns the value as a number: the text true is 1 and false is 0, in any case. ok is false if it is not a
+// finite number.
 func (c *Cell) number() (v float32, ok bool) {
 	switch c.Kind {
 	case Text:
 		var err error
 		if v, err = decimal.Float(c.Text); err != nil {
-			return 0, false
+			if bytes.EqualFold(c.Text, []byte("true")) {
+				return 1, true
+			}
+			return 0, bytes.EqualFold(c.Text, []byte("false"))
 		}
 	case Int:
 		v = float32(c.Int)

@@ -35,6 +35,13 @@ func TestRead(t *testing.T) {
 	fixture.Is(t, g, "ids alice|bob|zoë|dan; classes blue|red")
 }
 
+// TestReadBooleans reads features that pandas wrote as True and False.
+func TestReadBooleans(t *testing.T) {
+	g := fixture.Open(t, fixture.Folder(t, folder(
+		"id,label,f,train_mask,test_mask\na,True,True,TRUE,False\nb,False,false,False,true\n", "source,target\na,b\n")))
+	fixture.Is(t, g, "dense 1, 0; classes False|True; split 0 /  / 1")
+}
+
 // TestReadQuotedFields checks files that Python's csv module wrote: quoted fields, another order of columns, and \r\n.
 func TestReadQuotedFields(t *testing.T) {
 	g := fixture.Open(t, filepath.Join("testdata", "quoted"))
