@@ -241,6 +241,18 @@ type decomposition struct {
 	means   []float32  // ȳ; nil without an intercept, else h is centred
 }
 
+// overflow returns the error for squares of h that exceed float32. It names the feature with the largest number.
+func overflow(h *mat.Dense) error {
+	feature, most := 0, 0.0
+	for k, v := range h.Data {
+		if size := math.Abs(float64(v)); !(size <= most) {
+			feature, most = k%h.Cols, size
+		}
+	}
+	return fmt.Errorf("squares of feature %d (counted from 0), which is up to %.3g, overflow in float32, must be finite "+
+		"numbers: --standardize gives all features one scale; leave the feature out if it is an id or a hash", feature, most)
+}
+
 func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*decomposition, error) {
 	n, d := h.Dims()
 	f := &decomposition{h: h, p: new(mat.Dense), right: new(mat.Dense)}
@@ -252,7 +264,9 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 	if err != nil {
 		return nil, err
 	}
-	f.norm = gram.Trace() / float64(n)
+	if f.norm = gram.Trace() / float64(n); math.IsInf(f.norm, 0) || math.IsNaN(f.norm) {
+		return nil, overflow(h)
+	}
 	values, vectors, err := gram.Eigen(ctx)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	gonum "gonum.org/v1/gonum/mat"
@@ -269,6 +270,20 @@ func TestRidgeOfNothing(t *testing.T) {
 		r := mattest.Must(selftrain.FitRidge(t.Context(), mat.NewDense(n, 3), y, 2))
 		if len(r.W.Data) != 6 || slices.Max(r.W.Data) != 0 || slices.Min(r.W.Data) != 0 {
 			t.Errorf("%d nodes without features: W = %v, want zeros", n, r.W.Data)
+		}
+	}
+}
+
+// TestRidgeOverflows checks that the error names the feature whose squares overflow, for both Gram matrices.
+func TestRidgeOverflows(t *testing.T) {
+	for _, n := range []int{2, 40} {
+		h, y := mat.NewDense(n, 5), make([]int32, n)
+		for i := range n {
+			h.Row(i)[3], y[i] = 1e19*float32(2+i), int32(i%2)
+		}
+		if _, err := selftrain.FitRidge(t.Context(), h, y, 2); err == nil ||
+			!strings.Contains(err.Error(), "feature 3 (counted from 0)") || !strings.Contains(err.Error(), "--standardize") {
+			t.Errorf("%d nodes: error %v", n, err)
 		}
 	}
 }
