@@ -133,8 +133,7 @@ func (e Engine) compute(
 	}
 	if r.plan.beyond {
 		if need := r.need(r.plan) + r.overhead(e.Memory); need > e.Memory {
-			return nil, fmt.Errorf("the memory limit is %d bytes, must be at least %d for this graph", e.Memory,
-				r.least(need))
+			return nil, &MemoryError{Need: r.least(need), Bound: e.Memory}
 		}
 		defer inOrder(in)()
 	}
@@ -157,6 +156,15 @@ func (e Engine) compute(
 		}
 	}
 	return r, nil
+}
+
+// MemoryError is the error for a graph whose propagation needs more than Engine.Memory. Need is the smallest limit that
+// works, and Bound is the limit, both in bytes.
+type MemoryError struct{ Need, Bound int64 }
+
+// Error states the limit and the memory that is needed.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("the memory limit is %d bytes, must be at least %d for this graph", e.Bound, e.Need)
 }
 
 // check returns an error if e, p or in is invalid.

@@ -152,12 +152,22 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 	}
 	f, err := stored.Compute(ctx, blocked.Engine{Memory: j.config.Memory}, origin, g, lo, hi)
 	if err != nil {
-		return err
+		return j.limited(err, args[0])
 	}
 	if err := j.save(j.out, func() error { return f.Write(ctx, j.out) }); err != nil {
 		return err
 	}
 	return j.tell(f)
+}
+
+// limited names the smallest sufficient --memory in the error of a propagation that needs more.
+func (j *propagateJob) limited(err error, graph string) error {
+	large := new(blocked.MemoryError)
+	if !errors.As(err, &large) {
+		return err
+	}
+	return usagef("--memory %s, must be at least %s to propagate %s", inUnitsOf(large.Bound, large.Bound),
+		inUnitsOf(large.Bound, large.Need), graph)
 }
 
 // propagationOf returns the propagation of a configuration. Teleport is 0 unless the rule is PPR.
@@ -429,7 +439,7 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 			return create(filepath.Join(folder, infoName), func(w io.Writer) error { return writeJSON(w, info) })
 		})
 	}); err != nil {
-		return err
+		return j.limited(err, name)
 	}
 	return j.print(info, sentenceDocument("%s: hops 0 to %d of %s nodes of graph %s, %d features in %s", j.out, p.Hops,
 		report.Count(len(rows)), g.Name, g.Features(), j.store))
