@@ -157,7 +157,8 @@ func (j *convertJob) fits() error {
 	}
 	if total > j.store.memory {
 		return usagef("FROM %s holds %s and is read whole in the format %s, and --memory allows %s: "+
-			"raise it, or convert a %s file", j.from, bytesText(total), found.FormatName, bytesText(j.store.memory), extension)
+			"raise it, or convert a %s file", j.from, inUnitsOf(j.store.memory, total), found.FormatName,
+			inUnitsOf(j.store.memory, j.store.memory), extension)
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -31,7 +29,7 @@ func (s *storing) check() error {
 		return usagef("--panels %d, must be 0 or the number of columns of a panel", s.panels)
 	}
 	if s.memory == 0 {
-		if s.memory = memory.Machine() / 4; s.memory == 0 {
+		if s.memory = memory.Machine() / 4 >> 20 << 20; s.memory == 0 { // whole MiB, for messages
 			s.memory = 1 << 30
 		}
 	}
@@ -49,20 +47,8 @@ const leastSorting = 64 << 20
 // enough returns an error if the memory is less than needed plus leastSorting. what names the work in the error.
 func (s *storing) enough(what string, needed int64) error {
 	if needed += leastSorting; needed > s.memory {
-		return usagef("%s takes at least %s of memory, and --memory allows %s", what, bytesText(needed), bytesText(s.memory))
+		return usagef("%s takes at least %s of memory, and --memory allows %s", what, inUnitsOf(s.memory, needed),
+			inUnitsOf(s.memory, s.memory))
 	}
 	return nil
-}
-
-// bytesText formats a number of bytes in the syntax of --memory.
-func bytesText(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1fGiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1fMiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1fKiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%dB", n)
 }
