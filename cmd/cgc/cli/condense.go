@@ -96,6 +96,9 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 	if err := check(); err != nil {
 		return err
 	}
+	if err := notInput(j.out, append(args, j.embeddings)...); err != nil {
+		return err
+	}
 	if j.embeddings != "" {
 		return j.fromEmbeddings(ctx, args)
 	}

@@ -73,6 +73,20 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	return nil
 }
 
+// notInput returns an error if out, the argument of -o, is one of the files that the command reads.
+func notInput(out string, inputs ...string) error {
+	written, err := os.Stat(out)
+	if err != nil {
+		return nil // it does not exist
+	}
+	for _, input := range inputs {
+		if read, err := os.Stat(input); err == nil && os.SameFile(read, written) {
+			return usagef("-o %s is the file %s that is read, must be another file", out, input)
+		}
+	}
+	return nil
+}
+
 // notFile returns an error if path, which will be a folder, is a file.
 func notFile(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {

@@ -100,6 +100,9 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 		if err := writable("-o", j.out, extension, j.force, never); err != nil {
 			return err
 		}
+		if err := notInput(j.out, args[0], j.on); err != nil {
+			return err
+		}
 	}
 	m, err := model.Load(args[0])
 	if err != nil {

@@ -125,6 +125,9 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 	if err := writable("-o", j.out, extension, j.force, readBy(stored.Read)); err != nil {
 		return err
 	}
+	if err := notInput(j.out, args...); err != nil {
+		return err
+	}
 	if j.merge {
 		if flags.Changed("columns") {
 			return usagef("--merge with --columns, must be one of them: the files say which columns they have")

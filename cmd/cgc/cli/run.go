@@ -65,6 +65,9 @@ func (j *runJob) run(ctx context.Context, args []string) (err error) {
 	if err := j.check(); err != nil {
 		return err
 	}
+	if err := notInput(j.out, name); err != nil {
+		return err
+	}
 	j.training.amend(j.config)
 	defer memory.Bounded(collected(j.config.config.Memory))()
 	g, seconds, err := j.open(ctx, name, j.config)

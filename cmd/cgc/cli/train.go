@@ -69,6 +69,9 @@ func (j *trainJob) run(ctx context.Context, args []string) error {
 	); err != nil {
 		return err
 	}
+	if err := notInput(j.out, args[0], j.on); err != nil {
+		return err
+	}
 	defer memory.Bounded(collected(0))()
 	if err := j.load(ctx, args[0]); err != nil {
 		return err
