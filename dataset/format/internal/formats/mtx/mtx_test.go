@@ -3,6 +3,7 @@ package mtx_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
@@ -37,6 +38,16 @@ func TestReadFilesOfSciPy(t *testing.T) {
 	fixture.Is(t, g, "edges 0-1 1-2; sparse 1 0.5, 0 -0.002, 0 0, 3 4; y 0 1 - 1")
 	g = fixture.Open(t, filepath.Join("testdata", "symmetric"))
 	fixture.Is(t, g, "edges 0-1*2.5 1-2*0.25; dense 1 0.5, 0 -0.002, 0 0, 3 4; classes blue|red; split 0 / 1 / 3")
+}
+
+// TestRepeatedEntries checks that the largest of repeated entries is the weight, and that a note mentions them.
+func TestRepeatedEntries(t *testing.T) {
+	repeated := "%%MatrixMarket matrix coordinate real general\n4 4 3\n1 2 2\n1 2 3\n2 3 1\n"
+	g, notes := fixture.Noted(t, fixture.Folder(t, fixture.With(plain(), "adjacency.mtx", []byte(repeated))))
+	fixture.Is(t, g, "edges 0-1*3 1-2*1")
+	if len(notes) != 1 || !strings.Contains(notes[0], "1 repeat or opposite direction merged") {
+		t.Errorf("notes %q", notes)
+	}
 }
 
 // TestVariants checks that all ways to store features, labels and the split give the same graph.
