@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -109,12 +110,17 @@ func (p *Predictions) Counts() (classes []int, labelled, right int) {
 	return classes, labelled, right
 }
 
-// WriteCSV writes a table with the columns id, class and, for each class, its probability.
+// WriteCSV writes a table with the columns id, class and, for each class, its probability. The column of a class whose
+// name is taken, such as id, is called p(id).
 func (p *Predictions) WriteCSV(to io.Writer) error {
 	w := csv.NewWriter(to)
 	row := []string{"id", "class"}
 	for c := range p.Model.Classes {
-		row = append(row, p.ClassName(c))
+		name := p.ClassName(c)
+		for slices.Contains(row, name) {
+			name = "p(" + name + ")"
+		}
+		row = append(row, name)
 	}
 	if err := w.Write(row); err != nil {
 		return err
@@ -164,7 +170,8 @@ func (p *Predictions) SaveTensors(ctx context.Context, path string) error {
 	})
 }
 
-// SaveParquet writes a table with the columns id, class (names, if classes have names) and probabilities (lists).
+// SaveParquet writes a table with the columns id (integers, if all ids are), class (names, if classes have names) and
+// probabilities (lists).
 func (p *Predictions) SaveParquet(ctx context.Context, path string) error {
 	f, err := format.Find("parquet")
 	if err != nil {
@@ -176,11 +183,15 @@ func (p *Predictions) SaveParquet(ctx context.Context, path string) error {
 	}
 	id := format.Column{Name: "id", Data: p.Nodes}
 	if p.IDs != nil {
-		names := make([]string, len(p.Nodes))
+		names, numbers, whole := make([]string, len(p.Nodes)), make([]int64, len(p.Nodes)), true
 		for k, i := range p.Nodes {
 			names[k] = p.IDs[i]
+			number, err := strconv.ParseInt(names[k], 10, 64)
+			numbers[k], whole = number, whole && err == nil && strconv.FormatInt(number, 10) == names[k]
 		}
-		id.Data = names
+		if id.Data = names; whole {
+			id.Data = numbers
+		}
 	}
 	return w.WriteTable(ctx, path, &format.Table{Rows: len(p.Nodes), Columns: []format.Column{
 		id, {Name: "class", Data: p.classes(), Dictionary: p.Model.ClassNames},
