@@ -171,6 +171,8 @@ func setter(t pq.Type) (set func(v *pq.Value, cell *table.Cell), keeps bool, err
 			cell.Kind = table.Text
 			cell.Text = fmt.Appendf(nil, "%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 		}, false, nil
+	case *pqformat.NullType: // a column without values
+		return func(*pq.Value, *table.Cell) {}, false, nil
 	case *pqformat.IntType:
 		if !logical.IsSigned {
 			return unsigned(t.Kind()), false, nil

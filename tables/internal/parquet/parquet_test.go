@@ -147,6 +147,9 @@ func TestIntegers(t *testing.T) {
 	if g.Edges() != 1 || g.IDs[0] != "00000000-0000-0001-0000-000000000000" {
 		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
 	}
+	if g = mattest.Must(open(t.Context(), filepath.Join("testdata", "typeless"))); g.Features() != 1 { // split is all null
+		t.Errorf("%d features, want 1", g.Features())
+	}
 }
 
 // TestParts reads tables that are folders of files. All files of a folder count, but none of another folder.

@@ -175,8 +175,8 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 		read++
 		for i, v := range values {
 			if t.Reads(i) && !set(&cells[i], v) {
-				return t.Fail(read-1, fmt.Errorf("column %s holds a %T, must hold numbers, text or lists of numbers",
-					t.Columns[i], v))
+				return t.Fail(read-1, fmt.Errorf("column %s holds times, must hold numbers, text or lists of numbers",
+					t.Columns[i]))
 			}
 		}
 		return nil

@@ -144,6 +144,8 @@ func TestRefuses(t *testing.T) {
 		{add("nodes values (1, 'a', null, null)"), "", "", "row 3: column x: missing value, must be a finite number"},
 		{add("nodes values (1, 'a', null, 9e999)"), "", "", "row 3: column x: +Inf, must be a finite number"},
 		{add("nodes values (1, 'a', null, x'00')"), "", "", `row 3: column x: the text "\x00", must be a finite number`},
+		{append(add("nodes values (1, 'a', null, 2)"), "create table days (day date)",
+			"insert into days values ('2026-01-02')"), "select * from nodes, days", "", "the query for nodes: row 1: column day holds times, must hold numbers, text"},
 		{add("edges values (10, 11)"), "", "", `table edges: row 1: target "11" is not an id in table nodes`},
 		{add("edges values (10, null)"), "", "", "row 1: target is null, must be an id in table nodes"},
 		{good, "select id, label from nodes", "", "the query for nodes: no column of features besides id, label and split"},

@@ -100,6 +100,10 @@ base.execute("create table u as select unnest(?) as id, unnest(['a', 'b']) as la
 base.execute(f"copy u to '{out}/nodes.parquet' (format parquet)")
 pq.write_table(pa.table({"source": [str(UUIDS[0])], "target": [str(UUIDS[1])]}), out / "edges.parquet")
 
+out = folder("typeless")
+pq.write_table(pa.table({"id": [0, 1], "label": [0, 1], "split": pa.nulls(2), "x": [1.0, 2.0]}), out / "nodes.parquet")
+pq.write_table(pa.table({"source": [0], "target": [1]}), out / "edges.parquet")
+
 
 def bad(name: str, nodes: pa.Table = lists, edges: pa.Table = plain, **options: object) -> pathlib.Path:
     out = folder(f"bad-{name}")
