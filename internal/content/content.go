@@ -20,8 +20,12 @@ import (
 // error names the node, the label and the bound.
 func Label(node, label int64) (int32, error) {
 	if label < graph.Unlabelled || label >= graph.MaxClasses {
-		return 0, fmt.Errorf("label %d of node %d, must be 0 to %d, or %d for none",
-			label, node, graph.MaxClasses-1, graph.Unlabelled)
+		hint := ""
+		if label > 0 {
+			hint = ": only labels in tables, such as nodes.csv, may be any numbers"
+		}
+		return 0, fmt.Errorf("label %d of node %d, must be 0 to %d, or %d for none%s",
+			label, node, graph.MaxClasses-1, graph.Unlabelled, hint)
 	}
 	return int32(label), nil
 }
