@@ -158,7 +158,7 @@ func TestOpenTensorsRefuses(t *testing.T) {
 		{"adj.data", []float32{1, nan, 1}, nil, "weight NaN"},
 		{"y", []int64{0, 1}, nil, "2 labels for 3 nodes"},
 		{"y", []int64{0, 1, -2}, nil, "label -2 of node 2"},
-		{"y", []int64{0, 1, 4501234}, nil, "label 4501234 of node 2, must be 0 to 65535, or -1 for none: only labels in tables"},
+		{"y", []int64{0, 1, 4501234}, nil, "label 4501234 of node 2, must be 0 to 65535, or -1 for none: only"},
 		{"train", []int64{0, 3}, nil, "node 3 of train, must be 0 to 2"},
 		{"train", []int64{0, 0}, nil, "node 0 is in train and again in train"},
 		{"train", []int64{}, nil, ""},
