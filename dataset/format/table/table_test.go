@@ -209,7 +209,7 @@ func TestMasks(t *testing.T) {
 	}{
 		{header, cells("b", "red", 2, 2, 0, 0), "nodes: row 2: train_mask is 2, must be 0 or 1"},
 		{header, cells("b", "red", 2, 0, 0, nil), "nodes: row 2: test_mask is null, must be 0 or 1"},
-		{header, cells("b", "red", 2, 1, 0, 1), "nodes: row 2: the node is in train_mask and in test_mask, must be in one of"},
+		{header, cells("b", "red", 2, 1, 0, 1), "nodes: row 2: the node is in train_mask and in test_mask, must be in"},
 		{"id,label,x,split,valid_mask,z", nil, "nodes: there are the columns split and valid_mask, must be one of them"},
 	} {
 		if _, _, err := masked(c.header, a, c.node).Graph(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {

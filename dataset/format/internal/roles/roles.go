@@ -55,8 +55,9 @@ type Source interface {
 
 // Read returns the graph in z, and notes. z has edges, features and labels, and may have edge_weight, masks or lists of
 // a split, and ids. If z has several splits, split chooses one, counted from 0. name is the name of the graph unless
-// the metadata has one. Labels that start at 1 are shifted to start at 0, and become the names of the classes, unless the
-// metadata says how many classes there are. Errors name the array. For a condensed graph the error is format.ErrCondensed.
+// the metadata has one. Labels that start at 1 are shifted to start at 0 and become the names of the classes, unless
+// the metadata says how many classes there are. Errors name the array. For a condensed graph the error is
+// format.ErrCondensed.
 func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, []string, error) {
 	meta := z.Metadata()
 	if meta["format"] == format.CondensedKind {
