@@ -13,7 +13,7 @@ import numpy as np
 from ._error import Error
 from ._safetensors import Array, Tensor
 
-__all__ = ["class_numbers", "identity", "listed", "strings", "text_of", "texts"]
+__all__ = ["class_numbers", "identity", "in_mask", "listed", "missing", "strings", "text_of", "texts"]
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -23,6 +23,17 @@ def missing(value: object) -> bool:
     if value is None or (isinstance(value, str) and not value) or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and math.isnan(value)
+
+
+def in_mask(called: str, value: Any) -> bool:
+    """Return a value of a mask: a boolean, or 0 or 1. A missing value is False."""
+    if getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if missing(value):
+        return False
+    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+        raise Error(f"{called} is {value!r}, must be True or False, or 1 or 0")
+    return bool(value)
 
 
 def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -> tuple[Array, Optional[list[str]]]:

@@ -10,7 +10,7 @@ import numpy as np
 from ._error import Error
 from ._frames import Tables, parts_of_tables
 from ._graph import NAMES, PARTS, Graph, Parts, Sparse, array
-from ._names import identity
+from ._names import identity, in_mask
 
 __all__ = ["GRAPH", "edges_of_matrix", "is_from", "parts_of"]
 
@@ -179,7 +179,8 @@ def _of_networkx(graph: Any) -> Parts:
     else:
         for part in PARTS:
             if any(part in a for a in attributes):
-                setattr(parts, part, np.array([bool(a.get(part, False)) for a in attributes]))
+                mask = [in_mask(f"{part} of node {v!r}", a.get(part)) for v, a in graph.nodes(data=True)]
+                setattr(parts, part, np.array(mask))
     return parts
 
 

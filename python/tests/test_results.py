@@ -179,6 +179,15 @@ def test_networkx(arrays):
         graph.add_node(f"node {i}", x=arrays["x"][i], y=int(arrays["y"][i]), split=part)
     graph.add_edges_from((f"node {i}", f"node {j}") for i, j in arrays["edge_index"].T)
     same(cgc.condense(**arrays, nodes=6), cgc.condense(graph, nodes=6))
+    for i, node in enumerate(graph):
+        graph.nodes[node].pop("split")
+        for part in ("train_mask", "val_mask", "test_mask"):  # a missing value is False, however it is written
+            graph.nodes[node][part] = bool(arrays[part][i]) or (False, 0, np.nan, None, np.False_)[i % 5]
+    same(cgc.condense(**arrays, nodes=6), cgc.condense(graph, nodes=6))
+    for value in ("False", 2):
+        graph.nodes["node 7"]["val_mask"] = value
+        with pytest.raises(cgc.Error, match=f"val_mask of node 'node 7' is {value!r}, must be True or False, or 1 or 0"):
+            cgc.condense(graph, nodes=6)
     graph.nodes["node 7"].pop("x")
     with pytest.raises(cgc.Error, match="node 'node 7' has no attribute x"):
         cgc.condense(graph, nodes=6)
