@@ -193,13 +193,30 @@ def _list(column: Any) -> Any:
 def _ids(table: Any, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int) -> Sequence[Any]:
     """Return the id of each node: from its column, the index of a DataFrame, or the number of the row."""
     if "id" in roles:
-        ids = _values(nodes[roles["id"]])
+        ids = _exact(f"nodes[{roles['id']!r}]", _values(nodes[roles["id"]]))
         if len(ids) != count:
             raise Error(f"nodes has {len(ids)} ids and {count} labels, expected as many")
         return ids  # type: ignore[no-any-return]
     index = getattr(table, "index", None)
-    found: Any = _values(index) if hasattr(index, "to_numpy") else np.arange(count)
+    found: Any = _exact("the index of nodes", _values(index)) if hasattr(index, "to_numpy") else np.arange(count)
     return found  # type: ignore[no-any-return]
+
+
+def _exact(called: str, values: Any) -> Any:
+    """Return ids, unsigned ones as int64 if they fit. Raise Error for floats so large that they may be rounded."""
+    is_array = isinstance(values, np.ndarray)
+    if is_array and values.dtype.kind == "u":
+        return values.astype(np.int64) if values.max(initial=0) < 2**63 else values.tolist()
+    floats = values if is_array else np.array([v if isinstance(v, float) else 0.0 for v in values])
+    if floats.dtype.kind == "f":
+        bound = 2 ** (np.finfo(floats.dtype).nmant + 1)
+        large = np.flatnonzero(np.abs(floats) >= bound)
+        if large.size:
+            raise Error(
+                f"{called} of row {large[0]} is the {floats.dtype} {floats[large[0]]:.0f}, must be an integer or a string, "
+                f"because {floats.dtype} does not hold all integers from {bound}"
+            )
+    return values
 
 
 def _places(called: str, ids: Sequence[Any]) -> Any:
@@ -232,6 +249,7 @@ def _places(called: str, ids: Sequence[Any]) -> Any:
                 raise Error(f"{called} is a {type(value).__name__} in row {i}, must be a number or a string") from None
 
     def find(end: str, values: Any) -> Array:
+        values = _exact(end, values)
         if not place and isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
             at = np.minimum(np.searchsorted(sorted_ids, values), len(ids) - 1)
             wrong = np.flatnonzero(sorted_ids[at] != values)

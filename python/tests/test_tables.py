@@ -78,6 +78,24 @@ def test_ids_keep_their_type(arrays, columns, tmp_path):
     assert cgc.load(tmp_path / "s.safetensors").members(0)[0] == [str(m) for m in small.members(0)[0]]
 
 
+@pytest.mark.parametrize("first", [2**53, 2**63 - 30])
+@pytest.mark.parametrize("kinds", [("int64", "uint64"), ("uint64", "int64"), ("uint64", "uint64"), ("O", "uint64")])
+def test_large_ids_are_compared_exactly(arrays, columns, first, kinds):
+    ids = np.array([first + i for i in range(60)], "O")
+    source, target = ids[arrays["edge_index"]]
+    if "int64" in kinds and first > 2**53:
+        ids, source, target = ids - 30, source - 30, target - 30
+    nodes = {**columns[0], "id": ids.astype(kinds[0])}
+    edges = {"source": source.astype(kinds[1]), "target": target.astype(kinds[1])}
+    graph = cgc.load_dataset(cgc.tables(nodes, edges))
+    np.testing.assert_array_equal(graph.edge_index, cgc.load_dataset(arrays).edge_index)
+    assert graph.ids == ids.tolist()
+    for wrong in ({"id": ids.astype(float)}, edges | {"target": target.astype(float)}, {"target": list(map(float, ids))}):
+        given = (nodes | wrong, edges) if "id" in wrong else (nodes, edges | wrong)
+        with pytest.raises(cgc.Error, match=r"\['(id|target)'\] of row 0 is the float64 .*, must be an integer or a st"):
+            cgc.load_dataset(cgc.tables(*given))
+
+
 def test_tables_of_all_kinds_give_the_same(arrays, columns):
     nodes, edges = columns
     want = cgc.condense(cgc.tables(nodes, edges), nodes=6)
