@@ -55,7 +55,7 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
             f"{name} of node {number} is {values[number]!r} and of node {text} {values[text]!r}, expected one type"
         )
     if True not in kinds:
-        numbers = np.array([np.nan if missing(v) else v for v in values], np.float64)
+        numbers = [None if missing(v) else v.item() if isinstance(v, np.generic) else v for v in values]
     else:
         words = ["" if missing(v) else v.decode() if isinstance(v, bytes) else str(v) for v in values]
         whole = [not w or _WHOLE.fullmatch(w) is not None for w in words]
@@ -70,17 +70,18 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
             classes = sorted({w for w in words if w})
             place = {c: i for i, c in enumerate(classes)}
             return np.array([place.get(w, -1) for w in words], np.int64), classes
-        numbers = np.array([int(w) if w else np.nan for w in words], np.float64)
-    known = numbers[~np.isnan(numbers)]
-    if numbers_too and known.size and np.array_equal(known, np.trunc(known)):
-        found = np.unique(known)
-        if not np.array_equal(found, [-1, 1]):  # two classes; with other numbers, -1 means none
-            found = found[found != -1]
-        if found.size and (found[0] != 0 or found[-1] >= 2 * found.size):
-            is_class = np.isin(numbers, found)
-            where = np.searchsorted(found, np.where(is_class, numbers, found[0]))
-            return np.where(is_class, where, -1), [str(int(v)) for v in found]
-    return numbers, None
+        numbers = [int(w) if w else None for w in words]
+    if numbers_too and all(v is None or v == v // 1 for v in numbers):
+        for i, v in enumerate(numbers):
+            if isinstance(v, float) and abs(v) >= 2**53:
+                raise Error(f"{name} of node {i} is the float {v:.0f}, must be below {2**53}, or an integer or a string")
+        found = {int(v) for v in numbers if v is not None}
+        if found != {-1, 1}:  # two classes; with other numbers, -1 means none
+            found.discard(-1)
+        if found and (min(found) != 0 or max(found) >= 2 * len(found)):
+            number = {v: i for i, v in enumerate(sorted(found))}
+            return np.array([number.get(v, -1) for v in numbers], np.int64), [str(v) for v in number]
+    return np.array(numbers, np.float64), None
 
 
 def identity(ids: Sequence[Any]) -> bool:

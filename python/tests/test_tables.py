@@ -293,6 +293,8 @@ BAD = {
                         r"nodes\['v'\] of row 59 has 2 numbers, expected 1"),
     "numbers and names": (
         lambda n, e: (change(n, "label", 3, "5"), e), r"of node 3 is the number '5' and of node 0 the name"),
+    "a float for a large label": (
+        lambda n, e: ({**n, "label": [2.0**53, 1.0] * 30}, e), "of node 0 is the float 9007199254740992, must be below"),
     "labels of two types": (
         lambda n, e: (change(n, "label", 3, 5), e), r"of node 3 is 5 and of node 0 'red', expected one type"),
     "a label that is a list": (
@@ -307,7 +309,9 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("labels", [(0, 2), (0, 5), (1, 2), (-1, 1), (2, 3), (0, 1, 3, -1)])
+@pytest.mark.parametrize(
+    "labels", [(0, 2), (0, 5), (1, 2), (-1, 1), (2, 3), (0, 1, 3, -1), (2**53, 2**53 + 1), ("9007199254740993", f"{2**53}")]
+)
 def test_numbers_are_classes_or_names_as_in_a_folder(columns, labels, tmp_path):
     nodes, edges = columns
     del nodes["split"]
