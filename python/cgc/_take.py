@@ -187,10 +187,10 @@ def _of_networkx(graph: Any) -> Parts:
 def edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
     """Return the positions and values of the nonzero entries, and the number of rows.
 
-    adj is a scipy.sparse matrix, a sparse tensor of torch, or a square array.
+    adj is a scipy.sparse matrix, a sparse tensor of torch, or a square array. Values at the same position are added.
     """
     if hasattr(adj, "sizes") and hasattr(adj, "coo"):  # SparseTensor of torch_sparse
-        shape, (row, column, value) = tuple(adj.sizes()), adj.coo()
+        shape, (row, column, value) = tuple(adj.sizes()), adj.coalesce().coo()
         ends = np.stack([array(name, row), array(name, column)])
         weights = None if value is None else array(name, value)
     elif hasattr(adj, "layout") and str(adj.layout) != "torch.strided":
@@ -198,8 +198,9 @@ def edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
         coo = (adj if adj.is_sparse else adj.to_sparse()).coalesce()
         ends, weights = array(name, coo.indices()), array(name, coo.values())
     elif hasattr(adj, "tocoo"):
-        shape, coo = tuple(adj.shape), adj.tocoo()
-        ends, weights = np.stack([coo.row, coo.col]), coo.data
+        shape, csr = tuple(adj.shape), _sparse(adj)
+        rows = np.repeat(np.arange(len(csr.indptr) - 1, dtype=csr.indices.dtype), np.diff(csr.indptr))
+        ends, weights = np.stack([rows, csr.indices]), csr.data
     else:
         dense = array(name, adj)
         shape = dense.shape

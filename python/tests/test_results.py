@@ -165,6 +165,14 @@ def test_scipy(arrays):
         same(want, cgc.condense(adj=adj, **arrays, nodes=6))
     weighted = cgc.condense(adj=adj * 2.5, **arrays, nodes=6)
     assert not np.array_equal(weighted.x, want.x)
+    # A matrix is the sum of its entries: each edge below is given as 1 + 1.5.
+    twice = np.tile(edges, 2), np.repeat([1, 1.5], 60)
+    indptr, order = np.arange(0, 121, 2), np.argsort(twice[0][0], kind="stable")
+    for form in (
+        sparse.coo_matrix(twice[::-1], (60, 60)), sparse.csr_matrix((twice[1][order], twice[0][1][order], indptr))
+    ):  # fmt: skip
+        same(weighted, cgc.condense(adj=form, **arrays, nodes=6))
+        assert form.nnz == 120
     x = np.where(arrays["x"] > 1, arrays["x"], 0)
     a = cgc.condense(**{**arrays, "x": x}, adj=adj, nodes=6)
     b = cgc.condense(**{**arrays, "x": sparse.csc_matrix(x)}, adj=adj, nodes=6)
@@ -232,6 +240,9 @@ class SparseTensor:
 
     def coo(self):
         return self.parts
+
+    def coalesce(self):
+        return self
 
 
 def test_sparse_tensors_of_torch_sparse(arrays):
