@@ -213,8 +213,8 @@ def _exact(called: str, values: Any) -> Any:
         large = np.flatnonzero(np.abs(floats) >= bound)
         if large.size:
             raise Error(
-                f"{called} of row {large[0]} is the {floats.dtype} {floats[large[0]]:.0f}, must be an integer or a string, "
-                f"because {floats.dtype} does not hold all integers from {bound}"
+                f"{called} of row {large[0]} is the {floats.dtype} {floats[large[0]]:.0f}, must be an integer or a "
+                f"string, because {floats.dtype} does not hold all integers from {bound}"
             )
     return values
 

@@ -74,13 +74,13 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
     if numbers_too and all(v is None or v == v // 1 for v in numbers):
         for i, v in enumerate(numbers):
             if isinstance(v, float) and abs(v) >= 2**53:
-                raise Error(f"{name} of node {i} is the float {v:.0f}, must be below {2**53}, or an integer or a string")
+                raise Error(f"{name} of node {i} is the float {v:.0f}, must be an integer or a string from {2**53}")
         found = {int(v) for v in numbers if v is not None}
         if found != {-1, 1}:  # two classes; with other numbers, -1 means none
             found.discard(-1)
         if found and (min(found) != 0 or max(found) >= 2 * len(found)):
-            number = {v: i for i, v in enumerate(sorted(found))}
-            return np.array([number.get(v, -1) for v in numbers], np.int64), [str(v) for v in number]
+            class_of: dict[Any, int] = {v: i for i, v in enumerate(sorted(found))}
+            return np.array([class_of.get(v, -1) for v in numbers], np.int64), [str(v) for v in class_of]
     return np.array(numbers, np.float64), None
 
 
