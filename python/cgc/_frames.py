@@ -11,7 +11,7 @@ import numpy as np
 
 from ._error import Error, unknown, warn
 from ._graph import PARTS, Parts, array
-from ._names import class_numbers, identity, missing
+from ._names import class_numbers, identity, in_mask, missing
 from ._safetensors import Array
 
 __all__ = ["Tables", "parts_of_tables", "tables"]
@@ -20,8 +20,10 @@ __all__ = ["Tables", "parts_of_tables", "tables"]
 _NAMES = {
     "id": ("id", "node_id", "node"), "label": ("label", "class", "y", "target"), "split": ("split", "part"),
     "source": ("source", "src_id", "src", "from", "id_1"), "target": ("target", "dst_id", "dst", "to", "id_2"),
-    "weight": ("weight",),
+    "weight": ("weight",), **{part: (part,) for part in PARTS},
 }  # fmt: skip
+
+_OF_NODES = ("id", "label", "split", *PARTS)
 
 # The name of an index column that pandas wrote: "__index_level_0__" in Parquet, and "" in CSV files, which becomes
 # "Unnamed: 0" in pandas' read_csv. A first column named "index", as to_sql and reset_index write it, is also an index.
@@ -69,10 +71,10 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, in
         edges: A row for each edge.
         name: The name of the graph in the result.
         **columns: The column for a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
-            ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty), features (a list of
-            columns, or one column of lists), source ("source", "src", "src_id", "from", "id_1"), target ("target",
-            "dst", "dst_id", "to", "id_2") and weight ("weight"). Labels are integers or names; None, NaN and "" mean no
-            label.
+            ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty) or train_mask,
+            val_mask and test_mask (booleans), features (a list of columns, or one column of lists), source ("source",
+            "src", "src_id", "from", "id_1"), target ("target", "dst", "dst_id", "to", "id_2") and weight ("weight").
+            Labels are integers or names; None, NaN and "" mean no label.
 
     Returns:
         A Tables, which condense, tune and evaluate accept as their graph.
@@ -117,7 +119,7 @@ def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str
     nodes, edges = _columns(given.nodes, "nodes"), _columns(given.edges, "edges")
     roles = {}
     for role, names in _NAMES.items():
-        argument, table = ("nodes", nodes) if role in ("id", "label", "split") else ("edges", edges)
+        argument, table = ("nodes", nodes) if role in _OF_NODES else ("edges", edges)
         asked = given.columns.get(role)
         if asked is not None:
             if str(asked) not in table:
@@ -167,6 +169,13 @@ def parts_of_tables(given: Tables) -> Parts:
         for part in PARTS:
             setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split], bool))
             parts.names[part] = f"{part[: -len('_mask')]} in {called['split']}"
+    for part in PARTS:
+        if part in roles:
+            parts.names[part] = f"nodes[{roles[part]!r}]"
+            if "split" in roles:
+                raise Error(f"{called['split']} and {parts.names[part]} are given, must be one of them")
+            cells = enumerate(_values(nodes[roles[part]]))
+            setattr(parts, part, np.array([in_mask(f"{parts.names[part]} of row {i}", v) for i, v in cells], bool))
     return parts
 
 
@@ -274,7 +283,7 @@ def _features(
 ) -> tuple[Array, Optional[list[str]]]:
     """Return the features and their names, which are those of their columns. One column of lists gives no names."""
     asked = given.columns.get("features")
-    taken = {roles[r] for r in ("id", "label", "split") if r in roles}
+    taken = {roles[r] for r in _OF_NODES if r in roles}
     if asked is None:
         first = next(iter(nodes), "")
         index = [n for n in nodes if n not in taken and (_INDEX.fullmatch(n) or n == first == "index")]

@@ -18,6 +18,7 @@ GRAPH = ("edge_index", "edge_weight", "x", "y", *PARTS, "adj", "name")  # the ar
 _FEATURES = ("x", "feat", "features")  # names of node attributes; the first one found is used
 _LABELS = ("y", "label", "labels")
 _WEIGHTS = ("edge_weight", "weight", "w")
+_LISTS = (("train_idx", "idx_train"), ("val_idx", "valid_idx", "idx_val"), ("test_idx", "idx_test"))
 
 
 def is_from(library: str, value: object) -> bool:
@@ -99,11 +100,17 @@ def _pyg_graph(argument: str, data: Any) -> Any:
 
 
 def _of_pyg(data: Any) -> Parts:
-    """Return x, y, edge_index, edge_weight and the masks of a Data."""
+    """Return x, y, edge_index, edge_weight and the masks of a Data, or else its lists of nodes, such as train_idx."""
     keys = data.keys
     keys = list(keys() if callable(keys) else keys)
     parts = Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS, *NAMES) if k in keys})
     _names_as_lists(parts)
+    if not any(part in keys for part in PARTS):
+        for part, lists in zip(PARTS, _LISTS):
+            name = next((n for n in lists if n in keys), None)
+            if name is not None:
+                setattr(parts, part, data[name])
+                parts.names[part] = name
     if "name" in keys and isinstance(data["name"], str):
         parts.name = data["name"]
     if "edge_index" not in keys and "adj_t" in keys:  # made by ToSparseTensor

@@ -265,6 +265,14 @@ def test_torch_geometric(arrays, tmp_path):
     cgc.save(small, tmp_path / "small.safetensors")
     same(cgc.load(tmp_path / "small.safetensors"), cgc.condense(**arrays, nodes=6, threshold=0.2, degree=0))
     assert cgc.evaluate(small, on=data, seeds=1, epochs=5)["gcn"].seeds == 1
+    lists = data.clone()
+    for mask, name in (("train_mask", "train_idx"), ("val_mask", "valid_idx"), ("test_mask", "idx_test")):
+        lists[name] = lists[mask].nonzero()[:, 0]
+        del lists[mask]
+    same(cgc.condense(lists, nodes=6, method="cgc"), cgc.condense(data, nodes=6, method="cgc"))
+    lists.train_idx[1] = lists.train_idx[0]
+    with pytest.raises(cgc.Error, match="train_idx has node 0 twice"):
+        cgc.condense(lists, nodes=6)
     with pytest.raises(cgc.Error, match=r"small is a Data that cgc.condense did not make"):
         cgc.evaluate(data, on=data)
     bare = geometric.transforms.ToSparseTensor()(small.clone())

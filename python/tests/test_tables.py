@@ -127,6 +127,17 @@ def test_tables_of_all_kinds_give_the_same(arrays, columns):
         same(want, cgc.condense(cgc.tables(make(listed[0]), make(listed[1])), nodes=6))
 
 
+def test_columns_of_masks_are_the_split(arrays, columns):
+    nodes, edges = columns
+    want = cgc.condense(cgc.tables(nodes, edges), nodes=6)
+    masks = {part: arrays[part] for part in ("train_mask", "val_mask")}
+    masks["TEST_MASK"] = [1.0 if t else np.nan for t in arrays["test_mask"]]
+    bare = {k: v for k, v in nodes.items() if k != "split"}
+    same(want, cgc.condense(cgc.tables({**bare, **masks}, edges), nodes=6))
+    masks["learn"] = masks.pop("train_mask").astype(int)
+    same(want, cgc.condense(cgc.tables({**bare, **masks}, edges, train_mask="learn"), nodes=6))
+
+
 def test_numbers_name_columns(arrays):
     pandas = pytest.importorskip("pandas")
     x = pandas.DataFrame(arrays["x"])
@@ -285,6 +296,12 @@ BAD = {
     "fewer targets": (lambda n, e: (n, {**e, "target": e["target"][:9]}), "60 sources and 9 targets"),
     "a split of its own": (
         lambda n, e: (change(n, "split", 3, "holdout"), e), "of row 3 is 'holdout', must be train, val, test"),
+    "a split and a mask": (
+        lambda n, e: ({**n, "val_mask": [True] * 60}, e),
+        r"nodes\['split'\] and nodes\['val_mask'\] are given, must be one of them"),
+    "a mask of words": (
+        lambda n, e: ({**{k: n[k] for k in ("id", "label", "f0")}, "train_mask": ["yes"] * 60}, e),
+        r"nodes\['train_mask'\] of row 0 is 'yes', must be True or False"),
     "text among features": (
         lambda n, e: ({**n, "city": ["Rome"] * 60}, e), r"nodes\['city'\] of row 0 is 'Rome', must be a number: f"),
     "a hole in a feature": (
