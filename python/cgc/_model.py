@@ -106,9 +106,10 @@ class Model:
         Args:
             x: The features of B new nodes, B × d, before any preparation. predict_new prepares them as description
                 says. The columns of a DataFrame are found by name if the model has feature_names.
-            edge_index: The edges, 2 × E, each once. The first row has known nodes: ids if nodes have ids, else numbers.
-                The second row has new nodes, numbered from 0.
-            edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
+            edge_index: The edges, 2 × E. The first row has known nodes: ids if nodes have ids, else numbers. The second
+                row has new nodes, numbered from 0.
+            edge_weight: The weights of the edges, E numbers above 0. All are 1 by default. Of repeated edges, the
+                largest weight counts.
 
         Returns:
             The probability of each class, B × classes, float32.
@@ -147,18 +148,25 @@ class Model:
         if len(new) and not 0 <= new.min() <= new.max() < len(x):
             raise Error(f"edge_index has new nodes from {new.min()} to {new.max()}, must be 0 to {len(x) - 1}")
         weight = np.ones(len(new)) if edge_weight is None else array("edge_weight", edge_weight)
-        if weight.shape != new.shape or weight.dtype.kind not in "fiub" or not (weight > 0).all():
-            raise Error(f"edge_weight must be {len(new)} numbers above 0")
+        if weight.shape != new.shape or weight.dtype.kind not in "fiub":
+            raise Error(f"edge_weight must be {len(new)} numbers")
+        wrong = np.flatnonzero(~((weight > 0) & (weight <= np.finfo(np.float32).max)))
+        if wrong.size:
+            raise Error(f"edge_weight of edge {wrong[0]} is {weight[wrong[0]]}, must be a positive finite number")
         try:
             known = self.known.numbers(edge_index[0])
         except ValueError as unknown:
             raise Error(f"edge_index: {unknown}") from None
+        pairs, edge = np.unique(new * len(self.known.group) + known, return_inverse=True)
+        new, known = pairs // len(self.known.group), pairs % len(self.known.group)
+        largest = np.zeros(len(pairs))
+        np.maximum.at(largest, edge, weight)
         if d.get("normalize_features"):
             sums = np.abs(x).sum(1, keepdims=True)
             x = x / np.where(sums > 0, sums, 1)
         if "scaling_mean" in d:
             x = (x - np.float32(d["scaling_mean"])) / np.float32(d["scaling_std"])
-        z = logits_of_new(self.name, self.state_dict, self.known, x, new, known, weight)
+        z = logits_of_new(self.name, self.state_dict, self.known, x, new, known, largest)
         e = np.exp(z - z.max(1, keepdims=True))
         return np.asarray(e / e.sum(1, keepdims=True), dtype=np.float32)
 

@@ -117,8 +117,12 @@ def test_new_nodes_are_those_of_the_command(small, name, tmp_path):
     demo = cgc.load_dataset("demo")
     x = demo.x[:40]
     new, known = np.nonzero(np.random.default_rng(1).random((40, len(demo.x))) < 0.001)
+    new, known = np.append(new, new[:9]), np.append(known, known[:9])  # repeated edges are merged
     wanted = predicted(served, tmp_path, x, (known, new), range(len(demo.x)))
     np.testing.assert_allclose(served.predict_new(x, (known, new)), wanted, atol=1e-4)
+    weights = np.linspace(1, 3, len(new))
+    largest = served.predict_new(x, (known[9:], new[9:]), weights[9:])
+    np.testing.assert_allclose(served.predict_new(x, (known, new), weights), largest, atol=1e-6)
 
 
 def test_new_nodes_of_a_graph_with_ids(arrays, tmp_path):
@@ -152,7 +156,9 @@ def test_mistakes_about_new_nodes(small):
         ((x, [[0, 1], [0]]), "edge_index must be 2 × E"),
         ((x, [[0], [2]]), "edge_index has new nodes from 2 to 2, must be 0 to 1"),
         ((x, [[4000], [1]]), "edge_index: node 4000 is not known, must be 0 to 3999"),
-        ((x, [[0], [1]], [0.0]), "edge_weight must be 1 numbers above 0"),
+        ((x, [[0], [1]], [[1.0]]), "edge_weight must be 1 numbers"),
+        ((x, [[0, 1], [1, 1]], [1.0, 0.0]), "edge_weight of edge 1 is 0.0, must be a positive finite number"),
+        ((x, [[0], [1]], [np.inf]), "edge_weight of edge 0 is inf, must be a positive finite number"),
     ):
         with pytest.raises(cgc.Error, match=sentence):
             served.predict_new(*wrong)
