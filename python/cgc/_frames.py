@@ -68,7 +68,7 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, in
     Args:
         nodes: A row for each node. All columns without a role are features. A pandas index column is left out with
             a GraphWarning: a column named "Unnamed: 0", "__index_level_0__" or "", or a first column named "index".
-        edges: A row for each edge.
+        edges: A row for each edge. A GraphWarning lists the columns that are not read.
         name: The name of the graph in the result.
         **columns: The column for a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
             ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty) or train_mask,
@@ -137,9 +137,19 @@ def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str
     return nodes, edges, roles
 
 
+def _indexes(names: Sequence[str]) -> list[str]:
+    """Return the columns that look like an index that pandas wrote."""
+    return [n for i, n in enumerate(names) if _INDEX.fullmatch(n) or (i == 0 and n == "index")]
+
+
 def parts_of_tables(given: Tables) -> Parts:
     """Return the parts of a graph given as two tables. Nodes and classes keep their names."""
     nodes, edges, roles = _roles(given)
+    used = {roles[r] for r in ("source", "target", "weight") if r in roles}
+    unread = [n for n in edges if n not in used and n not in _indexes(list(edges))]
+    if unread:
+        hint = "" if "weight" in roles else " (edge weights must be in a column called weight, or weight=… names it)"
+        warn(f"edges: columns that are not read: {', '.join(unread):.200}{hint}")
     rows = len(_values(next(iter(nodes.values()))))
     ids = _ids(given.nodes, nodes, roles, rows)
     called = {role: f"nodes[{roles[role]!r}]" for role in ("id", "label", "split") if role in roles}
@@ -285,14 +295,19 @@ def _features(
     asked = given.columns.get("features")
     taken = {roles[r] for r in _OF_NODES if r in roles}
     if asked is None:
-        first = next(iter(nodes), "")
-        index = [n for n in nodes if n not in taken and (_INDEX.fullmatch(n) or n == first == "index")]
+        index = [n for n in _indexes(list(nodes)) if n not in taken]
         for n in index:
             warn(
                 f"nodes: the column {n!r} is left out of the features, because it looks like an index that pandas "
                 "wrote: rename it to keep it"
             )
         names = [n for n in nodes if n not in taken and n not in index]
+        for n in names:
+            if "label" in roles and n.lower() in _NAMES["label"] and n.lower() != "y":  # y is often a coordinate
+                warn(
+                    f"nodes: the label is in column {roles['label']}, and column {n} is a feature: leave it out if it "
+                    "holds the label too"
+                )
     else:
         names = [str(n) for n in ([asked] if np.ndim(asked) == 0 else asked)]
     for n in names:

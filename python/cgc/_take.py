@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._error import Error
+from ._error import Error, warn
 from ._frames import Tables, parts_of_tables
 from ._graph import NAMES, PARTS, Graph, Parts, Sparse, array
 from ._names import identity, in_mask
@@ -52,6 +52,13 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
         parts = parts_of_tables(data)
     elif is_from("torch_geometric", data) and (graph := _pyg_graph(argument, data)) is not None:
         parts = _of_pyg(graph)
+        attributes = getattr(graph, "edge_attr", None)
+        weighted = parts.edge_weight is not None or "edge_weight" in given or "adj" in given
+        if attributes is not None and not weighted and np.prod(getattr(attributes, "shape", ())[1:]) == 1:
+            warn(
+                f"{argument}.edge_attr is not read: if it holds the weights of the edges, set {argument}.edge_weight = "
+                f"{argument}.edge_attr"
+            )
     elif is_from("dgl", data):
         parts = _of_dgl(data)
     elif is_from("networkx", data):

@@ -24,7 +24,7 @@ def columns(arrays) -> tuple[dict, dict]:
     features = {f"f{j}": arrays["x"][:, j] for j in range(8)}
     nodes = {"split": split, **features, "id": NAMES, "label": COLOURS[arrays["y"]]}
     source, target = arrays["edge_index"]
-    return nodes, {"target": NAMES[target], "note": ["-"] * 60, "source": NAMES[source]}
+    return nodes, {"target": NAMES[target], "source": NAMES[source]}
 
 
 def frames(columns):
@@ -173,6 +173,23 @@ def test_an_index_that_pandas_wrote_is_no_feature(columns, tmp_path, name):
     np.testing.assert_array_equal(small.x, plain.x)
     asked = cgc.condense(cgc.tables(read, edges, features=[name, "f0"]), nodes=6)
     assert asked.x.shape[1] == 2
+
+
+def test_columns_that_the_command_notes_are_warned_about(columns, tmp_path):
+    nodes, edges = frames(columns)
+    nodes, edges = nodes.assign(team=0.0, Class=1.0, y=2.0), edges.assign(w=2.0, note="-")
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    told = []
+    for graph in (tmp_path, cgc.tables(nodes, edges)):
+        with pytest.warns(cgc.GraphWarning) as found:
+            cgc.load_dataset(graph)
+        told.append([re.sub(".*(nodes|edges)(.csv)?: ", "", str(w.message)).replace(", or weight=… names it", "")
+                     for w in found])  # fmt: skip
+    assert sorted(told[0]) == sorted(told[1]) and len(told[1]) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cgc.load_dataset(cgc.tables(nodes, edges[["source", "target", "w"]], weight="w", features=["f0", "Class"]))
 
 
 def test_a_feature_called_unnamed_stays(columns):

@@ -63,6 +63,19 @@ def test_warnings_have_the_words_of_python(arrays):
     assert "--" not in str(found.message) and "Config" not in str(found.message)
 
 
+def test_edge_attributes_that_may_be_weights_are_told(arrays):
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric")
+    data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()}, edge_attr=torch.ones(60))
+    (found,) = warned(lambda: cgc.load_dataset(data))
+    assert str(found.message) == (
+        "name.edge_attr is not read: if it holds the weights of the edges, set name.edge_weight = name.edge_attr"
+    )
+    assert not warned(lambda: cgc.condense(data, edge_weight=data.edge_attr, nodes=6))
+    data.edge_attr = torch.ones(60, 2)
+    assert not warned(lambda: cgc.condense(data, nodes=6))
+
+
 def test_nothing_is_warned_about_without_a_graph():
     def make():
         with pytest.raises(cgc.Error, match=r"^x is missing"):
