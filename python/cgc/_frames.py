@@ -72,9 +72,9 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, in
         name: The name of the graph in the result.
         **columns: The column for a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
             ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty) or train_mask,
-            val_mask and test_mask (booleans), features (a list of columns, or one column of lists), source ("source",
-            "src", "src_id", "from", "id_1"), target ("target", "dst", "dst_id", "to", "id_2") and weight ("weight").
-            Labels are integers or names; None, NaN and "" mean no label.
+            val_mask and test_mask (booleans), features (columns of numbers or lists), source ("source", "src",
+            "src_id", "from", "id_1"), target ("target", "dst", "dst_id", "to", "id_2") and weight ("weight"). Labels
+            are integers or names; None, NaN and "" mean no label.
 
     Returns:
         A Tables, which condense, tune and evaluate accept as their graph.
@@ -111,7 +111,8 @@ def _columns(table: Any, argument: str) -> dict[str, Any]:
         raise Error(f"{argument} is a {type(table).__name__}, must be a DataFrame, or a dictionary of columns")
     if len({str(n) for n in names}) < len(names):
         raise Error(f"{argument} has two columns of the same name, expected different names")
-    return {str(n): table[n] for n in names}
+    columns = {str(n): table[n] for n in names}
+    return {n: array(f"{argument}[{n!r}]", c) if hasattr(c, "detach") else c for n, c in columns.items()}
 
 
 def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
@@ -291,7 +292,7 @@ def _places(called: str, ids: Sequence[Any]) -> Any:
 def _features(
     given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int
 ) -> tuple[Array, Optional[list[str]]]:
-    """Return the features and their names, which are those of their columns. One column of lists gives no names."""
+    """Return the features and their names. Feature i of a column c of lists is c[i]; alone, c gives no names."""
     asked = given.columns.get("features")
     taken = {roles[r] for r in _OF_NODES if r in roles}
     if asked is None:
@@ -315,20 +316,36 @@ def _features(
             raise Error(f"nodes has no column {n!r} for features, its columns are {', '.join(nodes)}")
     if not names:
         raise Error("nodes has no column of features, expected one at least besides id, label and split")
-    if len(names) == 1:
-        values = nodes[names[0]].to_numpy() if hasattr(nodes[names[0]], "to_numpy") else nodes[names[0]]
-        if len(values) and not isinstance(values[0], (str, bytes)) and np.ndim(values[0]) == 1:
-            for i, row in enumerate(values):
-                if np.shape(row) != np.shape(values[0]):
-                    raise Error(f"nodes[{names[0]!r}] of row {i} has {np.size(row)} numbers, expected {len(values[0])}")
-            return np.stack([array(f"nodes[{names[0]!r}]", row) for row in values]), None
-    columns = [_numbers("nodes", n, nodes[n]) for n in names]
-    for n, column in zip(names, columns):
-        if len(column) != count:
-            raise Error(f"nodes[{n!r}] has {len(column)} rows, expected {count}")
-        if np.isnan(column).any():
-            raise Error(f"nodes[{n!r}] of row {int(np.flatnonzero(np.isnan(column))[0])} is missing, must be a number")
-    return np.stack(columns, axis=1), names
+    blocks, of_features = [], []
+    for n in names:
+        block = _lists(n, nodes[n])
+        if block is None:
+            block = _numbers("nodes", n, nodes[n])
+            bare = np.flatnonzero(np.isnan(block))
+            if bare.size:
+                raise Error(f"nodes[{n!r}] of row {bare[0]} is missing, must be a number")
+            block = block[:, None]
+        if len(block) != count:
+            raise Error(f"nodes[{n!r}] has {len(block)} rows, expected {count}")
+        blocks.append(block)
+        of_features += [n] if block.shape[1] == 1 else [f"{n}[{i}]" for i in range(block.shape[1])]
+    if len(blocks) == 1 and blocks[0].shape[1] != 1:
+        return blocks[0], None
+    return np.concatenate(blocks, axis=1), of_features
+
+
+def _lists(name: str, column: Any) -> Optional[Array]:
+    """Return a column of lists of numbers as a matrix, or None if it is no column of lists."""
+    called = f"nodes[{name!r}]"
+    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    if not len(values) or isinstance(values[0], (str, bytes)) or np.ndim(values[0]) != 1:
+        return None
+    if getattr(values, "ndim", 1) == 1:
+        for i, row in enumerate(values):
+            if np.shape(row) != np.shape(values[0]):
+                raise Error(f"{called} of row {i} has {np.size(row)} numbers, expected {len(values[0])}")
+        values = np.stack([array(called, row) for row in values])
+    return _float32(called, array(called, values))
 
 
 def _numbers(table: str, name: str, column: Any) -> Array:
@@ -345,7 +362,12 @@ def _numbers(table: str, name: str, column: Any) -> Array:
                 f"{table}[{name!r}] of row {odd} is {values[odd]!r}, must be a number"
                 + (": features=[…] lists the columns to take" if table == "nodes" else "")
             ) from None
+    return _float32(f"{table}[{name!r}]", values)
+
+
+def _float32(called: str, values: Array) -> Array:
+    """Return numbers as float32."""
     if values.dtype.kind not in "fiub":
-        raise Error(f"{table}[{name!r}] has elements of type {values.dtype}, must have numbers")
+        raise Error(f"{called} has elements of type {values.dtype}, must have numbers")
     with np.errstate(over="ignore"):  # the command reports numbers that are too large
-        return np.asarray(values.astype(np.float32))
+        return np.asarray(values.astype(np.float32, copy=False))

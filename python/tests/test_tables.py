@@ -1,6 +1,7 @@
 """Graphs in tables, and the names of nodes and classes."""
 
 import contextlib
+import importlib.util
 import os
 import re
 import sqlite3
@@ -136,6 +137,30 @@ def test_columns_of_masks_are_the_split(arrays, columns):
     same(want, cgc.condense(cgc.tables({**bare, **masks}, edges), nodes=6))
     masks["learn"] = masks.pop("train_mask").astype(int)
     same(want, cgc.condense(cgc.tables({**bare, **masks}, edges, train_mask="learn"), nodes=6))
+
+
+def test_columns_of_lists_are_features_beside_others(arrays, columns, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    x, edges = arrays["x"], columns[1]
+    rest = {k: columns[0][k] for k in ("id", "label", "split")}
+    nodes = {**rest, "emb": list(x[:, :3]), "age": x[:, 3], "more": x[:, 4:].tolist(), "one": x[:, :1]}
+    graph = cgc.load_dataset(cgc.tables(pandas.DataFrame({**nodes, "one": x[:, :1].tolist()}), edges))
+    np.testing.assert_array_equal(graph.x, np.hstack([x, x[:, :1]]))
+    assert graph.feature_names == ["emb[0]", "emb[1]", "emb[2]", "age", *(f"more[{i}]" for i in range(4)), "one"]
+    again = cgc.load_dataset(cgc.tables({**nodes, "emb": x[:, :3]}, edges))
+    np.testing.assert_array_equal(again.x, graph.x)
+    some = cgc.load_dataset(cgc.tables(nodes, edges, features=["age", "emb"]))
+    np.testing.assert_array_equal(some.x, x[:, [3, 0, 1, 2]])
+    assert cgc.load_dataset(cgc.tables({**rest, "emb": x}, edges)).feature_names is None
+    if importlib.util.find_spec("pyarrow"):
+        pandas.DataFrame({**nodes, "one": x[:, :1].tolist()}).to_parquet(tmp_path / "nodes.parquet")
+        pandas.DataFrame(edges).to_parquet(tmp_path / "edges.parquet")
+        of_files = cgc.load_dataset(tmp_path)
+        assert of_files.feature_names == graph.feature_names
+        np.testing.assert_array_equal(of_files.x, graph.x)
+    torch = pytest.importorskip("torch")
+    tensors = {**rest, "emb": torch.from_numpy(x[:, :2]).bfloat16(), "age": torch.ones(60).bfloat16()}
+    assert cgc.load_dataset(cgc.tables(tensors, edges)).x.shape == (60, 3)
 
 
 def test_numbers_name_columns(arrays):
