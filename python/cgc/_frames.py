@@ -63,7 +63,7 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, in
     """Make a graph from a table of nodes and a table of edges.
 
     A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns are found by the names
-    in quotes below, in upper or lower case. Keywords give other names.
+    in quotes below, in upper or lower case. Keywords give others.
 
     Args:
         nodes: A row for each node. All columns without a role are features. A pandas index column is left out with
