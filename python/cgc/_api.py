@@ -147,7 +147,7 @@ def condense(
     alone = data is None and options.get("embeddings") is not None and all(part is None for part in given.values())
     if alone:
         data = ""  # the file of embeddings names the graph
-    with _handed_over("data", data, given) as (graph, home, spoken, ids):
+    with _handed_over("data", data, given, line) as (graph, home, spoken, ids):
         out = home / "small.safetensors"
         line += _config(config, home, spoken)
         run(["condense", *([] if alone else [graph]), f"--output={out}", *line], spoken)
@@ -208,7 +208,7 @@ def tune(
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
     line = _options.flags("tune", options, ["data", *GRAPH, "config"])
-    with _handed_over("data", data, given) as (graph, home, spoken, _):
+    with _handed_over("data", data, given, line) as (graph, home, spoken, _):
         out = home / "best.json"
         line += _config(config, home, spoken)
         run(["tune", graph, f"--output={out}", *line], spoken)
@@ -248,7 +248,7 @@ def search(
     line = _options.flags("search", options, ["data", "condensed", "space"])
     given = [name for name, value in options.items() if value is not None]
     lists = _search.lists(space or {}, given)
-    with _handed_over("data", data, {}) as (graph, home, spoken, _):
+    with _handed_over("data", data, {}, line) as (graph, home, spoken, _):
         if condensed is not None:
             line.append(f"--condensed={_file(condensed, home, spoken)}")
         if space is not None:
@@ -295,7 +295,7 @@ def objective(
     lists = {arg: values for name, values in found.items() if (arg := _search.argument(name)) not in given}
     line = _options.flags("evaluate", {"seeds": 1, **options}, ["small", "on", "space"])
     stack = contextlib.ExitStack()
-    graph, home, spoken, _ = stack.enter_context(_handed_over("on", on, {}))
+    graph, home, spoken, _ = stack.enter_context(_handed_over("on", on, {}, line))
     file = _file(small, home, spoken)
     told = set[str]()  # the notes of earlier trials
 
@@ -371,7 +371,7 @@ def evaluate(
         True
     """
     line = _options.flags("evaluate", {**options, "models": models}, ["small", "on"])
-    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+    with _handed_over("on", on, {}, line) as (graph, home, spoken, _):
         file = _file(small, home, spoken)
         found = run(["evaluate", file, f"--on={graph}", *line], spoken)
     return Table(found["results"], found["over"])
@@ -403,7 +403,7 @@ def report(
     line = _options.flags("report", {**options, "models": models}, ["small", "on", "path"])
     if Path(path).suffix != ".html":
         raise Error(f"path is {os.fspath(path)}, must end in .html")
-    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+    with _handed_over("on", on, {}, line) as (graph, home, spoken, _):
         file, page = _file(small, home, spoken), home / "report.html"
         run(["report", file, f"--on={graph}", f"--output={page}", *line], spoken)
         text = page.read_text(encoding="utf-8").replace(f"{home}{os.sep}", "")  # the temporary folder will be deleted
@@ -436,7 +436,7 @@ def train(
         True
     """
     line = _options.flags("train", {**options, "models": models}, ["small", "on"])
-    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+    with _handed_over("on", on, {}, line) as (graph, home, spoken, _):
         file, out = _file(small, home, spoken), home / "model.safetensors"
         run(["train", file, f"--on={graph}", f"--output={out}", *line], spoken)
         return load_model(out)
@@ -465,7 +465,7 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
         7
     """
     line = _options.flags("predict", options, ["model", "on"])
-    with _handed_over("on", on, {}, True) as (graph, home, spoken, _):
+    with _handed_over("on", on, {}, line, True) as (graph, home, spoken, _):
         out = home / "predictions.safetensors"
         run(["predict", _model_file(model, home, spoken), f"--on={graph}", f"--output={out}", *line], spoken)
         tensors, _metadata = _safetensors.read(out)
@@ -497,7 +497,7 @@ def summarize(model: Union[Model, Path_], on: Any, **options: "Unpack[SummarizeO
         (100, 96)
     """
     line = _options.flags("summarize", options, ["model", "on"])
-    with _handed_over("on", on, {}, True) as (graph, home, spoken, _):
+    with _handed_over("on", on, {}, line, True) as (graph, home, spoken, _):
         out = home / "summary.safetensors"
         run(["summarize", _model_file(model, home, spoken), f"--on={graph}", f"--output={out}", *line], spoken)
         return load_model(out)
@@ -541,7 +541,7 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
         raise Error(f"path is {os.fspath(path)}, must be a folder: `cgc propagate` writes a file for embeddings")
     if os.path.exists(path) and not (Path(path) / "propagate.json").exists():
         raise Error(f"path is {os.fspath(path)}, which exists, must be a new folder or one of an earlier call")
-    with _handed_over("data", data, {}, True) as (graph, _, spoken, _ids):
+    with _handed_over("data", data, {}, line, True) as (graph, _, spoken, _ids):
         run(["propagate", graph, f"--output={os.fspath(path)}", *line], spoken)
     return load_propagated(os.fspath(path))
 
@@ -587,7 +587,7 @@ def load_dataset(
     """
     reading = {"split": split, "without": without, "nodes_sql": nodes_sql, "edges_sql": edges_sql}
     given = _options.flags("condense", reading)
-    with _handed_over("name", name, {}, True) as (graph, home, spoken, ids):
+    with _handed_over("name", name, {}, given, True) as (graph, home, spoken, ids):
         out = home / "read.safetensors"
         run(["data", "convert", graph, str(out), *given], spoken)
         found = read_graph(out)
@@ -595,9 +595,12 @@ def load_dataset(
 
 
 @contextlib.contextmanager
-def _handed_over(argument: str, data: Any, given: dict[str, Any], unlabelled: bool = False) -> Iterator[_Handed]:
+def _handed_over(
+    argument: str, data: Any, given: dict[str, Any], line: list[str], unlabelled: bool = False
+) -> Iterator[_Handed]:
     """Write a graph for the command. With unlabelled, it needs no labels.
 
+    Of several splits, the one that a flag in line chooses is written, and the flag is removed from line.
     Yields its name, a temporary folder, the caller's names for these paths, and the caller's ids of the nodes.
     """
     if isinstance(data, (str, os.PathLike)):
@@ -610,6 +613,9 @@ def _handed_over(argument: str, data: Any, given: dict[str, Any], unlabelled: bo
     if data is None and argument == "on":
         raise Error("on is None, must be the graph to test on")
     parts = parts_of(argument, data, given)
+    flag = next((f for f in line if f.startswith("--split=")), "--split=0")
+    if parts.choose(flag.removeprefix("--split=")) and flag in line:
+        line.remove(flag)
     tensors = parts.tensors(unlabelled)
     with folder(sum(t.array.size * t.type().itemsize for t in tensors)) as home:
         path = home / "graph.safetensors"

@@ -13,7 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _names, _safetensors
-from ._error import Error
+from ._error import Error, warn
 from ._safetensors import Array, Tensor
 
 __all__ = ["NAMES", "PARTS", "Graph", "Parts", "Sparse", "array", "read_graph", "whole_numbers"]
@@ -149,6 +149,22 @@ class Parts:
     def called(self, part: str) -> str:
         """Return the caller's name of a part."""
         return self.names.get(part, part)
+
+    def choose(self, split: str) -> bool:
+        """Replace masks of several splits by those of one. Return whether there are any."""
+        found = 0
+        for part in PARTS:
+            mask = None if getattr(self, part) is None else array(self.called(part), getattr(self, part))
+            if mask is None or mask.ndim != 2:
+                continue
+            name, splits = self.called(part), mask.shape[1]
+            if not split.isdecimal() or int(split) >= splits:
+                raise Error(f"split {split}, must be 0 to {splits - 1}: {name} holds {splits} splits")
+            if not found and splits > 1:
+                warn(f"{name} holds {splits} splits: split {split} of 0 to {splits - 1} was taken")
+            found = splits
+            setattr(self, part, mask[:, int(split)])
+        return found > 0
 
     def tensors(self, unlabelled: bool = False) -> list[Tensor]:
         """Return the tensors of the file. Raise Error for an invalid part.
@@ -319,8 +335,6 @@ class Parts:
     def _nodes(self, part: str, count: int) -> Array:
         """Return the nodes of a mask or of a list of node numbers, in ascending order."""
         name, mask = self.called(part), array(self.called(part), getattr(self, part))
-        if mask.ndim == 2:
-            raise Error(f"{name} has shape {mask.shape}, expected one split: {name}[:, 0] is the first")
         if mask.dtype == np.uint8 and mask.shape == (count,):
             mask = mask.astype(bool)
         if mask.dtype == np.bool_:

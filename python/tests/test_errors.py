@@ -24,7 +24,11 @@ BAD = {
         lambda a: {"val_mask": a["train_mask"]}, "val_mask has node 0, which is in train_mask too"),
     "a mask is empty": (lambda a: {"train_mask": np.zeros(60, bool)}, "train_mask is empty, must have at least 1 node"),
     "a mask is short": (lambda a: {"test_mask": np.ones(3, bool)}, r"test_mask has shape \(3,\), expected \(60,\)"),
-    "a mask of splits": (lambda a: {"train_mask": np.ones((60, 10), bool)}, r"train_mask\[:, 0\] is the first"),
+    "a split beyond": (
+        lambda a: {"train_mask": np.ones((60, 10), bool), "split": 10},
+        "split 10, must be 0 to 9: train_mask holds 10 splits"),
+    "a split that is no number": (lambda a: {"train_mask": np.ones((60, 2), bool), "split": "first"}, "split first, "),
+    "masks in rows": (lambda a: {"train_mask": np.ones((10, 60), bool)}, r"train_mask has shape \(10,\), expected"),
     "a node twice": (lambda a: {"train_mask": [1, 1]}, "train_mask has node 1 twice"),
     "a node beyond": (lambda a: {"train_mask": [60]}, "train_mask has node 60, must have 0 to 59"),
     "train alone is missing": (lambda a: {"train_mask": None}, "train_mask is missing"),

@@ -265,6 +265,18 @@ def test_torch_geometric(arrays, tmp_path):
     cgc.save(small, tmp_path / "small.safetensors")
     same(cgc.load(tmp_path / "small.safetensors"), cgc.condense(**arrays, nodes=6, threshold=0.2, degree=0))
     assert cgc.evaluate(small, on=data, seeds=1, epochs=5)["gcn"].seeds == 1
+    several = data.clone()
+    for mask in ("train_mask", "val_mask"):  # the mask of test nodes has one split
+        several[mask] = torch.stack([data.test_mask, data[mask]], 1)
+    torch.save(several, tmp_path / "several.pt")
+    for graph in (several, tmp_path / "several.pt"):
+        with pytest.warns(cgc.GraphWarning, match="train_mask holds 2 splits: split 1 of 0 to 1 was taken"):
+            second = cgc.condense(graph, nodes=6, split=1, method="cgc")
+        same(second, cgc.condense(data, nodes=6, method="cgc"))
+        assert cgc.evaluate(second, on=graph, seeds=1, epochs=2, split=1)["gcn"].seeds == 1
+        assert cgc.load_dataset(graph, split=1).val_mask.sum() == 15
+        with pytest.raises(cgc.Error, match=r"val_mask.* node 3.* in train_mask too"):
+            cgc.condense(graph, nodes=6)
     lists = data.clone()
     for mask, name in (("train_mask", "train_idx"), ("val_mask", "valid_idx"), ("test_mask", "idx_test")):
         lists[name] = lists[mask].nonzero()[:, 0]
