@@ -325,11 +325,13 @@ class Parts:
             bare = nodes[y[nodes] < 0]
             if bare.size:
                 raise Error(f"{name} has node {bare[0]}, which has no label in {self.called('y')}")
-            if part == "train_mask" and not nodes.size:
-                raise Error(f"{name} is empty, must have at least 1 node")
             tensors.append(Tensor(part[: -len("_mask")], nodes, "<i4"))
-        if tensors and self.train_mask is None:
+        if not part_of.any():
+            return []  # the command draws a split
+        if self.train_mask is None:
             raise Error(f"{self.called('train_mask')} is missing, and other parts of the split are given")
+        if not (part_of == 1).any():
+            raise Error(f"{self.called('train_mask')} is empty, must have at least 1 node")
         return tensors
 
     def _nodes(self, part: str, count: int) -> Array:

@@ -37,8 +37,6 @@ BAD = {
     "a part below 0": (lambda a: {"val_mask": [-1]}, "val_mask has node -1, must have 0 to 59"),
     "test overlaps train": (
         lambda a: {"test_mask": a["train_mask"], "val_mask": None}, "test_mask has node 0, which is in train_mask too"),
-    "all masks are empty": (lambda a: dict.fromkeys(
-        ("train_mask", "val_mask", "test_mask"), np.zeros(60, bool)), "train_mask is empty, must have at least 1 node"),
     "x with infinity": (lambda a: {"x": changed(a["x"], (59, 7), -np.inf)}, r"x\[59, 7\] is not a finite number"),
     "x of times": (lambda a: {"x": a["x"].astype("datetime64[s]")}, "x has elements of type datetime64"),
     "x of complex numbers": (lambda a: {"x": a["x"] + 1j}, "x has elements of type complex64, must have numbers"),
