@@ -26,10 +26,12 @@ def test_a_drawn_split_is_told_wherever_the_graph_comes_from(arrays, tmp_path):
     bare = {part: arrays[part] for part in ("x", "y", "edge_index")}
     np.savez(tmp_path / "bare.npz", **bare)
     none = {**bare, **dict.fromkeys(("train_mask", "val_mask", "test_mask"), np.zeros(60, bool))}
+    np.savez(tmp_path / "none.npz", **none)
     nodes = {"label": arrays["y"], "age": arrays["x"][:, 0], "split": [None, ""] * 30}
     table = cgc.tables(nodes, dict(zip(("source", "target"), arrays["edge_index"])))
     for make in (
         lambda: cgc.condense(none, nodes=6), lambda: cgc.load_dataset(table),
+        lambda: cgc.load_dataset(tmp_path / "none.npz"),
         lambda: cgc.condense(**bare, nodes=6), lambda: cgc.condense(tmp_path / "bare.npz", nodes=6),
         lambda: cgc.load_dataset(tmp_path / "bare.npz"), lambda: cgc.tune(**bare, nodes=6, trials=1, epochs=1),
     ):  # fmt: skip

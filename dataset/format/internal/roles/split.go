@@ -34,9 +34,9 @@ type Arrays interface {
 	Open(name string, read func(*numpy.Array) error) error
 }
 
-// Split returns split k of n nodes, counted from 0, and notes. The split is empty if k is 0 and z has no array for it.
-// A mask has a number for each node, 1 for the nodes in the part. A mask of several splits has a column or a row for
-// each. Errors name the array. A node in two parts is an error.
+// Split returns split k of n nodes, counted from 0, and notes. The split is empty if k is 0 and z has no array for it, or
+// if its arrays have no node. A mask has a number for each node, 1 for the nodes in the part. A mask of several splits has
+// a column or a row for each. Errors name the array. A node in two parts is an error.
 func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
 	in := make([]string, n) // the array that assigned each node to a part
 	found, most := "", 1    // the array with the most splits, and their number
@@ -69,7 +69,7 @@ func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
 		return s, nil, wrong(z, "split %d, must be 0: the file holds no splits", k)
 	case k >= most:
 		return s, nil, wrong(z, "split %d, must be 0: %s holds 1 split", k, found)
-	case len(s.Train) == 0 && found != "":
+	case len(s.Train) == 0 && len(s.Val)+len(s.Test) > 0:
 		return s, nil, wrong(z, "%s: no node trains, must have at least 1", parts(&s)[0].of(z))
 	case most > 1:
 		notes = append(notes, fmt.Sprintf("%s holds %d splits: split %d of 0 to %d was taken", found, most, k, most-1))
