@@ -21,8 +21,8 @@ __all__ = ["binary", "run"]
 
 _PATIENCE = 5.0  # seconds that an interrupted command has to stop by itself
 _LOOK = 0.1  # seconds between two updates of the progress display
-# Notes that only report a choice: the plan for a memory limit, and the default size.
-_CHOSEN = re.compile(r"note: (plan |.*\(set --nodes, --ratio or --label-ratio to change it\))")
+# Notes that only report a choice (the plan for a memory limit, the default size), or how long a call takes.
+_CHOSEN = re.compile(r"note: (plan |.*\(set --nodes, --ratio or --label-ratio to change it\)|.* so far, about .* left)")
 _SWITCHES = {name for listed in FLAGS.values() for name, default, _, _ in listed if default is False}
 
 

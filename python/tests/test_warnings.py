@@ -1,5 +1,6 @@
 """Notes of the command become warnings in Python's terms, once per call."""
 
+import os
 import re
 import subprocess
 import sys
@@ -95,6 +96,12 @@ def test_what_was_chosen_is_no_warning(tmp_path, monkeypatch):
     file = tmp_path / "made.safetensors"
     command("data", "make", "--like", "cora", "-o", str(file), "--scale", "0.3")
     assert not warned(lambda: cgc.condense(file, nodes=20, memory=40_000_000))
+    fake = tmp_path / "cgc"
+    fake.write_text('#!/bin/sh\necho "note: confirmed: 16 s so far, about 67 s left" >&2\necho "{}"\n')
+    fake.chmod(0o755)
+    with monkeypatch.context() as own:
+        own.setenv("CGC_BINARY", str(fake))
+        assert os.name == "nt" or not warned(lambda: _run.run(["tune"]))
     monkeypatch.setattr(_run, "_CHOSEN", re.compile("nothing"))
     assert len(warned(lambda: cgc.condense(file, nodes=20, memory=40_000_000))) == 1
 

@@ -145,11 +145,11 @@ func TestLongJob(t *testing.T) {
 		stderr.Reset()
 	}
 	p.step("searching")
-	work("searching", "note: searching has taken 30 s so far, about 2 min are left\n")
+	work("searching", "note: searching: 30 s so far, about 2 min left\n")
 	work("searching", "")
-	work("training", "note: training has taken 30 s so far, about 2 min are left\n")
+	work("training", "note: training: 30 s so far, about 2 min left\n")
 	p.step("comparing")
-	work("training", "note: training has taken 30 s so far, about 2 min are left\n")
+	work("training", "note: training: 30 s so far, about 2 min left\n")
 	p.notes = false
 	p.step("writing")
 	work("training", "")

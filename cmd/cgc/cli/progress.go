@@ -103,7 +103,7 @@ func (p *meter) count(name string, done, all int64) {
 		return
 	}
 	if took := now.Sub(p.pace.stages[name].begun); took >= longJob && p.pace.tell() {
-		p.say(fmt.Sprintf("%s has taken %s so far, about %s are left", name, roughly(took), roughly(left)))
+		p.say(fmt.Sprintf("%s: %s so far, about %s left", name, roughly(took), roughly(left)))
 	}
 }
 

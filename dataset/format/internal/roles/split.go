@@ -34,9 +34,9 @@ type Arrays interface {
 	Open(name string, read func(*numpy.Array) error) error
 }
 
-// Split returns split k of n nodes, counted from 0, and notes. The split is empty if k is 0 and z has no array for it, or
-// if its arrays have no node. A mask has a number for each node, 1 for the nodes in the part. A mask of several splits has
-// a column or a row for each. Errors name the array. A node in two parts is an error.
+// Split returns split k of n nodes, counted from 0, and notes. The split is empty if k is 0 and z has no array for it,
+// or if its arrays have no node. A mask has a number for each node, 1 for the nodes in the part. A mask of several
+// splits has a column or a row for each. Errors name the array. A node in two parts is an error.
 func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
 	in := make([]string, n) // the array that assigned each node to a part
 	found, most := "", 1    // the array with the most splits, and their number
