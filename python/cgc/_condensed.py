@@ -338,4 +338,10 @@ def of_pyg(data: Any) -> Condensed:
         raise Error(f"small has {nodes} nodes and the source nodes of {rows}, expected what cgc.condense returns")
     if arrays.get("edge_weight") is None:
         arrays["edge_weight"] = np.ones(arrays["edge_index"].shape[1], np.float32)
-    return Condensed(**arrays, members_ids=getattr(data, "members_ids", None), origin=origin)
+    small = Condensed(**arrays, members_ids=getattr(data, "members_ids", None), origin=origin)
+    for k, source in (("weight", "members_indptr"), ("target", "y" if small.y_soft is None else "y_soft")):
+        given, own = array(k, data[k]) if k in data else getattr(small, k), getattr(small, k)
+        tolerance = 0.01 if own.dtype.kind == "f" else 0  # floats may have been converted to fewer bits
+        if given.shape != own.shape or not np.allclose(given, own, rtol=tolerance, atol=tolerance):
+            raise Error(f"small.{k} was changed, must be what small.{source} gives, which is what cgc reads")
+    return small

@@ -287,6 +287,11 @@ def test_torch_geometric(arrays, tmp_path):
         cgc.condense(lists, nodes=6)
     with pytest.raises(cgc.Error, match=r"small is a Data that cgc.condense did not make"):
         cgc.evaluate(data, on=data)
+    for name in ("weight", "target"):
+        changed = small.clone()
+        changed[name] = changed[name] * 2
+        with pytest.raises(cgc.Error, match=rf"small\.{name} was changed, must be what small\.\w+ gives"):
+            cgc.evaluate(changed, on=data)
     bare = geometric.transforms.ToSparseTensor()(small.clone())
     small.edge_weight = None
     for changed in (small, bare):
