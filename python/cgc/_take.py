@@ -33,6 +33,8 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
     given by name. The argument adj, an adjacency matrix, replaces edge_index and edge_weight.
     """
     given = {k: v for k, v in given.items() if v is not None}
+    if is_from("cgc", getattr(data, "origin", None)) or isinstance(getattr(data, "cgc", None), list):
+        raise Error(f"{argument} is a condensed graph, must be an original graph")
     if isinstance(data, Mapping):
         for name in data:
             if name not in GRAPH:

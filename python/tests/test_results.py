@@ -287,6 +287,9 @@ def test_torch_geometric(arrays, tmp_path):
         cgc.condense(lists, nodes=6)
     with pytest.raises(cgc.Error, match=r"small is a Data that cgc.condense did not make"):
         cgc.evaluate(data, on=data)
+    for condensed in (small, cgc.load(tmp_path / "small.safetensors"), tmp_path / "small.safetensors"):
+        with pytest.raises(cgc.Error, match="is a condensed graph, must be a"):
+            cgc.condense(condensed, nodes=3)
     for name in ("weight", "target"):
         changed = small.clone()
         changed[name] = changed[name] * 2
@@ -388,6 +391,8 @@ def test_torch_geometric_takes_pt(arrays, tmp_path):
     cgc.save(want, tmp_path / "small.pt")
     small = geometric.data.Data.from_dict(torch.load(tmp_path / "small.pt", weights_only=True))
     assert small.validate() and small.num_nodes == 6 and small.num_edges == want.edge_index.shape[1]
+    with pytest.raises(cgc.Error, match="on is a condensed graph, must be an original graph"):
+        cgc.evaluate(small, on=small)
     cgc.save(small, tmp_path / "again.pt")
     assert (tmp_path / "again.pt").read_bytes() == (tmp_path / "small.pt").read_bytes()
     torch.save(cgc.condense(data, nodes=6, threshold=0.2, degree=0), tmp_path / "data.pt")
