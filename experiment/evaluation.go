@@ -163,7 +163,7 @@ func (e Evaluation) results(ctx context.Context, sample *gnn.Sample, target *gnn
 
 // Sample returns a condensed graph as a training sample. Soft labels, if there are any, replace the labels. The weight
 // of a node is the number of its source nodes; without Members, all weights are equal. Weights are used only if
-// gnn.Config.Weighted is set.
+// gnn.Config.Weighted is set. A model that is trained on the sample must be tested on c.Seen(ctx, g), not on g itself.
 func Sample(c *condense.Condensed) *gnn.Sample {
 	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Soft: c.Soft, Weights: c.Weights()}
 }

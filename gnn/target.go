@@ -34,6 +34,9 @@ type Target struct {
 // inductive setting, they see only the subgraph that the nodes of the split induce. g must not change afterwards.
 // NewTarget returns an error if the graph is invalid (graph.Graph.Check) or has no validation nodes. Without test
 // nodes, Result.Test is 0.
+//
+// NewTarget does not preprocess features. To test models that are trained on a condensed graph, pass the graph that
+// condense.Condensed.Seen returns, otherwise accuracies may be wrong.
 func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 	return TargetWithin(context.Background(), g, inductive, 0)
 }
