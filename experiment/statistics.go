@@ -164,7 +164,8 @@ type Comparison struct {
 	Seeds int `json:"seeds"`
 	// Difference is the test accuracy of Arm minus the test accuracy of Base, in points.
 	Difference Estimate `json:"difference"`
-	// Verdict is "better" or "worse" if Seeds > 1 and the 95% confidence interval excludes 0, else empty.
+	// Verdict is "better" or "worse" if Seeds > 1 and the 95% confidence interval excludes 0, else empty. It is also empty
+	// if the difference is the same for all seeds: such an interval has no width.
 	Verdict string `json:"verdict"`
 }
 
@@ -190,8 +191,9 @@ func Compare(a, base Summary) Comparison {
 		return c
 	}
 	c.Difference = EstimateOf(differences)
+	const rounding = 1e-9 // far below the accuracy of one test node, in points
 	switch d := c.Difference; {
-	case c.Seeds < 2:
+	case c.Seeds < 2 || d.Std < rounding:
 	case d.Mean-d.CI95 > 0:
 		c.Verdict = Better
 	case d.Mean+d.CI95 < 0:

@@ -171,6 +171,10 @@ func TestCompareIsPaired(t *testing.T) {
 			"seeds in common", trained("a", 2, []float64{82}, []float64{93}, []float64{0}),
 			2, 2.5, math.Sqrt(0.5), 12.706205, "",
 		},
+		{ // every difference is 1.1, up to the rounding of float64
+			"no spread", trained("a", 0, []float64{61.1}, []float64{71.1}, []float64{81.1}, []float64{91.1}),
+			4, 1.1, 0, 3.182446, "",
+		},
 		{"one seed", trained("a", 3, []float64{99}), 1, 9, 0, 0, ""},
 		{"no seed", trained("a", 4, []float64{99}), 0, 0, 0, 0, ""},
 	} {
