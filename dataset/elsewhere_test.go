@@ -11,6 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -45,6 +47,29 @@ func TestFeaturesElsewhere(t *testing.T) {
 	}
 	if _, err := os.Stat(at("lost")); err == nil {
 		t.Error("a file without its features stands under its name")
+	}
+}
+
+// TestWriteRefuses checks that nothing is written under a name without a known extension, or of an invalid graph.
+func TestWriteRefuses(t *testing.T) {
+	demo := synth.Demo()
+	short := *demo
+	short.X = mat.NewDense(10, 2)
+	for name, c := range map[string]struct {
+		g    *graph.Graph
+		want string
+	}{
+		"g.parquet": {demo, "does not tell its format, expected one that ends in .safetensors"},
+		"g.csv":     {demo, "does not tell its format"}, "g": {demo, "does not tell its format"},
+		"a.safetensors": {&short, "graph demo is not valid: features have 10 rows for 4000 nodes"},
+		"a.npz":         {&short, "features have 10 rows for 4000 nodes"}, "a.pt": {&short, "features have 10 rows"},
+		"a.graphml": {&short, "features have 10 rows"}, "empty.npz": {new(graph.Graph), "there is no adjacency (nil)"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		fixture.Says(t, dataset.Write(t.Context(), path, c.g), c.want)
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s was written", name)
+		}
 	}
 }
 

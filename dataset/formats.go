@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	_ "github.com/graph-condensation/cgc/dataset/format/all"
@@ -10,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// Write writes g, which must be valid, to path, in the format with the extension of path or else in the native format.
-// Bytes written are reported to package progress.
+// Write writes g to path, in the format with the extension of path. Bytes written are reported to package progress. An
+// error about the extension is a *format.UnknownExtensionError; programs that import package tables know more of them.
 func Write(ctx context.Context, path string, g *graph.Graph) error { return WriteAs(ctx, path, "", g) }
 
 // WriteStream writes s to path in the native format, and returns the changes to its edges. See format.StreamWriter.
@@ -20,8 +21,8 @@ func WriteStream(ctx context.Context, path string, s *format.Stream, o format.St
 	return native.Format.WriteStream(ctx, path, s, o)
 }
 
-// WriteAs writes g, which must be valid, to path in the format of the given name. If name is empty, it does what Write
-// does. An error is a *format.UnknownError, says that the format can only be read, or comes from writing.
+// WriteAs writes g to path in the format of the given name. If name is empty, it does what Write does. An error is a
+// *format.UnknownError, says that the format can only be read or that g is invalid, or comes from writing.
 func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error) {
 	defer memory.Recover(&err)
 	w, ok, err := format.WriterFor(path, name)
@@ -29,7 +30,11 @@ func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error)
 		return err
 	}
 	if !ok {
-		w = native.Format
+		known := format.Writers()
+		return &format.UnknownExtensionError{Path: path, Extensions: format.Extensions(known), Formats: known}
+	}
+	if err := g.Check(ctx); err != nil {
+		return fmt.Errorf("writing %s: graph %s is not valid: %w", path, g.Name, err)
 	}
 	return w.Write(ctx, path, g)
 }
