@@ -66,6 +66,28 @@ type Checker interface {
 	Check(g *graph.Graph, nodes int) error
 }
 
+// CheckResult returns an error that names m unless small is valid and what m promises for g and nodes: the number of
+// nodes, the features and classes of g, and the setting of m.
+func CheckResult(m Method, g *graph.Graph, nodes int, small *Condensed) error {
+	if small == nil {
+		return fmt.Errorf("method %s returned no condensed graph (nil) and no error", m.Name())
+	}
+	if err := small.Validate(); err != nil {
+		return fmt.Errorf("method %s returned an invalid condensed graph: %w", m.Name(), err)
+	}
+	if small.Nodes() != nodes {
+		return fmt.Errorf("method %s returned %d nodes, expected %d", m.Name(), small.Nodes(), nodes)
+	}
+	if is, want := small.Setting(), SettingOf(m); is != want {
+		return fmt.Errorf("method %s returned the setting %+v, expected %+v", m.Name(), is, want)
+	}
+	if small.X.Cols != g.Features() || small.Classes != g.Classes {
+		return fmt.Errorf("method %s returned %d features and %d classes, expected %d and %d",
+			m.Name(), small.X.Cols, small.Classes, g.Features(), g.Classes)
+	}
+	return nil
+}
+
 // methods holds a prototype of each method: its value with default parameters.
 var methods = registry.New[Method]("method")
 

@@ -122,7 +122,7 @@ func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 		return nil, err
 	}
 	small, err := u.Method.Condense(ctx, view.Graph, nodes, seed)
-	if err != nil {
+	if err != nil || small == nil {
 		return nil, err
 	}
 	view.Adopt(small)

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -255,6 +256,14 @@ func (c careless) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	return small, err
 }
 
+// nothing is a method that returns neither a graph nor an error.
+type nothing struct{}
+
+func (nothing) Name() string { return "nothing" }
+func (nothing) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Condensed, error) {
+	return nil, nil
+}
+
 // plannedFor returns a plan of one condensation by m, with one training run.
 func plannedFor(m condense.Method) experiment.Plan {
 	return plan(func(p *experiment.Plan) { p.Method, p.Seeds, p.Models, p.Whole = m, 1, []gnn.Model{gnn.SGC()}, 0 })
@@ -264,11 +273,19 @@ func plannedFor(m condense.Method) experiment.Plan {
 // wrong setting would be tested on other features.
 func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 	for want, m := range map[string]condense.Method{
-		"11 nodes in the setting {NormalizeFeatures:false Standardize:false Inductive:false}, expected 12": careless{
-			fewer: 1,
-		},
-		"in the setting {NormalizeFeatures:false Standardize:false Inductive:true}, expected 12 in": careless{
+		"returned 11 nodes, expected 12": careless{fewer: 1},
+		"returned the setting {NormalizeFeatures:false Standardize:false Inductive:true}, expected {": careless{
 			change: func(c *condense.Condensed) { c.Inductive = true },
+		},
+		"method nothing returned no condensed graph (nil) and no error": nothing{},
+		"returned 9 features and 3 classes, expected 16 and 3": careless{
+			change: func(c *condense.Condensed) { c.X, c.FeatureNames, c.Source = mat.NewDense(12, 9), nil, nil },
+		},
+		"returned 16 features and 4 classes, expected 16 and 3": careless{
+			change: func(c *condense.Condensed) { c.Classes, c.ClassNames, c.Source = 4, nil, nil },
+		},
+		"returned an invalid condensed graph: label -1 of node 0": careless{
+			change: func(c *condense.Condensed) { c.Y[0] = -1 },
 		},
 	} {
 		mattest.Fails(t, want)(plannedFor(m).Run(t.Context(), tiny(t)))

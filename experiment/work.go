@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 
@@ -145,7 +144,7 @@ func (w *work) together(ctx context.Context, arms []int) error {
 	return w.flush(ctx, false)
 }
 
-// condense condenses by the method of an arm, and checks the size and the setting of the result. It prepares first if
+// condense condenses by the method of an arm, and checks the result. It prepares first if
 // the method can share a preparation.
 func (w *work) condense(
 	ctx context.Context, prepared *condense.Prepared, a Arm, nodes int, seed uint64,
@@ -164,17 +163,15 @@ func (w *work) condense(
 	if err != nil {
 		return nil, err
 	}
+	if err := condense.CheckResult(a.Method, w.g, nodes, small); err != nil {
+		return nil, err
+	}
 	compared, err := small.CheckTarget(w.g)
 	if err != nil {
 		return nil, err
 	}
 	if err := compared.Err(); err != nil && compared.Known { // the method may have read another graph
 		return nil, err
-	}
-	is := small.Setting()
-	if want := a.setting(); small.Nodes() != nodes || is != want {
-		return nil, fmt.Errorf("method %s returned %d nodes in the setting %+v, expected %d in %+v",
-			a.Method.Name(), small.Nodes(), is, nodes, want)
 	}
 	return small, nil
 }

@@ -183,7 +183,11 @@ func (f *configFlags) condense(ctx context.Context, g *graph.Graph) (*condense.C
 	if err != nil {
 		return nil, err
 	}
-	return method.Condense(ctx, g, nodes, f.config.Seed)
+	small, err := method.Condense(ctx, g, nodes, f.config.Seed)
+	if err == nil && f.lossless == 0 { // with it, auto chooses the size
+		err = condense.CheckResult(method, g, nodes, small)
+	}
+	return small, err
 }
 
 // warn prints the warnings of a method, each at most once.
@@ -304,17 +308,24 @@ func (j *condenseJob) several(ctx context.Context, g *graph.Graph) (
 		}
 		files = append(files, file)
 	}
+	of := func(ctx context.Context, nodes int) (*condense.Condensed, error) {
+		return method.Condense(ctx, g, nodes, seed)
+	}
 	if preparer, is := method.(condense.Preparer); is {
 		prepared, err := preparer.Prepare(ctx, g)
 		if err != nil {
 			return nil, nil, j.config.mistake(err)
 		}
-		return files, func(ctx context.Context, size int) (*condense.Condensed, error) {
-			return prepared.Condense(ctx, method, j.nodes[size], seed)
-		}, nil
+		of = func(ctx context.Context, nodes int) (*condense.Condensed, error) {
+			return prepared.Condense(ctx, method, nodes, seed)
+		}
 	}
 	return files, func(ctx context.Context, size int) (*condense.Condensed, error) {
-		return method.Condense(ctx, g, j.nodes[size], seed)
+		small, err := of(ctx, j.nodes[size])
+		if err == nil {
+			err = condense.CheckResult(method, g, j.nodes[size], small)
+		}
+		return small, err
 	}, nil
 }
 

@@ -160,7 +160,11 @@ func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Co
 		return nil, err
 	}
 	j.progress.step("condensing")
-	small, err := j.config.methods()[0].Condense(ctx, g, nodes, j.config.config.Seed)
+	method := j.config.methods()[0]
+	small, err := method.Condense(ctx, g, nodes, j.config.config.Seed)
+	if err == nil {
+		err = condense.CheckResult(method, g, nodes, small)
+	}
 	if err != nil {
 		return nil, j.config.mistake(err)
 	}

@@ -17,10 +17,12 @@ import (
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
-// first is another module's method. It keeps training nodes chosen at random with the seed plus Skip.
+// first is another module's method. It keeps training nodes chosen at random with the seed plus Skip. It has a bug if
+// Fewer is set: it returns too few nodes.
 type first struct {
-	Skip int    `json:"skip"`
-	Note string `json:"note"`
+	Skip  int    `json:"skip"`
+	Note  string `json:"note"`
+	Fewer int    `json:"fewer,omitempty"`
 }
 
 func (first) Name() string { return "first" }
@@ -33,7 +35,7 @@ func (f first) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 	if err != nil {
 		return nil, err
 	}
-	small, err := random.Condense(ctx, g, nodes, seed+uint64(f.Skip))
+	small, err := random.Condense(ctx, g, nodes-f.Fewer, seed+uint64(f.Skip))
 	if err != nil {
 		return nil, err
 	}
