@@ -209,6 +209,9 @@ func best(ctx context.Context, by Partitioner, x [][]float32, k int, seeds [][2]
 		if err != nil {
 			return Groups{}, err
 		}
+		if err := groups.check(len(x), k); err != nil {
+			return Groups{}, fmt.Errorf("partitioner %T returned %w", by, err)
+		}
 		if len(seeds) == 1 {
 			return groups, nil
 		}

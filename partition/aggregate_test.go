@@ -162,6 +162,31 @@ func TestAggregateKeepsClassesApart(t *testing.T) {
 	}
 }
 
+// fixed is a partitioner that returns these groups for any rows.
+type fixed partition.Groups
+
+func (f fixed) Partition(context.Context, [][]float32, int, rand.Source) (partition.Groups, error) {
+	return partition.Groups(f), nil
+}
+
+// TestAggregateRefusesGroups checks the errors for a partitioner that breaks its contract.
+func TestAggregateRefusesGroups(t *testing.T) {
+	x := mattest.Mixture(4, 2, 2, 1)
+	for says, groups := range map[string]fixed{
+		"2 groups of 3 rows, expected 2 of 4": {Of: []int32{0, 1, 0}, K: 2},
+		"1 groups of 4 rows, expected 2 of 4": {Of: []int32{0, 0, 0, 0}, K: 1},
+		"group 2 of row 3, must be 0 to 1":    {Of: []int32{0, 1, 0, 2}, K: 2},
+		"group -1 of row 1, must be 0 to 1":   {Of: []int32{0, -1, 0, 1}, K: 2},
+		"group 1 with 0 rows, must be at":     {Of: []int32{0, 0, 0, 0}, K: 2},
+	} {
+		for _, tries := range []int{1, 2} {
+			p := partition.Plan{Budgets: []int{2}, Partitioner: groups, Partitions: tries, Temperature: 1}
+			mattest.Fails(t, "partitioning class 0: partitioner partition_test.fixed returned "+says)(
+				p.Aggregate(t.Context(), x.View().Rows(), make([]int32, 4), nil, rand.NewPCG(1, 2)))
+		}
+	}
+}
+
 func TestAggregateRefuses(t *testing.T) {
 	x := mattest.Mixture(4, 2, 2, 1)
 	y, r := []int32{0, 0, 1, 1}, []float32{0, 0, 0, 0}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -48,6 +49,24 @@ func (g Groups) All() iter.Seq2[int, []int32] {
 			}
 		}
 	}
+}
+
+// check returns an error unless g divides n rows into k groups, none of them empty.
+func (g Groups) check(n, k int) error {
+	if len(g.Of) != n || g.K != k {
+		return fmt.Errorf("%d groups of %d rows, expected %d of %d", g.K, len(g.Of), k, n)
+	}
+	sizes := make([]int, k)
+	for i, j := range g.Of {
+		if j < 0 || int(j) >= k {
+			return fmt.Errorf("group %d of row %d, must be 0 to %d", j, i, k-1)
+		}
+		sizes[j]++
+	}
+	if j := slices.Index(sizes, 0); j >= 0 {
+		return fmt.Errorf("group %d with 0 rows, must be at least 1", j)
+	}
+	return nil
 }
 
 // Stats describes how a partition was found. The zero value means that it needed no search.
