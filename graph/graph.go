@@ -21,7 +21,7 @@ type Graph struct {
 	X mat.Matrix
 	// Y is the class of each node in [0, Classes), or Unlabelled.
 	Y []int32
-	// Classes is c, the number of classes. A class may be empty.
+	// Classes is c, the number of classes, at most MaxClasses. A class may be empty.
 	Classes int
 	// IDs holds the name of each node in its file. Nil means that nodes are numbered. No result depends on it.
 	IDs []string

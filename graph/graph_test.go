@@ -54,6 +54,8 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"3 labels for 4 nodes":                           func(g *graph.Graph) { g.Y = g.Y[:3] },
 		"label 2 of node 3, must be 0 to 1":              func(g *graph.Graph) { g.Y[3] = 2 },
 		"label -2 of node 3, must be 0 to 1":             func(g *graph.Graph) { g.Y[3] = -2 },
+		"65537 classes, must be 0 to 65536":              func(g *graph.Graph) { g.Classes = graph.MaxClasses + 1 },
+		"-1 classes, must be 0 to 65536":                 func(g *graph.Graph) { g.Classes = -1 },
 		"node 4 of split test: must be 0 to 3":           func(g *graph.Graph) { g.Split.Test = []int32{4} },
 		"node 1 of split val: it is in train too":        func(g *graph.Graph) { g.Split.Val = []int32{1} },
 		"node 0 of split train: nodes must ascend":       func(g *graph.Graph) { g.Split.Train = []int32{1, 0} },

@@ -46,6 +46,9 @@ func (g *Graph) validate(ctx context.Context) error {
 		add("%d labels for %d nodes", len(g.Y), n)
 		return errors.Join(errs...)
 	}
+	if g.Classes < 0 || g.Classes > MaxClasses {
+		add("%d classes, must be 0 to %d", g.Classes, MaxClasses)
+	}
 	for i, y := range g.Y {
 		if y != Unlabelled && (y < 0 || int(y) >= g.Classes) {
 			add("label %d of node %d, must be 0 to %d", y, i, g.Classes-1)
