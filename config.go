@@ -100,7 +100,7 @@ type Config struct {
 	condense.Size
 	// Propagation is one of propagate.Rules.
 	Propagation propagate.Rule `json:"propagation"`
-	// Hops is K ≥ 0, for the original and the condensed graph alike.
+	// Hops is K, from 0 to propagate.MaxHops, for the original and the condensed graph alike.
 	Hops int `json:"hops"`
 	// Teleport is β of propagate.PPR, in (0, 1].
 	Teleport float64 `json:"teleport"`
@@ -272,6 +272,7 @@ func (c Config) Validate() error {
 		"one of %v", propagate.Rules())
 	errs = append(errs, c.Size.Validate())
 	check(c.Hops >= 0, "hops", c.Hops, "at least 0")
+	check(c.Hops <= propagate.MaxHops, "hops", c.Hops, "at most %d", propagate.MaxHops)
 	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport", c.Teleport,
 		"above 0 and at most 1")
 	check(c.HopWeights.fit(c.Hops), "hop weights", c.HopWeights,

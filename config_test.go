@@ -48,6 +48,7 @@ func TestMistakesAreAllNamed(t *testing.T) {
 			c.Precision, c.Engine = blocked.Half, blocked.Engine{}
 		},
 		// two mistakes at once
+		"hops 1001, must be at most 1000\ntemperature 0": func(c *cgc.Config) { c.Hops, c.Temperature = 1001, 0 },
 		"hops -1, must be at least 0\ntemperature 0, must be above 0": func(c *cgc.Config) {
 			c.Hops, c.Temperature = -1, 0
 		},

@@ -48,11 +48,14 @@ func Rules() []Rule {
 	return list
 }
 
+// MaxHops is the largest number of hops. Features are practically constant long before.
+const MaxHops = 1000
+
 // Propagation describes the computation: the rule, the number of hops and the parameter of the rule.
 type Propagation struct {
 	// Rule is one of Rules.
 	Rule Rule
-	// Hops is K ≥ 0, the number of hops. 0 leaves the features as they are.
+	// Hops is K, the number of hops, from 0 to MaxHops. 0 leaves the features as they are.
 	Hops int
 	// Teleport is β in (0, 1], the share of the node's own features in each hop of PPR. Other rules ignore it.
 	Teleport float64
@@ -66,6 +69,9 @@ func (p Propagation) Validate() error {
 	}
 	if p.Hops < 0 {
 		return fmt.Errorf("hops %d, must be at least 0", p.Hops)
+	}
+	if p.Hops > MaxHops {
+		return fmt.Errorf("hops %d, must be at most %d", p.Hops, MaxHops)
 	}
 	if p.Rule == PPR && !(p.Teleport > 0 && p.Teleport <= 1) {
 		return fmt.Errorf("teleport %v, must be above 0 and at most 1", p.Teleport)
