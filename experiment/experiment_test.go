@@ -238,6 +238,13 @@ func TestRunNamesMistakesAndStops(t *testing.T) {
 	if err != context.Canceled {
 		t.Errorf("cancelled: error %v", err)
 	}
+	for _, change := range []func(*experiment.Plan){
+		func(p *experiment.Plan) { p.Seeds = 1 << 40 }, func(p *experiment.Plan) { p.Whole = 1 << 40 },
+	} {
+		if _, err := plan(change).Run(mattest.Cancelled(t), g); err != context.Canceled {
+			t.Errorf("many training runs, cancelled: error %v", err)
+		}
+	}
 }
 
 // careless is Picked with a bug: it returns a graph with fewer nodes, or one altered by change.

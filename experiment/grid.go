@@ -96,7 +96,7 @@ func (p Grid) run(
 		Grid: p, g: g, nodes: nodes, log: log, keep: keep, found: map[string]Record{}, queued: map[string]bool{},
 		targets: map[condense.Setting]*gnn.Target{},
 	}
-	if err := w.plan(id); err != nil {
+	if err := w.plan(ctx, id); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -204,11 +204,14 @@ func newCell(r Record, id graph.Identity, arm int, m gnn.Model) cell {
 }
 
 // plan lists the training runs on condensed graphs in w.cells, and the training runs on the full graph in w.whole.
-func (w *work) plan(id graph.Identity) error {
+func (w *work) plan(ctx context.Context, id graph.Identity) error {
 	for i, a := range w.Arms {
 		setting := a.setting()
 		for _, m := range w.Models {
 			for s := range uint64(w.Seeds) {
+				if err := ctx.Err(); err != nil { // there may be many seeds
+					return err
+				}
 				seed := w.Seed + s
 				config, err := condense.Configuration(a.Method, w.nodes[i], seed)
 				if err != nil {
@@ -229,6 +232,9 @@ func (w *work) plan(id graph.Identity) error {
 		training.Weighted = false // nodes of the full graph have no weights
 		for _, m := range w.Models {
 			for s := range uint64(w.Grid.Whole) {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
 				c := newCell(Record{
 					Arm: Whole, Setting: setting,
 					Training: training, TrainingSeed: w.Seed + s,
