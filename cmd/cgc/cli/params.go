@@ -43,8 +43,18 @@ func (p *params) Set(text string) error {
 			return err
 		}
 	}
-	p.list = append(p.list, newParam(key, value))
+	p.add(newParam(key, value))
 	return nil
+}
+
+// add adds a parameter with the precedence of the existing ones. A parameter of one method overrides one of all
+// methods, in any order.
+func (p *params) add(one param) {
+	at := slices.IndexFunc(p.list, func(other param) bool { return one.method == "" && other.method != "" })
+	if at < 0 {
+		at = len(p.list)
+	}
+	p.list = slices.Insert(p.list, at, one)
 }
 
 // newParam returns a parameter. key may begin with the name of a method and a dot.
@@ -84,19 +94,17 @@ func (p *params) readFile() error {
 	if err := strictly(text, &object); err != nil {
 		return fmt.Errorf("--params %s: %w", p.file, err)
 	}
+	var below params
 	for key, value := range object {
-		p.underlie("", key, value)
+		below.add(newParam(key, value))
 	}
+	p.list = append(below.list, p.list...)
 	return nil
 }
 
 // underlie adds a parameter with lower precedence than the existing ones.
 func (p *params) underlie(method, key string, value json.RawMessage) {
-	one := newParam(key, value)
-	if method != "" {
-		one = param{method, key, value}
-	}
-	p.list = slices.Insert(p.list, 0, one)
+	p.list = slices.Insert(p.list, 0, param{method, key, value})
 }
 
 // of returns the parameters of a method as a JSON object, or nil if none are set.
