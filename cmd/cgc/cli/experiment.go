@@ -91,6 +91,12 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 	}()
 	defer memory.Bounded(collected(0))()
 	var records []experiment.Record
+	known := map[string]string{} // the arguments, by the fingerprints of their graphs
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return usagef("graph %s is given twice, must be once", name)
+		}
+	}
 	for _, name := range names {
 		config := *j.config // default sizes depend on the graph
 		g, _, err := j.open(ctx, name, &config)
@@ -101,6 +107,11 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		if err != nil {
 			return err
 		}
+		id := found[0].Graph.Fingerprint
+		if other, twice := known[id]; twice {
+			return usagef("%s is the same graph as %s, must be another one", name, other)
+		}
+		known[id] = name
 		if err := j.show(ctx, name, g, &config, found); err != nil {
 			return err
 		}
