@@ -28,7 +28,7 @@ import (
 )
 
 // Options controls where graphs are looked up and how changes are reported. The zero value reads folders, files and
-// "demo", and downloads nothing. Environment returns the usual options.
+// "demo", and downloads nothing. Only Environment reads CGC_DATA; it returns the usual options.
 type Options struct {
 	// Search lists the folders that are searched for a name, in this order.
 	Search []string

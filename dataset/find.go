@@ -171,5 +171,5 @@ func (o Options) where() string {
 	if dirs := o.folders(); len(dirs) > 0 {
 		return strings.Join(dirs, ", ")
 	}
-	return "no folder: CGC_DATA is empty"
+	return "no folder: CGC_DATA is empty, or dataset.Options.Search in a Go program"
 }

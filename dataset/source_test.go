@@ -50,6 +50,12 @@ func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
 	}
 }
 
+// Options without folders do not read CGC_DATA, so the error also names the field.
+func TestOpenWithoutFolders(t *testing.T) {
+	_, err := dataset.Options{}.Open(t.Context(), "cora")
+	fixture.Says(t, err, "no folder: CGC_DATA is empty, or dataset.Options.Search in a Go program")
+}
+
 func TestDemoHasOneSplit(t *testing.T) {
 	_, err := dataset.Options{Split: 1}.Open(t.Context(), "demo")
 	fixture.Says(t, err, "split 1, must be 0: demo has one split")
