@@ -3,8 +3,10 @@ package mat_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -212,5 +214,22 @@ func TestEndedContexts(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s after the end: error %v", name, err)
 		}
+	}
+}
+
+// TestSizesOutOfRange checks that a matrix of impossible sizes is a panic with these sizes.
+func TestSizesOutOfRange(t *testing.T) {
+	for want, sizes := range map[string][2]int{
+		"mat: -1×2 matrix, must have": {-1, 2}, "mat: 2×-1 matrix": {2, -1},
+		"mat: 2147483648×8589934592 matrix, must have 0 to 9223372036854775807 numbers": {1 << 31, 1 << 33}, "mat: -1×-1 matrix": {-1, -1},
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("%d: panic %q, want %q", sizes, got, want)
+				}
+			}()
+			mat.NewDense(sizes[0], sizes[1])
+		}()
 	}
 }

@@ -5,6 +5,7 @@ package product
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -20,6 +21,9 @@ type Dense struct {
 
 // Reshape is mat.Dense.Reshape.
 func (m *Dense) Reshape(rows, cols int) {
+	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols {
+		panic(fmt.Sprintf("mat: %d×%d matrix, must have 0 to %d numbers", rows, cols, math.MaxInt))
+	}
 	m.Rows, m.Cols, m.Data = rows, cols, memory.Resized(m.Data, rows*cols)
 }
 
