@@ -202,19 +202,20 @@ func Compare(a, base Summary) Comparison {
 	return c
 }
 
-// Comparisons compares every arm with the first arm on the same graph, with the same size N′ and model. The full graph
-// is left out.
+// Comparisons compares every arm with the first arm on the same graph, with the same size N′ and model, and both or
+// neither of them inductive. The full graph is left out.
 func Comparisons(summaries []Summary) (all []Comparison) {
 	type place struct {
 		graph, model string
 		nodes        int
+		inductive    bool
 	}
 	first := map[place]Summary{}
 	for _, s := range summaries {
 		if s.IsWhole() {
 			continue
 		}
-		p := place{s.Graph.Fingerprint, s.Model, s.Nodes}
+		p := place{s.Graph.Fingerprint, s.Model, s.Nodes, s.Inductive}
 		base, is := first[p]
 		if !is {
 			first[p] = s

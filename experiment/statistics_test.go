@@ -117,6 +117,7 @@ func TestSummariesKeepApart(t *testing.T) {
 			c.Alpha = 3
 			r.Config = written(c, 10, r.Seed)
 		},
+		func(r *experiment.Record) { r.Inductive = true },
 		func(r *experiment.Record) { r.Arm, r.Config, r.Seed = experiment.Whole, nil, 0 },
 	} {
 		for _, r := range base {
@@ -125,19 +126,19 @@ func TestSummariesKeepApart(t *testing.T) {
 		}
 	}
 	all := experiment.Summarize(records)
-	if len(all) != 8 {
-		t.Fatalf("%d summaries, want 8", len(all))
+	if len(all) != 9 {
+		t.Fatalf("%d summaries, want 9", len(all))
 	}
 	for _, s := range all {
 		if len(s.Seeds) != 2 || s.Test.Mean != 80.5 || s.Within != 0 {
 			t.Errorf("%+v, want 2 seeds of mean 80.5", s)
 		}
 	}
-	if !all[7].IsWhole() || all[0].IsWhole() {
+	if !all[8].IsWhole() || all[0].IsWhole() {
 		t.Error("the full graph is not told from the others")
 	}
 	// Arm b, the other training configuration and the other α are compared with the first arm. The other summaries have
-	// another graph, model or size.
+	// another graph, model or size, or are tested in the inductive setting.
 	if n := len(experiment.Comparisons(all)); n != 3 {
 		t.Errorf("%d comparisons, want 3", n)
 	}
