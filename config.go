@@ -143,7 +143,8 @@ type Config struct {
 	// Inductive condenses the subgraph induced by the training nodes, as if the other nodes did not exist yet.
 	Inductive bool `json:"inductive"`
 	// Memory is the memory limit for the graph and its propagation together, in bytes; 0 means no limit. With a limit,
-	// features are propagated in blocks of as many columns as fit. The result does not depend on it.
+	// features are propagated in blocks of as many columns as fit. The result does not depend on it. A limit that is too
+	// small is an error only if the graph is mapped from a file.
 	Memory int64 `json:"memory,omitempty"`
 	// Precision is one of blocked.Precisions: the number format between the hops of the propagation. blocked.Half is
 	// faster if memory bandwidth is the bottleneck, and changes embeddings by about 0.1%. With blocked.Half, any Engine
