@@ -220,8 +220,8 @@ func TestEndedContexts(t *testing.T) {
 // TestSizesOutOfRange checks that a matrix of impossible sizes is a panic with these sizes.
 func TestSizesOutOfRange(t *testing.T) {
 	for want, sizes := range map[string][2]int{
-		"mat: -1×2 matrix, must have": {-1, 2}, "mat: 2×-1 matrix": {2, -1},
-		"mat: 2147483648×8589934592 matrix, must have 0 to 9223372036854775807 numbers": {1 << 31, 1 << 33}, "mat: -1×-1 matrix": {-1, -1},
+		"mat: -1×2 matrix, must have": {-1, 2}, "mat: 2×-1 matrix": {2, -1}, "mat: -1×-1 matrix": {-1, -1},
+		"mat: 2147483648×8589934592 matrix, must have 0 to 9223372036854775807 numbers": {1 << 31, 1 << 33},
 	} {
 		func() {
 			defer func() {
