@@ -52,7 +52,7 @@ def test_a_terminal_shows_a_bar_with_time_left():
     assert all(len(line) < 60 for line in drawn) and len(drawn) >= 3
     assert bars.endswith("\r")  # the line is erased
     assert "KeyboardInterrupt" in rest and "{" not in bars and "\n" not in bars
-    shares = [int(m[1]) for line in drawn if (m := re.search(r"(\d+)%", line))]
+    shares = [int(m[1]) for line in drawn if (m := re.search(r"training gcn .* (\d+)%", line))]
     assert shares == sorted(shares)
 
 
