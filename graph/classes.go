@@ -55,14 +55,17 @@ func (g *Graph) WithClasses(classes int, names []string) (same *Graph, unknown [
 
 // WithFeatures returns g with the features called names, in this order; other features are left out. Features are
 // compared by position, and WithFeatures returns g itself, if names is nil or those of g, or if features of g have no
-// names. An error lists the features that g lacks. The result shares everything else with g. It has a copy of the
-// features if they are a *mat.Dense or *mat.CSR.
+// names. An error lists the features that g lacks, or names one that occurs twice. The result shares everything else
+// with g. It has a copy of the features if they are a *mat.Dense or *mat.CSR.
 func (g *Graph) WithFeatures(names []string) (*Graph, error) {
 	if names == nil || g.FeatureNames == nil || slices.Equal(names, g.FeatureNames) {
 		return g, nil
 	}
 	place := make(map[string]int, len(g.FeatureNames))
 	for j, name := range g.FeatureNames {
+		if _, twice := place[name]; twice {
+			j = -1
+		}
 		place[name] = j
 	}
 	columns := make([]int, len(names))
@@ -71,7 +74,13 @@ func (g *Graph) WithFeatures(names []string) (*Graph, error) {
 		j, found := place[name]
 		if columns[k] = j; !found {
 			missing = append(missing, strconv.Quote(name))
+			continue
 		}
+		if j < 0 {
+			return nil, fmt.Errorf("two features are called %.50q, must have different names: those of graph %s are found by "+
+				"name", name, g.Name)
+		}
+		place[name] = -1
 	}
 	if missing != nil {
 		return nil, fmt.Errorf("graph %s has no feature %.200s (%d of %d are missing); its features are %.200s", g.Name,

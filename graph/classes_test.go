@@ -70,6 +70,14 @@ func TestWithFeatures(t *testing.T) {
 			}
 		}
 	}
+	// Names that occur twice do not identify a feature, and a feature is not taken twice.
+	for _, c := range []struct{ own, names []string }{
+		{[]string{"a", "b", "b", "d"}, []string{"d", "b", "a"}}, {[]string{"a", "b", "c", "d"}, []string{"b", "a", "b"}},
+	} {
+		g := &graph.Graph{Name: "g", X: dense.Sparse(), FeatureNames: c.own}
+		mattest.Fails(t, `two features are called "b", must have different names: those of graph g are found by name`)(
+			g.WithFeatures(c.names))
+	}
 	unnamed := &graph.Graph{X: dense}
 	if same := mattest.Must(unnamed.WithFeatures([]string{"a"})); same != unnamed {
 		t.Error("features without names: another graph")
