@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func (j *cutJob) run(ctx context.Context, args []string) error {
 	case j.out == "":
 		return usagef("cut needs -o OTHER: the file to write")
 	}
-	if err := storable(j.out, "", j.force); err != nil {
+	if err := cmp.Or(storable(j.out, "", j.force), notInput(j.out, args[0])); err != nil {
 		return err
 	}
 	large, err := cgc.Load(args[0])

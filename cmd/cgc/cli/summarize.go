@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -68,7 +69,9 @@ func (j *summarizeJob) run(ctx context.Context, args []string) error {
 	case j.groups < 0:
 		return usagef("--groups %d, must be at least 1, or 0 for the default", j.groups)
 	}
-	if err := writable("-o", j.out, extension, j.force, readBy(model.Load)); err != nil {
+	if err := cmp.Or(
+		writable("-o", j.out, extension, j.force, readBy(model.Load)), notInput(j.out, j.on),
+	); err != nil {
 		return err
 	}
 	j.unlabelled = true
