@@ -20,7 +20,8 @@ __all__ = ["Tables", "parts_of_tables", "tables"]
 _NAMES = {
     "id": ("id", "node_id", "node"), "label": ("label", "class", "y", "target"), "split": ("split", "part"),
     "source": ("source", "src_id", "src", "from", "id_1"), "target": ("target", "dst_id", "dst", "to", "id_2"),
-    "weight": ("weight",), **{part: (part,) for part in PARTS},
+    "weight": ("weight",), "train_mask": ("train_mask",), "val_mask": ("val_mask", "valid_mask"),
+    "test_mask": ("test_mask",),
 }  # fmt: skip
 
 _OF_NODES = ("id", "label", "split", *PARTS)
@@ -72,9 +73,9 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, in
         name: The name of the graph in the result.
         **columns: The column for a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
             ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty) or train_mask,
-            val_mask and test_mask (booleans), features (columns of numbers or lists), source ("source", "src",
-            "src_id", "from", "id_1"), target ("target", "dst", "dst_id", "to", "id_2") and weight ("weight"). Labels
-            are integers or names; None, NaN and "" mean no label.
+            val_mask (or "valid_mask") and test_mask (booleans), features (columns of numbers or lists), source
+            ("source", "src", "src_id", "from", "id_1"), target ("target", "dst", "dst_id", "to", "id_2") and weight
+            ("weight"). Labels are integers or names; None, NaN and "" mean no label.
 
     Returns:
         A Tables, which condense, tune and evaluate accept as their graph.
@@ -146,8 +147,8 @@ def _indexes(names: Sequence[str]) -> list[str]:
 def parts_of_tables(given: Tables) -> Parts:
     """Return the parts of a graph given as two tables. Nodes and classes keep their names."""
     nodes, edges, roles = _roles(given)
-    used = {roles[r] for r in ("source", "target", "weight") if r in roles}
-    unread = [n for n in edges if n not in used and n not in _indexes(list(edges))]
+    read = {roles[r] for r in ("source", "target", "weight") if r in roles}.union(_indexes(list(edges)))
+    unread = [n for n in edges if n not in read]
     if unread:
         hint = "" if "weight" in roles else " (edge weights must be in a column called weight, or weight=… names it)"
         warn(f"edges: columns that are not read: {', '.join(unread):.200}{hint}")

@@ -137,6 +137,8 @@ def test_columns_of_masks_are_the_split(arrays, columns):
     same(want, cgc.condense(cgc.tables({**bare, **masks}, edges), nodes=6))
     masks["learn"] = masks.pop("train_mask").astype(int)
     same(want, cgc.condense(cgc.tables({**bare, **masks}, edges, train_mask="learn"), nodes=6))
+    masks["valid_mask"] = masks.pop("val_mask")  # another name, as in the command's tables
+    same(want, cgc.condense(cgc.tables({**bare, **masks}, edges, train_mask="learn"), nodes=6))
 
 
 def test_columns_of_lists_are_features_beside_others(arrays, columns, tmp_path):
