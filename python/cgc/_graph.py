@@ -200,7 +200,8 @@ class Parts:
         meta = {"name": self.name}
         if self.class_names is not None:
             self.classes = len(self.class_names)
-        if self.feature_names is not None and len(self.feature_names) != self.x.shape[1]:
+        x = self.x if isinstance(self.x, Sparse) else array("x", self.x)
+        if self.feature_names is not None and len(self.feature_names) != x.shape[1]:
             self.feature_names = None  # x was replaced
         for name in ("class_names", "feature_names"):
             if getattr(self, name) is not None:

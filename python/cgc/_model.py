@@ -14,6 +14,7 @@ from . import _safetensors
 from ._condensed import whole
 from ._error import Error
 from ._graph import array, whole_numbers
+from ._names import columns
 from ._new import Known, logits_of_new
 from ._safetensors import Array, Tensor
 
@@ -126,12 +127,12 @@ class Model:
         if self.known is None:
             raise Error("the model has no summary of a graph, which cgc.summarize adds")
         d = self.description
-        names = d.get("feature_names")
-        if names and hasattr(x, "columns"):
-            missing = [n for n in names if n not in x.columns]
+        names, own = d.get("feature_names"), columns(x)
+        if names and own:
+            missing = [n for n in names if n not in own]
             if missing:
-                raise Error(f"x has no column {', '.join(missing)}, its columns are {', '.join(map(str, x.columns))}")
-            x = x[names]
+                raise Error(f"x has no column {', '.join(missing)}, its columns are {', '.join(own)}")
+            x = np.column_stack([array(f"x[{n!r}]", x[n]) for n in names])
         x = array("x", x)
         if x.dtype.kind not in "fiub":
             raise Error(f"x has elements of type {x.dtype}, must have numbers")

@@ -13,7 +13,7 @@ import numpy as np
 from ._error import Error
 from ._safetensors import Array, Tensor
 
-__all__ = ["class_numbers", "identity", "in_mask", "listed", "missing", "strings", "text_of", "texts"]
+__all__ = ["class_numbers", "columns", "identity", "in_mask", "listed", "missing", "strings", "text_of", "texts"]
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -115,6 +115,14 @@ def text_of(name: str, tensors: dict[str, Array]) -> Optional[list[str]]:
         return None
     data, offsets = tensors[name].tobytes(), tensors[f"{name}.offsets"].tolist()
     return [data[low:high].decode("utf-8", "replace") for low, high in zip(offsets, offsets[1:])]
+
+
+def columns(table: Any) -> Optional[list[str]]:
+    """Return the names of the columns of a DataFrame or a pyarrow Table. None if it has no names that are strings."""
+    names = getattr(table, "column_names", None)  # of pyarrow, whose columns are the data
+    if not isinstance(names, list):
+        names = list(getattr(table, "columns", ()))
+    return names if names and all(isinstance(n, str) for n in names) else None
 
 
 def listed(metadata: Mapping[str, str], key: str) -> Optional[list[str]]:

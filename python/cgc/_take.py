@@ -10,7 +10,7 @@ import numpy as np
 from ._error import Error, warn
 from ._frames import Tables, parts_of_tables
 from ._graph import NAMES, PARTS, Graph, Parts, Sparse, array
-from ._names import identity, in_mask
+from ._names import columns, identity, in_mask
 
 __all__ = ["GRAPH", "edges_of_matrix", "is_from", "parts_of"]
 
@@ -85,9 +85,7 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
     for name, value in given.items():
         setattr(parts, name, value)
         parts.names.pop(name, None)
-    columns = list(getattr(parts.x, "columns", ()))  # of a DataFrame
-    if columns and all(isinstance(c, str) for c in columns):
-        parts.feature_names = columns
+    parts.feature_names = columns(parts.x) or parts.feature_names
     if parts.x is not None and is_from("scipy", parts.x):
         parts.x = _sparse(parts.x)
     return parts

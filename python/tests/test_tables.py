@@ -283,7 +283,7 @@ def test_features_are_found_by_name(arrays, columns):
         cgc.predict(model, cgc.tables(nodes.drop(columns="f3"), edges))
     # Arrays, and names that do not fit the columns, are taken by position.
     np.testing.assert_array_equal(cgc.predict(model, arrays).probabilities, wanted)
-    graph = cgc.Graph(**arrays, feature_names=["a", "b"])
+    graph = cgc.Graph(**{**arrays, "x": arrays["x"].tolist()}, feature_names=["a", "b"])
     np.testing.assert_array_equal(cgc.predict(model, graph).probabilities, wanted)
     served = cgc.summarize(model, cgc.tables(nodes, edges), groups=6)
     ends = ([NAMES[3], NAMES[7]], [0, 1])
@@ -291,6 +291,10 @@ def test_features_are_found_by_name(arrays, columns):
     np.testing.assert_array_equal(new, served.predict_new(nodes[small.feature_names][:2].to_numpy(), ends))
     with pytest.raises(cgc.Error, match="x has no column f0, f1, its columns are f7, f6"):
         served.predict_new(x[:2].drop(columns=["f0", "f1"]), ends)
+    unnamed = pytest.importorskip("pandas").DataFrame(nodes[small.feature_names][:2].to_numpy())  # columns 0 to 7
+    np.testing.assert_array_equal(new, served.predict_new(unnamed, ends))
+    pyarrow = pytest.importorskip("pyarrow")
+    np.testing.assert_array_equal(new, served.predict_new(pyarrow.table(x[:2]), ends))
 
 
 def test_a_data_keeps_names(columns, tmp_path):
