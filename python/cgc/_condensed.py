@@ -126,16 +126,24 @@ class Condensed:
     origin: Origin = field(default_factory=lambda: Origin({}))
 
     def __post_init__(self) -> None:
-        """Convert the arrays of another program."""
+        """Convert the arrays of another program. Raise Error for other types or sizes."""
         put = object.__setattr__  # the fields are frozen
-        edges = np.zeros((2, 0)) if self.edge_index is None else array("edge_index", self.edge_index)
-        weights = np.ones(edges.shape[-1]) if self.edge_weight is None else array("edge_weight", self.edge_weight)
-        for name, value, type_ in (
-            ("x", self.x, np.float32), ("y", self.y, np.int64), ("edge_index", edges, np.int64),
-            ("edge_weight", weights, np.float32), ("y_soft", self.y_soft, np.float32),
+        if self.edge_index is None:
+            put(self, "edge_index", np.zeros((2, 0), np.int64))
+        for name, dimensions, type_ in (
+            ("x", 2, np.float32), ("y", 1, np.int64), ("edge_index", 2, np.int64), ("edge_weight", 1, np.float32),
+            ("y_soft", 2, np.float32),
         ):  # fmt: skip
+            value = getattr(self, name)
             if value is not None:
-                put(self, name, array(name, value).astype(type_, copy=False))
+                put(self, name, _converted(name, value, dimensions, type_))
+        edges = self.edge_index.shape[1]
+        if self.edge_weight is None:
+            put(self, "edge_weight", np.ones(edges, np.float32))
+        wanted = {"x": (len(self.y), self.x.shape[1]), "edge_index": (2, edges), "edge_weight": (edges,)}
+        for name, shape in wanted.items():
+            if getattr(self, name).shape != shape:
+                raise Error(f"{name} has shape {getattr(self, name).shape}, must have {shape}")
 
     @property
     def target(self) -> Array:
@@ -289,6 +297,17 @@ def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
         tensors += _names.strings("members.ids", [str(v) for v in small.members_ids])
     with whole(path) as fresh:
         _safetensors.write(fresh, tensors, _metadata(small))
+
+
+def _converted(name: str, value: Any, dimensions: int, type_: Any) -> Array:
+    """Return a value as an array. Raise Error for other dimensions, and for numbers that the type cannot hold."""
+    found = array(name, value)
+    if found.ndim != dimensions:
+        raise Error(f"{name} has shape {found.shape}, must have {dimensions} dimension{'s' if dimensions > 1 else ''}")
+    kinds, wanted = ("iub", "integers") if issubclass(type_, np.integer) else ("fiub", "numbers")
+    if found.size and found.dtype.kind not in kinds:
+        raise Error(f"{name} has elements of type {found.dtype}, must have {wanted}")
+    return found.astype(type_, copy=False)
 
 
 def _metadata(small: Condensed) -> Mapping[str, str]:

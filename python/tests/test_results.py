@@ -135,6 +135,19 @@ def test_condensed_graphs_of_other_programs(arrays, tmp_path):
         cgc.evaluate(few, on=arrays, seeds=1, epochs=5)
     with pytest.raises(cgc.Error, match=r"features \(5 instead of 8\)|features \(8 instead of 5\)"):
         cgc.evaluate(cgc.Condensed(mine.x[:, :5], mine.y), on=arrays, seeds=1, epochs=5)
+    for change, sentence in (
+        ({"y": [0.5, 1, 0, 1, 0, 1]}, "y has elements of type float64, must have integers"),
+        ({"y": list("abcabc")}, "y has elements of type <U1, must have integers"),
+        ({"x": mine.x.astype(str)}, "x has elements of type <U"),
+        ({"y": mine.y[:5]}, r"x has shape \(6, 8\), must have \(5, 8\)"),
+        ({"y": mine.y[:, None]}, r"y has shape \(6, 1\), must have 1 dimension"),
+        ({"edge_index": 5}, r"edge_index has shape \(\), must have 2 dimensions"),
+        ({"edge_index": [[0], [1], [2]]}, r"edge_index has shape \(3, 1\), must have \(2, 1\)"),
+        ({"edge_index": [[0], [1]], "edge_weight": [1.0, 2.0]}, r"edge_weight has shape \(2,\), must have \(1,\)"),
+        ({"y_soft": [1.0, 0.0]}, r"y_soft has shape \(2,\), must have 2 dimensions"),
+    ):
+        with pytest.raises(cgc.Error, match=sentence):
+            cgc.Condensed(**{"x": mine.x, "y": mine.y, **change})
 
 
 def test_arrays_are_a_graph_of_every_function(arrays):
