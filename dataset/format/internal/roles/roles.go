@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
@@ -160,10 +161,7 @@ func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
 	if meta["name"] != "" {
 		b.Name = meta["name"]
 	}
-	if b.Classes, err = strconv.Atoi(meta["classes"]); err != nil || b.Classes < 0 {
-		return wrong(z, "metadata: classes is %.20q, must be the number of classes", meta["classes"])
-	}
-	if b.ClassNames, err = format.NamesOf(meta, format.ClassNames, b.Classes); err != nil {
+	if b.Classes, b.ClassNames, err = classes.Described(meta); err != nil {
 		return wrong(z, "%w", err)
 	}
 	_, features := b.X.Dims()
