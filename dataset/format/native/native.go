@@ -41,6 +41,7 @@ var Format interface {
 	format.StreamWriter
 	format.ArrayStore
 	format.Teller
+	format.Splitter
 } = native{}
 
 type native struct{}
@@ -64,11 +65,17 @@ func (native) Recognise(path string) format.Certainty {
 // Read reads a graph. Tensors of the types that Write uses stay in the file, which is mapped for the life of the
 // process, so a graph may be larger than memory. Adjacencies of other programs are made symmetric and lose their
 // self-loops.
-func (native) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+func (n native) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	return n.ReadSplit(ctx, path, 0)
+}
+
+// ReadSplit implements format.Splitter: masks of other programs may hold several splits.
+func (native) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
 	f, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
+	f.split = split
 	g, notes := f.graph()
 	notes = append(notes, f.notes...)
 	if f.err == nil { // checked here, where the mapping of an invalid file can still be closed
@@ -106,9 +113,10 @@ func (f *file) holdsFeatures(x mat.Matrix) bool {
 // error.
 type file struct {
 	*safetensors.File
-	path string
-	ctx  context.Context
-	err  error
+	path  string
+	ctx   context.Context
+	err   error
+	split int // the split to read, of masks with several
 	// notes lists what was changed before the graph was built.
 	notes []string
 }
@@ -162,8 +170,12 @@ func (f *file) graph() (*graph.Graph, []string) {
 			*part.nodes = tensor[int32](f, part.name)
 		}
 	}
-	if s := g.Split; s.Train == nil && s.Val == nil && s.Test == nil && f.err == nil {
-		g.Split, f.notes, f.err = roles.Split(f, nodes, 0)
+	switch s := g.Split; {
+	case f.err != nil:
+	case s.Train == nil && s.Val == nil && s.Test == nil:
+		g.Split, f.notes, f.err = roles.Split(f, nodes, f.split)
+	case f.split > 0:
+		f.fail("split %d, must be 0: the file holds 1 split", f.split)
 	}
 	g.Classes = f.classes(g.Y)
 	f.names(g)

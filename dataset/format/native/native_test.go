@@ -139,6 +139,16 @@ func TestOpenMasks(t *testing.T) {
 			safetensors.Tensor{Name: "test_mask", Data: test}), nil)
 	}
 	fixture.Is(t, fixture.Open(t, masked([]uint8{0, 1, 0}, []uint8{1, 0, 1})), "split 1 /  / 0 2")
+	several := writeTensors(t, append(foreign()[:4],
+		safetensors.Tensor{Name: "train_mask", Shape: []int{3, 2}, Data: []uint8{0, 1, 1, 0, 0, 0}},
+		safetensors.Tensor{Name: "test_mask", Data: []uint8{0, 0, 1}}), nil)
+	for split, want := range []string{"split 1 /  / 2", "split 0 /  / 2"} {
+		fixture.Is(t, fixture.Must(dataset.Options{Split: split}.Open(t.Context(), several))(t), want)
+	}
+	_, err := dataset.Options{Split: 2}.Open(t.Context(), several)
+	fixture.Says(t, err, "tensor train_mask: split 2, must be 0 to 1")
+	_, err = dataset.Options{Split: 1}.Open(t.Context(), writeTensors(t, foreign(), nil))
+	fixture.Says(t, err, "split 1, must be 0: the file holds 1 split")
 	fixture.RefusesAt(t, masked([]uint8{0, 1, 0}, []uint8{0, 1, 0}), "test_mask: node 1 is in train_mask too")
 	fixture.RefusesAt(t, masked([]uint8{0, 1, 0}, []uint8{0, 1}), "tensor test_mask: shape [2], expected [3]")
 }
