@@ -70,11 +70,8 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 // run calls train with the target for g, which must have test nodes.
 func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
 	train func(*gnn.Target) ([]Score, error)) ([]Score, error) {
-	known, _, err := small.Matched(g)
-	if err == nil {
-		err = known.NeedTest()
-	}
-	if err != nil {
+	known, _ := g.WithClasses(small.Classes, small.ClassNames)
+	if err := known.NeedTest(); err != nil {
 		return nil, err
 	}
 	return e.on(ctx, small, g, train)
@@ -98,10 +95,11 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 		return nil, fmt.Errorf("%d trainings of %d models, must be at least 1 of each", e.Trainings,
 			len(e.Models))
 	}
-	known, _, err := small.Matched(g)
+	g, err := g.WithFeatures(small.FeatureNames) // once, since it may copy them
 	if err != nil {
 		return nil, err
 	}
+	known, _ := g.WithClasses(small.Classes, small.ClassNames)
 	if small.X.Cols != known.Features() || small.Classes != known.Classes {
 		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
 			"graph %s has %d and %d: it was condensed from another (%s)",

@@ -59,8 +59,8 @@ func Labels(labels []int64) ([]int32, error) {
 	return y, nil
 }
 
-// ShiftLabels shifts labels that start at 1 to start at 0, and returns the old numbers as the names of the classes.
-// Unlabelled nodes stay unlabelled.
+// ShiftLabels lowers labels without a 0 by 1, since they count from 1, and returns the numbers from 1 as the names of
+// the classes. Unlabelled nodes stay unlabelled. A class that no node of one file has, such as 1, keeps its name.
 func ShiftLabels(y []int32) (names []string) {
 	least, most := int32(graph.MaxClasses), int32(graph.Unlabelled)
 	for _, c := range y {
@@ -68,7 +68,7 @@ func ShiftLabels(y []int32) (names []string) {
 			least, most = min(least, c), max(most, c)
 		}
 	}
-	if least != 1 {
+	if least < 1 || most < 1 {
 		return nil
 	}
 	for i, c := range y {
@@ -76,7 +76,7 @@ func ShiftLabels(y []int32) (names []string) {
 			y[i] = c - 1
 		}
 	}
-	for c := least; c <= most; c++ {
+	for c := int32(1); c <= most; c++ {
 		names = append(names, strconv.Itoa(int(c)))
 	}
 	return names

@@ -82,9 +82,12 @@ func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge
 	if f, err = decompose(ctx, centred, y, classes); err != nil {
 		return nil, err
 	}
-	f.means = make([]float32, classes)
+	counts := make([]float64, classes)
 	for _, c := range y {
-		f.means[c] += 1 / float32(len(y))
+		counts[c]++
+	}
+	for _, n := range counts {
+		f.means = append(f.means, float32(n/float64(len(y))))
 	}
 	with := f.fit(y, classes)
 	if !with.better(r) {

@@ -313,7 +313,8 @@ def _converted(name: str, value: Any, dimensions: int, type_: Any) -> Array:
 def _metadata(small: Condensed) -> Mapping[str, str]:
     """Return the metadata of the file. A graph of another program has none."""
     if "format" in small.origin.metadata:
-        return small.origin.metadata
+        named = small.feature_names is None or len(small.feature_names) == small.x.shape[1]
+        return {k: v for k, v in small.origin.metadata.items() if named or k != "feature_names"}
     classes = int(small.y.max(initial=0)) + 1 if small.y_soft is None else small.y_soft.shape[1]
     made = {"format": "cgc-condensed", "format_version": "3", "graph": "graph", "graph_nodes": "0"}
     return {
@@ -357,6 +358,9 @@ def of_pyg(data: Any) -> Condensed:
         raise Error(f"small has {nodes} nodes and the source nodes of {rows}, expected what cgc.condense returns")
     if arrays.get("edge_weight") is None:
         arrays["edge_weight"] = np.ones(arrays["edge_index"].shape[1], np.float32)
+    names = _names.of_features(getattr(data, "feature_names", None))
+    if names is not None and names != _names.listed(origin.metadata, "feature_names"):
+        origin = Origin({**origin.metadata, "feature_names": json.dumps(names)})
     small = Condensed(**arrays, members_ids=getattr(data, "members_ids", None), origin=origin)
     for k, source in (("weight", "members_indptr"), ("target", "y" if small.y_soft is None else "y_soft")):
         given, own = array(k, data[k]) if k in data else getattr(small, k), getattr(small, k)

@@ -26,11 +26,13 @@ def missing(value: object) -> bool:
 
 
 def in_mask(called: str, value: Any) -> bool:
-    """Return a value of a mask: a boolean, or 0 or 1. A missing value is False."""
+    """Return a value of a mask: a boolean, 0 or 1, or such a text. A missing value is False."""
     if getattr(value, "ndim", None) == 0:
         value = value.item()
     if missing(value):
         return False
+    if isinstance(value, str):
+        value = {"true": True, "1": True, "false": False, "0": False}.get(value.lower(), value)
     if not isinstance(value, (bool, int, float)) or value not in (0, 1):
         raise Error(f"{called} is {value!r}, must be True or False, or 1 or 0")
     return bool(value)
@@ -129,3 +131,10 @@ def listed(metadata: Mapping[str, str], key: str) -> Optional[list[str]]:
     """Return a list of names in the metadata of a file. None if there is none."""
     names = metadata.get(key)
     return None if names is None else list(json.loads(names))
+
+
+def of_features(names: Any) -> Optional[list[str]]:
+    """Return names of features as a list. None if they are not texts, such as an attribute with another meaning."""
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        return None
+    return [str(name).encode(errors="replace").decode() for name in names]

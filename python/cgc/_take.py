@@ -10,7 +10,7 @@ import numpy as np
 from ._error import Error, warn
 from ._frames import Tables, parts_of_tables
 from ._graph import NAMES, PARTS, Graph, Parts, Sparse, array
-from ._names import columns, identity, in_mask
+from ._names import columns, identity, in_mask, of_features
 
 __all__ = ["GRAPH", "edges_of_matrix", "is_from", "parts_of"]
 
@@ -132,6 +132,7 @@ def _names_as_lists(parts: Parts) -> None:
         value = getattr(parts, name)
         if hasattr(value, "tolist"):
             setattr(parts, name, value.tolist())
+    parts.feature_names = of_features(parts.feature_names)
 
 
 def _of_dgl(graph: Any) -> Parts:

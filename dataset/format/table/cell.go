@@ -98,12 +98,18 @@ func (c *Cell) number() (v float32, ok bool) {
 // decimalComma matches a number whose decimal point is a comma.
 var decimalComma = regexp.MustCompile(`^[-+]?\d*,\d+([eE][-+]?\d+)?$`)
 
+// missing reports whether the cell has no value, or a usual spelling of a missing one.
+func (c *Cell) missing() bool {
+	return c.Kind == Null || c.Kind == Float && math.IsNaN(c.Float) ||
+		c.Kind == Text && content.Missing(string(bytes.TrimSpace(c.Text)))
+}
+
 // notNumber explains why the value is not a feature, and how to fix it.
 func (c *Cell) notNumber() string {
 	text := string(bytes.TrimSpace(c.Text))
 	_, err := strconv.ParseFloat(text, 64)
 	switch {
-	case c.Kind == Null, c.Kind == Float && math.IsNaN(c.Float), c.Kind == Text && content.Missing(text):
+	case c.missing():
 		return "missing value, must be a finite number: fill it in, or drop the column"
 	case c.Kind == Text && decimalComma.MatchString(text):
 		return fmt.Sprintf("%v, must be a number with a decimal point, not a comma", c)

@@ -96,7 +96,7 @@ func (n *nodes) featureNames() (names []string) {
 		return nil
 	}
 	for k, c := range n.columns.features {
-		name := n.Header()[c]
+		name := strings.ToValidUTF8(n.Header()[c], "\uFFFD") // files store names as JSON
 		if n.widths[k] == 1 {
 			names = append(names, name)
 			continue

@@ -137,11 +137,11 @@ func (p *part) addSplit(node int32, cell *Cell) error {
 	return nil
 }
 
-// addMasked adds a node to the part of the split whose mask is 1.
+// addMasked adds a node to the part of the split whose mask is 1. A missing value is 0.
 func (p *part) addMasked(node int32, cells []Cell) error {
 	in := classes.NoPart
 	for k, c := range p.masks {
-		if c < 0 {
+		if c < 0 || cells[c].missing() {
 			continue
 		}
 		switch v, ok := cells[c].number(); {
