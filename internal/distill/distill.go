@@ -34,7 +34,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
-	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -157,9 +156,6 @@ func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	}
 	side := min(t, d)
 	teach := 4*t*d + 20*side*side + 8*t*side
-	if features <= selftrain.MostWithIntercept {
-		teach += 4 * t * d
-	}
 	all := 0.0
 	if m.Unlabelled != Never && m.Smoothing.Hops > 0 {
 		all = 12 * n * c
@@ -210,8 +206,6 @@ type prepared struct {
 	h        *mat.Dense // ÂᴷX of nodes, of hashed features if they are many
 	q        *mat.Dense // q of nodes
 	teachers []float64  // Account.Teachers
-	// intercept says whether a teacher has an intercept. Students then have one too.
-	intercept bool
 
 	mu    sync.Mutex
 	known map[labelling]*mat.Dense // the distributions requested so far
@@ -247,7 +241,7 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	if p.hashed() {
 		own = nil // the teacher sees all features
 	}
-	if p.q, p.teachers, p.intercept, err = m.teach(ctx, p.embedder, p.nodes, own, p.trains); err != nil {
+	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, own, p.trains); err != nil {
 		return nil, err
 	}
 	done()
@@ -388,7 +382,7 @@ func (p *prepared) labels(ctx context.Context, how labelling) (labels *mat.Dense
 	}
 	if how.students > 0 {
 		if labels, err = p.labels(ctx, labelling{how.smoothing, 0}); err == nil {
-			labels, err = study(ctx, p.h, labels, p.trains, p.y, how.students, p.intercept)
+			labels, err = study(ctx, p.h, labels, p.trains, p.y, how.students)
 		}
 	} else {
 		labels, err = p.smooth(ctx, how.smoothing)
@@ -405,7 +399,7 @@ func (p *prepared) smooth(ctx context.Context, smoothing Depth) (*mat.Dense, err
 	q := p.q
 	if all := p.Graph.Nodes(); len(p.nodes) < all {
 		var err error
-		if q, _, _, err = p.method.teach(ctx, p.embedder, memory.Range(0, all), nil, nil); err != nil {
+		if q, _, err = p.method.teach(ctx, p.embedder, memory.Range(0, all), nil, nil); err != nil {
 			return nil, err
 		}
 	}

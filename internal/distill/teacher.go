@@ -91,12 +91,11 @@ func (e embedder) means(ctx context.Context, weights *mat.CSR, hops int) (*mat.D
 // the embeddings of these nodes at depth Hops. Its rows trains belong to the training nodes.
 //
 // A teacher of depth d propagates the features, fits ridge regression on the training nodes, and predicts the
-// distribution softmax(s·(z_iW + b)) for node i. Ridge, scale s and whether there is an intercept b come from
-// leave-one-out errors (selftrain.FitRidge). intercept says whether any teacher has one. Propagation is linear, so ZW
-// is the propagation of XW. That classifies nodes at the cost of a column for each class, and only training nodes need
-// embeddings.
+// distribution softmax(s·z_iW) for node i. Ridge and scale s come from leave-one-out errors (selftrain.FitRidge).
+// Propagation is linear, so ZW is the propagation of XW. That classifies nodes at the cost of a column for each class,
+// and only training nodes need embeddings.
 func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.Dense, trains []int32) (
-	q *mat.Dense, accuracies []float64, intercept bool, err error,
+	q *mat.Dense, accuracies []float64, err error,
 ) {
 	train := e.g.Split.Train
 	y := e.g.Labels(train)
@@ -106,39 +105,36 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 		if known {
 			own.Gather(z, trains)
 		} else if z, err = e.embed(ctx, e.g.X, d, train); err != nil {
-			return nil, nil, false, err
+			return nil, nil, err
 		}
 		ridge, err := selftrain.FitRidge(ctx, z, y, e.g.Classes)
 		if err != nil {
-			return nil, nil, false, fmt.Errorf("teacher of %d hops: %w", d.Hops, err)
+			return nil, nil, fmt.Errorf("teacher of %d hops: %w", d.Hops, err)
 		}
-		accuracies, intercept = append(accuracies, 100*ridge.Accuracy), intercept || ridge.Intercept != nil
+		accuracies = append(accuracies, 100*ridge.Accuracy)
 		outputs := new(mat.Dense)
 		if known {
 			mat.Mul(outputs, own, ridge.W)
 		} else {
 			product, err := selftrain.Times(ctx, e.g.X, ridge.W)
 			if err != nil {
-				return nil, nil, false, err
+				return nil, nil, err
 			}
 			if outputs, err = e.embed(ctx, product, d, nodes); err != nil {
-				return nil, nil, false, err
+				return nil, nil, err
 			}
 		}
-		ridge.Shift(outputs)
 		ridge.Distribution(outputs, outputs)
 		kernel.Axpy(1/float32(len(m.Teachers)), outputs.Data, q.Data)
 	}
-	return q, accuracies, intercept, nil
+	return q, accuracies, nil
 }
 
-// study returns the labels after rounds of students. A student is a ridge regression on the embeddings h, with or
-// without an intercept. Its targets are the labels of the previous round, with rows trains replaced by the one-hot rows
-// of the classes y. λ is the mean squared norm of a row of h. The outputs, with negative ones set to 0 and each row
-// divided by its sum, are the labels of the next round.
-func study(
-	ctx context.Context, h, labels *mat.Dense, trains, y []int32, rounds int, intercept bool,
-) (*mat.Dense, error) {
+// study returns the labels after rounds of students. A student is a ridge regression on the embeddings h. Its targets
+// are the labels of the previous round, with rows trains replaced by the one-hot rows of the classes y. λ is the mean
+// squared norm of a row of h. The outputs, with negative ones set to 0 and each row divided by its sum, are the labels
+// of the next round.
+func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32, rounds int) (*mat.Dense, error) {
 	var student *selftrain.Student
 	for range rounds {
 		targets := labels.Clone()
@@ -149,7 +145,7 @@ func study(
 		}
 		if student == nil {
 			var err error
-			if student, err = selftrain.NewStudent(ctx, h, intercept); err != nil {
+			if student, err = selftrain.NewStudent(ctx, h); err != nil {
 				return nil, err
 			}
 		}

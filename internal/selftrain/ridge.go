@@ -13,17 +13,14 @@ import (
 )
 
 // Ridge is a linear classifier of embeddings, for nodes whose labels it has not seen. It gives an embedding h the
-// distribution softmax(s·(hW + b)) over the classes.
+// distribution softmax(s·hW) over the classes.
 //
 // The W of package assess is fitted without a penalty. With fewer training nodes than features it reproduces all
 // training labels, and generalises badly to other nodes. Ridge has a penalty λ. Both λ and s are chosen by
 // leave-one-out error.
 type Ridge struct {
-	// W is (HᵀH + λI)⁻¹HᵀY, d×classes. With an intercept, the means μ of the columns of H and ȳ of Y are subtracted from
-	// H and Y first.
+	// W is (HᵀH + λI)⁻¹HᵀY, d×classes.
 	W *mat.Dense
-	// Intercept is b = ȳ − μW, or nil if the fit has no intercept: b = 0.
-	Intercept []float32
 	// Penalty is λ.
 	Penalty float64
 	// Scale is s.
@@ -32,7 +29,6 @@ type Ridge struct {
 	// correctly by a classifier fitted to all other training nodes.
 	Accuracy float64
 
-	hits    []bool // for each judge, whether it is among the Accuracy
 	present []bool // classes with training nodes; the others have probability 0
 }
 
@@ -57,9 +53,6 @@ const rowChunk = 1024
 // g_i). s minimises the cross entropy of these outputs. The nodes that are left out are called judges: all training
 // nodes, or 8192 evenly spaced ones if there are more.
 //
-// Few features that are not centred need an intercept; many features can express one. With at most 256 features, the
-// fit with an intercept is chosen if its leave-one-out accuracy is higher by more than one standard error.
-//
 // One eigendecomposition of the smaller Gram matrix serves all λ. With k = min(n, d), the cost is O(n·d·k + k³). The
 // result is the same for any number of threads. It is an error if there are no training nodes, or if h contains a
 // number that is not finite. Otherwise the only error is ctx.Err().
@@ -67,81 +60,15 @@ func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge
 	if len(y) == 0 {
 		return nil, fmt.Errorf("0 training nodes, must be at least 1")
 	}
-	if len(y) != h.Rows {
-		panic(fmt.Sprintf("selftrain: %d labels for %d rows", len(y), h.Rows))
+	n := h.Rows
+	if len(y) != n {
+		panic(fmt.Sprintf("selftrain: %d labels for %d rows", len(y), n))
 	}
 	f, err := decompose(ctx, h, y, classes)
 	if err != nil {
 		return nil, err
 	}
-	r := f.fit(y, classes)
-	if h.Cols > MostWithIntercept {
-		return r, nil
-	}
-	centred, means := Centred(h)
-	if f, err = decompose(ctx, centred, y, classes); err != nil {
-		return nil, err
-	}
-	counts := make([]float64, classes)
-	for _, c := range y {
-		counts[c]++
-	}
-	for _, n := range counts {
-		f.means = append(f.means, float32(n/float64(len(y))))
-	}
-	with := f.fit(y, classes)
-	if !with.better(r) {
-		return r, nil
-	}
-	shift := new(mat.Dense)
-	mat.Mul(shift, &mat.Dense{Rows: 1, Cols: len(means), Data: means}, with.W)
-	with.Intercept = f.means
-	kernel.Axpy(-1, shift.Data, with.Intercept)
-	return with, nil
-}
-
-// MostWithIntercept is the largest number of features for which FitRidge tries an intercept, with a copy of the
-// embeddings.
-const MostWithIntercept = 256
-
-// Centred returns a copy of h whose columns have mean 0, and the means of its columns.
-func Centred(h *mat.Dense) (centred *mat.Dense, means []float32) {
-	sums := make([]float64, h.Cols)
-	for i := range h.Rows {
-		for k, v := range h.Row(i) {
-			sums[k] += float64(v)
-		}
-	}
-	means = make([]float32, h.Cols)
-	for k, v := range sums {
-		means[k] = float32(v / float64(h.Rows))
-	}
-	centred = h.Clone()
-	for i := range centred.Rows {
-		kernel.Axpy(-1, means, centred.Row(i))
-	}
-	return centred, means
-}
-
-// better reports whether r classifies more judges correctly than other, by more than one standard error of the
-// difference.
-func (r *Ridge) better(other *Ridge) bool {
-	gain, differ := 0.0, 0.0
-	for i, hit := range r.hits {
-		if hit != other.hits[i] {
-			differ++
-			gain--
-			if hit {
-				gain += 2
-			}
-		}
-	}
-	return gain > 0 && gain*gain > differ-gain*gain/float64(len(r.hits))
-}
-
-// fit returns the classifier with the best penalty and scale.
-func (f *decomposition) fit(y []int32, classes int) *Ridge {
-	r := &Ridge{present: make([]bool, classes), hits: make([]bool, len(f.y))}
+	r := &Ridge{present: make([]bool, classes)}
 	for _, c := range y {
 		r.present[c] = true
 	}
@@ -166,27 +93,17 @@ func (f *decomposition) fit(y []int32, classes int) *Ridge {
 	}
 	right := 0
 	for i, c := range f.y {
-		if r.hits[i] = r.best(out.Row(i)) == int(c); r.hits[i] {
+		if r.best(out.Row(i)) == int(c) {
 			right++
 		}
 	}
 	r.Accuracy = float64(right) / float64(len(f.y))
 	r.W = f.solve(r.Penalty)
-	return r
+	return r, nil
 }
 
-// Shift adds the intercept to each row of the outputs HW.
-func (r *Ridge) Shift(outputs *mat.Dense) {
-	if r.Intercept == nil {
-		return
-	}
-	for i := range outputs.Rows {
-		kernel.Axpy(1, r.Intercept, outputs.Row(i))
-	}
-}
-
-// Distribution sets dst, n×classes, to softmax(s·Z) of each row of the outputs Z = HW + b (Shift). Classes without
-// training nodes get probability 0. dst may be outputs.
+// Distribution sets dst, n×classes, to softmax(s·Z) of each row of the outputs Z = HW. Classes without training
+// nodes get probability 0. dst may be outputs.
 func (r *Ridge) Distribution(dst, outputs *mat.Dense) {
 	dst.Reshape(outputs.Rows, outputs.Cols)
 	parallel.For(outputs.Rows, rowChunk, func(lo, hi int) {
@@ -241,7 +158,6 @@ type decomposition struct {
 	right   *mat.Dense // PᵀY, rank×classes
 	p       *mat.Dense // rows of P = HV, for the judges
 	y       []int32    // classes of the judges
-	means   []float32  // ȳ; nil without an intercept, else h is centred
 }
 
 // overflow returns the error for squares of h that exceed float32. It names the feature with the largest number.
@@ -326,7 +242,6 @@ func (f *decomposition) shrunk(penalty float64) *mat.Dense {
 }
 
 // leftOut returns the leave-one-out outputs of the judges: row i comes from the fit to all training nodes but judge i.
-// Since H is centred if there is an intercept, HᵀY is also the product with the centred Y, and g_i grows by 1/n.
 func (f *decomposition) leftOut(penalty float64) *mat.Dense {
 	out := new(mat.Dense)
 	mat.Mul(out, f.p, f.shrunk(penalty))
@@ -337,15 +252,11 @@ func (f *decomposition) leftOut(penalty float64) *mat.Dense {
 	parallel.For(out.Rows, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			var own float64 // g_i, below 1 since λ > 0
-			row := out.Row(i)
-			if f.means != nil {
-				own = 1 / float64(f.h.Rows)
-				kernel.Axpy(1, f.means, row)
-			}
 			for k, v := range f.p.Row(i) {
 				own += float64(v) * float64(v) * inverse[k]
 			}
 			own = min(own, 1-1e-6) // guards against rounding
+			row := out.Row(i)
 			row[f.y[i]] -= float32(own)
 			kernel.Scale(row, float32(1/(1-own)), row)
 		}

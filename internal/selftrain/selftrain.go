@@ -85,7 +85,6 @@ func (l *Labeller) Pseudo(ctx context.Context, multiple float64) (*Labelled, err
 			return nil, err
 		}
 		l.rest, l.outputs = rest, h[len(h)-1].Dense()
-		ridge.Shift(l.outputs)
 	}
 	counts := make([]int, l.Classes)
 	for _, y := range l.Y {
@@ -127,7 +126,6 @@ func (l *Labeller) Soft(ctx context.Context, rows [][]float32, groups *mat.CSR) 
 		mat.Mul(&outputs, &copied, ridge.W)
 		copy(q.Data[lo*q.Cols:], outputs.Data)
 	}
-	ridge.Shift(q)
 	ridge.Distribution(q, q)
 	soft := new(mat.Dense)
 	mat.MulSparse(soft, groups, q)

@@ -5,15 +5,13 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/factor"
-	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // Student fits ridge regressions of targets T, n×c, on the embeddings H, n×d, one after another: W = (HᵀH + λI)⁻¹HᵀT,
-// with λ the mean squared norm of a row of H. With an intercept, H and T are centred first.
+// with λ the mean squared norm of a row of H.
 type Student struct {
 	h        *mat.Dense
-	centred  bool
 	penalty  float64
 	cholesky *factor.Cholesky // of HᵀH + λI; nil if conjugate gradients are cheaper
 }
@@ -29,12 +27,9 @@ const (
 	residual  = 1e-4
 )
 
-// NewStudent returns the regression on h, with or without an intercept. It returns ctx's error soon after ctx is done.
-func NewStudent(ctx context.Context, h *mat.Dense, intercept bool) (*Student, error) {
-	if intercept {
-		h, _ = Centred(h)
-	}
-	s := &Student{h: h, centred: intercept}
+// NewStudent returns the regression on h. It returns ctx's error soon after ctx is done.
+func NewStudent(ctx context.Context, h *mat.Dense) (*Student, error) {
+	s := &Student{h: h}
 	for i := range h.Rows {
 		for _, v := range h.Row(i) {
 			s.penalty += float64(v) * float64(v)
@@ -58,13 +53,8 @@ func NewStudent(ctx context.Context, h *mat.Dense, intercept bool) (*Student, er
 	return s, err
 }
 
-// Outputs returns HW, or HW + T̄ with an intercept, for the given targets, which it does not change. The result is the
-// same for any number of threads.
+// Outputs returns HW for the given targets, which it does not change. The result is the same for any number of threads.
 func (s *Student) Outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, error) {
-	var means []float32
-	if s.centred {
-		targets, means = Centred(targets)
-	}
 	right, outputs := new(mat.Dense), new(mat.Dense)
 	mat.MulTA(right, s.h, targets) // HᵀT
 	solve := s.descend
@@ -76,11 +66,6 @@ func (s *Student) Outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, 
 		return nil, err
 	}
 	mat.Mul(outputs, s.h, w)
-	if s.centred {
-		for i := range outputs.Rows {
-			kernel.Axpy(1, means, outputs.Row(i))
-		}
-	}
 	return outputs, ctx.Err()
 }
 

@@ -24,7 +24,7 @@ func TestStudent(t *testing.T) {
 			squares += float64(v) * float64(v)
 		}
 		penalty := squares / float64(n)
-		s := mattest.Must(NewStudent(t.Context(), h, false))
+		s := mattest.Must(NewStudent(t.Context(), h))
 		if got := s.cholesky != nil; got != c.factored {
 			t.Errorf("%d×%d: factored %v", n, d, got)
 		}
@@ -47,33 +47,13 @@ func TestStudent(t *testing.T) {
 
 // TestStudentOfZeros checks that embeddings without a single entry give outputs of 0.
 func TestStudentOfZeros(t *testing.T) {
-	s := mattest.Must(NewStudent(t.Context(), mat.NewDense(3, 2), false))
+	s := mattest.Must(NewStudent(t.Context(), mat.NewDense(3, 2)))
 	targets := mat.NewDense(3, 2)
 	targets.Data[0] = 1
 	outputs := mattest.Must(s.Outputs(t.Context(), targets))
 	for i, v := range outputs.Data {
 		if v != 0 {
 			t.Errorf("output %d is %v, want 0", i, v)
-		}
-	}
-}
-
-// TestStudentWithIntercept adds constants to embeddings and targets. With an intercept, outputs grow by the constant of
-// the targets.
-func TestStudentWithIntercept(t *testing.T) {
-	random := rand.New(rand.NewPCG(4, 0))
-	h, targets := mattest.Normal(50, 4, random), mattest.Normal(50, 3, random)
-	want := mattest.Must(mattest.Must(NewStudent(t.Context(), h, true)).Outputs(t.Context(), targets))
-	for i := range h.Data {
-		h.Data[i] += 5
-	}
-	for i := range targets.Data {
-		targets.Data[i]++
-	}
-	got := mattest.Must(mattest.Must(NewStudent(t.Context(), h, true)).Outputs(t.Context(), targets))
-	for i, v := range got.Data {
-		if math.Abs(float64(v-want.Data[i]-1)) > 1e-4 {
-			t.Fatalf("output %d is %v, want %v", i, v, want.Data[i]+1)
 		}
 	}
 }
