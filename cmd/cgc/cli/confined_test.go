@@ -188,7 +188,8 @@ func TestConvertsWithinMemory(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			g := wide(c.nodes, 16, 120)
-			from, to, want := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors"), filepath.Join(dir, "want")
+			from := filepath.Join(dir, "wide")
+			to, want := filepath.Join(dir, "to.safetensors"), filepath.Join(dir, "want.safetensors")
 			mattest.OK(t, os.MkdirAll(filepath.Join(from, "raw"), 0o755))
 			c.from(t, g, from)
 			mattest.OK(t, dataset.Write(t.Context(), want, g))
