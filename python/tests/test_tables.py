@@ -324,7 +324,8 @@ def test_a_data_keeps_names(columns, tmp_path):
     # A condensed Data has the names that were set, and none if its columns changed.
     turned = small.clone()
     turned.x, turned.feature_names = small.x.flip(1), small.feature_names[::-1]
-    before, after = (cgc.evaluate(s, data, seeds=1, epochs=40, other_graph=True)["gcn"].test_mean for s in (small, turned))
+    options = {"seeds": 1, "epochs": 40, "other_graph": True}
+    before, after = (cgc.evaluate(s, data, **options)["gcn"].test_mean for s in (small, turned))
     assert abs(before - after) < 10
     turned.x = small.x[:, :4]
     cgc.save(turned, tmp_path / "t.safetensors")
