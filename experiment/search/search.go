@@ -304,13 +304,15 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, 
 	if err := g.NeedVal(); err != nil {
 		return nil, err
 	}
+	g, err := g.WithFeatures(small.FeatureNames) // once, since it may copy them
+	if err != nil {
+		return nil, err
+	}
 	compared, err := small.CheckTarget(g)
 	if err != nil {
 		return nil, err
 	}
-	if g, _, err = small.Matched(g); err != nil {
-		return nil, err
-	}
+	g, _ = g.WithClasses(small.Classes, small.ClassNames)
 	return g, compared.Err()
 }
 

@@ -293,14 +293,16 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 	return g, notes
 }
 
-// Where implements roles.Arrays, as Has and Open do.
+// Where implements roles.Arrays: it returns the path of the file.
 func (f *file) Where() string { return f.path }
 
+// Has implements roles.Arrays: it reports whether there is a tensor of that name.
 func (f *file) Has(name string) bool {
 	_, ok := f.Find(name)
 	return ok
 }
 
+// Open implements roles.Arrays: it calls read with the tensor of that name. The error names the tensor.
 func (f *file) Open(name string, read func(*numpy.Array) error) error {
 	t, _ := f.Find(name)
 	if err := read(f.array(t)); err != nil {

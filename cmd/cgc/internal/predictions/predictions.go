@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -114,13 +113,13 @@ func (p *Predictions) Counts() (classes []int, labelled, right int) {
 // name is taken, such as id, is called p(id).
 func (p *Predictions) WriteCSV(to io.Writer) error {
 	w := csv.NewWriter(to)
-	row := []string{"id", "class"}
+	row, taken := []string{"id", "class"}, map[string]bool{"id": true, "class": true}
 	for c := range p.Model.Classes {
 		name := p.ClassName(c)
-		for slices.Contains(row, name) {
+		for taken[name] {
 			name = "p(" + name + ")"
 		}
-		row = append(row, name)
+		row, taken[name] = append(row, name), true
 	}
 	if err := w.Write(row); err != nil {
 		return err

@@ -62,6 +62,9 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if err != nil {
 		return nil, err
 	}
+	if g, err = g.WithFeatures(small.FeatureNames); err != nil { // once, since it may copy them
+		return nil, err
+	}
 	compared, err := small.CheckTarget(g)
 	if err != nil {
 		return nil, err
@@ -69,9 +72,7 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if err := compared.Err(); err != nil {
 		return nil, err
 	}
-	if g, _, err = small.Matched(g); err != nil {
-		return nil, err
-	}
+	g, _ = g.WithClasses(small.Classes, small.ClassNames)
 	seen, err := small.Seen(ctx, g)
 	if err != nil {
 		return nil, err
