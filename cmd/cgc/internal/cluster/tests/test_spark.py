@@ -393,7 +393,7 @@ def test_room_on_driver(session, plain, tmp_path, monkeypatch):
 def test_blocks_of_columns():
     """There are no more blocks than memory requires, even if the last unit of 16 columns is narrower."""
     need = Needed(None, 2_449_029, 118_352_826, [196_615, 1_500_000, 2_449_029])
-    graph = Numbered(2_449_029, 61_859_140, 100, 196_615, 47, None, False, False)
+    graph = Numbered(2_449_029, 61_859_140, 100, 196_615, 47, None, None, False, False)
     topology, column = _spark_columns.sizing(graph, need, 2)
     assert _spark_columns.blocks_that_fit(graph, need, 2, topology + 52 * column, 2) == [(0, 48), (48, 100)]
     assert len(_spark_columns.blocks_that_fit(graph, need, 2, topology + 51 * column, 2)) == 3
@@ -405,7 +405,7 @@ def test_blocks_of_columns():
 def test_plan_by_rows():
     """Blocks fit in the memory of a worker. There is one per machine if that is enough."""
     need = Needed(None, 400_000_000, 3_200_000_000, [1_200_000, 50_000_000, 400_000_000])
-    graph = Numbered(400_000_000, 1_600_000_000, 128, 1_200_000, 172, None, False, False)
+    graph = Numbered(400_000_000, 1_600_000_000, 128, 1_200_000, 172, None, None, False, False)
     wide = _spark_rows.plan(graph, need, 2, "sgc", 1 << 40, 16, 128, 0)
     assert (wide.blocks, len(wide.cuts)) == (16, 8)
     tight = _spark_rows.plan(graph, need, 2, "sgc", 8 << 30, 16, 32, 0)
