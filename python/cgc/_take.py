@@ -44,8 +44,9 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
         parts = Parts()
     elif isinstance(data, Graph):
         x, sparse = data._sparse or (None, None)
+        same = data.x is x and not data.x.flags.writeable  # a copied or unpickled graph has a writable x
         parts = Parts(
-            data.edge_index, data.edge_weight, sparse if data.x is x else data.x, data.y,
+            data.edge_index, data.edge_weight, sparse if same else data.x, data.y,
             data.train_mask, data.val_mask, data.test_mask, data.name, data.classes,
             data.ids, data.class_names, data.feature_names,
         )  # fmt: skip

@@ -1,6 +1,8 @@
 """Results equal those of the command, whichever library the graph comes from."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -42,6 +44,9 @@ def test_sparse_features_stay_sparse(tmp_path):
     command("condense", str(file), "-o", str(theirs), "--nodes=20")
     assert ours.read_bytes() == theirs.read_bytes()
     assert cgc.condense(replace(graph, x=graph.x[:, :100]), nodes=20).x.shape == (20, 100)
+    for copied in (copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):
+        copied.x[:] += np.arange(len(copied.y))[:, None]
+        assert cgc.condense(copied, nodes=20).x.max() > 10
 
 
 def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
