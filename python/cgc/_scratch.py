@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any, Optional
+from typing import Optional
 
 __all__ = ["beside", "folder", "on_disk", "sweep"]
 
@@ -78,7 +78,9 @@ def _kept(prefix: str, place: str) -> Iterator[Path]:
 
 
 def _remove(path: str, lock: int) -> None:
-    """Remove a folder and release its lock."""
+    """Remove a folder and release its lock. A forked process keeps its parent's folders."""
+    if _live.get(path, os.getpid()) != os.getpid():
+        return
     if os.name == "nt" and lock >= 0:  # Windows does not remove open files
         with contextlib.suppress(OSError):
             os.close(lock)
@@ -189,29 +191,43 @@ class _Terminated(BaseException):
         self.number = number
 
 
+class _Handler:
+    """Raises _Terminated for the first signal. When its block is over, a signal has its default effect."""
+
+    def __init__(self) -> None:
+        self.ended = 0  # the signal that was raised
+        self.over = False
+
+    def __call__(self, number: int, frame: Optional[FrameType]) -> None:
+        if self.over:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        elif not self.ended:  # a second signal does not disturb the cleanup
+            self.ended = number
+            raise _Terminated(number)
+
+
 @contextlib.contextmanager
 def _orderly() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack before they end the process.
 
-    This applies only to the main thread and to signals with their default action. Handlers of the program are kept.
+    This applies only to the main thread and to signals with their default action. Handlers of the program are kept,
+    also those that it sets meanwhile. The block of an objective may end in any thread, which cannot reset handlers.
     """
-    changed: dict[int, Any] = {}
-    ended: list[int] = []
-
-    def handler(number: int, frame: Optional[FrameType]) -> None:
-        if not ended:  # a second signal does not disturb the cleanup
-            ended.append(number)
-            raise _Terminated(number)
-
+    handler = _Handler()
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     try:
         if threading.current_thread() is threading.main_thread():
-            for name in ("SIGTERM", "SIGHUP"):
-                number = getattr(signal, name, None)
-                if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                    changed[number] = signal.signal(number, handler)
+            for number in numbers:
+                found = signal.getsignal(number)
+                if found == signal.SIG_DFL or (isinstance(found, _Handler) and found.over):
+                    signal.signal(number, handler)
         yield
     finally:
-        for number, action in changed.items():
-            signal.signal(number, action)
-        if ended:
-            os.kill(os.getpid(), ended[0])
+        handler.over = True
+        if threading.current_thread() is threading.main_thread():
+            for number in numbers:
+                if signal.getsignal(number) is handler:
+                    signal.signal(number, signal.SIG_DFL)
+        if handler.ended:
+            os.kill(os.getpid(), handler.ended)

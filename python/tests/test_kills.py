@@ -170,6 +170,41 @@ def test_handlers_of_the_program_stay(arrays):
         signal.signal(signal.SIGTERM, before)
     cgc.condense(**arrays, nodes=6)
     assert signal.getsignal(signal.SIGTERM) == before
+    try:
+        with _scratch.folder(0):
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_an_objective_may_end_in_another_thread(tmp_path, on_disk):
+    """Its folder is removed without an error. Signals then have their default effect."""
+    program = on_disk + (
+        "import os, signal, threading, cgc\n"
+        "kept = [cgc.objective('small', cgc.load_dataset('demo'))]\n"
+        "thread = threading.Thread(target=kept.clear)\n"
+        "thread.start(); thread.join()\n"
+        "print(1, flush=True)\n"
+        "cgc.condense('demo', nodes=7)\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    python = start(program, tmp_path, stderr=subprocess.PIPE)
+    _, said = python.communicate(timeout=60)
+    assert python.returncode == -signal.SIGTERM and said == b"" and not found(tmp_path)
+
+
+def test_a_fork_keeps_the_folders_of_its_parent(tmp_path, on_disk):
+    program = on_disk + (
+        "import os, sys, cgc\n"
+        "objective = cgc.objective('small', cgc.load_dataset('demo'))\n"
+        "fork = os.fork()\n"
+        "if fork == 0: sys.exit()\n"
+        "os.waitpid(fork, 0)\n"
+        "print(len(os.listdir(os.environ['TMPDIR'])))\n"
+    )
+    python = start(program, tmp_path)
+    assert python.communicate(timeout=60)[0] == b"1\n" and not found(tmp_path)
 
 
 def test_ctrl_c_twice_does_not_leave_the_folder(monkeypatch):
