@@ -13,7 +13,9 @@ import numpy as np
 from ._error import Error
 from ._safetensors import Array, Tensor
 
-__all__ = ["class_numbers", "columns", "identity", "in_mask", "listed", "missing", "strings", "text_of", "texts"]
+__all__ = [
+    "class_numbers", "columns", "identity", "in_mask", "listed", "missing", "strings", "text", "text_of", "texts",
+]  # fmt: skip
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -93,14 +95,19 @@ def identity(ids: Sequence[Any]) -> bool:
     return all(type(v) is int and v == i for i, v in enumerate(ids))
 
 
+def text(name: Any) -> str:
+    """Return an id as the string that a file has."""
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
 def texts(ids: Sequence[Any]) -> list[str]:
     """Return ids as strings for a file. Raise Error if two different ids give the same string."""
-    found = [v.decode() if isinstance(v, bytes) else str(v) for v in ids]
+    found = [text(v) for v in ids]
     if len(set(found)) < len(found):
         seen: dict[str, int] = {}
-        for i, text in enumerate(found):
-            if seen.setdefault(text, i) != i:
-                raise Error(f"nodes {ids[seen[text]]!r} and {ids[i]!r} have the same name, expected different ones")
+        for i, name in enumerate(found):
+            if seen.setdefault(name, i) != i:
+                raise Error(f"nodes {ids[seen[name]]!r} and {ids[i]!r} have the same name, expected different ones")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._graph import whole_numbers
-from ._names import text_of
+from ._names import text, text_of
 from ._safetensors import Array
 
 __all__ = ["Known", "logits_of_new"]
@@ -62,7 +62,8 @@ class Known:
         if self._numbers is None:
             self._numbers = {name: i for i, name in enumerate(text_of("known.ids", self.tensors) or [])}
         try:
-            return np.array([self._numbers[str(name)] for name in np.asarray(ids).reshape(-1)], dtype=np.int64)
+            values = ids.tolist() if hasattr(ids, "tolist") else ids  # tuples may be ids, as in networkx's grids
+            return np.array([self._numbers[text(name)] for name in values], dtype=np.int64)
         except KeyError as missing:
             raise ValueError(f"node {missing} is not known") from None
 

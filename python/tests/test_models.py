@@ -141,6 +141,17 @@ def test_new_nodes_of_a_graph_with_ids(arrays, tmp_path):
     assert not any(name.startswith("known") for name in served.state_dict)
 
 
+def test_tuples_as_ids(arrays):
+    grid = pytest.importorskip("networkx").grid_2d_graph(6, 10)
+    for node, x, y in zip(grid, arrays["x"], arrays["y"]):
+        grid.nodes[node].update(x=x, y=int(y))
+    with pytest.warns(cgc.GraphWarning, match="without a split"):
+        model = cgc.train(cgc.condense(grid, nodes=6), grid, seeds=1, epochs=5, hidden=8)
+    served = cgc.summarize(model, grid, groups=6)
+    found = served.predict_new(arrays["x"][:2], ([(0, 1), (4, 9)], [0, 1]))
+    np.testing.assert_array_equal(found, served.predict_new(arrays["x"][:2], (["(0, 1)", "(4, 9)"], [0, 1])))
+
+
 def test_mistakes_about_new_nodes(small):
     model = cgc.train(small, "demo", seeds=1, epochs=5, hidden=8)
     x = np.zeros((2, 96), np.float32)
