@@ -542,7 +542,8 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
     if os.path.exists(path) and not (Path(path) / "propagate.json").exists():
         raise Error(f"path is {os.fspath(path)}, which exists, must be a new folder or one of an earlier call")
     with _handed_over("data", data, {}, line, True) as (graph, _, spoken, _ids):
-        run(["propagate", graph, f"--output={os.fspath(path)}", *line], spoken)
+        spoken[f"-o {os.path.normpath(path)}"] = f"path {os.fspath(path)}"
+        run(["propagate", graph, f"--output={os.path.join(path, '')}", *line], spoken)  # a folder, whatever its name
     return load_propagated(os.fspath(path))
 
 

@@ -50,3 +50,6 @@ def test_errors(tmp_path):
     with pytest.raises(cgc.Error, match=r"path is .*e\.safetensors, must be a folder"):
         cgc.propagate("demo", tmp_path / "e.safetensors")
     assert not (tmp_path / "e.safetensors").exists()
+    with pytest.raises(cgc.Error, match=f"^path {tmp_path}/no/x: there is no folder {tmp_path}/no$"):
+        cgc.propagate("demo", f"{tmp_path}/no/x")
+    assert cgc.propagate("demo", f"{tmp_path}/x.hops", hops=0).hops[0].shape == (4000, 96)

@@ -61,6 +61,9 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	case err == nil && !force && !replaceable(path):
 		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
 	}
+	if folder {
+		path = filepath.Clean(path) // without a slash at the end
+	}
 	err = atomicfile.Check(path) // whether a file can be created beside it
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
