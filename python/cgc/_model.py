@@ -143,14 +143,20 @@ class Model:
         if len(wrong):
             i, j = wrong[0]
             raise Error(f"x[{i}, {j}] is {x[i, j]}, must be a finite number")
-        if len(edge_index) != 2 or len(edge_index[0]) != len(edge_index[1]):
+        try:
+            fits = len(edge_index) == 2 and len(edge_index[0]) == len(edge_index[1])
+        except TypeError:  # no lists
+            fits = False
+        if not fits:
             raise Error("edge_index must be 2 × E: known nodes and new nodes")
         new = whole_numbers("edge_index[1]", edge_index[1])
         if len(new) and not 0 <= new.min() <= new.max() < len(x):
             raise Error(f"edge_index has new nodes from {new.min()} to {new.max()}, must be 0 to {len(x) - 1}")
         weight = np.ones(len(new)) if edge_weight is None else array("edge_weight", edge_weight)
-        if weight.shape != new.shape or weight.dtype.kind not in "fiub":
-            raise Error(f"edge_weight must be {len(new)} numbers")
+        if weight.shape != new.shape:
+            raise Error(f"edge_weight has shape {weight.shape}, must be {new.shape}: one weight for each edge")
+        if weight.dtype.kind not in "fiub":
+            raise Error(f"edge_weight has elements of type {weight.dtype}, must have numbers")
         wrong = np.flatnonzero(~((weight > 0) & (weight <= np.finfo(np.float32).max)))
         if wrong.size:
             raise Error(f"edge_weight of edge {wrong[0]} is {weight[wrong[0]]}, must be a positive finite number")

@@ -167,7 +167,10 @@ def test_mistakes_about_new_nodes(small):
         ((x, [[0, 1], [0]]), "edge_index must be 2 × E"),
         ((x, [[0], [2]]), "edge_index has new nodes from 2 to 2, must be 0 to 1"),
         ((x, [[4000], [1]]), "edge_index: node 4000 is not known, must be 0 to 3999"),
-        ((x, [[0], [1]], [[1.0]]), "edge_weight must be 1 numbers"),
+        ((x, None), "edge_index must be 2 × E"),
+        ((x, [0, 1]), "edge_index must be 2 × E"),
+        ((x, [[0], [1]], [[1.0]]), r"edge_weight has shape \(1, 1\), must be \(1,\): one weight for each edge"),
+        ((x, [[0], [1]], ["1"]), "edge_weight has elements of type <U1, must have numbers"),
         ((x, [[0, 1], [1, 1]], [1.0, 0.0]), "edge_weight of edge 1 is 0.0, must be a positive finite number"),
         ((x, [[0], [1]], [np.inf]), "edge_weight of edge 0 is inf, must be a positive finite number"),
     ):
