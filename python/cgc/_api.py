@@ -448,7 +448,7 @@ def predict(model: Union[Model, Path_], on: Any, **options: "Unpack[PredictOptio
 
     Args:
         model: What train returned, or the path of a file of `cgc train`.
-        on: A graph with the same features as in training, in any form that condense accepts. Its labels are not read.
+        on: A graph with the same features as in training, in any form that condense accepts. It needs no labels.
         **options: The flags of `cgc predict`. help(cgc.predict) lists them.
 
     Returns:
