@@ -15,7 +15,7 @@ type Metrics struct {
 	// MacroF1 is the mean over classes of F1 = 2tp/(2tp + fp + fn). A class without nodes and predictions is left out.
 	MacroF1 float64 `json:"macro_f1"`
 	// AUC is the area under the ROC curve of class 1. AveragePrecision equals scikit-learn's average_precision_score, in
-	// percent. Both are 0 unless there are two classes and nodes of each.
+	// percent. Both are 0, and absent in JSON, unless there are two classes and nodes of each.
 	AUC              float64 `json:"auc,omitempty"`
 	AveragePrecision float64 `json:"average_precision,omitempty"`
 }
