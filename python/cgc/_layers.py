@@ -21,9 +21,9 @@ class LoopedCheb(ChebConv):  # type: ignore[misc]
     ) -> tuple[Tensor, Tensor]:
         """Return the entries of L."""
         if edge_weight is None:
-            edge_weight = torch.ones(edge_index.size(1))
+            edge_weight = torch.ones(edge_index.size(1), device=edge_index.device)
         edge_index, edge_weight = add_self_loops(edge_index, edge_weight, 1.0, num_nodes)
-        root = torch.zeros(num_nodes).scatter_add_(0, edge_index[0], edge_weight).rsqrt()
+        root = edge_weight.new_zeros(num_nodes).scatter_add_(0, edge_index[0], edge_weight).rsqrt()
         return edge_index, -root[edge_index[0]] * edge_weight * root[edge_index[1]]
 
 

@@ -37,6 +37,19 @@ def test_pyg_gives_the_same_predictions(small, name):
     np.testing.assert_allclose(torch.softmax(logits, 1).numpy(), found.probabilities, atol=1e-4)
 
 
+def test_cheby_in_pyg_follows_its_device_and_type(small):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    net = cgc.train(small, "demo", models="cheby", seeds=1, epochs=5, hidden=8).to_pyg()
+    x, edges = torch.rand(3, 96), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    weights = torch.tensor([1.0, 1.0, 2.0, 2.0], dtype=torch.float64)
+    with torch.no_grad():
+        wanted, found = net(x, edges, weights.float()), net.double()(x.double(), edges, weights)
+    assert found.dtype == torch.float64
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    assert net.to("meta")(x.double().to("meta"), edges.to("meta")).device.type == "meta"
+
+
 def test_model_survives_its_file(small, tmp_path):
     model = cgc.train(small, "demo", seeds=2, epochs=20, hidden=8, models=["gcn", "sgc"])
     model.save(tmp_path / "model.safetensors")
