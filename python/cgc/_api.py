@@ -253,7 +253,7 @@ def search(
             line.append(f"--condensed={_file(condensed, home, spoken)}")
         if space is not None:
             path = home / "space.json"
-            spoken[str(path)] = "space"
+            spoken[f"--space {path}, must be a JSON object with lists of values: "] = "space has "
             path.write_text(json.dumps(lists), encoding="utf-8")
             line.append(f"--space={path}")
         return SearchResult(run(["search", graph, *line], spoken))
@@ -294,6 +294,9 @@ def objective(
     found = {**SPACE, **_search.lists(space or {}, given)}
     lists = {arg: values for name, values in found.items() if (arg := _search.argument(name)) not in given}
     line = _options.flags("evaluate", {"seeds": 1, **options}, ["small", "on", "space"])
+    models = next((flag for flag in line if flag.startswith("--models=")), "")
+    if "," in models:
+        raise Error(f"models is {models.removeprefix('--models=')}, must be one model: a space may have several")
     stack = contextlib.ExitStack()
     graph, home, spoken, _ = stack.enter_context(_handed_over("on", on, {}, line))
     file = _file(small, home, spoken)

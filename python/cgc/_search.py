@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -55,6 +56,8 @@ def argument(name: str) -> str:
 
 def lists(space: Mapping[str, Sequence[Any]], given: Sequence[str]) -> dict[str, list[Any]]:
     """Return a space as lists of Python values. Raise Error if it is wrong or has an argument in given."""
+    if not isinstance(space, Mapping):
+        raise Error(f"space is a {type(space).__name__}, must be a dictionary of lists of values")
     found = {}
     for name, values in space.items():
         if name not in SPACE:
@@ -64,6 +67,11 @@ def lists(space: Mapping[str, Sequence[Any]], given: Sequence[str]) -> dict[str,
         found[name] = plain(list(values) if isinstance(values, range) else values)
         if not isinstance(found[name], list):
             raise Error(f"space has {name} {values!r}, must be a list of values")
+        if not found[name]:
+            raise Error(f"space has {name} {values!r}, must have at least 1 value")
+        for v in found[name]:
+            if v == "inf" or (isinstance(v, float) and not math.isfinite(v)):
+                raise Error(f"space has {name} {v}, must have finite numbers")
     return found
 
 

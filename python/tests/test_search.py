@@ -58,6 +58,11 @@ def test_a_graph_in_memory_is_written_once_and_removed_at_the_end(small, monkeyp
         ({"space": {"learning_rate": [0.1]}, "lr": 0.2}, "space has learning_rate and lr is given"),
         ({"space": {"widths": [16]}}, "space has widths, must have some of models, hidden"),
         ({"space": {"hidden": 16}}, "space has hidden 16, must be a list of values"),
+        ({"space": {"hidden": []}}, r"space has hidden \[\], must have at least 1 value"),
+        ({"space": {"dropout": [0.5, float("nan")]}}, "space has dropout nan, must have finite numbers"),
+        ({"space": {"learning_rate": np.array([np.inf])}}, "space has learning_rate inf, must have finite numbers"),
+        ({"space": ["hidden"]}, "space is a list, must be a dictionary of lists of values"),
+        ({"models": ["gcn", "sgc"]}, "models is gcn,sgc, must be one model: a space may have several"),
         ({"space": {"models": "gcn"}}, "space has models 'gcn', must be a list of values"),
         ({"epoch": 5}, "epochs"),
         ({"epochs": np.array([1, 2])}, "epochs"),
@@ -91,6 +96,8 @@ def test_a_space_may_hold_arrays():
     assert type(trial.params["lr"]) is float and trial.params["hidden"] in (8, 9)
 
 
-def test_models_are_given_once():
+def test_mistakes_in_the_space_of_a_search():
     with pytest.raises(cgc.Error, match="space has models and models is given"):
         cgc.search("demo", space={"models": ["sgc"]}, models=["gcn"])
+    with pytest.raises(cgc.Error, match=r"^space has hidden: 8\.5, must be an integer$"):
+        cgc.search("demo", space={"hidden": [8.5]})
