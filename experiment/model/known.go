@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +16,10 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// defaultGroups is the number of groups that Summarize uses if none is given.
-func defaultGroups(nodes int) int { return max(1, min(1000, nodes/10)) }
-
 // Summarize returns m with a summary of g, which lets New predict new nodes without g. k-means clusters the nodes of
 // each predicted class by the rows that the model propagates last. groups is the total number of clusters, from the
-// number of predicted classes to the number of nodes; 0 means 1,000, but at most a tenth of the nodes. Equal arguments
-// give equal bytes for any number of threads.
+// number of predicted classes to the number of nodes; 0 means 1,000, but at most a tenth of the nodes and at least one
+// for each predicted class. Equal arguments give equal bytes for any number of threads.
 func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed uint64) (*Model, error) {
 	g, err := m.fitting(ctx, g)
 	if err != nil {
@@ -32,12 +28,12 @@ func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed 
 	with := *m
 	with.IDs = g.IDs
 	with.Known, err = m.Trained.Summarize(ctx, g.Adj, g.X, func(logits, last *mat.Dense) ([]int32, int, error) {
-		return divide(ctx, logits, last, cmp.Or(groups, defaultGroups(logits.Rows)), seed)
+		return divide(ctx, logits, last, groups, seed)
 	})
 	return &with, err
 }
 
-// divide clusters the rows of x of each predicted class, and returns the group of each node.
+// divide clusters the rows of x of each predicted class, and returns the group of each node. groups is as in Summarize.
 func divide(ctx context.Context, logits, x *mat.Dense, groups int, seed uint64) (group []int32, _ int, err error) {
 	n := logits.Rows
 	rows, class, counts := make([][]float32, n), make([]int32, n), make([]int, logits.Cols)
@@ -49,6 +45,9 @@ func divide(ctx context.Context, logits, x *mat.Dense, groups int, seed uint64) 
 	present := 0
 	for _, count := range counts {
 		present += min(1, count)
+	}
+	if groups == 0 {
+		groups = max(present, min(1000, n/10))
 	}
 	if groups < present || groups > n {
 		return nil, 0, fmt.Errorf("%d groups, must be %d (the predicted classes) to %d (the nodes)", groups, present, n)

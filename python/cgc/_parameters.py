@@ -608,7 +608,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     ],
     "summarize": [
         ("groups", None, "Size",
-         "number of groups (default 1000, at most a tenth of the nodes)"),
+         "number of groups (default 1000, at most a tenth of the nodes, at least one for each predicted "
+         "class)"),
         ("seed", 0, "Graph",
          "random seed"),
         ("nodes_sql", None, "Graph",

@@ -31,7 +31,8 @@ More groups lose less accuracy.`,
 		RunE:              runs(job.run),
 	}
 	flags := inOrder(cmd)
-	flags.IntVar(&job.groups, "groups", 0, "number of groups (default 1000, at most a tenth of the nodes)")
+	flags.IntVar(&job.groups, "groups", 0,
+		"number of groups (default 1000, at most a tenth of the nodes, at least one for each predicted class)")
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes are known")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
 	flags.StringVarP(&job.out, "output", "o", "", "write the model with the summary to `FILE`, a .safetensors file")
