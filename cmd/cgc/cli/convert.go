@@ -55,14 +55,17 @@ type convertJob struct {
 
 func (j *convertJob) run(ctx context.Context, args []string) error {
 	j.from, j.to, j.unlabelled = args[0], args[1], true
-	asked := j.store != (storing{}) // whether any of its flags was given
+	flags := j.cmd.Flags()
+	typed := flags.Changed("store") || flags.Changed("panels") || flags.Changed("memory")
+	asked := j.store != (storing{}) // also by settings, which apply where they can
 	if err := j.store.check(); err != nil {
 		return err
 	}
 	to, err := target(j.to, j.name)
 	_, streams := to.(format.StreamWriter)
+	asked = asked && streams
 	switch {
-	case asked && !streams:
+	case typed && !streams:
 		return usagef("TO %s: --store, --panels and --memory need a name that ends in %s", j.to, extension)
 	case asked:
 		err = writable("TO", j.to, extension, j.force, never)
@@ -86,7 +89,7 @@ func (j *convertJob) run(ctx context.Context, args []string) error {
 	}
 	g, err := j.options().Open(ctx, j.from)
 	switch {
-	case !asked && errors.Is(err, format.ErrCondensed):
+	case !typed && errors.Is(err, format.ErrCondensed):
 		return j.condensed(ctx)
 	case err != nil:
 		return err
