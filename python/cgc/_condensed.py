@@ -57,7 +57,7 @@ class Origin:
     @property
     def method(self) -> str:
         """The name of the method. For auto, it is the method that auto chose, and account["why"] gives the reason."""
-        return str(self.account.get("chosen") or self.config.get("method"))
+        return str(self.account.get("chosen") or self.config.get("method", "unknown"))
 
     @property
     def account(self) -> dict[str, Any]:
@@ -132,7 +132,8 @@ class Condensed:
             put(self, "edge_index", np.zeros((2, 0), np.int64))
         for name, dimensions, type_ in (
             ("x", 2, np.float32), ("y", 1, np.int64), ("edge_index", 2, np.int64), ("edge_weight", 1, np.float32),
-            ("y_soft", 2, np.float32),
+            ("y_soft", 2, np.float32), ("members_indptr", 1, np.int64), ("members_indices", 1, np.int64),
+            ("members_weights", 1, np.float32), ("scaling_mean", 1, np.float32), ("scaling_std", 1, np.float32),
         ):  # fmt: skip
             value = getattr(self, name)
             if value is not None:
@@ -315,6 +316,11 @@ def _metadata(small: Condensed) -> Mapping[str, str]:
     if "format" in small.origin.metadata:
         named = small.feature_names is None or len(small.feature_names) == small.x.shape[1]
         return {k: v for k, v in small.origin.metadata.items() if named or k != "feature_names"}
+    if small.members_indices is not None and "graph_nodes" not in small.origin.metadata:
+        raise Error(
+            "members_indices are given and origin has no graph_nodes, expected the number of nodes of the original "
+            'graph: origin=cgc.Origin({"graph_nodes": "2708"})'
+        )
     classes = int(small.y.max(initial=0)) + 1 if small.y_soft is None else small.y_soft.shape[1]
     made = {"format": "cgc-condensed", "format_version": "3", "graph": "graph", "graph_nodes": "0"}
     return {

@@ -134,7 +134,15 @@ def test_condensed_graphs_of_other_programs(arrays, tmp_path):
         np.testing.assert_array_equal(loaded.x, mine.x)
         assert loaded.origin.metadata["classes"] == "3" and loaded.edge_index.shape == (2, 0)
     linked = cgc.Condensed(mine.x, mine.y, [[0, 1], [1, 0]])
-    assert linked.edge_weight.tolist() == [1, 1] and "1 edges" in repr(linked)
+    assert linked.edge_weight.tolist() == [1, 1] and "1 edges" in repr(linked) and "method unknown" in repr(linked)
+    rows = {"members_indptr": [*range(7)], "members_indices": [*range(6)], "members_weights": [1] * 6}
+    with pytest.raises(cgc.Error, match="members_indices are given and origin has no graph_nodes"):
+        cgc.save(cgc.Condensed(mine.x, mine.y, **rows), tmp_path / "listed.npz")
+    rows.update(scaling_mean=[0] * 8, scaling_std=(1.0,) * 8, origin=cgc.Origin({"graph_nodes": "60"}))
+    listed = cgc.Condensed(mine.x, mine.y, **rows)
+    cgc.save(listed, tmp_path / "listed.npz")
+    for name, value in cgc.load(tmp_path / "listed.npz")._arrays().items():
+        np.testing.assert_array_equal(value, getattr(listed, name))
     few = cgc.Condensed(mine.x[mine.y < 2], mine.y[mine.y < 2], origin=cgc.Origin({"classes": "3"}))
     with pytest.warns(cgc.GraphWarning):
         cgc.evaluate(few, on=arrays, seeds=1, epochs=5)
@@ -149,6 +157,7 @@ def test_condensed_graphs_of_other_programs(arrays, tmp_path):
         ({"edge_index": 5}, r"edge_index has shape \(\), must have 2 dimensions"),
         ({"edge_index": [[0], [1], [2]]}, r"edge_index has shape \(3, 1\), must have \(2, 1\)"),
         ({"edge_index": [[0], [1]], "edge_weight": [1.0, 2.0]}, r"edge_weight has shape \(2,\), must have \(1,\)"),
+        ({"members_indices": [0.5]}, "members_indices has elements of type float64, must have integers"),
         ({"y_soft": [1.0, 0.0]}, r"y_soft has shape \(2,\), must have 2 dimensions"),
     ):
         with pytest.raises(cgc.Error, match=sentence):
