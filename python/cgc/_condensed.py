@@ -66,7 +66,9 @@ class Origin:
 
     def __repr__(self) -> str:
         """Return the name of the graph, the sizes and the method."""
-        return f"Origin({self._share(sum(self.account.get('budget', ())))}, method {self.method})"
+        budget = self.account.get("budget")
+        share = self.metadata.get("graph", "a graph") if budget is None else self._share(sum(budget))
+        return f"Origin({share}, method {self.method})"
 
     def _share(self, nodes: int) -> str:
         """Return the name of the graph and the share of nodes, as in "demo: 70 of 4,000 nodes (1.8%)"."""
