@@ -80,6 +80,10 @@ class Table(Sequence[Score]):
                 return row
         raise KeyError(key)
 
+    def __contains__(self, key: object) -> bool:
+        """Return whether key is a row, or the model of a row."""
+        return any(key in (row, row.model) for row in self.rows)
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.rows)

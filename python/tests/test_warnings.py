@@ -117,7 +117,10 @@ def test_what_is_printed_names_the_graph_the_method_and_the_ratio(demo):
     small = cgc.condense(demo, nodes=35, method="cgc-x", threshold=0.5)
     assert repr(small) == "Condensed(demo: 35 of 4,000 nodes (0.88%), 0 edges, 96 features, 7 classes, method cgc-x)"
     assert repr(small.origin) == "Origin(demo: 35 of 4,000 nodes (0.88%), method cgc-x)"
+    assert repr(cgc.Origin({"graph_nodes": "60"})) == "Origin(a graph, method unknown)"
     whole = replace(small, origin=cgc.Origin({**small.origin.metadata, "graph_nodes": "35"}))
     assert "35 of 35 nodes (100%)" in repr(whole)
     score = cgc.Score("gcn", 2, 90.0, 9.0, 90.0, 9.0, 80.9, 1.0, {})
-    assert "90.0 ± 9.0  9.1 to 100.0" in repr(cgc.Table([asdict(score)]))
+    table = cgc.Table([asdict(score)])
+    assert "90.0 ± 9.0  9.1 to 100.0" in repr(table)
+    assert score.model in table and score in table and "other" not in table
