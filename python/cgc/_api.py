@@ -508,8 +508,10 @@ def summarize(model: Union[Model, Path_], on: Any, **options: "Unpack[SummarizeO
 
 def _model_file(model: Union[Model, Path_], home: Path, spoken: dict[str, str]) -> str:
     """Return the path of a model. A model in memory is first written to a file in home."""
-    if not isinstance(model, Model):
+    if isinstance(model, (str, os.PathLike)):
         return os.fspath(model)
+    if not isinstance(model, Model):
+        raise Error(f"model is a {type(model).__qualname__}, must be what cgc.train returned, or the path of its file")
     file = str(home / "model.safetensors")
     spoken[file] = "model"
     model.save(file)

@@ -88,6 +88,9 @@ def test_mistakes_are_one_sentence(small, arrays, tmp_path):
         cgc.load_model(tmp_path / "small.safetensors")
     with pytest.raises(cgc.Error, match="not a trained model"):
         cgc.predict(tmp_path / "small.safetensors", "demo")
+    for function in (cgc.predict, cgc.summarize):
+        with pytest.raises(cgc.Error, match=r"model is a Condensed, must be what cgc\.train returned, or the path"):
+            function(small, "demo")
     with pytest.raises(cgc.UnknownArgument, match="seeds"):
         cgc.train(small, "demo", seed_count=3)
 
