@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -131,10 +133,17 @@ func expected(value pflag.Value, text string, cause error) string {
 		}
 		return must
 	}
+	large := errors.Is(cause, strconv.ErrRange) && !strings.HasPrefix(text, "-")
 	switch value.Type() {
 	case "int":
+		if large {
+			return fmt.Sprintf("at most %d", math.MaxInt)
+		}
 		return "an integer"
 	case "uint64":
+		if large {
+			return fmt.Sprintf("at most %d", uint64(math.MaxUint64))
+		}
 		return "an integer of at least 0"
 	case "float64":
 		return "a number"
