@@ -273,9 +273,10 @@ func (s Subject) listed(j int32) string {
 }
 
 // project returns two views of the training nodes and the condensed nodes. The first projects them to the principal
-// components of the class means, and the second to the principal components of the training nodes. It centres h and
-// small in place.
+// components of the class means, and the second to the principal components of the training nodes. It scales and
+// centres h and small in place.
 func project(ctx context.Context, h, small *mat.Dense, labels []int32, classes int) ([]report.View, error) {
+	level(h, small)
 	centre(h, small)
 	means := classMeans(h, labels, classes)
 	var views []report.View
@@ -297,6 +298,28 @@ func project(ctx context.Context, h, small *mat.Dense, labels []int32, classes i
 		views = append(views, report.View{Name: v.name, X: axis(0), Y: axis(1), At: places})
 	}
 	return views, nil
+}
+
+// level multiplies the matrices in place by a power of two that brings their largest number near 1. Squares then
+// neither overflow nor vanish.
+func level(layers ...*mat.Dense) {
+	_, exponent := math.Frexp(magnitude(layers...))
+	factor := float32(math.Ldexp(1, min(-exponent, 127))) // 2¹²⁷ is the largest power of two in float32
+	for _, m := range layers {
+		for i := range m.Data {
+			m.Data[i] *= factor
+		}
+	}
+}
+
+// magnitude returns the largest magnitude in the matrices.
+func magnitude(layers ...*mat.Dense) (most float64) {
+	for _, m := range layers {
+		for _, v := range m.Data {
+			most = max(most, math.Abs(float64(v)))
+		}
+	}
+	return most
 }
 
 // centre subtracts the column means of h from the rows of both matrices, in place.
@@ -387,15 +410,7 @@ const steps = 5000
 
 // grid rounds coordinates to a grid, so that a page needs few digits.
 func grid(layers ...*mat.Dense) (places [][][2]float64) {
-	most := 0.0
-	for _, m := range layers {
-		for _, v := range m.Data {
-			most = max(most, math.Abs(float64(v)))
-		}
-	}
-	if most == 0 {
-		most = 1
-	}
+	most := cmp.Or(magnitude(layers...), 1)
 	for _, m := range layers {
 		at := make([][2]float64, m.Rows)
 		for i := range at {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +113,26 @@ func TestOneSpace(t *testing.T) {
 			if math.Hypot(a[0]-b[0], a[1]-b[1]) > 3 { // tolerance for float32 and the grid, in a range of 10,000
 				t.Fatalf("%s: node %d at %v, its condensed node at %v", view.Name, i, a, b)
 			}
+		}
+	}
+}
+
+// TestEmbeddingsOfAnySize checks that multiplying all features by a power of two leaves every mark where it was. At 2⁷⁰
+// squares overflow in float32, and at 2⁻⁸⁰ they vanish.
+func TestEmbeddingsOfAnySize(t *testing.T) {
+	g, small := condensed(t, nil)
+	want := plots(t, overview.Subject{Graph: g, Condensed: small})["embeddings"].Data.(*report.Scatter)
+	for _, exponent := range []int{70, -80} {
+		scaledGraph, scaledSmall := *g, *small
+		scaledGraph.X, scaledSmall.X, scaledSmall.Source = g.X.(*mat.Dense).Clone(), small.X.Clone(), nil
+		for _, x := range []*mat.Dense{scaledGraph.X.(*mat.Dense), scaledSmall.X} {
+			for i := range x.Data {
+				x.Data[i] *= float32(math.Ldexp(1, exponent))
+			}
+		}
+		got := plots(t, overview.Subject{Graph: &scaledGraph, Condensed: &scaledSmall})["embeddings"].Data.(*report.Scatter)
+		if !reflect.DeepEqual(got.Views, want.Views) {
+			t.Errorf("features times 2^%d: other places or axes, %q", exponent, got.Views[0].X)
 		}
 	}
 }
