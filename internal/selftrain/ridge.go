@@ -54,8 +54,8 @@ const rowChunk = 1024
 // nodes, or 8192 evenly spaced ones if there are more.
 //
 // One eigendecomposition of the smaller Gram matrix serves all λ. With k = min(n, d), the cost is O(n·d·k + k³). The
-// result is the same for any number of threads. It is an error if there are no training nodes, or if h contains a
-// number that is not finite. Otherwise the only error is ctx.Err().
+// result is the same for any number of threads. It is an error if there are no training nodes, or if squares
+// of h overflow or underflow in float32. Otherwise the only error is ctx.Err().
 func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge, error) {
 	if len(y) == 0 {
 		return nil, fmt.Errorf("0 training nodes, must be at least 1")
@@ -160,13 +160,28 @@ type decomposition struct {
 	y       []int32    // classes of the judges
 }
 
-// overflow returns the error for squares of h that exceed float32. It names the feature with the largest number.
-func overflow(h *mat.Dense) error {
+// leastNorm is the smallest mean squared norm of rows, unless all are zero. Below 2⁻¹²⁶ squares lose their digits, and
+// 1/λ overflows.
+const leastNorm = 0x1p-120
+
+// inRange returns an error if squares of h overflow or underflow in float32. It names the feature with the largest
+// number.
+func inRange(h *mat.Dense, norm float64) error {
+	if norm >= leastNorm && norm <= math.MaxFloat64 {
+		return nil
+	}
 	feature, most := 0, 0.0
 	for k, v := range h.Data {
 		if size := math.Abs(float64(v)); !(size <= most) {
 			feature, most = k%h.Cols, size
 		}
+	}
+	switch {
+	case most == 0:
+		return nil
+	case most < 1:
+		return fmt.Errorf("squares of feature %d (counted from 0), which is up to %.3g and the largest, underflow in "+
+			"float32, must be at least about 1e-36: --standardize gives all features one scale", feature, most)
 	}
 	return fmt.Errorf("squares of feature %d (counted from 0), which is up to %.3g, overflow in float32, must be finite "+
 		"numbers: --standardize gives all features one scale; leave the feature out if it is an id or a hash", feature, most)
@@ -183,8 +198,9 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 	if err != nil {
 		return nil, err
 	}
-	if f.norm = gram.Trace() / float64(n); math.IsInf(f.norm, 0) || math.IsNaN(f.norm) {
-		return nil, overflow(h)
+	f.norm = gram.Trace() / float64(n)
+	if err := inRange(h, f.norm); err != nil {
+		return nil, err
 	}
 	values, vectors, err := gram.Eigen(ctx)
 	if err != nil {

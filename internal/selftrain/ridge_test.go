@@ -205,16 +205,19 @@ func TestRidgeOfNothing(t *testing.T) {
 	}
 }
 
-// TestRidgeOverflows checks that the error names the feature whose squares overflow, for both Gram matrices.
-func TestRidgeOverflows(t *testing.T) {
-	for _, n := range []int{2, 40} {
-		h, y := mat.NewDense(n, 5), make([]int32, n)
-		for i := range n {
-			h.Row(i)[3], y[i] = 1e19*float32(2+i), int32(i%2)
-		}
-		if _, err := selftrain.FitRidge(t.Context(), h, y, 2); err == nil ||
-			!strings.Contains(err.Error(), "feature 3 (counted from 0)") || !strings.Contains(err.Error(), "--standardize") {
-			t.Errorf("%d nodes: error %v", n, err)
+// TestRidgeOutOfRange checks that the error names the feature whose squares overflow or underflow, for both Gram
+// matrices. At 1e-21 1/λ overflows, and at 1e-30 all squares are 0.
+func TestRidgeOutOfRange(t *testing.T) {
+	for unit, want := range map[float32]string{1e19: "overflow", 1e-21: "underflow", 1e-30: "underflow"} {
+		for _, n := range []int{2, 40} {
+			h, y := mat.NewDense(n, 5), make([]int32, n)
+			for i := range n {
+				h.Row(i)[3], y[i] = unit*float32(2+i), int32(i%2)
+			}
+			if _, err := selftrain.FitRidge(t.Context(), h, y, 2); err == nil || !strings.Contains(err.Error(), want) ||
+				!strings.Contains(err.Error(), "feature 3 (counted from 0)") || !strings.Contains(err.Error(), "--standardize") {
+				t.Errorf("%d nodes of %g: error %v, want that squares %s", n, unit, err, want)
+			}
 		}
 	}
 }
