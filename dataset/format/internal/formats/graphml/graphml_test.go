@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +167,25 @@ func TestWrite(t *testing.T) {
 		again, notes := open(t, path)
 		if fixture.Same(t, again, made); notes != "" || again.IDs != nil || again.Classes != made.Classes {
 			t.Errorf("%s: %d classes, ids %q, notes %q", extension, again.Classes, again.IDs, notes)
+		}
+	}
+}
+
+// TestKeepsNumberedNames checks that names such as n0, n1, … are kept in files of cgc and if they are an attribute. The
+// ids n0, n1, … of igraph are no names.
+func TestKeepsNumberedNames(t *testing.T) {
+	g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
+	g.IDs = []string{"n0", "n1", "n2", "n3"}
+	path := filepath.Join(t.TempDir(), "out.graphml")
+	fixture.OK(t, dataset.Write(t.Context(), path, g))
+	if again, _ := open(t, path); !slices.Equal(again.IDs, g.IDs) {
+		t.Errorf("names %q, want %q", again.IDs, g.IDs)
+	}
+	const own = keys + `<key id="i" for="node" attr.name="name" attr.type="string"/><graph><node id="n0">` +
+		`<data key="c">1</data><data key="f">1</data>`
+	for name, want := range map[string][]string{`<data key="i">n0</data>`: {"n0"}, "": nil} {
+		if again, _ := open(t, write(t, own+name+"</node>"+end)); !slices.Equal(again.IDs, want) {
+			t.Errorf("attribute %q: names %q, want %q", name, again.IDs, want)
 		}
 	}
 }

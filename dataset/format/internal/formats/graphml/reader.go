@@ -255,20 +255,24 @@ func (r *reader) classes() (err error) {
 }
 
 // name sets the names of nodes: an attribute if its values are distinct, else the ids, unless they are just numbers in
-// order (0, 1, … or n0, n1, …).
+// order (0, 1, …; or n0, n1, … of another program: cgc writes numbers if nodes have no names).
 func (r *reader) name() {
+	prefix := "n"
+	if r.meta["format"] == format.GraphKind {
+		prefix = ""
+	}
 	distinct := map[string]bool{}
 	for _, name := range r.names {
 		distinct[name] = true
 	}
 	switch {
 	case len(distinct) == len(r.ids):
-		r.ids = r.names
+		r.ids, prefix = r.names, ""
 	case len(r.names) > 0:
 		r.notes = append(r.notes, r.in.Path+": names of nodes are missing or repeat: the ids are taken instead")
 	}
 	for i, id := range r.ids {
-		if strings.TrimPrefix(id, "n") != strconv.Itoa(i) {
+		if strings.TrimPrefix(id, prefix) != strconv.Itoa(i) {
 			r.b.IDs = r.ids
 			return
 		}
