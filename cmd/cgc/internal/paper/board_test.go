@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
@@ -175,6 +177,14 @@ func TestStandings(t *testing.T) {
 	}
 	if rows := s.Counts().Rows; len(rows) != 4 {
 		t.Errorf("counts: %v", rows)
+	}
+	for _, rest := range [][]experiment.Record{records, slices.DeleteFunc(slices.Clone(records),
+		func(r experiment.Record) bool { return r.Arm == paper.Ours })} {
+		var text strings.Builder
+		mattest.OK(t, report.Text(&text, paper.NewStandings(rest, nil, nil).Document()))
+		if compared := strings.Contains(text.String(), "than "+paper.Ours); compared != (len(rest) == len(records)) {
+			t.Errorf("%d of %d records, compares with %s: %v", len(rest), len(records), paper.Ours, compared)
+		}
 	}
 }
 

@@ -376,16 +376,18 @@ func PrintedAccuracy(g graph.Identity, nodes int, column string) *Value {
 	return nil
 }
 
-// Document returns all tables.
+// Document returns all tables. If Ours was not measured, nothing is compared with it.
 func (s *Standings) Document() *report.Document {
 	d := &report.Document{Title: "Board"}
-	d.Add(report.Heading("Where a method is significantly better than " + Ours))
-	if t := s.Losses(); len(t.Rows) > 0 {
-		d.Add(t)
-	} else {
-		d.Add(report.Paragraph("Nowhere."))
+	if slices.Contains(s.arms(), Ours) {
+		d.Add(report.Heading("Where a method is significantly better than " + Ours))
+		if t := s.Losses(); len(t.Rows) > 0 {
+			d.Add(t)
+		} else {
+			d.Add(report.Paragraph("Nowhere."))
+		}
+		d.Add(report.Heading("Each method against "+Ours), s.Counts())
 	}
-	d.Add(report.Heading("Each method against "+Ours), s.Counts())
 	var names []string
 	for _, p := range s.Places {
 		if !slices.Contains(names, p.Graph.Name) {
