@@ -36,11 +36,16 @@ type trainingFile struct {
 	Weighted *bool `json:"weighted,omitempty"`
 }
 
-// configText returns a configuration as JSON: the contents of a .json file, or the configuration of a condensed graph.
+// configText returns a configuration as JSON: the contents of a .json file or a pipe, or the configuration of a
+// condensed graph.
 func configText(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if strings.EqualFold(filepath.Ext(path), configExtension) || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return os.ReadFile(path) // a pipe can be read only once
+	}
 	small, err := cgc.Load(path)
 	switch {
-	case strings.EqualFold(filepath.Ext(path), configExtension) || err != nil:
+	case err != nil:
 		return os.ReadFile(path)
 	case len(small.Config) == 0:
 		return nil, fmt.Errorf("%s: the condensed graph does not say with which configuration it was made", path)
