@@ -90,9 +90,12 @@ const (
 
 // headerLength checks the first eight bytes of a file of the given size.
 func headerLength(length uint64, size int64) (int64, error) {
-	if size < 8 || length > uint64(size-8) || length > maxHeader || length < 2 {
+	if size < 10 { // the length of the header, and {}
+		return 0, fmt.Errorf("not a safetensors file: it has %d bytes, must be at least 10", size)
+	}
+	if length > uint64(size-8) || length > maxHeader || length < 2 {
 		return 0, fmt.Errorf("not a safetensors file: its header would have %d bytes, must be 2 to %d", length,
-			max(0, min(size-8, maxHeader)))
+			min(size-8, maxHeader))
 	}
 	return int64(length), nil
 }

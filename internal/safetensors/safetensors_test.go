@@ -219,6 +219,8 @@ func TestOpenRefuses(t *testing.T) {
 	long := filepath.Join(t.TempDir(), "long")
 	mattest.OK(t, os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600))
 	mattest.Fails(t, "header would have")(safetensors.Open(long))
+	mattest.OK(t, os.WriteFile(long, []byte("\x01\x00\x00"), 0o600))
+	mattest.Fails(t, "it has 3 bytes, must be at least 10")(safetensors.Open(long))
 }
 
 func FuzzOpen(f *testing.F) {
