@@ -59,7 +59,11 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	case err == nil && info.IsDir() && !folder:
 		return usagef("%s %s is a folder, must be a file", flag, path)
 	case err == nil && !force && !replaceable(path):
-		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
+		kind := "file"
+		if info.IsDir() {
+			kind = "folder"
+		}
+		return fmt.Errorf("%s %s: the %s exists (--force replaces it)", flag, path, kind)
 	}
 	if folder {
 		path = filepath.Clean(path) // without a slash at the end

@@ -482,7 +482,8 @@ func (j *propagateJob) hopsFree() error {
 	if info, err := os.Stat(j.out); err == nil && !info.IsDir() {
 		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)
 	}
-	return free("-o", j.out, true, j.force, readBy(func(folder string) (os.FileInfo, error) {
-		return os.Stat(filepath.Join(folder, infoName))
-	}))
+	return free("-o", j.out, true, j.force, func(folder string) bool {
+		entries, err := os.ReadDir(folder)
+		return err == nil && (len(entries) == 0 || readBy(os.Stat)(filepath.Join(folder, infoName)))
+	})
 }
