@@ -105,7 +105,8 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 	return same, err
 }
 
-// Check returns an error if f was not computed from g: if sizes, training nodes, their labels or their features differ.
+// Check returns an error if f was not computed from g: if sizes, training nodes, their labels or their features differ,
+// or, by the digests of a Source, edges or the features of other nodes.
 func (f *File) Check(g *graph.Graph) error {
 	for _, size := range []struct {
 		name      string
@@ -133,6 +134,18 @@ func (f *File) Check(g *graph.Graph) error {
 			return fmt.Errorf("feature %d of training node %d is %v for the embeddings, and %v in graph %s",
 				f.Lo+j, f.Train[i], f.X.Data[k], v, g.Name)
 		}
+	}
+	if f.Source == nil {
+		return nil
+	}
+	is, err := graph.DigestOf(g)
+	switch {
+	case err != nil:
+		return err
+	case f.Source.Adjacency != is.Adjacency:
+		return fmt.Errorf("the embeddings are of other edges or weights than those of graph %s", g.Name)
+	case f.Source.X != is.X:
+		return fmt.Errorf("the embeddings are of other features than those of graph %s", g.Name)
 	}
 	return nil
 }

@@ -150,7 +150,15 @@ func TestRefuses(t *testing.T) {
 	changed := *g
 	changed.X = &mat.Dense{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
 	changed.X.(*mat.Dense).Row(int(g.Split.Train[3]))[2]++
-	mattest.WantError(t, mattest.Must(stored.Read(good[0])).Check(&changed), "feature 2 of training node")
+	f := mattest.Must(stored.Read(good[0]))
+	mattest.WantError(t, f.Check(&changed), "feature 2 of training node")
+	changed.X.(*mat.Dense).Row(int(g.Split.Train[3]))[2]--
+	changed.X.(*mat.Dense).Row(0)[2]++ // node 0 is sampled, and does not train
+	mattest.WantError(t, f.Check(&changed), "other features than those of graph demo")
+	adj := *g.Adj
+	changed.X, changed.Adj = g.X, &adj
+	adj.Data = slices.Repeat([]float32{2}, len(adj.Indices))
+	mattest.WantError(t, f.Check(&changed), "other edges or weights than those of graph demo")
 }
 
 // Damaged files are errors that name the file.
