@@ -242,6 +242,11 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 		return err
 	}
 	engine := stored.Engine{File: f, Memory: cmp.Or(flags.config.Memory, memory.Machine())}
+	for _, name := range []string{"nodes-sql", "edges-sql", "split", "without"} {
+		if len(args) == 0 && j.cmd.Flags().Changed(name) {
+			return usagef("--%s with --embeddings alone, expected GRAPH too: it changes how GRAPH is read", name)
+		}
+	}
 	var g *graph.Graph
 	if len(args) > 0 {
 		if g, _, err = j.read(ctx, args[0]); err != nil {
