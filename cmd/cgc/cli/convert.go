@@ -186,6 +186,9 @@ func target(path, name string) (format.Format, error) {
 
 // condensed converts a condensed graph.
 func (j *convertJob) condensed(ctx context.Context) error {
+	if err := j.unread("the condensed graph " + j.from); err != nil {
+		return err
+	}
 	small, err := cgc.Load(j.from)
 	if err != nil {
 		return err

@@ -179,6 +179,17 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 	}
 }
 
+// unread returns an error if the command line has a flag that selects what is read from a graph, and what is read
+// instead of a graph makes it meaningless.
+func (c *command) unread(instead string) error {
+	for _, name := range []string{"nodes-sql", "edges-sql", "split", "without"} {
+		if c.cmd.Flags().Changed(name) {
+			return usagef("--%s with %s, must be with GRAPH: it selects what is read from a graph", name, instead)
+		}
+	}
+	return nil
+}
+
 // reading returns the given flags that select what is read from GRAPH, each followed by its value.
 func (c *command) reading() (words []string) {
 	split := ""

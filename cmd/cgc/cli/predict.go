@@ -96,6 +96,11 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 	case j.out != "" && !slices.Contains(predictionFiles, extension):
 		return usagef("-o %s, must end in %s", j.out, words(predictionFiles))
 	}
+	if j.arrived != "" {
+		if err := j.unread("--new"); err != nil {
+			return err
+		}
+	}
 	if j.out != "" {
 		if err := writable("-o", j.out, extension, j.force, never); err != nil {
 			return err

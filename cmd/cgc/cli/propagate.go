@@ -129,8 +129,11 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if j.merge {
-		if flags.Changed("columns") {
-			return usagef("--merge with --columns, must be one of them: the files say which columns they have")
+		for _, name := range []string{"columns", "propagation", "hops", "teleport", "normalize-features", "standardize",
+			"inductive", "memory"} {
+			if flags.Changed(name) {
+				return usagef("--merge with --%s, must be without: the files say what was propagated, and how", name)
+			}
 		}
 		return j.join(ctx, args)
 	}
@@ -242,11 +245,6 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 		return err
 	}
 	engine := stored.Engine{File: f, Memory: cmp.Or(flags.config.Memory, memory.Machine())}
-	for _, name := range []string{"nodes-sql", "edges-sql", "split", "without"} {
-		if len(args) == 0 && j.cmd.Flags().Changed(name) {
-			return usagef("--%s with --embeddings alone, expected GRAPH too: it changes how GRAPH is read", name)
-		}
-	}
 	var g *graph.Graph
 	if len(args) > 0 {
 		if g, _, err = j.read(ctx, args[0]); err != nil {
@@ -256,6 +254,8 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 			return fmt.Errorf("--embeddings %s: %w", path, err)
 		}
 		engine.Else = blocked.Engine{Memory: flags.config.Memory}
+	} else if err := j.unread("--embeddings alone"); err != nil {
+		return err
 	} else if g, err = alone(ctx, f, path, &flags.config); err != nil {
 		return err
 	}
