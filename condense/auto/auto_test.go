@@ -140,6 +140,10 @@ func TestMemory(t *testing.T) {
 		if cgc := c.Method != "cgc-d"; all && !strings.Contains(c.LeftOut, "must be at most") || cgc && c.LeftOut != "" {
 			t.Errorf("%s is left out because of %q", c.Name, c.LeftOut)
 		}
+		_, out, _ := strings.Cut(a.Why, "; left out: ")
+		if slices.Contains(strings.Split(out, ", "), c.Name) != (c.LeftOut != "") {
+			t.Errorf("%s is left out because of %q, and the reason of the choice is: %s", c.Name, c.LeftOut, a.Why)
+		}
 	}
 }
 

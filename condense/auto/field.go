@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,6 +157,15 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 				a.Why += fmt.Sprintf(", and %.1f%% for %s", candidates[0].Trained, candidates[0].Name)
 			}
 		}
+	}
+	var out []string
+	for _, c := range candidates {
+		if c.LeftOut != "" {
+			out = append(out, c.Name)
+		}
+	}
+	if out != nil {
+		a.Why += "; left out: " + strings.Join(out, ", ")
 	}
 	won.method, won.trials, won.warnings, a.Chosen = c.method, made[best], made[0][0].Warnings, c.Name
 	return won, ctx.Err()
