@@ -194,10 +194,18 @@ func (s *settings) apply(cmd *cobra.Command) (err error) {
 			sized = max(sized, level)
 		}
 	}
+	from := "" // the place of the size
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		level, value, place := s.find(cmd, flag)
-		if err != nil || place == "" || slices.Contains(sizes, flag.Name) && level < sized {
+		size := slices.Contains(sizes, flag.Name)
+		switch {
+		case err != nil || place == "" || size && level < sized:
 			return
+		case size && from != "":
+			err = usagef("%s and %s both set the size, must be one of them", from, place)
+			return
+		case size:
+			from = place
 		}
 		if e := flag.Value.Set(value); e != nil {
 			err = usagef("%s %s, must be %s", place, value, expected(flag.Value, value, e))
