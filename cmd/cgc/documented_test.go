@@ -19,6 +19,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/internal/slow"
@@ -125,6 +127,22 @@ func TestDocumented(t *testing.T) {
 	for _, u := range substitutes {
 		if ran[u.page] && !met[u] {
 			t.Errorf("%s does not show %s, for which there is a substitute", u.page, u.command)
+		}
+	}
+}
+
+// TestExamplesHaveNamesOfTheirOwn checks that the methods and models on the page about extensions are not built in:
+// registering a name twice panics.
+func TestExamplesHaveNamesOfTheirOwn(t *testing.T) {
+	page := string(mattest.Must(os.ReadFile("../../docs/how-to/extend.md")))
+	names := regexp.MustCompile(`Name\(\) string +\{ return "([^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(names) == 0 {
+		t.Fatal("the page names no method or model")
+	}
+	taken := append(condense.Names(), gnn.Names()...)
+	for _, name := range names {
+		if slices.Contains(taken, name[1]) {
+			t.Errorf("extend.md registers %q, which is built in", name[1])
 		}
 	}
 }
