@@ -206,7 +206,8 @@ func (f *configFlags) read() error {
 		return usage{sentence(f.mistake(err))}
 	}
 	if !f.reads(f.fileMethod) {
-		return usagef("--config %s is of method %s, must be for --method too", f.file, f.fileMethod)
+		return usagef("--config %s configures the method %s, must configure %s", f.file, f.fileMethod,
+			strings.Join(f.asked(), " or "))
 	}
 	if err := f.build(); err != nil || !f.flags.Changed("lossless") {
 		return err
@@ -266,11 +267,15 @@ func (f *configFlags) readFile() error {
 	if err != nil {
 		return fmt.Errorf("--config %s: %w", f.file, err)
 	}
+	named := f.flags.Changed("method") || f.flags.Changed("methods")
+	if named && file.method == auto.New().Name() && !slices.Contains(f.asked(), file.method) {
+		file.method, file.parameters = "", nil // what auto would choose is given; its margin has no effect
+	}
 	f.config, f.training, f.fileMethod = file.Config, file.Training, file.method
 	for key, value := range file.parameters {
 		f.params.underlie(file.method, key, value)
 	}
-	if file.method != "" && len(f.names) > 0 && !f.flags.Changed("method") && !f.flags.Changed("methods") {
+	if file.method != "" && len(f.names) > 0 && !named {
 		f.names = append(f.names[:0], file.method)
 	}
 	for _, name := range sizes {
