@@ -120,6 +120,30 @@ func parse(words []string, about *cobra.Command) error {
 	return nil
 }
 
+// TestPersonalFlags checks that the page about settings lists the flags that only the command line can set, and that
+// each of them is a flag of some command.
+func TestPersonalFlags(t *testing.T) {
+	page := string(mattest.Must(os.ReadFile("../../../docs/how-to/settings.md")))
+	flags := map[string]bool{}
+	for _, cmd := range tree(commandTree()) {
+		cmd.InitDefaultHelpFlag()
+		cmd.InitDefaultVersionFlag()
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { flags[flag.Name] = true })
+	}
+	for _, name := range personal {
+		if !flags[name] {
+			t.Errorf("no command has a flag --%s", name)
+		}
+		shown := "`--" + name + "`"
+		if name == "output" {
+			shown = "`-o`"
+		}
+		if !slices.Contains([]string{"help", "version"}, name) && !strings.Contains(page, shown) {
+			t.Errorf("settings.md does not mention %s", shown)
+		}
+	}
+}
+
 // TestFlagGroups checks that each flag is in a group, and that the help lists it exactly once, under the title of its
 // group.
 func TestFlagGroups(t *testing.T) {
