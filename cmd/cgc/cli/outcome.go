@@ -42,12 +42,12 @@ type outcome struct {
 	PeakRSS int64 `json:"peak_rss_bytes"`
 	// Kept is the peak memory in bytes without pages of mapped files, which the system can drop; absent if unknown.
 	Kept int64 `json:"kept_bytes,omitempty"`
-	// Plan describes how features were propagated within a memory limit; absent without a limit.
+	// Plan describes how features were propagated within a memory limit. Only cgc condense with one size has it.
 	Plan *planned `json:"plan,omitempty"`
 	// OtherGraph describes how the graph differs from the one that the condensed graph was made from; absent unless
 	// --other-graph allowed a difference.
 	OtherGraph *condense.Target `json:"other_graph,omitempty"`
-	// Testing describes how models were tested on a graph that exceeds the memory limit; absent without a limit.
+	// Testing describes how models were tested on a graph that exceeds the memory limit; absent if the graph fits.
 	Testing *tests `json:"testing,omitempty"`
 	// Over says what the standard deviations of Results are over: condensation seeds or training seeds.
 	Over string `json:"over,omitempty"`

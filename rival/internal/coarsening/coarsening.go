@@ -41,7 +41,8 @@ const (
 type vn struct {
 	// Eigenpairs is K, the number of eigenpairs of each component's Laplacian that the cost preserves, from 1 to 100.
 	Eigenpairs int `json:"eigenpairs"`
-	// OwnWeights divides A′_ij by √(m_i·m_j), where m_i is the number of nodes in super-node i plus the weights inside it.
+	// OwnWeights divides A′_ij by √(m_i·m_j), where m_i is the number of nodes in super-node i plus twice the weight of
+	// the edges inside it.
 	OwnWeights bool `json:"own_weights"`
 	// Memory limits the memory that the method uses.
 	Memory rival.Memory `json:"memory"`
@@ -130,7 +131,8 @@ type acm struct {
 	// PairsPerLevel is the largest number of pairs that are merged before all costs are recomputed, at least 0. 0 means
 	// 250 or a twentieth of the super-nodes, whichever is more.
 	PairsPerLevel int `json:"pairs_per_level"`
-	// OwnWeights divides A′_ij by √(m_i·m_j), where m_i is the number of nodes in super-node i plus the weights inside it.
+	// OwnWeights divides A′_ij by √(m_i·m_j), where m_i is the number of nodes in super-node i plus twice the weight of
+	// the edges inside it.
 	OwnWeights bool `json:"own_weights"`
 	// Memory limits the memory that the method uses.
 	Memory rival.Memory `json:"memory"`
