@@ -75,7 +75,7 @@ share common training runs. Each table is written to FOLDER as .md, .json and .c
 		"set a parameter of a baseline, as KEY=VALUE or METHOD.KEY=VALUE; may be repeated")
 	flags.Uint64Var(&job.plan.Seed, "seed", 0, "first condensation seed")
 	job.training = newTrainingFlags(cmd,
-		"number of condensations of each kind, each with its own seed and training")
+		"number of condensations of each configuration, each with its own seed and training")
 	flags.Lookup("models").Usage = "train only these models of the table (default all)"
 	flags.Lookup("models").DefValue = ""
 	flags.Lookup("weighted").Usage = "weight each condensed node by the number of its source nodes (default with --ours)"
