@@ -35,7 +35,7 @@ func (r *Result) notes() (notes report.Notes) {
 	default:
 		taken := Published().Settings.Taken
 		add("Parameters: the paper's where it states them (SGC, K = 2, spectral partition). It searched the others for "+
-			"each data set and does not print them. Taken here, from its ranges: p %g, τ %s, T %g, α %g.",
+			"each data set and does not report the values. Used here, from its ranges: p %g, τ %s, T %g, α %g.",
 			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
 		if r.Trials > 0 {
 			add("These are what each search began with.")
