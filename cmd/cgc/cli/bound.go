@@ -239,7 +239,7 @@ func (t *tests) paragraph() report.Paragraph {
 func (t *tests) document() *report.Document {
 	d := new(report.Document)
 	if len(t.Models) == 0 {
-		d.Add(report.Paragraph("the graph is not larger than --memory, or there is no bound: models are tested in memory"))
+		d.Add(report.Paragraph("the graph is not larger than --memory, or there is no limit: models are tested in memory"))
 		return d
 	}
 	for _, m := range t.Models {
