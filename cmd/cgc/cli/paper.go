@@ -118,6 +118,11 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 	if j.plan.Authors && (j.plan.Ours || j.searches) {
 		return usagef("--authors with --ours or --search, must be one of them: each chooses the parameters")
 	}
+	for _, name := range []string{"epochs", "dropout", "lr", "weight-decay"} {
+		if j.plan.Authors && j.said(name) {
+			return usagef("--authors with --%s, must be one of them: the authors' program sets it for each number", name)
+		}
+	}
 	if len(words) == 0 {
 		return j.list()
 	}
