@@ -86,6 +86,9 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 	if err := j.config.read(); err != nil {
 		return err
 	}
+	if j.config.fileSize {
+		j.nodes = nil
+	}
 	if j.dry && len(j.nodes) < 2 {
 		return j.dryRun(ctx, args[0])
 	}

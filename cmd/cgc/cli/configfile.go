@@ -60,17 +60,11 @@ func configText(path string) ([]byte, error) {
 	return small.Config, nil
 }
 
-// decodeConfig reads a configFile over base. Text after the object is an error. A file that names no method is read as
-// a configuration of the given method. If the file has no size, the size of base is kept.
+// decodeConfig reads a configFile over base, except its size. Text after the object is an error. A file that names no
+// method is read as a configuration of the given method.
 func decodeConfig(text []byte, base cgc.Config, method string) (file configFile, err error) {
-	size := base.Size
 	base.Size = condense.Size{}
 	file = configFile{Config: base}
-	defer func() {
-		if file.Size.IsZero() {
-			file.Size = size
-		}
-	}()
 	var named struct {
 		Method string `json:"method"`
 	}

@@ -219,6 +219,9 @@ func (j *experimentJob) check() error {
 		return err
 	}
 	j.training.amend(j.config)
+	if j.config.fileSize {
+		*j.axes = axes{}
+	}
 	if sizes := j.axes.sizes(); len(sizes) > 0 {
 		j.config.config.Size = sizes[0]
 	}

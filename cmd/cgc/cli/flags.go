@@ -35,7 +35,9 @@ type configFlags struct {
 	params params
 	// file is the configuration file to start from, and fileMethod is the method that it names; both may be "".
 	file, fileMethod string
-	flags            *pflag.FlagSet
+	// fileSize says that the file sets the size, which then overrides the sizes of settings.
+	fileSize bool
+	flags    *pflag.FlagSet
 	// own are the names of the flags that only cgc's methods read.
 	own []string
 
@@ -271,6 +273,9 @@ func (f *configFlags) readFile() error {
 	if named && file.method == auto.New().Name() && !slices.Contains(f.asked(), file.method) {
 		file.method, file.parameters = "", nil // what auto would choose is given; its margin has no effect
 	}
+	if f.fileSize = !file.Size.IsZero(); !f.fileSize {
+		file.Size = f.config.Size
+	}
 	f.config, f.training, f.fileMethod = file.Config, file.Training, file.method
 	for key, value := range file.parameters {
 		f.params.underlie(file.method, key, value)
@@ -280,7 +285,7 @@ func (f *configFlags) readFile() error {
 	}
 	for _, name := range sizes {
 		if _, is := said[name]; is {
-			f.config.Size = condense.Size{}
+			f.config.Size, f.fileSize = condense.Size{}, false
 		}
 	}
 	for name, value := range said {
