@@ -235,7 +235,8 @@ func (s *settings) find(cmd *cobra.Command, flag *pflag.Flag) (level int, value,
 	return 0, "", ""
 }
 
-// strange returns a sentence for each environment variable that resembles the variable of a flag but is not one.
+// strange returns a sentence for each environment variable that resembles the variable of a flag but is not one, or that
+// is the variable of a flag that only the command line can set.
 func (s *settings) strange(root *cobra.Command) (sentences []string) {
 	_, flags := vocabulary(root)
 	var known []string // without the prefix, which would make all names similar
@@ -246,9 +247,18 @@ func (s *settings) strange(root *cobra.Command) (sentences []string) {
 		known = append(known, strings.TrimPrefix(variable(name), variablePrefix))
 	}
 	slices.Sort(known)
+	given := map[string]string{}
+	for _, name := range personal {
+		given[variable(name)] = name
+	}
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, variablePrefix)
+		if flag := given[name]; flag != "" && value != "" && !slices.Contains(foreign, name) {
+			sentences = append(sentences,
+				fmt.Sprintf("the environment variable %s has no effect: --%s can only be given on the command line", name, flag))
+			continue
+		}
 		if near := spelling.Near(rest, known); ours && value != "" && len(near) > 0 {
 			sentences = append(sentences,
 				fmt.Sprintf("the environment variable %s is set but has no effect; did you mean %s%s?",
