@@ -73,7 +73,7 @@ class _Usage(Error):
 def _parser() -> _Parser:
     parser = _Parser(
         prog="python -m cgc.spark condense", allow_abbrev=False,
-        description="Condense a graph in tables of Spark. All flags of cgc condense are taken, too.",
+        description="Condense a graph in tables of Spark. Flags of cgc condense --embeddings are accepted, too.",
     )  # fmt: skip
     add = parser.add_argument
     add("--master", help="where Spark runs: local-cluster[2,1,1024], yarn, spark://…; spark-submit says it otherwise")

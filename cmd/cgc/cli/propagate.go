@@ -237,6 +237,11 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	if _, is := flags.built[0].(cgc.Config); !is {
 		return usagef("--embeddings: %s propagates by itself, must be one of cgc's methods", flags.built[0].Name())
 	}
+	if len(args) == 0 { // before reading: cgc.spark lets this function check its flags
+		if err := j.unread("--embeddings alone"); err != nil {
+			return err
+		}
+	}
 	f, err := stored.Read(path)
 	if err != nil {
 		return fmt.Errorf("--embeddings: %w", err)
@@ -254,8 +259,6 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 			return fmt.Errorf("--embeddings %s: %w", path, err)
 		}
 		engine.Else = blocked.Engine{Memory: flags.config.Memory}
-	} else if err := j.unread("--embeddings alone"); err != nil {
-		return err
 	} else if g, err = alone(ctx, f, path, &flags.config); err != nil {
 		return err
 	}
