@@ -31,8 +31,8 @@ func (c *command) predictCommand() *cobra.Command {
 		),
 		Short: "Predict the classes of nodes with a model from cgc train",
 		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH
-must have the same features, with the same names or in the same order. It may be the original graph after it has grown,
-and needs no labels.
+must have the same features, with the same names or in the same order. It may be the original graph after it has grown.
+Nodes need no labels: a table may lack the column, and arrays have −1 there.
 
 With --new, predict the nodes in FOLDER/nodes.csv, which has the column id and a column for each feature. edges.csv
 connects them to known nodes and to each other (columns source, target and, optionally, weight). MODEL must contain a
