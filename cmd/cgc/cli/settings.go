@@ -235,8 +235,8 @@ func (s *settings) find(cmd *cobra.Command, flag *pflag.Flag) (level int, value,
 	return 0, "", ""
 }
 
-// strange returns a sentence for each environment variable that resembles the variable of a flag but is not one, or that
-// is the variable of a flag that only the command line can set.
+// strange returns a sentence for each environment variable that resembles the variable of a flag but is not one, or
+// that is the variable of a flag that only the command line can set.
 func (s *settings) strange(root *cobra.Command) (sentences []string) {
 	_, flags := vocabulary(root)
 	var known []string // without the prefix, which would make all names similar
