@@ -544,8 +544,9 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
     line = _options.flags("propagate", options, ["data", "path"])
     if Path(path).suffix == ".safetensors":
         raise Error(f"path is {os.fspath(path)}, must be a folder: `cgc propagate` writes a file for embeddings")
-    if os.path.exists(path) and not (Path(path) / "propagate.json").exists():
-        raise Error(f"path is {os.fspath(path)}, which exists, must be a new folder or one of an earlier call")
+    taken = os.listdir(path) if os.path.isdir(path) else os.path.exists(path)
+    if taken and not (Path(path) / "propagate.json").exists():
+        raise Error(f"path is {os.fspath(path)}, which exists, must be new, an empty folder or one of an earlier call")
     with _handed_over("data", data, {}, line, True) as (graph, _, spoken, _ids):
         spoken[f"-o {os.path.normpath(path)}"] = f"path {os.fspath(path)}"
         run(["propagate", graph, f"--output={os.path.join(path, '')}", *line], spoken)  # a folder, whatever its name

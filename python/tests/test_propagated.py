@@ -45,11 +45,12 @@ def test_errors(tmp_path):
     with pytest.raises(cgc.Error, match=r"must be a folder of cgc\.propagate"):
         cgc.load_propagated(tmp_path)
     (tmp_path / "own").write_text("")
-    with pytest.raises(cgc.Error, match="must be a new folder or one of an earlier call"):
+    with pytest.raises(cgc.Error, match="must be new, an empty folder or one of an earlier call"):
         cgc.propagate("demo", tmp_path)
     with pytest.raises(cgc.Error, match=r"path is .*e\.safetensors, must be a folder"):
         cgc.propagate("demo", tmp_path / "e.safetensors")
     assert not (tmp_path / "e.safetensors").exists()
     with pytest.raises(cgc.Error, match=f"^path {tmp_path}/no/x: there is no folder {tmp_path}/no$"):
         cgc.propagate("demo", f"{tmp_path}/no/x")
+    (tmp_path / "x.hops").mkdir()  # an empty folder is filled
     assert cgc.propagate("demo", f"{tmp_path}/x.hops", hops=0).hops[0].shape == (4000, 96)
