@@ -119,7 +119,7 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 		return usagef("--authors with --ours or --search, must be one of them: each chooses the parameters")
 	}
 	for _, name := range []string{"epochs", "dropout", "lr", "weight-decay"} {
-		if j.plan.Authors && j.said(name) {
+		if j.plan.Authors && j.cmd.Flags().Changed(name) { // a setting is for other commands
 			return usagef("--authors with --%s, must be one of them: the authors' program sets it for each number", name)
 		}
 	}
