@@ -249,7 +249,9 @@ func (s *settings) strange(root *cobra.Command) (sentences []string) {
 	slices.Sort(known)
 	given := map[string]string{}
 	for _, name := range personal {
-		given[variable(name)] = name
+		if name != "help" && name != "version" { // CGC_VERSION may be a script's own
+			given[variable(name)] = name
+		}
 	}
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
