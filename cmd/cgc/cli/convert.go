@@ -89,7 +89,9 @@ func (j *convertJob) run(ctx context.Context, args []string) error {
 	}
 	g, err := j.options().Open(ctx, j.from)
 	switch {
-	case !typed && errors.Is(err, format.ErrCondensed):
+	case errors.Is(err, format.ErrCondensed) && typed:
+		return usagef("FROM %s is a condensed graph, must be a graph with --store, --panels and --memory", j.from)
+	case errors.Is(err, format.ErrCondensed):
 		return j.condensed(ctx)
 	case err != nil:
 		return err
