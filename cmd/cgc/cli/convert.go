@@ -107,7 +107,8 @@ func (j *convertJob) run(ctx context.Context, args []string) error {
 // stored writes g with its features stored as the flags require.
 func (j *convertJob) stored(ctx context.Context, g *graph.Graph) error {
 	if sparse, is := g.X.(*mat.CSR); is {
-		if j.store.storage != "" || j.store.panels != 0 {
+		flags := j.cmd.Flags()
+		if flags.Changed("store") || flags.Changed("panels") && j.store.panels != 0 {
 			return usagef("%s has sparse features (%d of %d×%d are not 0), must have dense ones for --store and --panels",
 				g.Name, sparse.NNZ(), sparse.Rows, sparse.Cols)
 		}
