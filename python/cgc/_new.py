@@ -62,7 +62,8 @@ class Known:
         if self._numbers is None:
             self._numbers = {name: i for i, name in enumerate(text_of("known.ids", self.tensors) or [])}
         try:
-            values = ids.tolist() if hasattr(ids, "tolist") else ids  # tuples may be ids, as in networkx's grids
+            # Tuples may be ids, as in networkx's grids.
+            values = ids.tolist() if hasattr(ids, "tolist") else [v.item() if hasattr(v, "item") else v for v in ids]
             return np.array([self._numbers[text(name)] for name in values], dtype=np.int64)
         except KeyError as missing:
             raise ValueError(f"node {missing} is not known") from None

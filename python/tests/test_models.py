@@ -143,18 +143,21 @@ def test_new_nodes_are_those_of_the_command(small, name, tmp_path):
 
 def test_new_nodes_of_a_graph_with_ids(arrays, tmp_path):
     """New nodes refer to known nodes by their ids, and features are prepared as in training."""
-    names = [f"node {i}" for i in range(len(arrays["x"]))]
+    names = [f"node {i}" if i else "7" for i in range(len(arrays["x"]))]
     nodes = {"id": names, "label": arrays["y"], **{f"f{k}": column for k, column in enumerate(arrays["x"].T)}}
     source, target = ([names[i] for i in ends] for ends in arrays["edge_index"])
     graph = cgc.tables(nodes, {"source": source, "target": target})
     small = cgc.condense(graph, nodes=6, method="cgc", standardize=True, normalize_features=True)
     served = cgc.summarize(cgc.train(small, graph, seeds=1, epochs=20, hidden=8), graph, groups=10)
-    x, edge_index = arrays["x"][:3] + 0.5, ([names[4], names[5], names[9]], [0, 0, 2])
-    wanted = predicted(served, tmp_path, x, ([4, 5, 9], [0, 0, 2]), names)
+    x, edge_index = arrays["x"][:3] + 0.5, ([names[0], names[5], names[9]], [0, 0, 2])
+    wanted = predicted(served, tmp_path, x, ([0, 5, 9], [0, 0, 2]), names)
     served = cgc.load_model(tmp_path / "served.safetensors")
     np.testing.assert_allclose(served.predict_new(x, edge_index), wanted, atol=1e-4)
     # A summary is no part of the weights that PyTorch Geometric loads.
     assert not any(name.startswith("known") for name in served.state_dict)
+    tensor = pytest.importorskip("torch").tensor
+    one = served.predict_new(x[:1], (["7"], [0]))
+    np.testing.assert_array_equal(served.predict_new(x[:1], ([tensor(7)], [tensor(0)])), one)
 
 
 def test_tuples_as_ids(arrays):
