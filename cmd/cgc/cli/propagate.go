@@ -487,7 +487,7 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 
 // hopsFree returns an error if the output folder must not be replaced.
 func (j *propagateJob) hopsFree() error {
-	if info, err := os.Stat(j.out); err == nil && !info.IsDir() {
+	if info, err := os.Stat(filepath.Clean(j.out)); err == nil && !info.IsDir() { // without a slash at the end
 		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)
 	}
 	return free("-o", j.out, true, j.force, func(folder string) bool {
