@@ -179,13 +179,11 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 	}
 }
 
-// unread returns an error if the command line has a flag that selects what is read from a graph, and what is read
-// instead of a graph makes it meaningless.
+// unread returns an error if a flag selects what is read from a graph, and what is read instead of a graph makes it
+// meaningless.
 func (c *command) unread(instead string) error {
-	for _, name := range []string{"nodes-sql", "edges-sql", "split", "without"} {
-		if c.cmd.Flags().Changed(name) {
-			return usagef("--%s with %s, must be with GRAPH: it selects what is read from a graph", name, instead)
-		}
+	if given := c.reading(); len(given) > 0 {
+		return usagef("%s with %s, must be with GRAPH: it selects what is read from a graph", given[0], instead)
 	}
 	return nil
 }
