@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -72,6 +73,9 @@ func value(e *json.UnmarshalTypeError) string {
 	if e.Type != nil {
 		kind = e.Type.Kind()
 	}
+	is := strings.NewReplacer("number ", "", "number", "a number", "string", "a string", "bool", "true or false",
+		"array", "a list", "object", "an object").Replace(e.Value)
+	large := strings.Trim(is, "0123456789") == "" // an integer that does not fit
 	must := "an object"
 	switch kind {
 	case reflect.Bool:
@@ -84,11 +88,15 @@ func value(e *json.UnmarshalTypeError) string {
 		must = "a number"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		must = "an integer"
+		if large {
+			must = fmt.Sprintf("at most %d", int64(math.MaxInt64)>>(64-e.Type.Bits()))
+		}
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		must = "an integer of at least 0"
+		if large {
+			must = fmt.Sprintf("at most %d", uint64(math.MaxUint64)>>(64-e.Type.Bits()))
+		}
 	}
-	is := strings.NewReplacer("number ", "", "number", "a number", "string", "a string", "bool", "true or false",
-		"array", "a list", "object", "an object").Replace(e.Value)
 	return text + is + ", must be " + must
 }
 
