@@ -346,3 +346,20 @@ func TestNoProgram(t *testing.T) {
 	p := b.Open(t, server.URL, chromium.View{})
 	p.Wait(`document.getElementById("choose-problem").innerText.includes("the server answers 404")`)
 }
+
+// TestNumbers checks sizes and times at the limits of their units.
+func TestNumbers(t *testing.T) {
+	s := open(t, chromium.View{})
+	var none any
+	s.Eval(`void import("/view.js").then((view) => { window.view = view; })`, &none)
+	s.Wait(`window.view`)
+	for expression, want := range map[string]string{
+		"size(999)": "999 bytes", "size(1500)": "1.5 KB", "size(100200)": "100 KB", "size(250300)": "250 KB",
+		"size(999499)": "999 KB", "size(999500)": "1 MB", "size(12e10)": "120 GB",
+		"time(9.96)": "10.0 s", "time(99.4)": "99 s", "time(99.6)": "1 min 40 s", "time(119.6)": "2 min 00 s",
+	} {
+		if got := chromium.Value[string](s.Page, "view."+expression); got != want {
+			t.Errorf("%s is %q, want %q", expression, got, want)
+		}
+	}
+}

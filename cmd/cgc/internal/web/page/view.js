@@ -16,18 +16,20 @@ export const count = (n) => n.toLocaleString("en");
 export function size(bytes) {
   const units = ["bytes", "KB", "MB", "GB", "TB"];
   let at = 0;
-  while (bytes >= 1000 && at < units.length - 1) {
+  const rounded = (n) => Number(n.toPrecision(3));
+  while (rounded(bytes) >= 1000 && at < units.length - 1) {
     bytes /= 1000;
     at++;
   }
-  return `${at === 0 ? bytes : bytes.toPrecision(3).replace(/\.?0+$/, "")} ${units[at]}`;
+  return `${rounded(bytes)} ${units[at]}`;
 }
 
 /** Formats a number of seconds. */
 export function time(seconds) {
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
-  if (seconds < 100) return `${Math.round(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${String(Math.round(seconds % 60)).padStart(2, "0")} s`;
+  const whole = Math.round(seconds);
+  if (whole < 100) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
 }
 
 /** Formats part/whole in percent with three significant digits. */
