@@ -3,10 +3,12 @@ package commandline
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
@@ -66,13 +68,15 @@ func Condense(file string, small *condense.Condensed, graph ...string) string {
 }
 
 // FileName returns a file name for a condensed graph with the given number of nodes, without extension: GRAPH-NODES.
-// Characters of the graph's name that are unusual in file names become hyphens.
+// Characters of the graph's name other than letters, digits, _ and . become hyphens. Without a name, GRAPH is "graph",
+// because a file name that begins with a hyphen looks like a flag.
 func FileName(graph string, nodes int) string {
 	allowed := func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
+		if r == '_' || r == '.' || unicode.In(r, unicode.L, unicode.M, unicode.N) {
 			return r
 		}
 		return '-'
 	}
-	return fmt.Sprintf("%s-%d", strings.TrimLeft(strings.Map(allowed, graph), ".-"), nodes)
+	name := strings.TrimLeft(strings.Map(allowed, graph), ".-")
+	return fmt.Sprintf("%s-%d", cmp.Or(name, "graph"), nodes)
 }

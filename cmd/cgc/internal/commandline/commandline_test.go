@@ -63,7 +63,8 @@ func TestOther(t *testing.T) {
 
 func TestFileName(t *testing.T) {
 	for name, want := range map[string]string{
-		"cora": "cora-70", "../etc/pass wd": "etc-pass-wd-70", "Ärzte_2.0": "rzte_2.0-70", "": "-70",
+		"cora": "cora-70", "../etc/pass wd": "etc-pass-wd-70", "Ärzte_2.0": "Ärzte_2.0-70", "图": "图-70",
+		"कि\xff": "कि--70", "<!>": "graph-70", "": "graph-70",
 	} {
 		if got := commandline.FileName(name, 70); got != want {
 			t.Errorf("%q becomes %q, want %q", name, got, want)
