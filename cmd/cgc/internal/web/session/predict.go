@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,22 +42,29 @@ type ClassCount struct {
 const mostFirst = 20
 
 // arrived returns the model in the folder at path if the folder also has new nodes, in nodes.csv or nodes.csv.gz. It
-// returns nil for anything else, such as a graph.
-func arrived(path string) (found *model.Model) {
+// returns nil for anything else, such as a graph. A model with a summary precedes others, and two of them are an error.
+func arrived(path string) (found *model.Model, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		return e.Name() == "nodes.csv" || e.Name() == "nodes.csv.gz"
 	}) {
-		return nil
+		return nil, nil
 	}
+	name := ""
 	for _, e := range entries {
-		if strings.EqualFold(filepath.Ext(e.Name()), extension) {
-			if m, err := model.Load(filepath.Join(path, e.Name())); err == nil {
-				found = m
-			}
+		if !strings.EqualFold(filepath.Ext(e.Name()), extension) {
+			continue
+		}
+		m, err := model.Load(filepath.Join(path, e.Name()))
+		switch {
+		case err != nil || found != nil && m.Known == nil:
+		case found != nil && found.Known != nil:
+			return nil, fmt.Errorf("%s and %s are two models with a summary, must be one", name, e.Name())
+		default:
+			found, name = m, e.Name()
 		}
 	}
-	return found
+	return found, nil
 }
 
 // predict predicts the new nodes in the folder at path with a model that was written by cgc summarize.

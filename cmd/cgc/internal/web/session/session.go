@@ -93,7 +93,10 @@ func (s *Session) do(ctx context.Context, text []byte) (any, error) {
 	case "about":
 		return about(), nil
 	case "open":
-		if m := arrived(r.Graph); m != nil {
+		switch m, err := arrived(r.Graph); {
+		case err != nil:
+			return nil, err
+		case m != nil:
 			return s.predict(ctx, m, r.Graph)
 		}
 		return s.open(ctx, r.Graph)

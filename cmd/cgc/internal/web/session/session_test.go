@@ -209,7 +209,7 @@ func TestOpen(t *testing.T) {
 }
 
 // TestPredict checks that opening a folder with a model and new nodes predicts them, and writes the same file as cgc
-// predict --new. A model without a summary, and an edge to an unknown node, are errors.
+// predict --new. A model without a summary, an edge to an unknown node, and two models with a summary are errors.
 func TestPredict(t *testing.T) {
 	s, ctx := begin(t), t.Context()
 	g := synth.Demo()
@@ -243,6 +243,7 @@ func TestPredict(t *testing.T) {
 		t.Errorf("a model without a summary: %q", sentence)
 	}
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "model.safetensors")))
+	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "trained.safetensors"))) // without a summary, so it is passed over
 	p := get[session.Predicted](s, open)
 	table, _, err := predictions.OfNew(ctx, mattest.Must(model.Load(filepath.Join(folder, "model.safetensors"))), folder)
 	mattest.OK(t, err)
@@ -262,6 +263,11 @@ func TestPredict(t *testing.T) {
 	s.put("new/edges.csv", "source,target\nfirst,4000\n")
 	if sentence := s.ask(open, new(any)); !strings.Contains(sentence, "new/edges.csv:2") {
 		t.Errorf("an edge to an unknown node: %q", sentence)
+	}
+	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "other.safetensors")))
+	if sentence := s.ask(open, new(any)); sentence !=
+		"model.safetensors and other.safetensors are two models with a summary, must be one" {
+		t.Errorf("two models: %q", sentence)
 	}
 }
 
