@@ -225,6 +225,6 @@ type written struct {
 // wrote prints what was written, with its sizes.
 func (c *command) wrote(w written, nodes string, edges, features, classes int) error {
 	name := *cmp.Or(w.Graph, w.Condensed)
-	return c.print(w, sentenceDocument("%s: %s, %s, %s, %s classes in %s", name, nodes,
-		report.Plural(edges, "edge"), report.Plural(features, "feature"), report.Count(classes), w.File))
+	return c.print(w, sentenceDocument("%s: %s, %s, %s, %s in %s", name, nodes,
+		report.Plural(edges, "edge"), report.Plural(features, "feature"), report.Plural(classes, "class"), w.File))
 }

@@ -44,9 +44,9 @@ func (o *Experiment) document(plots bool) *report.Document {
 			to++
 		}
 		g := o.Summaries[from].Graph
-		d.Add(report.Paragraph(fmt.Sprintf("%s: %s nodes, %s edges, %s features, %s classes, %s training nodes", g.Name,
-			report.Count(g.Nodes), report.Count(g.Edges), report.Count(g.Features), report.Count(g.Classes),
-			report.Count(g.Train))))
+		d.Add(report.Paragraph(fmt.Sprintf("%s: %s, %s, %s, %s, %s", g.Name, report.Plural(g.Nodes, "node"),
+			report.Plural(g.Edges, "edge"), report.Plural(g.Features, "feature"), report.Plural(g.Classes, "class"),
+			report.Plural(g.Train, "training node"))))
 		d.Add(accuracies(o.Summaries[from:to]))
 		if plots {
 			d.Add(picture(g.Name, o.Summaries[from:to]))

@@ -140,7 +140,7 @@ func (s Subject) origin() report.Paragraph {
 		method = a.String() // the method that was chosen, and why
 	}
 	text := fmt.Sprintf("The graph has %s, %s, %s and %s. Condensed by %s.", report.Plural(g.Nodes(), "node"),
-		report.Plural(g.Edges(), "edge"), report.Count(g.Classes)+" classes",
+		report.Plural(g.Edges(), "edge"), report.Plural(g.Classes, "class"),
 		report.Plural(len(g.Split.Train), "training node"), method)
 	if s.Date != "" {
 		text += " Report of " + s.Date + "."
@@ -236,9 +236,13 @@ func (s Subject) tiles() *report.Table {
 			t.Row("training time, "+on.Model, took, seconds)
 		}
 	}
-	edges := fmt.Sprintf("; %s, down from %s", report.Plural(small.Edges(), "edge"), report.Count(g.Edges()))
-	if small.Edges() == 0 {
-		edges = "; no edges"
+	edges := "; no edges"
+	if small.Edges() > 0 {
+		way := "down"
+		if small.Edges() > g.Edges() {
+			way = "up"
+		}
+		edges = fmt.Sprintf("; %s, %s from %s", report.Plural(small.Edges(), "edge"), way, report.Count(g.Edges()))
 	}
 	t.Row("nodes", report.Integer(small.Nodes()),
 		quotient(float64(g.Nodes()), float64(small.Nodes()), "fewer", "more")+" than "+report.Count(g.Nodes())+edges)

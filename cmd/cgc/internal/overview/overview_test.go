@@ -350,6 +350,12 @@ func TestTiles(t *testing.T) {
 	if want := "nodes: 7, 571× fewer than 4,000; no edges"; got[0] != want {
 		t.Errorf("without edges: %q, expected %q", got[0], want)
 	}
+	bare := *g
+	bare.Adj = &mat.CSR{Rows: g.Nodes(), Cols: g.Nodes(), Indptr: make([]int64, g.Nodes()+1)}
+	got = text(overview.Subject{Graph: &bare, Condensed: small, OtherGraph: true})
+	if !strings.HasSuffix(got[0], " edges, up from 0") {
+		t.Errorf("a graph without edges: %q", got[0])
+	}
 }
 
 // TestAccuracies checks that an interval is shown only for three or more training runs, and that the page rounds a

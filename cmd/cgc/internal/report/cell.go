@@ -101,9 +101,13 @@ func full(v any) string {
 // Count formats n with commas as thousands separators.
 func Count(n int) string { return digits.Group(n) }
 
-// Plural writes n and word, in the plural unless n is 1: "1 training", "2,000 trainings".
+// Plural writes n and word, in the plural unless n is 1: "1 training", "2,000 trainings", "2 classes".
 func Plural(n int, word string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(word, "s"):
+		word += "es"
+	default:
 		word += "s"
 	}
 	return Count(n) + " " + word
