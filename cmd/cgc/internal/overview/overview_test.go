@@ -165,6 +165,29 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
+// TestDense checks that a condensed graph in which all nodes are connected is drawn, with every node in its own place.
+func TestDense(t *testing.T) {
+	for _, n := range []int{15, 42, 139} {
+		g, small := condensed(t, func(c *cgc.Config) { c.Nodes = n })
+		small.Adj = &mat.CSR{Rows: n, Cols: n, Indptr: []int64{0}}
+		for i := range n {
+			for j := range n {
+				if i != j {
+					small.Adj.Indices = append(small.Adj.Indices, int32(j))
+				}
+			}
+			small.Adj.Indptr = append(small.Adj.Indptr, int64(len(small.Adj.Indices)))
+		}
+		places := map[[2]float64]bool{}
+		for _, at := range plots(t, overview.Subject{Graph: g, Condensed: small})["network"].Data.(*report.Network).At {
+			places[at] = true
+		}
+		if len(places) != n {
+			t.Errorf("%d nodes are drawn in %d places", n, len(places))
+		}
+	}
+}
+
 // TestPack checks that discs of arbitrary sizes do not overlap.
 func TestPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -25,22 +25,19 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 		return [][2]float64{{-1.2, 0}, {1.2, 0}}, nil
 	}
 	c := newComponent(a, nodes)
-	// A few hundred updates converge. Large components get fewer, because an update costs n·log n.
-	eades := layout.EadesR2{
-		Updates: max(30, min(300, 60_000/len(nodes))), Repulsion: 1, Rate: 0.05, Theta: 0.3, Src: rand.NewPCG(0, 0),
-	}
-	o := layout.NewOptimizerR2(c, eades.Update)
-	for o.Update() {
-		if err := ctx.Err(); err != nil {
+	for rate := 0.05; ; rate /= 2 { // a step is too long where nodes have many edges, and then they fly apart
+		settled, err := c.settle(ctx, rate, places)
+		if err != nil {
 			return nil, err
+		}
+		if settled {
+			break
 		}
 	}
 	var middle [2]float64
-	for i := range nodes {
-		at := o.Coord2(int64(i))
-		places[i] = [2]float64{at.X, at.Y}
-		middle[0] += at.X / float64(len(nodes))
-		middle[1] += at.Y / float64(len(nodes))
+	for _, at := range places {
+		middle[0] += at[0] / float64(len(nodes))
+		middle[1] += at[1] / float64(len(nodes))
 	}
 	nearest := make([]float64, len(nodes)) // the distance from each node to its nearest node
 	for i := range places {
@@ -62,6 +59,34 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 		}
 	}
 	return places, nil
+}
+
+// settle writes positions of the nodes to places. It stops and reports false if a node gets farther away than any layout
+// is wide: positions then soon coincide by rounding, and Gonum's quadtree does not end.
+func (c component) settle(ctx context.Context, rate float64, places [][2]float64) (settled bool, err error) {
+	const farthest = 1e6
+	// A few hundred updates converge. Large components get fewer, because an update costs n·log n and visits all edges.
+	work := len(places)
+	for _, near := range c.near {
+		work += len(near) / 10
+	}
+	eades := layout.EadesR2{
+		Updates: max(30, min(300, 60_000/work)), Repulsion: 1, Rate: rate, Theta: 0.3, Src: rand.NewPCG(0, 0),
+	}
+	o := layout.NewOptimizerR2(c, eades.Update)
+	for o.Update() {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		for i := range places {
+			at := o.Coord2(int64(i))
+			if !(math.Hypot(at.X, at.Y) < farthest) { // also if it is not a number
+				return false, nil
+			}
+			places[i] = [2]float64{at.X, at.Y}
+		}
+	}
+	return true, nil
 }
 
 // component is a connected component as a Gonum graph. It implements only what layouts use, and iterates over nodes and
