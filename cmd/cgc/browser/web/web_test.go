@@ -308,7 +308,35 @@ func TestMistakes(t *testing.T) {
 	if text := s.text("#condense-problem"); !strings.Contains(text, "odes 3") || !strings.Contains(text, "140") {
 		t.Errorf("3 nodes for 7 classes get %q", text)
 	}
+	s.Run(chromedp.SetValue("#nodes", "70", chromedp.ByQuery),
+		chromedp.SetValue("#seed", "9007199254740993", chromedp.ByQuery))
+	s.click("#run")
+	s.Wait(`/^Seed: 9007199254740993, must be .* 9,007,199,254,740,991/.test(
+		document.querySelector("#condense-problem").innerText)`)
 	s.fits()
+}
+
+// TestSeveral checks that graphs with the same name can be told apart, and that the page does not take the size of all
+// files for that of the chosen graph's.
+func TestSeveral(t *testing.T) {
+	s := open(t, chromium.View{})
+	work := t.TempDir()
+	var files []string
+	for _, name := range []string{"shop.npz", "shop.pt"} {
+		files = append(files, filepath.Join(work, name))
+		cgc(t, "convert", "../../../../docs/example/shop", files[len(files)-1])
+	}
+	s.choose("#files", files...)
+	s.visible("#choose-problem")
+	if buttons := s.text("#choose-problem .buttons"); buttons != "shop.npz\nshop.pt" {
+		t.Errorf("the choice is %q", buttons)
+	}
+	s.click("#choose-problem button")
+	s.visible("#condense")
+	s.condense()
+	if row := s.text("#sizes tbody tr"); !strings.HasSuffix(row, "\t80\t–") {
+		t.Errorf("the table of sizes has %q", row)
+	}
 }
 
 // TestAnyServer checks that the files of cgc web -o work on any server, under a subpath, and even if the server

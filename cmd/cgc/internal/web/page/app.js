@@ -56,7 +56,8 @@ function explain(error) {
   if (error instanceof OutOfMemory) return [tooLarge("it took all of that")];
   if (error.choose?.length > 0) {
     const buttons = error.choose.map(({ name, path }) => {
-      const button = element("button", { type: "button", class: "button" }, name);
+      const alone = error.choose.filter((other) => other.name === name).length === 1;
+      const button = element("button", { type: "button", class: "button" }, alone ? name : shown(path));
       button.addEventListener("click", () => open(path));
       return button;
     });
@@ -97,8 +98,7 @@ async function take(files) {
     problem(byId("choose-problem"), tooLarge(`these files hold ${size(bytes)} when unpacked`));
     return;
   }
-  state.bytes = files.reduce((sum, { content }) => sum + content.size, 0);
-  await open(root(files), files);
+  await open(root(files), files, files.reduce((sum, { content }) => sum + content.size, 0));
 }
 
 /** Forgets the current graph, and hides everything about it. */
@@ -107,8 +107,11 @@ function forget() {
   for (const id of ["predict", "graph", "condense", "result", "train"]) byId(id).hidden = true;
 }
 
-/** Opens a graph and describes it. If files is given, they replace the program's files. */
-async function open(path, files = null) {
+/**
+ * Opens a graph and describes it. If files is given, they replace the program's files. bytes is the size of the graph's
+ * files, or 0 if it is unknown.
+ */
+async function open(path, files = null, bytes = 0) {
   forget();
   const opened = await work(reading, byId("choose-problem"), steps.read[0], async () => {
     if (files) await engine.take(files);
@@ -122,6 +125,7 @@ async function open(path, files = null) {
     return;
   }
   state.path = path;
+  state.bytes = bytes;
   state.opened = opened;
   describe(opened);
 }
@@ -199,7 +203,9 @@ function configuration() {
   const alone = byId("method").value === "auto"; // it chooses the rest
   for (const name of alone ? ["nodes", "seed"] : ["nodes", "hops", "seed"]) {
     const text = byId(name).value.trim();
-    if (!/^\d+$/.test(text)) throw new Error(`${name} must be an integer of at least 0`);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(Number(text))) {
+      throw new Error(`${name}: ${text || "nothing"}, must be an integer from 0 to ${count(Number.MAX_SAFE_INTEGER)}`);
+    }
     config[name] = Number(text);
   }
   for (const name of alone ? ["method"] : ["method", "partition", "propagation"]) config[name] = byId(name).value;
@@ -225,8 +231,9 @@ function show(r) {
   const file = r.files[0];
   for (const old of state.links) URL.revokeObjectURL(old.href);
   state.links = [];
+  const whole = state.bytes > 0 ? size(state.bytes) : state.path === "demo" ? "built in" : "–";
   const rows = [
-    [g.graph, count(g.nodes), count(g.edges), count(g.train), state.bytes > 0 ? size(state.bytes) : "built in"],
+    [g.graph, count(g.nodes), count(g.edges), count(g.train), whole],
     ["condensed", count(r.nodes), count(r.edges), count(r.nodes), size(file.bytes)],
     ["share", percent(r.nodes, g.nodes), g.edges > 0 ? percent(r.edges, g.edges) : "–", percent(r.nodes, g.train),
       state.bytes > 0 ? percent(file.bytes, state.bytes) : "–"],
@@ -340,10 +347,7 @@ function connect() {
     drop.classList.remove("over");
     taken(dropped(event.dataTransfer));
   });
-  byId("demo").addEventListener("click", () => {
-    state.bytes = 0;
-    open("demo", []);
-  });
+  byId("demo").addEventListener("click", () => open("demo", []));
   byId("nodes-slider").addEventListener("input", () => { byId("nodes").value = byId("nodes-slider").value; });
   byId("nodes").addEventListener("input", () => { byId("nodes-slider").value = byId("nodes").value; });
   byId("method").addEventListener("change", limit);
