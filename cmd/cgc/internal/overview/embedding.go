@@ -110,8 +110,10 @@ func (s Subject) embeddingsCaption(
 		caption += fmt.Sprintf("Shown: the %s largest of %s condensed nodes. ", report.Count(condensed),
 			report.Count(s.Condensed.Nodes()))
 	}
-	caption += "Hover over a condensed node for its source nodes, the nodes that it stands for. " +
-		"Zoom with Ctrl and the wheel."
+	if s.Condensed.Members != nil {
+		caption += "Hover over a condensed node for its source nodes, the nodes that it stands for. "
+	}
+	caption += "Zoom with Ctrl and the wheel."
 	if unites {
 		caption += " The slider shows smaller sizes: it unites condensed nodes as cgc cut does."
 	}

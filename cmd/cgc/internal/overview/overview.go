@@ -115,8 +115,11 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	}
 	d.Add(parts...)
 	if s.File != "" {
-		d.Add(report.Heading("Train on it"), report.Paragraph("With PyTorch Geometric. The weight in the loss is the number "+
-			"of nodes that a condensed node stands for."), report.Code(s.training()))
+		how := "With PyTorch Geometric."
+		if small.Members != nil {
+			how += " The weight in the loss is the number of nodes that a condensed node stands for."
+		}
+		d.Add(report.Heading("Train on it"), report.Paragraph(how), report.Code(s.training()))
 	}
 	d.Add(report.Heading("How it was made"))
 	if s.Command != "" {

@@ -500,7 +500,12 @@ func TestWithoutMembers(t *testing.T) {
 	if n := found["network"].Data.(*report.Network); len(n.Class) != small.Nodes() || n.Size != nil || n.Detail != nil {
 		t.Errorf("%d marks, want %d without sizes and details", len(n.Class), small.Nodes())
 	}
-	if c := found["embeddings"].Caption; !strings.Contains(c, "not one of cgc's own") {
-		t.Errorf("caption %q does not say that the propagation is the default", c)
+	if c := found["embeddings"].Caption; !strings.Contains(c, "not one of cgc's own") || strings.Contains(c, "source") {
+		t.Errorf("caption %q does not say that the propagation is the default, or tells of source nodes", c)
+	}
+	for _, block := range blocks(t, overview.Subject{Graph: g, Condensed: &bare, Source: "demo", File: "small.pt"}) {
+		if p, is := block.(report.Paragraph); is && strings.Contains(string(p), "stands for") {
+			t.Errorf("%q tells of source nodes", p)
+		}
 	}
 }
