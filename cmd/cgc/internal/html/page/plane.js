@@ -81,7 +81,7 @@ function plane(figure, plot) {
     return { ...all, unit: unit * part, zoom, out };
   }
   function size(layer, unit) {
-    if (!layer.size) return () => 5;
+    if (!layer.size) return () => (layer === layers.at(-1) ? 10 : 5); // condensed nodes have an outline
     const most = layer.size.reduce((a, b) => Math.max(a, b), 0);
     const count = layer.size.length,
       room = Math.sqrt(chart.getWidth() / 900);
