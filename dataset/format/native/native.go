@@ -141,8 +141,12 @@ func (f *file) fail(text string, args ...any) {
 
 // graph returns the graph, unless f.err is set.
 func (f *file) graph() (*graph.Graph, []string) {
-	if f.Metadata["format"] == format.CondensedKind {
+	switch f.Metadata["format"] {
+	case format.CondensedKind:
 		f.fail("%w", format.ErrCondensed)
+		return nil, nil
+	case "cgc-model":
+		f.fail("it is a model, must be a graph")
 		return nil, nil
 	}
 	if text, ok := f.Metadata["format_version"]; ok {

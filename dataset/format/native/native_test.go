@@ -176,6 +176,7 @@ func TestOpenTensorsRefuses(t *testing.T) {
 		{"y", []int64{0, 1, 0}, map[string]string{"classes": "1"}, `classes is "1"`},
 		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "3"}, `format_version "3", must be 1 to 2`},
 		{"y", []int64{0, 1, 0}, map[string]string{"format": "cgc-condensed"}, "it is a condensed graph"},
+		{"y", []int64{0, 1, 0}, map[string]string{"format": "cgc-model"}, "it is a model, must be a graph"},
 		{"y", []int64{0, 1, 0}, map[string]string{"class_names": `["a"]`},
 			`class_names is "[\"a\"]", must be a JSON list of 2`},
 		{"ids", []uint8("abc"), nil, "ids.offsets"},
