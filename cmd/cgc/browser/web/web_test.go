@@ -298,6 +298,12 @@ func TestMistakes(t *testing.T) {
 	if !strings.HasPrefix(text, "my graph/nodes.csv:3: ") || !strings.Contains(text, "oops") {
 		t.Errorf("a wrong feature gets %q", text)
 	}
+	write("nodes.csv", "id,label,f\na,x,1\nb,y,2\nc,x,3\nd,y,4\n")
+	s.choose("#folder", folder)
+	s.visible("#notes")
+	if notes := s.text("#notes"); !strings.Contains(notes, "my graph comes without a split") {
+		t.Errorf("the notes write the graph's name in another way: %q", notes)
+	}
 	s.choose("#files", write("song.mp3", "la la"))
 	s.Wait(`/song.mp3/.test(document.getElementById("choose-problem").innerText)`)
 

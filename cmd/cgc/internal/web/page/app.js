@@ -70,10 +70,10 @@ function explain(error) {
   return [sentence(error.message)];
 }
 
-/** Capitalises a sentence, unless it begins with a file name, and adds a full stop if necessary. */
-function sentence(text) {
+/** Capitalises a sentence, unless it begins with a file name or a graph's, and adds a full stop if necessary. */
+function sentence(text, graph) {
   const place = text.split(": ")[0];
-  const capital = /^[a-z]/.test(text) && !/[./\\]/.test(place);
+  const capital = /^[a-z]/.test(text) && !/[./\\]/.test(place) && !(graph && text.startsWith(graph));
   return (capital ? text[0].toUpperCase() + text.slice(1) : text) + (/[.!?]$/.test(text) ? "" : ".");
 }
 
@@ -134,7 +134,7 @@ async function open(path, files = null, bytes = 0) {
 function predicted(p) {
   const nodes = `${count(p.nodes)} ${p.nodes === 1 ? "node" : "nodes"}`;
   byId("predict-text").textContent = `${p.model} predicted ${nodes} in ${time(p.seconds)}, without the graph.`;
-  list(byId("predict-notes"), p.notes.map(sentence));
+  list(byId("predict-notes"), p.notes.map((note) => sentence(note, p.predicted)));
   for (const old of state.links) URL.revokeObjectURL(old.href);
   state.links = [link(p.files[0], p.contents[0])];
   byId("predict-downloads").replaceChildren(...state.links);
@@ -161,7 +161,7 @@ function describe(g) {
   if (g.edges > 0 && g.homophily < 0.5) {
     odd.push("Fewer than half of the edges join nodes of one class. Condensing works best where most edges do.");
   }
-  list(byId("notes"), odd.map(sentence));
+  list(byId("notes"), odd.map((note) => sentence(note, g.graph)));
   fill(byId("classes"), ["Class", "Nodes", "Train", "Validation", "Test"], g.per_class.map((c, i) =>
     [g.class_names?.[i] ?? String(i), count(c.all), count(c.train), count(c.val), count(c.test)]));
   byId("graph").hidden = false;
@@ -239,7 +239,7 @@ function show(r) {
       state.bytes > 0 ? percent(file.bytes, state.bytes) : "–"],
   ];
   fill(byId("sizes"), [`In ${time(r.total)}`, "nodes", "edges", "training nodes", "size of files"], rows);
-  list(byId("warnings"), [r.chosen && `method: ${r.chosen}`, ...r.warnings].filter(Boolean).map(sentence));
+  list(byId("warnings"), [r.chosen && `method: ${r.chosen}`, ...r.warnings].filter(Boolean).map((line) => sentence(line)));
   offer(r);
   byId("formats-of-result").replaceChildren(...r.formats.map(({ name, title, extension }) => {
     const button = element("button", { type: "button", class: "button small", "data-format": name }, extension,
