@@ -88,7 +88,8 @@ function layerKey(figure, layers) {
     const sizes = layer.size || [];
     const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
     const range = !sizes.length ? '' : least === most ? `, ${count(most)} ${layer.unit} each` : `, ${least} to ${count(most)} ${layer.unit}`;
-    const marks = !sizes.length ? [circle(6)] : least === most ? [circle(14, true)] : [circle(8, true), circle(16, true)];
+    const plain = layer === layers.at(-1) ? circle(10, true) : circle(6);
+    const marks = !sizes.length ? [plain] : least === most ? [circle(14, true)] : [circle(8, true), circle(16, true)];
     list.append(element('li', {}, ...marks, layer.name + range));
   }
   figure.querySelector('.key').after(list);
