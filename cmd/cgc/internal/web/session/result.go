@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
@@ -88,11 +89,13 @@ func (s *Session) report(ctx context.Context) (File, error) {
 	return s.made(name, "the report")
 }
 
-// keep stores the score of a training run for the report. It replaces an earlier score of the same model.
+// keep stores the score of a training run for the report. It replaces an earlier score of the same model. A score on
+// the full graph is only compared with the score on the condensed graph before it, which has the same epochs and seed.
 func (s *Session) keep(r *gnn.Result, whole bool) {
-	scores := &s.onSmall
-	if whole {
-		scores = &s.onWhole
+	scores := &s.onWhole
+	if !whole {
+		scores = &s.onSmall
+		s.onWhole = slices.DeleteFunc(s.onWhole, func(e experiment.Score) bool { return e.Model == r.Model })
 	}
 	score := experiment.Score{
 		Model: r.Model, Val: []float64{r.Validation}, Test: []float64{r.Test}, Seconds: r.Seconds, Predicted: r.Predicted,
