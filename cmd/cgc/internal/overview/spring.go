@@ -61,8 +61,8 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 	return places, nil
 }
 
-// settle writes positions of the nodes to places. It stops and reports false if a node gets farther away than any layout
-// is wide: positions then soon coincide by rounding, and Gonum's quadtree does not end.
+// settle writes positions of the nodes to places. It returns false if a node gets farther away than any layout
+// is wide: then rounding soon gives nodes equal positions, with which Gonum's quadtree recurses without end.
 func (c component) settle(ctx context.Context, rate float64, places [][2]float64) (settled bool, err error) {
 	const farthest = 1e6
 	// A few hundred updates converge. Large components get fewer, because an update costs n·log n and visits all edges.
