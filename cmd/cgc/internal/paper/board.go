@@ -155,8 +155,11 @@ func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []siz
 // log.
 func (b *Board) announce(sizes int) {
 	records := slices.DeleteFunc(b.Log.Records(), func(r experiment.Record) bool { return r.Arm == experiment.Whole })
-	each := b.Seeds + (len(Trainings(b.Models[0]))-1)*min(b.Seeds, choosingSeeds)
-	trainings := each * len(b.Models) * sizes * (len(b.Methods) + 1)
+	each := 0 // training runs of a method at a size
+	for _, model := range b.Models {
+		each += b.Seeds + (len(Trainings(model))-1)*min(b.Seeds, choosingSeeds)
+	}
+	trainings := each * sizes * (len(b.Methods) + 1)
 	text := fmt.Sprintf("%s: at most %d trainings are missing", b.Name, max(trainings-len(records), 0))
 	if len(records) > 0 {
 		var seconds float64
