@@ -14,7 +14,8 @@ from ._error import Error
 from ._safetensors import Array, Tensor
 
 __all__ = [
-    "class_numbers", "columns", "identity", "in_mask", "listed", "missing", "strings", "text", "text_of", "texts",
+    "class_numbers", "columns", "identity", "in_mask", "listed", "missing", "of_features", "strings", "text", "text_of",
+    "texts",
 ]  # fmt: skip
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
