@@ -59,7 +59,8 @@ func wantEqual(t *testing.T, what string, got, want *mat.Dense) {
 
 func TestProducts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
-	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 65}, {130, 70, 9}, {9, 300, 130}, {200, 64, 100}} {
+	shapes := [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 65}, {130, 70, 9}, {9, 300, 130}, {200, 64, 100}, {500, 1100, 7}}
+	for _, shape := range shapes {
 		m, k, n := shape[0], shape[1], shape[2]
 		a, b := whole(m, k, random), whole(k, n, random)
 		s := sparse(m, k, 0.2, random)
@@ -95,6 +96,19 @@ func TestProductsIgnoreThreads(t *testing.T) {
 		mat.MulTA(&ta, a, a)
 		mat.MulTB(&tb, a, a)
 		return [3]mat.Dense{ab, ta, tb}
+	})
+}
+
+// MulTA with few columns takes another way, with the same sums: a column does not depend on how many there are.
+func TestProductOfFewColumns(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 0))
+	a, wide := mattest.Normal(1100, 500, random), mattest.Normal(1100, 60, random)
+	few := wide.Columns(0, 7)
+	mattest.AtThreads(func(int) {
+		var all, some mat.Dense
+		mat.MulTA(&all, a, wide)
+		mat.MulTA(&some, a, few)
+		wantEqual(t, "product with 7 columns", &some, all.Columns(0, 7))
 	})
 }
 

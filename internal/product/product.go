@@ -50,8 +50,23 @@ func MulTA(ctx context.Context, dst, a, b *Dense) error {
 		panic(fmt.Sprintf("mat: (%d×%d)ᵀ times %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
 	}
 	dst.Reshape(a.Cols, b.Cols)
-	return product(ctx, dst, a, b, true, false, a.Rows)
+	if b.Cols > fewColumns || b.Cols >= a.Cols || len(a.Data) < manyValues {
+		return product(ctx, dst, a, b, true, false, a.Rows)
+	}
+	// bᵀ·a has the same sums and reads a row by row, where aᵀ·b would read narrow columns of it.
+	swapped := &Dense{Rows: b.Cols, Cols: a.Cols, Data: memory.Make[float32](b.Cols * a.Cols)}
+	err := product(ctx, swapped, b, a, true, false, a.Rows)
+	for i := range swapped.Rows {
+		for j, v := range swapped.Data[i*swapped.Cols : (i+1)*swapped.Cols] {
+			dst.Data[j*dst.Cols+i] = v
+		}
+	}
+	return err
 }
+
+// With up to fewColumns columns of b and at least manyValues values of a, which then exceeds the L2 cache, MulTA
+// computes bᵀ·a, in a half to a third of the time.
+const fewColumns, manyValues = 48, 1 << 19
 
 // MulTB sets dst to a·bᵀ. a is m×k, b is n×k, and dst becomes m×n.
 func MulTB(ctx context.Context, dst, a, b *Dense) error {
