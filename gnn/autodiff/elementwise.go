@@ -25,7 +25,7 @@ func (t *Tape) function(x *Var, alpha float32, f func(x, alpha float64) float64,
 	v := t.record(x, nil, dx, nil)
 	v.alpha, v.f = alpha, f
 	v.own.Reshape(x.Value.Rows, x.Value.Cols)
-	return t.run(v, len(v.own.Data), elementChunk, func(v *Var, lo, hi int) {
+	return t.run(v, len(v.own.Data), functionChunk, func(v *Var, lo, hi int) {
 		for i, x := range v.a.Value.Data[lo:hi] {
 			v.own.Data[lo+i] = float32(v.f(float64(x), float64(v.alpha)))
 		}

@@ -225,7 +225,7 @@ func (j *Judge) fit(
 		return best, err
 	}
 	// The kernel is symmetric up to rounding.
-	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(&own), Y: small.Soft}
+	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(&own), Y: small.Soft, Single: true}
 	if small.Soft == nil {
 		regression.Y = autodiff.OneHot(small.Y, small.Classes)
 	}

@@ -18,14 +18,20 @@ func random(rows, cols int, seed uint64) *mat.Dense {
 	return mattest.Normal(rows, cols, rand.New(rand.NewPCG(seed, 1)))
 }
 
-// TestSolveMeetsItsEquation checks that (K + λκw̄W⁻¹)A = Y.
+// TestSolveMeetsItsEquation checks that (K + λκw̄W⁻¹)A = Y, in both precisions.
 func TestSolveMeetsItsEquation(t *testing.T) {
 	const n, c, ridge = 9, 3, 0.3
 	x, y := random(n, 5, 1), random(n, c, 2)
 	kernel := mattest.Must(factor.GramRows(t.Context(), x))
 	weighted := []float32{1, 2, 3, 1, 2, 3, 1, 2, 3}
-	for _, weights := range [][]float32{nil, weighted} {
-		a := mattest.Must(kernelridge.Regression{Kernel: kernel, Y: y, Weights: weights}.Solve(t.Context(), ridge))
+	regressions := []kernelridge.Regression{
+		{Kernel: kernel, Y: y},
+		{Kernel: kernel, Y: y, Weights: weighted},
+		{Kernel: kernel, Y: y, Weights: weighted, Single: true},
+	}
+	for _, r := range regressions {
+		weights := r.Weights
+		a := mattest.Must(r.Solve(t.Context(), ridge))
 		mean := 1.0
 		if weights != nil {
 			mean = 2
@@ -41,7 +47,7 @@ func TestSolveMeetsItsEquation(t *testing.T) {
 					sum += kernel.Row(i)[k] * float64(a.Row(k)[j])
 				}
 				if math.Abs(sum-float64(y.Row(i)[j])) > 1e-4 { // a is rounded to float32
-					t.Errorf("weights %v: row %d column %d: %v, want %v", weights, i, j, sum, y.Row(i)[j])
+					t.Errorf("weights %v, single %v: row %d column %d: %v, want %v", weights, r.Single, i, j, sum, y.Row(i)[j])
 				}
 			}
 		}
@@ -50,10 +56,12 @@ func TestSolveMeetsItsEquation(t *testing.T) {
 
 // TestSolveRefusesAZeroKernel checks that the error of the factorisation is returned.
 func TestSolveRefusesAZeroKernel(t *testing.T) {
-	_, err := kernelridge.Regression{Kernel: factor.NewSymmetric(3), Y: random(3, 2, 1)}.Solve(t.Context(), 1)
-	var not factor.NotPositive
-	if !errors.As(err, &not) {
-		t.Errorf("error %v, want a factor.NotPositive", err)
+	for _, single := range []bool{false, true} {
+		r := kernelridge.Regression{Kernel: factor.NewSymmetric(3), Y: random(3, 2, 1), Single: single}
+		_, err := r.Solve(t.Context(), 1)
+		if not := (factor.NotPositive{}); !errors.As(err, &not) {
+			t.Errorf("single %v: error %v, want a factor.NotPositive", single, err)
+		}
 	}
 }
 
