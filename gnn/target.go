@@ -243,11 +243,7 @@ func CrossEntropy(logits *mat.Dense, labels []int32, scale float64) float64 {
 	for i, y := range labels {
 		row := logits.Row(i)
 		largest := slices.Max(row)
-		var exponentials float64
-		for _, z := range row {
-			exponentials += math.Exp(scale * float64(z-largest))
-		}
-		sum += math.Log(exponentials) + scale*float64(largest-row[y])
+		sum += math.Log(kernel.ExpSum(row, largest, scale)) + scale*float64(largest-row[y])
 	}
 	return sum / float64(len(labels))
 }

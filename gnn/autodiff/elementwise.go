@@ -111,8 +111,11 @@ func (t *Tape) expBelow(x *Var) *Var {
 
 // Exp returns exp(x), element-wise.
 func (t *Tape) Exp(x *Var) *Var {
-	return t.function(x, 0, func(x, _ float64) float64 { return math.Exp(x) },
-		func(v, g *Var) *Var { return v.tape.Mul(g, v) })
+	v := t.record(x, nil, func(v, g *Var) *Var { return v.tape.Mul(g, v) }, nil)
+	v.own.Reshape(x.Value.Rows, x.Value.Cols)
+	return t.run(v, len(v.own.Data), functionChunk, func(v *Var, lo, hi int) {
+		kernel.Exp(v.own.Data[lo:hi], v.a.Value.Data[lo:hi])
+	})
 }
 
 // Power returns xᵖ, element-wise, for x > 0. p = −1 gives 1/x, and p = ½ gives the square root.

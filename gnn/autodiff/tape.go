@@ -237,8 +237,8 @@ var operations parallel.Loop[*Var]
 // µs; starting it costs 2 µs.
 const elementChunk = 1 << 15
 
-// functionChunk is elementChunk for functions such as exp, which take some 20 ns for an element.
-const functionChunk = 1 << 9
+// functionChunk is elementChunk for functions such as exp and log, which take many times as long for an element.
+const functionChunk = 1 << 11
 
 // rowChunk returns the number of rows, of cols columns each, that one task processes.
 func rowChunk(cols int) int { return max(1, elementChunk/max(1, cols)) }

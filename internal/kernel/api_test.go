@@ -37,6 +37,8 @@ var calls = []struct {
 		AdamStep(w, x, y, z, Adam{Rate: 0.1, B1: 0.9, B2: 0.99, Epsilon: 1e-8, Step: 1})
 	}},
 	{"ExpShifted", func(x, _, z, _ []float32, n int) { z[0] += ExpShifted(z, x, 1) }},
+	{"Exp", func(x, _, z, _ []float32, n int) { Exp(z, x) }},
+	{"ExpSum", func(x, _, z, _ []float32, n int) { z[0] += float32(ExpSum(x, 1, 1)) }},
 	{"Maximum", func(x, _, z, _ []float32, n int) { z[0] = Maximum(x) }},
 	{"Softmax", func(_, _, z, _ []float32, n int) { Softmax(z) }},
 }
@@ -99,6 +101,7 @@ func TestWrongShapesPanic(t *testing.T) {
 		"ReLU":              func() { ReLU(five, four) },
 		"ReLUGrad":          func() { ReLUGrad(four, four, five) },
 		"ExpShifted":        func() { ExpShifted(four, five, 0) },
+		"Exp":               func() { Exp(four, five) },
 		"AdamStep":          func() { AdamStep(four, four, four, five, Adam{Rate: 1, Step: 1}) },
 		"AdamStep: step":    func() { AdamStep(four, four, four, four, Adam{Rate: 1, Step: 0}) },
 		"Gather: rows":      func() { Gather(Rows(four, 1), Sparse{Indptr: []int64{0, 0}}, 0, 2, Rows(four, 1), 1) },

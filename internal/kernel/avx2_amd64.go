@@ -40,6 +40,8 @@ func maximumAVX2(x []float32) float32
 
 func expShiftedAVX2(dst []float32, x []float32, shift float32) float32
 
+func exponentialAVX2(x *float64, blocks int)
+
 func widenFloat16AVX2(dst *float32, src *uint16, blocks int)
 
 func widenBFloat16AVX2(dst *float32, src *uint16, blocks int)

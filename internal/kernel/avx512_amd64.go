@@ -40,6 +40,8 @@ func maximumAVX512(x []float32) float32
 
 func expShiftedAVX512(dst []float32, x []float32, shift float32) float32
 
+func exponentialAVX512(x *float64, blocks int)
+
 func widenFloat16AVX512(dst *float32, src *uint16, blocks int)
 
 func widenBFloat16AVX512(dst *float32, src *uint16, blocks int)

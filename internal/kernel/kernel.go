@@ -66,6 +66,7 @@ type implementation struct {
 	adam       func(w, g, m, v []float32, s adamStep)
 	maximum    func(x []float32) float32
 	expShifted func(dst, x []float32, shift float32) float32
+	exp        func(x []float64) // sets x_i = math.Exp(x_i), with the same bits; expBlock divides len(x)
 
 	// The 16-bit numbers: see half.go.
 	widenFloat16, widenBFloat16 func(dst []float32, src []uint16)
@@ -108,6 +109,7 @@ var portable = implementation{
 	adam:       adamGeneric,
 	maximum:    maximumGeneric,
 	expShifted: expShiftedGeneric,
+	exp:        expGeneric,
 
 	widenFloat16:  widenFloat16Generic,
 	widenBFloat16: widenBFloat16Generic,

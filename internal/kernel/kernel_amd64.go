@@ -2,7 +2,11 @@
 
 package kernel
 
-import "golang.org/x/sys/cpu"
+import (
+	"math"
+
+	"golang.org/x/sys/cpu"
+)
 
 // available lists the sets of loops that this CPU runs, fastest first.
 func available() []*implementation {
@@ -47,6 +51,7 @@ var avx512 = implementation{
 	adam:       adamWide(adamAVX512),
 	maximum:    maximumAVX512,
 	expShifted: expShiftedAVX512,
+	exp:        exponential(exponentialAVX512),
 
 	widenFloat16:  inBlocks(widenFloat16AVX512, widenFloat16Generic),
 	widenBFloat16: inBlocks(widenBFloat16AVX512, widenBFloat16Generic),
@@ -88,6 +93,7 @@ var avx2 = implementation{
 	adam:        adamWide(adamAVX2),
 	maximum:     maximumAVX2,
 	expShifted:  expShiftedAVX2,
+	exp:         exponential(exponentialAVX2),
 
 	widenFloat16:  inBlocks(widenFloat16AVX2, widenFloat16Generic),
 	widenBFloat16: inBlocks(widenBFloat16AVX2, widenBFloat16Generic),
@@ -140,6 +146,22 @@ func adamWide(
 ) func(w, g, m, v []float32, s adamStep) {
 	return func(w, g, m, v []float32, s adamStep) {
 		assembly(w, g, m, v, s.decay, s.b1, s.c1, s.b2, s.c2, s.rate, s.root, s.eps)
+	}
+}
+
+// exponential leaves numbers outside the range of the loop to math.Exp.
+func exponential(assembly func(x *float64, blocks int)) func(x []float64) {
+	const most = 700
+	return func(x []float64) {
+		for _, v := range x {
+			if !(math.Abs(v) <= most) {
+				expGeneric(x)
+				return
+			}
+		}
+		if len(x) > 0 {
+			assembly(&x[0], len(x)/expBlock)
+		}
 	}
 }
 

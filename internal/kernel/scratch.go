@@ -7,6 +7,7 @@ type scratch struct {
 	data  []float32
 	used  int
 	index []int32
+	wide  [256]float64
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

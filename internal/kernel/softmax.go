@@ -26,6 +26,57 @@ func ExpShifted(dst, x []float32, shift float32) float32 {
 	return best.expShifted(dst, x, shift)
 }
 
+// Exp sets dst_i = exp(x_i), computed by math.Exp in float64. dst may be x.
+func Exp(dst, x []float32) {
+	equal(len(dst), len(x))
+	s := borrow()
+	for len(x) > 0 {
+		n := min(len(s.wide), len(x))
+		for i, v := range x[:n] {
+			s.wide[i] = float64(v)
+		}
+		for i, e := range s.exp(n) {
+			dst[i] = float32(e)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+	s.giveBack()
+}
+
+// ExpSum returns Σ_j math.Exp(scale·(x_j − shift)), added in ascending order.
+func ExpSum(x []float32, shift float32, scale float64) (sum float64) {
+	s := borrow()
+	for len(x) > 0 {
+		n := min(len(s.wide), len(x))
+		for j, v := range x[:n] {
+			s.wide[j] = scale * float64(v-shift)
+		}
+		for _, e := range s.exp(n) {
+			sum += e
+		}
+		x = x[n:]
+	}
+	s.giveBack()
+	return sum
+}
+
+// exp replaces the first n numbers of s.wide by their exponentials, and returns them.
+func (s *scratch) exp(n int) []float64 {
+	padded := s.wide[:roundUp(n, expBlock)]
+	clear(padded[n:])
+	best.exp(padded)
+	return padded[:n]
+}
+
+// expBlock divides the number of elements for implementation.exp.
+const expBlock = 8
+
+func expGeneric(x []float64) {
+	for i, v := range x {
+		x[i] = math.Exp(v)
+	}
+}
+
 func maximumGeneric(x []float32) float32 {
 	top := float32(math.Inf(-1))
 	for _, v := range x {

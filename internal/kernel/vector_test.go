@@ -207,6 +207,57 @@ func TestAdamStep(t *testing.T) {
 	})
 }
 
+// exp has the bits of math.Exp for any number.
+func TestExp(t *testing.T) {
+	random := source()
+	special := []float64{
+		0, math.Copysign(0, -1), 1, -1, 700, -700, 701, -701, 709.78, 709.79, -745.13, -745.14, math.Inf(1), math.Inf(-1),
+		math.NaN(), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 0.5 * math.Ln2, -0.5 * math.Ln2,
+	}
+	each(t, func(t *testing.T, s *implementation) {
+		for _, scale := range []float64{1e-9, 1, 40, 1400} {
+			for _, blocks := range []int{0, 1, 2, 3, 2000} {
+				for i := range special {
+					x := make([]float64, blocks*expBlock)
+					for i := range x {
+						x[i] = scale * (random.Float64() - 0.5)
+					}
+					if blocks == 1 {
+						x[i%expBlock] = special[i]
+					}
+					got := slices.Clone(x)
+					s.exp(got)
+					for i, v := range x {
+						if want := math.Exp(v); math.Float64bits(got[i]) != math.Float64bits(want) {
+							t.Fatalf("exp(%v) is %v, want %v (element %d of %d)", v, got[i], want, i, len(x))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Exp and ExpSum round and add as their definitions do.
+func TestExpInParts(t *testing.T) {
+	for _, n := range lengths() {
+		x, want := normal(source(), n), 0.0
+		for _, v := range x {
+			want += math.Exp(3 * float64(v-0.5))
+		}
+		if got := ExpSum(x, 0.5, 3); got != want {
+			t.Errorf("sum of %d is %v, want %v", n, got, want)
+		}
+		dst := make([]float32, n)
+		Exp(dst, x)
+		for i, v := range x {
+			if want := float32(math.Exp(float64(v))); dst[i] != want {
+				t.Errorf("exp(%v) is %v, want %v", v, dst[i], want)
+			}
+		}
+	}
+}
+
 func TestExpShifted(t *testing.T) {
 	each(t, func(t *testing.T, s *implementation) {
 		for _, n := range lengths() {

@@ -134,16 +134,17 @@ func (r *Ridge) best(outputs []float32) int {
 // entropy returns the sum over the rows of the cross entropy of softmax(scale·out) over the present classes, in nats.
 func (r *Ridge) entropy(out *mat.Dense, y []int32, scale float64) float64 {
 	return parallel.Sum(out.Rows, rowChunk, func(lo, hi int) (sum float64) {
+		present := make([]float32, out.Cols)
 		for i := lo; i < hi; i++ {
 			row := out.Row(i)
 			top := row[r.best(row)]
-			var total float64
 			for c, v := range row {
-				if r.present[c] {
-					total += math.Exp(scale * float64(v-top))
+				present[c] = v
+				if !r.present[c] {
+					present[c] = float32(math.Inf(-1))
 				}
 			}
-			sum += math.Log(total) + scale*float64(top-row[y[i]])
+			sum += math.Log(kernel.ExpSum(present, top, scale)) + scale*float64(top-row[y[i]])
 		}
 		return sum
 	})

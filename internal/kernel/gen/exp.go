@@ -5,11 +5,90 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // expPolynomial is q with exp(r) ≈ 1 + r + r²·q(r) on |r| ≤ ½·ln 2, the constant term first. q interpolates
 // (exp(r)−1−r)/r² at the five Chebyshev points of that interval, with an error below 1e-8.
 var expPolynomial = []float64{0.5, 0.16666578, 0.041666556, 0.008363173, 0.0013926176}
+
+// exponential writes exp in float64, in place, over blocks of 8 elements from −700 to 700. With x = n·ln 2 + r, it
+// computes the Taylor series of exp(r/16) − 1 and squares four times (Shibata 2010). These are the steps of math.Exp on
+// processors with FMA, so the bits are the same.
+func (s set) exponential() {
+	s.function("exponential", "func(x *float64, blocks int)")
+	x, blocks := param("x"), param("blocks")
+	name := "exponential" + s.suffix
+	GLOBL(name, 24)
+	constants := []float64{
+		math.Log2E, 0x1.62e42fefa3p-1, 0x1.3de6af278ece6p-42, // 1/ln 2, and ln 2 in two parts
+		1. / 16, 2,
+		1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1,
+	}
+	for i, c := range constants {
+		DATA(8*i, U64(math.Float64bits(c)))
+	}
+	DATA(8*len(constants), U64(1023)) // the bias of an exponent
+	table := GP64()
+	LEAQ(NewDataAddr(NewStaticSymbol(name), 0), table)
+	values := make([]VecVirtual, len(constants)+1)
+	for i := range values {
+		if !s.wide && i > 4 && i < len(constants) {
+			continue // there are 16 registers
+		}
+		values[i] = s.vector()
+		VBROADCASTSD(Mem{Base: table, Disp: 8 * i}, values[i])
+	}
+	perLn2, high, rest, sixteenth, two := values[0], values[1], values[2], values[3], values[4]
+	bias := values[len(constants)]
+	coefficient := func(i int) VecVirtual {
+		if values[i] != nil {
+			return values[i]
+		}
+		v := s.vector()
+		VBROADCASTSD(Mem{Base: table, Disp: 8 * i}, v)
+		return v
+	}
+	Label("block")
+	for at := 0; at < 64; at += s.bytes() {
+		r, p, n := s.vector(), s.vector(), s.vector()
+		var integers VecVirtual = XMM()
+		if s.wide {
+			integers = YMM()
+		}
+		VMOVUPD(Mem{Base: x, Disp: at}, r)
+		VMULPD(perLn2, r, n)
+		if s.wide {
+			VCVTPD2DQ(n, integers)
+		} else {
+			VCVTPD2DQY(n, integers)
+		}
+		VCVTDQ2PD(integers, n)
+		VFNMADD231PD(high, n, r)
+		VFNMADD231PD(rest, n, r)
+		VMULPD(sixteenth, r, r)
+		VMOVUPD(coefficient(5), p)
+		for i := 6; i < len(constants); i++ {
+			VFMADD213PD(coefficient(i), r, p)
+		}
+		VMULPD(p, r, r)
+		for range 3 { // (1+v)² − 1 = v·(v+2)
+			VADDPD(two, r, p)
+			VMULPD(p, r, r)
+		}
+		VADDPD(two, r, p)
+		VFMADD213PD(coefficient(len(constants)-1), p, r)
+		VPMOVSXDQ(integers, n)
+		VPADDQ(bias, n, n)
+		VPSLLQ(U8(52), n, n)
+		VMULPD(n, r, r)
+		VMOVUPD(r, Mem{Base: x, Disp: at})
+	}
+	ADDQ(U8(64), x)
+	DECQ(blocks)
+	JNE(LabelRef("block"))
+	finish()
+}
 
 // softmax writes the two passes before the division: the maximum, and the exponentials with their sum.
 func (s set) softmax() {

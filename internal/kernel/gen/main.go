@@ -55,6 +55,7 @@ func main() {
 	s.dot()
 	s.elementwise()
 	s.softmax()
+	s.exponential()
 	s.half()
 	if !s.wide {
 		s.transpose() // both sets use these functions
