@@ -188,6 +188,29 @@ func TestStandings(t *testing.T) {
 	}
 }
 
+// TestCosts checks that each condensation counts once, and only for the model that was trained on it.
+func TestCosts(t *testing.T) {
+	var records []experiment.Record
+	for _, c := range []struct {
+		model     string
+		seed      uint64
+		dropout   float64
+		processor float64
+		peak      int64
+	}{
+		{"gcn", 0, 0.5, 1, 10}, {"gcn", 0, 0, 1, 10}, {"gcn", 1, 0.5, 2, 10}, {"gcn", 1, 0, 2, 10}, {"gcn", 2, 0.5, 6, 10},
+		{"sgc", 0, 0.5, 100, 99},
+	} {
+		r := record(paper.Ours, c.seed, c.dropout, 80, 70)
+		r.Model, r.Processor, r.Peak = c.model, c.processor, c.peak
+		records = append(records, r)
+	}
+	places := paper.NewStandings(records, nil, nil).Places
+	if p := places[0]; p.Model != "gcn" || p.Processor != 3 || p.Peak != 10 {
+		t.Errorf("%s: %g s and %d bytes, must be 3 and 10", p.Model, p.Processor, p.Peak)
+	}
+}
+
 // TestHolm compares the procedure with an example that is computed by hand.
 func TestHolm(t *testing.T) {
 	for want, pValues := range map[float64][]float64{

@@ -29,7 +29,8 @@ type Standings struct {
 type Place struct {
 	experiment.Summary
 	// Peak is the largest resident set during a condensation, in bytes. Processor is the mean processor time of a
-	// condensation, in seconds.
+	// condensation, in seconds. Both are of the condensations for this model: other models may have been measured on
+	// another machine.
 	Peak      int64
 	Processor float64
 	// Against is the paired difference to Ours. It has no seeds if there is nothing to compare.
@@ -42,17 +43,22 @@ type Place struct {
 // configuration with the most seeds; ties go to the highest mean validation accuracy.
 func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []string) *Standings {
 	s := &Standings{Unmeasured: un, ChosenOn: chosenOn}
-	peaks, processor := map[string]int64{}, map[string][]float64{}
+	peaks, processor := map[string]int64{}, map[string]map[uint64]float64{} // processor time by seed
 	for _, r := range records {
-		key := fmt.Sprint(r.Graph.Fingerprint, r.Arm, r.Nodes)
+		key := fmt.Sprint(r.Graph.Fingerprint, r.Arm, r.Nodes, r.Model)
 		peaks[key] = max(peaks[key], r.Peak)
-		processor[key] = append(processor[key], r.Processor)
+		if processor[key] == nil {
+			processor[key] = map[uint64]float64{}
+		}
+		processor[key][r.Seed] = r.Processor
 	}
 	at := map[string]int{}
 	for _, sum := range experiment.Summarize(records) {
-		key := fmt.Sprint(sum.Graph.Fingerprint, sum.Arm, sum.Nodes)
-		place := Place{Summary: sum, Peak: peaks[key], Processor: experiment.EstimateOf(processor[key]).Mean}
-		key += " " + sum.Model
+		key := fmt.Sprint(sum.Graph.Fingerprint, sum.Arm, sum.Nodes, sum.Model)
+		place := Place{Summary: sum, Peak: peaks[key]}
+		for _, m := range sum.Seeds {
+			place.Processor += processor[key][m.Seed] / float64(len(sum.Seeds))
+		}
 		i, is := at[key]
 		switch {
 		case !is:
