@@ -3,6 +3,7 @@ package paper_test
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -208,6 +209,18 @@ func TestCosts(t *testing.T) {
 	places := paper.NewStandings(records, nil, nil).Places
 	if p := places[0]; p.Model != "gcn" || p.Processor != 3 || p.Peak != 10 {
 		t.Errorf("%s: %g s and %d bytes, must be 3 and 10", p.Model, p.Processor, p.Peak)
+	}
+}
+
+// TestPValue checks a p-value against a table of Student's t, and that equal differences are no evidence.
+func TestPValue(t *testing.T) {
+	for want, d := range map[float64]experiment.Estimate{
+		0.05: {Mean: -4.302653, Std: math.Sqrt(3)}, // 4.302653 is the 97.5% quantile for two degrees of freedom
+		1:    {Mean: 5},
+	} {
+		if p := paper.PValue(experiment.Comparison{Seeds: 3, Difference: d}); math.Abs(p-want) > 1e-6 {
+			t.Errorf("%+v: p is %g, must be %g", d, p, want)
+		}
 	}
 }
 

@@ -96,9 +96,10 @@ func (s *Standings) place(fingerprint, arm string, nodes int, model string) *Pla
 	})
 }
 
-// PValue returns the p-value of a difference by the two-sided paired t-test.
+// PValue returns the p-value of a difference by the two-sided paired t-test; 1 if the difference is the same for all
+// seeds, as in experiment.Comparison.
 func PValue(d experiment.Comparison) float64 {
-	if d.Difference.Mean == 0 {
+	if d.Difference.Std < 1e-9 {
 		return 1
 	}
 	t := math.Abs(d.Difference.Mean) * math.Sqrt(float64(d.Seeds)) / d.Difference.Std
