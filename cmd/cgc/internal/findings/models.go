@@ -22,7 +22,7 @@ type Models struct {
 	search.Result
 	// Agreement compares candidates on both graphs; absent without --compare. Regret is the best compared candidate's lead
 	// over the choice, in points of validation and test accuracy. Random is the expected result of a random search on the
-	// full graph in the same time.
+	// full graph in the same time, among the compared candidates.
 	Agreement *search.Agreement `json:"agreement,omitempty"`
 	Regret    *Regret           `json:"regret,omitempty"`
 	Random    *RandomSearch     `json:"random,omitempty"`
@@ -72,12 +72,15 @@ func (r Models) Document() *report.Document {
 			"Kendall %.2f (%.2f to %.2f)", len(a.Compared), a.Spearman.Value, a.Spearman.Low, a.Spearman.High,
 			a.Kendall.Value, a.Kendall.Low, a.Kendall.High)}
 		if r.Regret != nil {
-			notes = append(notes, fmt.Sprintf("the best of them on the full graph is ahead of the choice by %.1f points "+
-				"on validation nodes and %.1f on test nodes", r.Regret.Val, r.Regret.Test))
+			notes = append(notes, fmt.Sprintf("the best of them on the full graph, minus the choice: %+.1f points on validation "+
+				"nodes and %+.1f on test nodes", r.Regret.Val, r.Regret.Test))
 		}
-		notes = append(notes, fmt.Sprintf("in the same time, random search on the full graph trains %s and reaches "+
-			"%.1f%% on validation nodes and %.1f%% on test nodes", report.Plural(r.Random.Candidates, "candidate"), r.Random.Val,
-			r.Random.Test))
+		when, drawn := "in the same time", report.Plural(r.Random.Candidates, "candidate")
+		if r.Random.Candidates == len(a.Compared) { // there may be time for more
+			when, drawn = "in the same time or less", "all "+drawn
+		}
+		notes = append(notes, fmt.Sprintf("%s, random search on the full graph trains %s and reaches "+
+			"%.1f%% on validation nodes and %.1f%% on test nodes", when, drawn, r.Random.Val, r.Random.Test))
 		d.Add(notes)
 		if a.Spearman.Low < trusted {
 			d.Add(report.Warning(fmt.Sprintf("the rank correlation may be below %g, too low to trust: a larger condensed graph "+

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment/search"
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
@@ -48,6 +49,26 @@ func TestSearchDocument(t *testing.T) {
 		var got bytes.Buffer
 		mattest.OK(t, report.Text(&got, o.Document()))
 		golden.Compare(t, "testdata/"+name+".txt", got.Bytes())
+	}
+}
+
+// TestModelsDocument checks the sentences about candidates that were compared.
+func TestModelsDocument(t *testing.T) {
+	for drawn, want := range map[int]string{
+		2: "in the same time, random search on the full graph trains 2 candidates and reaches 80.0%",
+		3: "in the same time or less, random search on the full graph trains all 3 candidates and reaches 80.0%",
+	} {
+		o := findings.Models{
+			Agreement: &search.Agreement{Compared: make([]search.Finalist, 3)},
+			Regret:    &findings.Regret{Val: -1, Test: 0.5},
+			Random:    &findings.RandomSearch{Candidates: drawn, Val: 80, Test: 79},
+		}
+		var got bytes.Buffer
+		mattest.OK(t, report.Text(&got, o.Document()))
+		const regret = "the best of them on the full graph, minus the choice: -1.0 points on validation nodes and +0.5 on"
+		if text := got.String(); !strings.Contains(text, want) || !strings.Contains(text, regret) {
+			t.Errorf("%s\nmust contain %q and %q", text, want, regret)
+		}
 	}
 }
 
