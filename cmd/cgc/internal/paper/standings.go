@@ -211,7 +211,7 @@ func (s *Standings) arms() (names []string) {
 // and otherwise, and its mean difference.
 func (s *Standings) Counts() *report.Table {
 	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("compared", "significantly better",
-		"better", "equal or worse", "significantly worse", "mean difference", "not measured")...)}
+		"better", "equal or worse", "significantly worse", "mean difference", "failed or stopped")...)}
 	type row struct {
 		cells []any
 		mean  float64
