@@ -72,8 +72,8 @@ func (r Models) Document() *report.Document {
 			"Kendall %.2f (%.2f to %.2f)", len(a.Compared), a.Spearman.Value, a.Spearman.Low, a.Spearman.High,
 			a.Kendall.Value, a.Kendall.Low, a.Kendall.High)}
 		if r.Regret != nil {
-			notes = append(notes, fmt.Sprintf("the best of them on the full graph, minus the choice: %+.1f points on validation "+
-				"nodes and %+.1f on test nodes", r.Regret.Val, r.Regret.Test))
+			notes = append(notes, fmt.Sprintf("the best of them on the full graph, minus the choice: %+.1f points on "+
+				"validation nodes and %+.1f on test nodes", r.Regret.Val, r.Regret.Test))
 		}
 		when, drawn := "in the same time", report.Plural(r.Random.Candidates, "candidate")
 		if r.Random.Candidates == len(a.Compared) { // there may be time for more
