@@ -43,6 +43,9 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 			f.Results = f.Input
 		}
 		f.Results += 4 * n * int64(d) * int64(p.Hops)
+		if in.Mapped {
+			f.Read = f.Input
+		}
 		return f, nil
 	}
 	_, beta := in.Step(p)

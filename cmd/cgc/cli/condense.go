@@ -248,6 +248,11 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 	if _, err := bench.Predict(g, flags.config, bench.Ceilings{}); err != nil {
 		return flags.mistake(err)
 	}
+	if flags.config.Memory > 0 {
+		if err := flags.enough(g, flags.config); err != nil {
+			return err
+		}
+	}
 	ceilings, err := j.ceilings(ctx)
 	if err != nil {
 		return err

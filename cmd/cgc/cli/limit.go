@@ -92,15 +92,16 @@ func (f *configFlags) propagating() (config cgc.Config, is bool) {
 }
 
 // enough returns an error with the smallest sufficient limit if condensing g does not fit into --memory. It does not
-// read the features of a mapped graph.
+// read the features of a mapped graph, unless the setting copies them.
 func (f *configFlags) enough(g *graph.Graph, config cgc.Config) error {
 	asked := config.Memory
 	var failed error
 	least := budget.Least(asked, func(limit int64) int64 { // the memory for a mapped graph grows slightly with the limit
 		config.Memory = limit
 		e, err := cgc.Expect(g, config)
-		if failed = err; g.Mapped {
-			return e.Propagation.Held // the system keeps pages of the file only while there is room
+		failed = err
+		if e.Propagation.Read > 0 { // from a mapped file, whose pages the system keeps only while there is room
+			return e.Propagation.Held
 		}
 		return e.Memory
 	})
