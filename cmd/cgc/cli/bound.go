@@ -95,8 +95,8 @@ func (c *command) watch(
 
 func (p *planned) sentence(f blocked.Footprint) string {
 	e := p.Expected
-	said := fmt.Sprintf("plan within %s: blocks of %d columns, %d in all, %s of memory",
-		report.Bytes(p.Bound), p.Columns, p.Passes, report.Bytes(e.Memory))
+	said := fmt.Sprintf("plan within %s: blocks of %s, %d in all, %s of memory",
+		report.Bytes(p.Bound), report.Plural(p.Columns, "column"), p.Passes, report.Bytes(e.Memory))
 	if f.Held > 0 {
 		said += fmt.Sprintf(", %s to read from the file", report.Bytes(e.Read))
 	}

@@ -25,8 +25,8 @@ type Forecast struct {
 	// Condensed is the number of condensed nodes, and Budget is this number for each class.
 	Condensed int   `json:"condensed_nodes"`
 	Budget    []int `json:"budget"`
-	// Memory is the expected peak of the resident set, in bytes. Read is the part for the graph, and Held is the part for
-	// embeddings and working memory.
+	// Memory is the expected peak of the resident set, in bytes, without pages of files if File is not 0. Read is the part
+	// for the graph, and Held is the part for embeddings and working memory.
 	Memory int64 `json:"memory_bytes"`
 	Read   int64 `json:"read_bytes"`
 	Held   int64 `json:"held_bytes"`
@@ -68,7 +68,7 @@ func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, e
 		Read: e.Propagation.Input, Held: e.Propagation.Sum() + e.Rest, Passes: e.Propagation.Passes, Ceilings: ceilings,
 	}
 	if p := e.Propagation; p.Held > 0 {
-		f.Columns, f.File, f.Scratch, f.Held = p.Columns, p.Read, p.Scratch, f.Memory
+		f.Columns, f.File, f.Scratch, f.Memory, f.Held = p.Columns, p.Read, p.Scratch, p.Held, p.Held
 	}
 	var adj *mat.CSR
 	if config.Variant.Edges() {
@@ -113,8 +113,8 @@ func (f *Forecast) Document() *report.Document {
 	memory := fmt.Sprintf("expected memory: %s, of which %s of the graph and %s of embeddings and the work on them",
 		report.Bytes(f.Memory), report.Bytes(f.Read), report.Bytes(f.Held))
 	if f.File > 0 {
-		memory = fmt.Sprintf("expected memory: %s, and %s to read from the file in blocks of %d columns, %d in all",
-			report.Bytes(f.Memory), report.Bytes(f.File), f.Columns, f.Passes)
+		memory = fmt.Sprintf("expected memory: %s, and %s to read from the file in blocks of %s, %d in all",
+			report.Bytes(f.Memory), report.Bytes(f.File), report.Plural(f.Columns, "column"), f.Passes)
 		if f.Scratch > 0 {
 			memory += fmt.Sprintf(", and %s through temporary files", report.Bytes(f.Scratch))
 		}
