@@ -2,10 +2,12 @@ package safetensors
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"syscall"
 	"unsafe"
 
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -57,8 +59,9 @@ func (f *File) readHeader() error {
 	if f.tensors, f.Metadata, err = parseHeader(header, info.Size()-f.start); err != nil {
 		return err
 	}
-	if mapped, err := mapFile(f.file, info.Size()); err == nil {
-		f.mapped = mapped // otherwise Slice reads tensors into memory
+	f.mapped, err = mapFile(f.file, info.Size())
+	if errors.Is(err, syscall.ENOMEM) { // other systems and devices cannot map files; then Slice reads tensors into memory
+		return fmt.Errorf("mapping %d bytes into memory: %w (ulimit -v may be too small)", info.Size(), err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -260,6 +261,18 @@ func TestTooLittleMemory(t *testing.T) {
 		cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 3000000 && exec "$@"`, "sh"}, line...)...)
 		out, err := cmd.CombinedOutput()
 		check(string(out), err, "ulimit -v allows ")
+	})
+	t.Run("no room for the file", func(t *testing.T) {
+		large := filepath.Join(dir, "large.safetensors")
+		const size = 3e9 // a file with a hole
+		header := fmt.Sprintf(`{"x":{"dtype":"U8","shape":[%d],"data_offsets":[0,%d]}}`, int(size), int(size))
+		start := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+		mattest.OK(t, errors.Join(os.WriteFile(large, append(start, header...), 0o600),
+			os.Truncate(large, int64(len(start)+len(header)+size))))
+		out, err := exec.Command("sh", "-c", `ulimit -v 3000000 && exec cgc data describe "$0"`, large).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "bytes into memory: cannot allocate memory (ulimit -v may be too") {
+			t.Errorf("%v, %s", err, out)
+		}
 	})
 }
 
