@@ -7,6 +7,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -78,10 +79,12 @@ func Check(path string) error {
 	return os.Remove(file.Name())
 }
 
-// create creates and locks a temporary file for path.
+// create creates and locks a temporary file for path. Its folder is not cleaned: NAME/.. must exist, and if NAME is a
+// link, it is the folder above the target.
 func create(path string) (*os.File, error) {
+	folder, _ := filepath.Split(path)
 	for {
-		file, err := os.CreateTemp(filepath.Dir(path), temporary(path))
+		file, err := os.CreateTemp(cmp.Or(folder, "."), temporary(path))
 		if err != nil {
 			return nil, reason(err)
 		}

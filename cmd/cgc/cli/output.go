@@ -68,12 +68,14 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	if folder {
 		path = filepath.Clean(path) // without a slash at the end
 	}
-	err = atomicfile.Check(path) // whether a file can be created beside it
+	err = atomicfile.Check(path)      // whether a file can be created beside it
+	beside, _ := filepath.Split(path) // filepath.Dir would remove NAME/..
+	beside = strings.TrimSuffix(beside, string(filepath.Separator))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s %s: there is no folder %s", flag, path, filepath.Dir(path))
+		return fmt.Errorf("%s %s: there is no folder %s", flag, path, beside)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("%s %s: %s is a file, must be a folder", flag, path, filepath.Dir(path))
+		return fmt.Errorf("%s %s: %s is a file, must be a folder", flag, path, beside)
 	case err != nil:
 		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
