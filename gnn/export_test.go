@@ -73,13 +73,14 @@ func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a 
 	return a, err
 }
 
-// Stream returns a target for a mapped graph with a memory limit, ignoring the memory of the process itself.
+// Stream returns a target for a mapped graph that is read in order within any limit, ignoring the memory of the process
+// itself.
 func Stream(g *graph.Graph, inductive bool, bound int64) (*Target, error) {
 	mapped := *g
 	mapped.Mapped = true
 	t, err := TargetWithin(context.Background(), &mapped, inductive, 1)
 	if err == nil {
-		t.streams.bound, t.streams.process = bound, 0
+		t.streams.bound, t.streams.process, t.streams.within = bound, 0, nil
 	}
 	return t, err
 }

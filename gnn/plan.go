@@ -1,6 +1,7 @@
 package gnn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -46,6 +47,17 @@ func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 		hidden = shapes[0].Cols
 	}
 	regions, memory, err := s.choose(m, hidden)
+	large := new(MemoryError)
+	if errors.As(err, &large) && large.Need > s.input && s.within != nil { // within that limit, m is tested in memory
+		whole, err := s.within(large.Need)
+		if err != nil {
+			return nil, err
+		}
+		inMemory := new(MemoryError)
+		if errors.As(whole.fits(m, hidden), &inMemory) {
+			large.Need = inMemory.Need
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type streams struct {
 	input             int64 // the size of the graph in its mapped file, in bytes
 	features, classes int
 	parts             [2]*stream
+	// within returns a target of the same graph within another limit; nil if the graph is read in order in any case.
+	within func(bound int64) (*Target, error)
 
 	asking sync.Mutex // inferences run one at a time, to stay within the limit
 }

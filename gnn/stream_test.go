@@ -158,6 +158,26 @@ func TestStreamErrors(t *testing.T) {
 // unknown hides the memory needs of a model.
 type unknown struct{ gnn.Model }
 
+// TestLeastHoldsTheGraph checks that the limit in the error works even if a mapped graph fits into it. Models are then
+// tested in memory.
+func TestLeastHoldsTheGraph(t *testing.T) {
+	shape := mattest.Must(synth.Like("arxiv"))
+	g := mattest.Must(synth.Make(t.Context(), shape.Scale(0.1), rand.NewPCG(1, 0)))
+	g.Mapped = true
+	for _, name := range gnn.Names() {
+		m := mattest.Must(gnn.Parse(name))
+		target := mattest.Must(gnn.TargetWithin(t.Context(), g, false, 4096))
+		large := new(gnn.MemoryError)
+		if _, err := target.Plan(m, 16); !errors.As(err, &large) || large.Bound != 4096 {
+			t.Fatalf("%s: error %v", name, err)
+		}
+		target = mattest.Must(gnn.TargetWithin(t.Context(), g, false, large.Need))
+		if _, err := target.Plan(m, 16); err != nil {
+			t.Errorf("%s, limit %d: %v", name, large.Need, err)
+		}
+	}
+}
+
 // TestBound checks that a memory limit does not change results, that models keep fewer propagated features under a
 // smaller limit, and that the error reports the smallest limit that works. The graph is in memory.
 func TestBound(t *testing.T) {

@@ -60,7 +60,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	if g.Mapped {
 		input = budget.Graph(g.Adj, g.X)
 	}
-	beyond := bound > 0 && input > bound
+	beyond, given := bound > 0 && input > bound, g
 	if x, dense := g.X.(*mat.Dense); beyond && dense {
 		inOrder, err := paneled.OfFloats(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
 		if err != nil {
@@ -92,6 +92,9 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 		t.validation, t.test = newScope(g.Adj, x, s.Val, true), newScope(g.Adj, x, s.Test, false)
 	}
 	t.within(bound, input, beyond)
+	if t.streams != nil {
+		t.streams.within = func(bound int64) (*Target, error) { return TargetWithin(ctx, given, inductive, bound) }
+	}
 	return t, nil
 }
 
