@@ -42,7 +42,7 @@ type evaluateJob struct {
 	dry   bool
 }
 
-func (j *evaluateJob) run(ctx context.Context, args []string) error {
+func (j *evaluateJob) run(ctx context.Context, args []string) (err error) {
 	if j.on == "" {
 		return usagef("evaluate needs --on GRAPH: the original graph to test on")
 	}
@@ -66,6 +66,8 @@ func (j *evaluateJob) run(ctx context.Context, args []string) error {
 		}
 		return j.print(tests, tests.document())
 	}
+	ctx, explain := guard(ctx, "testing on "+j.graph.Name, inParts(j.graph), bound)
+	defer func() { err = explain(err) }()
 	j.progress.step("training")
 	scores, err := evaluation.Run(ctx, j.small, j.graph)
 	if err != nil {

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -313,6 +314,22 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 		`the graph and the training, and the control group allows 67 MB`)
 	if err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestPeakOfTesting checks that kept_bytes of an evaluation includes the memory of training and testing.
+func TestPeakOfTesting(t *testing.T) {
+	small := filepath.Join(t.TempDir(), "small.safetensors")
+	ok(t, "condense", "demo", "--method", "random", "-o", small)
+	out, err := exec.Command("cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "1", "--hidden",
+		"4096", "--json").Output()
+	mattest.OK(t, err)
+	var r struct {
+		Kept int64 `json:"kept_bytes"`
+	}
+	mattest.OK(t, json.Unmarshal(out, &r))
+	if least := int64(50e6); r.Kept < least { // 1,400 rows of 4096 hidden units take 23 MB, in each of several matrices
+		t.Errorf("kept %d bytes, want at least %d", r.Kept, least)
 	}
 }
 
