@@ -124,6 +124,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	}
 	p.labeller = &selftrain.Labeller{
 		X: p.view.X, Embed: p.embed, Train: train, Y: p.y, H: p.h[len(p.h)-1], Classes: g.Classes,
+		Limited: config.Memory > 0,
 	}
 	p.collect()
 	done()

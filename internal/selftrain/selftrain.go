@@ -27,6 +27,8 @@ type Labeller struct {
 	Y       []int32
 	H       mat.View
 	Classes int
+	// Limited says that there is a memory limit. A copy of H, if necessary, is then in a temporary file.
+	Limited bool
 
 	mu      sync.Mutex
 	ridge   *Ridge
@@ -49,7 +51,17 @@ type Labelled struct {
 // classifier returns the ridge classifier. The lock must be held.
 func (l *Labeller) classifier(ctx context.Context) (*Ridge, error) {
 	if l.ridge == nil {
-		ridge, err := FitRidge(ctx, l.H.Dense(), l.Y, l.Classes)
+		var copied mat.Dense
+		rows, cols := l.H.Dims()
+		if l.Limited {
+			var err error
+			if copied.Data, err = memory.Scratch[float32](rows * cols); err != nil {
+				return nil, err
+			}
+			defer memory.Free(copied.Data)
+		}
+		h := &mat.Dense{Rows: rows, Cols: cols, Data: l.H.Block(0, rows, &copied)}
+		ridge, err := FitRidge(ctx, h, l.Y, l.Classes)
 		if err != nil {
 			return nil, err
 		}
