@@ -124,7 +124,7 @@ func (j *convertJob) stored(ctx context.Context, g *graph.Graph) error {
 func (j *convertJob) stream(ctx context.Context) (handled bool, err error) {
 	defer memory.Bounded(j.store.memory)()
 	j.progress.step("opening " + format.Shown(j.from))
-	s, err := j.options().Stream(ctx, j.from, j.store.memory)
+	s, err := j.options().Stream(ctx, j.from, max(j.store.memory, leastSorting)) // enough rejects less
 	if missing := new(dataset.NotFoundError); errors.As(err, &missing) || errors.Is(err, format.ErrCondensed) {
 		return false, nil // names to fetch and condensed graphs are handled elsewhere
 	}
