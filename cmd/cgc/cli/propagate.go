@@ -419,6 +419,10 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if setting.Inductive { // the view has only training nodes, with other numbers
 		in.Rows = seen.Split.Train
 	}
+	engine := blocked.Engine{Memory: j.config.Memory, Precision: j.config.Precision}
+	if err := stored.Enough(engine, p, in); err != nil {
+		return j.limited(err, name)
+	}
 	info := hopsInfo{
 		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops, Teleport: p.Teleport,
 		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
@@ -437,7 +441,6 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
 			}
 			j.progress.step("propagating")
-			engine := blocked.Engine{Memory: j.config.Memory, Precision: j.config.Precision}
 			if err := engine.Hops(ctx, p, in, hop); err != nil {
 				return err
 			}

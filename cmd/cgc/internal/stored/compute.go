@@ -6,15 +6,17 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Compute returns the embeddings of the training nodes of g in columns lo to hi−1, computed by engine. o specifies the
 // propagation and the setting; Compute fills in the sizes. Columns are independent: the bits of a column do not depend
-// on the range that contains it.
+// on the range that contains it. A propagation that needs more than engine.Memory is a *blocked.MemoryError.
 func Compute(
-	ctx context.Context, engine propagate.Engine, o Origin, g *graph.Graph, lo, hi int,
+	ctx context.Context, engine blocked.Engine, o Origin, g *graph.Graph, lo, hi int,
 ) (*File, error) {
 	if o.Rule != propagate.PPR {
 		o.Teleport = 0
@@ -55,6 +57,9 @@ func Compute(
 		return nil, err
 	}
 	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: seen.Split.Train, Classes: f.Y, Mapped: seen.Mapped}
+	if err := Enough(engine, o.Propagation(), in); err != nil {
+		return nil, err
+	}
 	views, err := propagate.Run(ctx, engine, o.Propagation(), in)
 	if err != nil {
 		return nil, err
@@ -63,6 +68,28 @@ func Compute(
 		f.H = append(f.H, h.Dense())
 	}
 	return f, nil
+}
+
+// Enough returns a *blocked.MemoryError if the propagation of an input that is in memory needs more than engine.Memory,
+// which the engine itself would exceed.
+func Enough(engine blocked.Engine, p propagate.Propagation, in propagate.Input) error {
+	asked := engine.Memory
+	if asked == 0 {
+		return nil
+	}
+	var failed error
+	least := budget.Least(asked, func(limit int64) int64 {
+		engine.Memory = limit
+		f, err := engine.Footprint(p, in)
+		if failed = err; f.Read > 0 {
+			return f.Held
+		}
+		return budget.Process + f.Input + f.Sum()
+	})
+	if failed == nil && least > asked {
+		failed = &blocked.MemoryError{Need: least, Bound: asked}
+	}
+	return failed
 }
 
 // window is a view of columns lo to hi−1 of x.
