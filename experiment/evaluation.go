@@ -77,7 +77,7 @@ func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph
 	return e.on(ctx, small, g, train)
 }
 
-// on calls train with the target for g.
+// on calls train with the target for g, which need not have test nodes.
 func (e Evaluation) on(ctx context.Context, small *condense.Condensed, g *graph.Graph,
 	train func(*gnn.Target) ([]Score, error)) (_ []Score, err error) {
 	defer memory.Recover(&err)

@@ -108,7 +108,7 @@ func (t *streams) choose(m Model, hidden int) (regions [2]*region, memory int64,
 		}
 	}
 	if most > room {
-		least := (16*(fixed+most) + 14) / 15 // the smallest limit of which 15/16 are enough
+		least := (16*(fixed+most) + 14) / 15 // 15/16 of the limit are for the model
 		return regions, 0, &MemoryError{Model: m.Name(), Need: least, Bound: t.bound}
 	}
 	return regions, fixed + most + budget.Reading(t.bound), nil

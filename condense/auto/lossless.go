@@ -106,9 +106,9 @@ func sizes(c, most int) (list []int) {
 	return append(list, most)
 }
 
-// whole returns the verdicts of training on all training nodes, each with its propagated features, as cgc-x gives them.
-// More than judge.MostNodes are condensed to that many, by cgc-x or the method of made, whichever is more accurate.
-// There are as many verdicts as made has trials.
+// whole returns the verdicts on a condensed graph with all training nodes, one for each trial of made. cgc-x makes it:
+// each node keeps its propagated features. If there are more than judge.MostNodes training nodes, they are condensed to
+// that many, by cgc-x or by the method of made, whichever is more accurate.
 func (f *field) whole(ctx context.Context, made choice) (best []judge.Verdict, err error) {
 	candidates := made.account.Candidates
 	methods := []condense.Method{

@@ -143,7 +143,7 @@ func Orthonormal(ctx context.Context, v *mat.Dense) (*mat.Dense, error) {
 	return &q, nil
 }
 
-// scaleColumns gives each column of v that is not zero the norm 1.
+// scaleColumns scales each nonzero column of v to norm 1.
 func scaleColumns(v *mat.Dense) {
 	sum, squares, scale := make([]float64, v.Cols), make([]float32, v.Cols), make([]float32, v.Cols)
 	for i := range v.Rows {

@@ -191,7 +191,7 @@ func TestAdamStep(t *testing.T) {
 					v64[i] = b2*v64[i] + (1-b2)*h*h
 					w64[i] -= lr * m64[i] / (1 - math.Pow(b1, float64(step))) / (math.Sqrt(v64[i]/(1-math.Pow(b2, float64(step)))) +
 						eps)
-					// Five steps of about lr on values of about 1, each rounded by 2⁻²⁴ some ten times.
+					// Each of the five steps has about ten roundings of 2⁻²⁴, on values of about 1.
 					if !(math.Abs(float64(w[i])-w64[i]) < 4e-6) {
 						t.Fatalf("n=%d step %d: weight %d is %g, want %g", n, step, i, w[i], w64[i])
 					}

@@ -68,7 +68,7 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	if folder {
 		path = filepath.Clean(path) // without a slash at the end
 	}
-	err = atomicfile.Check(path)      // whether a file can be created beside it
+	err = atomicfile.Check(path)      // creates a temporary file next to it
 	beside, _ := filepath.Split(path) // filepath.Dir would remove NAME/..
 	beside = strings.TrimSuffix(beside, string(filepath.Separator))
 	switch {

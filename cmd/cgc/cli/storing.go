@@ -36,7 +36,7 @@ func (s *storing) check() error {
 	return nil
 }
 
-// options returns the options for a format. Sorting may use the memory minus needed bytes.
+// options returns the options for a format. All memory but the needed bytes is for sorting.
 func (s *storing) options(needed int64) format.Storing {
 	return format.Storing{Storage: s.storage, Width: s.panels, Memory: max(0, s.memory-needed)}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // WriteStream writes s into one file. Edges are sorted in temporary files next to it, and features are written in place
-// as they arrive. It needs o.Memory for the edges and some megabytes for the features.
+// as they arrive. It needs o.Memory for the edges and a few megabytes for the features.
 func (native) WriteStream(
 	ctx context.Context, path string, s *format.Stream, o format.Storing,
 ) (changes graph.Changes, err error) {

@@ -409,7 +409,7 @@ func (n *nodes) sort(ctx context.Context, y []int32, x *mat.Dense) error {
 			ended = ended || ctx.Err() != nil
 		}
 		if ended {
-			return 0 // so that the sort ends soon
+			return 0 // all equal: the sort ends soon
 		}
 		if whole && values[i] != values[j] {
 			return cmp.Compare(values[i], values[j])

@@ -14,7 +14,7 @@
 // What differs from the authors' program:
 //
 //   - Their budget is a number of bytes. Trees are added until features and edges fill budget/(1−Prune). Pruning then
-//     keeps as many nodes as the trees that fit into the budget have. Here N′ is given instead.
+//     keeps N′ nodes, the number of nodes of the trees that fit into the budget. Here N′ is given instead.
 //   - Their trees contain neighbours outside the training split, which contribute features but are not in the loss.
 //     Condensed nodes have a label, so trees contain training nodes only. R still uses all neighbours.
 //   - Their condensed and original graphs keep only the selected columns. Here X′ keeps all features.

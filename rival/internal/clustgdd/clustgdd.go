@@ -122,7 +122,7 @@ func (m clustGDD) Check(g *graph.Graph, nodes int) error {
 	what := fmt.Sprintf("%s on %s nodes with %s features and %s classes", m.Name(), digits.Group(g.Nodes()),
 		digits.Group(g.Features()), digits.Group(g.Classes))
 	// Counted: three matrices of smoothed features and copies of training and validation rows; entries of Â with their
-	// scores; the graphs of the classes; the classifier with its gradients and moments; F and Δ with theirs.
+	// scores; the graphs of the classes; the classifier, F and Δ, each with its gradients and moments.
 	bytes := 20*n*d + 24*(n+float64(g.Adj.NNZ())) + 8*c*k*k + 20*(d+c)*h + 8*(n+k)*h + 20*k*d + 16*n*c
 	return m.Memory.Fits(what, bytes)
 }

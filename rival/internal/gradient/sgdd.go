@@ -26,7 +26,7 @@ import (
 // Departures from the authors' program (RingBDStack/SGDD, SGDD_agent.py and models/IGNR.py):
 //   - Their distance uses A′ and Â instead of Laplacians, and drops the smallest singular value if it is below 0.009.
 //     Here it uses Laplacians, as in the COPT program that theirs includes, so that square roots are real.
-//   - They compute the plan after the Sinkhorn steps, but use the plan before them. Here the plan after them is used.
+//   - They use the plan from before the Sinkhorn steps. Here the plan from after them is used.
 //   - Their distance is to the graph itself, or to the subgraph of 5000 random nodes; here it is to the subgraph of
 //     Sample nodes. At their weight of 10⁻¹⁰, which is the default here too, the distance hardly matters.
 //   - Their result, and the A′ on which they train the relay, come from batch normalisation with running means. Here

@@ -14,7 +14,7 @@
 //
 // Departures of SNTK from the authors' program (WANGLin0126/GCSNTK, main.py):
 //   - Y′ starts from uniform random numbers, plus 1 in the class of each condensed node, so that each class keeps its
-//     share of N′. Theirs starts from uniform numbers only.
+//     share of N′. The program adds no 1.
 //   - The authors train GNNs on X′ and Y′ as they are, with a squared error. Here the scaling of X′ is undone, because
 //     GNNs are tested on the features of the graph, and labels are the softmax of Y′. The result is the best iterate on
 //     the validation nodes, not the last one.

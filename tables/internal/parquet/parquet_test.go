@@ -287,7 +287,7 @@ func TestUnlabelled(t *testing.T) {
 	mattest.Fails(t, "there is no column label")(open(t.Context(), folder))
 }
 
-// TestWrite checks that classes of equal names, and one without a name, are read back.
+// TestWrite checks that two classes with the same name, and a class without a name, are read back.
 func TestWrite(t *testing.T) {
 	for _, classes := range [][]string{{"z", "", "never"}, {"7", "a", "b"}, {"a", "b", "b"}} {
 		g := mattest.Must(open(t.Context(), filepath.Join("testdata", "spark")))

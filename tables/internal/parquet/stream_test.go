@@ -22,7 +22,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// written returns the native file of the graph at path, read by Open or by Stream, and the notes of reading.
+// written returns the native file of the graph at path, read by Open or by Stream, and the notes about the input.
 func written(ctx context.Context, t *testing.T, path string, inParts bool) (data []byte, notes []string, err error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "own.safetensors")

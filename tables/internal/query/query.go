@@ -71,7 +71,7 @@ func (t *Table) Most() (int64, error) { return 0, nil }
 // Reads reports whether Next must set the cell of column i.
 func (t *Table) Reads(i int) bool { return t.only == nil || slices.Contains(t.only, i) }
 
-// Runs calls use with the one reader. A second call reads nothing.
+// Runs calls use once, with a reader of all rows. A second call reads nothing.
 func (t *Table) Runs(ctx context.Context, columns []int, use func(run int, r table.Rows) error) error {
 	t.only = columns
 	return use(0, &rows{Table: t, ctx: ctx, cells: make([]table.Cell, len(t.Columns))})

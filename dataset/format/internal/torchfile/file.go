@@ -211,7 +211,7 @@ func (f *File) loader(bigEndian bool) pickle.Loader {
 	}}
 }
 
-// legacyMagic is the start of a file before torch 1.6: the pickle of a number.
+// legacyMagic begins each file that torch before 1.6 wrote. It is the pickle of a number.
 const legacyMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 
 // readLegacy reads a file that torch before 1.6 wrote.

@@ -362,7 +362,7 @@ def test_keys(session):
 def test_pieces_to_driver(session, weighted, tmp_path, monkeypatch):
     """Machines without the driver's folder send embeddings in pieces, which are condensed within a memory limit."""
     with monkeypatch.context() as whole:
-        whole.setattr(_spark_work, "_pieces", lambda file: iter(()))  # these have the folder and send no pieces
+        whole.setattr(_spark_work, "_pieces", lambda file: iter(()))  # machines with the folder send none
         one = on_spark(session, weighted, tmp_path / "one.safetensors", "--nodes", "35", "--augment", "0.5")
     monkeypatch.setattr(_spark_work, "_finds", lambda home, mark: False)
     monkeypatch.setattr(_spark_columns, "HELD", 1 << 15)

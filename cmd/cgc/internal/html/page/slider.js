@@ -15,7 +15,7 @@ function slider(figure, plot, changed) {
     input.setAttribute('aria-valuetext', said.textContent);
   };
   say(n);
-  // parts merges until the given number of marks is left, and returns the original marks in each.
+  // parts merges marks until the given number is left, and returns the original marks of each.
   function parts(left) {
     const whole = Array.from({ length: 2 * n - left }, (_, i) => i);
     for (let k = n - left - 1; k >= 0; k--) for (const part of plot.unions[k]) whole[part] = whole[n + k];

@@ -248,7 +248,7 @@ func TestPredict(t *testing.T) {
 		t.Errorf("a model without a summary: %q", sentence)
 	}
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "model.safetensors")))
-	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "trained.safetensors"))) // without a summary, so it is passed over
+	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "trained.safetensors"))) // ignored: it has no summary
 	p := get[session.Predicted](s, open)
 	table, _, err := predictions.OfNew(ctx, mattest.Must(model.Load(filepath.Join(folder, "model.safetensors"))), folder)
 	mattest.OK(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// opened returns the fingerprints of the graph in a folder, read at once and in parts, and the notes of reading.
+// opened returns the fingerprints of the graph in a folder, read whole and in parts, and the notes from the first read.
 func opened(t *testing.T, files map[string][]byte) (whole, parts string, notes []string) {
 	t.Helper()
 	path := fixture.Folder(t, files)
