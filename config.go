@@ -288,7 +288,7 @@ func (c Config) Validate() error {
 	check(in(c.Threshold, -1, 1), "threshold", c.Threshold, "-1 to 1")
 	check(in(c.Degree, 0, math.MaxFloat64), "degree", c.Degree, "finite and at least 0")
 	check(in(c.Alpha, 0, math.MaxFloat64), "alpha", c.Alpha, "finite and at least 0")
-	check(c.Memory >= 0, "memory", c.Memory, "at least 0 bytes (0 for no bound)")
+	check(c.Memory >= 0, "memory", c.Memory, "at least 0 bytes (0 for no limit)")
 	check(slices.Contains(blocked.Precisions(), c.Precision), "precision", c.Precision, "one of %v", blocked.Precisions())
 	engine, usual := c.engine().(blocked.Engine)
 	check(c.Precision == blocked.Float32 || usual && engine.Precision == c.Precision, "precision", c.Precision,

@@ -307,7 +307,7 @@ func (o Options) doubtClasses(g *graph.Graph) {
 		}
 	}
 	if g.Classes > few && 2*g.Classes > count {
-		o.note("%s has %d classes for %d nodes with a label: every label is a class, and there is no regression", g.Name,
+		o.note("%s has %d classes for %d nodes with a label: every label is a class; regression is not supported", g.Name,
 			g.Classes, count)
 	}
 	if g.ClassNames == nil && labelled(g.Y) && !o.Unlabelled && !slices.Contains(g.Y, 0) {

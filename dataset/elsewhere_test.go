@@ -59,8 +59,8 @@ func TestWriteRefuses(t *testing.T) {
 		g    *graph.Graph
 		want string
 	}{
-		"g.parquet": {demo, "does not tell its format, expected one that ends in .safetensors"},
-		"g.csv":     {demo, "does not tell its format"}, "g": {demo, "does not tell its format"},
+		"g.parquet": {demo, "is not that of a format, must be one of .safetensors"},
+		"g.csv":     {demo, "is not that of a format"}, "g": {demo, "is not that of a format"},
 		"a.safetensors": {&short, "graph demo is not valid: features have 10 rows for 4000 nodes"},
 		"a.npz":         {&short, "features have 10 rows for 4000 nodes"}, "a.pt": {&short, "features have 10 rows"},
 		"a.graphml": {&short, "features have 10 rows"}, "empty.npz": {new(graph.Graph), "there is no adjacency (nil)"},

@@ -159,9 +159,9 @@ func (o Options) missing(name string) error {
 	case !known(name):
 		text = fmt.Sprintf("there is no graph %q (looked in %s)", name, o.where())
 	case name == synth.DemoShape().Name:
-		text = "demo is made, not read"
+		text = "demo is generated, not read"
 	case fetchable(name):
-		text = fmt.Sprintf("no files of %[1]s in %[2]s: cgc data fetch %[1]s brings them, or put %[3]s from %[4]s into a "+
+		text = fmt.Sprintf("no files of %[1]s in %[2]s: cgc data fetch %[1]s downloads them, or put %[3]s from %[4]s into a "+
 			"folder DIR and set CGC_DATA=DIR", name, o.where(), "ind."+name+".*", officialOrigin)
 	}
 	return &NotFoundError{Name: name, text: text}

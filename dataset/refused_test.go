@@ -50,7 +50,7 @@ func TestRefused(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range cases {
 		if names[c.name] {
-			t.Errorf("%s is there twice", c.name)
+			t.Errorf("%s appears twice", c.name)
 		}
 		names[c.name] = true
 		dir := fixture.Folder(t, c.files)

@@ -383,7 +383,7 @@ func TestStreamRefuses(t *testing.T) {
 	target := fmt.Sprintf(",n%d\n", l.to[7])
 	for want, change := range map[string][3]string{
 		`edges.csv:9: target "Nobody" is not an id in nodes.csv`:        {"edges.csv", target, ",Nobody\n"},
-		`nodes.csv:4: the id "n0" is there twice, first in line 2`:      {"nodes.csv", "\nn2,", "\nn0,"},
+		`nodes.csv:4: the id "n0" appears twice, first in line 2`:       {"nodes.csv", "\nn2,", "\nn0,"},
 		`nodes.csv:4: split "dev", must be train, val, test or nothing`: {"nodes.csv", "\nn2,train,", "\nn2,dev,"},
 		`nodes.csv:4: 9 fields, and the header has 8`:                   {"nodes.csv", "\nn2,", "\nn2,,"},
 		`nodes.csv:4: column a: the text "x`:                            {"nodes.csv", "\nn2,train,c,", "\nn2,train,c,x"},

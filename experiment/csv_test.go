@@ -22,7 +22,7 @@ func read(t *testing.T, text *bytes.Buffer) (rows []map[string]string) {
 			cells[name] = row[i]
 		}
 		if len(cells) != len(all[0]) {
-			t.Fatalf("a column is there twice: %v", all[0])
+			t.Fatalf("a column appears twice: %v", all[0])
 		}
 		rows = append(rows, cells)
 	}

@@ -139,7 +139,7 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	models := map[string]bool{}
 	for _, m := range p.Models {
 		if models[m.Name()] {
-			return nil, fmt.Errorf("model %s is there twice, must be once", m.Name())
+			return nil, fmt.Errorf("model %s is listed twice, must be listed once", m.Name())
 		}
 		models[m.Name()] = true
 	}

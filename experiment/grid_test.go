@@ -378,7 +378,7 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 		"0 seeds":                            func(p *experiment.Grid) { p.Seeds = 0 },
 		"0 trainings, must be 1":             func(p *experiment.Grid) { p.Trainings = 0 },
 		"0 models":                           func(p *experiment.Grid) { p.Models = nil },
-		"model gcn is there twice":           func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
+		"model gcn is listed twice":          func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
 		"-1 trainings on the full":           func(p *experiment.Grid) { p.Whole = -1 },
 		"arm cgc-x standardized: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Size.Nodes = 9999 },
 		"arm cgc: epochs 0":                  func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },

@@ -157,7 +157,7 @@ const (
 )
 
 // errUnlike says that the sample does not represent the rows.
-var errUnlike = errors.New("the rows are unlike the sample")
+var errUnlike = errors.New("the sample does not represent the rows")
 
 // sampleSize returns the number of rows in a sample for k groups. It is used only if there are at least twice as many
 // rows.

@@ -191,7 +191,7 @@ func (t *trial) inductive() error {
 	if small.Members != nil {
 		for _, v := range small.Members.Indices {
 			if _, trains := slices.BinarySearch(t.g.Split.Train, v); !trains {
-				return fmt.Errorf("condensed nodes stand for node %d, which does not train", v)
+				return fmt.Errorf("node %d is a source node, must be a training node", v)
 			}
 		}
 	}

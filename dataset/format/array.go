@@ -106,7 +106,7 @@ func (a *Array) Strings() ([]string, error) {
 	if data, ok := a.Data.([]string); ok {
 		return data, nil
 	}
-	return nil, fmt.Errorf("array %s holds %s, must hold texts", a.Name, kindOf(a.Data))
+	return nil, fmt.Errorf("array %s holds %s, must hold strings", a.Name, kindOf(a.Data))
 }
 
 // kindOf names the kind of data in errors.
@@ -115,7 +115,7 @@ func kindOf(data any) string {
 	case []float32, []int64, []int32, []bool, mat.Matrix:
 		return "numbers"
 	case []string:
-		return "texts"
+		return "strings"
 	}
 	return fmt.Sprintf("a %T", data)
 }

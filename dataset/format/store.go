@@ -115,6 +115,6 @@ type UnknownExtensionError struct {
 
 // Error lists the extensions.
 func (e *UnknownExtensionError) Error() string {
-	return fmt.Sprintf("the name of %s does not tell its format, expected one that ends in %s",
+	return fmt.Sprintf("the file extension of %s is not that of a format, must be one of %s",
 		e.Path, strings.Join(e.Extensions, ", "))
 }

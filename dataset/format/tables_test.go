@@ -82,12 +82,12 @@ func TestElementsOfArrays(t *testing.T) {
 			t.Errorf("%v are the numbers %v and %v", data, floats, ints)
 		}
 		_, err := a.Strings()
-		fixture.Says(t, err, "array y holds numbers, must hold texts")
+		fixture.Says(t, err, "array y holds numbers, must hold strings")
 	}
 	_, err := (&format.Array{Name: "y", Data: []float32{1, 0.5}}).Ints()
 	fixture.Says(t, err, "array y: element 1 is 0.5, must be an integer")
 	_, err = (&format.Array{Name: "y", Data: []string{"a"}}).Floats()
-	fixture.Says(t, err, "array y holds texts, must hold numbers")
+	fixture.Says(t, err, "array y holds strings, must hold numbers")
 }
 
 // TestGather checks that numbered columns become one column, and that columns of similar names stay.

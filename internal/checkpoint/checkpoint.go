@@ -75,7 +75,7 @@ func (k *Keeper) Resume(identity string, state []*mat.Dense) (step int, err erro
 	}
 	defer file.Close()
 	if file.Metadata[identityKey] != identity {
-		return 0, fmt.Errorf("%s is of other work; remove the file to begin anew", k.path)
+		return 0, fmt.Errorf("%s belongs to another computation; remove the file to start again", k.path)
 	}
 	step, err = strconv.Atoi(file.Metadata[stepKey])
 	if err != nil || step < 1 {

@@ -35,7 +35,7 @@ func TestResume(t *testing.T) {
 		identity, says string
 		state          []*mat.Dense
 	}{
-		{"b", "is of other work", state},
+		{"b", "belongs to another computation", state},
 		{"a", "2 numbers in state.0000, expected 3", []*mat.Dense{matrix(0, 0, 0)}},
 		{"a", "state.0002", append(slices.Clone(state), matrix(0))},
 	} {

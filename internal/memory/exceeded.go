@@ -14,7 +14,7 @@ type Exceeded struct {
 // Error states the allocation, the memory of the process and the limit.
 func (e *Exceeded) Error() string {
 	gigabytes := func(n int64) float64 { return float64(n) / 1e9 }
-	return fmt.Sprintf("the next step takes %.2f GB of memory at once beside %.2f GB that are taken, "+
+	return fmt.Sprintf("the next step takes %.2f GB of memory in addition to the %.2f GB in use, "+
 		"and %s %.2f GB",
 		gigabytes(e.Asked), gigabytes(e.Held), e.By, gigabytes(e.Most))
 }

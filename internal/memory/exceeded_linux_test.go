@@ -15,7 +15,7 @@ func TestMakeExceeds(t *testing.T) {
 		raised, is := recover().(error)
 		var e *memory.Exceeded
 		if !is || !errors.As(raised, &e) || e.Asked != 4<<44 || e.Most <= 0 || e.Held <= 0 ||
-			!strings.Contains(e.Error(), "of memory at once beside") {
+			!strings.Contains(e.Error(), "of memory in addition to the") {
 			t.Errorf("raised %v, want what was asked for and what the system allows", raised)
 		}
 	}()

@@ -54,7 +54,7 @@ func TestRecover(t *testing.T) {
 		return returned
 	}
 	large := &memory.Exceeded{Asked: 3e9, Held: 2e9, Most: 4e9, By: memory.ByMachine}
-	const want = "the next step takes 3.00 GB of memory at once beside 2.00 GB that are taken, " +
+	const want = "the next step takes 3.00 GB of memory in addition to the 2.00 GB in use, " +
 		"and the machine has 4.00 GB"
 	if err := run(large, nil); err != error(large) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -45,7 +45,7 @@ func (m *Memory) UnmarshalJSON(text []byte) error {
 		*m = Memory(v)
 		return nil
 	}
-	return fmt.Errorf("memory %s, must be a size as 8GiB or 500MB", text)
+	return fmt.Errorf("memory %s, must be a size such as 8GiB or 500MB", text)
 }
 
 // String returns the limit with a unit, such as "8.6 GB".

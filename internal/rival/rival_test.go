@@ -27,7 +27,7 @@ func TestMemory(t *testing.T) {
 	}
 	for _, text := range []string{`"much"`, `-1`, `"-2GB"`, `"1e30GB"`, `"NaN"`, `""`} {
 		var m rival.Memory
-		mattest.WantError(t, json.Unmarshal([]byte(text), &m), "must be a size as 8GiB")
+		mattest.WantError(t, json.Unmarshal([]byte(text), &m), "must be a size such as 8GiB")
 	}
 }
 

@@ -170,7 +170,7 @@ func (e *MemoryError) Error() string {
 // check returns an error if e, p or in is invalid.
 func (e Engine) check(p propagate.Propagation, in propagate.Input) error {
 	if e.Memory < 0 {
-		return fmt.Errorf("memory %d bytes, must be at least 0 (0 for no bound)", e.Memory)
+		return fmt.Errorf("memory %d bytes, must be at least 0 (0 for no limit)", e.Memory)
 	}
 	return cmp.Or(e.Precision.validate(), p.Validate(), in.Validate())
 }

@@ -316,7 +316,7 @@ def _features(
         if n not in nodes:
             raise Error(f"nodes has no column {n!r} for features, its columns are {', '.join(nodes)}")
     if not names:
-        raise Error("nodes has no column of features, expected one at least besides id, label and split")
+        raise Error("nodes has no column of features, expected at least one besides id, label and split")
     blocks, of_features = [], []
     for n in names:
         block = _lists(n, nodes[n])

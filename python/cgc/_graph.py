@@ -161,7 +161,7 @@ class Parts:
             if not split.isdecimal() or int(split) >= splits:
                 raise Error(f"split {split}, must be 0 to {splits - 1}: {name} holds {splits} splits")
             if not found and splits > 1:
-                warn(f"{name} holds {splits} splits: split {split} of 0 to {splits - 1} was taken")
+                warn(f"{name} holds {splits} splits: split {split} of 0 to {splits - 1} is used")
             found = splits
             setattr(self, part, mask[:, int(split)])
         return found > 0
@@ -387,7 +387,7 @@ def array(name: str, value: Any, texts: bool = False) -> Array:
     try:
         found = np.asarray(value)
     except ValueError as e:
-        raise Error(f"{name} is no array: {e}") from None
+        raise Error(f"{name} is not an array: {e}") from None
     if texts and found.dtype.kind == "U" and not isinstance(value, np.ndarray):
         found = np.asarray(value, object)  # numpy would convert numbers among strings
     if found.dtype.kind == "O" and not texts:

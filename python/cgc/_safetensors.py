@@ -170,7 +170,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]
                 places = [(*e["data_offsets"], k, e["dtype"], e["shape"]) for k, e in header.items()]
                 places.sort()
             except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
-                raise wrong("its header is not understood") from None
+                raise wrong("its header is invalid") from None
             arrays: dict[str, Array] = {}
             for low, high, name, kind, shape in places:
                 if kind != "BF16" and kind not in _TYPES:

@@ -297,7 +297,7 @@ def test_torch_geometric(arrays, tmp_path):
         several[mask] = torch.stack([data.test_mask, data[mask]], 1)
     torch.save(several, tmp_path / "several.pt")
     for graph in (several, tmp_path / "several.pt"):
-        with pytest.warns(cgc.GraphWarning, match="train_mask holds 2 splits: split 1 of 0 to 1 was taken"):
+        with pytest.warns(cgc.GraphWarning, match="train_mask holds 2 splits: split 1 of 0 to 1 is used"):
             second = cgc.condense(graph, nodes=6, split=1, method="cgc")
         same(second, cgc.condense(data, nodes=6, method="cgc"))
         assert cgc.evaluate(second, on=graph, seeds=1, epochs=2, split=1)["gcn"].seeds == 1

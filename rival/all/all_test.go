@@ -187,7 +187,7 @@ func TestContinues(t *testing.T) {
 			t.Errorf("%s: another condensed graph after %d stops, or %v", b.name, stops, err)
 		}
 		ctx := checkpoint.With(t.Context(), path, 0)
-		mattest.Fails(t, "is of other work")(m.Condense(ctx, g, 9, 4)) // another seed
+		mattest.Fails(t, "belongs to another computation")(m.Condense(ctx, g, 9, 4)) // another seed
 	}
 }
 

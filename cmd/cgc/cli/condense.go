@@ -233,7 +233,7 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 		j.progress.note("this is for --method cgc: auto condenses by several methods, and takes several times as long")
 		flags.names[0] = flags.config.Name()
 	default:
-		return usagef("--dry-run: what %s takes is not known, must be one of cgc's methods", method.Name())
+		return usagef("--dry-run: the memory that %s needs is unknown, must be one of cgc's methods", method.Name())
 	}
 	defer memory.Bounded(flags.config.Memory)()
 	g, seconds, err := j.open(ctx, name, flags)
@@ -241,7 +241,7 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 		return err
 	}
 	if flags.lossless > 0 {
-		j.progress.note("this is for the most nodes that --lossless may choose: it chooses while it condenses")
+		j.progress.note("this is for the largest size that --lossless may choose: it chooses the size while it condenses")
 	}
 	opened := peakRSS() // reading may need more memory than condensing
 	// Report mistakes in the size before the measurement.
@@ -266,8 +266,8 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 		f.Memory = max(f.Memory, opened)
 	}
 	if limit, by := memory.Limit(); limit > 0 && f.Memory > limit {
-		j.progress.note("%s %s: less than %s. Without --memory, condensing is done in blocks if these fit, or refused", by,
-			report.Bytes(limit), report.Bytes(f.Memory))
+		j.progress.note("%s %s: less than %s. Without --memory, condensing works in blocks if these fit, and fails otherwise",
+			by, report.Bytes(limit), report.Bytes(f.Memory))
 	}
 	return j.print(f, f.Document())
 }

@@ -243,7 +243,7 @@ func (j *experimentJob) check() error {
 	for _, name := range []string{tableName, summaryName} {
 		text, err := os.ReadFile(j.path(name))
 		if err == nil && !bytes.HasPrefix(text, []byte("graph,fingerprint,arm,")) {
-			return fmt.Errorf("-o %s: %s is there and not of an experiment, must be another folder", j.folder, name)
+			return fmt.Errorf("-o %s: %s in it was not written by an experiment, must be another folder", j.folder, name)
 		}
 	}
 	return nil
@@ -270,7 +270,7 @@ func (j *experimentJob) keep() error {
 func (c *command) openLog(path string) (*experiment.Log, error) {
 	log, err := experiment.OpenLog(path)
 	if err == nil && log.Torn() > 0 {
-		c.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path,
+		c.progress.note("the last line of %s was cut short (%d bytes) and was removed; its training is repeated", path,
 			log.Torn())
 	}
 	return log, err
@@ -286,7 +286,7 @@ func (j *experimentJob) otherBuilds(records []experiment.Record) {
 		}
 	}
 	if count > 0 {
-		j.progress.note("%d of %d trainings were done by another version of cgc or with other kernels "+
+		j.progress.note("%d of %d trainings were done by another version of cgc or with another SIMD code path "+
 			"(see the columns version, revision and kernels); another folder keeps them apart", count, len(records))
 	}
 }

@@ -310,7 +310,8 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 	ok(t, "condense", "demo", "--method", "random", "-o", small)
 	_, err := confined(t, 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",
 		"9000", "--models", "gat")
-	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory beside [\d.]+ MB for the program, ` +
+	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory in addition to [\d.]+ MB for ` +
+		`the program, ` +
 		`the graph and the training, and the control group allows 67 MB`)
 	if err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("error %v", err)

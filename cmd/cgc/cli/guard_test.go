@@ -38,7 +38,7 @@ func TestGuard(t *testing.T) {
 	held.Store(150e6 + 1)
 	<-ctx.Done()
 	err := explain(ctx.Err())
-	const want = "reading x has taken 150 MB of memory and is not through, and the test allows 160 MB (help)"
+	const want = "reading x has used 150 MB of memory and is not finished, and the test allows 160 MB (help)"
 	if err == nil || errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -65,7 +65,7 @@ func TestGuardLooksAhead(t *testing.T) {
 	ctx, explain := guarded(t.Context(), &beyond{doing: "reading x"}, limit, held.Load)
 	held.Store(100e6)
 	<-ctx.Done()
-	const want = "reading x has taken 100 MB of memory and is not through, and the test allows 160 MB"
+	const want = "reading x has used 100 MB of memory and is not finished, and the test allows 160 MB"
 	if err := explain(ctx.Err()); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -116,7 +116,7 @@ func TestOutOfRange(t *testing.T) {
 
 // TestFault checks that each panic that reaches the command is reported on one line.
 func TestFault(t *testing.T) {
-	const large = "the next step takes 4.00 GB of memory at once beside 1.00 GB that are taken, " +
+	const large = "the next step takes 4.00 GB of memory in addition to the 1.00 GB in use, " +
 		"and the machine has 2.00 GB"
 	for want, raised := range map[string]any{
 		large: &memory.Exceeded{Asked: 4e9, Held: 1e9, Most: 2e9, By: memory.ByMachine},
@@ -135,7 +135,8 @@ func TestFault(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	large := fmt.Errorf("arm cgc: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
 	rest := remainder{by: memory.ByMachine, limit: 2e9, taken: 3e9}
-	const want = "testing gcn takes about 5.00 GB of memory beside 3.00 GB for the program, the graph and the training, " +
+	const want = "testing gcn takes about 5.00 GB of memory in addition to 3.00 GB for the program, " +
+		"the graph and the training, " +
 		"and the machine has 2.00 GB"
 	if got := rest.limited(large, synth.Demo()); got == nil || !strings.HasPrefix(got.Error(), want) {
 		t.Errorf("%v, want %s", got, want)

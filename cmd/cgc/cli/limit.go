@@ -185,7 +185,7 @@ func (r remainder) limited(err error, g *graph.Graph) error {
 	if g.Mapped {
 		what = "the program and the training"
 	}
-	return fmt.Errorf("testing %s takes about %s of memory beside %s for %s, and %s %s%s", large.Model,
+	return fmt.Errorf("testing %s takes about %s of memory in addition to %s for %s, and %s %s%s", large.Model,
 		report.Bytes(large.Need), report.Bytes(r.taken), what, r.by, report.Bytes(r.limit), inParts(g))
 }
 
@@ -200,7 +200,7 @@ type beyond struct {
 
 // Error states what was being done, how much memory it used, and what sets the limit.
 func (b *beyond) Error() string {
-	return fmt.Sprintf("%s has taken %s of memory and is not through, and %s %s%s", b.doing, report.Bytes(b.took), b.by,
+	return fmt.Sprintf("%s has used %s of memory and is not finished, and %s %s%s", b.doing, report.Bytes(b.took), b.by,
 		report.Bytes(b.most), b.help)
 }
 

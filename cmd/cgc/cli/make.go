@@ -43,7 +43,7 @@ edge.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case like == "":
-				return usagef("data make needs --like GRAPH: the graph whose sizes it takes")
+				return usagef("data make needs --like GRAPH: the graph whose sizes it copies")
 			case out == "":
 				return usagef("data make needs -o FILE: the file to write")
 			}

@@ -244,7 +244,7 @@ func (j *paperJob) checkMethods(studies []*paper.Study) error {
 	}
 	for _, s := range studies {
 		if len(j.names) > 0 && !s.Beside {
-			return usagef("--methods %s: %s has its own methods alone", strings.Join(j.names, ","), s.Name)
+			return usagef("--methods %s: %s measures only its own methods", strings.Join(j.names, ","), s.Name)
 		}
 		if j.searches && !s.Trains(nil) {
 			return usagef("--search: %s trains nothing that could be searched", s.Name)
@@ -270,7 +270,7 @@ func (j *paperJob) keep(studies []*paper.Study) error {
 		for _, s := range studies {
 			file := filepath.Join(j.folder, s.Name+".md")
 			if _, err := os.Stat(file); err == nil {
-				return fmt.Errorf("-o %s: %s is there and no %s, must be another folder", j.folder, file, recordsName)
+				return fmt.Errorf("-o %s: the folder has %s but no %s, must be another folder", j.folder, file, recordsName)
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func openInBrowser(ctx context.Context, url string) error {
 		words = []string{"rundll32", "url.dll,FileProtocolHandler", url}
 	}
 	if _, err := exec.LookPath(words[0]); err != nil {
-		return fmt.Errorf("%s is not here", words[0])
+		return fmt.Errorf("%s is not installed", words[0])
 	}
 	return exec.CommandContext(ctx, words[0], words[1:]...).Start()
 }

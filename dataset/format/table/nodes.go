@@ -188,7 +188,7 @@ func (n *nodes) join(p *part, about int64) error {
 		case err != nil:
 			return &format.ReadError{File: n.File(), Err: err}
 		case first >= 0:
-			return n.failAt(node, "the id %.50q is there twice, first in %s", id, n.Place(first))
+			return n.failAt(node, "the id %.50q appears twice, first in %s", id, n.Place(first))
 		case node >= graph.MaxNodes:
 			return n.failAt(node, "more than %d nodes", graph.MaxNodes)
 		}

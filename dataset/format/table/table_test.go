@@ -134,7 +134,7 @@ func TestRefuses(t *testing.T) {
 		{cells([]float32{1, 2}, "", "red", nil, 3), edge, "row 2: the id is empty"},
 		{cells([]float32{1, 2}, 1.5, "red", nil, 3), edge, "row 2: the id is 1.5, must be a name or an integer"},
 		{cells([]float32{1, 2}, []float32{1}, "red", nil, 3), edge, "row 2: the id is a list of 1 numbers, must be a name"},
-		{cells([]float32{1, 2}, "a", "red", nil, 3), edge, `row 2: the id "a" is there twice, first in row 1`},
+		{cells([]float32{1, 2}, "a", "red", nil, 3), edge, `row 2: the id "a" appears twice, first in row 1`},
 		{cells([]float32{1, 2}, "b", 0.5, nil, 3), edge, "row 2: the label is 0.5, must be a name or an integer"},
 		{cells([]float32{1, 2}, "b", 4, nil, 3), edge, `row 2: label "4", and label "red" in row 1: must be only`},
 		{cells([]float32{1, 2}, "b", "red", "dev", 3), edge, `row 2: split "dev", must be train, val, test or nothing`},

@@ -60,7 +60,7 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) (content joined, err e
 		buffer.Reset(section)
 		var h pqformat.PageHeader
 		if err := thrift.NewDecoder(protocol.NewReader(buffer)).Decode(&h); err != nil { // err names the field
-			return nil, fmt.Errorf("what stands at byte %d is not the header of page %d", at, page)
+			return nil, fmt.Errorf("byte %d is not the start of the header of page %d", at, page)
 		}
 		read, err := section.Seek(0, io.SeekCurrent)
 		if err != nil {
@@ -74,9 +74,8 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) (content joined, err e
 				end-at)
 		}
 		if claimed < 0 || claimed > unpacksTo*size+pageRoom {
-			return nil, fmt.Errorf("page %d at byte %d has %d bytes and says that it unpacks to %d, must have at most %d", page,
-				header,
-				size, claimed, unpacksTo*size+pageRoom)
+			return nil, fmt.Errorf("page %d at byte %d has %d bytes and claims %d decompressed, must be at most %d", page,
+				header, size, claimed, unpacksTo*size+pageRoom)
 		}
 		if n := countOf(&h); n > chunk.NumValues {
 			return nil, fmt.Errorf("page %d at byte %d says that it has %d values, and its column has %d", page, header, n,

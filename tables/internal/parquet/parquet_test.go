@@ -193,14 +193,14 @@ func TestRefuses(t *testing.T) {
 		"bad-list":     "bad-list/nodes.parquet: row 3: column x holds 2 numbers, and 1 in the rows before",
 		"bad-element":  "bad-element/nodes.parquet: row 2: column x: number 2 of the list is NaN or null, must be a finite",
 		"bad-nulls":    "bad-nulls/nodes.parquet: row 2: column x: missing value, must be a finite number",
-		"bad-texts":    "bad-texts/nodes.parquet: column x holds lists of texts, must hold numbers, text or lists of numbers",
+		"bad-texts":    "bad-texts/nodes.parquet: column x holds lists of strings, must hold numbers, text or lists",
 		"bad-records":  "bad-records/nodes.parquet: column x holds records, must hold numbers, text or lists of numbers",
 		"bad-nested":   "bad-nested/nodes.parquet: column x holds lists of lists, must hold numbers",
 		"bad-times":    "bad-times/nodes.parquet: column x holds times, must hold numbers",
 		"bad-words":    `bad-words/nodes.parquet: row 1: column x: the text "a", must be a finite number`,
 		"bad-empty":    "bad-empty/nodes.parquet: the table has no rows, must have at least 1 node",
 		"bad-column":   `bad-column/nodes.parquet: there is no column label, the columns are "id,split,x"`,
-		"bad-again":    `bad-again/nodes.parquet: row 4: the id "bob" is there twice, first in row 2`,
+		"bad-again":    `bad-again/nodes.parquet: row 4: the id "bob" appears twice, first in row 2`,
 		"bad-dangling": `bad-dangling/edges.parquet: row 2: target "Bob" is not an id in nodes.parquet, which has "bob"`,
 		"bad-nobody":   "bad-nobody/edges.parquet: row 2: source is null, must be an id in nodes.parquet",
 	} {
@@ -393,7 +393,7 @@ func TestPagesClaim(t *testing.T) {
 		want   string
 		folder string
 	}{
-		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "it unpacks to 2000000000, must", ""},
+		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "claims 2000000000 decompressed", ""},
 		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2e9 }, "has 2000000000 bytes, must have at", ""},
 		"LZ4": {
 			func(h *pqformat.PageHeader) { h.UncompressedPageSize++ },

@@ -145,7 +145,7 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 	compare("an id in other letters", `edges.parquet: row 4001: target "Node 9" is not an id in nodes.parquet, which has`)
 	edges = edges[:3000]
 	nodes[800].ID = nodes[100].ID
-	compare("an id twice", `nodes.parquet: row 801: the id "node 10000" is there twice, first in row 101`)
+	compare("an id twice", `nodes.parquet: row 801: the id "node 10000" appears twice, first in row 101`)
 	for i := range nodes {
 		nodes[i].ID = fmt.Sprint(i)
 	}

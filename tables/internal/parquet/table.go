@@ -141,7 +141,7 @@ func (t *parts) chooseColumns() error {
 	}
 	for _, c := range t.files[0].content.Root().Columns() {
 		if slices.Contains(t.header, c.Name()) {
-			return failed(t.path, fmt.Errorf("there is the column %.50q twice", c.Name()))
+			return failed(t.path, fmt.Errorf("the column %.50q appears twice", c.Name()))
 		}
 		if !index.MatchString(c.Name()) {
 			t.header = append(t.header, c.Name())
@@ -166,7 +166,7 @@ func (t *parts) check() error {
 			err := safely(func() error {
 				c, err := f.newColumn(i)
 				if err == nil && c.list && c.keeps {
-					err = errors.New("holds lists of texts, must hold numbers, text or lists of numbers")
+					err = errors.New("holds lists of strings, must hold numbers, text or lists of numbers")
 				}
 				return err
 			})

@@ -84,7 +84,7 @@ func connect(ctx context.Context, address string) (*database, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil { // the text of the error may contain the password
 		return nil, &format.ReadError{File: d.shown, Err: errors.New(
-			"the address is not understood, must be postgres://USER@HOST:PORT/DATABASE, and %25 and so on for other signs")}
+			"the address is invalid, must be postgres://USER@HOST:PORT/DATABASE, with other characters escaped as in %25")}
 	}
 	if d.password = config.Password; config.ConnectTimeout == 0 {
 		config.ConnectTimeout = patience

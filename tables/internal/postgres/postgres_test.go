@@ -135,13 +135,13 @@ func testRefuses(t *testing.T, s *server) {
 		{"select 1; select 2", "", "PostgreSQL says: cannot insert multiple commands into a prepared statement"},
 		{"", "drop table edges", ", the query for edges: PostgreSQL says: cannot execute DROP TABLE in a read-only"},
 		{node + "union all select null, 'l', 1", "", ", the query for nodes: row 2: the id is null"},
-		{node + "union all select 'a', 'l', 1", "", `row 2: the id "a" is there twice, first in row 1`},
+		{node + "union all select 'a', 'l', 1", "", `row 2: the id "a" appears twice, first in row 1`},
 		{node + "union all select 'b', 'l', null", "", "row 2: column x: missing value, must be a finite number"},
 		{"select id, label, x from odd", "", "row 1: column x: missing value, must be a finite number"},
 		{"select id, label, t from odd", "", "column t holds times, must hold numbers, text or lists of numbers"},
 		{"select id, label, b from odd", "", "column b holds bytes, must hold numbers"},
 		{"select id, label, j from odd", "", "column j holds JSON, must hold numbers"},
-		{"select id, label, a from odd", "", "column a holds lists of texts, must hold numbers"},
+		{"select id, label, a from odd", "", "column a holds lists of strings, must hold numbers"},
 		{"select id, label, p from odd", "", "column p holds points, must hold numbers"},
 		{"select id, label, m from odd", "", "row 1: column m: an array of 2 dimensions, must be 1"},
 		{node + "union all select 'b', 'l', 1 / 0", "", ", the query for nodes"},
@@ -209,8 +209,8 @@ func TestNoServer(t *testing.T) {
 	l.Close()
 	for address, want := range map[string]string{
 		"postgres://ann:hushword@" + closed + "/people": "postgres://" + closed + "/people: no connection: ",
-		"postgresql://ann:hushword@host:port/people":    "postgresql://host:port/people: the address is not",
-		"postgres://ann:hush%word@host/people":          "postgres://host/people: the address is not understood",
+		"postgresql://ann:hushword@host:port/people":    "postgresql://host:port/people: the address is invalid",
+		"postgres://ann:hush%word@host/people":          "postgres://host/people: the address is invalid",
 		"mysql://ann:hushword@host/people": "no format reads mysql://host/people, must be an address that begins " +
 			"with postgres:// or postgresql://",
 	} {

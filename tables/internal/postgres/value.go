@@ -32,7 +32,7 @@ var elements = map[uint32]uint32{
 var others = map[uint32]string{
 	pgtype.DateOID: "dates", pgtype.TimeOID: "times", pgtype.TimestampOID: "times", pgtype.TimestamptzOID: "times",
 	pgtype.IntervalOID: "intervals", pgtype.ByteaOID: "bytes", pgtype.JSONOID: "JSON", pgtype.JSONBOID: "JSON",
-	pgtype.PointOID: "points", pgtype.TextArrayOID: "lists of texts", pgtype.VarcharArrayOID: "lists of texts",
+	pgtype.PointOID: "points", pgtype.TextArrayOID: "lists of strings", pgtype.VarcharArrayOID: "lists of strings",
 }
 
 // newSetter returns the setter for the type of a column. It is an error if graphs do not support that type.

@@ -36,7 +36,7 @@ func New(source, name, query string) (t *Table, question string) {
 func (t *Table) Check() error {
 	for i, name := range t.Columns {
 		if slices.Contains(t.Columns[:i], name) {
-			return t.Fail(-1, fmt.Errorf("there is the column %.50q twice", name))
+			return t.Fail(-1, fmt.Errorf("the column %.50q appears twice", name))
 		}
 	}
 	return nil

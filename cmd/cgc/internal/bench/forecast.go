@@ -33,7 +33,7 @@ type Forecast struct {
 	// Passes is the number of blocks of columns that are propagated one after the other; 0 if unknown.
 	Passes int `json:"passes"`
 	// Columns is the number of columns of a block. File is the number of bytes read from the file of the graph. Scratch is
-	// the number of bytes written to temporary files and read again. All three are 0 if the graph fits into the memory limit.
+	// the number of bytes written to temporary files and read again. All three are 0 if the graph fits into memory.
 	Columns int   `json:"columns,omitempty"`
 	File    int64 `json:"file_bytes,omitempty"`
 	Scratch int64 `json:"scratch_bytes,omitempty"`

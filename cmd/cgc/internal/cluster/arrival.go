@@ -101,11 +101,11 @@ func (g *gathered) sortFeatures(p *part) error {
 		return nil
 	}
 	if len(g.owners) != n {
-		return fmt.Errorf("features of %d nodes came, must be those of %d", len(g.owners), n)
+		return fmt.Errorf("received the features of %d nodes, expected %d", len(g.owners), n)
 	}
 	for v, i := range ascending(g.owners) {
 		if g.owners[i] != p.numbers[v] {
-			return fmt.Errorf("features of node %d came, must be those of node %d", g.owners[i], p.numbers[v])
+			return fmt.Errorf("received the features of node %d, expected node %d", g.owners[i], p.numbers[v])
 		}
 		c, is := slices.BinarySearch(g.first, int(i))
 		if !is {

@@ -204,7 +204,7 @@ func TestRefuses(t *testing.T) {
 		{"ends before its last frame", good[:end]},
 		{"first frame", good[60+bytes.IndexByte(good[60:], 'N'):]},
 		{"more than the", append(entry(0, 1), good[end:]...)},
-		{"node 3999999 came, and the node did not", append(entry(3999999, 0), good[end:]...)},
+		{"received a list of node 3999999, but not the node", append(entry(3999999, 0), good[end:]...)},
 		{"kind", frame(slices.Clone(good[:end]), 'x')},
 		{"length -2", append(frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), int32(0), int32(-2)),
 			good[end:]...)},
@@ -221,8 +221,8 @@ func TestRefuses(t *testing.T) {
 func TestRefusesCounts(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Features: 1, Classes: 2}
 	for count, want := range map[int32]string{
-		1<<31 - 1: "tell of 2147483647 entries, 4 bytes each, and frames of 20 bytes came",
-		1:         "entry (3, 4) is of a node that did not come",
+		1<<31 - 1: "announce 2147483647 entries of 4 bytes, received 20 bytes of entries",
+		1:         "entry (3, 4) is of a node that is missing",
 	} {
 		in := frame(head(t, cluster.Task{Do: "columns", Origin: o, Hi: 1}), cluster.NodeFrame, uint32(1), int32(3), count, 1.,
 			int32(0), float32(0))
@@ -255,7 +255,7 @@ func TestRefusesClaims(t *testing.T) {
 		{cluster.Task{Do: "rows", Origin: o, Hi: 1 << 40, Blocks: 1, Step: 1},
 			"hops of 4398046511104 bytes, must be at most"},
 		{cluster.Task{Do: "rows", Origin: o, Hi: 1 << 10, Blocks: 1, Step: 1, Memory: 1 << 10}, "must be at most 1024"},
-		{cluster.Task{Do: "rows", Origin: o, Hi: 1, Blocks: 1, Step: 1}, "node 5 did not come"},
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1, Blocks: 1, Step: 1}, "node 5 is missing"},
 	} {
 		in := frame(head(t, c.task), cluster.NodeFrame, uint32(1), int32(3), int32(1), 1., int32(-1))
 		in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(5), int32(1), int32(3))
@@ -287,9 +287,9 @@ func TestRefusesNodes(t *testing.T) {
 		class int32
 		x     []byte
 	}{
-		{"features of 1 nodes came, must be those of 2", 0, feature(3)},
-		{"features of node 4 came, must be those of node 5", 0, feature(4, 3)},
-		{"features of node 3 came, must be those of node 5", 0, append(feature(3), feature(3)...)},
+		{"received the features of 1 nodes, expected 2", 0, feature(3)},
+		{"received the features of node 4, expected node 5", 0, feature(4, 3)},
+		{"received the features of node 3, expected node 5", 0, append(feature(3), feature(3)...)},
 		{"node 3 has the class -2", -2, feature(3, 5)},
 		{"node 3 has the class 2", 2, feature(3, 5)},
 		{"node 3 has the class 1073741824", 1 << 30, feature(3, 5)},

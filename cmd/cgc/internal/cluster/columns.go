@@ -137,7 +137,7 @@ func assemble(nodes *gathered, t Task, came int64) (*assembly, error) {
 		p.adj.Indptr[v+1] = p.adj.Indptr[v] + int64(count)
 	}
 	if entries := p.adj.Indptr[n]; entries > came/4 {
-		return nil, fmt.Errorf("%d nodes tell of %d entries, 4 bytes each, and frames of %d bytes came", n, entries,
+		return nil, fmt.Errorf("%d nodes announce %d entries of 4 bytes, received %d bytes of entries", n, entries,
 			came)
 	}
 	if err := t.fits("entries", 4*float64(p.adj.Indptr[n])); err != nil {
@@ -160,16 +160,16 @@ func (a *assembly) add(p *payload) error {
 	for i, row := range l.nodes {
 		r, length := a.rank.of(row), int(l.lengths[i])
 		if r < 0 {
-			return fmt.Errorf("a list of node %d came, and the node did not come", row)
+			return fmt.Errorf("received a list of node %d, but not the node", row)
 		}
 		at := a.at[r]
 		if most := a.adj.Indptr[r+1]; at+int64(length) > most {
-			return fmt.Errorf("node %d has more than the %d entries that were told", row, most-a.adj.Indptr[r])
+			return fmt.Errorf("node %d has more than the %d entries that it announced", row, most-a.adj.Indptr[r])
 		}
 		for _, column := range l.neighbours[k : k+length] {
 			c := a.rank.of(column)
 			if c < 0 {
-				return fmt.Errorf("entry (%d, %d) is of a node that did not come", row, column)
+				return fmt.Errorf("entry (%d, %d) is of a node that is missing", row, column)
 			}
 			a.adj.Indices[at] = c
 			at++
@@ -192,7 +192,7 @@ func (a *assembly) finish(named map[int32]string) (*part, error) {
 		for r := lo; r < hi; r++ {
 			from, to := adj.Indptr[r], adj.Indptr[r+1]
 			if a.at[r] != to {
-				return fmt.Errorf("%d of %d entries of node %d came", a.at[r]-from, to-from, a.numbers[r])
+				return fmt.Errorf("received %d of the %d entries of node %d", a.at[r]-from, to-from, a.numbers[r])
 			}
 			columns := adj.Indices[from:to]
 			if adj.Data == nil {

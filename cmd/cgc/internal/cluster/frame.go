@@ -55,7 +55,7 @@ const (
 const maxFrame = 1 << 30
 
 // errCut is the error for an input that ends before its EndFrame.
-var errCut = errors.New("the input ends before its last frame: what feeds the worker was stopped")
+var errCut = errors.New("the input ends before its last frame: the sender was stopped")
 
 // readFrame returns the next frame.
 func readFrame(r io.Reader) (Kind, []byte, error) {
@@ -118,7 +118,7 @@ func (p *payload) take(n, size int) []byte {
 // end returns the error, or an error if bytes are left over.
 func (p *payload) end() error {
 	if p.err == nil && len(p.rest) > 0 {
-		p.err = fmt.Errorf("a frame of kind %c has %d bytes too many", p.kind, len(p.rest))
+		p.err = fmt.Errorf("a frame of kind %c is %d bytes too long", p.kind, len(p.rest))
 	}
 	return p.err
 }

@@ -185,7 +185,7 @@ func (b *block) place(v int32) (int, error) {
 			return int(i), nil
 		}
 	}
-	return 0, fmt.Errorf("node %d did not come, or is not of block %d", v, b.task.Block)
+	return 0, fmt.Errorf("node %d is missing, or is not in block %d", v, b.task.Block)
 }
 
 // each reads rows of nodes, and calls use with the number and the position of each node, and its row.

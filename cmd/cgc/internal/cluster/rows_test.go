@@ -223,7 +223,7 @@ func TestRowsRefuse(t *testing.T) {
 		{"node 4 is of block 0, expected 1", 0, 2, [][]byte{node(4, 1, -1)}},
 		{"hops from training nodes", 0, 2, [][]byte{node(3, 1, 1)}},
 		{"hops from training nodes", 0, 2, [][]byte{node(3, 3, -1)}},
-		{"node 5 did not come", 0, 2, [][]byte{node(3, 0, 1), entry([]int32{2}, []int32{5})}},
+		{"node 5 is missing", 0, 2, [][]byte{node(3, 0, 1), entry([]int32{2}, []int32{5})}},
 		{"must be rows 0 to 9", 0, 2, [][]byte{node(3, 0, 1), entry([]int32{10}, []int32{3})}},
 		{"an entry came twice", 0, 2, [][]byte{node(3, 0, 1), entry([]int32{2, 2}, []int32{3, 3})}},
 		{"some entries have weights", 0, 2, [][]byte{node(3, 0, 1), entry([]int32{2}, []int32{3}),

@@ -45,7 +45,7 @@ func (r *Result) searchNotes(add func(string, ...any)) {
 	s := Published().Settings.Sets
 	add("Sets searched: p in %v of the K·n embeddings, τ in %v, T in %v, α in %v, dropout in %v, and the learning rate "+
 		"of methods that learn in %v.", s.Augment, s.Temperature, s.Threshold, s.Alpha, s.Dropout, s.LearningRate)
-	add("The best of the seeds is the highest test accuracy of one seed. It is no estimate: the mean is.")
+	add("The best of the seeds is the highest test accuracy of one seed. It is not an estimate; the mean is.")
 }
 
 // dataTable returns table 8: the available graphs and the paper's.

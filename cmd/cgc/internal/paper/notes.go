@@ -66,7 +66,7 @@ func (r *Result) graphNotes(add func(string, ...any)) {
 		case r.about().data && g.Why != "":
 			add("%s: %s.", g.Name, g.Why)
 		case g.Made:
-			add("%s: %s, since the data set is not here. Its accuracies say nothing of the data set's; "+
+			add("%s: %s, because the data set is not available. Its accuracies say nothing of the data set's; "+
 				"times are those of the size.", g.Name, g.Why)
 		case !g.Paper:
 			add("%s: %s, so there is no number to compare with.", g.Name, g.Why)

@@ -92,7 +92,7 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 		return err
 	}
 	if s.Made {
-		j.note("%s is not here: a synthetic graph of its size stands in", s.Name)
+		j.note("%s is not available: a synthetic graph of its size replaces it", s.Name)
 	}
 	g, err := j.Open(ctx, s)
 	if err != nil {

@@ -85,7 +85,7 @@ func (h *Heatmap) outline() *Table {
 		return h.table()
 	}
 	t := &Table{Columns: []Column{
-		{Name: h.Y}, {Name: "on the diagonal", Side: Right}, {Name: "largest besides"}, {Name: "number", Side: Right},
+		{Name: h.Y}, {Name: "on the diagonal", Side: Right}, {Name: "largest elsewhere"}, {Name: "number", Side: Right},
 	}}
 	sheet := h.Sheets[0]
 	for i, name := range h.Rows {

@@ -26,7 +26,7 @@ type Engine struct {
 var _ propagate.Engine = Engine{}
 
 // errNoGraph is the error for embeddings that are not in the file.
-var errNoGraph = errors.New("the file of embeddings holds those of training nodes alone: pseudo labels and " +
+var errNoGraph = errors.New("the file of embeddings holds only training nodes: pseudo-labels and " +
 	"soft labels need the graph too")
 
 // Embeddings implements propagate.Engine. H⁽⁰⁾ consists of rows of in.X, which may be standardised. If the file was
@@ -122,7 +122,7 @@ func (f *File) Check(g *graph.Graph) error {
 		}
 	}
 	if !slices.Equal(f.Train, g.Split.Train) || !slices.Equal(f.Y, g.Labels(g.Split.Train)) {
-		return fmt.Errorf("the embeddings are of other training nodes or labels than those of graph %s", g.Name)
+		return fmt.Errorf("the embeddings have training nodes or labels other than those of graph %s", g.Name)
 	}
 	x := new(mat.Dense)
 	if err := mat.Read(x, g.X, g.Split.Train, f.Lo, f.Hi); err != nil {
@@ -143,9 +143,9 @@ func (f *File) Check(g *graph.Graph) error {
 	case err != nil:
 		return err
 	case f.Source.Adjacency != is.Adjacency:
-		return fmt.Errorf("the embeddings are of other edges or weights than those of graph %s", g.Name)
+		return fmt.Errorf("the embeddings were computed with edges or weights other than those of graph %s", g.Name)
 	case f.Source.X != is.X:
-		return fmt.Errorf("the embeddings are of other features than those of graph %s", g.Name)
+		return fmt.Errorf("the embeddings were computed from features other than those of graph %s", g.Name)
 	}
 	return nil
 }

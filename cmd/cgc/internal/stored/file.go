@@ -194,7 +194,7 @@ func Read(path string) (*File, error) {
 
 func read(s *safetensors.File) (*File, error) {
 	if kind := s.Metadata["format"]; kind != Kind {
-		return nil, fmt.Errorf("the file is not of embeddings (format %.40q), expected what cgc propagate writes", kind)
+		return nil, fmt.Errorf("not a file of embeddings (format %.40q), expected a file that cgc propagate wrote", kind)
 	}
 	if v := s.Metadata["format_version"]; v != Version {
 		return nil, fmt.Errorf("format_version %.20q, expected %s: the file is from a later program", v, Version)

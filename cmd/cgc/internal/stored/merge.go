@@ -60,7 +60,7 @@ func stacked(parts []part) (stacks []*stack, err error) {
 			return nil, err
 		}
 		if stacks = append(stacks, s); !slices.Equal(stacks[0].train, s.train) || !slices.Equal(stacks[0].y, s.y) {
-			return nil, fmt.Errorf("%s and %s are not parts of one run: other training nodes or labels",
+			return nil, fmt.Errorf("%s and %s are not parts of one run: their training nodes or labels differ",
 				first.path, p.path)
 		}
 		i, at = end, p.Hi

@@ -90,7 +90,7 @@ func TestEngine(t *testing.T) {
 	p, in := o.Propagation(), propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
 	same(t, run(t, stored.Engine{File: f}, o, in), run(t, blocked.Engine{}, o, in), len(in.Rows))
 	in.Rows = g.Split.Test
-	mattest.Fails(t, "training nodes alone")(propagate.Run(t.Context(), stored.Engine{File: f}, p, in))
+	mattest.Fails(t, "only training nodes")(propagate.Run(t.Context(), stored.Engine{File: f}, p, in))
 	run(t, stored.Engine{File: f, Else: blocked.Engine{}}, o, in)
 	in.Rows, p.Hops = g.Split.Train, 3
 	mattest.Fails(t, "hops 2")(propagate.Run(t.Context(), stored.Engine{File: f}, p, in))
@@ -154,11 +154,11 @@ func TestRefuses(t *testing.T) {
 	mattest.WantError(t, f.Check(&changed), "feature 2 of training node")
 	changed.X.(*mat.Dense).Row(int(g.Split.Train[3]))[2]--
 	changed.X.(*mat.Dense).Row(0)[2]++ // node 0 is sampled, and does not train
-	mattest.WantError(t, f.Check(&changed), "other features than those of graph demo")
+	mattest.WantError(t, f.Check(&changed), "features other than those of graph demo")
 	adj := *g.Adj
 	changed.X, changed.Adj = g.X, &adj
 	adj.Data = slices.Repeat([]float32{2}, len(adj.Indices))
-	mattest.WantError(t, f.Check(&changed), "other edges or weights than those of graph demo")
+	mattest.WantError(t, f.Check(&changed), "edges or weights other than those of graph demo")
 }
 
 // Damaged files are errors that name the file.
@@ -179,5 +179,5 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	mattest.OK(t, safetensors.Write(t.Context(), path, nil, nil))
-	mattest.Fails(t, "not of embeddings")(stored.Read(path))
+	mattest.Fails(t, "not a file of embeddings")(stored.Read(path))
 }

@@ -81,7 +81,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("%d bytes hold more than %d, must hold at most %d times as many: unpack the file first",
+		return 0, fmt.Errorf("%d bytes hold more than %d, must hold at most %d times as many: decompress the file first",
 			b.size, spare+likely*b.size, likely)
 	}
 	return n, err

@@ -112,7 +112,7 @@ func TestFaults(t *testing.T) {
 		n                int
 	}{
 		{"a.csv", "1\n2\n3\n", "a.csv: 3 lines, expected 4, one for each of the nodes", 4},
-		{"a.csv", "1\n2\n3\n", "a.csv:3: a line more than there are nodes (2)", 2},
+		{"a.csv", "1\n2\n3\n", "a.csv:3: one line too many, expected 2, one for each of the nodes", 2},
 		{"a.csv", "1\n", "a.csv: the file is too short for 9 nodes", 9},
 		{"a.csv.gz", "1\n", "a.csv.gz: the file is too short for 1000000 nodes", 1_000_000},
 		{"a.csv", "1\n2\n\n\n", "", 2},

@@ -43,7 +43,7 @@ func (t *File) Blocks(
 				return parse(i, line)
 			}
 			if len(bytes.TrimSpace(line)) > 0 {
-				return fmt.Errorf("a line more than there are %s (%d)", what, n)
+				return fmt.Errorf("one line too many, expected %d, one for each of the %s", n, what)
 			}
 			return nil
 		}, end

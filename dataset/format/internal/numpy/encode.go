@@ -43,7 +43,7 @@ func Encode(a format.Array) (d DType, blocks iter.Seq2[[]byte, error], err error
 	case []string:
 		return encodeText(a.Name, data)
 	}
-	return DType{}, nil, fmt.Errorf("array %s holds a %T, must hold numbers or texts", a.Name, a.Data)
+	return DType{}, nil, fmt.Errorf("array %s holds a %T, must hold numbers or strings", a.Name, a.Data)
 }
 
 // LittleEndian returns the little-endian bytes of numbers: their memory, if the machine is little-endian too.
@@ -97,7 +97,7 @@ func encodeText(name string, texts []string) (DType, iter.Seq2[[]byte, error], e
 	}
 	const most = 1 << 34
 	if int64(longest)*4 > most/int64(max(1, len(texts))) {
-		return DType{}, nil, fmt.Errorf("array %s: %d texts of up to %d characters, must be at most 16 GiB of them",
+		return DType{}, nil, fmt.Errorf("array %s: %d strings of up to %d characters, must be at most 16 GiB of them",
 			name, len(texts), longest)
 	}
 	return DType{Kind: 'U', Size: 4 * longest}, encode(texts, func(raw []byte, s string) []byte {

@@ -53,7 +53,7 @@ const Object = 'O'
 func ParseDType(s string) (DType, error) {
 	short := strings.TrimLeft(s, "<>|=")
 	if short == "" {
-		return DType{}, fmt.Errorf("element type %q is not understood", s)
+		return DType{}, fmt.Errorf("element type %q is not supported", s)
 	}
 	if short[0] == Object {
 		return DType{Kind: Object}, nil
@@ -81,7 +81,7 @@ func (a *Array) Length(bytes int64) (int, error) {
 		n *= int64(s)
 	}
 	if n > math.MaxInt64/int64(max(1, a.Size)) || n*int64(a.Size) != bytes {
-		return 0, fmt.Errorf("shape %v of %d-byte elements does not take the %d bytes that are there",
+		return 0, fmt.Errorf("shape %v of %d-byte elements does not fit the %d bytes of data",
 			a.Shape, a.Size, bytes)
 	}
 	return int(n), nil

@@ -101,8 +101,8 @@ func pairs(d *Decoder[int32]) func(e graph.Edges) error {
 const rowBytes = 1 << 20
 
 // ErrTurned is the error for an array whose rows cannot be read one after the other.
-var ErrTurned = errors.New("it is in Fortran order and packed, so its rows cannot be read one after the other: " +
-	"save it in C order (numpy.ascontiguousarray), or unpacked (numpy.savez)")
+var ErrTurned = errors.New("it is in Fortran order and compressed, so its rows cannot be read one after the other: " +
+	"save it in C order (numpy.ascontiguousarray), or uncompressed (numpy.savez)")
 
 // CheckRows returns the number of columns of an array that is n × columns, where a vector counts as one column. It
 // returns an error if the array does not have n rows, or if its rows cannot be read one after the other.

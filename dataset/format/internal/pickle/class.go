@@ -26,7 +26,7 @@ func findClass(module, name string) (any, error) {
 	if full == "__builtin__.list" {
 		return &types.List{}, nil
 	}
-	return nil, fmt.Errorf("pickle wants the class %.100q, which is not one that a data set needs", module+"."+name)
+	return nil, fmt.Errorf("pickle uses the class %.100q, which no data set needs", module+"."+name)
 }
 
 // Function is a function or a class that a pickle may call.

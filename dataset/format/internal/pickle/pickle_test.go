@@ -52,7 +52,7 @@ func TestLoadRefuses(t *testing.T) {
 		"must have at most 64":        []byte("\x8b\xff\xff\x00\x00"),
 		"more than 1048576 lists":     bytes.Repeat([]byte("("), 1<<20+1),
 		"the stack is empty":          []byte("."),
-		"does not take the 8 bytes":   fixture.Pickled(fixture.PickleArray([]int32{1, 2}, 3)),
+		"does not fit the 8 bytes":    fixture.Pickled(fixture.PickleArray([]int32{1, 2}, 3)),
 		"expected Latin-1":            fixture.Pickled("c_codecs\nencode\n" + "X\x02\x00\x00\x00\xc4\x80\x85R"),
 		"is not a type and its bytes": fixture.Pickled("cnumpy.core.multiarray\nscalar\n)R"),
 	} {

@@ -72,7 +72,7 @@ func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
 	case len(s.Train) == 0 && len(s.Val)+len(s.Test) > 0:
 		return s, nil, wrong(z, "%s: no node trains, must have at least 1", parts(&s)[0].of(z))
 	case most > 1:
-		notes = append(notes, fmt.Sprintf("%s holds %d splits: split %d of 0 to %d was taken", found, most, k, most-1))
+		notes = append(notes, fmt.Sprintf("%s holds %d splits: split %d of 0 to %d is used", found, most, k, most-1))
 	}
 	return s, notes, nil
 }

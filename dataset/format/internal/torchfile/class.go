@@ -131,7 +131,7 @@ func memberOf(args ...any) (any, error) {
 	if len(args) == 2 && args[0] == any(class(attrType)) {
 		return args[1], nil
 	}
-	return nil, errors.New("pickle wants the function getattr, which is not one that a data set needs")
+	return nil, errors.New("pickle uses the function getattr, which no data set needs")
 }
 
 // rebuildTensor takes the arguments (storage, offset, shape, strides, …).

@@ -154,7 +154,7 @@ func (f *File) readArchive(archive *zip.Reader, size int64) error {
 			return fmt.Errorf("storage %.20q: %w", key, err)
 		}
 		if m.Method != zip.Store {
-			return fmt.Errorf("storage %.20q is packed, must be stored as torch.save does", key)
+			return fmt.Errorf("storage %.20q is compressed, must be stored as torch.save does", key)
 		}
 		if held := min(int64(m.UncompressedSize64), size-at); held < s.size || held < 0 {
 			return fmt.Errorf("storage %.20q holds %d bytes, expected %d", key, held, s.size)
@@ -189,13 +189,13 @@ func (f *File) loader(bigEndian bool) pickle.Loader {
 	return pickle.Loader{Class: classOf, Persistent: func(id any) (any, error) {
 		t, ok := id.(*types.Tuple)
 		if !ok || t.Len() < 5 {
-			return nil, errors.New("torch's pickle has a storage that is no (storage, type, key, place, length)")
+			return nil, errors.New("torch's pickle has a storage that is not a tuple (storage, type, key, place, length)")
 		}
 		kind, isKind := t.Get(1).(element)
 		key, isKey := t.Get(2).(string)
 		n, isNumber := t.Get(4).(int)
 		if word, _ := t.Get(0).(string); word != "storage" || !isKind || !isKey || !isNumber || n < 0 || n > maxNumbers {
-			return nil, errors.New("torch's pickle has a storage that is no (storage, type, key, place, length)")
+			return nil, errors.New("torch's pickle has a storage that is not a tuple (storage, type, key, place, length)")
 		}
 		kind.Big = bigEndian
 		s := f.storages[key]

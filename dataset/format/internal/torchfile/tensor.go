@@ -203,7 +203,7 @@ func (s *Sparse) CSR(ctx context.Context, n int) (*mat.CSR, error) {
 func numbers[T numpy.Number](v any) ([]T, error) {
 	t, ok := v.(*Tensor)
 	if !ok {
-		return nil, errors.New("a sparse matrix has a part that is no tensor")
+		return nil, errors.New("a sparse matrix has a part that is not a tensor")
 	}
 	a, err := t.Array()
 	if err != nil {

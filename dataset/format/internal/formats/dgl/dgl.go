@@ -110,7 +110,7 @@ func readMeta(folder string) (m meta, err error) {
 	case len(nodes) != 1:
 		return m, fail("%d types of nodes (%.200s), expected one", len(nodes), strings.Join(nodes, ", "))
 	case len(edges) != 1:
-		return m, fail("%d sorts of edges (%.200s), expected one", len(edges), strings.Join(edges, ", "))
+		return m, fail("%d types of edges (%.200s), expected one", len(edges), strings.Join(edges, ", "))
 	}
 	for _, f := range []*file{&m.Nodes[0], &m.Edges[0]} {
 		if !filepath.IsLocal(f.File) {

@@ -102,7 +102,7 @@ func TestRefuses(t *testing.T) {
 		{"meta.yaml", one + "node_data:\n- {file_name: n.csv, ntype: user}\n- {file_name: m.csv, ntype: item}\n",
 			"meta.yaml: 2 types of nodes (user, item), expected one"},
 		{"meta.yaml", one + "- {file_name: f.csv, etype: [u, follows, v]}\nnode_data:\n- file_name: n.csv\n",
-			"meta.yaml: 2 sorts of edges (e.csv, u–follows–v), expected one"},
+			"meta.yaml: 2 types of edges (e.csv, u–follows–v), expected one"},
 		{"meta.yaml", one + "separator: ;\nnode_data:\n- file_name: n.csv\n", `separator ";", must be a comma`},
 		{"meta.yaml", one + "version: 2.0.0\nnode_data:\n- file_name: n.csv\n", `version "2.0.0", must be 1.0.0`},
 		{"meta.yaml", one + "node_data:\n- file_name: ../n.csv\n", `file_name "../n.csv", must be a file in the folder`},

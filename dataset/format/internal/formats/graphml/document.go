@@ -267,7 +267,7 @@ func (d *document) declare(start xml.StartElement) error {
 		k.name, k.kind = k.id, "" // a type specific to a program, such as yEd's drawings
 	}
 	if d.byID[k.id] != nil {
-		return d.fail("the key %.50q is there twice", k.id)
+		return d.fail("the key %.50q appears twice", k.id)
 	}
 	if d.graphs > 0 {
 		return d.fail("the key %.50q comes after the graph, must be before", k.id)
@@ -306,7 +306,7 @@ func (d *document) nodeOrEdge(ctx context.Context, start xml.StartElement, take 
 				return err
 			}
 			if e.repeats() {
-				return d.fail("the attribute %.50q is there twice", e.data[len(e.data)-1].key.name)
+				return d.fail("the attribute %.50q appears twice", e.data[len(e.data)-1].key.name)
 			}
 			return nil
 		case "graph":

@@ -44,7 +44,7 @@ func TestReadFilesOfOthers(t *testing.T) {
 		packed: "attributes of nodes that are not read: note",
 		filepath.Join("testdata", "networkx.graphml"): "3 edge entries became 2 undirected edges",
 		filepath.Join("testdata", "igraph.graphml"):   "",
-		filepath.Join("testdata", "gephi.graphml"):    "how Gephi draws nodes, are no features",
+		filepath.Join("testdata", "gephi.graphml"):    "they say how Gephi draws nodes",
 	} {
 		g, notes := open(t, file)
 		fixture.Is(t, g, "edges 0-1*2.5 1-2*1; dense 3 1, 1.5 0, -2 1, 0.25 0; y 1 0 1 -; ids a|b & co|c|d; split 0 / 1 / 2")
@@ -120,7 +120,7 @@ func TestRefuses(t *testing.T) {
 		{keys + nodes + `<hyperedge/>` + end, "a hyperedge, expected edges of two nodes"},
 		{keys + nodes + `<node id="q"><port name="n"/></node>` + end, `a port of the node "q", expected nodes without ports`},
 		{keys + nodes + `<node id="q"><graph/></node>` + end, "a graph within a node, expected one graph that is not nested"},
-		{keys + nodes + `<node id="a"/>` + end, `the node "a" is there twice`},
+		{keys + nodes + `<node id="a"/>` + end, `the node "a" appears twice`},
 		{keys + nodes + `<node/>` + end, "a node without an id"},
 		{keys + nodes + `<node id="q"/>` + end, `node "q" has no attribute "age", must be a number for each node`},
 		{keys + nodes + `<node id="q"><data key="f">?</data></node>` + end,
@@ -129,13 +129,13 @@ func TestRefuses(t *testing.T) {
 		{keys + nodes + `<node id="q"><data key="p">dev</data></node>` + end, `split "dev", must be train, val, test`},
 		{keys + nodes + `<node id="q"><data key="z">1</data></node>` + end, `the key "z", which is not declared`},
 		{keys + nodes + `<node id="q"><data key="f">1</data><data key="f">1</data></node>` + end,
-			`the attribute "age" is there twice`},
+			`the attribute "age" appears twice`},
 		{keys + "\n" + nodes + "\n" + `<edge source="a" target="z"/>` + end,
 			`own.graphml:3: an edge "a"–"z": there is no node "z"`},
 		{keys + nodes + `<edge source="a" target="b"><data key="w">0</data></edge>` + end,
 			`weight "0" of the edge "a"–"b", must be a positive finite number`},
 		{keys + "<graph/></graphml>", "the graph has no nodes"},
-		{keys + keys[len("<graphml>"):] + nodes + end, `the key "c" is there twice`},
+		{keys + keys[len("<graphml>"):] + nodes + end, `the key "c" appears twice`},
 		{"<graphml><graph/></graphml>", "no attribute of nodes is called class, label or y (there are: none)"},
 		{`<graphml><key id="c" for="node" attr.name="y" attr.type="int"/><graph/></graphml>`,
 			"no attribute of nodes is a feature, must be at least one number"},

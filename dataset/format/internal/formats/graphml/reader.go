@@ -74,7 +74,7 @@ func (r *reader) node(e *element) error {
 		return errors.New("a node without an id")
 	}
 	if _, repeated := r.at[e.id]; repeated {
-		return fmt.Errorf("the node %.50q is there twice", e.id)
+		return fmt.Errorf("the node %.50q appears twice", e.id)
 	}
 	if len(r.ids) == graph.MaxNodes {
 		return fmt.Errorf("more than %d nodes", graph.MaxNodes)

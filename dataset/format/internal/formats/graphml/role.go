@@ -74,8 +74,8 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 		for _, name := range append([]string{"size"}, drawing...) {
 			take(ignored, name)
 		}
-		notes = append(notes, fmt.Sprintf("%s: the attributes r, g, b, x, y and size, how Gephi draws nodes, are no features",
-			file))
+		notes = append(notes, fmt.Sprintf("%s: the attributes r, g, b, x, y and size are not features: "+
+			"they say how Gephi draws nodes", file))
 	}
 	if !take(labels, "class", "label", "y") {
 		return nil, nil, fmt.Errorf("no attribute of nodes is called class, label or y (there are: %.200s)",

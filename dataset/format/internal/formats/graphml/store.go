@@ -115,7 +115,7 @@ func (s *sheet) table() (t format.Table, err error) {
 	for i, row := range s.rows {
 		for _, c := range row {
 			if last[c.column] == i+1 {
-				return t, fmt.Errorf("the attribute %.50q is there twice", s.names[c.column])
+				return t, fmt.Errorf("the attribute %.50q appears twice", s.names[c.column])
 			}
 			columns[c.column][i], last[c.column] = c.text, i+1
 		}

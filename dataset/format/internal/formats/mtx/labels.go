@@ -39,7 +39,7 @@ func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (spl
 		file, b.Split = own, graph.Split{}
 		err = eachLine(ctx, file, func(_, node int, line []byte) error {
 			if node >= len(b.Y) && len(line) > 0 {
-				return fmt.Errorf("a line more than there are labels (%d)", len(b.Y))
+				return fmt.Errorf("one line too many, expected %d, one for each label", len(b.Y))
 			}
 			return classes.Part(&b.Split, int32(node), strings.ToLower(string(line)))
 		})

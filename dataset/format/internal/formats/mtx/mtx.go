@@ -138,9 +138,9 @@ func require(folder, adjacency, name string) (string, error) {
 	if found {
 		return file, nil
 	}
-	text := "the adjacency alone is no graph to condense: there is no features.mtx (or .npy, .csv) beside it"
+	text := "an adjacency alone cannot be condensed: there is no features.mtx (or .npy, .csv) next to it"
 	if name == "labels" {
-		text = "the adjacency alone is no graph to condense: there is no labels.csv (or .npy, .mtx) beside it"
+		text = "an adjacency alone cannot be condensed: there is no labels.csv (or .npy, .mtx) next to it"
 		if _, features := beside(folder, "features"); !features {
 			text += ", and no features.mtx (or .npy, .csv)"
 		}

@@ -89,7 +89,7 @@ func TestRefuses(t *testing.T) {
 		{"adjacency.mtx", banner + "4 4 9999999999\n1 2\n", "the file is too short for 9999999999 entries"},
 		{"adjacency.mtx", banner + "4 4 1\n1 5\n", `adjacency.mtx:3: column "5", must be 1 to 4`},
 		{"adjacency.mtx", banner + "4 4 1\n0 1\n", `adjacency.mtx:3: row "0", must be 1 to 4`},
-		{"adjacency.mtx", banner + "4 4 1\n1 2\n2 3\n", "adjacency.mtx:4: a line more than there are entries (1)"},
+		{"adjacency.mtx", banner + "4 4 1\n1 2\n2 3\n", "adjacency.mtx:4: one line too many, expected 1"},
 		{"adjacency.mtx", banner + "4 4 2\n1 2     \n", "adjacency.mtx: 1 lines, expected 2, one for each of the entries"},
 		{"adjacency.mtx", real3 + "1 2 -1\n", "adjacency.mtx: entry 1: weight -1 of edge 1–2, must be a positive number"},
 		{"adjacency.mtx", real3 + "1 2 nan\n", `adjacency.mtx:3: value "nan", must be a finite number`},
@@ -99,7 +99,7 @@ func TestRefuses(t *testing.T) {
 		{"labels.csv", "0,train\n1\nx\n0\n", `labels.csv:3: label "x", and label "0" in line 1: must be only integers`},
 		{"labels.csv", "0,dev\n1\n1\n0\n", `labels.csv:1: split "dev", must be train, val, test or nothing`},
 		{"labels.csv", "0,train\n1\n1\n-2\n", "labels.csv:4: label -2, must be at least 0"},
-		{"split.csv", "train\n\n\n\nval\n", "split.csv:5: a line more than there are labels (4)"},
+		{"split.csv", "train\n\n\n\nval\n", "split.csv:5: one line too many, expected 4, one for each label"},
 		{"split.csv", "val\n", "split.csv: the training split is empty"},
 	} {
 		fixture.Refuses(t, fixture.With(plain(), c.file, []byte(c.text)), c.want)
@@ -120,9 +120,9 @@ func TestBareMatrix(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "web.mtx")
 	for _, c := range []struct{ name, want string }{
-		{"web.mtx", "web.mtx: the adjacency alone is no graph to condense: there is no labels.csv (or .npy, .mtx) " +
-			"beside it, and no features.mtx (or .npy, .csv)"},
-		{"labels.csv", "web.mtx: the adjacency alone is no graph to condense: there is no features.mtx (or .npy, .csv)"},
+		{"web.mtx", "web.mtx: an adjacency alone cannot be condensed: there is no labels.csv (or .npy, .mtx) " +
+			"next to it, and no features.mtx (or .npy, .csv)"},
+		{"labels.csv", "web.mtx: an adjacency alone cannot be condensed: there is no features.mtx (or .npy, .csv)"},
 	} {
 		fixture.OK(t, os.WriteFile(filepath.Join(dir, c.name), []byte(pattern), 0o600))
 		for _, path := range []string{file, dir} {

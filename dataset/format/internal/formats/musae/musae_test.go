@@ -148,7 +148,7 @@ func TestSplits(t *testing.T) {
 		if !slices.Equal(g.Split.Val, want) || !slices.Equal(g.Split.Train, []int32{0, 1}) {
 			t.Errorf("split %d is %+v", k, g.Split)
 		}
-		if !strings.Contains(notes[k], fmt.Sprintf("holds 2 splits: split %d of 0 to 1 was taken", k)) {
+		if !strings.Contains(notes[k], fmt.Sprintf("holds 2 splits: split %d of 0 to 1 is used", k)) {
 			t.Errorf("notes %q", notes)
 		}
 	}
@@ -197,7 +197,7 @@ func TestRefuses(t *testing.T) {
 		{karate(), "edges.csv", "id_1,id_2\n0,4\n", "edges.csv:2: node 4, must be 0 to 3"},
 		{karate(), "edges.csv", "id_1,id_2\n0,1,2\n", "edges.csv:2: 3 fields, must be 2"},
 		{karate(), "edges.csv", "id_1,id_2\n0,a\n", "edges.csv:2: node "},
-		{karate(), "target.csv", "id,target\n0,1\n0,2\n", "target.csv:3: node 0 is there twice, must be once"},
+		{karate(), "target.csv", "id,target\n0,1\n0,2\n", "target.csv:3: node 0 appears twice, must appear once"},
 		{karate(), "target.csv", "id,target\n0,1\n7,2\n", "target.csv:3: node 7, must be 0 to 1 (there are 2 rows)"},
 		{karate(), "target.csv", "id,target\n-1,1\n", "target.csv:2: node -1, must be 0 to "},
 		{karate(), "target.csv", "id,target\n", "target.csv: the file has no rows, must have at least 1 node"},

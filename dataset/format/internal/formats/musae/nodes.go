@@ -95,7 +95,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 				node, len(ids)-1, len(ids)))
 		}
 		if seen[node] {
-			return nil, nil, t.FailAt(lines[i], fmt.Errorf("node %d is there twice, must be once", node))
+			return nil, nil, t.FailAt(lines[i], fmt.Errorf("node %d appears twice, must appear once", node))
 		}
 		seen[node] = true
 	}

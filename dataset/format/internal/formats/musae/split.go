@@ -57,7 +57,7 @@ func readSplit(ctx context.Context, folder string, n, k int) (s graph.Split, not
 	}
 	defer z.Close()
 	if s, notes, err = roles.Split(z, n, 0); err == nil && len(known) > 1 {
-		notes = append(notes, fmt.Sprintf("%s holds %d splits: split %d of %d to %d was taken",
+		notes = append(notes, fmt.Sprintf("%s holds %d splits: split %d of %d to %d is used",
 			folder, len(known), k, known[0], known[len(known)-1]))
 	}
 	return s, notes, err

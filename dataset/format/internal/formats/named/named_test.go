@@ -153,7 +153,7 @@ func TestManyParts(t *testing.T) {
 	again := "\"node 1, \"\"written\n\nat length\"\"" + long + "\",a,,1\n"
 	for add, want := range map[string]string{
 		again + "a,a,,x\n": `nodes.csv:90002: the id "node 1, \"written\n\nat length\"` +
-			long[:22] + `" is there twice, first in line 5`,
+			long[:22] + `" appears twice, first in line 5`,
 		"a,a,,x\n" + again: `nodes.csv:90002: column f: the text "x"`,
 		"a,1,,1\n":         `nodes.csv:90002: label "1", and label "z" in line 2`,
 	} {

@@ -52,7 +52,7 @@ func TestReadHeterophilous(t *testing.T) {
 	g, notes, err := opened(t, heterophilous(), 1)
 	fixture.OK(t, err)
 	fixture.Is(t, g, "split 2 3 / 0 / 1; dense 1 2, 3 4, 5 6, 7 8")
-	if want := "train_masks holds 2 splits: split 1 of 0 to 1 was taken"; !slices.Equal(notes, []string{want}) {
+	if want := "train_masks holds 2 splits: split 1 of 0 to 1 is used"; !slices.Equal(notes, []string{want}) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
 }

@@ -65,7 +65,7 @@ func TestMasksOfSeveralSplits(t *testing.T) {
 		fixture.Npy("|b1", "4, 2", []bool{true, false, true, false, false, true, false, false}))
 	g, notes := fixture.Noted(t, folder(t, files))
 	if !slices.Equal(g.Split.Train, []int32{0, 1}) || len(notes) == 0 ||
-		notes[0] != "train_mask holds 2 splits: split 0 of 0 to 1 was taken" {
+		notes[0] != "train_mask holds 2 splits: split 0 of 0 to 1 is used" {
 		t.Errorf("training nodes %v, notes %q", g.Split.Train, notes)
 	}
 }

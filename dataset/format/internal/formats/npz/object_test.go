@@ -80,7 +80,7 @@ func TestRefusesObjects(t *testing.T) {
 		want  string
 	}{
 		{"adj_matrix", objectArray("cos\nsystem\n" + fixture.PickleString("true") + "\x85R"),
-			`own.npz: array adj_matrix: pickle wants the class "os.system"`},
+			`own.npz: array adj_matrix: pickle uses the class "os.system"`},
 		{"adj_matrix", objectArray(fixture.PickleCSR(9, 3, nil, nil, nil)), "adj_matrix: shape 9×3, must have 3 rows"},
 		{"adj_matrix", objectArray(fixture.PickleCSR(3, 2, []int32{0, 0, 0, 0}, nil, nil)), "shape 3×2, must be 3×3"},
 		{"adj_matrix", objectArray("]"), "array adj_matrix: found a list, expected an array"},

@@ -107,7 +107,7 @@ func readMapping(ctx context.Context, file string, n int) ([]string, error) {
 	var list []entry
 	err := eachName(ctx, file, func(e entry) error {
 		if n > 0 && len(list) == n {
-			return fmt.Errorf("a line more than the %d that there are numbers for", n)
+			return fmt.Errorf("one line too many, expected %d", n)
 		}
 		if n == 0 && len(list) == graph.MaxClasses {
 			return fmt.Errorf("more than %d classes", graph.MaxClasses)

@@ -130,7 +130,7 @@ func TestRefuses(t *testing.T) {
 		{"raw/edge.csv", "1,0\n1   \n", `edge.csv:2: node "" is not an integer`},
 		{"raw/edge.csv", "1,0\n", "edge.csv: the file is too short for 2 edges"},
 		{"raw/edge.csv", "1,0    \n", "edge.csv: 1 lines, expected 2, one for each of the edges"},
-		{"raw/edge.csv", "1,0\n1,2\n2,3\n", "edge.csv:3: a line more than there are edges (2)"},
+		{"raw/edge.csv", "1,0\n1,2\n2,3\n", "edge.csv:3: one line too many, expected 2, one for each of the edges"},
 		{"raw/node-feat.csv", "1,2\n", "node-feat.csv: the file is too short for 4 nodes with 2 features"},
 		{"raw/node-feat.csv", "1,2\n3\n5,6\n7,80000\n", "node-feat.csv:2: 1 columns, and the first line has 2"},
 		{"raw/node-feat.csv", "1,2\n3,4,5\n5,6\n7,8\n", "node-feat.csv:2: 3 columns, and the first line has 2"},

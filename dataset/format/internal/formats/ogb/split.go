@@ -48,7 +48,7 @@ func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source
 		return dir, nil, nil
 	}
 	if len(names) > 1 {
-		notes = append(notes, fmt.Sprintf("%s holds the splits %s: %s was taken",
+		notes = append(notes, fmt.Sprintf("%s holds the splits %s: %s is used",
 			dir, strings.Join(names, ", "), names[k]))
 	}
 	folder := filepath.Join(dir, names[k])

@@ -78,7 +78,7 @@ func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
 	y := memory.Make[int32](n)
 	return y, t.Rows(ctx, n, 1, "nodes", func(i int, line []byte) (err error) {
 		if columns := bytes.Count(line, comma) + 1; columns > 1 {
-			return fmt.Errorf("%d labels, expected one: a node of several labels is not understood", columns)
+			return fmt.Errorf("%d labels, expected one: multi-label nodes are not supported", columns)
 		}
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || string(line) == `""` {

@@ -81,13 +81,13 @@ func TestReadPlanetoidRefuses(t *testing.T) {
 		want string
 	}{
 		{"ind.own.allx", fixture.Pickled("cos\nsystem\n" + fixture.PickleString("true") + "\x85R"),
-			`ind.own.allx: pickle wants the class "os.system"`},
+			`ind.own.allx: pickle uses the class "os.system"`},
 		{"ind.own.allx", fixture.Pickled(fixture.PickleArray([]int32{1}, 1)), "expected scipy's csr_matrix"},
 		{"ind.own.allx", fixture.Pickled(fixture.PickleCSR(3, 4, []int32{0, 2, 2, 3}, []int32{3, 4, 1}, []int32{7, 1, 2})),
 			"column 4 of entry 1, must be 0 to 3"},
 		{"ind.own.allx", planetoidFiles()["ind.own.allx"][:50], "cut short"},
 		{"ind.own.ally", fixture.Pickled(fixture.PickleArray([]int32{1, 0}, 1, 2)), "shape [1 2], expected 3 rows"},
-		{"ind.own.ally", fixture.Pickled(fixture.PickleArray([]int32{1, 0}, 5, 2)), "does not take the 8 bytes"},
+		{"ind.own.ally", fixture.Pickled(fixture.PickleArray([]int32{1, 0}, 5, 2)), "does not fit the 8 bytes"},
 		{"ind.own.ty", fixture.Pickled(fixture.PickleArray([]int32{1, 0}, 2, 1)), "1 classes, and 2 in ally"},
 		{"ind.own.graph", fixture.Pickled(pickleGraph(map[int][]int{0: {9}})), "edge from node 0 to 9, must be nodes 0 to 5"},
 		{"ind.own.graph", fixture.Pickled("]"), "must hold a dictionary of neighbours"},

@@ -96,7 +96,7 @@ func TestReadSAINTRefuses(t *testing.T) {
 		{"feats.npy", fixture.Npy("<f4", "3, 2", make([]float32, 6)), "features are 3×2, expected 4 rows"},
 		{"feats.npy", fixture.Npy("<f4", "4, 2", []float32{1, 2, 3, float32(math.NaN()), 5, 6, 7, 8}),
 			"feature 1 of node 1 is not a finite number"},
-		{"feats.npy", fixture.Npy("<f4", "4, 3", make([]float32, 8)), "does not take the 32 bytes"},
+		{"feats.npy", fixture.Npy("<f4", "4, 3", make([]float32, 8)), "does not fit the 32 bytes"},
 		{"feats.npy", fixture.Npy("<c8", "4, 1", make([]float32, 8)), `element type "<c8"`},
 		{"feats.npy", fixture.Npy("<f4", "2, 2, 2", make([]float32, 8)), "expected rows and columns"},
 		{"feats.npy", []byte("hello, world"), "magic word"},

@@ -228,7 +228,7 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 func (f *file) Strings(name string) ([]string, error) {
 	list, ok := f.fields[name].(*types.List)
 	if !ok {
-		return nil, format.Wrong(f.path, "%s: it holds %s, must hold a list of texts", name,
+		return nil, format.Wrong(f.path, "%s: it holds %s, must hold a list of strings", name,
 			torchfile.Kind(f.fields[name]))
 	}
 	texts := make([]string, len(*list))

@@ -46,7 +46,7 @@ func TestReadFilesOfTorch(t *testing.T) {
 			if g.Classes != 2 || g.Name != "own" {
 				t.Errorf("%d classes, name %q", g.Classes, g.Name)
 			}
-			if name == "strides" && !slices.Contains(notes, "train_mask holds 2 splits: split 0 of 0 to 1 was taken") {
+			if name == "strides" && !slices.Contains(notes, "train_mask holds 2 splits: split 0 of 0 to 1 is used") {
 				t.Errorf("notes %q, want one about the columns of train_mask", notes)
 			}
 		})
@@ -159,11 +159,11 @@ func TestRefuses(t *testing.T) {
 	gone := func([]byte) []byte { return nil }
 	short := func(text []byte) []byte { return text[:len(text)-8] }
 	for want, file := range map[string][]byte{
-		`pickle wants the class "os.system"`:              with(t, data, class, "cos\nsystem\n"),
-		`pickle wants the class "builtins.eval"`:          with(t, dict, "ccollections\nOrderedDict\n", "cbuiltins\neval\n"),
-		`pickle wants the class "posix.system"`:           with(t, dict, rebuild, "cposix\nsystem\n"),
-		`pickle wants the class "torch.load"`:             with(t, dict, "ctorch\nFloatStorage\n", "ctorch\nload\n"),
-		`pickle wants the class "__main__.Unknown"`:       written(t, "unknown"),
+		`pickle uses the class "os.system"`:               with(t, data, class, "cos\nsystem\n"),
+		`pickle uses the class "builtins.eval"`:           with(t, dict, "ccollections\nOrderedDict\n", "cbuiltins\neval\n"),
+		`pickle uses the class "posix.system"`:            with(t, dict, rebuild, "cposix\nsystem\n"),
+		`pickle uses the class "torch.load"`:              with(t, dict, "ctorch\nFloatStorage\n", "ctorch\nload\n"),
+		`pickle uses the class "__main__.Unknown"`:        written(t, "unknown"),
 		`it holds a HeteroData, a graph of several types`: written(t, "hetero"),
 		`it holds 3 graphs (slices of`:                    written(t, "three"),
 		`the file of 1200 bytes is cut short`:             data[:1200],
@@ -190,7 +190,7 @@ func TestRefusesOddObjects(t *testing.T) {
 	const data, store = "ctorch_geometric.data.data\nData\n)\x81q\x00", "X\x06\x00\x00\x00_store"
 	for pickled, want := range map[string]string{
 		data + "}" + store + "h\x00sb.": "own.pt: there is no array of edges (edge_index, ",
-		"cbuiltins\ngetattr\nctorch_geometric.data.data\nData\nX\x08\x00\x00\x00__init__\x86R.": "wants the function getattr",
+		"cbuiltins\ngetattr\nctorch_geometric.data.data\nData\nX\x08\x00\x00\x00__init__\x86R.": "uses the function getattr",
 		"K\x07.":                       "it holds a number, must hold a Data or a dictionary with x, y and edge_index",
 		"(K\x01K\x02K\x03K\x04K\x05t.": "it holds a tuple of 5, expected (data, slices)",
 		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": `the file holds "x" (a string)`,
