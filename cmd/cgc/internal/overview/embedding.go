@@ -12,7 +12,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
@@ -49,7 +48,7 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 	}
 	shown := s.largest()
 	small, err := embed(ctx, propagate.Plain{}, p, weights, propagate.Input{
-		Adj: adjacency(s.Condensed), X: s.Condensed.X, Rows: shown,
+		Adj: s.Condensed.Operator().Adj, X: s.Condensed.X, Rows: shown,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("embeddings of the condensed nodes: %w", err)
@@ -162,14 +161,6 @@ func embed(ctx context.Context, engine propagate.Engine, p propagate.Propagation
 		return propagate.Mix(h, weights), nil
 	}
 	return h[len(h)-1].Dense(), nil
-}
-
-// adjacency returns A′, or a matrix without entries if there are no edges.
-func adjacency(c *condense.Condensed) *mat.CSR {
-	if c.Adj != nil {
-		return c.Adj
-	}
-	return &mat.CSR{Rows: c.Nodes(), Cols: c.Nodes(), Indptr: make([]int64, c.Nodes()+1)}
 }
 
 // spread samples about most of the given nodes: evenly spaced nodes of each class, at least one per class.

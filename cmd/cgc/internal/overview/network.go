@@ -21,7 +21,7 @@ const mostLinks = 4000
 func (s Subject) network(ctx context.Context, names []string) (*report.Plot, error) {
 	shown := s.largest()
 	c := s.Condensed
-	a := (&graph.Graph{Adj: adjacency(c), X: c.X, Y: c.Y, Classes: c.Classes}).Induced(shown).Adj
+	a := (&graph.Graph{Adj: c.Operator().Adj, X: c.X, Y: c.Y, Classes: c.Classes}).Induced(shown).Adj
 	links, weight, left := heaviest(a)
 	marks := s.marks(shown)
 	at, radius, err := arrange(ctx, a, marks.Class, marks.Size)
