@@ -108,21 +108,11 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		return won, err
 	}
 	a.Weighted = won.shares != nil
-	judged := make([][]judge.Verdict, len(candidates))
+	if a.Validation, err = f.score(ctx, candidates, made, won.shares); err != nil {
+		return won, err
+	}
 	contenders, best := []int{0}, 0 // cgc and the candidates that may replace it
-	for i := range candidates {
-		c := &candidates[i]
-		if c.LeftOut != "" {
-			continue
-		}
-		judged[i] = make([]judge.Verdict, len(made[i]))
-		for t, small := range made[i] {
-			if judged[i][t], err = f.judge.Of(ctx, small, true, won.shares); err != nil {
-				return won, err
-			}
-		}
-		c.Accuracy = judge.Mean(judged[i]...).Accuracy
-		c.Gain, c.Error = compared(judged[i], judged[0], func(v judge.Verdict) []float64 { return v.Each })
+	for i, c := range candidates {
 		if c.Gain > margin*c.Error {
 			contenders = append(contenders, i)
 			if c.Gain > candidates[best].Gain {
@@ -130,16 +120,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			}
 		}
 	}
-	a.Validation = len(judged[0][0].Each)
-	kind := "validation"
-	if f.heldOut {
-		kind = "held-out training"
-	}
-	judges := fmt.Sprintf("%d %s nodes", a.Validation, kind)
-	if a.Weighted {
-		judges += " (weighted by the shares of their classes)"
-	}
-	c := &candidates[best]
+	judges, c := a.judges(), &candidates[best]
 	a.Why = "no candidate was clearly better on " + judges
 	if best > 0 {
 		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, c.Gain, c.Error,
@@ -169,6 +150,44 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	}
 	won.method, won.trials, won.warnings, a.Chosen = c.method, made[best], made[0][0].Warnings, c.Name
 	return won, ctx.Err()
+}
+
+// score sets the accuracy of each candidate, and its gain over the first one. It returns the number of nodes that judge.
+func (f *field) score(
+	ctx context.Context, candidates []Candidate, made [][]*condense.Condensed, shares []float64,
+) (nodes int, err error) {
+	var first []judge.Verdict
+	for i := range candidates {
+		c := &candidates[i]
+		if c.LeftOut != "" {
+			continue
+		}
+		judged := make([]judge.Verdict, len(made[i]))
+		for t, small := range made[i] {
+			if judged[t], err = f.judge.Of(ctx, small, true, shares); err != nil {
+				return 0, err
+			}
+		}
+		if i == 0 {
+			first = judged
+		}
+		c.Accuracy = judge.Mean(judged...).Accuracy
+		c.Gain, c.Error = compared(judged, first, func(v judge.Verdict) []float64 { return v.Each })
+	}
+	return len(first[0].Each), nil
+}
+
+// judges describes the nodes that decide.
+func (a *Account) judges() string {
+	kind := "validation"
+	if a.HeldOut {
+		kind = "held-out training"
+	}
+	text := fmt.Sprintf("%d %s nodes", a.Validation, kind)
+	if a.Weighted {
+		text += " (weighted by the shares of their classes)"
+	}
+	return text
 }
 
 // runoff trains a GCN on the trials of each contender. It returns the index and the verdicts of the most accurate one,

@@ -137,48 +137,27 @@ func (m *Model) readKnown(f *safetensors.File) error {
 		return nil
 	}
 	s := &gnn.Summary{}
-	if info.DType == safetensors.U16 {
-		narrow, err := safetensors.Slice[uint16](f, groupKey)
-		if err != nil {
-			return err
-		}
-		for _, k := range narrow {
-			s.Group = append(s.Group, int32(k))
-		}
-	} else {
-		group, err := safetensors.Slice[int32](f, groupKey)
-		if err != nil {
-			return err
-		}
-		s.Group = slices.Clone(group) // group is in the mapped file
+	var err error
+	if s.Group, err = readGroups(f, info); err != nil {
+		return err
 	}
-	n, groups := len(s.Group), 0
-	for k := 0; ; k++ {
-		name := fmt.Sprint(meansKey, k)
-		info, found := f.Find(name)
-		if !found {
-			break
-		}
-		if len(info.Shape) != 2 || k > 0 && info.Shape[0] != groups {
-			return fmt.Errorf("tensor %q has the shape %v, must have a row for each group", name, info.Shape)
-		}
-		data, err := widened(f, info)
-		if err != nil {
-			return err
-		}
-		groups = info.Shape[0]
-		s.Means = append(s.Means, &mat.Dense{Rows: groups, Cols: info.Shape[1], Data: data})
+	if s.Means, err = readMeans(f); err != nil {
+		return err
+	}
+	groups := 0
+	if len(s.Means) > 0 {
+		groups = s.Means[0].Rows
 	}
 	for i, k := range s.Group {
 		if k < 0 || int(k) >= groups {
 			return fmt.Errorf("tensor %q: node %d is in group %d, must be 0 to %d", groupKey, i, k, groups-1)
 		}
 	}
+	n := len(s.Group)
 	info, _ = f.Find(degreeKey)
 	if !slices.Equal(info.Shape, []int{n}) {
 		return fmt.Errorf("tensor %q has the shape %v, must have %v", degreeKey, info.Shape, []int{n})
 	}
-	var err error
 	if s.Degree, err = widened(f, info); err != nil {
 		return err
 	}
@@ -193,6 +172,38 @@ func (m *Model) readKnown(f *safetensors.File) error {
 	}
 	m.Known = s
 	return nil
+}
+
+// readGroups returns the group of each node.
+func readGroups(f *safetensors.File, t safetensors.Info) (groups []int32, err error) {
+	if t.DType != safetensors.U16 {
+		mapped, err := safetensors.Slice[int32](f, groupKey)
+		return slices.Clone(mapped), err
+	}
+	narrow, err := safetensors.Slice[uint16](f, groupKey)
+	for _, k := range narrow {
+		groups = append(groups, int32(k))
+	}
+	return groups, err
+}
+
+// readMeans returns the means of the groups for each propagation.
+func readMeans(f *safetensors.File) (means []*mat.Dense, _ error) {
+	for {
+		name := fmt.Sprint(meansKey, len(means))
+		info, found := f.Find(name)
+		if !found {
+			return means, nil
+		}
+		if len(info.Shape) != 2 || len(means) > 0 && info.Shape[0] != means[0].Rows {
+			return nil, fmt.Errorf("tensor %q has the shape %v, must have a row for each group", name, info.Shape)
+		}
+		data, err := widened(f, info)
+		if err != nil {
+			return nil, err
+		}
+		means = append(means, &mat.Dense{Rows: info.Shape[0], Cols: info.Shape[1], Data: data})
+	}
 }
 
 // widened returns a copy of a tensor of float16 or float32.

@@ -87,28 +87,8 @@ type predicted struct {
 
 func (j *predictJob) run(ctx context.Context, args []string) error {
 	extension := strings.ToLower(filepath.Ext(j.out))
-	switch {
-	case (j.on == "") == (j.arrived == ""):
-		return usagef("predict needs --on GRAPH, the graph whose nodes to predict, or --new FOLDER, new nodes; and not both")
-	case j.arrived != "" && j.parts[0] != "all":
-		return usagef("--part %s is for --on GRAPH: new nodes are in no part of a split", strings.Join(j.parts, ","))
-	case j.out == "" && j.json:
-		return usagef("predict --json needs -o FILE: the file for the predictions")
-	case j.out != "" && !slices.Contains(predictionFiles, extension):
-		return usagef("-o %s, must end in %s", j.out, words(predictionFiles))
-	}
-	if j.arrived != "" {
-		if err := j.unread("--new"); err != nil {
-			return err
-		}
-	}
-	if j.out != "" {
-		if err := writable("-o", j.out, extension, j.force, never); err != nil {
-			return err
-		}
-		if err := notInput(j.out, args[0], j.on); err != nil {
-			return err
-		}
+	if err := j.check(args[0], extension); err != nil {
+		return err
 	}
 	m, err := model.Load(args[0])
 	if err != nil {
@@ -137,6 +117,37 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	return j.summarize(p)
+}
+
+// check validates the flags before any work is done. file is the argument MODEL.
+func (j *predictJob) check(file, extension string) error {
+	switch {
+	case (j.on == "") == (j.arrived == ""):
+		return usagef("predict needs --on GRAPH, the graph whose nodes to predict, or --new FOLDER, new nodes; and not both")
+	case j.arrived != "" && j.parts[0] != "all":
+		return usagef("--part %s is for --on GRAPH: new nodes are in no part of a split", strings.Join(j.parts, ","))
+	case j.out == "" && j.json:
+		return usagef("predict --json needs -o FILE: the file for the predictions")
+	case j.out != "" && !slices.Contains(predictionFiles, extension):
+		return usagef("-o %s, must end in %s", j.out, words(predictionFiles))
+	}
+	if j.arrived != "" {
+		if err := j.unread("--new"); err != nil {
+			return err
+		}
+	}
+	if j.out == "" {
+		return nil
+	}
+	if err := writable("-o", j.out, extension, j.force, never); err != nil {
+		return err
+	}
+	return notInput(j.out, file, j.on)
+}
+
+// summarize prints how many nodes were predicted, and how many of them correctly.
+func (j *predictJob) summarize(p *predictions.Predictions) error {
 	r := predicted{
 		Graph: p.Graph, Nodes: len(p.Nodes), UnknownClasses: p.UnknownClasses, Seconds: p.Seconds, File: j.out,
 	}

@@ -95,29 +95,39 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 var otherFile = regexp.MustCompile(`\.[a-z]+$`)
 
 func (j *propagateJob) run(ctx context.Context, args []string) error {
-	flags := j.cmd.Flags()
 	if j.out == "" {
 		return usagef("propagate needs -o FOLDER: the folder to write, or a .safetensors file")
 	}
 	if filepath.Ext(j.out) != extension {
-		if otherFile.MatchString(j.out) {
-			return usagef("-o %s, must be a folder or end in %s", j.out, extension)
-		}
-		if j.merge || flags.Changed("columns") {
-			return usagef("-o %s, must be a %s file with --columns and --merge", j.out, extension)
-		}
-		if err := propagationOf(j.config).Validate(); err != nil {
-			return usage{sentence(err)}
-		}
-		if parts := strings.Join(j.parts, ","); j.config.Inductive && parts != "train" {
-			return usagef("--inductive with --part %s, must be train: it propagates over the training nodes", parts)
-		}
-		if err := j.hopsFree(); err != nil {
-			return err
-		}
-		j.unlabelled = true
-		return j.hops(ctx, args[0])
+		return j.intoFolder(ctx, args)
 	}
+	return j.intoFile(ctx, args)
+}
+
+// intoFolder writes an array for each hop.
+func (j *propagateJob) intoFolder(ctx context.Context, args []string) error {
+	if otherFile.MatchString(j.out) {
+		return usagef("-o %s, must be a folder or end in %s", j.out, extension)
+	}
+	if j.merge || j.cmd.Flags().Changed("columns") {
+		return usagef("-o %s, must be a %s file with --columns and --merge", j.out, extension)
+	}
+	if err := propagationOf(j.config).Validate(); err != nil {
+		return usage{sentence(err)}
+	}
+	if parts := strings.Join(j.parts, ","); j.config.Inductive && parts != "train" {
+		return usagef("--inductive with --part %s, must be train: it propagates over the training nodes", parts)
+	}
+	if err := j.hopsFree(); err != nil {
+		return err
+	}
+	j.unlabelled = true
+	return j.hops(ctx, args[0])
+}
+
+// intoFile writes the embeddings of the training nodes, computed from a graph or joined from other files.
+func (j *propagateJob) intoFile(ctx context.Context, args []string) error {
+	flags := j.cmd.Flags()
 	if flags.Changed("part") || flags.Changed("store") || flags.Changed("precision") {
 		return usagef("--part, --store and --precision with -o %s, must be with a folder: a %s file has the training "+
 			"nodes in f32", j.out, extension)
@@ -137,11 +147,16 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 		}
 		return j.join(ctx, args)
 	}
+	return j.compute(ctx, args[0])
+}
+
+// compute writes the embeddings of a graph.
+func (j *propagateJob) compute(ctx context.Context, name string) error {
 	if err := propagationOf(j.config).Validate(); err != nil {
 		return usage{sentence(err)}
 	}
-	j.progress.step("opening " + args[0])
-	g, err := j.options().Open(ctx, args[0])
+	j.progress.step("opening " + name)
+	g, err := j.options().Open(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -158,7 +173,7 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 	}
 	f, err := stored.Compute(ctx, blocked.Engine{Memory: j.config.Memory}, origin, g, lo, hi)
 	if err != nil {
-		return j.limited(err, args[0])
+		return j.limited(err, name)
 	}
 	if err := j.save(j.out, func() error { return f.Write(ctx, j.out) }); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -49,12 +50,8 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) (content joined, err e
 	if at < 0 || end < at || end > f.content.Size() {
 		return nil, fmt.Errorf("pages from byte %d to %d, and it has %d", at, end, f.content.Size())
 	}
-	var (
-		protocol thrift.CompactProtocol
-		buffer   = bufio.NewReaderSize(nil, 1<<10)
-		packed   []byte
-		unpacked []byte
-	)
+	var protocol thrift.CompactProtocol
+	buffer, blocks := bufio.NewReaderSize(nil, 1<<10), lz4Blocks{file: f.handle}
 	for page := 0; at < end; page++ {
 		section := io.NewSectionReader(f.handle, at, end-at)
 		buffer.Reset(section)
@@ -82,16 +79,7 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) (content joined, err e
 				chunk.NumValues)
 		}
 		if chunk.Codec == pqformat.Lz4Raw {
-			if int64(len(packed)) < size {
-				packed = make([]byte, size)
-			}
-			if int64(len(unpacked)) < claimed {
-				unpacked = make([]byte, claimed)
-			}
-			if _, err := f.handle.ReadAt(packed[:size], at); err != nil {
-				return nil, err
-			}
-			if err := unpack(&h, unpacked[:claimed], packed[:size]); err != nil {
+			if err := blocks.check(&h, at); err != nil {
 				return nil, fmt.Errorf("page %d at byte %d: %w", page, header, err)
 			}
 			if content == nil {
@@ -145,6 +133,30 @@ func countOf(h *pqformat.PageHeader) int64 {
 		return int64(h.DataPageHeaderV2.V.NumValues)
 	}
 	return 0
+}
+
+// lz4Blocks decompresses pages and drops the result, reusing its buffers.
+type lz4Blocks struct {
+	file             *os.File
+	packed, unpacked []byte
+}
+
+// check returns an error if the page at byte at does not decompress to the size that its header claims.
+func (b *lz4Blocks) check(h *pqformat.PageHeader, at int64) error {
+	b.packed = resized(b.packed, int(h.CompressedPageSize))
+	b.unpacked = resized(b.unpacked, int(h.UncompressedPageSize))
+	if _, err := b.file.ReadAt(b.packed, at); err != nil {
+		return err
+	}
+	return unpack(h, b.unpacked, b.packed)
+}
+
+// resized returns b with length n, or a new slice if b is too small.
+func resized(b []byte, n int) []byte {
+	if n > cap(b) {
+		return make([]byte, n)
+	}
+	return b[:n]
 }
 
 // unpack decompresses an LZ4 page to dst, which has the size that the page header claims. The levels of a version-2

@@ -169,33 +169,43 @@ func (r *Result) others() (all []*report.Table) {
 		p := Published().Table(name)
 		name = strings.TrimSuffix(name, secondsSuffix)
 		if !slices.ContainsFunc(p.Rows, func(row Row) bool { return row.Method != "" }) {
-			rows := slices.DeleteFunc(slices.Clone(p.Rows), func(row Row) bool { return !r.graph(row.Graph).Paper })
-			t := printedTable("other methods", name, p.Unit)
-			for _, row := range rows {
-				t.Columns = append(t.Columns, printedColumn(row.Graph+" "+row.Ratio))
-			}
-			for c, method := range p.Columns {
-				if !run[method] && len(rows) > 0 {
-					printedRow(t, method, len(rows), func(i int) *Value { return &rows[i].Cells[c] })
-				}
-			}
-			all = append(all, t)
+			all = append(all, r.transposed(name, p, run))
 			continue
 		}
 		for _, g := range r.Graphs {
-			t := printedTable("other methods on "+g.Name, name, p.Unit)
-			for _, name := range p.Columns {
-				t.Columns = append(t.Columns, printedColumn(name))
-			}
-			for _, row := range p.Rows {
-				if row.Graph == g.Name && !run[row.Method] && !run[row.Method+" "+p.Columns[0]] {
-					printedRow(t, row.Method, len(row.Cells), func(i int) *Value { return &row.Cells[i] })
-				}
-			}
-			all = append(all, t)
+			all = append(all, modelsOn(g.Name, name, p, run))
 		}
 	}
 	return slices.DeleteFunc(all, func(t *report.Table) bool { return len(t.Rows) == 0 })
+}
+
+// transposed returns the columns of p, which are methods, as rows. It omits the methods in run.
+func (r *Result) transposed(name string, p *Table, run map[string]bool) *report.Table {
+	rows := slices.DeleteFunc(slices.Clone(p.Rows), func(row Row) bool { return !r.graph(row.Graph).Paper })
+	t := printedTable("other methods", name, p.Unit)
+	for _, row := range rows {
+		t.Columns = append(t.Columns, printedColumn(row.Graph+" "+row.Ratio))
+	}
+	for c, method := range p.Columns {
+		if !run[method] && len(rows) > 0 {
+			printedRow(t, method, len(rows), func(i int) *Value { return &rows[i].Cells[c] })
+		}
+	}
+	return t
+}
+
+// modelsOn returns the rows of p on a graph. Its columns are models. It omits the methods in run.
+func modelsOn(graph, name string, p *Table, run map[string]bool) *report.Table {
+	t := printedTable("other methods on "+graph, name, p.Unit)
+	for _, model := range p.Columns {
+		t.Columns = append(t.Columns, printedColumn(model))
+	}
+	for _, row := range p.Rows {
+		if row.Graph == graph && !run[row.Method] && !run[row.Method+" "+p.Columns[0]] {
+			printedRow(t, row.Method, len(row.Cells), func(i int) *Value { return &row.Cells[i] })
+		}
+	}
+	return t
 }
 
 // printedTable returns an empty table for numbers that the paper prints in table name for the given methods.
