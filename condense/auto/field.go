@@ -152,7 +152,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	return won, ctx.Err()
 }
 
-// score sets the accuracy of each candidate, and its gain over the first one. It returns the number of nodes that judge.
+// score sets the accuracy of each candidate and its gain over the first. It returns the number of nodes that decide.
 func (f *field) score(
 	ctx context.Context, candidates []Candidate, made [][]*condense.Condensed, shares []float64,
 ) (nodes int, err error) {

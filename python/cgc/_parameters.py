@@ -441,10 +441,10 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("method", "cgc", "Method",
-         "condensation method; cgc ranks candidates better than auto: like a training on the full graph, "
-         "it learns from labelled nodes only: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, "
-         "vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, "
-         "geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
+         "condensation method; cgc ranks candidates better than auto, because it learns only from labelled "
+         "nodes, as training on the full graph does: cgc, cgc-x, simdm, cgc-d, auto, random, herding, "
+         "k-center, vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, "
+         "simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

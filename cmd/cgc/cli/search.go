@@ -50,7 +50,8 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 		RunE:              runs(job.run),
 	}
 	job.config = methodFlags(cmd, string(cgc.CGC),
-		"cgc ranks candidates better than auto: like a training on the full graph, it learns from labelled nodes only")
+		"cgc ranks candidates better than auto, because it learns only from labelled nodes, "+
+			"as training on the full graph does")
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name != "seed" && flag.Name != "memory" { // the search has these too

@@ -34,8 +34,8 @@ type regression struct {
 	tape *autodiff.Tape
 }
 
-// draw returns a regression without a kernel. X′ and Y′ start from uniform random numbers in [0, 1). Y′ has 1 added in
-// the class of each condensed node. start.Unit becomes 1.
+// draw returns a regression without a kernel. X′ and Y′ start from uniform random numbers in [0, 1), and Y′ is 1 larger
+// in the class of each condensed node. draw sets start.Unit to 1.
 func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 	g := start.Graph
 	r := &regression{
