@@ -654,6 +654,6 @@ def _config(config: Union[Mapping[str, Any], Path_, None], home: Path, spoken: d
     elif isinstance(config, (str, os.PathLike)):
         path = Path(config)
     else:
-        raise Error(f"config is a {type(config).__name__}, must be a dictionary as tune returns it")
+        raise Error(f"config is a {type(config).__name__}, must be a dictionary that tune returned")
     spoken[str(path)] = "config"
     return [f"--config={path}"]

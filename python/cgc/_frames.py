@@ -168,7 +168,7 @@ def parts_of_tables(given: Tables) -> Parts:
     place = _places(called.get("id", "the index of nodes"), ids)
     ends = [place(f"edges[{roles[end]!r}]", _values(edges[roles[end]])) for end in ("source", "target")]
     if len(ends[0]) != len(ends[1]):
-        raise Error(f"edges has {len(ends[0])} sources and {len(ends[1])} targets, expected as many")
+        raise Error(f"edges has {len(ends[0])} sources and {len(ends[1])} targets, must be equal numbers")
     parts.edge_index = np.stack(ends)
     if "weight" in roles:
         parts.edge_weight = _numbers("edges", roles["weight"], edges[roles["weight"]])
@@ -216,7 +216,7 @@ def _ids(table: Any, nodes: Mapping[str, Any], roles: Mapping[str, str], count: 
     if "id" in roles:
         ids = _exact(f"nodes[{roles['id']!r}]", _values(nodes[roles["id"]]))
         if len(ids) != count:
-            raise Error(f"nodes has {len(ids)} ids and {count} labels, expected as many")
+            raise Error(f"nodes has {len(ids)} ids and {count} labels, must be equal numbers")
         return ids  # type: ignore[no-any-return]
     index = getattr(table, "index", None)
     found: Any = _exact("the index of nodes", _values(index)) if hasattr(index, "to_numpy") else np.arange(count)

@@ -321,7 +321,7 @@ class Parts:
             twice = nodes[part_of[nodes] != 0]
             if twice.size:
                 other = self.called(PARTS[part_of[twice[0]] - 1])
-                raise Error(f"{name} has node {twice[0]}, which is in {other} too, expected no node in two parts")
+                raise Error(f"{name} has node {twice[0]}, which is in {other} too, must be in one part only")
             part_of[nodes] = number
             bare = nodes[y[nodes] < 0]
             if bare.size:

@@ -60,7 +60,7 @@ func TestShrinkingFile(t *testing.T) {
 		"condense", file, "--nodes", "40", "--memory", "100MB", "-o", out,
 	}, &stdout, stderr)
 	said := stderr.String()
-	const want = "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or"
+	const want = "cgc: a file that is mapped into memory cannot be read any more: it was truncated or changed, or"
 	if code != 1 || !strings.Contains(said, want) || strings.Contains(said, "goroutine") {
 		t.Errorf("exit code %d, %q, want %q", code, said, want)
 	}

@@ -120,7 +120,7 @@ func TestFault(t *testing.T) {
 		"and the machine has 2.00 GB"
 	for want, raised := range map[string]any{
 		large: &memory.Exceeded{Asked: 4e9, Held: 1e9, Most: 2e9, By: memory.ByMachine},
-		"this is a mistake in cgc, please report it with the command line: index": errors.New("index"),
+		"this is a bug in cgc, please report it with the command line: index": errors.New("index"),
 	} {
 		var out strings.Builder
 		(&command{stderr: &out}).fault(raised)

@@ -53,11 +53,11 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 
 // fault prints an error message for a panic.
 func (c *command) fault(raised any) {
-	text := fmt.Sprintf("this is a mistake in cgc, please report it with the command line: %v", raised)
+	text := fmt.Sprintf("this is a bug in cgc, please report it with the command line: %v", raised)
 	switch fault := raised.(type) {
 	case interface{ Addr() uintptr }: // the system could not read a page of a mapped file
-		text = fmt.Sprintf("a file that is mapped into memory cannot be read any more: it was cut or changed, or its disk "+
-			"failed (%v)", fault)
+		text = fmt.Sprintf("a file that is mapped into memory cannot be read any more: it was truncated or changed, or "+
+			"its disk failed (%v)", fault)
 	case *memory.Exceeded:
 		text = sentence(fault)
 	}

@@ -116,7 +116,7 @@ func encode(args ...any) (any, error) {
 			return string(raw), nil
 		}
 	}
-	return nil, errors.New("pickled bytes are not a text")
+	return nil, errors.New("pickled bytes are not text")
 }
 
 // rawBytes returns the bytes of a string of Python 2 or 3.

@@ -64,7 +64,7 @@ function explain(error) {
     return [element("p", {}, "These files hold several graphs. Which one?"), element("p", { class: "buttons" }, ...buttons)];
   }
   if (error.constructor === Error && /^(exit code|RuntimeError|panic)/.test(error.message)) {
-    return [element("p", {}, "This is a mistake in cgc. Please report it with the text below. The page goes on."),
+    return [element("p", {}, "This is a bug in cgc. Please report it with the text below. The page still works."),
       element("pre", {}, error.message.slice(0, 2000))];
   }
   return [sentence(error.message)];

@@ -81,7 +81,7 @@ func readLabelArray(ctx context.Context, file string, n int) (y []int32, err err
 	err = z.Open("node_label", func(a *numpy.Array) error {
 		switch {
 		case len(a.Shape) == 2 && a.Shape[1] > 1:
-			return fmt.Errorf("%d labels a node, expected one: multi-label nodes are not supported", a.Shape[1])
+			return fmt.Errorf("%d labels for each node, expected one: multi-label nodes are not supported", a.Shape[1])
 		case len(a.Shape) < 1 || len(a.Shape) > 2 || a.Shape[0] != n || len(a.Shape) == 2 && a.Shape[1] < 1:
 			return fmt.Errorf("shape %v, expected [%d 1], a label for each node", a.Shape, n)
 		}
