@@ -103,7 +103,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 		}
 	}
 	f.add(zero > 0, "zero_rows", zero,
-		text("%s no feature but zeros, %d of them in the training split", have(zero, f.Nodes, "node"), training),
+		text("%s only zero features, %d of them in the training split", have(zero, f.Nodes, "node"), training),
 		"Only its neighbours distinguish such a node from others",
 		"If it should have features, check the input. Otherwise nothing is wrong")
 	copied, contrary := x.twins(g.Y, g.Split.Train, g.Split.Test)

@@ -106,7 +106,7 @@ func TestOdd(t *testing.T) {
 				}
 			}
 		},
-		"zero_rows: 1 of 600 nodes has no feature but zeros, 1 of them in the training": func(b *graph.Builder) {
+		"zero_rows: 1 of 600 nodes has only zero features, 1 of them in the training": func(b *graph.Builder) {
 			clear(row(*b, 0))
 		},
 		"copies: 2 of 200 test nodes have exactly the features of a training node": func(b *graph.Builder) {

@@ -230,7 +230,7 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 	case cgc.Config:
 		flags.config.Variant = method.Variant
 	case auto.Method:
-		j.progress.note("this is for --method cgc: auto condenses by several methods, and takes several times as long")
+		j.progress.note("this is the plan for --method cgc: auto runs several methods, which takes several times as long")
 		flags.names[0] = flags.config.Name()
 	default:
 		return usagef("--dry-run: the memory that %s needs is unknown, must be one of cgc's methods", method.Name())
@@ -241,7 +241,7 @@ func (j *condenseJob) dryRun(ctx context.Context, name string) error {
 		return err
 	}
 	if flags.lossless > 0 {
-		j.progress.note("this is for the largest size that --lossless may choose: it chooses the size while it condenses")
+		j.progress.note("this is the plan for the largest size that --lossless may choose while it condenses")
 	}
 	opened := peakRSS() // reading may need more memory than condensing
 	// Report mistakes in the size before the measurement.

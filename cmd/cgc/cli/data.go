@@ -272,9 +272,9 @@ func factsDocument(f dataset.Facts) *report.Document {
 		within = fmt.Sprintf(", %.3g%% of them within a class", 100*f.Homophily)
 	}
 	fact("edges", "%s, %s%s", count(f.Edges), weights, within)
-	fact("components", "%s, besides nodes without an edge", count(f.Components))
+	fact("components", "%s, not counting nodes without an edge", count(f.Components))
 	fact("degrees", "%s to %s, median %s", count(f.Degrees.Min), count(f.Degrees.Max), count(f.Degrees.Median))
-	fact("features", "%s, stored %s, %.3g%% of the values not zero", count(f.Features), storage, 100*f.Density)
+	fact("features", "%s, stored %s, %.3g%% of the values nonzero", count(f.Features), storage, 100*f.Density)
 	fact("classes", "%s", count(f.Classes))
 	classes := &report.Table{Columns: []report.Column{
 		{Name: "class", Side: report.Right}, {Name: "nodes"}, {Name: "train"}, {Name: "val"}, {Name: "test"},
@@ -293,7 +293,7 @@ func factsDocument(f dataset.Facts) *report.Document {
 	d := new(report.Document)
 	d.Add(facts, classes)
 	if len(f.Odd) > 0 {
-		d.Add(report.Heading("What is odd"), report.Notes(mapped(f.Odd, dataset.Oddity.String)))
+		d.Add(report.Heading("What is unusual"), report.Notes(mapped(f.Odd, dataset.Oddity.String)))
 	}
 	return d
 }

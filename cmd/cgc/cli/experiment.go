@@ -286,7 +286,7 @@ func (j *experimentJob) otherBuilds(records []experiment.Record) {
 		}
 	}
 	if count > 0 {
-		j.progress.note("%d of %d trainings were done by another version of cgc or with another SIMD code path "+
+		j.progress.note("%d of %d training runs were done by another version of cgc or with another SIMD code path "+
 			"(see the columns version, revision and kernels); another folder keeps them apart", count, len(records))
 	}
 }

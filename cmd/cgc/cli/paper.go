@@ -357,7 +357,7 @@ func studiesDocument(all []listedStudy, seeds int) *report.Document {
 	}
 	d := new(report.Document)
 	d.Add(t, report.Notes{
-		fmt.Sprintf("counted for %d seeds; the studies with the fewest trainings come first", seeds),
+		fmt.Sprintf("counted for %d seeds; the studies with the fewest training runs come first", seeds),
 		"large graphs that are not available are left out unless --all or --graphs asks for them",
 		"try: cgc paper table3 --graphs cora,citeseer -o results",
 	})

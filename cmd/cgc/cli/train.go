@@ -91,7 +91,7 @@ func (j *trainJob) run(ctx context.Context, args []string) error {
 	}
 	r := trainedModel{best.Model, len(e.Models) * e.Trainings, best.Epoch, best.Validation, best.Test, j.out}
 	text := fmt.Sprintf("%s, the best of %s: %.1f%% on the validation nodes after epoch %d", r.Model,
-		report.Plural(r.Trainings, "training"), r.Validation, r.Epoch)
+		report.Plural(r.Trainings, "training run"), r.Validation, r.Epoch)
 	if len(j.graph.Split.Test) > 0 {
 		text += fmt.Sprintf(", %.1f%% on the test nodes", r.Test)
 	}

@@ -109,7 +109,7 @@ func (f *Forecast) Document() *report.Document {
 	sizes := &report.Table{Columns: report.Columns("graph", "nodes", "edges", "features", "classes", "training nodes")}
 	sizes.Row(f.Graph, f.Nodes, f.Edges, f.Features, f.Classes, f.Train)
 	sizes.Row("condensed", f.Condensed)
-	memory := fmt.Sprintf("expected memory: %s, of which %s of the graph and %s of embeddings and the work on them",
+	memory := fmt.Sprintf("expected memory: %s, of which %s for the graph and %s for embeddings and working memory",
 		report.Bytes(f.Memory), report.Bytes(f.Read), report.Bytes(f.Held))
 	if f.File > 0 {
 		memory = fmt.Sprintf("expected memory: %s, and %s to read from the file in blocks of %s, %d in all",
@@ -129,7 +129,7 @@ func (f *Forecast) Document() *report.Document {
 	d := new(report.Document)
 	budget := strings.Join(report.PerClass(f.classNames, f.Budget), " ")
 	d.Add(sizes, report.Paragraph("condensed nodes of each class: "+budget), report.Paragraph(memory), steps,
-		report.Notes{"seconds are good to a factor of 2 or 3: the work, over the ceiling that this machine reached just " +
-			"now, over the share of it that is usual"})
+		report.Notes{"seconds are accurate to a factor of 2 or 3: the work, divided by the ceiling measured just now and " +
+			"by the usual share of it"})
 	return d
 }

@@ -57,7 +57,7 @@ func (o *Experiment) document(plots bool) *report.Document {
 		from = to
 	}
 	d.Add(o.notes(), report.Paragraph(fmt.Sprintf("%s done, %s kept from before; records: %s",
-		report.Plural(o.Trained, "training"), report.Count(o.Kept), o.Records)))
+		report.Plural(o.Trained, "training run"), report.Count(o.Kept), o.Records)))
 	return d
 }
 
@@ -142,7 +142,7 @@ func picture(name string, summaries []experiment.Summary) *report.Plot {
 	return &report.Plot{
 		Title: "Accuracy on " + name, Data: bars,
 		Caption: "Mean accuracy on the test nodes of the original graph. Strokes are 95% intervals of the mean (Student's " +
-			"t), from three seeds on. In a good picture, few nodes reach as far to the right as the full graph.",
+			"t), from three seeds on. Ideally, few nodes reach as far to the right as the full graph.",
 	}
 }
 
@@ -193,11 +193,11 @@ func (o *Experiment) notes() report.Notes {
 	}
 	if within {
 		notes = append(notes,
-			"within: standard deviation over trainings on one condensed graph; each seed counts with their mean")
+			"within: standard deviation over training runs on one condensed graph; each seed counts with their mean")
 	}
 	if len(o.Comparisons) > 0 && several {
 		notes = append(notes, fmt.Sprintf(
-			"differences: between condensations of the same seeds; %s or %s where the interval leaves out 0",
+			"differences: between condensations of the same seeds; %s or %s where the interval excludes 0",
 			experiment.Better, experiment.Worse))
 	}
 	return notes

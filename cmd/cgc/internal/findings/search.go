@@ -111,7 +111,7 @@ func (o *Search) Document() *report.Document {
 			"proxy: accuracy of the closed form, over other seeds", spread, strings.Join(o.Models, ", "))})
 	}
 	found := report.Notes{fmt.Sprintf("%s ranked, %d confirmed by %s, %.0f s", report.Plural(o.Ranked, "configuration"),
-		len(o.Confirmed), report.Plural(o.Trainings, "training"), o.Seconds)}
+		len(o.Confirmed), report.Plural(o.Trainings, "training run"), o.Seconds)}
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	switch {
 	case len(o.Confirmed) == 0:
@@ -157,9 +157,9 @@ func (o *Search) Picture() *report.Document {
 // note explains a prior and where it comes from.
 func note(p tune.Prior, graph string) string {
 	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; "+
-		"held to the same bar as all others", p.Name, p, strings.Join(p.FoundOn, ", "))
+		"judged like all others", p.Name, p, strings.Join(p.FoundOn, ", "))
 	if slices.Contains(p.FoundOn, graph) {
-		note += fmt.Sprintf("; %s is one of these, so that its gain here is no independent evidence", graph)
+		note += fmt.Sprintf("; %s is one of these, so its gain here is not independent evidence", graph)
 	}
 	return note
 }

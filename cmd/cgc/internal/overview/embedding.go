@@ -91,7 +91,7 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 func (s Subject) embeddingsCaption(
 	drawn, all, condensed int, p propagate.Propagation, known, unites bool,
 ) string {
-	caption := "In a good picture, the condensed nodes lie inside the cloud of their class and reach all of its parts. " +
+	caption := "Ideally, the condensed nodes lie inside the cloud of their class and reach all of its parts. " +
 		fmt.Sprintf("Positions are node features after %s of %s propagation, which is what a GNN sees, ",
 			report.Plural(p.Hops, "hop"), p.Rule) + "projected linearly to two principal components (PC). "
 	if !known {
@@ -114,7 +114,7 @@ func (s Subject) embeddingsCaption(
 	}
 	caption += "Zoom with Ctrl and the wheel."
 	if unites {
-		caption += " The slider shows smaller sizes: it unites condensed nodes as cgc cut does."
+		caption += " The slider shows smaller sizes: it merges condensed nodes as cgc cut does."
 	}
 	return caption
 }

@@ -28,7 +28,7 @@ func (s Subject) network(ctx context.Context, names []string) (*report.Plot, err
 	if err != nil {
 		return nil, err
 	}
-	caption := "Condensed nodes and the edges between them. In a good picture most edges join nodes of one class. " +
+	caption := "Condensed nodes and the edges between them. Ideally, most edges join nodes of one class. " +
 		"Connected nodes are drawn together and classes apart; distances mean nothing else."
 	if len(shown) < s.Condensed.Nodes() || left > 0 {
 		caption += fmt.Sprintf(" Shown: the %s largest of %s nodes, and the %s heaviest of %s edges.",

@@ -222,7 +222,7 @@ func (s Subject) tiles() *report.Table {
 	t := &report.Table{Lead: true, Columns: []report.Column{{Key: "what"}, {Key: "value"}, {Key: "compared with"}}}
 	if len(s.Small) > 0 {
 		on := s.Small[0]
-		accuracy, seconds := "not compared with the full graph", "mean of "+report.Plural(len(on.Test), "training")
+		accuracy, seconds := "not compared with the full graph", "mean of "+report.Plural(len(on.Test), "training run")
 		if len(on.Test) == 1 {
 			seconds = "one training"
 		}
@@ -328,7 +328,7 @@ func (s Subject) budgets(names []string) *report.Plot {
 	}
 	return &report.Plot{
 		Name: "budgets", Title: "Nodes of each class",
-		Caption: "The share of each class among the condensed nodes and among the training nodes. In a good picture " +
+		Caption: "The share of each class among the condensed nodes and among the training nodes. Ideally, " +
 			"both bars of a class are about equally long; a rare class has at least one condensed node.",
 		Data: &report.Bars{Rows: names, Axis: "share, %", Series: []report.BarSeries{
 			shares("condensed nodes", condense.CountBudget(s.Condensed.Y, s.Condensed.Classes)),

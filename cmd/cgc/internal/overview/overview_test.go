@@ -333,7 +333,7 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	for name, p := range plots(t, full) {
-		if !strings.Contains(p.Caption, "In a good picture") {
+		if !strings.Contains(p.Caption, "Ideally, ") {
 			t.Errorf("%s: the caption does not say what a good picture looks like: %s", name, p.Caption)
 		}
 	}
@@ -365,7 +365,7 @@ func TestTiles(t *testing.T) {
 		}
 	}
 	s.Whole = nil
-	if got := text(s)[1]; got != "training time, gcn: 8.0 s, mean of 3 trainings" {
+	if got := text(s)[1]; got != "training time, gcn: 8.0 s, mean of 3 training runs" {
 		t.Errorf("without the full graph: %q", got)
 	}
 	_, edgeless := condensed(t, func(c *cgc.Config) { c.Variant, c.Nodes = cgc.CGCX, 7 })

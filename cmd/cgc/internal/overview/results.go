@@ -28,19 +28,19 @@ func (s Subject) accuracies() *report.Plot {
 			}
 			series.Estimate(mean, half, len(samples))
 			series.Samples = append(series.Samples, samples)
-			series.Detail = append(series.Detail, report.Plural(len(samples), "training"))
+			series.Detail = append(series.Detail, report.Plural(len(samples), "training run"))
 			intervals = intervals || !math.IsNaN(series.Low[len(series.Low)-1])
 		}
 		bars.Series = append(bars.Series, series)
 	}
 	add("trained on the condensed graph", s.Small)
-	caption := "Accuracy on the test nodes of the original graph. Large dots are means, small ones single trainings. "
+	caption := "Accuracy on the test nodes of the original graph. Large dots are means, small ones single training runs. "
 	if intervals {
 		caption += "Strokes are 95% intervals of the mean over " + s.Over + " (Student's t). "
 	}
 	if len(s.Whole) > 0 {
 		add("trained on the full graph", s.Whole)
-		caption += "In a good picture, the condensed graph's dots lie as far to the right as the full graph's."
+		caption += "Ideally, the condensed graph's dots lie as far to the right as the full graph's."
 	} else {
 		caption += "No model was trained on the full graph to compare with."
 	}
@@ -102,7 +102,7 @@ func (s Subject) confusion(names []string) []report.Block {
 	}
 	whole := of(s.Whole, small.Model)
 	if whole == nil || len(whole.Predicted) != len(truth) {
-		p.Caption += fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. In a good picture "+
+		p.Caption += fmt.Sprintf("The %s was trained on the condensed graph, with the first seed. Ideally, "+
 			"the diagonal holds most nodes of each row.", small.Model)
 		return []report.Block{p}
 	}
@@ -122,7 +122,7 @@ func (s Subject) confusion(names []string) []report.Block {
 	matrix.Sheets = []report.Sheet{change, on, full}
 	p.Title = "What condensing changed in the predictions"
 	p.Caption += fmt.Sprintf("The difference is the count of the %s trained on the condensed graph minus that "+
-		"of the %s trained on the full graph. In a good picture all differences are small; above 0 on the diagonal is a "+
+		"of the %s trained on the full graph. Ideally, all differences are small; above 0 on the diagonal is a "+
 		"gain. The two agree on %s of %s test nodes (%s), with the first seed of each.", small.Model, small.Model,
 		report.Count(same), report.Count(len(truth)), report.Percent(100*float64(same)/float64(len(truth)), 1).Text)
 	return []report.Block{p}
@@ -164,10 +164,10 @@ func (s Subject) time() []report.Block {
 	if bound {
 		bars.Series = append(bars.Series, least)
 		caption += " The fewest possible follow from the work of the step and the measured speed of this machine (cgc " +
-			"bench); work that fits into a cache can be faster. In a good picture the two are close."
+			"bench); work that fits into a cache can be faster. Ideally, the two are close."
 	}
 	if s.Peak > 0 {
-		caption += " Peak memory, including all trainings: " + report.Bytes(s.Peak) + "."
+		caption += " Peak memory, including all training runs: " + report.Bytes(s.Peak) + "."
 	}
 	p := &report.Plot{Name: "seconds", Title: title, Caption: caption, Data: bars}
 	if total >= Moment {

@@ -160,7 +160,7 @@ func (b *Board) announce(sizes int) {
 		each += b.Seeds + (len(Trainings(model))-1)*min(b.Seeds, choosingSeeds)
 	}
 	trainings := each * sizes * (len(b.Methods) + 1)
-	text := fmt.Sprintf("%s: at most %d trainings are missing", b.Name, max(trainings-len(records), 0))
+	text := fmt.Sprintf("%s: at most %d training runs are missing", b.Name, max(trainings-len(records), 0))
 	if len(records) > 0 {
 		var seconds float64
 		for _, r := range records {

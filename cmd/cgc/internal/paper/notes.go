@@ -12,10 +12,10 @@ func (r *Result) notes() (notes report.Notes) {
 	add := func(format string, values ...any) { notes = append(notes, fmt.Sprintf(format, values...)) }
 	if len(r.Cells) > 0 {
 		if r.Seeds > 1 {
-			add("±: here, standard deviation over %d condensation seeds, each with a training of its own; "+
-				"in the paper, over trainings on one condensed graph.", r.Seeds)
+			add("±: here, standard deviation over %d condensation seeds, each with its own training run; "+
+				"in the paper, over training runs on one condensed graph.", r.Seeds)
 		} else {
-			add("One condensation seed: no ± can be given. The paper's ± is over trainings on one condensed graph.")
+			add("One condensation seed: no ± can be given. The paper's ± is over training runs on one condensed graph.")
 		}
 	}
 	if len(r.Times) > 0 {
