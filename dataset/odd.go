@@ -58,7 +58,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 	f.add(f.Isolated > 0, "isolated", f.Isolated,
 		text("%s no edge, %d of them in the training split", have(f.Isolated, f.Nodes, "node"), alone),
 		"Propagation gives such a node its own features and nothing else",
-		"If it should have edges, check that the edges name their nodes as the nodes do. Otherwise nothing is wrong")
+		"If it should have edges, check that the edges use the ids of the nodes. Otherwise nothing is wrong")
 	bare := f.Unlabelled == f.Nodes
 	f.add(bare, "unlabelled", f.Nodes, "No node has a label",
 		"The graph can be predicted and propagated, but not condensed",
@@ -84,7 +84,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 		"Remove it")
 	f.add(x.ratio > scales.Most, "scales", 1,
 		text("Feature %d (counted from 0) is %.6g times as large as the median one", x.largest, math.Round(x.ratio)),
-		"Distances between nodes, and so the clusters, depend on it alone",
+		"Distances between nodes, and so the clusters, depend only on it",
 		"--standardize gives all features one scale")
 	size := scales.Magnitude(x.norm, f.Features)
 	f.add(x.ratio <= scales.Most && size != "", "magnitude", f.Features,
@@ -121,7 +121,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 func (f *Facts) oddSplit() {
 	f.add(f.Train < fewPerClass*f.Classes, "few_train", f.Train,
 		fmt.Sprintf("%d training nodes for %d classes", f.Train, f.Classes),
-		"There is little to condense, and accuracies vary much between seeds",
+		"There is little to condense, and accuracies vary a lot between seeds",
 		"Label more nodes, or try --pseudo-labels, which adds nodes that a linear classifier is most confident about")
 	for _, part := range []struct {
 		key, part string

@@ -36,6 +36,6 @@ func ExampleClassifier_Warning() {
 	fmt.Println(fix)
 	// Output:
 	// 3
-	// feature 2 (counted from 0) is 30000 times as large as the median one, and distances between nodes depend on it alone
+	// feature 2 (counted from 0) is 30000 times as large as the median one, and distances between nodes depend only on it
 	// --standardize gives all features one scale
 }

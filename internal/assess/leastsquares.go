@@ -41,7 +41,7 @@ func (c Classifier) Warning() string {
 	const remedy = ": --standardize gives all features one scale"
 	if c.Scales > MostScales {
 		return fmt.Sprintf("feature %d (counted from 0) is %.6g times as large as the median one, "+
-			"and distances between nodes depend on it alone"+remedy, c.Largest, math.Round(c.Scales))
+			"and distances between nodes depend only on it"+remedy, c.Largest, math.Round(c.Scales))
 	}
 	if size := scales.Magnitude(c.Norm, c.W.Rows); size != "" {
 		return fmt.Sprintf("the features of a node have a norm of about %.4g, and GNNs learn worse from features as %s as "+

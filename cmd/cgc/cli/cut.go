@@ -75,7 +75,7 @@ func (j *cutJob) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r := cutResult{small.Graph, small.Nodes(), large.Nodes(), small.Budget, j.out}
-	d := sentenceDocument("%s of %s were united to %d", report.Plural(r.CutFrom, "condensed node"), r.Graph, r.Nodes)
+	d := sentenceDocument("%s of %s were merged into %d", report.Plural(r.CutFrom, "condensed node"), r.Graph, r.Nodes)
 	d.Add(report.Paragraph("condensed graph: " + j.out))
 	return j.print(r, d)
 }

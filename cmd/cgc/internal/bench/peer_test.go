@@ -20,7 +20,7 @@ func TestPeer(t *testing.T) {
 	const python = "/usr/bin/python3" // Debian's Python, for which Debian packages the modules
 	const find = "import importlib.util as i, sys; sys.exit(not all(map(i.find_spec, ('torch', 'faiss', 'sklearn'))))"
 	if err := exec.Command(python, "-c", find).Run(); err != nil {
-		t.Skip("Debian's python3-torch, python3-faiss and python3-sklearn are not all here")
+		t.Skip("Debian's python3-torch, python3-faiss and python3-sklearn are not all installed")
 	}
 	g := synth.Demo()
 	path := filepath.Join(t.TempDir(), "demo.safetensors")

@@ -141,8 +141,8 @@ func picture(name string, summaries []experiment.Summary) *report.Plot {
 	}
 	return &report.Plot{
 		Title: "Accuracy on " + name, Data: bars,
-		Caption: "Mean accuracy on the test nodes of the original graph. Strokes are 95% intervals of the mean (Student's " +
-			"t), from three seeds on. Ideally, few nodes reach as far to the right as the full graph.",
+		Caption: "Mean accuracy on the test nodes of the original graph. Error bars are 95% intervals of the mean " +
+			"(Student's t), for at least three seeds. Ideally, few nodes reach as far to the right as the full graph.",
 	}
 }
 

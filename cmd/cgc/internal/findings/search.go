@@ -147,8 +147,8 @@ func (o *Search) Picture() *report.Document {
 	bars.Series = []report.BarSeries{series}
 	plot := &report.Plot{
 		Title: "Configurations that were trained", Data: bars,
-		Caption: "Mean accuracy on the validation nodes; the configurations of the last round come first. Strokes are 95% " +
-			"intervals of the mean over condensation seeds, each with its own training (Student's t), from three seeds on.",
+		Caption: "Mean accuracy on the validation nodes; the configurations of the last round come first. Error bars are " +
+			"95% intervals of the mean (Student's t) over at least three condensation seeds, each with its own training run.",
 	}
 	d.Blocks = append([]report.Block{plot}, d.Blocks...)
 	return d

@@ -110,7 +110,7 @@ func (s Subject) embeddingsCaption(
 			report.Count(s.Condensed.Nodes()))
 	}
 	if s.Condensed.Members != nil {
-		caption += "Hover over a condensed node for its source nodes, the nodes that it stands for. "
+		caption += "Hover over a condensed node for its source nodes, the nodes that it represents. "
 	}
 	caption += "Zoom with Ctrl and the wheel."
 	if unites {

@@ -117,7 +117,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	if s.File != "" {
 		how := "With PyTorch Geometric."
 		if small.Members != nil {
-			how += " The weight in the loss is the number of nodes that a condensed node stands for."
+			how += " The weight in the loss is the number of nodes that a condensed node represents."
 		}
 		d.Add(report.Heading("Train on it"), report.Paragraph(how), report.Code(s.training()))
 	}

@@ -36,7 +36,7 @@ func (s Subject) accuracies() *report.Plot {
 	add("trained on the condensed graph", s.Small)
 	caption := "Accuracy on the test nodes of the original graph. Large dots are means, small ones single training runs. "
 	if intervals {
-		caption += "Strokes are 95% intervals of the mean over " + s.Over + " (Student's t). "
+		caption += "Error bars are 95% intervals of the mean over " + s.Over + " (Student's t). "
 	}
 	if len(s.Whole) > 0 {
 		add("trained on the full graph", s.Whole)

@@ -48,7 +48,7 @@ func (r *Result) notes() (notes report.Notes) {
 		add("%s", r.about().note)
 	}
 	if len(r.Cells) > 0 && r.Training.Weighted {
-		add("A condensed node counts in the loss as often as the nodes that it stands for; in the paper all count alike.")
+		add("The loss weights each condensed node by the number of its source nodes; in the paper, all weights are equal.")
 	}
 	r.graphNotes(add)
 	r.numberNotes(add)
@@ -66,7 +66,7 @@ func (r *Result) graphNotes(add func(string, ...any)) {
 		case r.about().data && g.Why != "":
 			add("%s: %s.", g.Name, g.Why)
 		case g.Made:
-			add("%s: %s, because the data set is not available. Its accuracies say nothing of the data set's; "+
+			add("%s: %s, because the data set is not available. Its accuracies say nothing about the data set's; "+
 				"times are those of the size.", g.Name, g.Why)
 		case !g.Paper:
 			add("%s: %s, so there is no number to compare with.", g.Name, g.Why)

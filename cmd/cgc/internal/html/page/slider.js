@@ -35,7 +35,7 @@ function slider(figure, plot, changed) {
     top.size = list.map((part) => part.reduce((sum, i) => sum + all.size[i], 0));
     top.label = list.map((part) => part.slice(0, 8).map((i) => all.label[i]).join(', ') + (part.length > 8 ? ', …' : ''));
     top.detail = list.map((part, j) =>
-      part.length === 1 && all.detail ? all.detail[part[0]] : `${count(part.length)} united, ${count(top.size[j])} ${top.unit}`,
+      part.length === 1 && all.detail ? all.detail[part[0]] : `${count(part.length)} merged, ${count(top.size[j])} ${top.unit}`,
     );
     if (all.owner) below.owner = all.owner.map((i) => (i < 0 ? i : of[i]));
     plot.views.forEach((v, k) => (v.at[v.at.length - 1] = list.map((part) => mean(all.at[k], part))));

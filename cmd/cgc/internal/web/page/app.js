@@ -52,7 +52,7 @@ async function work(bar, box, label, action) {
 
 /** Returns the content that the page shows for an error. */
 function explain(error) {
-  if (error instanceof Stopped) return ["Stopped. Nothing was kept of this step."];
+  if (error instanceof Stopped) return ["Stopped. The result of this step was discarded."];
   if (error instanceof OutOfMemory) return [tooLarge("it took all of that")];
   if (error.choose?.length > 0) {
     const buttons = error.choose.map(({ name, path }) => {
@@ -95,7 +95,7 @@ async function take(files) {
   const bytes = await unpacked(files);
   if (bytes > addressable) {
     forget();
-    problem(byId("choose-problem"), tooLarge(`these files hold ${size(bytes)} when unpacked`));
+    problem(byId("choose-problem"), tooLarge(`these files hold ${size(bytes)} when decompressed`));
     return;
   }
   await open(root(files), files, files.reduce((sum, { content }) => sum + content.size, 0));
