@@ -25,6 +25,7 @@ type Target struct {
 	sample           func() *Sample
 	validation, test *scope
 	labels           []int32 // of the validation nodes
+	testNodes        []int32
 	testLabels       func() []int32
 	bound            int64    // the memory limit, 0 for none
 	streams          *streams // nil unless the graph is larger than the memory limit
@@ -75,7 +76,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	}
 	t := &Target{
 		name: g.Name, nodes: g.Nodes(), features: g.Features(), classes: g.Classes,
-		labels: g.Labels(s.Val), testLabels: func() []int32 { return g.Labels(s.Test) },
+		labels: g.Labels(s.Val), testNodes: s.Test, testLabels: func() []int32 { return g.Labels(s.Test) },
 	}
 	if inductive {
 		val, test := g.Induced(s.Val), g.Induced(s.Test)

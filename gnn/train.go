@@ -42,7 +42,7 @@ type Result struct {
 	Validated []int32 `json:"-"`
 }
 
-// ErrDiverged is wrapped by the error of a training run whose loss or weights are not finite.
+// ErrDiverged is wrapped by the error of a training run whose loss, weights or logits are not finite.
 var ErrDiverged = errors.New("diverged")
 
 // Train trains a model on s with Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
@@ -51,7 +51,8 @@ var ErrDiverged = errors.New("diverged")
 //
 // Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops
 // within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed. If
-// a loss, a cross entropy or a weight is not finite, training has diverged, and the error names the epoch.
+// a loss, a cross entropy, a weight or a logit of a test node is not finite, training has diverged, and the error names
+// the epoch.
 func Train(
 	ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source,
 ) (_ *Result, err error) {
@@ -215,6 +216,11 @@ func (r *training) test(ctx context.Context) error {
 		logits, err := r.view.infer(ctx, r.model, r.best)
 		if err != nil {
 			return err
+		}
+		if i, k, found, _ := mat.FirstNotFinite(ctx, logits); found {
+			return fmt.Errorf("%s %w: logit %d of test node %d is %v after epoch %d, must be a finite number: "+
+				"scale the features or the weights of edges", r.model.Name(), ErrDiverged, k, r.target.testNodes[i],
+				logits.Row(i)[k], r.result.Epoch)
 		}
 		r.result.Test, r.result.Predicted = Accuracy(logits, labels), make([]int32, len(labels))
 		r.result.Metrics = metricsOf(logits, labels)

@@ -2,6 +2,7 @@ package gnn_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -271,6 +272,16 @@ func TestBadInput(t *testing.T) {
 		c.change(s, &config)
 		_, err := gnn.Train(t.Context(), gnn.GCN(), s, target, config, rand.NewPCG(1, 1))
 		t.Run(name, func(t *testing.T) { mattest.WantError(t, err, c.want...) })
+	}
+	large := *g
+	large.X = g.X.(*mat.Dense).Clone()
+	for _, i := range g.Split.Test {
+		copy(large.X.(*mat.Dense).Row(int(i)), slices.Repeat([]float32{math.MaxFloat32}, 5))
+	}
+	_, overflow := gnn.Train(t.Context(), gnn.GCN(), target.Sample(), newTarget(t, &large, true), quick(), rand.NewPCG(1, 1))
+	mattest.WantError(t, overflow, fmt.Sprintf("of test node %d is", g.Split.Test[0]), "must be a finite number")
+	if !errors.Is(overflow, gnn.ErrDiverged) {
+		t.Errorf("features of a test node overflow: %v, want ErrDiverged", overflow)
 	}
 	h := *g
 	h.Split.Test = nil

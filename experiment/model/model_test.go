@@ -98,6 +98,12 @@ func TestRefuses(t *testing.T) {
 	g := *synth.Demo()
 	g.X = mat.NewDense(g.Nodes(), 5)
 	mattest.Fails(t, "has 5 features, must have the 96 of graph demo")(m.Probabilities(t.Context(), &g))
+	huge := mat.NewDense(g.Nodes(), m.Features)
+	for i := range huge.Data {
+		huge.Data[i] = math.MaxFloat32
+	}
+	g.X = huge
+	mattest.Fails(t, "of node", "must be a finite number")(m.Probabilities(t.Context(), &g))
 	write := func(change func()) string {
 		t.Helper()
 		kept := *m.Trained
@@ -107,8 +113,8 @@ func TestRefuses(t *testing.T) {
 	}
 	hidden := write(func() { m.Hidden = 10 })
 	mattest.Fails(t, `tensor "convs.0.lin.weight" has the shape [9 96], must have [10 96]`)(model.Load(hidden))
-	huge := write(func() { m.Hidden = 1 << 40 })
-	mattest.Fails(t, "must be 1 to 16777216")(model.Load(huge))
+	wide := write(func() { m.Hidden = 1 << 40 })
+	mattest.Fails(t, "must be 1 to 16777216")(model.Load(wide))
 	whole := write(func() {})
 	text := mattest.Must(os.ReadFile(whole))
 	other := filepath.Join(t.TempDir(), "other.safetensors")
