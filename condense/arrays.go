@@ -20,7 +20,7 @@ func (c *Condensed) arrays(meta map[string]string) *format.Arrays {
 	if m := c.Members; m != nil {
 		a.Add("members.indptr", m.Indptr)
 		a.Add("members.indices", wide(m.Indices))
-		a.Add("members.weights", m.Data)
+		a.Add("members.weights", c.memberWeights())
 		a.List = append(a.List, format.Array{Name: "weight", Data: c.Weights(), Derived: true})
 	}
 	if c.Soft != nil {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -52,7 +54,8 @@ type Condensed struct {
 	Source *Source
 	// Method is the name of the method.
 	Method string
-	// Config is a JSON object with the method, the seed and all parameters: see Configuration.
+	// Config is a JSON object with the method, the seed and all parameters: see Configuration. In files, its keys method,
+	// inductive and normalize_features have the values of the fields of c.
 	Config json.RawMessage
 	// Budget is the number of condensed nodes of each class.
 	Budget []int
@@ -124,6 +127,14 @@ func (c *Condensed) Weights() []float32 {
 	return weights
 }
 
+// memberWeights returns the weights of Members, which are 1 if Members has no Data.
+func (c *Condensed) memberWeights() []float32 {
+	if c.Members.Data == nil {
+		return slices.Repeat([]float32{1}, c.Members.NNZ())
+	}
+	return c.Members.Data
+}
+
 // Operator returns Â′, the propagation of a GNN over the condensed graph; the identity if A′ = I.
 func (c *Condensed) Operator() graph.Operator { return graph.Symmetric(c.edgeMatrix()) }
 
@@ -174,7 +185,12 @@ func (c *Condensed) Validate() error {
 			add("members are %d×%d, expected %d condensed nodes × %d nodes of the graph", m.Rows, m.Cols, n, c.GraphNodes)
 		} else if err := m.Validate(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("members: %w", err))
+		} else if j, i, found, _ := mat.FirstNotFinite(ctx, m); found {
+			add("the weight of member %d of node %d is not a finite number", i, j)
 		}
+	}
+	if c.GraphNodes < 0 {
+		add("%d nodes of the graph, must be at least 0", c.GraphNodes)
 	}
 	if c.MemberIDs != nil && (c.Members == nil || len(c.MemberIDs) != c.Members.NNZ()) {
 		add("%d names of members, expected one for each entry of the members", len(c.MemberIDs))
@@ -187,6 +203,14 @@ func (c *Condensed) Validate() error {
 	}
 	if d := c.X.Cols; c.Scaling != nil && (len(c.Scaling.Mean) != d || len(c.Scaling.Std) != d) {
 		add("scaling of %d and %d features, expected %d", len(c.Scaling.Mean), len(c.Scaling.Std), d)
+	}
+	if _, err := c.configuration(); err != nil {
+		errs = append(errs, err)
+	}
+	if len(c.Account) > 0 {
+		if _, err := object.Parse(c.Account); err != nil {
+			add("account: %w", err)
+		}
 	}
 	return errors.Join(append(errs, c.validateSoft())...)
 }

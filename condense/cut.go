@@ -151,8 +151,10 @@ func (c *Condensed) uniteMembers(u *Condensed, part []int32, weights []float64) 
 	}
 	var list []member
 	for k, i := range part {
-		for e := c.Members.Indptr[i]; e < c.Members.Indptr[i+1]; e++ {
-			list = append(list, member{c.Members.Indices[e], e, weights[k] * float64(c.Members.Data[e])})
+		e := c.Members.Indptr[i]
+		for node, w := range c.Members.Row(int(i)) {
+			list = append(list, member{int32(node), e, weights[k] * float64(w)})
+			e++
 		}
 	}
 	slices.SortStableFunc(list, func(a, b member) int { return cmp.Compare(a.node, b.node) })

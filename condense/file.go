@@ -73,8 +73,8 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 // Load reads a condensed graph that Save wrote, in any of its formats. The error names the file and what is wrong with
 // it.
 //
-// If the file has no edges, Adj is nil, even if it was an empty matrix when it was saved. Edges without weights get
-// weights of 1.
+// If the file has no edges, Adj is nil, even if it was an empty matrix when it was saved. Edges and
+// source nodes without weights get weights of 1.
 func Load(path string) (*Condensed, error) {
 	c, err := load(path)
 	if err != nil {
@@ -151,9 +151,9 @@ func (c *Condensed) metadata() (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("account: %w", err)
 	}
-	config := c.Config
-	if len(config) == 0 {
-		config = fmt.Appendf(nil, `{"method":%q}`, c.Method)
+	config, err := c.configuration()
+	if err != nil {
+		return nil, err
 	}
 	version := 1
 	if c.Soft != nil {
@@ -179,6 +179,40 @@ func (c *Condensed) metadata() (map[string]string, error) {
 	return meta, nil
 }
 
+// stored holds the fields of Condensed that a file stores as keys of the configuration.
+type stored struct {
+	Method     string `json:"method"`
+	Inductive  bool   `json:"inductive"`
+	Normalized bool   `json:"normalize_features"`
+}
+
+// configuration returns c.Config for a file. If the keys of stored differ from the fields of c, the fields count.
+func (c *Condensed) configuration() (json.RawMessage, error) {
+	config, is := c.Config, stored{}
+	if len(config) == 0 {
+		config = json.RawMessage("{}")
+	}
+	parameters, err := object.Parse(config)
+	if err == nil {
+		err = json.Unmarshal(config, &is)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	own, err := object.Of(stored{c.Method, c.Inductive, c.NormalizedFeatures})
+	if err != nil {
+		return nil, err
+	}
+	for k, same := range []bool{
+		is.Method == c.Method, is.Inductive == c.Inductive, is.Normalized == c.NormalizedFeatures,
+	} {
+		if !same {
+			parameters = append(parameters.Without(own[k].Key), own[k])
+		}
+	}
+	return parameters.Bytes(), nil
+}
+
 // checkKind returns an error unless the metadata belongs to a condensed graph.
 func checkKind(meta map[string]string) error {
 	if meta["format"] != format.CondensedKind {
@@ -196,11 +230,7 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 	if v, err := strconv.Atoi(meta["format_version"]); err != nil || v < 1 || v > fileVersion {
 		return nil, fmt.Errorf("format version %q, must be 1 to %d", meta["format_version"], fileVersion)
 	}
-	var config struct {
-		Method     string `json:"method"`
-		Inductive  bool   `json:"inductive"`
-		Normalized bool   `json:"normalize_features"`
-	}
+	var config stored
 	if err := json.Unmarshal([]byte(meta["config"]), &config); err != nil {
 		return nil, fmt.Errorf("configuration in the metadata: %w", err)
 	}

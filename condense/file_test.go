@@ -278,8 +278,39 @@ func TestFilesWithoutNames(t *testing.T) {
 	}
 }
 
-func TestValidateCountsNames(t *testing.T) {
+// TestFieldsWithoutAKey checks that files keep the method, the setting and the weights of source nodes if neither the
+// configuration nor the data of Members contains them.
+func TestFieldsWithoutAKey(t *testing.T) {
+	c := whole(t)
+	c.Config, c.Members.Data, c.NormalizedFeatures = json.RawMessage(`{"method":"other","hops":2}`), nil, true
+	for _, extension := range []string{".safetensors", ".graphml"} {
+		path := filepath.Join(t.TempDir(), "small"+extension)
+		mattest.OK(t, c.Save(t.Context(), path))
+		got := mattest.Must(condense.Load(path))
+		if got.Method != "herding" || got.Setting() != c.Setting() || !slices.Equal(got.Members.Data, slices.Repeat(
+			[]float32{1}, 12)) {
+			t.Errorf("%s: method %s, setting %+v, weights %v", extension, got.Method, got.Setting(), got.Members.Data)
+		}
+		want := `{"hops":2,"method":"herding","inductive":true,"normalize_features":true}`
+		if string(got.Config) != want {
+			t.Errorf("%s: configuration %s, want %s", extension, got.Config, want)
+		}
+	}
+	if cut := mattest.Must(c.Cut(t.Context(), 3)); !slices.Equal(cut.Members.Data[:5], slices.Repeat([]float32{0.2}, 5)) {
+		t.Errorf("members of a cut weigh %v, want 1/5 in the class of 5 nodes", cut.Members.Data)
+	}
+}
+
+func TestValidateNamesTheField(t *testing.T) {
 	for want, change := range map[string]func(*condense.Condensed){
+		"configuration: not a JSON object": func(c *condense.Condensed) { c.Config = json.RawMessage("[1]") },
+		"account: not a JSON object":       func(c *condense.Condensed) { c.Account = json.RawMessage("[1]") },
+		"-1 nodes of the graph, must be at least 0": func(c *condense.Condensed) {
+			c.GraphNodes, c.Members = -1, nil
+		},
+		"the weight of member 9 of node 4 is not a finite number": func(c *condense.Condensed) {
+			c.Members.Data[4] = float32(math.NaN())
+		},
 		"1 names of members":  func(c *condense.Condensed) { c.MemberIDs = []string{"a"} },
 		"2 names for 3 class": func(c *condense.Condensed) { c.ClassNames = []string{"a", "b"} },
 	} {

@@ -40,7 +40,7 @@ func (c *Condensed) tables(meta map[string]string) *format.Tables {
 	if m := c.Members; m != nil {
 		add(format.Column{Name: "weight", Data: c.Weights(), Derived: true})
 		add(format.Column{Name: "members", Offsets: m.Indptr, Data: m.Indices})
-		add(format.Column{Name: "member_weights", Offsets: m.Indptr, Data: m.Data})
+		add(format.Column{Name: "member_weights", Offsets: m.Indptr, Data: c.memberWeights()})
 		if c.MemberIDs != nil {
 			add(format.Column{Name: "member_ids", Offsets: m.Indptr, Data: c.MemberIDs})
 		}

@@ -137,7 +137,7 @@ func TestBrokenContract(t *testing.T) {
 		{"cancellation", "before the call", method{deaf: true}},
 		{"cancellation", "at draw", method{deaf: true}},
 		{"sizes", "panic", method{before: func(*graph.Graph, *uint64) { panic("no") }}},
-		{"output", "Inductive is read back as false", method{after: func(_ *graph.Graph, small *condense.Condensed) {
+		{"output", `Config is read back as {"method":"draw",`, method{after: func(_ *graph.Graph, small *condense.Condensed) {
 			small.Inductive = true
 		}}},
 	} {

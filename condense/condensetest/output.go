@@ -142,6 +142,9 @@ func (t *trial) reload(small *condense.Condensed) error {
 	var errs []error
 	for i := range want.NumField() {
 		if w, g := want.Field(i).Interface(), got.Field(i).Interface(); !reflect.DeepEqual(w, g) {
+			if raw, is := w.(json.RawMessage); is {
+				w, g = string(raw), string(g.(json.RawMessage))
+			}
 			errs = append(errs, fmt.Errorf("%s is read back as %v, was %v", want.Type().Field(i).Name, g, w))
 		}
 	}
