@@ -109,9 +109,12 @@ func (l *Log) Records() []Record {
 	return slices.Clone(l.records)
 }
 
-// Add appends a record, and writes it to the disk.
+// Add appends a record, and writes it to the disk. A record that OpenLog would not read back is an error.
 func (l *Log) Add(r Record) error {
 	line, err := json.Marshal(r)
+	if err == nil {
+		err = decode(line, new(Record))
+	}
 	if err != nil {
 		return fmt.Errorf("writing a record: %w", err)
 	}

@@ -75,6 +75,25 @@ func TestLogKeepsRecords(t *testing.T) {
 	}
 }
 
+// TestLogRefusesWhatItCannotRead checks that Add writes no line that OpenLog would reject.
+func TestLogRefusesWhatItCannotRead(t *testing.T) {
+	path := logOf(t, "")
+	log := mustOpen(t, path, example()...)
+	for want, change := range map[string]func(*experiment.Record){
+		"not a record":                            func(r *experiment.Record) { r.Version = 0 },
+		"record of version 2, must be 1 to 1":     func(r *experiment.Record) { r.Version = 2 },
+		"configuration without the name of its m": func(r *experiment.Record) { r.Config = json.RawMessage("{}") },
+	} {
+		r := example()[0]
+		change(&r)
+		mattest.WantError(t, log.Add(r), "writing a record: ", want)
+	}
+	log.Close()
+	if got := mustOpen(t, path).Records(); !reflect.DeepEqual(got, example()) {
+		t.Errorf("records\n%+v\nwant\n%+v", got, example())
+	}
+}
+
 // TestLogDropsATornLine cuts the last line anywhere, and checks that earlier and later records are complete.
 func TestLogDropsATornLine(t *testing.T) {
 	path := logOf(t, "")
