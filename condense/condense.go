@@ -98,15 +98,13 @@ func Register(prototype Method) { methods.Register(prototype.Name(), prototype) 
 // Names returns the names of the registered methods, in the order of registration.
 func Names() []string { return methods.Names() }
 
-// New returns the method with the given name. parameters is a JSON object that overrides defaults; it may be empty. The
-// error for a name that is not registered lists the names. A key that the method does not have is an error.
+// New returns the method with the given name, a copy of its prototype. parameters is a JSON object that overrides
+// defaults; it may be empty. The error for a name that is not registered lists the names. A key that the method does not
+// have is an error.
 func New(name string, parameters json.RawMessage) (Method, error) {
 	prototype, err := methods.Find(name)
 	if err != nil {
 		return nil, err
-	}
-	if len(parameters) == 0 {
-		return prototype, nil
 	}
 	method, err := decode(prototype, parameters)
 	if err != nil {
@@ -115,7 +113,7 @@ func New(name string, parameters json.RawMessage) (Method, error) {
 	return method, nil
 }
 
-// decode returns a copy of prototype with the fields that parameters sets.
+// decode returns a copy of prototype with the fields that parameters sets. parameters may be empty.
 func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 	value := reflect.ValueOf(prototype)
 	pointer := value.Kind() == reflect.Pointer
@@ -124,18 +122,45 @@ func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 	}
 	copied := reflect.New(value.Type())
 	copied.Elem().Set(value)
-	decoder := json.NewDecoder(bytes.NewReader(parameters))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(copied.Interface()); err != nil {
-		return nil, err
-	}
-	if decoder.More() {
-		return nil, errors.New("more than one JSON object")
+	unshare(copied.Elem())
+	if len(parameters) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(parameters))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(copied.Interface()); err != nil {
+			return nil, err
+		}
+		if decoder.More() {
+			return nil, errors.New("more than one JSON object")
+		}
 	}
 	if pointer {
 		return copied.Interface().(Method), nil
 	}
 	return copied.Elem().Interface().(Method), nil
+}
+
+// unshare copies the slices and maps in the exported fields of v, because JSON is decoded into their memory.
+func unshare(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				unshare(field)
+			}
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			copied := reflect.MakeMapWithSize(v.Type(), v.Len())
+			for key, value := range v.Seq2() {
+				copied.SetMapIndex(key, value)
+			}
+			v.Set(copied)
+		}
+	}
 }
 
 // Configuration returns the configuration that files and records store: the JSON object of m's parameters, with the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -18,6 +19,9 @@ type tuned struct {
 	Hops  int     `json:"hops"`
 	Share float64 `json:"share"`
 	Seed  uint64  `json:"seed"`
+
+	Weights []float64          `json:"weights,omitempty"`
+	Classes map[string]float64 `json:"classes,omitempty"`
 }
 
 func (*tuned) Name() string { return "tuned" }
@@ -26,7 +30,11 @@ func (*tuned) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Co
 	return nil, errors.New("not now")
 }
 
-var prototype = &tuned{Hops: 2, Share: 0.5}
+var prototype = defaults(2, 0.5)
+
+func defaults(hops int, share float64) *tuned {
+	return &tuned{Hops: hops, Share: share, Weights: []float64{1, 2}, Classes: map[string]float64{"a": 1}}
+}
 
 func init() { condense.Register(prototype) }
 
@@ -36,20 +44,24 @@ func TestNew(t *testing.T) {
 	}
 	for _, c := range []struct {
 		parameters string
-		want       tuned
+		want       *tuned
 	}{
-		{"", tuned{Hops: 2, Share: 0.5}},
-		{"{}", tuned{Hops: 2, Share: 0.5}},
-		{`{"hops": 0}`, tuned{Share: 0.5}},
-		{`{"share": 0.25, "hops": 3}`, tuned{Hops: 3, Share: 0.25}},
+		{"", defaults(2, 0.5)},
+		{"{}", defaults(2, 0.5)},
+		{`{"hops": 0}`, defaults(0, 0.5)},
+		{`{"share": 0.25, "hops": 3}`, defaults(3, 0.25)},
 	} {
 		m := mattest.Must(condense.New("tuned", json.RawMessage(c.parameters)))
-		if got := *m.(*tuned); got != c.want {
+		if got := m.(*tuned); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("parameters %q give %+v, want %+v", c.parameters, got, c.want)
 		}
 	}
-	if *prototype != (tuned{Hops: 2, Share: 0.5}) {
-		t.Errorf("the registered value is %+v now", *prototype)
+	for _, parameters := range []string{"", `{"weights": [3], "classes": {"a": 3, "b": 4}}`} {
+		m := mattest.Must(condense.New("tuned", json.RawMessage(parameters))).(*tuned)
+		m.Hops, m.Weights[0], m.Classes["c"] = 9, 9, 9 // m belongs to the caller
+	}
+	if want := defaults(2, 0.5); !reflect.DeepEqual(prototype, want) {
+		t.Errorf("the registered value is %+v now, want %+v", prototype, want)
 	}
 	for parameters, want := range map[string]string{
 		`{"hop": 1}`:     `unknown field "hop"`,
