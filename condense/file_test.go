@@ -254,6 +254,11 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 			t.Fatalf("%d classes, want those of whole, %d", g.Classes, small.Classes)
 		}
 		mattest.OK(t, small.TakeSource(&g))
+		small.ClassNames[0] = "renamed"
+		if g.ClassNames[0] != "class-0" {
+			t.Fatal("the condensed graph shares the names of the graph's classes")
+		}
+		mattest.OK(t, small.TakeSource(&g))
 		small.Scaling = nil // g has another number of features
 		again := mattest.Must(condense.Load(save(t, small)))
 		for e, v := range again.Members.Indices {

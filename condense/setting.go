@@ -3,6 +3,7 @@ package condense
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -152,7 +153,7 @@ func (u under) MarshalJSON() ([]byte, error) {
 // FromRows returns Members for a method that selects nodes: the only source node of condensed node j is nodes[j], with
 // weight 1. of is the number of nodes of the graph.
 func FromRows(nodes []int32, of int) *mat.CSR {
-	m := &mat.CSR{Rows: len(nodes), Cols: of, Indptr: make([]int64, len(nodes)+1), Indices: nodes}
+	m := &mat.CSR{Rows: len(nodes), Cols: of, Indptr: make([]int64, len(nodes)+1), Indices: slices.Clone(nodes)}
 	for j := range nodes {
 		m.Indptr[j+1] = int64(j + 1)
 		m.Data = append(m.Data, 1)

@@ -45,7 +45,9 @@ func TestView(t *testing.T) {
 // Adopt maps members from nodes of the view to nodes of the original graph. It does not modify a shared matrix.
 func TestAdopt(t *testing.T) {
 	view := mattest.Must(condense.Setting{Inductive: true}.View(t.Context(), hundred(t)))
-	members := condense.FromRows([]int32{0, 7, 3}, 50)
+	nodes := []int32{0, 7, 3}
+	members := condense.FromRows(nodes, 50)
+	nodes[0] = 9 // members do not share it
 	small := &condense.Condensed{Members: members}
 	view.Adopt(small)
 	if !slices.Equal(small.Members.Indices, []int32{0, 14, 6}) || small.Members.Cols != 100 {

@@ -34,7 +34,7 @@ func (c *Condensed) SetSource(d graph.Digest, g *graph.Graph) {
 	c.Source = &Source{Digest: d}
 	members := c.sourceNodes()
 	c.Source.Unlabelled = len(members) - count(g.Split.Train, among(members))
-	c.ClassNames, c.FeatureNames, c.MemberIDs = g.ClassNames, g.FeatureNames, nil
+	c.ClassNames, c.FeatureNames, c.MemberIDs = slices.Clone(g.ClassNames), slices.Clone(g.FeatureNames), nil
 	if g.IDs == nil || c.Members == nil {
 		return
 	}

@@ -139,7 +139,10 @@ func (t *Target) Close() {
 }
 
 // Sample returns the training part of the graph, for training without condensation.
-func (t *Target) Sample() *Sample { return t.sample() }
+func (t *Target) Sample() *Sample {
+	s := *t.sample()
+	return &s
+}
 
 // accept returns an error if models trained on s cannot be tested on t.
 func (t *Target) accept(s *Sample) error {

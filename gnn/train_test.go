@@ -273,6 +273,9 @@ func TestBadInput(t *testing.T) {
 		_, err := gnn.Train(t.Context(), gnn.GCN(), s, target, config, rand.NewPCG(1, 1))
 		t.Run(name, func(t *testing.T) { mattest.WantError(t, err, c.want...) })
 	}
+	if target.Sample().Rows = nil; target.Sample().Rows == nil {
+		t.Error("a change of a sample changes later samples")
+	}
 	large := *g
 	large.X = g.X.(*mat.Dense).Clone()
 	for _, i := range g.Split.Test {
