@@ -68,6 +68,9 @@ func (m *CSR) Validate(ctx context.Context) error {
 // ValidateRows is Validate, and also calls use for ranges of valid rows, from several goroutines. Rows lo to hi−1 were
 // read just before the call, so that a matrix that is mapped from a file is read only once.
 func (m *CSR) ValidateRows(ctx context.Context, use func(lo, hi int)) error {
+	if m.Rows < 0 || m.Cols < 0 {
+		return fmt.Errorf("%d rows and %d columns, must be at least 0", m.Rows, m.Cols)
+	}
 	if len(m.Indptr) != m.Rows+1 {
 		return fmt.Errorf("%d row pointers for %d rows, expected %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}

@@ -116,6 +116,7 @@ func TestCSRValidateNamesTheFault(t *testing.T) {
 	good := mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 2, 3}, Indices: []int32{0, 2, 1}, Data: []float32{1, 2, 3}}
 	mattest.OK(t, good.Validate(t.Context()))
 	for want, change := range map[string]func(*mat.CSR){
+		"-1 rows and 3 columns, must be at":    func(m *mat.CSR) { m.Rows, m.Indptr = -1, nil },
 		"2 row pointers for 2 rows":            func(m *mat.CSR) { m.Indptr = m.Indptr[:2] },
 		"row pointers run from 0 to 2":         func(m *mat.CSR) { m.Indptr = []int64{0, 2, 2} },
 		"row 0 runs from entry 0 to 9":         func(m *mat.CSR) { m.Indptr = []int64{0, 9, 3} },
@@ -197,6 +198,9 @@ func TestView(t *testing.T) {
 			}
 		}
 		if n == 0 {
+			if c.v.Dense().Rows != 0 || len(c.v.Block(0, 0, &buffer)) != 0 {
+				t.Errorf("%+v has rows", c.v)
+			}
 			continue
 		}
 		want := slices.Concat(m.Row(c.rows[1]), m.Row(c.rows[2]))

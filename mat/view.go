@@ -53,6 +53,9 @@ func (v View) Rows() [][]float32 {
 // Block returns rows lo to hi−1, contiguous. They share the matrix's memory if v comes from Dense.View, and are copied
 // into buffer otherwise.
 func (v View) Block(lo, hi int, buffer *Dense) []float32 {
+	if v.of == nil {
+		return nil
+	}
 	if v.rows == nil {
 		return v.of.Data[lo*v.of.Cols : hi*v.of.Cols]
 	}
@@ -65,6 +68,9 @@ func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 
 // Dense returns the rows as a matrix: the underlying matrix if v comes from Dense.View, otherwise a copy.
 func (v View) Dense() *Dense {
+	if v.of == nil {
+		return new(Dense)
+	}
 	if v.rows == nil {
 		return v.of
 	}
