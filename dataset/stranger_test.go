@@ -34,7 +34,7 @@ func (pairs) Recognise(path string) format.Certainty {
 	return format.No
 }
 
-func (pairs) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+func (pairs) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -51,11 +51,7 @@ func (pairs) Read(_ context.Context, path string) (*graph.Graph, []string, error
 	for _, e := range file.Edges {
 		b.AddEdge(e[0], e[1])
 	}
-	g, changes, err := b.Graph(context.Background())
-	if err != nil {
-		return nil, nil, format.Locate(err, path, nil)
-	}
-	return g, []string{changes.String()}, nil
+	return format.Build(ctx, &b, path, nil)
 }
 
 func (pairs) Write(_ context.Context, path string, g *graph.Graph) error {
@@ -108,7 +104,7 @@ func Example_addAFormat() {
 	_, err = o.Open(ctx, "stranger_test.go")
 	fmt.Println(strings.Contains(err.Error(), "a .pairs file (pairs)"))
 	// Output:
-	// 4 edge entries became 3 undirected edges (1 repeat or opposite direction merged)
+	// ring.pairs: 4 edge entries became 3 undirected edges (1 repeat or opposite direction merged)
 	// ring comes without a split: one was drawn with seed 0 (2 train, 0 val, 2 test nodes)
 	// ring 4 3 2 <nil>
 	// <nil>

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -40,7 +41,8 @@ func Build(
 	if err != nil {
 		return nil, nil, Locate(err, file, files)
 	}
-	return g, content.EdgeNotes(g.Name, changes), checkTraining(cmp.Or(files["split"], file), g)
+	name := cmp.Or(g.Name, filepath.Base(file)) // dataset.Open names a graph without a name
+	return g, content.EdgeNotes(name, changes), checkTraining(cmp.Or(files["split"], file), g)
 }
 
 // checkTraining returns a *ReadError about file if g has a split without training nodes.
