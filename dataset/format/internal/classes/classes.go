@@ -185,23 +185,32 @@ func (l *Labels) Known(class func(label string) (int32, error)) (y []int32, at i
 	return l.mapped(of), 0, nil
 }
 
-// Named returns a function for Known. It maps the names of n classes or, if names is nil, their numbers, to classes. If
-// two names are equal, no label is known.
+// Distinct reports whether text can name classes: names are not empty, and distinct without the spaces around them.
+func Distinct(names []string) bool {
+	seen := map[string]bool{"": true}
+	for _, name := range names {
+		seen[strings.TrimSpace(name)] = true
+	}
+	return len(seen) == len(names)+1
+}
+
+// Named returns a function for Known. It maps names of n classes, without the spaces around them, to classes. If the
+// names are nil or not Distinct, it maps numbers.
 func Named(n int, names []string) func(label string) (int32, error) {
 	class := map[string]int32{}
-	for k, name := range names {
-		class[name] = int32(k)
-	}
-	equal := len(class) < len(names)
-	if names == nil {
+	if names == nil || !Distinct(names) {
 		class["-1"] = graph.Unlabelled
 		for k := range min(n, graph.MaxClasses) {
 			class[strconv.Itoa(k)] = int32(k)
 		}
+	} else {
+		for k, name := range names {
+			class[strings.TrimSpace(name)] = int32(k)
+		}
 	}
 	return func(label string) (int32, error) {
 		c, known := class[label]
-		if !known || equal {
+		if !known {
 			return 0, fmt.Errorf("label %.50q is not a class", label)
 		}
 		return c, nil

@@ -67,6 +67,9 @@ func TestKnown(t *testing.T) {
 		{"1 4", 4, nil, nil},
 		{"b x", 2, []string{"a", "b"}, nil},
 		{"a b", 3, []string{"a", "a", "b"}, nil},
+		{"2 0 -1", 3, []string{"a", "a ", "b"}, []int32{2, 0, graph.Unlabelled}},
+		{"1 0", 2, []string{"", "b"}, []int32{1, 0}},
+		{"b a", 2, []string{"a", " b"}, []int32{1, 0}},
 	} {
 		y, _, err := of(c.texts).Known(classes.Named(c.n, c.names))
 		if (err == nil) != (c.want != nil) || !slices.Equal(y, c.want) {

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/mat"
@@ -24,9 +25,14 @@ import (
 )
 
 // Write writes g: a class, a part of the split and d numbers x0, x1, … for each node. Zeros of sparse features are
-// omitted: 0 is the attribute's default. A file whose path ends in .gz is compressed.
+// omitted: 0 is the attribute's default. The class is a name if the names are distinct (classes.Distinct), else a number.
+// A file whose path ends in .gz is compressed.
 func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
-	return f.WriteTables(ctx, path, format.GraphTables(g))
+	t := format.GraphTables(g)
+	if !classes.Distinct(g.ClassNames) {
+		t.Nodes.Find("label").Dictionary = nil
+	}
+	return f.WriteTables(ctx, path, t)
 }
 
 // classColumn is the name of the column label in a file. Gephi uses an attribute called label as the caption of nodes.
