@@ -13,6 +13,7 @@ func (t *Tape) Rows(x *Var, index []int32) *Var {
 
 // rows implements Rows with dx as the gradient in x.
 func (t *Tape) rows(x *Var, index []int32, dx gradient) *Var {
+	checkIndex(index, x.Value.Rows)
 	v := t.record(x, nil, dx, nil)
 	v.index = index
 	v.own.Reshape(len(index), x.Value.Cols)
@@ -23,12 +24,22 @@ func (t *Tape) rows(x *Var, index []int32, dx gradient) *Var {
 	})
 }
 
+// checkIndex panics if index lists a row outside 0 to rows−1. Reused memory may extend beyond the rows of a matrix.
+func checkIndex(index []int32, rows int) {
+	for r, i := range index {
+		if i < 0 || int(i) >= rows {
+			panic(fmt.Sprintf("autodiff: index %d is row %d, must be 0 to %d", r, i, rows-1))
+		}
+	}
+}
+
 // SpreadRows returns a matrix with the given number of rows. Row i is the sum of the rows r of x with index[r] = i,
 // added in ascending order of r. SpreadRows is the transpose of Rows.
 func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	if len(index) != x.Value.Rows {
 		panic(fmt.Sprintf("autodiff: %d places for %d rows", len(index), x.Value.Rows))
 	}
+	checkIndex(index, rows)
 	v := t.record(x, nil, func(v, g *Var) *Var { return v.tape.Rows(g, v.index) }, nil)
 	v.index = index
 	v.own.Reshape(rows, x.Value.Cols)

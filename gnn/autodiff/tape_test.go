@@ -132,12 +132,16 @@ func TestMisuse(t *testing.T) {
 	tape := autodiff.NewTape()
 	values := autodiff.NewTape().Values()
 	a, b := tape.Var(mat.NewDense(2, 3)), tape.Var(mat.NewDense(3, 2))
+	a.Value.Data = append(a.Value.Data, 1, 2, 3)[:6] // room for a third row
 	for name, f := range map[string]func(){
 		"add of two shapes":    func() { tape.Add(a, b) },
 		"gradient of a matrix": func() { tape.Grad(a, a) },
 		"row of wrong length":  func() { tape.AddRow(a, b) },
 		"columns beyond":       func() { tape.Columns(a, 1, 4) },
 		"label out of range":   func() { autodiff.OneHot([]int32{3}, 3) },
+		"rows beyond":          func() { tape.Rows(a, []int32{2}) },
+		"rows before":          func() { tape.Rows(a, []int32{-1}) },
+		"places beyond":        func() { tape.SpreadRows(a, []int32{0, 2}, 2) },
 		"gradient of values":   func() { values.Grad(values.Var(mat.NewDense(1, 1))) },
 	} {
 		mattest.Panics(t, name, f)
