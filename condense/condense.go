@@ -99,8 +99,8 @@ func Register(prototype Method) { methods.Register(prototype.Name(), prototype) 
 func Names() []string { return methods.Names() }
 
 // New returns the method with the given name, a copy of its prototype. parameters is a JSON object that overrides
-// defaults; it may be empty. The error for a name that is not registered lists the names. A key that the method does not
-// have is an error.
+// defaults; it may be empty. The error for a name that is not registered lists the names. A key that the method does
+// not have is an error.
 func New(name string, parameters json.RawMessage) (Method, error) {
 	prototype, err := methods.Find(name)
 	if err != nil {

@@ -281,7 +281,8 @@ func TestBadInput(t *testing.T) {
 	for _, i := range g.Split.Test {
 		copy(large.X.(*mat.Dense).Row(int(i)), slices.Repeat([]float32{math.MaxFloat32}, 5))
 	}
-	_, overflow := gnn.Train(t.Context(), gnn.GCN(), target.Sample(), newTarget(t, &large, true), quick(), rand.NewPCG(1, 1))
+	beyond := newTarget(t, &large, true)
+	_, overflow := gnn.Train(t.Context(), gnn.GCN(), target.Sample(), beyond, quick(), rand.NewPCG(1, 1))
 	mattest.WantError(t, overflow, fmt.Sprintf("of test node %d is", g.Split.Test[0]), "must be a finite number")
 	if !errors.Is(overflow, gnn.ErrDiverged) {
 		t.Errorf("features of a test node overflow: %v, want ErrDiverged", overflow)

@@ -47,8 +47,9 @@ func Of(small *condense.Condensed, r *gnn.Result) *Model {
 }
 
 // Probabilities returns class probabilities, N×c, for the nodes of g: the softmax of the logits. A row sums to 1 up to
-// rounding; a logit that is not finite is an error. g must have the features of the training graph, in the same order unless both have names; its labels are
-// not read. The same model and graph give the same bytes for any number of threads.
+// rounding; a logit that is not finite is an error. g must have the features of the training graph, in the same order
+// unless both have names; its labels are not read. The same model and graph give the same bytes for any number of
+// threads.
 func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, error) {
 	g, err := m.fitting(ctx, g)
 	if err != nil {
@@ -77,8 +78,8 @@ func softmax(logits *mat.Dense, err error) (*mat.Dense, error) {
 		return nil, err
 	}
 	if i, k, found := logits.View().FirstNotFinite(); found {
-		return nil, fmt.Errorf("logit %d of node %d is %v, must be a finite number: scale the features or the weights of edges",
-			k, i, logits.Row(i)[k])
+		return nil, fmt.Errorf("logit %d of node %d is %v, must be a finite number: "+
+			"scale the features or the weights of edges", k, i, logits.Row(i)[k])
 	}
 	for i := range logits.Rows {
 		kernel.Softmax(logits.Row(i))

@@ -63,7 +63,9 @@ func Condensed(t *testing.T, name string) {
 // Equal graphs must give equal bytes, and a graph must not be read as a condensed one.
 func keeps(t *testing.T, w format.Writer, extension string) {
 	t.Helper()
-	for _, classes := range [][]string{{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, {"a", "b", "b "}, {"a", "", "a"}, nil} {
+	for _, classes := range [][]string{
+		{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, {"a", "b", "b "}, {"a", "", "a"}, nil,
+	} {
 		b := graph.Builder{
 			Name: "kept", X: &mat.Dense{Rows: 4, Cols: 2, Data: []float32{1, 0.5, -2, 0, 1e-30, 3, 0, 7}},
 			Y: []int32{2, 1, graph.Unlabelled, 1}, Classes: 3, ClassNames: classes,

@@ -25,8 +25,8 @@ import (
 )
 
 // Write writes g: a class, a part of the split and d numbers x0, x1, … for each node. Zeros of sparse features are
-// omitted: 0 is the attribute's default. The class is a name if the names are distinct (classes.Distinct), else a number.
-// A file whose path ends in .gz is compressed.
+// omitted: 0 is the attribute's default. The class is a name if the names are distinct (classes.Distinct), else a
+// number. A file whose path ends in .gz is compressed.
 func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	t := format.GraphTables(g)
 	if !classes.Distinct(g.ClassNames) {
