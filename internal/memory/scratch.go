@@ -15,22 +15,23 @@ import (
 //
 // Free removes the file earlier. On systems that cannot map files, the memory is ordinary. It is an error if the file
 // cannot be created or the disk is too small.
-func Scratch[T int32 | float32](n int) ([]T, error) {
+func Scratch[T int32 | float32 | uint16](n int) ([]T, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	raw, err := scratch(4 * int64(n))
+	size := int64(unsafe.Sizeof(*new(T))) * int64(n)
+	raw, err := scratch(size)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return Make[T](n), nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("a temporary file of %d bytes in %s (TMPDIR names another folder): %w", 4*n, folder(), err)
+		return nil, fmt.Errorf("a temporary file of %d bytes in %s (TMPDIR names another folder): %w", size, folder(), err)
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
 }
 
 // Free frees a complete slice from Scratch. No part of the slice may be used any more.
-func Free[T int32 | float32](s []T) {
+func Free[T int32 | float32 | uint16](s []T) {
 	if len(s) > 0 {
 		free(Bytes(s))
 	}

@@ -49,11 +49,11 @@ type run struct {
 
 // newRun finds the nodes within hops (at least 1) of the rows of in, and plans the propagation. It assigns no places
 // yet.
-func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine, apart bool) *run {
+func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine, apart, rounded bool) *run {
 	r := &run{degrees: in.Degrees != nil, task: &task{
 		layout: find(ctx, in.Adj, in.Rows, hops),
-		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, last: in.Last, apart: apart, hops: hops, beta: beta,
-		panel: mat.PanelWidth(in.X), half: e.Precision == Half,
+		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, last: in.Last, apart: apart, rounded: rounded,
+		hops: hops, beta: beta, panel: mat.PanelWidth(in.X), half: e.Precision == Half,
 	}}
 	_, r.d = in.X.Dims()
 	_, r.sparse = in.X.(*mat.CSR)
@@ -185,7 +185,8 @@ func (r *run) free() {
 	memory.Free(r.file.data)
 	if r.results != nil {
 		memory.Free(r.results.file)
-		r.results.file = nil
+		memory.Free(r.results.halves)
+		r.results.file, r.results.halves = nil, nil
 	}
 	r.entries, r.file = nil, entries{}
 }
@@ -207,6 +208,9 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		if err := r.source(ctx, from, lo, d); err != nil {
 			return err
 		}
+		if err := r.results.exceeded; err != nil {
+			return err
+		}
 		defer r.fetch(ctx, hi)()
 	}
 	for l := 1; l <= hops; l++ {
@@ -216,7 +220,9 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 			return err
 		}
 		if l >= r.results.from {
-			r.keep(l, to, lo, hi)
+			if r.keep(l, to, lo, hi); r.results.exceeded != nil {
+				return r.results.exceeded
+			}
 		}
 		from = to
 		done := lo*hops + l*(hi-lo)
@@ -276,7 +282,7 @@ func (r *run) source(ctx context.Context, panel *panel, first, d int) error {
 func (r *run) copyRows(lo, hi, first, d int, columns func(v int) []float32) {
 	at, _ := slices.BinarySearchFunc(r.copied, int32(lo), func(row [2]int32, v int32) int { return int(row[0] - v) })
 	for ; at < len(r.copied) && int(r.copied[at][0]) < hi; at++ {
-		copy(r.results.row(0, int(r.copied[at][1]), first, first+d), columns(int(r.copied[at][0])))
+		r.results.put(0, int(r.copied[at][1]), first, columns(int(r.copied[at][0])))
 	}
 }
 
@@ -419,13 +425,19 @@ func (r *run) sum(t *tile, from *panel, e *entries, lo, hi int) {
 // keep copies the requested rows of H⁽ˡ⁾, in columns lo to hi−1, from their block of S⁽ˡ⁾.
 func (r *run) keep(l int, block *panel, lo, hi int) {
 	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
+		wide := make([]float32, hi-lo)
 		for i := first; i < end; i++ {
 			if i+ahead < end {
 				block.prefetch(int(r.place[r.rows[i+ahead]]))
-				kernel.Prefetch(r.results.row(l, i+ahead, lo, hi))
+				r.results.prefetch(l, i+ahead, lo, hi)
 			}
 			v := r.rows[i]
-			r.take(r.results.row(l, i, lo, hi), 1/r.scale(v), block, int(r.place[v]))
+			if r.results.halves == nil {
+				r.take(r.results.row(l, i, lo, hi), 1/r.scale(v), block, int(r.place[v]))
+				continue
+			}
+			r.take(wide, 1/r.scale(v), block, int(r.place[v]))
+			r.results.put(l, i, lo, wide)
 		}
 	})
 }

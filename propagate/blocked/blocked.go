@@ -57,7 +57,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 {
 		return still(ctx, p, in)
 	}
-	r, err := e.compute(ctx, p, in, false)
+	r, err := e.compute(ctx, p, in, false, false)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,12 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 
 // Hops computes H⁽⁰⁾ … H⁽ᴷ⁾ as Embeddings does, and calls use with each matrix, len(in.Rows)×d, in this order. A matrix
 // is valid only until use returns. If there is no room for it in memory, it is read from a temporary file, so read its
-// rows in order. Hops returns errors from use. Reading a value of H⁽ᴷ⁾ that is not finite is an error.
+// rows in order. Pass mat.F16 as store if use stores the values in f16: the file then has them in f16 too, and a value
+// beyond the range of f16 is an error. Hops returns errors from use. Reading a value of H⁽ᴷ⁾ that is not finite is an
+// error.
 func (e Engine) Hops(
-	ctx context.Context, p propagate.Propagation, in propagate.Input, use func(l int, h mat.Matrix) error,
+	ctx context.Context, p propagate.Propagation, in propagate.Input, store mat.Storage,
+	use func(l int, h mat.Matrix) error,
 ) error {
 	if err := e.check(p, in); err != nil {
 		return err
@@ -95,7 +98,7 @@ func (e Engine) Hops(
 		}
 		return ctx.Err()
 	}
-	r, err := e.compute(ctx, p, in, true)
+	r, err := e.compute(ctx, p, in, true, store == mat.F16)
 	if err != nil {
 		return err
 	}
@@ -118,11 +121,11 @@ func (e Engine) Hops(
 // compute fills the results of a propagation of at least one hop. If apart is set, they include H⁽⁰⁾ only if that saves
 // time. The caller must free the run.
 func (e Engine) compute(
-	ctx context.Context, p propagate.Propagation, in propagate.Input, apart bool,
+	ctx context.Context, p propagate.Propagation, in propagate.Input, apart, rounded bool,
 ) (_ *run, err error) {
 	_, d := in.X.Dims()
 	operator, beta := in.Step(p)
-	r := newRun(ctx, in, p.Hops, beta, e, apart)
+	r := newRun(ctx, in, p.Hops, beta, e, apart, rounded)
 	defer func() {
 		if err != nil {
 			r.free()
@@ -141,7 +144,9 @@ func (e Engine) compute(
 	if err := r.prepare(ctx, operator, in); err != nil {
 		return nil, err
 	}
-	if r.results, err = newResults(in.Rows, in.Classes, d, r.first(r.plan), p.Hops, r.plan.spill); err != nil {
+	if r.results, err = newResults(
+		in.Rows, in.Classes, d, r.first(r.plan), p.Hops, r.plan.spill, rounded,
+	); err != nil {
 		return nil, err
 	}
 	if r.first(r.plan) == 0 && !r.sparse {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/paneled"
@@ -133,7 +134,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 }
 
 // TestHops checks that Hops gives the bits of Embeddings, from memory and from a temporary file, for blocks of columns
-// that are read in any order, and that it names a value that is not finite.
+// that are read in any order, and that it names a value that is not finite. A file in float16 gives the values rounded.
 func TestHops(t *testing.T) {
 	const n, d = 500, 150
 	x := features(n, d, 0.3, rand.New(rand.NewPCG(3, 0)))
@@ -143,13 +144,16 @@ func TestHops(t *testing.T) {
 			p := propagate.Propagation{Rule: propagate.PPR, Hops: 3, Teleport: 0.1}
 			in := propagate.Input{Adj: ring(n, 4), X: features, Rows: rows}
 			want := embeddings(t, blocked.Engine{}, p, in)
-			for _, limit := range []int64{0, withProcess(200<<10, false)} {
-				engine := blocked.Engine{Memory: limit}
+			for run, limit := range []int64{0, withProcess(200<<10, false), 0, withProcess(200<<10, false)} {
+				engine, store := blocked.Engine{Memory: limit}, mat.F32
+				if run > 1 {
+					store = mat.F16
+				}
 				if len(rows) > 0 {
 					note(seen, engine.Plan(p, in))
 				}
 				next := 0
-				err := engine.Hops(t.Context(), p, in, func(l int, h mat.Matrix) error {
+				err := engine.Hops(t.Context(), p, in, store, func(l int, h mat.Matrix) error {
 					if l != next {
 						t.Errorf("hop %d, want %d", l, next)
 					}
@@ -161,8 +165,9 @@ func TestHops(t *testing.T) {
 							return err
 						}
 						for i := range rows {
-							if !slices.Equal(got.Row(i), want[l].Row(i)[lo:hi]) {
-								t.Fatalf("%T, limit %d: hop %d, row %d, columns from %d differ", features, limit, l, i, lo)
+							have, want := stored(got.Row(i), store), stored(want[l].Row(i)[lo:hi], store)
+							if !slices.Equal(have, want) {
+								t.Fatalf("%T, limit %d, %s: hop %d, row %d, columns from %d differ", features, limit, store, l, i, lo)
 							}
 						}
 					}
@@ -184,7 +189,8 @@ func TestHops(t *testing.T) {
 	in := propagate.Input{Adj: heavy, X: x, Rows: []int32{2, 7}}
 	read := func(_ int, h mat.Matrix) error { return h.ReadBlock(new(mat.Dense), []int32{1}, 4, 6) }
 	sage := propagate.Propagation{Rule: propagate.SAGE, Hops: 1}
-	mattest.Fails(t, "feature 5 of node 7 is +Inf in hop 1")(nil, blocked.Engine{}.Hops(t.Context(), sage, in, read))
+	err := blocked.Engine{}.Hops(t.Context(), sage, in, mat.F32, read)
+	mattest.Fails(t, "feature 5 of node 7 is +Inf in hop 1")(nil, err)
 }
 
 // Without a hop, embeddings are the features.
@@ -372,7 +378,7 @@ func TestPanelsAreReadOnce(t *testing.T) {
 	}
 	want := embeddings(t, engine, p, in)
 	once()
-	mattest.OK(t, engine.Hops(t.Context(), p, in, func(l int, h mat.Matrix) error {
+	mattest.OK(t, engine.Hops(t.Context(), p, in, mat.F32, func(l int, h mat.Matrix) error {
 		var got mat.Dense
 		err := h.ReadBlock(&got, []int32{0, 1, 2, 3}, 0, d)
 		if !slices.Equal(got.Data, want[l].Dense().Data) {
@@ -381,6 +387,34 @@ func TestPanelsAreReadOnce(t *testing.T) {
 		return err
 	}))
 	once()
+}
+
+// stored returns x as it is, or narrowed to float16.
+func stored(x []float32, store mat.Storage) []float32 {
+	if store == mat.F32 {
+		return x
+	}
+	halves, back := make([]uint16, len(x)), make([]float32, len(x))
+	kernel.NarrowFloat16(halves, x)
+	kernel.WidenFloat16(back, halves)
+	return back
+}
+
+// TestHopsBeyondFloat16 checks that values that a temporary file in float16 cannot hold are an error naming the first.
+func TestHopsBeyondFloat16(t *testing.T) {
+	const n, d = 500, 150
+	x := features(n, d, 0.3, rand.New(rand.NewPCG(3, 0)))
+	for _, at := range [][2]int{{40, 30}, {40, 3}, {200, 2}} {
+		x.Row(at[0])[at[1]] = 1e6
+	}
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
+	in := propagate.Input{Adj: ring(n, 2), X: inPanels{x, 16, nil}, Rows: memory.Range(0, n)}
+	engine := blocked.Engine{Memory: withProcess(200<<10, false)}
+	if !engine.Plan(p, in).Spill {
+		t.Fatal("the results are in memory, want a temporary file")
+	}
+	err := engine.Hops(t.Context(), p, in, mat.F16, func(int, mat.Matrix) error { return nil })
+	mattest.Fails(t, "feature 3 of node 38 is ", "in hop 1, must be at most 65504 in f16")(nil, err)
 }
 
 // withProcess adds the memory of the process, and of the pages that are being read, to the memory of a plan. 0 (no

@@ -24,7 +24,7 @@ type Plan struct {
 // Plan returns the plan of Embeddings.
 func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	_, beta := in.Step(p)
-	r := newRun(context.Background(), in, p.Hops, beta, e, false)
+	r := newRun(context.Background(), in, p.Hops, beta, e, false, false)
 	plan := Plan{
 		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1],
 		Held: r.plan.held, Filed: r.keeps(r.plan.kept) - r.plan.held, Halves: r.plan.halves,
@@ -38,7 +38,7 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 
 // Fitting returns the width of blocks for a cache of the given size in bytes.
 func Fitting(in propagate.Input, hops int, cache int64) int {
-	return newRun(context.Background(), in, hops, 0, Engine{}, false).fitting(cache)
+	return newRun(context.Background(), in, hops, 0, Engine{}, false, false).fitting(cache)
 }
 
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.

@@ -49,7 +49,7 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 		return f, nil
 	}
 	_, beta := in.Step(p)
-	return newRun(context.Background(), in, p.Hops, beta, e, false).footprint(e.Memory), nil
+	return newRun(context.Background(), in, p.Hops, beta, e, false, false).footprint(e.Memory), nil
 }
 
 // footprint returns the footprint of the plan under a memory limit.

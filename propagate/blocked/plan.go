@@ -59,18 +59,19 @@ func (t *task) overhead(limit int64) int64 {
 // rows.
 type task struct {
 	*layout
-	adj    *mat.CSR
-	x      mat.Matrix
-	d      int  // columns of x
-	sparse bool // x is a *mat.CSR
-	rows   []int32
-	last   bool    // only H⁽ᴷ⁾ is kept
-	apart  bool    // H⁽⁰⁾ can be read from x after the propagation
-	mapped bool    // adj and x are mapped from a file
-	hops   int     // K, at least 1
-	beta   float32 // β; 0 for rules without teleport
-	half   bool    // blocks are float16
-	panel  int     // columns of x that are stored together; 0 if there are no panels
+	adj     *mat.CSR
+	x       mat.Matrix
+	d       int  // columns of x
+	sparse  bool // x is a *mat.CSR
+	rows    []int32
+	last    bool    // only H⁽ᴷ⁾ is kept
+	apart   bool    // H⁽⁰⁾ can be read from x after the propagation
+	rounded bool    // spilled results are float16
+	mapped  bool    // adj and x are mapped from a file
+	hops    int     // K, at least 1
+	beta    float32 // β; 0 for rules without teleport
+	half    bool    // blocks are float16
+	panel   int     // columns of x that are stored together; 0 if there are no panels
 }
 
 // choose returns the usual plan if it fits a memory limit in bytes (0 means no limit), else the cheapest that fits. If
@@ -296,9 +297,13 @@ func (t *task) input() int64 {
 	return budget.Sparse(t.adj)
 }
 
-// resultBytes returns the bytes that Embeddings allocates for its results.
+// resultBytes returns the bytes of the results that Embeddings allocates, or writes to a temporary file.
 func (t *task) resultBytes(p plan) int64 {
-	return 4 * int64(len(t.rows)) * int64(t.d) * int64(t.hops+1-t.first(p))
+	size := int64(4)
+	if p.spill && t.rounded {
+		size = 2
+	}
+	return size * int64(len(t.rows)) * int64(t.d) * int64(t.hops+1-t.first(p))
 }
 
 // first returns the first hop whose results are kept. It is 0 if H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a

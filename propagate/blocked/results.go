@@ -1,8 +1,12 @@
 package blocked
 
 import (
+	"fmt"
 	"iter"
+	"slices"
+	"sync"
 
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -19,19 +23,27 @@ type results struct {
 	from       int          // the first hop that is kept
 	whole      []*mat.Dense // the matrices of the hops that are kept; nil if they are spilled
 	file       []float32    // spilled columns: columns lo to hi−1 of H⁽ˡ⁾ are at ((l−from)·cols+lo)·rows
+	halves     []uint16     // file in float16, instead of file
 	place      []int32      // the position of row i in the file; nil if it is i
+
+	nodes    []int32 // the nodes of the rows, for errors
+	mu       sync.Mutex
+	where    [2]int // the first row and column of an element that exceeds float16
+	exceeded error  // the error for it
 }
 
 // newResults allocates the results of hops from, from+1, …, hops.
-func newResults(rows []int32, classes []int32, cols, from, hops int, spill bool) (*results, error) {
-	s := &results{rows: len(rows), cols: cols, from: from, whole: make([]*mat.Dense, hops+1)}
+func newResults(rows []int32, classes []int32, cols, from, hops int, spill, rounded bool) (_ *results, err error) {
+	s := &results{rows: len(rows), cols: cols, from: from, whole: make([]*mat.Dense, hops+1), nodes: rows}
 	if spill {
-		var err error
-		if s.file, err = memory.Scratch[float32]((hops + 1 - from) * s.rows * cols); err != nil {
-			return nil, err
-		}
 		s.place = propagate.Input{Classes: classes}.ByClass()
-		return s, nil
+		size := (hops + 1 - from) * s.rows * cols
+		if rounded {
+			s.halves, err = memory.Scratch[uint16](size)
+		} else {
+			s.file, err = memory.Scratch[float32](size)
+		}
+		return s, err
 	}
 	for l := from; l <= hops; l++ {
 		s.whole[l] = mat.NewDense(s.rows, cols)
@@ -39,16 +51,60 @@ func newResults(rows []int32, classes []int32, cols, from, hops int, spill bool)
 	return s, nil
 }
 
-// row returns columns lo to hi−1, which are a block, of row i of H⁽ˡ⁾.
+// row returns columns lo to hi−1, which are a block, of row i of H⁽ˡ⁾. The results are not halves.
 func (s *results) row(l, i, lo, hi int) []float32 {
 	if s.file == nil {
 		return s.whole[l].Row(i)[lo:hi]
 	}
+	at := s.at(l, i, lo, hi)
+	return s.file[at : at+hi-lo]
+}
+
+// at returns the place of columns lo to hi−1 of row i of H⁽ˡ⁾ in the file.
+func (s *results) at(l, i, lo, hi int) int {
 	if s.place != nil {
 		i = int(s.place[i])
 	}
-	at := ((l-s.from)*s.cols+lo)*s.rows + i*(hi-lo)
-	return s.file[at : at+hi-lo]
+	return ((l-s.from)*s.cols+lo)*s.rows + i*(hi-lo)
+}
+
+// prefetch announces that row will be called with the same arguments, or put for these columns.
+func (s *results) prefetch(l, i, lo, hi int) {
+	if s.halves == nil {
+		kernel.Prefetch(s.row(l, i, lo, hi))
+		return
+	}
+	at := s.at(l, i, lo, hi)
+	kernel.PrefetchHalves(s.halves[at : at+hi-lo])
+}
+
+// put sets columns of row i of H⁽ˡ⁾ from column lo on. A value that exceeds float16, if the results are halves, sets
+// exceeded.
+func (s *results) put(l, i, lo int, columns []float32) {
+	if s.halves == nil {
+		copy(s.row(l, i, lo, lo+len(columns)), columns)
+		return
+	}
+	at := s.at(l, i, lo, lo+len(columns))
+	kernel.NarrowFloat16(s.halves[at:at+len(columns)], columns)
+	largest := mat.F16.Largest()
+	for j, v := range columns {
+		if v > largest || v < -largest {
+			s.exceed(l, i, lo+j, v, largest)
+			return
+		}
+	}
+}
+
+// exceed keeps the error for the first of these elements, in the order of rows and columns.
+func (s *results) exceed(l, i, j int, v, largest float32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := [2]int{i, j}; s.exceeded == nil || slices.Compare(at[:], s.where[:]) < 0 {
+		s.where = at
+		s.exceeded = fmt.Errorf("feature %d of node %d is %v in hop %d, must be at most %v in f16", j, s.nodes[i], v, l,
+			largest)
+	}
 }
 
 // views returns H⁽⁰⁾ … H⁽ᴷ⁾, empty where they are not kept. It assembles spilled matrices, the last first, in memory if
@@ -95,7 +151,7 @@ func (s *results) assemble(h *mat.Dense, l int, blocks iter.Seq2[int, int]) {
 
 // matrix returns H⁽ˡ⁾ without assembling it.
 func (s *results) matrix(l int, blocks iter.Seq2[int, int]) mat.Matrix {
-	if s.file == nil {
+	if s.file == nil && s.halves == nil {
 		return s.whole[l]
 	}
 	return spilled{s, l, blocks}
@@ -120,7 +176,13 @@ func (s spilled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 			continue
 		}
 		for i, row := range rows {
-			copy(dst.Row(i)[from-lo:to-lo], s.row(s.hop, int(row), first, end)[from-first:to-first])
+			columns := dst.Row(i)[from-lo : to-lo]
+			if s.halves == nil {
+				copy(columns, s.row(s.hop, int(row), first, end)[from-first:to-first])
+				continue
+			}
+			at := s.at(s.hop, int(row), first, end)
+			kernel.WidenFloat16(columns, s.halves[at+from-first:at+to-first])
 		}
 	}
 	return nil

@@ -456,7 +456,7 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
 			}
 			j.progress.step("propagating")
-			if err := engine.Hops(ctx, p, in, hop); err != nil {
+			if err := engine.Hops(ctx, p, in, j.store, hop); err != nil {
 				return err
 			}
 			for _, a := range describeRows(g, rows) {
