@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	}
 	err = atomicfile.Check(path)      // creates a temporary file next to it
 	beside, _ := filepath.Split(path) // filepath.Dir would remove NAME/..
-	beside = strings.TrimSuffix(beside, string(filepath.Separator))
+	beside = cmp.Or(strings.TrimRight(beside, "/"+string(filepath.Separator)), ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s %s: there is no folder %s", flag, path, beside)
