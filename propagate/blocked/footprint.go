@@ -32,24 +32,37 @@ func (f Footprint) Sum() int64 { return f.Results + f.Blocks + f.Entries + f.Lay
 
 // Footprint returns the memory that Embeddings would need for p and in. It costs about as much as finding the nodes
 // within K hops of the rows, and reads no features. It returns an error if p or in is invalid.
-func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footprint, err error) {
+func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (Footprint, error) {
+	return e.footprint(p, in, false)
+}
+
+// HopsFootprint is Footprint for Hops, which keeps no copy of rows of X if it can read them again, and leaves results
+// without room in memory in their temporary file.
+func (e Engine) HopsFootprint(p propagate.Propagation, in propagate.Input) (Footprint, error) {
+	return e.footprint(p, in, true)
+}
+
+// footprint implements Footprint, and HopsFootprint if apart is set.
+func (e Engine) footprint(p propagate.Propagation, in propagate.Input, apart bool) (f Footprint, err error) {
 	if err := e.check(p, in); err != nil {
 		return f, err
 	}
 	_, d := in.X.Dims()
 	if n := int64(len(in.Rows)); p.Hops == 0 || n == 0 || d == 0 {
 		f.Input = 4 * n * int64(d)
-		if _, inPlace := in.X.(*mat.Dense); !inPlace {
-			f.Results = f.Input
+		if !apart {
+			if _, inPlace := in.X.(*mat.Dense); !inPlace {
+				f.Results = f.Input
+			}
+			f.Results += 4 * n * int64(d) * int64(p.Hops)
 		}
-		f.Results += 4 * n * int64(d) * int64(p.Hops)
 		if in.Mapped {
 			f.Read = f.Input
 		}
 		return f, nil
 	}
 	_, beta := in.Step(p)
-	return newRun(context.Background(), in, p.Hops, beta, e, false, false).footprint(e.Memory), nil
+	return newRun(context.Background(), in, p.Hops, beta, e, apart, false).footprint(e.Memory), nil
 }
 
 // footprint returns the footprint of the plan under a memory limit.
@@ -58,7 +71,9 @@ func (r *run) footprint(memory int64) (f Footprint) {
 	f.Columns, f.Passes = r.plan.width, int(passes)
 	f.Blocks = r.blockBytes(r.plan)
 	f.Entries = r.storedBytes(r.plan)
-	f.Results = r.resultBytes(r.plan)
+	if !r.apart || !r.plan.spill {
+		f.Results = r.resultBytes(r.plan)
+	}
 	f.Layout = r.arrays()
 	f.Input = budget.Sparse(r.adj)
 	if x, sparse := r.x.(*mat.CSR); sparse {

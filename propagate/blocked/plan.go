@@ -85,7 +85,7 @@ func (t *task) choose(limit int64) plan {
 	if !t.mapped {
 		room -= t.input()
 	}
-	smallest := plan{width: min(unit, wide), beyond: t.mapped} // if nothing fits
+	smallest := plan{width: min(unit, wide), beyond: t.mapped, spill: t.apart} // if nothing fits
 	best, least := plan{}, math.Inf(1)
 	for p := range t.candidates(wide) {
 		if t.mapped {

@@ -435,7 +435,7 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 		in.Rows = seen.Split.Train
 	}
 	engine := blocked.Engine{Memory: j.config.Memory, Precision: j.config.Precision}
-	if err := stored.Enough(engine, p, in); err != nil {
+	if err := stored.Enough(engine, blocked.Engine.HopsFootprint, p, in); err != nil {
 		return j.limited(err, name)
 	}
 	info := hopsInfo{

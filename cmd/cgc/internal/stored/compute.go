@@ -57,7 +57,7 @@ func Compute(
 		return nil, err
 	}
 	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: seen.Split.Train, Classes: f.Y, Mapped: seen.Mapped}
-	if err := Enough(engine, o.Propagation(), in); err != nil {
+	if err := Enough(engine, blocked.Engine.Footprint, o.Propagation(), in); err != nil {
 		return nil, err
 	}
 	views, err := propagate.Run(ctx, engine, o.Propagation(), in)
@@ -71,8 +71,12 @@ func Compute(
 }
 
 // Enough returns a *blocked.MemoryError if the propagation of an input that is in memory needs more than engine.Memory,
-// which the engine itself would exceed.
-func Enough(engine blocked.Engine, p propagate.Propagation, in propagate.Input) error {
+// which the engine itself would exceed. footprint is the method of the engine that tells its need.
+func Enough(
+	engine blocked.Engine,
+	footprint func(blocked.Engine, propagate.Propagation, propagate.Input) (blocked.Footprint, error),
+	p propagate.Propagation, in propagate.Input,
+) error {
 	asked := engine.Memory
 	if asked == 0 {
 		return nil
@@ -80,7 +84,7 @@ func Enough(engine blocked.Engine, p propagate.Propagation, in propagate.Input) 
 	var failed error
 	least := budget.Least(asked, func(limit int64) int64 {
 		engine.Memory = limit
-		f, err := engine.Footprint(p, in)
+		f, err := footprint(engine, p, in)
 		if failed = err; f.Read > 0 {
 			return f.Held
 		}
