@@ -199,7 +199,11 @@ func (c *Condensed) configuration() (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	own, err := object.Of(stored{c.Method, c.Inductive, c.NormalizedFeatures})
+	fields := stored{c.Method, c.Inductive, c.NormalizedFeatures}
+	if is == fields {
+		return config, nil
+	}
+	own, err := object.Of(fields)
 	if err != nil {
 		return nil, err
 	}

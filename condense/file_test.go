@@ -301,6 +301,10 @@ func TestFieldsWithoutAKey(t *testing.T) {
 			t.Errorf("%s: configuration %s, want %s", extension, got.Config, want)
 		}
 	}
+	c.Config, c.NormalizedFeatures = json.RawMessage(`{ "method": "herding", "inductive": true }`), false
+	if got := mattest.Must(condense.Load(save(t, c))); string(got.Config) != string(c.Config) {
+		t.Errorf("a configuration with spaces is read back as %s, was %s", got.Config, c.Config)
+	}
 	if cut := mattest.Must(c.Cut(t.Context(), 3)); !slices.Equal(cut.Members.Data[:5], slices.Repeat([]float32{0.2}, 5)) {
 		t.Errorf("members of a cut weigh %v, want 1/5 in the class of 5 nodes", cut.Members.Data)
 	}
