@@ -224,8 +224,8 @@ func TestRidgeOutOfRange(t *testing.T) {
 	}
 }
 
-// TestLimitedLabeller checks that a Labeller with a memory limit gives the same soft labels, and does not copy H into
-// memory.
+// TestLimitedLabeller checks that a Labeller with a memory limit gives the same soft labels. It does not copy H into
+// memory, and if H is a complete matrix, it writes no temporary file.
 func TestLimitedLabeller(t *testing.T) {
 	const n, d, classes = 20_000, 32, 3
 	h, y := clouds(n, d, classes, rand.New(rand.NewPCG(1, 0)))
@@ -245,6 +245,11 @@ func TestLimitedLabeller(t *testing.T) {
 	}
 	if copied := uint64(4 * n * d); limited+copied/2 > usual {
 		t.Errorf("allocates %d bytes, without a limit %d, of which %d are a copy of H", limited, usual, copied)
+	}
+	t.Setenv("TMPDIR", "nowhere")
+	whole := &selftrain.Labeller{H: h.View(), Y: y, Classes: classes, Limited: true}
+	if q := mattest.Must(whole.Soft(t.Context(), [][]float32{h.Row(7)}, groups)); !slices.Equal(q.Data, want) {
+		t.Errorf("%v for a complete matrix, want %v", q.Data, want)
 	}
 }
 

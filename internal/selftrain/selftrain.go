@@ -53,7 +53,8 @@ func (l *Labeller) classifier(ctx context.Context) (*Ridge, error) {
 	if l.ridge == nil {
 		var copied mat.Dense
 		rows, cols := l.H.Dims()
-		if l.Limited {
+		l.H.Block(0, min(1, rows), &copied) // leaves copied empty if H need not be copied
+		if l.Limited && copied.Data != nil {
 			var err error
 			if copied.Data, err = memory.Scratch[float32](rows * cols); err != nil {
 				return nil, err
