@@ -224,7 +224,7 @@ func (s Subject) tiles() *report.Table {
 		on := s.Small[0]
 		accuracy, seconds := "not compared with the full graph", "mean of "+report.Plural(len(on.Test), "training run")
 		if len(on.Test) == 1 {
-			seconds = "one training"
+			seconds = "one training run"
 		}
 		if whole := of(s.Whole, on.Model); whole != nil {
 			mean, _ := whole.TestMean()

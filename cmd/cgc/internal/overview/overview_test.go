@@ -368,6 +368,10 @@ func TestTiles(t *testing.T) {
 	if got := text(s)[1]; got != "training time, gcn: 8.0 s, mean of 3 training runs" {
 		t.Errorf("without the full graph: %q", got)
 	}
+	s.Small = []experiment.Score{{Model: "gcn", Test: []float64{80}, Seconds: 8}}
+	if got := text(s)[1]; !strings.HasSuffix(got, ", one training run") {
+		t.Errorf("a single training run: %q", got)
+	}
 	_, edgeless := condensed(t, func(c *cgc.Config) { c.Variant, c.Nodes = cgc.CGCX, 7 })
 	got = text(overview.Subject{Graph: g, Condensed: edgeless})
 	if want := "nodes: 7, 571× fewer than 4,000; no edges"; got[0] != want {
@@ -504,7 +508,7 @@ func TestWithoutMembers(t *testing.T) {
 		t.Errorf("caption %q does not say that the propagation is the default, or tells of source nodes", c)
 	}
 	for _, block := range blocks(t, overview.Subject{Graph: g, Condensed: &bare, Source: "demo", File: "small.pt"}) {
-		if p, is := block.(report.Paragraph); is && strings.Contains(string(p), "stands for") {
+		if p, is := block.(report.Paragraph); is && strings.Contains(string(p), "represents") {
 			t.Errorf("%q tells of source nodes", p)
 		}
 	}
