@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 )
 
@@ -79,10 +78,9 @@ func Check(path string) error {
 	return os.Remove(file.Name())
 }
 
-// create creates and locks a temporary file for path. Its folder is not cleaned: NAME/.. must exist, and if NAME is a
-// link, it is the folder above the target.
+// create creates and locks a temporary file for path.
 func create(path string) (*os.File, error) {
-	folder, _ := filepath.Split(path)
+	folder, _ := split(path)
 	for {
 		file, err := os.CreateTemp(cmp.Or(folder, "."), temporary(path))
 		if err != nil {

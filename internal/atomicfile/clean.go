@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -40,14 +41,19 @@ func named(file *os.File, path string) bool {
 // other users. Write, Folder and Scratch call it first. A program that may never write path should call it when it
 // starts.
 func Clean(path string) {
-	path = filepath.Clean(path)
-	folder := filepath.Dir(path)
-	entries, _ := os.ReadDir(folder) // writing reports the error; the names are sorted, so X comes before X.old
+	folder, base := split(path)
+	entries, _ := os.ReadDir(cmp.Or(folder, ".")) // writing reports the error; names are sorted, so X comes before X.old
 	for _, entry := range entries {
-		if left := filepath.Join(folder, entry.Name()); isTemporary(entry.Name(), filepath.Base(path)) && ours(left) {
-			remove(left, path)
+		if left := folder + entry.Name(); isTemporary(entry.Name(), base) && ours(left) {
+			remove(left, folder+base)
 		}
 	}
+}
+
+// split returns the folder of path, with a separator at its end or empty, and the name in it. The folder is not
+// cleaned: NAME/.. must exist, and if NAME is a link, it is the folder above the target.
+func split(path string) (folder, base string) {
+	return filepath.Split(strings.TrimRight(path, "/"+string(filepath.Separator)))
 }
 
 // isTemporary reports whether name is the name of a temporary file for a path that ends in base.

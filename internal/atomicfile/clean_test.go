@@ -149,3 +149,20 @@ func TestLinks(t *testing.T) {
 		t.Errorf("left %q", got)
 	}
 }
+
+// TestAboveALink checks that NAME/.. is the folder above the target of a link NAME, where leftovers are removed too.
+func TestAboveALink(t *testing.T) {
+	unlocked(t)
+	dir := t.TempDir()
+	put(t, dir, "far/", "far/inner/")
+	if err := os.Symlink(filepath.Join("far", "inner"), filepath.Join(dir, "near")); err != nil {
+		t.Skip(err)
+	}
+	put(t, dir, "far/.a.cgc-1-2")
+	mattest.OK(t, atomicfile.Check(dir+"/near/../a"))
+	put(t, dir, "far/.a.cgc-1-3")
+	mattest.OK(t, writers["Write"](dir+"/near/../a", "new", nil))
+	if got := names(t, filepath.Join(dir, "far")); !slices.Equal(got, []string{"a", "inner", "lock"}) {
+		t.Errorf("left %q", got)
+	}
+}
