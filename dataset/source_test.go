@@ -63,7 +63,7 @@ func TestDemoHasOneSplit(t *testing.T) {
 
 func TestFetchRefusesNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"arxiv": "cannot be fetched", "citeser": "did you mean citeseer?", "demo": "made", "cora": "no cache folder",
+		"arxiv": "cannot be fetched", "citeser": "did you mean citeseer?", "demo": "generated", "cora": "no cache folder",
 	} {
 		if _, err := (dataset.Options{}).Fetch(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %v, want a mention of %q", name, err, want)

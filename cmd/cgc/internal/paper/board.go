@@ -319,7 +319,9 @@ func (b *bounded) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 		b.seconds = b.board.Processor() - begin
 	}
 	if b.failed && context.Cause(limited) == errLimit {
-		b.needs = needs
+		if b.needs = 0; needs > limit { // less comes from an early step, after which there was no progress
+			b.needs = needs
+		}
 		return nil, fmt.Errorf("takes more than %v on one core", b.board.Limit)
 	}
 	return nil, err

@@ -36,8 +36,8 @@ func (s scripted) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	return s.condense(ctx, g, nodes, seed)
 }
 
-// board returns a board with a synthetic clock and three methods: cgc, which appends its number of threads to threads,
-// a method that does not end, and one that fails.
+// board returns a board with a synthetic clock and four methods: cgc, which appends its number of threads to threads,
+// two methods that do not end, of which one reports its progress only in its first step, and one that fails.
 func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
 	t.Helper()
 	un := mattest.Must(paper.OpenUnmeasured(unmeasured))
@@ -58,6 +58,14 @@ func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
 						clock.Add(60)
 						progress.Report(ctx, progress.Event{Stage: "learning", Done: 1, Total: 1 << 40})
 					}
+					return nil, ctx.Err()
+				}},
+			scripted{config, "silent",
+				func(ctx context.Context, _ *graph.Graph, _ int, _ uint64) (*condense.Condensed, error) {
+					clock.Add(60)
+					progress.Report(ctx, progress.Event{Stage: "propagating", Done: 1, Total: 1})
+					clock.Add(2 * 3600)
+					<-ctx.Done()
 					return nil, ctx.Err()
 				}},
 			scripted{config, "failing",
@@ -110,10 +118,10 @@ func TestBoard(t *testing.T) {
 		reasons[u.Arm] += u.Error()
 	}
 	if !strings.HasPrefix(reasons["endless"], "takes more than 1h0m0s on one core: about ") ||
-		reasons["failing"] != "too many classes" {
+		reasons["silent"] != "takes more than 1h0m0s on one core" || reasons["failing"] != "too many classes" {
 		t.Errorf("reasons: %q", reasons)
 	}
-	if reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All(); len(reopened) != 2 {
+	if reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All(); len(reopened) != 3 {
 		t.Errorf("reopened: %v", reopened)
 	}
 	before := len(threads)
