@@ -71,7 +71,10 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	}
 	err = atomicfile.Check(path)      // creates a temporary file next to it
 	beside, _ := filepath.Split(path) // filepath.Dir would remove NAME/..
-	beside = cmp.Or(strings.TrimRight(beside, "/"+string(filepath.Separator)), ".")
+	for beside != "" && os.IsPathSeparator(beside[len(beside)-1]) {
+		beside = beside[:len(beside)-1]
+	}
+	beside = cmp.Or(beside, ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s %s: there is no folder %s", flag, path, beside)
