@@ -73,8 +73,8 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 // Load reads a condensed graph that Save wrote, in any of its formats. The error names the file and what is wrong with
 // it.
 //
-// If the file has no edges, Adj is nil, even if it was an empty matrix when it was saved. Edges and
-// source nodes without weights get weights of 1.
+// If the file has no edges, Adj is nil, even if it was an empty matrix when it was saved. Edges and source nodes
+// without weights get weights of 1.
 func Load(path string) (*Condensed, error) {
 	c, err := load(path)
 	if err != nil {

@@ -425,14 +425,17 @@ func (r *run) sum(t *tile, from *panel, e *entries, lo, hi int) {
 // keep copies the requested rows of H⁽ˡ⁾, in columns lo to hi−1, from their block of S⁽ˡ⁾.
 func (r *run) keep(l int, block *panel, lo, hi int) {
 	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
-		wide := make([]float32, hi-lo)
+		var wide []float32 // a row before it is narrowed
+		if r.results.halves != nil {
+			wide = make([]float32, hi-lo)
+		}
 		for i := first; i < end; i++ {
 			if i+ahead < end {
 				block.prefetch(int(r.place[r.rows[i+ahead]]))
 				r.results.prefetch(l, i+ahead, lo, hi)
 			}
 			v := r.rows[i]
-			if r.results.halves == nil {
+			if wide == nil {
 				r.take(r.results.row(l, i, lo, hi), 1/r.scale(v), block, int(r.place[v]))
 				continue
 			}
