@@ -53,10 +53,15 @@ func Clean(path string) {
 // split returns the folder of path, with a separator at its end or empty, and the name in it. The folder is not
 // cleaned: NAME/.. must exist, and if NAME is a link, it is the folder above the target.
 func split(path string) (folder, base string) {
+	return filepath.Split(TrimSeparators(path))
+}
+
+// TrimSeparators returns path without separators at its end.
+func TrimSeparators(path string) string {
 	for path != "" && os.IsPathSeparator(path[len(path)-1]) {
 		path = path[:len(path)-1]
 	}
-	return filepath.Split(path)
+	return path
 }
 
 // isTemporary reports whether name is the name of a temporary file for a path that ends in base.

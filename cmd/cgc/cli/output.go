@@ -71,10 +71,7 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	}
 	err = atomicfile.Check(path)      // creates a temporary file next to it
 	beside, _ := filepath.Split(path) // filepath.Dir would remove NAME/..
-	for beside != "" && os.IsPathSeparator(beside[len(beside)-1]) {
-		beside = beside[:len(beside)-1]
-	}
-	beside = cmp.Or(beside, ".")
+	beside = cmp.Or(atomicfile.TrimSeparators(beside), ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s %s: there is no folder %s", flag, path, beside)
