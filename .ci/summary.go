@@ -1,14 +1,15 @@
 //go:build ignore
 
 // Summary reads the events of go test -json and prints what go test prints without -json: a line for each package, and
-// the output of failed tests. At the end it lists the reasons why tests were skipped, and for each reason the tests. It
-// fails if a test failed or if it reads no events.
+// the output of failed tests. At the end it lists the reasons why tests were skipped, for each reason the tests, and the
+// ten tests without subtests that took longest. It fails if a test failed or if it reads no events.
 //
 //	go test -json work | go run .ci/summary.go
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,10 +22,15 @@ import (
 // event is a line of go test -json.
 type event struct {
 	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds
 }
 
 // test is a test of a package, or the package itself if name is empty.
 type test struct{ of, name string }
+
+func (t test) String() string {
+	return strings.TrimPrefix(t.of, "github.com/graph-condensation/") + "." + t.name
+}
 
 // place matches the source position before a message of a test, as in " cli_test.go:12: ".
 var place = regexp.MustCompile(`^ *\S+\.go:\d+: `)
@@ -32,6 +38,8 @@ var place = regexp.MustCompile(`^ *\S+\.go:\d+: `)
 func main() {
 	output := map[test][]string{}
 	skipped := map[string][]string{}
+	seconds := map[test]float64{} // of passed tests without subtests
+	parents := map[test]bool{}
 	passed, failed := 0, 0
 	lines := bufio.NewReader(os.Stdin)
 	for {
@@ -55,7 +63,7 @@ func main() {
 		case "skip":
 			if e.Test != "" {
 				why := reason(output[t])
-				skipped[why] = append(skipped[why], strings.TrimPrefix(e.Package, "github.com/graph-condensation/")+"."+e.Test)
+				skipped[why] = append(skipped[why], t.String())
 			}
 			delete(output, t)
 		case "fail":
@@ -64,10 +72,19 @@ func main() {
 		case "pass":
 			passed++
 			delete(output, t)
+			seconds[t] = e.Elapsed
+			if parent := strings.LastIndex(e.Test, "/"); parent >= 0 {
+				parents[test{e.Package, e.Test[:parent]}] = true
+			}
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(skipped)) {
 		fmt.Printf("skipped: %s: %s\n", why, strings.Join(skipped[why], " "))
+	}
+	maps.DeleteFunc(seconds, func(t test, _ float64) bool { return t.name == "" || parents[t] })
+	slowest := slices.SortedFunc(maps.Keys(seconds), func(a, b test) int { return cmp.Compare(seconds[b], seconds[a]) })
+	for _, t := range slowest[:min(10, len(slowest))] {
+		fmt.Printf("%.0f s: %v\n", seconds[t], t)
 	}
 	if failed > 0 || passed == 0 {
 		fmt.Printf("%d failures\n", failed)
