@@ -197,7 +197,7 @@ func authors(root string) string {
 var boardFiles = []string{
 	"cora-gcn", "cora-sgc", "cora-gat", "citeseer-gcn", "citeseer-sgc", "citeseer-gat", "amazon-photo-gcn",
 	"amazon-photo-sgc", "amazon-photo-gat", "acm-gcn", "acm-sgc", "acm-gat", "dblp-gcn", "dblp-sgc", "blogcatalog-gcn",
-	"arxiv-gcn",
+	"blogcatalog-sgc", "blogcatalog-gat", "arxiv-gcn",
 }
 
 // board generates the tables of all methods.
