@@ -28,8 +28,8 @@ import (
 //
 // Classes with a single condensed node have no term for deviations. X′ starts from standard normal numbers. The
 // features are not divided by Start.Unit, because the program does not scale them: it sets a transformation that
-// divides rows by their sums, but reads the data without it (utils.py in an earlier commit). α = 10 is for such
-// features. On Cora, where rows sum to 18, α would have to be 18² times as large for rows that sum to 1.
+// divides rows by their sums, but reads the data without it (utils.py). α = 10 is for such features. On Cora, where
+// rows sum to 18, α would have to be 18² times as large for rows that sum to 1.
 //
 // Departures from the authors' program (BangHonor/SimGC, SimGC_transductive.py):
 //   - On every graph, the teacher is the one that the program uses for Cora and Citeseer. On other graphs, their

@@ -29,8 +29,8 @@ import (
 //     normalised patterns at once.
 //   - PGE is the network of GCond: batch normalisation is over all pairs of nodes, not over the pairs in the patterns,
 //     and A′ is symmetrised before the sigmoid, not after it.
-//   - X′ starts from class means on every graph. The program does so only on Cora. On other graphs, it starts from
-//     clusters or samples.
+//   - X′ starts from class means on every graph, as in the program on Cora. On Citeseer and arxiv, the program starts
+//     from clusters, and on Flickr from samples.
 //   - Real gradients use full neighbourhoods, not 10 and 5 sampled neighbours.
 type msgc struct {
 	// Matching has the relay SGC, the only one that MSGC supports.
