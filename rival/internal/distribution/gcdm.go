@@ -2,6 +2,15 @@
 // for GCDM-X, A′ = PGE(X′), so that the embeddings of each class have similar moments on the condensed and the original
 // graph.
 //
+// GCDM has no program of its authors. Departures from public ones (superallen13/GCondenser, gcdm.py;
+// Emory-Melody/GraphSlim, gcdm.py):
+//   - Each match draws an encoder, which is never trained. Both draw an encoder per epoch and match it five times.
+//     GCondenser takes 10 steps after each match but the last, which train the encoder to lower the same distance.
+//   - Hidden units are propagated once more before their means are taken.
+//   - Distances of class means are squared and weighted by n′_c, and summed over the units. GCondenser takes the mean
+//     over the units and weights all classes equally. GraphSlim sums the absolute differences of random pairs of nodes,
+//     and has no A′.
+//
 // docs/notes/2026-11-baselines.md explains what the papers leave open and where cgc departs from their programs.
 package distribution
 

@@ -2,6 +2,9 @@
 //
 // The condensed graph has the features and labels of the chosen nodes, and the edges between them. Each class gets
 // nodes in proportion to its training nodes (partition.Budgets). docs/reference/methods.md cites the sources.
+//
+// The choices are those of GCond's program (ChandlerBang/GCond, coreset/all_methods.py), but on other embeddings: ÂᴷX
+// instead of the log-probabilities of a GCN that is trained for 600 epochs.
 package selection
 
 import (
