@@ -32,7 +32,9 @@ import (
 //   - Their result, and the A′ on which they train the relay, come from batch normalisation with running means. Here
 //     the means of the current pairs are used throughout.
 //   - Epochs is 600, as for GCond. The program runs 2000 epochs on every graph.
-//   - Real gradients use full neighbourhoods, as in gcond, not sampled neighbours.
+//   - Real gradients use full neighbourhoods, and X′ begins with features of the node's own class, as in gcond.
+//   - Smoothness is 0.5, the default of the program. The command in its README has 0.1.
+//   - The program trains the GNN that it reports on A′ itself, without self-loops and normalisation.
 type sgdd struct {
 	Matching
 	learn.Choice
