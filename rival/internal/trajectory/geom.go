@@ -24,6 +24,14 @@ import (
 // The loss includes the final predictions of an expert:
 //
 //	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖² + β·KL(Y′ ‖ f_end(X′)).
+//
+// Departures from the authors' program (NUS-HPC-AI-Lab/GEOM, geomtt_transduct2.py), besides the number of experts and
+// the difficulty of nodes (easyFirst):
+//   - Its distance is ‖θ_S − θ*‖/‖θ_0 − θ*‖, not squared. While it is near 1, the square halves the effect of β.
+//   - Its experts learn for 3000 epochs on Cora, and f_end is their last state. Here they end at the last target, after
+//     MaxStart + ExpertEpochs = 1590 epochs.
+//   - Its Y′ are the exponentials of learnt numbers, whose sum need not be 1. Here Y′ is their softmax.
+//   - Its k-center uses the hidden units of a trained GCN, not ÂᴷX.
 type geom struct {
 	Matching
 	// LearnRate is the learning rate for the students' step size, at least 0: gradient descent with momentum 0.5.

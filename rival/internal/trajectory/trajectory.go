@@ -113,6 +113,16 @@ func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onD
 // graph-free data (NeurIPS 2023).
 //
 // Experts and students are GCNs with two layers.
+//
+// Departures from the authors' program (Amanda-Zheng/SFGC, metagtt_transduct_adj_identity.py), besides the number of
+// experts:
+//   - On Cora, the program takes starts of 0, 10, 20 and 30 for numbers of snapshots, which are 10 epochs apart. Its
+//     students start at epochs 0, 100, 200 and 300, and their targets are 1200 epochs later. Here they start at 0, 10,
+//     20 and 30, as in its programs for other graphs. MaxStart 300 and Interval 100 follow the program for Cora.
+//   - It keeps the iterate with the smallest validation loss of a kernel regression with a graph neural tangent kernel.
+//     Here a GCN and its validation accuracy choose (package learn).
+//   - Its first student uses the edges between the chosen nodes. Here A′ = I for all.
+//   - Its k-center uses the hidden units of a trained GCN, not ÂᴷX.
 type sfgc struct {
 	Matching
 	// LearnRate is the learning rate for the students' step size, at least 0: gradient descent with momentum 0.5.
@@ -122,7 +132,7 @@ type sfgc struct {
 }
 
 // newSFGC returns SFGC with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
-// 200.
+// 200 and the epochs at which students start.
 func newSFGC() sfgc {
 	return sfgc{
 		Matching: Matching{
