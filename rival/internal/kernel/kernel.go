@@ -21,11 +21,13 @@
 //   - κ₀ is applied to the cosine before a layer, as in the paper, not to the cosine after it. Cosines are not clipped
 //     at ±0.9999, and the diagonal of Σ is exact.
 //   - Edge weights are used.
-//   - K is 1 or 2. All training nodes are in one batch. The programs for large graphs use batches of 2,000 to 5,000.
+//   - K is 1 or 2. All training nodes are in one batch. The programs for large graphs use batches of 500 nodes (arxiv)
+//     and 2,000 (Flickr).
 //
 // The first two departures and the single batch apply to GCGP too (WANGLin0126/GCGP, gcgp/main.py with the kernel
 // SGNK), except that its features are not scaled. Further, A′ = I: the A′ that the program can learn does not enter
-// this kernel. The program reports the epoch with the best test accuracy of the regression itself.
+// this kernel. The program reports the epoch with the best test accuracy of the regression itself. It tests GNNs on
+// propagated features; here they are tested on the features of the graph.
 package kernel
 
 import (
