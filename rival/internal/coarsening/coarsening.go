@@ -4,7 +4,9 @@
 // Both start with each node as a super-node, and merge super-nodes by ascending cost until N′ are left. A super-node
 // has the mean features of its nodes and the summed weights of their edges. Its class is the class of its training
 // nodes. Super-nodes of different classes are never merged, and at least N′ super-nodes with a class are kept. In the
-// end, each super-node therefore has a class. docs/notes/2026-11-baselines.md compares this with the papers.
+// end, each super-node therefore has a class. The authors' programs merge classes, keep super-nodes without a class,
+// and weight A′ otherwise. A-CM searches pairs with its authors' settings for ogbn-products, and anew at each level.
+// docs/notes/2026-11-baselines.md has the details.
 package coarsening
 
 import (
