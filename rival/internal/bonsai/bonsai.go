@@ -19,8 +19,11 @@
 //     Condensed nodes have a label, so trees contain training nodes only. R still uses all neighbours.
 //   - Their condensed and original graphs keep only the selected columns. Here X′ keeps all features.
 //   - The class sizes match partition.Budgets exactly, not within 1%.
-//   - In case of a tie, the decision tree uses the first column instead of a random one. Among nodes with equal
-//     PageRank, the first in the order stay instead of the last. So no step is random.
+//   - Their exemplars have self-loops, which count in PageRank: an exemplar without neighbours keeps an average rank.
+//     Here it ranks behind all exemplars with neighbours.
+//   - In case of a tie, the decision tree uses the first column instead of a random one. Rows without new voters follow
+//     by number, not as their heap holds them. Among nodes with equal PageRank, the first in the order stay instead of
+//     the last. So no step is random.
 package bonsai
 
 import (
