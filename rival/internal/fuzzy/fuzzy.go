@@ -11,8 +11,9 @@
 //
 // What differs from the authors' program: the first run starts with the memberships that c-means defines for k random
 // rows as centres (theirs are divided by sums over the rows); a cluster whose memberships are all 0 restarts at a
-// random row; all hops are used in the inductive setting; the numbers of nodes of the classes add up to N′. The other
-// part of the paper, which clusters a grown graph starting from the old centres, is left out.
+// random row; all hops are used in the inductive setting; the numbers of nodes of the classes add up to N′; features
+// are used as they are (theirs are row-normalised on Cora, Citeseer and Pubmed, so that balance decides between runs).
+// The other part of the paper, which clusters a grown graph starting from the old centres, is left out.
 package fuzzy
 
 import (
