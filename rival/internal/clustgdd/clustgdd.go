@@ -16,7 +16,8 @@
 //
 //   - It clusters all nodes together, and a cluster has the class that its centre predicts. A class may then have no
 //     node, or more than it has training nodes. Here each class has its budget (partition.Budgets): k-means clusters
-//     the nodes of each predicted class. Training nodes count for their own class.
+//     the nodes of each predicted class. Training nodes count for their own class. On arxiv, theirs is mini-batch
+//     k-means.
 //   - It normalises A′, and then the GNN does so again. Here only the GNN normalises A′.
 //   - It uses dropout in the first epoch of step 4 only. Here step 4 has no dropout.
 //   - If no feature is negative, features are divided by their mean row sum while learning, as for the other baselines.
