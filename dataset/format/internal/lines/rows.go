@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -129,7 +130,8 @@ type Table struct {
 }
 
 // OpenTable reads the first line of a file that has a line for each of n nodes. If header is true, a first line that
-// begins with a word is skipped. It is an error if the file is too short for n lines.
+// begins with a word is skipped, and column numbers that pandas wrote are an error. It is also an error if the file is
+// too short for n lines.
 func OpenTable(path string, n int, header bool) (t Table, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -146,6 +148,10 @@ func OpenTable(path string, n int, header bool) (t Table, err error) {
 	if header {
 		if err := f.CheckIndex(line, isWord); err != nil {
 			return t, err
+		}
+		if numbered(line) {
+			return t, f.Fail(1, "the numbers 0 to %d look like the column names that pandas wrote, and must not be there: "+
+				"write the file with to_csv(…, header=False), or name the columns", t.Columns-1)
 		}
 	}
 	if err := f.Fits(n, 2*t.Columns, fmt.Sprintf("nodes with %d features", t.Columns)); err != nil {
@@ -169,19 +175,32 @@ func (t *File) ragged(columns int) error {
 }
 
 // CheckIndex returns an error if the first line of a file is a header whose first column is an index that pandas wrote:
-// the column has the name that pandas gives to an index, or it has no name and another column has one. isWord reports
-// whether a field is a name, not a value.
+// the column has the name that pandas gives to an index, or it has no name and another column has one, or the others
+// are numbered. isWord reports whether a field is a name, not a value.
 func (t *File) CheckIndex(line []byte, isWord func(field []byte) bool) error {
 	var names []string
 	word := false
 	for field := range bytes.SplitSeq(line, comma) {
 		names, word = append(names, string(bytes.TrimSpace(field))), word || isWord(field)
 	}
-	if word && content.IsIndex(names, 0) {
+	if (word || numbered(bytes.TrimPrefix(line, comma))) && content.IsIndex(names, 0) {
 		return t.Fail(1, "the first column looks like an index that pandas wrote, and must not be there: write the file "+
 			"with to_csv(…, index=False)")
 	}
 	return nil
+}
+
+// numbered reports whether a line holds 0, 1, 2 and so on: the names that pandas gives to columns without names. Fewer
+// than three numbers may be the features of a node.
+func numbered(line []byte) bool {
+	k := 0
+	for field := range bytes.SplitSeq(bytes.TrimSpace(line), comma) {
+		if string(bytes.Trim(field, `"`)) != strconv.Itoa(k) {
+			return false
+		}
+		k++
+	}
+	return k > 2
 }
 
 // isWord reports whether a field is neither a number nor empty.

@@ -162,6 +162,9 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	for _, c := range []struct{ file, data, want string }{
 		{"features.csv", "Unnamed: 0,f\n0,1\n1,1\n2,1\n3,1\n", "features.csv" + index},
 		{"features.csv", ",f\n0,1\n1,1\n2,1\n3,1\n", "features.csv" + index},
+		{"features.csv", ",0,1,2\n0,1,1,1\n1,1,1,1\n2,1,1,1\n3,1,1,1\n", "features.csv" + index},
+		{"features.csv", "0,1,2\n1,1,1\n1,1,1\n1,1,1\n1,1,1\n", "features.csv:1: the numbers 0 to 2 look like the column " +
+			"names that pandas wrote, and must not be there: write the file with to_csv(…, header=False), or name the columns"},
 		{"labels.csv", ",label\n0,1\n1,1\n2,1\n3,1\n", "labels.csv" + index},
 		{"edges.csv", ",source,target\n0,1,2\n1,2,3\n", "edges.csv" + index},
 		{"edges.csv", "0;1\n1;2\n", `edges.csv:2: node "1;2" is not an integer: fields must be separated by commas`},
