@@ -15,7 +15,7 @@ import (
 
 // Labels collects the labels of nodes, in order. The zero value is empty.
 type Labels struct {
-	// Loose accepts numbers such as 7.0 as integers, and NaN as a missing label.
+	// Loose accepts NaN as a missing label, and numbers such as 7.0 as integers, even beside other labels.
 	Loose bool
 
 	of    []int32 // the label of each node, as an index into names, or graph.Unlabelled
@@ -81,14 +81,15 @@ func (l *Labels) Beyond() int {
 	return l.first[graph.MaxClasses+1]
 }
 
-// Classes returns the class of each node. If all labels are integers from 0 with few gaps, they are the classes, and −1
-// means no label. Otherwise class k is the k-th label in order, and names holds the labels: integers that do not start
+// Classes returns the class of each node. If all labels are integers (7 or 7.0) from 0 with few gaps, they are the
+// classes, and −1 means no label. Otherwise class k is the k-th label in order, and names holds the labels: integers that do not start
 // at 0, codes such as 4501, the two labels −1 and 1, or words. After an error, at is the first line or row of the
 // faulty label. place describes the position of a second label in the message. l must not be used again.
 func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, at int, err error) {
 	if at := l.Beyond(); at >= 0 {
 		return nil, nil, at, fmt.Errorf("more than %d different labels", graph.MaxClasses)
 	}
+	l.Loose = l.Loose || l.whole()
 	whole, other := -1, -1 // the first integer and the first word
 	numbers := make([]int64, len(l.names))
 	for k, name := range l.names {
@@ -117,6 +118,12 @@ func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, 
 		names = l.numbered(class, numbers)
 	}
 	return l.mapped(class), names, 0, nil
+}
+
+// whole reports whether each label is an integer, or a number such as 7.0.
+func (l *Labels) whole() bool {
+	loose := Labels{Loose: true}
+	return !slices.ContainsFunc(l.names, func(name string) bool { _, is := loose.number(name); return !is })
 }
 
 // missing reports whether a label says that there is none.

@@ -42,6 +42,17 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%s: %v %q %v, want %v %q", c.texts, y, names, err, c.y, c.names)
 		}
 	}
+	for texts, want := range map[string][]string{ // without Loose, 7.0 is an integer if all labels are integers
+		"10.0 2.0 1.0 -1.0": {"1", "2", "10"},
+		"1.0 1.5":           {"1.0", "1.5"},
+		"1.0 nan":           {"1.0", "nan"},
+	} {
+		l := of(texts)
+		l.Loose = false
+		if _, names, _, err := l.Classes(classes.Line); err != nil || !slices.Equal(names, want) {
+			t.Errorf("%s: %q %v, want %q", texts, names, err, want)
+		}
+	}
 	for texts, want := range map[string]string{
 		"0 x":      `label "x", and label "0" in line 2: must be only integers, or only names`,
 		"x nan 70": `label "70", and label "x" in line 2: must be only integers, or only names`,
