@@ -160,6 +160,27 @@ func readWeights(z Source, edges int) (w []float32, err error) {
 	return w, err
 }
 
+// unreadWeights returns the name of an array that may hold the weights of edges, if they have none: it has another usual
+// name, and one number for each edge.
+func unreadWeights(z Source, e *graph.Edges) string {
+	if e.Weight != nil {
+		return ""
+	}
+	for _, name := range []string{"edge_attr", "edge_weights", "weight", "weights"} {
+		fits := false
+		if z.Has(name) {
+			_ = z.Open(name, func(a *numpy.Array) error { // an array that cannot be read is not one of weights
+				fits = slices.Equal(a.Shape, []int{e.Len()}) || slices.Equal(a.Shape, []int{e.Len(), 1})
+				return nil
+			})
+		}
+		if fits {
+			return name
+		}
+	}
+	return ""
+}
+
 // readAdjacency returns the entries of an n×n matrix that are not zero. The matrix is sparse or dense.
 func readAdjacency(ctx context.Context, z Source, name string, n int) (e graph.Edges, err error) {
 	m, err := z.Matrix(ctx, name, n)

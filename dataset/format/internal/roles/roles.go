@@ -90,6 +90,10 @@ func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, 
 	if b.Split, notes, err = Split(z, b.Nodes, split); err != nil {
 		return nil, nil, err
 	}
+	if array := unreadWeights(z, &b.Edges); array != "" {
+		notes = append(notes, fmt.Sprintf("%s: the array %s is not read: if it holds the weights of the edges, call it %s",
+			z.Where(), array, edgeWeight))
+	}
 	if err := labelled(z, b.Split, b.Y); err != nil {
 		return nil, nil, err
 	}
