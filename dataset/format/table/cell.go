@@ -107,7 +107,7 @@ func (c *Cell) missing() bool {
 // notNumber explains why the value is not a feature, and how to fix it.
 func (c *Cell) notNumber() string {
 	text := string(bytes.TrimSpace(c.Text))
-	_, err := strconv.ParseFloat(text, 64)
+	_, err := decimal.Float([]byte(text))
 	switch {
 	case c.missing():
 		return "missing value, must be a finite number: fill it in, or drop the column"

@@ -11,7 +11,7 @@ import (
 )
 
 // Float returns the float32 nearest to the number in field, as strconv.ParseFloat does. The number may be surrounded by
-// white space.
+// white space. Underscores between digits, as in 2020_01, are an error: such text is a code.
 func Float(field []byte) (float32, error) {
 	if v, ok := parseDecimal(field); ok {
 		return v, nil
@@ -19,6 +19,9 @@ func Float(field []byte) (float32, error) {
 	field = bytes.TrimSpace(field)
 	if len(field) == 0 {
 		return 0, errors.New("empty field")
+	}
+	if bytes.IndexByte(field, '_') >= 0 {
+		return 0, strconv.ErrSyntax
 	}
 	v, err := strconv.ParseFloat(unsafe.String(&field[0], len(field)), 32) // ParseFloat does not retain the string
 	return float32(v), err

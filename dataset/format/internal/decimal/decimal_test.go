@@ -19,7 +19,7 @@ func TestFloat(t *testing.T) {
 		"123456789012345", "1234567890123456", "0.000000000000001", "0.0000000000000001", "0e300", "16777217",
 		"16777219", "16777217.0000001", "33554434.5", "1.00000005960464", "1.000000059604644775390625",
 		"1.000000178813934", "9007199254740993", "1e038", "1e0000", "inf", "-Infinity", "nan", "0x1p-3", "1e39", "",
-		"-", "+1", ".", "-.", "e5", "1e", "1e+", "1e-", "1e5x", "1x", "1..2", "1.2.3", "--1", "1-", "1_000", "1e1.5",
+		"-", "+1", ".", "-.", "e5", "1e", "1e+", "1e-", "1e5x", "1x", "1..2", "1.2.3", "--1", "1-", "1e1.5",
 		"٣", " 1.5 ", " ", "1e+-5", "1e-+5", "1e++5", "1e00005",
 	}
 	random := rand.New(rand.NewPCG(2, 2))
@@ -37,6 +37,15 @@ func TestFloat(t *testing.T) {
 		got, err := decimal.Float([]byte(text))
 		if (err != nil) != (wrong != nil) || math.Float32bits(got) != math.Float32bits(float32(want)) && wrong == nil {
 			t.Errorf("%q is read as %v, %v; want %v, %v", text, got, err, float32(want), wrong)
+		}
+	}
+}
+
+// TestNoUnderscores checks that codes, which strconv accepts, are not numbers.
+func TestNoUnderscores(t *testing.T) {
+	for _, text := range []string{"2020_01", "1_0.5", "1_000"} {
+		if v, err := decimal.Float([]byte(text)); err == nil {
+			t.Errorf("%q is read as %v", text, v)
 		}
 	}
 }
