@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -353,17 +354,24 @@ def _numbers(table: str, name: str, column: Any) -> Array:
     """Return a column of numbers as float32."""
     values = _values(column)
     if isinstance(values, list):
-        try:
-            values = np.array([np.nan if missing(v) else v for v in values], np.float64)
-        except (TypeError, ValueError):
-            odd = next(
-                i for i, v in enumerate(values) if isinstance(v, str) or np.ndim(v) or not hasattr(v, "__float__")
-            )
-            raise Error(
-                f"{table}[{name!r}] of row {odd} is {values[odd]!r}, must be a number"
-                + (": features=[…] lists the columns to take" if table == "nodes" else "")
-            ) from None
+        numbers = np.empty(len(values))
+        for i, v in enumerate(values):
+            try:
+                numbers[i] = _number(v)
+            except (TypeError, ValueError):
+                raise Error(
+                    f"{table}[{name!r}] of row {i} is {v!r}, must be a number"
+                    + (": features=[…] lists the columns to take" if table == "nodes" else "")
+                ) from None
+        values = numbers
     return _float32(f"{table}[{name!r}]", values)
+
+
+def _number(value: Any) -> float:
+    """Return a value as a number. Text with underscores, such as 2020_01, is a code."""
+    if isinstance(value, str) and "_" in value:
+        raise ValueError(value)
+    return math.nan if missing(value) else float(value)
 
 
 def _float32(called: str, values: Array) -> Array:

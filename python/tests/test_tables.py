@@ -375,7 +375,11 @@ BAD = {
         lambda n, e: ({**{k: n[k] for k in ("id", "label", "f0")}, "train_mask": ["yes"] * 60}, e),
         r"nodes\['train_mask'\] of row 0 is 'yes', must be True or False"),
     "text among features": (
-        lambda n, e: ({**n, "city": ["Rome"] * 60}, e), r"nodes\['city'\] of row 0 is 'Rome', must be a number: f"),
+        lambda n, e: ({**n, "city": ["1.5", "Rome"] * 30}, e),
+        r"nodes\['city'\] of row 1 is 'Rome', must be a number: f"),
+    "a feature that is a code": (
+        lambda n, e: ({**n, "month": ["2020_01"] * 60}, e),
+        r"nodes\['month'\] of row 0 is '2020_01', must be a number"),
     "a hole in a feature": (
         lambda n, e: (change(n, "f3", 8, None), e), r"nodes\['f3'\] of row 8 is missing, must be a number"),
     "infinity": (lambda n, e: (change(n, "f3", 8, np.inf), e), r"features of nodes\[8, 3\] is not a finite number"),
