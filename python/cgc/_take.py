@@ -55,13 +55,15 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
         parts = parts_of_tables(data)
     elif is_from("torch_geometric", data) and (graph := _pyg_graph(argument, data)) is not None:
         parts = _of_pyg(graph)
-        attributes = getattr(graph, "edge_attr", None)
         weighted = parts.edge_weight is not None or "edge_weight" in given or "adj" in given
-        if attributes is not None and not weighted and np.prod(getattr(attributes, "shape", ())[1:]) == 1:
-            warn(
-                f"{argument}.edge_attr is not read: if it holds the weights of the edges, set {argument}.edge_weight = "
-                f"{argument}.edge_attr"
-            )
+        for name in () if weighted else ("edge_attr", "edge_weights", "weight", "weights"):
+            shape = getattr(getattr(graph, name, None), "shape", ())
+            if tuple(shape) in ((graph.num_edges,), (graph.num_edges, 1)):
+                warn(
+                    f"{argument}.{name} is not read: if it holds the weights of the edges, set "
+                    f"{argument}.edge_weight = {argument}.{name}"
+                )
+                break
     elif is_from("dgl", data):
         parts = _of_dgl(data)
     elif is_from("networkx", data):

@@ -74,10 +74,12 @@ def test_edge_attributes_that_may_be_weights_are_told(arrays):
     torch = pytest.importorskip("torch")
     geometric = pytest.importorskip("torch_geometric")
     data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()}, edge_attr=torch.ones(60))
-    (found,) = warned(lambda: cgc.load_dataset(data))
-    assert str(found.message) == (
-        "name.edge_attr is not read: if it holds the weights of the edges, set name.edge_weight = name.edge_attr"
-    )
+    of_networkx = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()}, weight=torch.ones(60))
+    for given, name in (data, "edge_attr"), (of_networkx, "weight"):
+        (found,) = warned(lambda given=given: cgc.load_dataset(given))
+        assert str(found.message) == (
+            f"name.{name} is not read: if it holds the weights of the edges, set name.edge_weight = name.{name}"
+        )
     assert not warned(lambda: cgc.condense(data, edge_weight=data.edge_attr, nodes=6))
     data.edge_attr = torch.ones(60, 2)
     assert not warned(lambda: cgc.condense(data, nodes=6))
