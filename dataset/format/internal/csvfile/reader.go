@@ -140,7 +140,8 @@ func begin(file string, data []byte) *Reader {
 	return &Reader{file: file, data: data, next: 1, comma: separator(bytes.TrimLeft(data, "\r\n"))}
 }
 
-// header returns the column names in a record, given the results of the method record. Equal names are an error.
+// header returns the column names in a record, given the results of the method record. Equal names are an error,
+// and so are the first line of Excel and the line ends of old Macs.
 func (r *Reader) header(fields [][]byte, err error) (names []string, _ error) {
 	if err == io.EOF {
 		err = r.fail("the file is empty, must begin with a header")
@@ -148,9 +149,14 @@ func (r *Reader) header(fields [][]byte, err error) (names []string, _ error) {
 	if len(fields) > 0 {
 		if wrong := content.RefuseUTF16(fields[0]); wrong != nil {
 			err = r.fail("%w", wrong)
+		} else if err == nil && bytes.HasPrefix(fields[0], []byte("sep=")) && len(fields) < 3 {
+			err = r.fail("the line tells Excel the separator, must be the header: remove the line")
 		}
 	}
 	for _, f := range fields {
+		if at := bytes.IndexByte(f, '\r'); at >= 0 && !bytes.HasPrefix(f[at+1:], []byte("\n")) && err == nil {
+			err = r.fail("lines end in a carriage return alone, must end in a line feed: save the table as comma-separated UTF-8")
+		}
 		if slices.Contains(names, string(f)) && err == nil {
 			err = r.fail("the header has the column %.50q twice", f)
 		}

@@ -278,7 +278,7 @@ func numbers(row []float32, line []byte) error {
 		}
 		v, err := decimal.Float(field)
 		if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			if bytes.ContainsAny(field, ";\t") {
+			if bytes.ContainsAny(bytes.TrimSpace(field), "; \t") {
 				return fmt.Errorf("column %d: %.50q, must be a finite number: fields must be separated by commas", j+1, field)
 			}
 			return fmt.Errorf("column %d: %.50q, must be a finite number", j+1, field)

@@ -121,6 +121,8 @@ func TestRefuses(t *testing.T) {
 		{"", edges, "nodes.csv: the file is empty, must begin with a header"},
 		{nodes + "\xff,x,,1\n", edges, `nodes.csv:4: column id: "\xff" is not UTF-8 text: save the table as UTF-8`},
 		{nodes + "c,caf\xe9,,1\n", edges, `nodes.csv:4: column label: "caf\xe9" is not UTF-8 text: save`},
+		{"sep=;\r\n" + nodes, edges, "nodes.csv:1: the line tells Excel the separator, must be the header: remove the line"},
+		{strings.ReplaceAll(nodes, "\n", "\r"), edges, "nodes.csv:1: lines end in a carriage return alone, must end in a line"},
 		{"\xff\xfei\x00d\x00,\x00", edges, "nodes.csv:1: the file is UTF-16 text, must be UTF-8: save it as UTF-8"},
 		{"\xfe\xff\x00i\x00d\x00,", edges, "nodes.csv:1: the file is UTF-16 text"},
 		{"id,label,split,f\na,x,test,1\nb,y,test,1\n", edges, "nodes.csv: the training split is empty"},

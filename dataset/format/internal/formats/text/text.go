@@ -59,7 +59,8 @@ func parseLabel(text []byte) (l line, err error) {
 	if field = bytes.TrimSpace(field); len(field) > 0 {
 		label, err := decimal.Int(field)
 		if err != nil {
-			return l, fmt.Errorf("label %w%s (for names, write nodes.csv and edges.csv with headers)", err, commas(field))
+			return l, fmt.Errorf("label %w%s (for names, write nodes.csv and edges.csv with headers)", err,
+				commas(field, ";\t"))
 		}
 		if l.label, err = content.Label(0, label); err != nil { // parseLabel does not know the node
 			return l, fmt.Errorf("label %d, must be 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
@@ -80,8 +81,8 @@ func parsePart(field []byte) (int8, error) {
 }
 
 // commas returns a hint for a field that contains other separators.
-func commas(field []byte) string {
-	if bytes.ContainsAny(field, ";\t") {
+func commas(field []byte, separators string) string {
+	if bytes.ContainsAny(bytes.TrimSpace(field), separators) {
 		return ": fields must be separated by commas"
 	}
 	return ""
@@ -117,7 +118,8 @@ func parseNode(field []byte, n int) (int32, error) {
 	v, err := decimal.Int(field)
 	if err != nil {
 		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
-			return 0, fmt.Errorf("node %w%s (for names, write nodes.csv and edges.csv with headers)", err, commas(field))
+			return 0, fmt.Errorf("node %w%s (for names, write nodes.csv and edges.csv with headers)", err,
+				commas(field, "; \t"))
 		}
 	}
 	if v < 0 || v >= int64(n) {
