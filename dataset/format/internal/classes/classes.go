@@ -82,9 +82,9 @@ func (l *Labels) Beyond() int {
 }
 
 // Classes returns the class of each node. If all labels are integers (7 or 7.0) from 0 with few gaps, they are the
-// classes, and −1 means no label. Otherwise class k is the k-th label in order, and names holds the labels: integers that do not start
-// at 0, codes such as 4501, the two labels −1 and 1, or words. After an error, at is the first line or row of the
-// faulty label. place describes the position of a second label in the message. l must not be used again.
+// classes, and −1 means no label. Otherwise class k is the k-th label in order, and names holds the labels: integers
+// that do not start at 0, codes such as 4501, the two labels −1 and 1, or words. After an error, at is the first line
+// or row of the faulty label. place describes the position of a second label in the message. l must not be used again.
 func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, at int, err error) {
 	if at := l.Beyond(); at >= 0 {
 		return nil, nil, at, fmt.Errorf("more than %d different labels", graph.MaxClasses)

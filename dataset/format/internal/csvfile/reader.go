@@ -155,7 +155,7 @@ func (r *Reader) header(fields [][]byte, err error) (names []string, _ error) {
 	}
 	for _, f := range fields {
 		if at := bytes.IndexByte(f, '\r'); at >= 0 && !bytes.HasPrefix(f[at+1:], []byte("\n")) && err == nil {
-			err = r.fail("lines end in a carriage return alone, must end in a line feed: save the table as comma-separated UTF-8")
+			err = r.fail("lines end in a carriage return alone, must end in a line feed: save the table as CSV UTF-8")
 		}
 		if slices.Contains(names, string(f)) && err == nil {
 			err = r.fail("the header has the column %.50q twice", f)

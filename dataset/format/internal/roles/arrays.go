@@ -160,8 +160,8 @@ func readWeights(z Source, edges int) (w []float32, err error) {
 	return w, err
 }
 
-// unreadWeights returns the name of an array that may hold the weights of edges, if they have none: it has another usual
-// name, and one number for each edge.
+// unreadWeights returns the name of an array that may hold the weights of edges, if they have none: it has another
+// usual name, and one number for each edge.
 func unreadWeights(z Source, e *graph.Edges) string {
 	if e.Weight != nil {
 		return ""

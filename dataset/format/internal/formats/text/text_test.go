@@ -170,7 +170,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"edges.csv", "0;1\n1;2\n", `edges.csv:2: node "1;2" is not an integer: fields must be separated by commas`},
 		{"labels.csv", "0;train\n1;val\n1\n1\n", `"1;val" is not an integer: fields must be separated by commas`},
 		{"edges.csv", "0 1\n1 2\n", `edges.csv:2: node "1 2" is not an integer: fields must be separated by commas`},
-		{"features.csv", "1 2\n1 2\n1 2\n1 2\n", `column 1: "1 2", must be a finite number: fields must be separated by commas`},
+		{"features.csv", "1 2\n1 2\n1 2\n1 2\n", `"1 2", must be a finite number: fields must be separated by commas`},
 		{"features.csv", "1\t2\n1\t2\n1\t2\n1\t2\n", "fields must be separated by commas"},
 	} {
 		files := fixture.With(fixture.Plain(), c.file, []byte(c.data))
