@@ -28,7 +28,11 @@ const Name = "torch"
 
 var extensions = []string{".pt", ".pth"}
 
-const processed, dataFile = "processed", "data.pt" // the folder and the file of a data set in PyTorch Geometric
+// processed is the folder of a data set in PyTorch Geometric, and dataFiles lists the usual names of its file. The
+// names of WikiCS and CitationFull tell whether the edges are directed.
+const processed = "processed"
+
+var dataFiles = []string{"data.pt", "data_undirected.pt", "data_directed.pt"}
 
 // Format reads and writes one file of torch.save. It also stores condensed graphs.
 type Format struct{}
@@ -38,7 +42,7 @@ var _ format.Splitter = Format{}
 // Describe implements format.Format. A folder is identified by processed/data.pt.
 func (Format) Describe() format.Description {
 	return format.Description{
-		Title: "torch.save", File: "a .pt file", Folder: processed + "/" + dataFile, Extensions: extensions,
+		Title: "torch.save", File: "a .pt file", Folder: processed + "/" + dataFiles[0], Extensions: extensions,
 	}
 }
 
@@ -63,9 +67,11 @@ func (Format) Recognise(path string) format.Certainty {
 
 // within returns the file of the data set in a folder, or path.
 func within(path string) string {
-	for _, name := range []string{dataFile, filepath.Join(processed, dataFile)} {
-		if info, err := os.Stat(filepath.Join(path, name)); err == nil && !info.IsDir() {
-			return filepath.Join(path, name)
+	for _, name := range dataFiles {
+		for _, file := range []string{filepath.Join(path, name), filepath.Join(path, processed, name)} {
+			if info, err := os.Stat(file); err == nil && !info.IsDir() {
+				return file
+			}
 		}
 	}
 	return path
@@ -74,7 +80,7 @@ func within(path string) string {
 // nameOf returns the name of a graph: the name of its file, or of the folder of its data set.
 func nameOf(path string) string {
 	name := filepath.Base(path)
-	if name == dataFile {
+	if slices.Contains(dataFiles, name) {
 		path = filepath.Dir(path)
 		if name = filepath.Base(path); name == processed {
 			name = filepath.Base(filepath.Dir(path))

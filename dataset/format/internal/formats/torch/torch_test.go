@@ -56,14 +56,16 @@ func TestReadFilesOfTorch(t *testing.T) {
 // TestReadFolders checks that a data set of PyTorch Geometric can be read from its folder, which names the graph, and
 // from the folder inside.
 func TestReadFolders(t *testing.T) {
-	root := filepath.Join(t.TempDir(), "Cora")
-	inner := filepath.Join(root, "processed")
-	fixture.OK(t, os.MkdirAll(inner, 0o700))
-	file := filepath.Join(inner, "data.pt")
-	fixture.OK(t, os.WriteFile(file, written(t, "processed"), 0o600))
-	for _, path := range []string{root, inner, file} {
-		if g := fixture.Open(t, path); g.Name != "Cora" || g.Nodes() != 4 {
-			t.Errorf("%s: a graph %q of %d nodes", path, g.Name, g.Nodes())
+	for _, name := range []string{"data.pt", "data_undirected.pt", "data_directed.pt"} {
+		root := filepath.Join(t.TempDir(), "Cora")
+		inner := filepath.Join(root, "processed")
+		fixture.OK(t, os.MkdirAll(inner, 0o700))
+		file := filepath.Join(inner, name)
+		fixture.OK(t, os.WriteFile(file, written(t, "processed"), 0o600))
+		for _, path := range []string{root, inner, file} {
+			if g := fixture.Open(t, path); g.Name != "Cora" || g.Nodes() != 4 {
+				t.Errorf("%s: a graph %q of %d nodes", path, g.Name, g.Nodes())
+			}
 		}
 	}
 }
