@@ -181,7 +181,8 @@ func unreadWeights(z Source, e *graph.Edges) string {
 	return ""
 }
 
-// readAdjacency returns the entries of an n×n matrix that are not zero. The matrix is sparse or dense.
+// readAdjacency returns the entries of an n×n matrix that are not zero. The matrix is sparse or dense. Repeated entries
+// are added up, as scipy does.
 func readAdjacency(ctx context.Context, z Source, name string, n int) (e graph.Edges, err error) {
 	m, err := z.Matrix(ctx, name, n)
 	if err == nil && m == nil {
@@ -201,6 +202,11 @@ func readAdjacency(ctx context.Context, z Source, name string, n int) (e graph.E
 	}
 	if m.Rows != n || m.Cols != n {
 		return e, wrong(z, "array %s: shape %d×%d, must be %d×%d, one row for each label", name, m.Rows, m.Cols, n, n)
+	}
+	if m.Data != nil {
+		if err := csr.SortRows(ctx, m); err != nil {
+			return e, err
+		}
 	}
 	if e, err = csr.Edges(ctx, m); err != nil {
 		return e, wrong(z, "array %s: %w", name, err)

@@ -167,6 +167,12 @@ func TestReadCSR(t *testing.T) {
 	dense["attr_matrix"] = fixture.Npy("<i4", "3, 2", []int32{1, 2, 3, 4, 5, 6})
 	g = fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(dense)}))
 	fixture.Is(t, g, "dense 1 2, 3 4, 5 6")
+	repeated := matrices() // entries of an adjacency are added up, like those of features
+	repeated["adj_indptr"] = fixture.Npy("<i4", "4,", []int32{0, 3, 4, 4})
+	repeated["adj_indices"] = fixture.Npy("<i4", "4,", []int32{2, 1, 2, 2})
+	repeated["adj_data"] = fixture.Npy("<f4", "4,", []float32{1, 2, 3, .5})
+	g = fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(repeated)}))
+	fixture.Is(t, g, "edges 0-1*2 0-2*4 1-2*0.5")
 	files := fixture.Npz(fixture.With(matrices(), "labels", fixture.Npy("<i8", "2,", []int64{0, 1})))
 	fixture.Refuses(t, map[string][]byte{"own.npz": files}, "shape 3×5, must have 2 rows, one for each label")
 }
