@@ -307,8 +307,15 @@ func (o Options) doubtClasses(g *graph.Graph) {
 		}
 	}
 	if g.Classes > few && 2*g.Classes > count {
-		o.note("%s has %d classes for %d nodes with a label: every label is a class; regression is not supported", g.Name,
-			g.Classes, count)
+		which, used := "every label", map[int32]bool{}
+		for _, y := range g.Y {
+			used[y] = true
+		}
+		if delete(used, graph.Unlabelled); len(used) < g.Classes {
+			which = fmt.Sprintf("every number up to the largest of the %d different labels", len(used))
+		}
+		o.note("%s has %d classes for %d nodes with a label: %s is a class; regression is not supported", g.Name,
+			g.Classes, count, which)
 	}
 	if g.ClassNames == nil && labelled(g.Y) && !o.Unlabelled && !slices.Contains(g.Y, 0) {
 		o.note("%s has no node of class 0: labels are the numbers of classes, counted from 0", g.Name)

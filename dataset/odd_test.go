@@ -209,6 +209,16 @@ func TestNotesDoubtfulClasses(t *testing.T) {
 			t.Errorf("%d labels: notes %q", distinct, notes)
 		}
 	}
+	var notes []string
+	dir := fixture.Folder(t, map[string][]byte{
+		"labels.csv": []byte("3\n90\n3\n90\n"), "features.csv": []byte("1\n2\n3\n4\n"), "edges.csv": []byte("0,1\n"),
+	})
+	_, err := dataset.Options{Note: func(note string) { notes = append(notes, note) }}.Describe(t.Context(), dir)
+	fixture.OK(t, err)
+	want := "90 classes for 4 nodes with a label: every number up to the largest of the 2 different labels is a class"
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, want) {
+		t.Errorf("notes %q, want %q", all, want)
+	}
 	for label, want := range map[string]bool{"": false, "no": false, "NaN": true, "none": true} {
 		notes := described(func(i int) string { return []string{"yes", "maybe", label}[i%3] })
 		if strings.Contains(notes, fmt.Sprintf("the class %q", label)) != want {
