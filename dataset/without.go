@@ -64,7 +64,11 @@ func nodesWithout(g *graph.Graph, listed []string) (kept []int32, err error) {
 	left, unknown := make([]bool, g.Nodes()), []string{}
 	for _, id := range listed {
 		v, is := number[id]
-		if n, err := strconv.Atoi(id); g.IDs == nil && err == nil && 0 <= n && n < g.Nodes() {
+		short := strings.TrimSpace(id) // text formats drop the spaces around ids
+		if !is {
+			v, is = number[short]
+		}
+		if n, err := strconv.Atoi(short); g.IDs == nil && err == nil && 0 <= n && n < g.Nodes() {
 			v, is = int32(n), true
 		}
 		if is {

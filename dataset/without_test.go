@@ -57,7 +57,7 @@ func TestWithout(t *testing.T) {
 		random.Shuffle(len(without), func(i, j int) { without[i], without[j] = without[j], without[i] })
 		var notes []string
 		o := dataset.Options{
-			Without: append(without, without[0]), Note: func(note string) { notes = append(notes, note) },
+			Without: append(without, " "+without[0]+"\t"), Note: func(note string) { notes = append(notes, note) },
 		}
 		got := mattest.Must(o.Open(t.Context(), tables(t, nodes, edges)))
 		want := mattest.Must(dataset.Options{}.Open(t.Context(), tables(t, fewerNodes, fewerEdges)))
