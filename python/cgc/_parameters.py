@@ -293,7 +293,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
-         "scale each feature to mean 0 and variance 1"),
+         "scale each feature to mean 0 and variance 1 over the training nodes"),
         ("inductive", False, "Graph",
          "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
          "nodes"),
@@ -374,7 +374,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
-         "scale each feature to mean 0 and variance 1"),
+         "scale each feature to mean 0 and variance 1 over the training nodes"),
         ("inductive", False, "Graph",
          "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
          "nodes"),
@@ -461,7 +461,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
-         "scale each feature to mean 0 and variance 1"),
+         "scale each feature to mean 0 and variance 1 over the training nodes"),
         ("inductive", False, "Graph",
          "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
          "nodes"),
@@ -636,7 +636,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
-         "scale each feature to mean 0 and variance 1"),
+         "scale each feature to mean 0 and variance 1 over the training nodes"),
         ("inductive", False, "Graph",
          "propagate over the subgraph of the training nodes"),
         ("store", "f32", "Output",

@@ -121,7 +121,8 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 // addSetting adds the flags for the fields of condense.Setting. inductive is the help text of --inductive.
 func addSetting(flags *pflag.FlagSet, c *cgc.Config, inductive string) {
 	addNormalize(flags, &c.NormalizeFeatures)
-	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
+	flags.BoolVar(&c.Standardize, "standardize", c.Standardize,
+		"scale each feature to mean 0 and variance 1 over the training nodes")
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, inductive)
 }
 
