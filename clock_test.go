@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // wallClock matches code that reads the wall clock as a number, or the time of a file. The difference of two time.Now
@@ -21,10 +23,7 @@ func TestNoWallClock(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := mattest.Must(os.ReadFile(file))
 		if found := wallClock.FindString(string(text)); found != "" && allowed[file] == "" {
 			t.Errorf("%s calls %s, want differences of time.Now", file, found)
 		}

@@ -120,9 +120,7 @@ func tiny(t *testing.T, classes, train int) *graph.Graph {
 		Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: classes, Train: train, Val: 30, Test: 30,
 		Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	return g
 }
 

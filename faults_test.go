@@ -5,14 +5,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestFaultsPage checks that the files named in SECURITY.md exist and contain the tests that it names.
 func TestFaultsPage(t *testing.T) {
-	page, err := os.ReadFile("SECURITY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := mattest.Must(os.ReadFile("SECURITY.md"))
 	named, inFile := 0, "" // the number of tests, and the text of the last named file
 	for _, part := range regexp.MustCompile("`[^`]+`").FindAllString(string(page), -1) {
 		word := strings.Trim(part, "`")

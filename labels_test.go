@@ -87,9 +87,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 			}
 			outputs := toDense(refMul(pickRows(h, rest), fromMatrix(ridge.W)))
 			rows, guessed, err := selftrain.Confident(outputs, g.Counts(train), 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, err)
 			label := map[int]int32{}
 			for _, v := range train {
 				label[int(v)] = g.Y[v]

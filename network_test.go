@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"path"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // No test uses the network. dataset.Open and dataset.Environment may download files. A package whose tests call one of
@@ -17,10 +19,7 @@ func TestTestsAreOffline(t *testing.T) {
 			continue
 		}
 		folder := path.Dir(file)
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := mattest.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution))
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if selected, ok := n.(*ast.SelectorExpr); ok {
 				of, _ := selected.X.(*ast.Ident)

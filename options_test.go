@@ -43,9 +43,7 @@ func TestAggregatedEqualsReference(t *testing.T) {
 		members := randomMembers(14, 60, random)
 		p := toDense(members).Sparse()
 		all, used, err := generate.Aggregated(t.Context(), p, g.Adj, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 		want := refTies(members, a, 0.01)
 		if err := all.Validate(t.Context()); err != nil || used != 0.01 || all.NNZ() == 0 {
 			t.Fatalf("A′ of %d entries above %v: %v", all.NNZ(), used, err)
@@ -60,9 +58,7 @@ func TestAggregatedEqualsReference(t *testing.T) {
 		}
 		for _, degree := range []float64{0.1, 1, 2.5, 100} {
 			few, used, err := generate.Aggregated(t.Context(), p, g.Adj, degree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, err)
 			most := int(degree * 14 / 2)
 			if edges := few.NNZ() / 2; edges > most || edges < most && few.NNZ() < all.NNZ() {
 				t.Errorf("degree %v: %d edges, want the strongest %d of %d", degree, edges, most, all.NNZ()/2)

@@ -224,9 +224,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 		h := gaussian(25, 4, random)
 		m := toDense(h)
 		a, used, err := generate.Adjacency(t.Context(), m, threshold, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 		mattest.OK(t, a.Validate(t.Context()))
 		if used != threshold {
 			t.Errorf("threshold %v became %v without a bound on the degree", threshold, used)
@@ -251,9 +249,7 @@ func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 	copy(h[7], h[3])
 	for _, degree := range []float64{0.01, 0.5, 1, 2, 5, 100} {
 		a, used, err := generate.Adjacency(t.Context(), m, 0.2, degree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 		most := int(degree * 30 / 2)
 		exact := used
 		if used > 0.2 {

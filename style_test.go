@@ -162,8 +162,6 @@ func goFiles(t *testing.T) (files []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	return files
 }

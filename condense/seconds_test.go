@@ -7,15 +7,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
 func TestSecondsJSON(t *testing.T) {
 	want := condense.Seconds{Steps: []condense.Step{{"propagate", 0.5}, {"a \"b\"", 0}, {"assess", 0.25}}, Total: 1.5}
-	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(json.Marshal(want))
 	if s := `{"propagate":0.5,"a \"b\"":0,"assess":0.25,"condense":1.5}`; string(text) != s {
 		t.Errorf("%s, want %s", text, s)
 	}

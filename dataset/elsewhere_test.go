@@ -39,12 +39,9 @@ func TestFeaturesElsewhere(t *testing.T) {
 
 	lost := errors.New("connection lost")
 	g.X = mattest.Distant{Of: dense, Err: lost}
-	if _, err := dataset.Describe(g); !errors.Is(err, lost) {
-		t.Errorf("Describe: error %v, want %v", err, lost)
-	}
-	if err := dataset.Write(t.Context(), at("lost"), g); !errors.Is(err, lost) {
-		t.Errorf("Write: error %v, want %v", err, lost)
-	}
+	_, err = dataset.Describe(g)
+	mattest.WantIs(t, err, lost)
+	mattest.WantIs(t, dataset.Write(t.Context(), at("lost"), g), lost)
 	if _, err := os.Stat(at("lost")); err == nil {
 		t.Error("a file without its features stands under its name")
 	}

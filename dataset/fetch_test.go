@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -107,9 +107,7 @@ func TestFetchFileStopsWhenCancelled(t *testing.T) {
 	defer s.Close()
 	defer close(stopped)
 	path := filepath.Join(t.TempDir(), "file")
-	if err := dataset.FetchFile(ctx, s.URL, path, "sum"); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	mattest.WantIs(t, dataset.FetchFile(ctx, s.URL, path, "sum"), context.Canceled)
 	if _, err := os.Stat(path); err == nil {
 		t.Error("half a file stands under the name of the whole")
 	}

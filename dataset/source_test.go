@@ -2,11 +2,11 @@ package dataset_test
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func TestOpenFindsNames(t *testing.T) {
@@ -65,9 +65,7 @@ func TestFetchRefusesNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"arxiv": "cannot be fetched", "citeser": "did you mean citeseer?", "demo": "generated", "cora": "no cache folder",
 	} {
-		if _, err := (dataset.Options{}).Fetch(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s gives %v, want a mention of %q", name, err, want)
-		}
+		mattest.Fails(t, want)((dataset.Options{}).Fetch(t.Context(), name))
 	}
 }
 

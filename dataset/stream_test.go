@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -330,9 +330,7 @@ func contents(t *testing.T, path string) []byte {
 func alike(t *testing.T, files map[string][]byte, want string) {
 	t.Helper()
 	fixture.Refuses(t, files, want)
-	if _, err := streams(t.Context(), t, files, 1<<20); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("in parts: error %v\nwant %s", err, want)
-	}
+	mattest.Fails(t, want)(streams(t.Context(), t, files, 1<<20))
 }
 
 // streams writes the graph in files, in parts.
@@ -404,12 +402,8 @@ func TestStreamRefuses(t *testing.T) {
 		}
 		alike(t, fixture.With(named, file, bytes.Replace(named[file], []byte(old), []byte(new), 1)), want)
 	}
-	if _, err := streams(t.Context(), t, good, 1000); err == nil || !strings.Contains(err.Error(), "labels and split of") {
-		t.Errorf("labels beyond the memory: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := streams(ctx, t, good, 1<<20); !errors.Is(err, context.Canceled) {
-		t.Errorf("a context that has ended: %v", err)
-	}
+	mattest.Fails(t, "labels and split of")(streams(t.Context(), t, good, 1000))
+	ctx := mattest.Cancelled(t)
+	_, err := streams(ctx, t, good, 1<<20)
+	mattest.WantIs(t, err, context.Canceled)
 }

@@ -169,9 +169,7 @@ func TestAdjacencyOfManyEdges(t *testing.T) {
 		from[i], to[i] = int32(i*7919%n), int32((i*i+i/n)%n)
 	}
 	one, changes, err := graph.Adjacency(t.Context(), n, graph.Edges{From: from, To: to})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	mattest.OK(t, one.Validate(t.Context()))
 	slices.Reverse(from)
 	slices.Reverse(to)

@@ -25,9 +25,7 @@ func square() *graph.Builder {
 func TestBuilder(t *testing.T) {
 	b := square()
 	g, changes, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	if err := g.Validate(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -122,9 +120,8 @@ func TestBuilderPassesOnErrorsOfReading(t *testing.T) {
 	lost := errors.New("connection lost")
 	b := square()
 	b.X = mattest.Distant{Of: mat.NewDense(4, 2), Err: lost}
-	if _, _, err := b.Graph(t.Context()); !errors.Is(err, lost) {
-		t.Errorf("error %v, want %v", err, lost)
-	}
+	_, _, err := b.Graph(t.Context())
+	mattest.WantIs(t, err, lost)
 	b.X = mattest.Distant{Of: mat.NewDense(4, 2)}
 	if g, _, err := b.Graph(t.Context()); err != nil || g.Features() != 2 {
 		t.Errorf("a matrix of another type: %v", err)

@@ -25,9 +25,7 @@ func TestRowsOfAnyType(t *testing.T) {
 		wantEqual(t, "rows", &got, &gathered)
 	}
 	failed := errors.New("no answer")
-	if err := mat.Rows(new(mat.Dense), mattest.Distant{Of: m, Err: failed}, rows); !errors.Is(err, failed) {
-		t.Errorf("error %v, want that of the reader", err)
-	}
+	mattest.WantIs(t, mat.Rows(new(mat.Dense), mattest.Distant{Of: m, Err: failed}, rows), failed)
 }
 
 func TestFirstNotFinite(t *testing.T) {
@@ -47,9 +45,8 @@ func TestFirstNotFinite(t *testing.T) {
 		m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
 	}
 	x.Err = errors.New("no answer")
-	if _, _, _, err := mat.FirstNotFinite(t.Context(), x); !errors.Is(err, x.Err) {
-		t.Errorf("error %v, want that of the reader", err)
-	}
+	_, _, _, err := mat.FirstNotFinite(t.Context(), x)
+	mattest.WantIs(t, err, x.Err)
 }
 
 // short delivers one row too few.
@@ -72,9 +69,7 @@ func TestBlocksAreAllRows(t *testing.T) {
 	for _, m := range []mat.Matrix{x, x.Sparse()} {
 		var got []float32
 		for block, err := range mat.Blocks(m) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			mattest.OK(t, err)
 			got = append(got, block.Data...)
 		}
 		if !slices.Equal(got, x.Data) {

@@ -192,9 +192,7 @@ func TestLeadingSpace(t *testing.T) {
 		leader := partition.Leader(u)
 		want := explicitEmbedding(k, degree, c.k)
 		free, dense, err := partition.Leading(t.Context(), u, c.k, rand.NewPCG(1, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 		for name, v := range map[string]*mat.Dense{"dense": dense, "matrix-free": free} {
 			if v.Cols != want.Cols {
 				t.Errorf("%v, %s: %d vectors, want %d", c, name, v.Cols, want.Cols)

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -159,9 +160,7 @@ func TestCheckTables(t *testing.T) {
 		{Name: "nothing"},
 	} {
 		tables := &format.Tables{Nodes: format.Table{Rows: 2, Columns: []format.Column{good, bad}}}
-		if err := tables.Check(); err == nil || !strings.Contains(err.Error(), "nodes: column "+bad.Name) {
-			t.Errorf("column %s: error %v", bad.Name, err)
-		}
+		mattest.WantError(t, tables.Check(), "nodes: column "+bad.Name)
 	}
 	tables := &format.Tables{Nodes: format.Table{Rows: 2, Columns: []format.Column{good}}}
 	if err := tables.Check(); err != nil {

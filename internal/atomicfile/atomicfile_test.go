@@ -91,9 +91,7 @@ func TestWriters(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	if err := atomicfile.Check(filepath.Join(t.TempDir(), "nowhere", "a.txt")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
-	}
+	mattest.WantIs(t, atomicfile.Check(filepath.Join(t.TempDir(), "nowhere", "a.txt")), fs.ErrNotExist)
 	mattest.OK(t, atomicfile.Check(filepath.Join(t.TempDir(), "a.txt")))
 }
 

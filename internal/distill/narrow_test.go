@@ -77,9 +77,7 @@ func meansOf(t *testing.T, g *graph.Graph, x *mat.Dense) {
 	h := new(mat.Dense)
 	for range m.Hops {
 		h = new(mat.Dense)
-		if err := graph.Symmetric(g.Adj).Apply(t.Context(), h, x); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, graph.Symmetric(g.Adj).Apply(t.Context(), h, x))
 		x = h
 	}
 	right := 0

@@ -83,9 +83,7 @@ func TestSorterIsAdjacency(t *testing.T) {
 						what := fmt.Sprintf("%s: %d nodes, %d edges, %d bytes, weighted %v", kind, nodes, count, memory, weighted)
 						edges := some(kind, nodes, count, weighted)
 						want, changes, err := graph.Adjacency(t.Context(), nodes, edges)
-						if err != nil {
-							t.Fatal(err)
-						}
+						mattest.OK(t, err)
 						folder := t.TempDir()
 						s := external.New(folder, nodes, int64(count), memory, weighted)
 						half := count / 2
@@ -144,9 +142,7 @@ func TestSorterStops(t *testing.T) {
 	ctx = progress.With(ctx, func(progress.Event) { cancel() })
 	s := external.New(t.TempDir(), 5000, 20_000, 1<<16, false)
 	mattest.OK(t, s.Add(some("any", 5000, 20_000, false)))
-	if err := s.Sort(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	mattest.WantIs(t, s.Sort(ctx), context.Canceled)
 }
 
 // TestSorterDropsEdges checks that the requested number of edges is kept, and that every kept edge was added.

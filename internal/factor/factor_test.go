@@ -43,9 +43,7 @@ func TestEigen(t *testing.T) {
 	s := gram(t, mattest.Normal(40, 9, rand.New(rand.NewPCG(4, 0))))
 	before := slices.Clone(s.Data)
 	values, vectors, err := s.Eigen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	for i := range 9 {
 		v := vectors[i*9 : (i+1)*9]
 		if i > 0 && values[i] > values[i-1] {

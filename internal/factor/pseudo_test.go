@@ -186,9 +186,8 @@ func TestPseudoSolveRefuses(t *testing.T) {
 func TestEigenStops(t *testing.T) {
 	s := deficient(300, 300, 10, rand.New(rand.NewPCG(35, 0)))
 	ctx := mattest.Cancelled(t)
-	if _, _, err := s.Eigen(&endsLate{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	_, _, err := s.Eigen(&endsLate{Context: ctx})
+	mattest.WantIs(t, err, context.Canceled)
 }
 
 // endsLate is a context that has ended, but reports this only from the second call of Err on.

@@ -2,7 +2,6 @@ package generate_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -152,9 +151,8 @@ func TestFeaturesRefuse(t *testing.T) {
 	mattest.WantError(t, err, "of X′ is")
 	ctx := mattest.Cancelled(t)
 	for _, alpha := range []float64{0, 1} {
-		if _, _, err := generate.Solve(ctx, a, h, []float64{0, 1}, alpha); !errors.Is(err, context.Canceled) {
-			t.Errorf("after the end of the context: error %v", err)
-		}
+		_, _, err := generate.Solve(ctx, a, h, []float64{0, 1}, alpha)
+		mattest.WantIs(t, err, context.Canceled)
 	}
 }
 
@@ -178,12 +176,10 @@ func TestAdjacencyRefuses(t *testing.T) {
 	_, _, err = generate.Adjacency(t.Context(), bad, 0.5, 0)
 	mattest.WantError(t, err, "row 3 column 0 of H′ is NaN")
 	ctx := mattest.Cancelled(t)
-	if _, _, err := generate.Adjacency(ctx, h, 0.5, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end of the context: error %v", err)
-	}
-	if _, _, err := generate.Aggregated(ctx, members, path, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("edges of the graph, after the end of the context: error %v", err)
-	}
+	_, _, err = generate.Adjacency(ctx, h, 0.5, 0)
+	mattest.WantIs(t, err, context.Canceled)
+	_, _, err = generate.Aggregated(ctx, members, path, 0)
+	mattest.WantIs(t, err, context.Canceled)
 }
 
 // Cosines do not depend on the norms of the rows, over the full range of float32.

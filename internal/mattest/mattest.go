@@ -3,6 +3,7 @@ package mattest
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os/exec"
 	"reflect"
@@ -134,6 +135,14 @@ func WantError(t testing.TB, err error, says ...string) {
 		if err == nil || !strings.Contains(err.Error(), s) {
 			t.Errorf("error %v, want one that says %q", err, s)
 		}
+	}
+}
+
+// WantIs checks that err is target, by errors.Is.
+func WantIs(t testing.TB, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("error %v, want %v", err, target)
 	}
 }
 

@@ -20,10 +20,7 @@ import (
 // TestAnnounce checks what the system knows of the order in which a mapped file will be read: "rr" is random, "sr" is
 // sequential.
 func TestAnnounce(t *testing.T) {
-	s, err := memory.Scratch[float32](1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must(memory.Scratch[float32](1 << 20))
 	defer memory.Free(s)
 	for want, announce := range map[string]func([]float32) func(){
 		"rr": memory.Sparsely[float32], "sr": memory.InOrder[float32],

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/offline"
 )
 
@@ -28,10 +29,7 @@ func TestMainRefusesOtherMachines(t *testing.T) {
 			!strings.Contains(err.Error(), "no test uses the network") {
 			t.Errorf("another machine: %v", err)
 		}
-		r, err := http.Get(here.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(http.Get(here.URL))
 		defer r.Body.Close()
 		if text, err := io.ReadAll(r.Body); string(text) != "here" {
 			t.Errorf("this machine: %q, %v", text, err)

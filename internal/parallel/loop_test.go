@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -45,8 +46,7 @@ func TestLoopInLoop(t *testing.T) {
 
 func TestLoopStops(t *testing.T) {
 	atWorkers(t, 2)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := mattest.Cancelled(t)
 	dst := make([]int, 100)
 	if err := fillings.ForContext(ctx, 100, 10, filling{dst, 1}, fill); !errors.Is(err, context.Canceled) || dst[0] != 0 {
 		t.Errorf("after the end of its context: error %v, first place %d", err, dst[0])

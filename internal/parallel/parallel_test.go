@@ -110,7 +110,5 @@ func TestTry(t *testing.T) {
 		t.Error(err)
 	}
 	ended := mattest.Cancelled(t)
-	if err := parallel.Try(ended, 100, 10, fail); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
-	}
+	mattest.WantIs(t, parallel.Try(ended, 100, 10, fail), context.Canceled)
 }

@@ -25,9 +25,7 @@ func TestConfident(t *testing.T) {
 		0: nil, 0.2: {4}, 0.5: {1, 2, 4}, 1: {1, 2, 3, 4}, 1.4: {1, 2, 3, 4, 5}, 100: {0, 1, 2, 3, 4, 5},
 	} {
 		rows, y, err := selftrain.Confident(outputs, counts, multiple)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 		if !slices.Equal(rows, want) || len(y) != len(want) {
 			t.Errorf("multiple %v: rows %v with %d classes, want %v", multiple, rows, len(y), want)
 		}
@@ -54,9 +52,7 @@ func TestConfidentTakesTheWidestMargins(t *testing.T) {
 	outputs := mattest.Normal(500, 4, random)
 	counts := []int{5, 10, 20, 10}
 	rows, y, err := selftrain.Confident(outputs, counts, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	taken, least := make([]int, 4), []float64{9, 9, 9, 9}
 	margin := func(i int) (int, float64) {
 		row := slices.Clone(outputs.Row(i))

@@ -29,10 +29,7 @@ func TestRead(t *testing.T) {
 	known := []string{"ann", "7", "cat", "", "ö"}
 	for _, nodes := range []string{"f,id,g\n1,x,2\n3,y,4\n5,2,6\n", "id;label;f;g\nx;a;1;2\ny;;3;4\n2;b;5;6\n"} {
 		edges := "weight,to,from\n1,7,x\n3,x,7\n2,y,x\n1,y,ö\n1,y,y\n1,2,7\n"
-		a, _, err := arrivals.Read(t.Context(), folder(t, nodes, edges), known, len(known))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.First(arrivals.Read(t.Context(), folder(t, nodes, edges), known, len(known)))
 		if strings.Join(a.IDs, " ") != "x y 2" || !reflect.DeepEqual(a.X.Data, []float32{1, 2, 3, 4, 5, 6}) {
 			t.Errorf("ids %v, features %v", a.IDs, a.X.Data)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/npy"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -25,25 +26,18 @@ func TestWrite(t *testing.T) {
 	x := matrix(5000, 3) // several blocks
 	for _, storage := range []mat.Storage{mat.F32, mat.F16} {
 		var file bytes.Buffer
-		if err := npy.Write(&file, format.Array{Name: "x", Data: x}, storage); err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, npy.Write(&file, format.Array{Name: "x", Data: x}, storage))
 		if file.Len() != 128+15000*storage.Bytes() {
 			t.Errorf("%s: %d bytes", storage, file.Len())
 		}
-		a, err := numpy.NewArray(&file, int64(file.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.Must(numpy.NewArray(&file, int64(file.Len())))
 		read, err := numpy.Dense(a)
 		if err != nil || read.Rows != 5000 || fmt.Sprint(read.Data) != fmt.Sprint(x.Data) {
 			t.Errorf("%s: %d rows, %v", storage, read.Rows, err)
 		}
 	}
 	var file bytes.Buffer
-	if err := npy.Write(&file, format.Array{Name: "nodes", Data: []int32{7, -1}}, mat.F16); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, npy.Write(&file, format.Array{Name: "nodes", Data: []int32{7, -1}}, mat.F16))
 	a, err := numpy.NewArray(&file, int64(file.Len()))
 	if err != nil || a.DType.String() != "int64" {
 		t.Errorf("integers are %v, %v", a.DType, err)
@@ -57,9 +51,7 @@ func TestWriteErrors(t *testing.T) {
 		mat.F16: "array x: element (1, 1) is 1e+06, must be at most 65504 in f16", mat.BF16: "bf16, must be f32 or f16",
 	} {
 		err := npy.Write(&bytes.Buffer{}, format.Array{Name: "x", Data: x}, storage)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", storage, err, want)
-		}
+		mattest.WantError(t, err, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // memory is a table in memory with runs of part rows.
@@ -177,8 +178,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
+	ctx := mattest.Cancelled(t)
 	if _, _, err := pair(1, [][]table.Cell{good}, nil).Graph(ctx); err != context.Canceled {
 		t.Errorf("%v, want that the context is cancelled", err)
 	}

@@ -204,9 +204,7 @@ func TestRefuses(t *testing.T) {
 		"bad-dangling": `bad-dangling/edges.parquet: row 2: target "Bob" is not an id in nodes.parquet, which has "bob"`,
 		"bad-nobody":   "bad-nobody/edges.parquet: row 2: source is null, must be an id in nodes.parquet",
 	} {
-		if _, err := open(t.Context(), filepath.Join("testdata", name)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
+		mattest.Fails(t, want)(open(t.Context(), filepath.Join("testdata", name)))
 	}
 }
 
@@ -220,9 +218,7 @@ func damaged(t *testing.T, folder, name string, change func(content []byte) []by
 	if err == nil {
 		err = os.WriteFile(file, change(content), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	return dir
 }
 
@@ -324,16 +320,11 @@ func TestWriteMany(t *testing.T) {
 
 // TestWriteKeepsOthers checks that a folder with other files is not replaced.
 func TestWriteKeepsOthers(t *testing.T) {
-	g, err := open(t.Context(), filepath.Join("testdata", "spark"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "spark")))
 	path := filepath.Join(t.TempDir(), "out.parquet")
 	mattest.OK(t, os.CopyFS(path, os.DirFS(filepath.Join("testdata", "spark"))))
-	err = dataset.Write(t.Context(), path, g)
-	if err == nil || !strings.Contains(err.Error(), "the folder holds edges.parquet, and only one with the files nodes") {
-		t.Errorf("error %v", err)
-	}
+	err := dataset.Write(t.Context(), path, g)
+	mattest.WantError(t, err, "the folder holds edges.parquet, and only one with the files nodes")
 	if _, err := open(t.Context(), path); err != nil {
 		t.Errorf("what stood there: %v", err)
 	}
@@ -388,7 +379,7 @@ func FuzzRead(f *testing.F) {
 
 // TestPagesClaim checks that a page whose header has an impossible size is an error before memory is allocated for it.
 func TestPagesClaim(t *testing.T) {
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		change func(h *pqformat.PageHeader)
 		want   string
 		folder string
@@ -417,10 +408,7 @@ func TestPagesClaim(t *testing.T) {
 			mattest.OK(t, thrift.NewEncoder(protocol.NewWriter(&changed)).Encode(&h))
 			return slices.Concat(content[:first], changed.Bytes(), rest)
 		})
-		_, err := open(t.Context(), dir)
 		const where = "own/nodes.parquet: column id: the file is damaged: page 0 at byte 4"
-		if err == nil || !strings.Contains(err.Error(), where) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
+		mattest.Fails(t, where, c.want)(open(t.Context(), dir))
 	}
 }

@@ -54,10 +54,7 @@ func written(ctx context.Context, t *testing.T, path string, inParts bool) (data
 // TestStream checks that streaming writes the same file as Open and Write, with the same notes, or returns the same
 // error.
 func TestStream(t *testing.T) {
-	folders, err := filepath.Glob(filepath.Join("testdata", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := mattest.Must(filepath.Glob(filepath.Join("testdata", "*")))
 	compared, refused := 0, 0
 	for _, folder := range folders {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -99,9 +96,7 @@ type edge struct {
 func writeRows[T any](t *testing.T, path string, rows []T) {
 	t.Helper()
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	w := pq.NewGenericWriter[T](file, pq.MaxRowsPerRowGroup(300))
 	_, err = w.Write(rows)
 	mattest.OK(t, errors.Join(err, w.Close(), file.Close()))
@@ -163,9 +158,7 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 	nodes[many-1].X[1] = 4 * 65504
 	file := filepath.Join(t.TempDir(), "half.safetensors")
 	s, err := (dataset.Options{}).Stream(t.Context(), dir, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	mattest.OK(t, s.Close())
 	writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
 	if s, err = (dataset.Options{}).Stream(t.Context(), dir, 1<<20); err != nil {

@@ -5,7 +5,6 @@ package postgres_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -107,18 +106,14 @@ func testCommand(t *testing.T, s *server) {
 
 func testArrays(t *testing.T, s *server) {
 	g, err := open(t.Context(), s.address("postgres"), "select * from arrays", "table links")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	if !slices.Equal(g.IDs, []string{"9", "10"}) || !slices.Equal(g.Y, []int32{1, 0}) || g.Edges() != 1 ||
 		!slices.Equal(g.X.(*mat.Dense).Data, []float32{6, 7, 8, 9, -1, 1, 2, 3, 4, 5.5}) {
 		t.Errorf("ids %q, labels %v, features %+v", g.IDs, g.Y, g.X)
 	}
 	g, err = open(t.Context(), s.address("postgres"), "table uuids",
 		"select a.id as source, b.id as target, now() as ts from uuids a, uuids b where a.label and not b.label")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	if g.Edges() != 1 || g.IDs[1] != "00000000-0000-0000-0000-00000000000b" {
 		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
 	}
@@ -164,9 +159,7 @@ func testRefuses(t *testing.T, s *server) {
 		s.address("people") + "&connect_timeout=5":                `/people, table nodes: PostgreSQL says: relation`,
 	} {
 		_, err := open(t.Context(), address, "", "")
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		mattest.WantError(t, err, want)
 		secretIn(t, err)
 	}
 }
@@ -192,14 +185,10 @@ func testCancelled(t *testing.T, s *server) {
 	for running := 0; running == 0; { // until the server runs the query
 		err := s.connection.QueryRow(t.Context(), "select count(*) from pg_stat_activity where state = 'active' and "+
 			"query like '%pg_sleep(600)%' and pid <> pg_backend_pid()").Scan(&running)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mattest.OK(t, err)
 	}
 	stop()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	mattest.WantIs(t, <-ended, context.Canceled)
 }
 
 // TestNoServer checks that the error without a server has one line and no secret.

@@ -73,9 +73,7 @@ func start(t *testing.T) *server {
 	slow.Test(t, "starts a PostgreSQL server")
 	bin, as := programs(t), runner(t)
 	dir, err := os.MkdirTemp("", "cgc-postgres-") // other users cannot enter t.TempDir
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	password := filepath.Join(dir, "password")
 	mattest.OK(t, os.WriteFile(password, []byte(secret), 0o600))

@@ -83,9 +83,7 @@ func made(t *testing.T, statements ...string) string {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, db.Close())
 	return path
 }
 
@@ -170,9 +168,7 @@ func TestRefuses(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(cut, data[:600], 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, err)
 	mattest.Fails(t, "SQLite says: ")(open(t.Context(), cut, "", ""))
 	if _, err := open(t.Context(), "testdata", "select 1", ""); err == nil {
 		t.Error("a folder is read as a database")

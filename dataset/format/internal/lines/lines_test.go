@@ -2,7 +2,6 @@ package lines_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // open writes a file, compressed if its name ends in .gz, and opens it.
@@ -127,14 +127,9 @@ func TestFaults(t *testing.T) {
 	fixture.OK(t, os.WriteFile(path, packed[:len(packed)/2], 0o600))
 	f := fixture.Must(lines.Open(path))(t)
 	defer f.Close()
-	if err := f.Rows(t.Context(), 1_000_000, 1, "nodes", none); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a file cut in half: %v", err)
-	}
-	if _, err := lines.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "a folder, must be a file") {
-		t.Errorf("a folder: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	mattest.WantIs(t, f.Rows(t.Context(), 1_000_000, 1, "nodes", none), io.ErrUnexpectedEOF)
+	mattest.Fails(t, "a folder, must be a file")(lines.Open(t.TempDir()))
+	ctx := mattest.Cancelled(t)
 	if err := open(t, "a.csv", "1\n").Rows(ctx, 1, 1, "nodes", none); err != context.Canceled {
 		t.Errorf("a context that has ended: %v", err)
 	}

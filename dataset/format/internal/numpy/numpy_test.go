@@ -46,8 +46,7 @@ func TestParseNpy(t *testing.T) {
 		}
 	}
 	words := fixture.Npy("<U2", "2,", []rune{'a', 0, 'é', 'b'})
-	a, err := numpy.NewArray(bytes.NewReader(words), int64(len(words)))
-	fixture.OK(t, err)
+	a := fixture.Must(numpy.NewArray(bytes.NewReader(words), int64(len(words))))(t)
 	if texts := fixture.Must(numpy.Texts(a))(t); !slices.Equal(texts, []string{"a", "éb"}) {
 		t.Errorf("texts %q", texts)
 	}

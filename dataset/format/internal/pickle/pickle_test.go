@@ -3,11 +3,11 @@ package pickle_test
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // matrices returns the three layouts of the matrix with 1 and 2 in row 0, and 3 in row 2.
@@ -75,9 +75,7 @@ func TestMatricesRefuse(t *testing.T) {
 		"not two numbers": fixture.PickleCSR(-1, 4, []int32{0}, nil, nil),
 	} {
 		object := fixture.Must(pickle.Load(fixture.Pickled(body)))(t)
-		if _, err := object.(*pickle.Matrix).CSR(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		mattest.Fails(t, want)(object.(*pickle.Matrix).CSR(t.Context()))
 	}
 }
 

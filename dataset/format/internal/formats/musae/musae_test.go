@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/musae"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // facebook is the path 3–0–1–2 as MUSAE publishes it. Node 2 has no features.
@@ -162,9 +163,7 @@ func TestSplits(t *testing.T) {
 		{karate(), 1, "split 1, must be 0: the folder holds no splits"},
 		{other, 0, "it holds the splits film_split_0.6_0.2 and own_split_0.6_0.2, must be those of one graph"},
 	} {
-		if _, err := open(c.files, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		mattest.Fails(t, c.want)(open(c.files, c.k))
 	}
 }
 

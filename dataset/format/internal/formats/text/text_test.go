@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/text"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -122,15 +123,12 @@ func TestReadTextInBlocks(t *testing.T) {
 }
 
 func TestOpenStopsWhenCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	ctx := mattest.Cancelled(t)
+	_, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain()))
+	mattest.WantIs(t, err, context.Canceled)
 	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", nil))
-	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
-	}
+	_, err = (dataset.Options{}).Open(t.Context(), dir)
+	mattest.WantIs(t, err, fs.ErrNotExist)
 }
 
 func FuzzText(f *testing.F) {
