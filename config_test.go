@@ -81,9 +81,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		text := mattest.Must(json.Marshal(want))
 		var got cgc.Config
 		mattest.OK(t, json.Unmarshal(text, &got))
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s read back as %+v, want %+v", text, got, want)
-		}
+		mattest.Equal(t, got, want, "%s read back as", text)
 	}
 	for _, bad := range []string{"0", "-1", "nan", "x", ""} {
 		if _, err := cgc.ParseTemperature(bad); err == nil {

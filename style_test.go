@@ -133,9 +133,7 @@ func TestErrorsCatches(t *testing.T) {
 		"func (f *F) Error() string { return fmt.Sprintf(\"b: %d\", f.n) }\n" +
 		"return fmt.Errorf(\"c: %w\", err)\n" +
 		"panic(\"b: x\"); panic(fmt.Sprintf(\"b: %d\", 1)); t.Errorf(\"b: %d\", 1)\n"
-	if got := prefixed("a/b/c_test.go", text); !slices.Equal(got, []string{"b: ", "a: ", "b: ", "b: "}) {
-		t.Errorf("prefixes %q, want b, a, b and b", got)
-	}
+	mattest.Equal(t, prefixed("a/b/c_test.go", text), []string{"b: ", "a: ", "b: ", "b: "}, "prefixes")
 }
 
 // TestColumnsCatches shows that a line of 121 characters is found, and one of 120 is not.
@@ -143,9 +141,7 @@ func TestColumnsCatches(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	text := strings.Repeat("é", columns) + "\n" + strings.Repeat("é", columns+1) + "\n\t" + strings.Repeat("a", columns-1)
 	mattest.OK(t, os.WriteFile(file, []byte(text), 0o666))
-	if got := tooLong(t, file); !slices.Equal(got, []int{2}) {
-		t.Errorf("lines %v, want line 2", got)
-	}
+	mattest.Equal(t, tooLong(t, file), []int{2}, "lines")
 }
 
 // goFiles returns the paths of all Go files of the repository.

@@ -52,9 +52,7 @@ func TestNew(t *testing.T) {
 		{`{"share": 0.25, "hops": 3}`, defaults(3, 0.25)},
 	} {
 		m := mattest.Must(condense.New("tuned", json.RawMessage(c.parameters)))
-		if got := m.(*tuned); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("parameters %q give %+v, want %+v", c.parameters, got, c.want)
-		}
+		mattest.Equal(t, m.(*tuned), c.want, "parameters %q give", c.parameters)
 	}
 	for _, parameters := range []string{"", `{"weights": [3], "classes": {"a": 3, "b": 4}}`} {
 		m := mattest.Must(condense.New("tuned", json.RawMessage(parameters))).(*tuned)
@@ -101,9 +99,7 @@ func TestCondensedSays(t *testing.T) {
 	if c.Nodes() != 12 || c.Edges() != 9 {
 		t.Errorf("%d nodes and %d edges, want 12 and 9", c.Nodes(), c.Edges())
 	}
-	if got := condense.CountBudget(c.Y, 4); !slices.Equal(got, []int{5, 4, 3, 0}) {
-		t.Errorf("budget %v, want 5, 4, 3, 0", got)
-	}
+	mattest.Equal(t, condense.CountBudget(c.Y, 4), []int{5, 4, 3, 0}, "budget")
 	c.Adj = nil
 	h := new(mat.Dense)
 	if err := c.Operator().Apply(t.Context(), h, c.X); err != nil || !slices.Equal(h.Data, c.X.Data) || c.Edges() != 0 {

@@ -42,9 +42,7 @@ func TestClock(t *testing.T) {
 	for _, step := range s.Steps {
 		names = append(names, step.Name)
 	}
-	if want := []string{"a", "b", "c", "early", "late"}; !slices.Equal(names, want) {
-		t.Errorf("steps %v, want %v", names, want)
-	}
+	mattest.Equal(t, names, []string{"a", "b", "c", "early", "late"}, "steps")
 	if s.Of("a") != 0 || s.Of("b") != 100 || s.Of("early") != 50 || s.Of("none") != 0 || s.Total < 1000 {
 		t.Errorf("%+v, want b 100, early 50 and a total of 1000 and more", s)
 	}

@@ -44,9 +44,7 @@ func TestDigestOfOtherStorage(t *testing.T) {
 		} {
 			g := made()
 			change(g)
-			if got := mattest.Must(graph.DigestOf(g)); got != want {
-				t.Errorf("%s, %s: %+v, want %+v", name, what, got, want)
-			}
+			mattest.Equal(t, mattest.Must(graph.DigestOf(g)), want, "%s, %s", name, what)
 		}
 	}
 	lost := errors.New("lost")
@@ -144,9 +142,7 @@ func TestFingerprintsStay(t *testing.T) {
 		g    *graph.Graph
 		want string
 	}{"dense": {dense, "d879250c8730930d064ca9f0385fe0ec"}, "sparse": {sparse, "4f8bc53c511918ea4a700e871b370f75"}} {
-		if got := mattest.Must(graph.Identify(c.g)).Fingerprint; got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		mattest.Equal(t, mattest.Must(graph.Identify(c.g)).Fingerprint, c.want, "%s", name)
 	}
 }
 

@@ -213,20 +213,14 @@ func TestInduced(t *testing.T) {
 		if sub.Nodes() != 3 || sub.Edges() != 2 {
 			t.Errorf("%d nodes, %d edges, want 3 and 2", sub.Nodes(), sub.Edges())
 		}
-		if want := []float32{2, 2, 4, 4}; !slices.Equal(sub.Adj.Data, want) {
-			t.Errorf("weights %v, want %v", sub.Adj.Data, want)
-		}
-		if y := []int32{1, 0, 1}; !slices.Equal(sub.Y, y) {
-			t.Errorf("labels %v, want %v", sub.Y, y)
-		}
+		mattest.Equal(t, sub.Adj.Data, []float32{2, 2, 4, 4}, "weights")
+		mattest.Equal(t, sub.Y, []int32{1, 0, 1}, "labels")
 		if s := sub.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Test, []int32{2}) {
 			t.Errorf("split %+v, want training node 0 and test node 2", s)
 		}
 		var rows mat.Dense
 		mattest.OK(t, mat.Rows(&rows, sub.X, []int32{0}))
-		if !slices.Equal(rows.Data, []float32{0, 1, 0, 0}) {
-			t.Errorf("features of the first node %v, want those of node 1", rows.Data)
-		}
+		mattest.Equal(t, rows.Data, []float32{0, 1, 0, 0}, "features of the first node")
 	}
 	if train := path().TrainingGraph(); train.Nodes() != 2 || train.Edges() != 1 {
 		t.Errorf("training graph has %d nodes, %d edges, want 2 and 1", train.Nodes(), train.Edges())

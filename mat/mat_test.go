@@ -204,9 +204,7 @@ func TestView(t *testing.T) {
 			continue
 		}
 		want := slices.Concat(m.Row(c.rows[1]), m.Row(c.rows[2]))
-		if got := c.v.Block(1, 3, &buffer); !slices.Equal(got, want) {
-			t.Errorf("rows 1 and 2 are %v, want %v", got, want)
-		}
+		mattest.Equal(t, c.v.Block(1, 3, &buffer), want, "rows 1 and 2 are")
 		if got := c.v.Dense(); got.Rows != n || !slices.Equal(got.Row(1), m.Row(c.rows[1])) {
 			t.Errorf("as a matrix %v", got)
 		}

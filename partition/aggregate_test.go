@@ -117,9 +117,7 @@ func TestAggregateByConfidence(t *testing.T) {
 		{1e-9, confidence, []float32{4, 0}}, // only the most confident row
 	} {
 		a := aggregate(t, partition.KMeans{}, c.temperature, []int{1}, x, y, c.confidence)
-		if !slices.Equal(a.H.Data, c.want) {
-			t.Errorf("temperature %v: %v, want %v", c.temperature, a.H.Data, c.want)
-		}
+		mattest.Equal(t, a.H.Data, c.want, "temperature %v", c.temperature)
 	}
 }
 

@@ -61,9 +61,7 @@ func TestRunStops(t *testing.T) {
 // Callers may modify the slice that Rules returns.
 func TestRulesAreTheCallersOwn(t *testing.T) {
 	propagate.Rules()[0] = "changed"
-	if want := []propagate.Rule{propagate.SGC, propagate.PPR, propagate.SAGE}; !slices.Equal(propagate.Rules(), want) {
-		t.Errorf("rules %v, want %v", propagate.Rules(), want)
-	}
+	mattest.Equal(t, propagate.Rules(), []propagate.Rule{propagate.SGC, propagate.PPR, propagate.SAGE}, "rules")
 }
 
 func TestByClass(t *testing.T) {

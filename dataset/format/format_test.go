@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -172,8 +173,6 @@ func TestShown(t *testing.T) {
 		`C:\graphs\a@b`:                                 `C:\graphs\a@b`,
 		"://x@y":                                        "://x@y",
 	} {
-		if got := format.Shown(address); got != want {
-			t.Errorf("%s is shown as %s, want %s", address, got, want)
-		}
+		mattest.Equal(t, format.Shown(address), want, "%s is shown as", address)
 	}
 }

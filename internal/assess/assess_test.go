@@ -46,9 +46,7 @@ func TestAssessFitsTheMean(t *testing.T) {
 		}
 		want := mattest.Must(assess.LeastSquares(t.Context(), []mat.View{mean.View()}, y, 5))
 		got := fit(t, h, y, 5)
-		if got.Rank != want.Rank {
-			t.Errorf("%v: rank %d, want %d", shape, got.Rank, want.Rank)
-		}
+		mattest.Equal(t, got.Rank, want.Rank, "%v: rank", shape)
 		for i, v := range want.W.Data {
 			// rounding of a sum of four in another order, times a condition number of about 10
 			if math.Abs(float64(got.W.Data[i]-v)) > 1e-5 {
@@ -66,9 +64,7 @@ func TestJudgeCompletesFit(t *testing.T) {
 		t.Errorf("confidence before Judge %v, want that of the last hop alone, %v", a.Confidence, want)
 	}
 	a.Judge(h, y)
-	if want := [][]float32{a.Of(h[0], y), a.Of(h[1], y), a.Of(h[2], y)}; !reflect.DeepEqual(a.Confidence, want) {
-		t.Errorf("confidence after Judge %v, want %v", a.Confidence, want)
-	}
+	mattest.Equal(t, a.Confidence, [][]float32{a.Of(h[0], y), a.Of(h[1], y), a.Of(h[2], y)}, "confidence after Judge")
 }
 
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.

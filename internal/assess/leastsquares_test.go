@@ -122,9 +122,7 @@ func TestFitOfManyDependentFeatures(t *testing.T) {
 		copy(twice.Row(i)[d:], h[0].Row(i))
 	}
 	got := fit(t, []mat.View{twice.View()}, y, classes)
-	if got.Rank != d {
-		t.Errorf("rank %d, want %d", got.Rank, d)
-	}
+	mattest.Equal(t, got.Rank, d, "rank")
 	for i, v := range single.W.Data {
 		for _, w := range []float32{got.W.Data[i], got.W.Data[i+d*classes]} {
 			if math.Abs(float64(2*w-v)) > 1e-5 {

@@ -55,9 +55,7 @@ func TestPseudoSolve(t *testing.T) {
 			return mattest.Must(s.PseudoSolveUpTo(t.Context(), b, cols, cut, 40))
 		}
 		got := solve(b)
-		if got.Rank != c.rank {
-			t.Errorf("order %d: rank %d, want %d", c.n, got.Rank, c.rank)
-		}
+		mattest.Equal(t, got.Rank, c.rank, "order %d: rank", c.n)
 		if got.Condition < 1 || c.rank > 1 && got.Condition < 10 || got.Condition > 1e7 {
 			t.Errorf("order %d, rank %d: condition %g", c.n, c.rank, got.Condition)
 		}

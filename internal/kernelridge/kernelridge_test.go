@@ -69,9 +69,7 @@ func TestSolveRefusesAZeroKernel(t *testing.T) {
 func TestSolveStops(t *testing.T) {
 	kernel := mattest.Must(factor.GramRows(t.Context(), random(3, 5, 1)))
 	_, err := kernelridge.Regression{Kernel: kernel, Y: random(3, 2, 2)}.Solve(mattest.Cancelled(t), 1)
-	if err != context.Canceled {
-		t.Errorf("error %v, want context.Canceled", err)
-	}
+	mattest.Equal(t, err, context.Canceled, "error")
 }
 
 // TestWideHasItsAngle compares the kernel of unit vectors at all angles with its formula.

@@ -4,6 +4,7 @@ package mattest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os/exec"
 	"reflect"
@@ -143,6 +144,14 @@ func WantIs(t testing.TB, err, target error) {
 	t.Helper()
 	if !errors.Is(err, target) {
 		t.Errorf("error %v, want %v", err, target)
+	}
+}
+
+// Equal checks that got equals want, by reflect.DeepEqual. what names the value in the format of fmt.Sprintf.
+func Equal[T any](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s %+v, want %+v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 

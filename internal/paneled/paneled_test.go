@@ -56,9 +56,7 @@ func TestPanelsStandTogether(t *testing.T) {
 	x := eighths(5, 7)
 	p := mattest.Must(paneled.Copy(x, 3, mat.F32))
 	for k, columns := range [][2]int{{0, 3}, {3, 6}, {6, 7}} {
-		if want := x.Columns(columns[0], columns[1]).Data; !slices.Equal(p.Floats(k), want) {
-			t.Errorf("panel %d is %v, want %v", k, p.Floats(k), want)
-		}
+		mattest.Equal(t, p.Floats(k), x.Columns(columns[0], columns[1]).Data, "panel %d is", k)
 	}
 	if p.Count() != 3 || p.Halves(0) != nil {
 		t.Errorf("%d panels, halves %v", p.Count(), p.Halves(0))

@@ -30,9 +30,7 @@ func TestConfident(t *testing.T) {
 			t.Errorf("multiple %v: rows %v with %d classes, want %v", multiple, rows, len(y), want)
 		}
 		for k, i := range rows {
-			if class := []int32{0, 0, 1, 0, 1, 0}[i]; y[k] != class {
-				t.Errorf("multiple %v: row %d has class %d, want %d", multiple, i, y[k], class)
-			}
+			mattest.Equal(t, y[k], []int32{0, 0, 1, 0, 1, 0}[i], "multiple %v: row %d has class", multiple, i)
 		}
 	}
 	for _, multiple := range []float64{-1, math.NaN(), math.Inf(1)} {

@@ -102,9 +102,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 		if math.Abs(r.Penalty/best-1) > 1e-4 {
 			t.Errorf("%v: penalty %v, want %v", shape, r.Penalty, best)
 		}
-		if want := float64(right) / float64(h.Rows); r.Accuracy != want {
-			t.Errorf("%v: accuracy %v, want %v", shape, r.Accuracy, want)
-		}
+		mattest.Equal(t, r.Accuracy, float64(right)/float64(h.Rows), "%v: accuracy", shape)
 		wantNear(t, fmt.Sprint(shape), r.W, ridge(t, h, y, classes, best, -1))
 		entropy := func(scale float64) (sum float64) {
 			for i, label := range y {

@@ -1,9 +1,9 @@
 package spelling_test
 
 import (
-	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
@@ -15,9 +15,7 @@ func TestDistance(t *testing.T) {
 		{"", "", 0}, {"", "ab", 2}, {"cora", "cora", 0}, {"cora", "coar", 1}, {"cora", "crora", 1}, {"cora", "coba", 1},
 		{"kitten", "sitting", 3}, {"thread", "threads", 1}, {"ab", "", 2},
 	} {
-		if got := spelling.Distance(c.a, c.b); got != c.want {
-			t.Errorf("%s to %s: %d, want %d", c.a, c.b, got, c.want)
-		}
+		mattest.Equal(t, spelling.Distance(c.a, c.b), c.want, "%s to %s", c.a, c.b)
 	}
 }
 
@@ -30,9 +28,7 @@ func TestNear(t *testing.T) {
 		{"coar", []string{"cora", "coral"}}, {"Cora", []string{"cora", "coral"}}, {"cora", nil}, {"node", []string{"nodes"}},
 		{"label", []string{"label-ratio", "label-ratios"}}, {"xyz", nil}, {"", nil}, {"c", nil},
 	} {
-		if got := spelling.Near(c.word, among); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.word, got, c.want)
-		}
+		mattest.Equal(t, spelling.Near(c.word, among), c.want, "%q", c.word)
 	}
 	if got := spelling.Hint("--", "node", among); got != "; did you mean --nodes?" {
 		t.Errorf("hint %q", got)

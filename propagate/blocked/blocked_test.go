@@ -154,9 +154,7 @@ func TestHops(t *testing.T) {
 				}
 				next := 0
 				err := engine.Hops(t.Context(), p, in, store, func(l int, h mat.Matrix) error {
-					if l != next {
-						t.Errorf("hop %d, want %d", l, next)
-					}
+					mattest.Equal(t, l, next, "hop")
 					next++
 					var got mat.Dense
 					for lo := 0; lo < d; lo += 40 {

@@ -33,9 +33,7 @@ func TestRead(t *testing.T) {
 		if strings.Join(a.IDs, " ") != "x y 2" || !reflect.DeepEqual(a.X.Data, []float32{1, 2, 3, 4, 5, 6}) {
 			t.Errorf("ids %v, features %v", a.IDs, a.X.Data)
 		}
-		if !reflect.DeepEqual(a.Edges, want) {
-			t.Errorf("edges %+v, want %+v", a.Edges, want)
-		}
+		mattest.Equal(t, a.Edges, want, "edges")
 	}
 }
 
@@ -46,9 +44,7 @@ func TestNumbers(t *testing.T) {
 		t.Fatal(notes, err)
 	}
 	want := &mat.CSR{Rows: 2, Cols: 6, Indptr: []int64{0, 2, 2}, Indices: []int32{0, 3}}
-	if !reflect.DeepEqual(a.Edges, want) {
-		t.Errorf("edges %+v, want %+v", a.Edges, want)
-	}
+	mattest.Equal(t, a.Edges, want, "edges")
 	_, _, err = arrivals.Read(t.Context(), folder(t, "id,f\n2,1\n", "source,target\n"), nil, 4)
 	mattest.Fails(t, `id "2" is the id of a known node, must be new`)(a, err)
 }

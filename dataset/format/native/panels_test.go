@@ -31,9 +31,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 			if width > 0 {
 				want = "2"
 			}
-			if got := opened.Metadata["format_version"]; got != want {
-				t.Errorf("%s in panels of %d: format_version %s, want %s", s, width, got, want)
-			}
+			mattest.Equal(t, opened.Metadata["format_version"], want, "%s in panels of %d: format_version", s, width)
 			fixture.OK(t, opened.Close())
 			again := fixture.Open(t, file)
 			if again.Mapped != (runtime.GOOS != "windows") {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // table returns a table of names, which must be distinct.
@@ -90,9 +91,7 @@ func TestNumbers(t *testing.T) {
 	for name, want := range map[string]string{
 		"7": "7", "007": "7", "7.0": "7", "+7.": "7", "-0": "0", "0.00": "0", "-07": "-7", " a": "a", "1.5": "1.5", "x": "x",
 	} {
-		if got := ids.Plain(name); got != want {
-			t.Errorf("%q is %q, want %q", name, got, want)
-		}
+		mattest.Equal(t, ids.Plain(name), want, "%q is", name)
 	}
 	if !ids.Alike("7", "7.0") || !ids.Alike("Bob", " bob ") || ids.Alike("008", "9") {
 		t.Error("Alike is wrong")

@@ -85,9 +85,7 @@ func TestRead(t *testing.T) {
 	} {
 		dir := fixture.Folder(t, files)
 		g := same(t, dir)
-		if g.Name != name {
-			t.Errorf("the name is %q, must be %q", g.Name, name)
-		}
+		mattest.Equal(t, g.Name, name, "the name is")
 	}
 	dir := fixture.Folder(t, facebook())
 	same(t, filepath.Join(dir, "musae_facebook_edges.csv"))

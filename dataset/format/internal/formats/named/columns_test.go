@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // opened returns the fingerprints of the graph in a folder, read whole and in parts, and the notes from the first read.
@@ -128,9 +129,7 @@ func TestUsualNames(t *testing.T) {
 	rows, pairs := "a,x,1\nb,y,2\n", "a,b\n"
 	want := read("id,label,f\n"+rows, "source,target\n"+pairs)
 	for _, header := range [][2]string{{"node,target,f", "from,to"}, {"node_id,class,f", "id_1,id_2"}} {
-		if got := read(header[0]+"\n"+rows, header[1]+"\n"+pairs); got != want {
-			t.Errorf("%q: the graph is %s, want %s", header, got, want)
-		}
+		mattest.Equal(t, read(header[0]+"\n"+rows, header[1]+"\n"+pairs), want, "%q: the graph is", header)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -174,9 +173,7 @@ func TestPickledSplit(t *testing.T) {
 	for _, part := range []string{"train", "valid", "test"} {
 		fixture.OK(t, os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")))
 	}
-	if got := fixture.Open(t, dir).Split; !reflect.DeepEqual(got, want) {
-		t.Errorf("split %+v, want %+v", got, want)
-	}
+	mattest.Equal(t, fixture.Open(t, dir).Split, want, "split")
 }
 
 // TestOddMapping checks that a graph with a faulty mapping is read, but without the names in that mapping.
