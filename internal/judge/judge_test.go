@@ -227,8 +227,6 @@ func TestTrained(t *testing.T) {
 		if row := logits.Row(int(i)); slices.Index(row, slices.Max(row)) == int(g.Y[i]) {
 			hit = 100
 		}
-		if got.Hits[at] != hit {
-			t.Errorf("node %d: %v, want %v", i, got.Hits[at], hit)
-		}
+		mattest.Equal(t, got.Hits[at], hit, "node %d", i)
 	}
 }

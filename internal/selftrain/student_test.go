@@ -52,8 +52,6 @@ func TestStudentOfZeros(t *testing.T) {
 	targets.Data[0] = 1
 	outputs := mattest.Must(s.Outputs(t.Context(), targets))
 	for i, v := range outputs.Data {
-		if v != 0 {
-			t.Errorf("output %d is %v, want 0", i, v)
-		}
+		mattest.Equal(t, v, 0, "output %d is", i)
 	}
 }

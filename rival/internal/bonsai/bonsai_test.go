@@ -42,13 +42,9 @@ func TestOrder(t *testing.T) {
 	votes := mattest.Must(nearest(t.Context(), x, 2))
 	want := [][]int32{{0, 1}, {1, 0}, {2, 1}, {3, 4}, {4, 3}}
 	for i, w := range want {
-		if !slices.Equal(votes[i], w) {
-			t.Errorf("row %d is nearest to %v, want %v", i, votes[i], w)
-		}
+		mattest.Equal(t, votes[i], w, "row %d is nearest to", i)
 	}
-	if order := cover(votes); !slices.Equal(order, []int32{1, 3, 0, 2, 4}) {
-		t.Errorf("order %v, want 1, 3 and the others", order)
-	}
+	mattest.Equal(t, cover(votes), []int32{1, 3, 0, 2, 4}, "order")
 	if all, _ := nearest(t.Context(), x, 9); len(all[4]) != 5 || all[4][4] != 0 {
 		t.Errorf("all rows by their distance to the last one: %v", all[4])
 	}
@@ -204,9 +200,7 @@ func TestTreeEdges(t *testing.T) {
 	if err != nil || !slices.Equal(kept, []int32{0, 1, 2, 4, 5}) {
 		t.Fatalf("nodes %v (%v), want all but 3", kept, err)
 	}
-	if !slices.Equal(adj.Data, []float32{2, 3, 2, 4, 3, 4, 10, 10}) {
-		t.Errorf("edges %v with weights %v, want 0–1, 0–2, 1–2 and 4–5", adj.Indices, adj.Data)
-	}
+	mattest.Equal(t, adj.Data, []float32{2, 3, 2, 4, 3, 4, 10, 10}, "edges %v with weights", adj.Indices)
 }
 
 // TestRefusals checks that a parameter out of range causes an error that contains its value.

@@ -29,9 +29,7 @@ func begun(t *testing.T, m deepCGC, g *graph.Graph) *learner {
 	h := mattest.Must(m.propagate(t.Context(), g))
 	p := mattest.Must(m.pool(t.Context(), g, h))
 	l := m.learner(h[m.Hops], p, []int{3, 3, 3}, rand.NewPCG(1, 2))
-	if err := l.cluster(t.Context(), rand.NewPCG(3, 4)); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, l.cluster(t.Context(), rand.NewPCG(3, 4)))
 	return l
 }
 
@@ -172,9 +170,7 @@ func TestBalanced(t *testing.T) {
 		{[][]float64{{9, 1}, {1, 9}, {8, 1}, {1, 8}}, []int{0, 1, 0, 1}},
 		{[][]float64{{9, 8}, {9, 1}, {9, 7}, {9, 2}}, []int{1, 0, 1, 0}},
 	} {
-		if got := balanced(c.rows, 2); !slices.Equal(got, c.want) {
-			t.Errorf("groups %v, want %v", got, c.want)
-		}
+		mattest.Equal(t, balanced(c.rows, 2), c.want, "groups")
 	}
 }
 

@@ -52,9 +52,7 @@ func centres(small *condense.Condensed) (places []float32) {
 func TestBalance(t *testing.T) {
 	for balance, want := range map[float64][]float32{0: {1.5, 9}, 3: {1.5, 9}, 4: {0, 5}} {
 		small := by(t, of(1, balance), line(t, 0, 0, 0, 3, 3, 9), 2)
-		if got := centres(small); !slices.Equal(got, want) {
-			t.Errorf("balance %v: centres %v, want %v", balance, got, want)
-		}
+		mattest.Equal(t, centres(small), want, "balance %v: centres", balance)
 	}
 }
 

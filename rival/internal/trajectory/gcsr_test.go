@@ -142,9 +142,7 @@ func TestCurriculum(t *testing.T) {
 		for range 1000 {
 			most = max(most, m.open(random, epoch))
 		}
-		if most != want {
-			t.Errorf("epoch %d starts up to place %d, want %d", epoch, most, want)
-		}
+		mattest.Equal(t, most, want, "epoch %d starts up to place", epoch)
 	}
 }
 
