@@ -78,12 +78,10 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 func Load(path string) (*Condensed, error) {
 	c, err := load(path)
 	if err != nil {
-		var place *format.ReadError
-		if errors.As(err, &place) && place.File == path {
+		if place, is := errors.AsType[*format.ReadError](err); is && place.File == path {
 			err = place.Err
 		}
-		var system *os.PathError
-		if errors.As(err, &system) && system.Path == path {
+		if system, is := errors.AsType[*os.PathError](err); is && system.Path == path {
 			return nil, fmt.Errorf("reading a condensed graph: %w", err)
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)

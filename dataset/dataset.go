@@ -10,6 +10,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,9 +198,7 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 	for _, sentence := range notes {
 		o.note("%s", sentence)
 	}
-	if s.Name == "" {
-		s.Name = found.Name
-	}
+	s.Name = cmp.Or(s.Name, found.Name)
 	if known(name) && !strings.HasPrefix(s.Name, synth.Prefix) {
 		s.Name = name
 	}
@@ -277,9 +276,7 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 	if g == nil {
 		return fail("the format %s returned no graph", found.FormatName)
 	}
-	if g.Name == "" {
-		g.Name = found.Name
-	}
+	g.Name = cmp.Or(g.Name, found.Name)
 	o.doubtClasses(g)
 	o.split(g.Name, &g.Split, g.Y, g.Classes)
 	if err := g.Seal(ctx); ctx.Err() != nil { // costs nothing if the format has already sealed the graph

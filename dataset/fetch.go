@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -67,10 +68,7 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("fetching %s: %w", name, err)
 	}
-	origin := o.Origin
-	if origin == "" {
-		origin = officialOrigin
-	}
+	origin := cmp.Or(o.Origin, officialOrigin)
 	for _, p := range publishedFiles() {
 		if !strings.HasPrefix(p.file, "ind."+name+".") {
 			continue

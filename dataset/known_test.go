@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/known"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 func TestVerify(t *testing.T) {
@@ -54,11 +55,7 @@ func TestClassNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := realGraph(t, name)
-			all := make([]int32, g.Nodes())
-			for i := range all {
-				all[i] = int32(i)
-			}
-			for c, count := range g.Counts(all) {
+			for c, count := range g.Counts(memory.Range(0, g.Nodes())) {
 				if g.ClassNames == nil || want[g.ClassNames[c]] != count {
 					t.Errorf("class %d of %q has %d nodes, want %v", c, g.ClassNames, count, want)
 				}

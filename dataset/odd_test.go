@@ -125,7 +125,7 @@ func TestOdd(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
-		for _, g.X = range []mat.Matrix{g.X, sparse(g.X.(*mat.Dense)), mattest.Distant{Of: g.X.(*mat.Dense)}} {
+		for _, g.X = range []mat.Matrix{g.X, g.X.(*mat.Dense).Sparse(), mattest.Distant{Of: g.X.(*mat.Dense)}} {
 			facts := fixture.Must(dataset.Describe(g))(t)
 			var got []string
 			for _, o := range facts.Odd {
@@ -149,19 +149,6 @@ func without(e graph.Edges, is func(int32) bool) (kept graph.Edges) {
 		}
 	}
 	return kept
-}
-
-func sparse(x *mat.Dense) *mat.CSR {
-	s := &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: []int64{0}, Data: []float32{}}
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			if v != 0 {
-				s.Indices, s.Data = append(s.Indices, int32(j)), append(s.Data, v)
-			}
-		}
-		s.Indptr = append(s.Indptr, int64(len(s.Indices)))
-	}
-	return s
 }
 
 // TestDescribeTellsWhatReadingDropped checks that the notes list what reading drops, and that the JSON keys are the

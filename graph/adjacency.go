@@ -116,8 +116,6 @@ type work struct {
 	done  int64 // guarded by mu, which is held while it is reported, so that reports never go backwards
 }
 
-func newWork(ctx context.Context, edges int) *work { return &work{ctx: ctx, edges: int64(edges)} }
-
 // each calls f as parallel.For does, until the context ends. One call adds units × edges to the progress.
 func (w *work) each(n, chunk, units int, f func(lo, hi int)) {
 	_ = parallel.ForContext(w.ctx, n, chunk, func(lo, hi int) { // the caller checks stopped

@@ -89,7 +89,7 @@ func Adjacency(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Changes, 
 	if n == 0 {
 		return nil, changes, edges.fault(0, n, 0)
 	}
-	w := newWork(ctx, edges.Len())
+	w := &work{ctx: ctx, edges: int64(edges.Len())}
 	seen, err := examine(w, n, edges)
 	if err != nil {
 		return nil, changes, err

@@ -54,14 +54,7 @@ func (s *Stream) Plan(o Storing) Plan {
 	if s.Weighted {
 		perEdge, entry = 24, 8
 	}
-	storage := o.Storage
-	if storage == "" {
-		storage = mat.F32
-	}
-	edges := s.Entries
-	if s.Exact > 0 {
-		edges = s.Exact
-	}
+	storage, edges := cmp.Or(o.Storage, mat.F32), cmp.Or(s.Exact, s.Entries)
 	p := Plan{Read: s.Size, Scratch: perEdge * s.Entries}
 	if s.Adj != nil {
 		p.Scratch, edges = 0, int64(s.Adj.NNZ()/2)
@@ -129,13 +122,10 @@ func StreamOf(g *graph.Graph) *Stream {
 	rows := func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
 		first := 0
 		for block, err := range mat.Blocks(g.X) {
-			if err == nil {
-				err = ctx.Err()
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return err
 			}
-			if err == nil {
-				err = put(first, block)
-			}
-			if err != nil {
+			if err := put(first, block); err != nil {
 				return err
 			}
 			first += block.Rows

@@ -95,7 +95,7 @@ func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*ma
 // It reads x twice and needs 8·n·d·(k+Oversampling) operations. The error is ctx.Err() or ErrRange.
 func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.Source) (*mat.Dense, error) {
 	_, d := x.Dims()
-	v := gaussian(d, k+Oversampling, src)
+	v := Gaussian(d, k+Oversampling, src)
 	var err error
 	for range sampleSteps {
 		if v, err = covariance(ctx, sample, v); err != nil {

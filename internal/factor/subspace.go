@@ -57,7 +57,7 @@ func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (va
 	for i, v := range g.Data {
 		scaled.Data[i] = float32(v / trace)
 	}
-	image := gaussian(g.N, m, src)
+	image := Gaussian(g.N, m, src)
 	var v *mat.Dense
 	before := 0.0
 	for range mostSteps {
@@ -88,8 +88,8 @@ func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (va
 	return values, vectors, nil
 }
 
-// gaussian returns a matrix of standard normal numbers.
-func gaussian(rows, cols int, src rand.Source) *mat.Dense {
+// Gaussian returns a matrix of standard normal numbers.
+func Gaussian(rows, cols int, src rand.Source) *mat.Dense {
 	random := rand.New(src)
 	m := mat.NewDense(rows, cols)
 	for i := range m.Data {

@@ -95,11 +95,7 @@ func (im *implementation) nearest(nearest []int32, dist []float32, points, centr
 		}
 		im.lowest(nearest[i0:], dist[i0:], value, index, i1-i0)
 		for i := i0; i < i1; i++ {
-			v := rowNorms[i] + dist[i]
-			if v < 0 {
-				v = 0
-			}
-			dist[i] = v
+			dist[i] = max(0, rowNorms[i]+dist[i])
 		}
 	}
 	s.giveBack()
@@ -134,11 +130,7 @@ func (im *implementation) nearestOfFew(nearest []int32, dist []float32, points, 
 			}
 		}
 		for r := range other - i + 1 {
-			v := rowNorms[i+r] + low[r]
-			if v < 0 {
-				v = 0
-			}
-			nearest[i+r], dist[i+r] = at[r], v
+			nearest[i+r], dist[i+r] = at[r], max(0, rowNorms[i+r]+low[r])
 		}
 	}
 	s.giveBack()

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -98,12 +99,8 @@ func TestOpenForeignTensors(t *testing.T) {
 func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	rows, _ := x.Dims()
-	all := make([]int32, rows)
-	for i := range all {
-		all[i] = int32(i)
-	}
 	dense := new(mat.Dense)
-	fixture.OK(t, mat.Rows(dense, x, all))
+	fixture.OK(t, mat.Rows(dense, x, memory.Range(0, rows)))
 	return dense
 }
 

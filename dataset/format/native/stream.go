@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,7 @@ import (
 func (native) WriteStream(
 	ctx context.Context, path string, s *format.Stream, o format.Storing,
 ) (changes graph.Changes, err error) {
-	if o.Storage == "" {
-		o.Storage = mat.F32
-	}
+	o.Storage = cmp.Or(o.Storage, mat.F32)
 	w := &streamed{Stream: s, Storing: o, path: path}
 	if w.Classes, err = graph.CheckLabels(s.Nodes, &w.Y, s.Classes, &w.Split); err != nil {
 		return changes, err
@@ -275,8 +274,7 @@ func (w *streamed) features(ctx context.Context) error {
 		}
 		defer memory.Put(p)
 		if err := p.SetRows(0, block); err != nil {
-			var wrong *mat.CannotKeep
-			if errors.As(err, &wrong) {
+			if wrong, is := errors.AsType[*mat.CannotKeep](err); is {
 				wrong.Row += first
 			}
 			return err

@@ -72,9 +72,9 @@ func TestSmallest(t *testing.T) {
 func TestVariation(t *testing.T) {
 	c := begin(drawn(t, 12))
 	rows := mattest.Must(c.spectrum(t.Context(), 4))
-	degree, inside := make([]float64, 12), make([]bool, 12)
-	for i := range degree {
-		degree[i] = c.degree(i)
+	degrees, inside := make([]float64, 12), make([]bool, 12)
+	for i := range degrees {
+		degrees[i] = degree(c.edges[i])
 	}
 	for _, set := range [][]int32{{0, 1}, {2, 5, 7}, {0, 1, 2, 3, 4, 5}} {
 		m := len(set)
@@ -86,7 +86,7 @@ func TestVariation(t *testing.T) {
 		for p, i := range set {
 			l[p], b[p] = make([]float64, m), slices.Clone(rows[i])
 			axpy(b[p], -1, mean)
-			l[p][p] = 2 * degree[i]
+			l[p][p] = 2 * degrees[i]
 			for q, j := range set {
 				for _, e := range c.edges[i] {
 					if e.to == j {
@@ -109,7 +109,7 @@ func TestVariation(t *testing.T) {
 			}
 		}
 		want := math.Sqrt(sum) / float64(m-1)
-		if got := c.cost(rows, degree, set, inside); !(math.Abs(got-want) <= 1e-12*want) {
+		if got := c.cost(rows, degrees, set, inside); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("cost of %v is %v, by the definition %v", set, got, want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestMerge(t *testing.T) {
 	c := begin(drawn(t, 20))
 	total := func(c *coarse) (sum float64) {
 		for i := range c.edges {
-			sum += c.degree(i) + c.inside[i]
+			sum += degree(c.edges[i]) + c.inside[i]
 		}
 		return sum
 	}

@@ -41,11 +41,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 		return nil, err
 	}
 	k := min(components, d)
-	random := rand.New(rand.NewPCG(1, 20))
-	basis := mat.NewDense(d, min(d, k+factor.Oversampling))
-	for i := range basis.Data {
-		basis.Data[i] = float32(random.NormFloat64())
-	}
+	basis := factor.Gaussian(d, min(d, k+factor.Oversampling), rand.NewPCG(1, 20))
 	var image, back mat.Dense
 	for range 4 { // steps of subspace iteration
 		mat.Mul(&image, h, basis)
@@ -118,7 +114,7 @@ func (c *coarse) convolution(ctx context.Context, x *mat.Dense) (*convolution, e
 	for i := range n {
 		mass := float64(len(c.members[i])) + c.inside[i]
 		v.mass = append(v.mass, mass)
-		v.total = append(v.total, mass+c.degree(i))
+		v.total = append(v.total, mass+degree(c.edges[i]))
 		v.scale = append(v.scale, 1/math.Sqrt(v.total[i]))
 	}
 	v.influence = make([]float64, n)

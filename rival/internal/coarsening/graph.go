@@ -77,9 +77,9 @@ func begin(g *graph.Graph) *coarse {
 // nodes returns the number of super-nodes.
 func (c *coarse) nodes() int { return len(c.edges) }
 
-// degree returns the sum of the weights of the edges between i and other super-nodes.
-func (c *coarse) degree(i int) (sum float64) {
-	for _, e := range c.edges[i] {
+// degree returns the sum of the weights of the edges of a super-node.
+func degree(edges []edge) (sum float64) {
+	for _, e := range edges {
 		sum += e.weight
 	}
 	return sum

@@ -188,9 +188,9 @@ func (c *coarse) allowed(set []int32, classes, fall int) []int32 {
 // remaining members are queued again with a new cost. At least nodes labelled super-nodes remain.
 func (c *coarse) level(ctx context.Context, rows [][]float64, classes, nodes int) (groups [][]int32, err error) {
 	n := c.nodes()
-	degree, inside, taken := make([]float64, n), make([]bool, n), make([]bool, n)
-	for i := range degree {
-		degree[i] = c.degree(i)
+	degrees, inside, taken := make([]float64, n), make([]bool, n), make([]bool, n)
+	for i, edges := range c.edges {
+		degrees[i] = degree(edges)
 	}
 	fall := c.labelled - nodes
 	q := make(queue, 0, n)
@@ -198,7 +198,7 @@ func (c *coarse) level(ctx context.Context, rows [][]float64, classes, nodes int
 		if set = c.allowed(set, classes, fall); len(set) < 2 {
 			return false
 		}
-		q = append(q, candidate{set, c.cost(rows, degree, set, inside)})
+		q = append(q, candidate{set, c.cost(rows, degrees, set, inside)})
 		return true
 	}
 	for i := range n {

@@ -30,9 +30,7 @@ type laplacian struct {
 func newLaplacian(edges [][]edge) *laplacian {
 	l := &laplacian{edges, make([]float64, len(edges))}
 	for i, of := range edges {
-		for _, e := range of {
-			l.degree[i] += e.weight
-		}
+		l.degree[i] = degree(of)
 	}
 	return l
 }

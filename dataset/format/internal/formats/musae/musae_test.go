@@ -2,6 +2,7 @@ package musae_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,9 +58,7 @@ func geom() map[string][]byte {
 			"1\t1,0,0,0,1\t0\n0\t0,0,2,0,0\t1\n3\t0,0,0,0,0\t1\n2\t0,0,0,0,0\t0\n"),
 	}
 	for _, masks := range []map[string][]byte{mask("own", 0, 1, 2), mask("own", 1, 2, 1)} {
-		for name, data := range masks {
-			files[name] = data
-		}
+		maps.Copy(files, masks)
 	}
 	return files
 }
