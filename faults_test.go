@@ -22,11 +22,7 @@ func TestFaultsPage(t *testing.T) {
 				t.Errorf("%s is not in the file that is named before it", word)
 			}
 		case strings.HasSuffix(word, ".go"), strings.HasSuffix(word, ".py"), strings.HasSuffix(word, ".txtar"):
-			text, err := os.ReadFile(word)
-			if err != nil {
-				t.Error(err)
-			}
-			inFile = string(text)
+			inFile = string(mattest.Must(os.ReadFile(word)))
 		}
 	}
 	if named < 20 {

@@ -153,9 +153,7 @@ func TestCut(t *testing.T) {
 					sizes)
 			}
 		}
-		if len(steps) != len(c.Y)-2 {
-			t.Errorf("%d cuts, want %d", len(steps), len(c.Y)-2)
-		}
+		mattest.Equal(t, len(steps), len(c.Y)-2, "cuts")
 	}
 }
 
@@ -166,9 +164,7 @@ func TestCutOfEqualNodes(t *testing.T) {
 	for n := 3; n <= 23; n++ {
 		cut := mattest.Must(c.Cut(t.Context(), n))
 		mattest.OK(t, cut.Validate())
-		if len(cut.Y) != n {
-			t.Errorf("%d nodes, want %d", len(cut.Y), n)
-		}
+		mattest.Equal(t, len(cut.Y), n, "nodes")
 	}
 }
 

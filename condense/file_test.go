@@ -267,9 +267,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 				break
 			}
 		}
-		if !slices.Equal(again.ClassNames, g.ClassNames) {
-			t.Errorf("%+v: names of classes %q", setting, again.ClassNames)
-		}
+		mattest.Equal(t, again.ClassNames, g.ClassNames, "%+v: names of classes", setting)
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // rezipped returns a copy of an archive with renamed members. A member without a new name is omitted. A member whose
@@ -91,9 +91,7 @@ func TestArchivesThatClimbOut(t *testing.T) {
 			if err == nil && g.Nodes() != synth.Demo().Nodes() {
 				t.Errorf("%s%s: %d nodes", name, extension, g.Nodes())
 			}
-			if after := everything(t, dir); !slices.Equal(after, before) {
-				t.Errorf("%s%s: the files are now %q", name, extension, after)
-			}
+			mattest.Equal(t, everything(t, dir), before, "%s%s: the files are now", name, extension)
 		}
 	}
 }

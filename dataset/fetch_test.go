@@ -131,9 +131,7 @@ func TestFetchCora(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close() // from now on, files can only come from the cache
-	if _, err := o.Open(t.Context(), "cora"); err != nil {
-		t.Error(err)
-	}
+	fixture.Must(o.Open(t.Context(), "cora"))(t)
 }
 
 func TestFetchWithoutNetwork(t *testing.T) {

@@ -26,9 +26,7 @@ func TestBuilder(t *testing.T) {
 	b := square()
 	g, changes, err := b.Graph(t.Context())
 	mattest.OK(t, err)
-	if err := g.Validate(t.Context()); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, g.Validate(t.Context()))
 	if changes != (graph.Changes{Entries: 7, Loops: 1, Merged: 2}) || !changes.Any() {
 		t.Errorf("changes %+v", changes)
 	}

@@ -37,9 +37,7 @@ func TestBuilderSeals(t *testing.T) {
 	b.AddEdge(0, 1)
 	g := mattest.First(b.Graph(t.Context()))
 	spoil(g)
-	if err := g.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, g.Check(t.Context()))
 }
 
 // A copy is sealed as long as it shares all fields with the graph. Replacing a field breaks the seal.

@@ -170,9 +170,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 	for _, cut := range [][2]int{{0, 8}, {2, 5}, {7, 8}, {3, 3}} {
 		columns, part := s.Columns(cut[0], cut[1]), d.Columns(cut[0], cut[1])
-		if err := columns.Validate(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mattest.OK(t, columns.Validate(t.Context()))
 		wantEqual(t, "columns of sparse", columns.Dense(), part)
 	}
 }

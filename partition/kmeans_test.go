@@ -160,9 +160,7 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 	better := 0
 	for restarts := 1; restarts <= 10; restarts++ {
 		g := group(t, partition.KMeans{Restarts: restarts}, x, 40, 7)
-		if g.Stats.Restarts != restarts {
-			t.Errorf("%d restarts reported, want %d", g.Stats.Restarts, restarts)
-		}
+		mattest.Equal(t, g.Stats.Restarts, restarts, "restarts reported")
 		got := spread(x, g)
 		if got > last*(1+1e-6) { // rounding of the reported objectives that are compared
 			t.Errorf("objective %v after %d runs, %v before", got, restarts, last)

@@ -163,7 +163,5 @@ func TestCheckTables(t *testing.T) {
 		mattest.WantError(t, tables.Check(), "nodes: column "+bad.Name)
 	}
 	tables := &format.Tables{Nodes: format.Table{Rows: 2, Columns: []format.Column{good}}}
-	if err := tables.Check(); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, tables.Check())
 }

@@ -77,9 +77,7 @@ func TestWritersClean(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, ".a.cgc-1-2", ".a.cgc-1-3/", ".a.partial/")
 		mattest.OK(t, write(filepath.Join(dir, "a"), "", nil))
-		if got := names(t, dir); !slices.Equal(got, []string{"a"}) {
-			t.Errorf("%s leaves %q", name, got)
-		}
+		mattest.Equal(t, names(t, dir), []string{"a"}, "%s leaves", name)
 	}
 }
 
@@ -119,9 +117,7 @@ func TestCleanLeavesTheLiving(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := names(t, dir); !slices.Equal(got, []string{"Folder", "Scratch", "Write"}) {
-		t.Errorf("left %q", got)
-	}
+	mattest.Equal(t, names(t, dir), []string{"Folder", "Scratch", "Write"}, "left")
 }
 
 // TestLinks checks that a symbolic link at the path is replaced by a file or a folder, and that its target is
@@ -162,7 +158,5 @@ func TestAboveALink(t *testing.T) {
 	mattest.OK(t, atomicfile.Check(dir+"/near/../a"))
 	put(t, dir, "far/.a.cgc-1-3")
 	mattest.OK(t, writers["Write"](dir+"/near/../a", "new", nil))
-	if got := names(t, filepath.Join(dir, "far")); !slices.Equal(got, []string{"a", "inner", "lock"}) {
-		t.Errorf("left %q", got)
-	}
+	mattest.Equal(t, names(t, filepath.Join(dir, "far")), []string{"a", "inner", "lock"}, "left")
 }

@@ -74,9 +74,7 @@ func TestNone(t *testing.T) {
 	if step, err := k.Resume("a", nil); step != 0 || err != nil {
 		t.Errorf("step %d, %v", step, err)
 	}
-	if err := k.Save(t.Context(), "a", 1, nil); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, k.Save(t.Context(), "a", 1, nil))
 	if err := checkpoint.Remove(t.Context()); err != nil {
 		t.Error(err)
 	}

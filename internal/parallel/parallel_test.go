@@ -106,9 +106,7 @@ func TestTry(t *testing.T) {
 	if err := parallel.Try(t.Context(), 100, 10, fail); err == nil || err.Error() != "chunk from 20" {
 		t.Errorf("error %v, want that of the chunk from 20", err)
 	}
-	if err := parallel.Try(t.Context(), 20, 10, fail); err != nil {
-		t.Error(err)
-	}
+	mattest.OK(t, parallel.Try(t.Context(), 20, 10, fail))
 	ended := mattest.Cancelled(t)
 	mattest.WantIs(t, parallel.Try(ended, 100, 10, fail), context.Canceled)
 }

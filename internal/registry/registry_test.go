@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -16,9 +15,7 @@ func TestRegistry(t *testing.T) {
 	}
 	names := r.Names()
 	names[0] = "changed"
-	if got := r.Names(); !slices.Equal(got, []string{"gcn", "a-2"}) {
-		t.Errorf("names %v", got)
-	}
+	mattest.Equal(t, r.Names(), []string{"gcn", "a-2"}, "names")
 	for name, want := range map[string]string{
 		"gin": `model "gin", must be one of gcn, a-2; did you mean gcn?`,
 		"mlp": `model "mlp", must be one of gcn, a-2`,

@@ -110,9 +110,7 @@ func TestMappedPagesArePrivate(t *testing.T) {
 	x := mattest.Must(safetensors.Slice[float32](open(t, path), "f32"))
 	x[0] = 99
 	again := mattest.Must(safetensors.Slice[float32](open(t, path), "f32"))
-	if again[0] != 1 {
-		t.Errorf("a change in memory reached the file: %v", again[0])
-	}
+	mattest.Equal(t, again[0], 1, "a change in memory reached the file")
 }
 
 func TestWriteIsAtomic(t *testing.T) {
@@ -162,9 +160,7 @@ func TestStreamsAreWritten(t *testing.T) {
 		})
 	}
 	path := mattest.Must(at([]int{2, 2}, numbers(nil, []float32{1, 2, 3}, []float32{4})))
-	if x := mattest.Must(safetensors.Slice[float32](open(t, path), "x")); !slices.Equal(x, []float32{1, 2, 3, 4}) {
-		t.Errorf("x is %v", x)
-	}
+	mattest.Equal(t, mattest.Must(safetensors.Slice[float32](open(t, path), "x")), []float32{1, 2, 3, 4}, "x is")
 	lost := errors.New("lost")
 	for name, data := range map[string]safetensors.Stream{
 		"too short": numbers(nil, []float32{1, 2, 3}), "too long": numbers(nil, []float32{1, 2, 3}, []float32{4, 5}),

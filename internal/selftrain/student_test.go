@@ -25,9 +25,7 @@ func TestStudent(t *testing.T) {
 		}
 		penalty := squares / float64(n)
 		s := mattest.Must(NewStudent(t.Context(), h))
-		if got := s.cholesky != nil; got != c.factored {
-			t.Errorf("%d×%d: factored %v", n, d, got)
-		}
+		mattest.Equal(t, s.cholesky != nil, c.factored, "%d×%d: factored", n, d)
 		outputs := mattest.Must(s.Outputs(t.Context(), targets))
 		// W = Hᵀ(T − O)/λ, so O must be HHᵀ(T − O)/λ.
 		left, back, again := targets.Clone(), new(mat.Dense), new(mat.Dense)

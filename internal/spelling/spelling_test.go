@@ -33,7 +33,5 @@ func TestNear(t *testing.T) {
 	if got := spelling.Hint("--", "node", among); got != "; did you mean --nodes?" {
 		t.Errorf("hint %q", got)
 	}
-	if got := spelling.Hint("", "xyz", among); got != "" {
-		t.Errorf("hint %q", got)
-	}
+	mattest.Equal(t, spelling.Hint("", "xyz", among), "", "hint")
 }

@@ -49,9 +49,7 @@ func TestSparseDifferences(t *testing.T) {
 	for i, share := range p.share.Data {
 		if share == 0 {
 			outside++
-			if da.Data[i] != 0 {
-				t.Errorf("entry %d is in no pattern and has the gradient %v", i, da.Data[i])
-			}
+			mattest.Equal(t, da.Data[i], 0, "entry %d is in no pattern and has the gradient", i)
 		}
 	}
 	if outside <= 7 {

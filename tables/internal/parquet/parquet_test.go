@@ -276,9 +276,7 @@ func TestUnlabelled(t *testing.T) {
 	s := mattest.Must(o.Stream(t.Context(), folder, 1<<20))
 	mattest.OK(t, s.Close())
 	for _, y := range [][]int32{g.Y, s.Y} {
-		if !slices.Equal(y, []int32{graph.Unlabelled, graph.Unlabelled}) {
-			t.Errorf("labels %v", y)
-		}
+		mattest.Equal(t, y, []int32{graph.Unlabelled, graph.Unlabelled}, "labels")
 	}
 	mattest.Fails(t, "there is no column label")(open(t.Context(), folder))
 }

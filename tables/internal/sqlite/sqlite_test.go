@@ -55,9 +55,7 @@ func check(t *testing.T, g *graph.Graph) {
 func TestRead(t *testing.T) {
 	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "people.sqlite"), "", ""))
 	check(t, g)
-	if g.Name != "people" {
-		t.Errorf("the graph is called %s", g.Name)
-	}
+	mattest.Equal(t, g.Name, "people", "the graph is called")
 	check(t, mattest.Must(open(t.Context(), filepath.Join("testdata", "other-names.db"),
 		"select f0, id, label, split, f1 from people order by f0 desc", "select target, source, weight from knows")))
 }

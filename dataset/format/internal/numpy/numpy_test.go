@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // parse reads an .npy file as T.
@@ -47,9 +48,7 @@ func TestParseNpy(t *testing.T) {
 	}
 	words := fixture.Npy("<U2", "2,", []rune{'a', 0, 'é', 'b'})
 	a := fixture.Must(numpy.NewArray(bytes.NewReader(words), int64(len(words))))(t)
-	if texts := fixture.Must(numpy.Texts(a))(t); !slices.Equal(texts, []string{"a", "éb"}) {
-		t.Errorf("texts %q", texts)
-	}
+	mattest.Equal(t, fixture.Must(numpy.Texts(a))(t), []string{"a", "éb"}, "texts")
 	if _, _, err := parse[int32](fixture.Npy("<u4", "1,", []uint32{1 << 31})); err == nil {
 		t.Error("2³¹ fits in an int32")
 	}

@@ -106,9 +106,7 @@ func TestRefusesObjects(t *testing.T) {
 // TestOtherFiles checks that a file without a graph is less certain, and that damaged files are errors.
 func TestOtherFiles(t *testing.T) {
 	path := filepath.Join(folder(t, map[string][]byte{"other": fixture.Npy("<i4", "1,", []int32{1})}), "own.npz")
-	if c := (npz.Format{}).Recognise(path); c != format.Likely {
-		t.Errorf("recognised with certainty %v", c)
-	}
+	mattest.Equal(t, (npz.Format{}).Recognise(path), format.Likely, "recognised with certainty")
 	_, err := dataset.Options{}.Open(t.Context(), path)
 	for _, want := range []string{
 		"there is no array of edges (edge_index, edges, adj_t, adj_matrix, adj, A) and no array of features (x, ",

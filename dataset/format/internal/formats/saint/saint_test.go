@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/saint"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func adjFull(shape []int64, indptr []int64, indices []int32, data any, descr string) []byte {
@@ -38,9 +39,7 @@ func TestContract(t *testing.T) { formattest.Run(t, saint.Name, fixture.Folder(t
 func TestReadSAINT(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, folder()))
 	fixture.Is(t, g, "edges 0-1 0-2 2-3; y 2 0 - 1; split 0 1 /  / 3")
-	if g.Classes != 3 {
-		t.Errorf("%d classes", g.Classes)
-	}
+	mattest.Equal(t, g.Classes, 3, "classes")
 }
 
 func TestReadSAINTFeatures(t *testing.T) {
