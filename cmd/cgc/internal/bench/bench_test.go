@@ -1,18 +1,27 @@
 package bench_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -198,5 +207,76 @@ func TestCombine(t *testing.T) {
 	}
 	if got := bench.Combine(nil, slices.Max[[]float64]); !reflect.DeepEqual(got, condense.Seconds{}) {
 		t.Errorf("of none: %+v", got)
+	}
+}
+
+// measured returns a case with the given scale, partition and seconds of propagation.
+func measured(scale, seconds float64, method string) bench.Case {
+	return bench.Case{
+		Size: "arxiv", Scale: scale, Partition: method, Nodes: int(169343 * scale), Edges: int(1166243 * scale),
+		Features: 128, Classes: 40, Train: int(90941 * scale), Condensed: 454,
+		Steps: []bench.Step{
+			{Name: "propagate", Seconds: seconds, Work: &bench.Work{Amount: 1.9712, Ceiling: bench.Gather}, Share: 0.731},
+			{Name: "assess", Seconds: 12.3456, Work: &bench.Work{Amount: 430.1, Ceiling: bench.Compute}, Share: 1.1},
+			{Name: "augment", Seconds: 0.00003, Work: &bench.Work{Ceiling: bench.Stream}},
+			{Name: "condense", Seconds: 12.4},
+		},
+		Peak: 504_000_000,
+	}
+}
+
+func TestDocument(t *testing.T) {
+	one := &bench.Result{
+		Kernel: "avx2", Threads: 1, Runs: 1,
+		Ceilings: bench.Ceilings{Stream: 45.67, Gather: 9.876, Compute: 321.9},
+		Cases:    []bench.Case{measured(1, 0.0625, "kmeans")},
+	}
+	one.Cases[0].Peak = 0
+	grown := &bench.Result{
+		Kernel: "avx512", Threads: 2, Runs: 3,
+		Ceilings: bench.Ceilings{Stream: 0.5, Gather: 9.876, Compute: 321.9},
+		Cases: []bench.Case{
+			measured(2, 0.125, "kmeans"), measured(2, 0.5, "spectral"), measured(1, 0.0625, "kmeans"),
+			measured(1, 0.25, "spectral"),
+		},
+		Growth: []bench.Growth{
+			{Size: "arxiv", Partition: "kmeans", Step: "propagate", Exponent: 1},
+			{Size: "arxiv", Partition: "kmeans", Step: "train", Exponent: -0.123},
+			{Size: "arxiv", Partition: "spectral", Step: "propagate", Exponent: 1.0049},
+		},
+	}
+	for name, r := range map[string]*bench.Result{"bench": one, "bench-growth": grown} {
+		var b bytes.Buffer
+		mattest.OK(t, report.Text(&b, r.Document()))
+		golden.Compare(t, "testdata/"+name+".txt", b.Bytes())
+	}
+}
+
+// TestPeer checks that the Python program that cgc is compared with computes the same result. If every training node is
+// a condensed node, nothing is random, so both programs must find the same edges.
+func TestPeer(t *testing.T) {
+	slow.Test(t, "starts Python with PyTorch")
+	const python = "/usr/bin/python3" // Debian's Python, for which Debian packages the modules
+	const find = "import importlib.util as i, sys; sys.exit(not all(map(i.find_spec, ('torch', 'faiss', 'sklearn'))))"
+	if err := exec.Command(python, "-c", find).Run(); err != nil {
+		t.Skip("Debian's python3-torch, python3-faiss and python3-sklearn are not all installed")
+	}
+	g := synth.Demo()
+	path := filepath.Join(t.TempDir(), "demo.safetensors")
+	mattest.OK(t, native.Format.Write(t.Context(), path, g))
+	config := cgc.Defaults()
+	config.Nodes, config.Threshold, config.Degree = len(g.Split.Train), 0.4, 0
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
+	out := mattest.Must(exec.Command(python, "peer/condense.py", path, "--nodes=140", "--threshold=0.4").Output())
+	var got struct {
+		Nodes, Edges int
+		Seconds      map[string]float64
+	}
+	mattest.OK(t, json.Unmarshal(out, &got))
+	if want := small.Adj.NNZ() / 2; got.Nodes != 140 || got.Edges != want || want == 0 {
+		t.Errorf("%d nodes, %d edges, want 140 and %d", got.Nodes, got.Edges, want)
+	}
+	if got.Seconds["condense"] < got.Seconds["propagate"] {
+		t.Errorf("seconds are %v", got.Seconds)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -448,3 +450,5 @@ func TestRealIsComparable(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }

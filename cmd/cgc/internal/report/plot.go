@@ -1,6 +1,8 @@
 package report
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 )
@@ -289,4 +291,70 @@ func (h *Heatmap) table() *Table {
 		t.Row(name, row)
 	}
 	return t
+}
+
+// Palette returns the colours of classes as #rrggbb, for a dark or a light background. Colour i of both palettes has a
+// similar hue. Each colour has a contrast of at least 3 to its background. Any two differ by at least 0.1 in Oklab,
+// also for readers with deuteranopia or protanopia (Machado et al. 2009). With more classes than colours, the colours
+// are reused with other shapes.
+func Palette(dark bool) []string {
+	if dark {
+		return slices.Clone(onDark)
+	}
+	return slices.Clone(onLight)
+}
+
+var (
+	onLight = []string{"#0041ad", "#ea6812", "#35a179", "#c271cf", "#825a0e", "#3d0874", "#7c1d3a", "#0b718d"}
+	onDark  = []string{"#7278f6", "#df8623", "#51d893", "#d37da1", "#dff44f", "#7c6297", "#f8bff2", "#09ade5"}
+)
+
+// Numbers is a list of numbers. Numbers that are not finite count as missing, and become null in JSON.
+type Numbers []float64
+
+// MarshalJSON writes a list.
+func (n Numbers) MarshalJSON() ([]byte, error) {
+	list := make([]any, len(n))
+	for i, v := range n {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			list[i] = v
+		}
+	}
+	return json.Marshal(list)
+}
+
+// MarshalJSON writes the plot for the scripts of a page: an object with the fields of Data and the key "kind".
+func (p *Plot) MarshalJSON() ([]byte, error) {
+	head, err := json.Marshal(struct {
+		Kind    string `json:"kind"`
+		Name    string `json:"name,omitempty"`
+		Title   string `json:"title"`
+		Caption string `json:"caption,omitempty"`
+	}{p.Data.kind(), p.Name, p.Title, p.Caption})
+	data, err2 := json.Marshal(p.Data)
+	if err := errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	head[len(head)-1] = ','
+	return append(head, data[1:]...), nil
+}
+
+// MarshalJSON writes the series with the texts of its values and intervals, so that rounding is done in one place.
+func (s BarSeries) MarshalJSON() ([]byte, error) {
+	texts := make([][2]string, len(s.Values))
+	for i, v := range s.Values {
+		if !math.IsNaN(v) {
+			texts[i] = [2]string{Decimal(v, s.Digits).Text, s.interval(i).Text}
+		}
+	}
+	return json.Marshal(struct {
+		Name    string      `json:"name"`
+		Values  Numbers     `json:"values"`
+		Samples [][]float64 `json:"samples,omitempty"`
+		Low     Numbers     `json:"low,omitempty"`
+		High    Numbers     `json:"high,omitempty"`
+		Texts   [][2]string `json:"texts"`
+		Tick    bool        `json:"tick,omitempty"`
+		Detail  []string    `json:"detail,omitempty"`
+	}{s.Name, s.Values, s.Samples, s.Low, s.High, texts, s.Tick, s.Detail})
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/search"
+)
+
+// cutRecord is a line that python/bench/cuts.py prints.
+type cutRecord struct {
+	Graph     string  `json:"graph"`
+	Largest   int     `json:"largest"`
+	Nodes     int     `json:"nodes"`
+	Method    string  `json:"method"`
+	OwnMethod string  `json:"own_method"`
+	Cut       float64 `json:"cut"`
+	Own       float64 `json:"own"`
+}
+
+// cuts generates the table of condensed graphs that were cut from a larger one, with rows for the smallest and the
+// largest size of each graph, in the order of their first records.
+func cuts(root string) string {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("cut from"), right("to"), {Name: "method"}, right("cut"), {Name: "method of the size"},
+		right("condensed to the size"), right("difference"),
+	}}
+	type key struct {
+		graph string
+		nodes int
+	}
+	var order []key
+	of := map[key][]cutRecord{}
+	for _, r := range readLines[cutRecord](root, "cuts") {
+		k := key{r.Graph, r.Nodes}
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], r)
+	}
+	plusMinus := func(values []float64) string {
+		e := experiment.EstimateOf(values)
+		return report.PlusMinus(e.Mean, e.Std, 1).Text
+	}
+	for i, k := range order {
+		if i > 0 && i < len(order)-1 && order[i-1].graph == k.graph && order[i+1].graph == k.graph {
+			continue
+		}
+		var cut, own, difference []float64
+		for _, r := range of[k] {
+			cut, own, difference = append(cut, r.Cut), append(own, r.Own), append(difference, r.Cut-r.Own)
+		}
+		first := of[k][0]
+		t.Row(paper.GraphName(k.graph, chosenOn), first.Largest, k.nodes, first.Method, plusMinus(cut), first.OwnMethod,
+			plusMinus(own), paper.Difference(experiment.EstimateOf(difference), false))
+	}
+	return markdown(t)
+}
+
+// arrivals holds the fields that the table of new nodes shows, from a record of python/bench/new_nodes.py.
+type arrivals struct {
+	Graph        string  `json:"graph"`
+	Known        int     `json:"known"`
+	Model        string  `json:"model"`
+	Groups       int     `json:"groups"`
+	Whole        float64 `json:"whole"`
+	Summary      float64 `json:"summary"`
+	GraphBytes   float64 `json:"graph_bytes"`
+	Bytes        float64 `json:"bytes"`
+	WholeSeconds float64 `json:"whole_seconds"`
+	Seconds      float64 `json:"seconds"`
+}
+
+// arrivalTable generates the table of new nodes that are predicted without the graph.
+func arrivalTable(root string) string {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, {Name: "model"}, right("known nodes"), right("groups"), right("with the graph"),
+		right("with the summary"), right("lost"), right("graph, MB"), right("summary, MB"), right("with the graph, s"),
+		right("with the summary, ms"),
+	}}
+	for _, a := range readLines[arrivals](root, "new-nodes") {
+		t.Row(a.Graph, a.Model, a.Known, a.Groups, report.Decimal(a.Whole, 1), report.Decimal(a.Summary, 1),
+			report.Signed(a.Whole-a.Summary, 1), report.Decimal(a.GraphBytes/1e6, 0), report.Decimal(a.Bytes/1e6, 1),
+			report.Significant(a.WholeSeconds, 2), report.Significant(1e3*a.Seconds, 2))
+	}
+	return markdown(t)
+}
+
+// searches lists the graphs and methods of searches that were compared with training runs on the full graph.
+// search-GRAPH-METHOD.jsonl contains the JSON output of cgc search --compare.
+var searches = []string{
+	"cora-cgc", "cora-auto", "citeseer-cgc", "citeseer-auto", "amazon-photo-cgc", "dblp-cgc", "arxiv-cgc",
+}
+
+// seconds returns two durations. took is the time for condensing, the search and the training runs of the finalists.
+// full is an estimate for training all candidates on the full graph, from the mean of the candidates trained there.
+func seconds(s findings.Models) (took, full float64) {
+	for _, f := range s.Agreement.Compared {
+		full += f.Seconds / float64(len(s.Agreement.Compared)) * float64(len(s.Trials))
+	}
+	return s.CondenseSeconds + s.Total(), full
+}
+
+// searchTable generates the table of searches that were compared with training runs on the full graph.
+func searchTable(root string) string {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, {Name: "condensed by"}, right("to"), right("finalists"), right("s"), right("on the full graph, s"),
+		right("Spearman"), right("Kendall"), right("regret, val"), right("regret, test"), right("choice, test"),
+		right("random search, test"),
+	}}
+	interval := func(c search.Correlation) report.Cell {
+		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
+	}
+	for _, name := range searches {
+		for _, s := range readLines[findings.Models](root, "search-"+name) {
+			took, full := seconds(s)
+			a := s.Agreement
+			t.Row(paper.GraphName(s.Graph.Name, chosenOn), s.Method, s.Condensed, len(s.Finalists),
+				report.Significant(took, 2), report.Significant(full, 2), interval(a.Spearman), interval(a.Kendall),
+				report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1),
+				report.Decimal(s.Finalists[0].WholeTest, 1), report.Decimal(s.Random.Test, 1))
+		}
+	}
+	return markdown(t)
+}
