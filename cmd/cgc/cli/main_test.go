@@ -33,6 +33,7 @@ import (
 //	sentence PART …    expects standard error to be notes, then one line that begins with "cgc: " and has each PART
 //	no-notes           expects nothing on standard error, except how much time remains on a slow machine
 //	same-arrays A B …  expects .npz files with the same bytes in each array, metadata aside
+//	variant FROM TO FILE OLD NEW …  copies the folder FROM to TO, with replacements in its FILE
 //	result FILE MODELS expects FILE to be one JSON object with the keys of a report, and results of these models
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -51,6 +52,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": exitCodeOf, "sentence": oneSentence, "result": result, "no-notes": noNotes, "same-arrays": sameArrays,
+			"variant": variant,
 		},
 	})
 }
@@ -130,6 +132,20 @@ func sameArrays(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s has the arrays %v, and %s %v", path, got, args[0], want)
 		}
 	}
+}
+
+func variant(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 5 || len(args)%2 == 0 {
+		ts.Fatalf("usage: variant FROM TO FILE OLD NEW …")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
+	file := filepath.Join(args[1], args[2])
+	text := ts.ReadFile(file)
+	changed := strings.NewReplacer(args[3:]...).Replace(text)
+	if changed == text {
+		ts.Fatalf("%s has none of %q", file, args[3:])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(file), []byte(changed), 0o666))
 }
 
 // timeNote matches a note that appears only on slow machines.
