@@ -16,6 +16,9 @@ os.environ.setdefault("DGLBACKEND", "pytorch")  # otherwise DGL writes a file in
 # handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+NAMES = np.array([f"{'zyx'[i % 3]}{i}" for i in range(60)])
+COLOURS = np.array(["red", "blue", "dark green"])
+
 
 @pytest.fixture(scope="session")
 def demo() -> cgc.Graph:
@@ -34,6 +37,16 @@ def arrays() -> dict[str, np.ndarray]:
         "edge_index": np.stack([nodes, (nodes + 1) % 60]), "x": x, "y": y,
         "train_mask": part < 2, "val_mask": part == 2, "test_mask": part == 3,
     }  # fmt: skip
+
+
+@pytest.fixture
+def columns(arrays) -> tuple[dict, dict]:
+    """The ring of the arrays fixture, as two dictionaries of columns with names."""
+    split = np.select([arrays["train_mask"], arrays["val_mask"]], ["train", "val"], "test")
+    features = {f"f{j}": arrays["x"][:, j] for j in range(8)}
+    nodes = {"split": split, **features, "id": NAMES, "label": COLOURS[arrays["y"]]}
+    source, target = arrays["edge_index"]
+    return nodes, {"target": NAMES[target], "source": NAMES[source]}
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """Invalid input causes a one-sentence error in the caller's terms, and temporary files are always removed."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from test_kills import children
 
 import cgc
 from cgc import _safetensors, _scratch
@@ -190,7 +192,7 @@ def test_ctrl_c_stops_the_child_and_removes_the_files(terminal, tmp_path):
         errors = there if terminal else subprocess.PIPE
         python = subprocess.Popen([sys.executable, "-c", program], stderr=errors, env=environment)
         end = time.monotonic() + 60
-        while not (children := child_of(python.pid)):
+        while not (started := children(python.pid)):
             assert python.poll() is None and time.monotonic() < end
             time.sleep(0.05)
         time.sleep(0.3)
@@ -201,13 +203,8 @@ def test_ctrl_c_stops_the_child_and_removes_the_files(terminal, tmp_path):
     finally:
         os.close(here)
         os.close(there)
-    assert not any(alive(child) for child in children)
+    assert not any(alive(child) for child in started)
     assert not list(tmp_path.iterdir())
-
-
-def child_of(pid: int) -> list[int]:
-    found = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(line.split()[0]) for line in found.stdout.splitlines() if line.split()[1] == "cgc"]
 
 
 def alive(pid: int) -> bool:
@@ -223,3 +220,35 @@ def test_the_folder_goes_where_there_is_room(tmp_path, monkeypatch):
     with _scratch.folder(1 << 60) as home:
         assert home.parent == tmp_path
     assert not home.exists()
+
+
+def test_another_split_is_an_error_with_counts(arrays, tmp_path):
+    small = cgc.condense(**arrays, nodes=6, name="ring", method="cgc")
+    graph = cgc.load_dataset(_saved(arrays, tmp_path / "graph.npz"))
+    swapped = {**arrays, "train_mask": arrays["test_mask"], "test_mask": arrays["train_mask"]}
+    other = cgc.load_dataset(_saved(swapped, tmp_path / "other.npz"))
+    brief = {"seeds": 1, "epochs": 2}
+    assert cgc.evaluate(small, on=graph, **brief)["gcn"].test_mean >= 0
+    with pytest.raises(cgc.Error, match=r"30 of the 30 nodes it was made from are test nodes of .*other_graph"):
+        cgc.evaluate(small, on=other, **brief)
+    page = tmp_path / "page.html"
+    with pytest.raises(cgc.Error, match=r"30 of the 30 nodes it was made from are test nodes of .*other_graph"):
+        cgc.report(small, other, page, seeds=0, whole=0, ceilings=False)
+    with pytest.warns(cgc.GraphWarning, match="another split"):
+        assert cgc.evaluate(small, on=other, other_graph=True, **brief)["gcn"].test_mean >= 0
+    with pytest.warns(cgc.GraphWarning, match="another split"):
+        cgc.report(small, other, page, seeds=0, whole=0, ceilings=False, other_graph=True)
+    assert "another split" in page.read_text(encoding="utf-8")
+
+
+def test_the_storage_of_a_graph_does_not_matter(arrays):
+    small = cgc.condense(**arrays, nodes=6, name="ring")
+    wide = {**arrays, "x": arrays["x"].astype(np.float64)}
+    assert small.origin.metadata["source"] == cgc.condense(**wide, nodes=6).origin.metadata["source"]
+    assert json.loads(small.origin.metadata["source"])["train_nodes"] == 30
+
+
+def _saved(arrays, path):
+    """Write arrays to a file in PyTorch Geometric's layout, without the package's own writer."""
+    np.savez(path, **arrays)
+    return path

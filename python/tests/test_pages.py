@@ -1,8 +1,9 @@
-"""The examples of README and docs run, page by page and in order."""
+"""The examples of README, docs and the package run, and give the documented results."""
 
 import os
 import re
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import cgc
 from cgc import _run
 
 ROOT = Path(__file__).resolve().parents[2]
+OFFLINE = {**os.environ, "HTTPS_PROXY": "http://127.0.0.1:1"}
 
 PAGES = [
     "README.md",
@@ -33,14 +35,16 @@ def fewer(function, **few):
     return lambda *given, **named: function(*given, **{**named, **few})
 
 
+def no_cora() -> bool:
+    return subprocess.run([_run.binary(), "data", "describe", "cora"], env=OFFLINE, capture_output=True).returncode != 0
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder. A synthetic graph of Cora's size replaces Cora if Cora is missing."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    offline = {**os.environ, "HTTPS_PROXY": "http://127.0.0.1:1"}
-    if subprocess.run([_run.binary(), "data", "describe", "cora"], env=offline, **quiet).returncode:
+    if no_cora():
         made = [_run.binary(), "data", "make", "--like", "cora", "-o", str(tmp_path / "cora.safetensors")]
-        subprocess.run(made, check=True, **quiet)
+        subprocess.run(made, check=True, capture_output=True)
         monkeypatch.setenv("CGC_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cgc, "evaluate", fewer(cgc.evaluate, seeds=1, epochs=20))
@@ -87,3 +91,14 @@ def test_examples_run(page, folder):
     assert len(names["small"].y) > 0
     for file in re.findall(r'cgc\.(?:save|report)\([^")]*"([^"]+)"', "".join(found)):
         assert (folder / file).stat().st_size > 10_000
+
+
+def test_the_example_for_torch_geometric():
+    pytest.importorskip("torch_geometric")
+    if no_cora():
+        pytest.skip("cora is not there")
+    line = [sys.executable, str(ROOT / "python" / "examples" / "pyg.py")]
+    out = subprocess.run(line, env=OFFLINE, stdout=subprocess.PIPE, text=True, check=True).stdout
+    origin, accuracy = out.splitlines()
+    assert origin == "Origin(cora: 70 of 2,708 nodes (2.6%), method cgc-d with students)"
+    assert 79 < float(re.fullmatch(r"test accuracy on the original graph: ([0-9.]+)%", accuracy)[1]) < 85

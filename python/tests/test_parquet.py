@@ -4,27 +4,16 @@ import json
 
 import numpy as np
 import pytest
+from conftest import COLOURS, NAMES
 from test_results import command
 
 import cgc
 
 parquet = pytest.importorskip("pyarrow.parquet", exc_type=ImportError)
-NAMES = np.array([f"{'zyx'[i % 3]}{i}" for i in range(60)])
-COLOURS = np.array(["red", "blue", "dark green"])
 
 
-@pytest.fixture
-def graph(arrays) -> cgc.Graph:
-    """The ring of the arrays fixture, as a graph with names."""
-    split = np.select([arrays["train_mask"], arrays["val_mask"]], ["train", "val"], "test")
-    nodes = {"id": NAMES, "label": COLOURS[arrays["y"]], "split": split}
-    source, target = arrays["edge_index"]
-    nodes.update({f"f{j}": arrays["x"][:, j] for j in range(8)})
-    return cgc.tables(nodes, {"source": NAMES[source], "target": NAMES[target]}, name="ring")
-
-
-def test_pyarrow_reads_a_condensed_graph(graph, tmp_path):
-    small = cgc.condense(graph, nodes=6, soft_labels=True)
+def test_pyarrow_reads_a_condensed_graph(columns, tmp_path):
+    small = cgc.condense(cgc.tables(*columns, name="ring"), nodes=6, soft_labels=True)
     cgc.save(small, tmp_path / "small.safetensors")
     command("convert", str(tmp_path / "small.safetensors"), str(tmp_path / "small.parquet"))
     nodes = parquet.read_table(tmp_path / "small.parquet" / "nodes.parquet")

@@ -9,23 +9,11 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import COLOURS, NAMES
 from test_results import command, same
 
 import cgc
 from cgc import _names
-
-NAMES = np.array([f"{'zyx'[i % 3]}{i}" for i in range(60)])
-COLOURS = np.array(["red", "blue", "dark green"])
-
-
-@pytest.fixture
-def columns(arrays) -> tuple[dict, dict]:
-    """The ring of the arrays fixture, as two dictionaries of columns with names."""
-    split = np.select([arrays["train_mask"], arrays["val_mask"]], ["train", "val"], "test")
-    features = {f"f{j}": arrays["x"][:, j] for j in range(8)}
-    nodes = {"split": split, **features, "id": NAMES, "label": COLOURS[arrays["y"]]}
-    source, target = arrays["edge_index"]
-    return nodes, {"target": NAMES[target], "source": NAMES[source]}
 
 
 def frames(columns):
