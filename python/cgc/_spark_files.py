@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional
+from urllib.parse import unquote, urlparse
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def groups_of(table: Any, names: Sequence[str], plain: Sequence[str]) -> Optiona
     for place in table.inputFiles():
         if not place.startswith("file:"):
             return None
-        path = _path(place)
+        path = unquote(urlparse(place).path)
         try:
             file = pq.ParquetFile(path)
         except (OSError, ValueError):
@@ -55,12 +56,6 @@ def groups_of(table: Any, names: Sequence[str], plain: Sequence[str]) -> Optiona
             return None
         groups += [(path, i) for i in range(file.num_row_groups)]
     return groups or None
-
-
-def _path(place: str) -> str:
-    from urllib.parse import unquote, urlparse
-
-    return unquote(urlparse(place).path)
 
 
 def read_by(session: Any, groups: Sequence[tuple[str, int]], take: Map, schema: str) -> Any:

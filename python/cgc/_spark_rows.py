@@ -92,7 +92,7 @@ def propagate(
     keys = [flat[b * len(cuts) : (b + 1) * len(cuts)] for b in range(blocks)]
     weights = ["weights"] if graph.weighted else []
     scaling = _scaling(graph, need, task, threads, program, context) if task["standardize"] else None
-    frames = _nodes(graph, need, need.reach, keys, True)
+    frames = _nodes(graph, need, need.reach, keys)
     frames = frames.union(features(graph, need.reach[-1], keys, cuts, task["normalize_features"]))
     together = {own[c]: [other[c] for other in keys] for own in keys for c in range(len(cuts))}
     sent = [context.accumulator(0) for _ in range(hops)]
@@ -116,9 +116,9 @@ def propagate(
     return files, [int(s.value) for s in sent]
 
 
-def _nodes(graph: Numbered, need: Needed, reach: list[Any], keys: list[list[int]], rows: bool) -> Any:
+def _nodes(graph: Numbered, need: Needed, reach: list[Any], keys: list[list[int]]) -> Any:
     lists = need.entries.select("bucket", "counts", "degrees", "classes")
-    return lists.mapInArrow(nodes_of(reach, keys, graph.buckets, rows), FRAMES)
+    return lists.mapInArrow(nodes_of(reach, keys, graph.buckets, True), FRAMES)
 
 
 def _scaling(
@@ -129,7 +129,7 @@ def _scaling(
 
     cuts = cut(graph.width, max(1, context.defaultParallelism))
     keys = keys_for(len(cuts))
-    frames = _nodes(graph, need, need.reach[:1], [keys], True)
+    frames = _nodes(graph, need, need.reach[:1], [keys])
     frames = frames.union(features(graph, need.reach[0], [keys], cuts, task["normalize_features"]))
     frames = frames.repartition(len(keys), "key").sortWithinPartitions("key", "kind", "part")
     tasks = {key: {**task, "do": "scaling", "lo": lo, "hi": hi, "block": 0} for key, (lo, hi) in zip(keys, cuts)}

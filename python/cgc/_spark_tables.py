@@ -83,9 +83,10 @@ def load(nodes: Any, columns: Columns, kept: list[Any]) -> Table:
     split = F.lower(F.coalesce(F.col(f"`{columns.split}`").cast("string"), F.lit("")))
     label = F.col(f"`{columns.label}`").cast("string")
     key = key_of(nodes, columns.id)
+    plain_ids = nodes.schema[columns.id].dataType.typeName() in (*WHOLE, "string")
     plain = nodes.select(
         key.alias("id"), F.when(label != "", label).alias("label"), split.alias("split"), x.alias("x"),
-        *([] if _simple(nodes, columns.id) else [key.cast("string").alias("name")]),
+        *([] if plain_ids else [key.cast("string").alias("name")]),
     )  # fmt: skip
     own = [columns.id, columns.label, columns.split]
     groups = groups_of(nodes, [*own, *names], own)
@@ -128,10 +129,6 @@ def key_of(table: Any, name: str) -> Any:
 
     found = F.col(f"`{name}`")
     return found.cast("long") if table.schema[name].dataType.typeName() in WHOLE else found
-
-
-def _simple(table: Any, name: str) -> bool:
-    return table.schema[name].dataType.typeName() in (*WHOLE, "string")
 
 
 def disk() -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Union, overload
 
@@ -87,10 +87,6 @@ class Table(Sequence[Score]):
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.rows)
-
-    def __iter__(self) -> Iterator[Score]:
-        """Iterate over the rows."""
-        return iter(self.rows)
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame with a column for each field of Score. Raises Error without pandas."""

@@ -268,9 +268,7 @@ def _spread(session: Any, slots: int, tables: Sequence[Any]) -> None:
     """Set the number of partitions of a shuffle by the sizes of the tables, unless Spark's configuration sets it."""
     if session.sparkContext.getConf().contains(_SHUFFLE):
         return
-    size = 0
-    for table in tables:
-        size += size_of(table)
+    size = sum(size_of(table) for table in tables)
     session.conf.set(_SHUFFLE, str(min(20_000, max(2 * slots, -(-size // _PARTITION)))))
 
 
