@@ -41,11 +41,6 @@ func plan(change func(*experiment.Plan)) experiment.Plan {
 	return p
 }
 
-func mustRun(t *testing.T, g *graph.Graph, p experiment.Plan) *experiment.Result {
-	t.Helper()
-	return mattest.Must(p.Run(t.Context(), g))
-}
-
 // counted returns a context that calls f whenever a piece of work ends, with its stage and the numbers of pieces done
 // and announced over all stages. The test fails if a stage was not announced, or does not count up one by one.
 func counted(ctx context.Context, t *testing.T, f func(e progress.Event)) context.Context {
@@ -113,11 +108,11 @@ func TestRunRepeatsItselfForAnyThreads(t *testing.T) {
 // graph in any plan.
 func TestRepetitionsAreCondensations(t *testing.T) {
 	g := tiny(t)
-	r := mustRun(t, g, plan(nil))
+	r := mattest.Must(plan(nil).Run(t.Context(), g))
 	if slices.Equal(r.Condensed[0].X.Data, r.Condensed[1].X.Data) {
 		t.Error("two repetitions have the same condensed graph")
 	}
-	alone := mustRun(t, g, plan(func(p *experiment.Plan) { p.Seed, p.Seeds = 2, 1 }))
+	alone := mattest.Must(plan(func(p *experiment.Plan) { p.Seed, p.Seeds = 2, 1 }).Run(t.Context(), g))
 	if !slices.Equal(alone.Condensed[0].X.Data, r.Condensed[2].X.Data) || alone.Small[0].Test[0] != r.Small[0].Test[2] {
 		t.Error("seed 2 alone differs from seed 2 among others")
 	}
@@ -139,9 +134,9 @@ func TestStandardizedAndInductive(t *testing.T) {
 		func(c *cgc.Config) { c.Standardize = true },
 		func(c *cgc.Config) { c.Inductive = true },
 	} {
-		r := mustRun(t, g, plan(func(p *experiment.Plan) {
+		r := mattest.Must(plan(func(p *experiment.Plan) {
 			p.Method, p.Seeds, p.Whole, p.Training.Epochs = setting(change), 1, 1, 60
-		}))
+		}).Run(t.Context(), g))
 		for _, s := range append(r.Small, r.Whole...) {
 			if s.Test[0] < 60 { // guessing reaches 33%, and 90% is usual on this graph
 				t.Errorf("%s reaches %v%%", s.Model, s.Test[0])
@@ -153,7 +148,7 @@ func TestStandardizedAndInductive(t *testing.T) {
 func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 	g := tiny(t)
 	p := plan(func(p *experiment.Plan) { p.Seeds, p.Whole = 1, 0 })
-	r := mustRun(t, g, p)
+	r := mattest.Must(p.Run(t.Context(), g))
 	e := experiment.Evaluation{Models: p.Models, Training: p.Training, Trainings: 2}
 	got := mattest.Must(e.Run(t.Context(), r.Condensed[0], g))
 	if len(got) != 2 || got[0].Test[0] != r.Small[0].Test[0] || len(got[0].Test) != 2 {
@@ -190,7 +185,7 @@ func TestEvaluateComparesClassesByName(t *testing.T) {
 	g := tiny(t)
 	g.ClassNames = []string{"a", "b", "c"}
 	p := plan(func(p *experiment.Plan) { p.Seeds, p.Whole = 1, 0 })
-	small := mustRun(t, g, p).Condensed[0]
+	small := mattest.Must(p.Run(t.Context(), g)).Condensed[0]
 	e := experiment.Evaluation{Models: p.Models[:1], Training: p.Training, Trainings: 1}
 	want := mattest.Must(e.Run(t.Context(), small, g))[0]
 

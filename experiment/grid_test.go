@@ -149,9 +149,9 @@ func TestGridIsRunForEachArm(t *testing.T) {
 	p := grid(nil)
 	records := mustGrid(t, p, nil)
 	for a, arm := range p.Arms {
-		r := mustRun(t, g, experiment.Plan{
+		r := mattest.Must(experiment.Plan{
 			Method: arm.Method, Size: arm.Size, Training: arm.Training, Seeds: 2, Models: p.Models, Whole: 2,
-		})
+		}.Run(t.Context(), g))
 		for m := range p.Models {
 			for s := range 2 {
 				at := records[a*8+m*4+s*2:]

@@ -85,21 +85,19 @@ func TestCondensesWithinMemory(t *testing.T) {
 		name  string
 		g     *graph.Graph
 		limit int64
-		x     func(x mat.Matrix) (mat.Matrix, error)
+		width int // of a panel; 0 stores rows
+		as    mat.Storage
 	}{
-		{"rows", g, 100 << 20, func(x mat.Matrix) (mat.Matrix, error) { return x, nil }},
-		{"panels", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return paneled.Copy(x, 16, mat.F32) }},
-		{"panels of 16 bits", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return paneled.Copy(x, 15, mat.F16) }},
-		{"edges of 107 MB", wide(330_000, 40, 100), 90 << 20, func(x mat.Matrix) (mat.Matrix, error) {
-			return paneled.Copy(x, 16, mat.F16)
-		}},
+		{"rows", g, 100 << 20, 0, ""},
+		{"panels", g, 60 << 20, 16, mat.F32},
+		{"panels of 16 bits", g, 60 << 20, 15, mat.F16},
+		{"edges of 107 MB", wide(330_000, 40, 100), 90 << 20, 16, mat.F16},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
 			whole := *c.g
-			var err error
-			if whole.X, err = c.x(c.g.X); err != nil {
-				t.Fatal(err)
+			if c.width > 0 {
+				whole.X = mattest.Must(paneled.Copy(c.g.X, c.width, c.as))
 			}
 			onDisk(t, file, &whole)
 			u, err := confined(t, c.limit, nil, "cgc", "condense", file, "--method", "cgc", "--nodes",
@@ -321,10 +319,7 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 	file, found := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "found.json")
 	g := wide(330_000, 16, 120)
 	stored := *g
-	var err error
-	if stored.X, err = paneled.Copy(g.X, 16, mat.F32); err != nil {
-		t.Fatal(err)
-	}
+	stored.X = mattest.Must(paneled.Copy(g.X, 16, mat.F32))
 	mattest.OK(t, dataset.Write(t.Context(), file, &stored))
 	config := cgc.Defaults()
 	config.Nodes = 40

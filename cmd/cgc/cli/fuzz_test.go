@@ -8,16 +8,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // FuzzConfig looks for panics when --config is read. A configuration of cgc's methods must be readable after it is
 // written.
 func FuzzConfig(f *testing.F) {
-	text, err := json.Marshal(configFile{Config: cgc.Defaults()})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text, "cgc")
+	f.Add(mattest.Must(json.Marshal(configFile{Config: cgc.Defaults()})), "cgc")
 	f.Add([]byte(`{"method":"gcond","epochs":3,"seed":18446744073709551615,"training":{"weighted":true}}`), "cgc")
 	f.Add([]byte(`{"hop_weights":[1,2],"temperature":"inf","nodes":-1}`), "simdm")
 	f.Add([]byte(strings.Repeat(`{"training":`, 50)), "")
@@ -26,10 +23,7 @@ func FuzzConfig(f *testing.F) {
 		if err != nil || read.parameters != nil || read.Validate() != nil {
 			return
 		}
-		again, err := json.Marshal(read)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := mattest.Must(json.Marshal(read))
 		if _, err := decodeConfig(again, cgc.Defaults(), method); err != nil {
 			t.Fatalf("%s is read, and %s is not: %v", text, again, err)
 		}

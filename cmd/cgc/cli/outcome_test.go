@@ -24,11 +24,7 @@ func exampleConfig(change func(*cgc.Config)) json.RawMessage {
 	config := cgc.Defaults()
 	config.Nodes = 70
 	change(&config)
-	text, err := json.Marshal(config)
-	if err != nil {
-		panic(err) // it is finite
-	}
-	return text
+	return mattest.Must(json.Marshal(config))
 }
 
 // exampleOutcome returns the outcome of a run with five seeds.

@@ -69,7 +69,7 @@ share common training runs. Each table is written to FOLDER as .md, .json and .c
 	flags.BoolVar(&job.searches, "search", false,
 		"tune each cell first on the validation nodes, over the parameter grid of the paper's appendix E.3")
 	flags.IntVar(&job.search.Trials, "trials", 16, "number of candidates per cell, with --search")
-	addSome(cmd, &job.names, "methods", rivalNames(),
+	addSome(cmd, &job.names, "methods", slices.DeleteFunc(condense.Names(), isCGC),
 		"baselines to measure in addition to the methods of the table, or all")
 	flags.Var(&job.params, "param",
 		"set a parameter of a baseline, as KEY=VALUE or METHOD.KEY=VALUE; may be repeated")
@@ -107,9 +107,6 @@ type paperJob struct {
 
 // searchName is the file with the training runs of a search, in the folder of records.
 const searchName = "search.jsonl"
-
-// rivalNames returns the names of the methods whose parameters are not flags.
-func rivalNames() []string { return slices.DeleteFunc(condense.Names(), isCGC) }
 
 func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 	if !j.said("weighted") {

@@ -21,22 +21,19 @@ import (
 // does not provide one.
 func terminal(t *testing.T, columns int) (control, screen *os.File) {
 	t.Helper()
+	need := func(err error) {
+		if err != nil {
+			t.Skipf("no terminal here: %v", err)
+		}
+	}
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no terminal here: %v", err)
-	}
+	need(err)
 	t.Cleanup(func() { control.Close() })
-	if err := unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Skipf("no terminal here: %v", err)
-	}
+	need(unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Skipf("no terminal here: %v", err)
-	}
+	need(err)
 	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no terminal here: %v", err)
-	}
+	need(err)
 	size := &unix.Winsize{Row: 24, Col: uint16(columns)}
 	mattest.OK(t, unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, size))
 	return control, screen

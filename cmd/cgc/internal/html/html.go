@@ -57,7 +57,7 @@ var packed []byte
 // Mark is near the beginning of each page, so that programs recognise pages of this package.
 const Mark = `<meta name="generator" content="cgc report">`
 
-// Render is a report.Renderer that writes the page of a document, in one call to to.Write.
+// Render writes the page of a document, in one call to to.Write.
 func Render(to io.Writer, d *report.Document) error {
 	policy := "default-src 'none'; script-src '" + hashOf([]byte(script)) + "' '" + libraryHash() + "'; " +
 		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -25,7 +25,7 @@ func methodTable(root string, _ []string) string {
 	text.WriteString("| method | what it computes | source |\n|---|---|---|\n")
 	for _, name := range condense.Names() {
 		t := prototype(name)
-		about := s.valueDoc(t.PkgPath(), name)
+		about := paragraph(s.load(t.PkgPath()).values[name])
 		if about == "" {
 			about = s.typeDoc(t.PkgPath(), t.Name())
 		}

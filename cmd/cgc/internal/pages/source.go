@@ -205,11 +205,6 @@ func (s *source) typeDoc(path, name string) string {
 	return paragraph(doc)
 }
 
-// valueDoc returns the first paragraph of the comment of the constant with the given string value, or "".
-func (s *source) valueDoc(path, value string) string {
-	return paragraph(s.load(path).values[value])
-}
-
 // paragraph returns the first paragraph of a comment as one line.
 func paragraph(c *ast.CommentGroup) string {
 	if c == nil {

@@ -69,9 +69,6 @@ func (n Notes) lines(bullet string) string {
 	return b.String()
 }
 
-// Renderer writes a document in one format, and returns the error of w.
-type Renderer func(w io.Writer, d *Document) error
-
 // separated joins the parts that are not empty, each with a newline at its end, by empty lines.
 func separated(parts ...string) string {
 	var b strings.Builder

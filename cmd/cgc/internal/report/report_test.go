@@ -86,7 +86,7 @@ func everything() *report.Document {
 }
 
 func TestRenderers(t *testing.T) {
-	for file, render := range map[string]report.Renderer{
+	for file, render := range map[string]func(io.Writer, *report.Document) error{
 		"all.txt": report.Text, "all.md": report.Markdown, "all.csv": report.CSV,
 	} {
 		var b bytes.Buffer
@@ -145,7 +145,7 @@ func TestMistakes(t *testing.T) {
 		"two cells": {report.Integer(1), report.Integer(2)}, "two values": {report.PlusMinus(1, 2, 1)},
 	} {
 		table := &report.Table{Columns: []report.Column{{Name: "one"}}, Rows: [][]report.Cell{row}}
-		for _, render := range []report.Renderer{report.Text, report.Markdown, report.CSV} {
+		for _, render := range []func(io.Writer, *report.Document) error{report.Text, report.Markdown, report.CSV} {
 			mattest.Panics(t, name+" in a table of one column", func() {
 				_ = render(io.Discard, &report.Document{Blocks: []report.Block{table}})
 			})
