@@ -2,14 +2,18 @@ package gnn_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/gnn/gnntest"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -159,5 +163,129 @@ func TestMostlyZeros(t *testing.T) {
 				t.Fatalf("dropout %v: element %d is %v, want %v", p, k, got.Data[k], v)
 			}
 		}
+	}
+}
+
+// watched hides the type of features and records how they are read.
+type watched struct {
+	mat.Matrix
+	largest  *atomic.Int64 // the most rows read by one call
+	readable *atomic.Int64 // the number of blocks until reading fails
+}
+
+var errGone = errors.New("the disk is gone")
+
+func watch(x mat.Matrix) watched {
+	w := watched{x, new(atomic.Int64), new(atomic.Int64)}
+	w.readable.Store(math.MaxInt64)
+	return w
+}
+
+func (w watched) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if w.readable.Add(-1) < 0 {
+		return errGone
+	}
+	w.largest.Store(max(w.largest.Load(), int64(len(rows))))
+	return w.Matrix.ReadBlock(dst, rows, lo, hi)
+}
+
+// TestHalfPrecision compares targets and samples in half precision with dense targets and samples of the same numbers.
+func TestHalfPrecision(t *testing.T) {
+	read, dense := stored(t, blocks(400, 10, 3, 20), 0, mat.BF16)
+	config := quick()
+	config.Epochs = 10
+	for _, inductive := range []bool{false, true} {
+		one, other := newTarget(t, dense, inductive), newTarget(t, read, inductive)
+		each(t, func(t *testing.T, m gnn.Model) {
+			want, got := train(t, m, one.Sample(), one, config), train(t, m, other.Sample(), other, config)
+			if !slices.Equal(got.Losses, want.Losses) {
+				t.Errorf("inductive=%v: losses of a sample in half precision differ", inductive)
+			}
+			// The order of propagation and the product with W differs, so rounding may change the class of one or two of 133
+			// nodes.
+			if math.Abs(got.Validation-want.Validation) > 1.6 || math.Abs(got.Test-want.Test) > 1.6 {
+				t.Errorf("inductive=%v: accuracies %v and %v, want about %v and %v",
+					inductive, got.Validation, got.Test, want.Validation, want.Test)
+			}
+			a := mattest.Must(want.Trained.Logits(t.Context(), dense.Adj, dense.X))
+			b := mattest.Must(want.Trained.Logits(t.Context(), read.Adj, read.X))
+			for i, v := range a.Data {
+				if !near(b.Data[i], float64(v), 4) {
+					t.Fatalf("logit %d is %v, want %v", i, b.Data[i], v)
+				}
+			}
+		})
+	}
+}
+
+// TestBlocks checks that inference reads at most a few thousand rows at once.
+func TestBlocks(t *testing.T) {
+	const n, d = 20_000, 4
+	random := rand.New(rand.NewPCG(21, 1))
+	adj := ring(n)
+	each(t, func(t *testing.T, m gnn.Model) {
+		x := watch(mattest.Normal(n, d, random))
+		trained := gnn.Trained{
+			Model: m, Features: d, Hidden: 16, Classes: 3, Parameters: gnn.Initial(m, d, 16, 3, rand.NewPCG(1, 1)),
+		}
+		mattest.Must(trained.Logits(t.Context(), adj, x))
+		if most := x.largest.Load(); most == 0 || most > n/2 {
+			t.Errorf("%d rows of %d were read at once, want some thousands at most", most, n)
+		}
+	})
+}
+
+// TestReadingFails makes reading fail before and during training, in the target and in the sample.
+func TestReadingFails(t *testing.T) {
+	g := blocks(120, 6, 3, 22)
+	sample := &gnn.Sample{X: mattest.Normal(9, 6, rand.New(rand.NewPCG(22, 1))), Y: make([]int32, 9), Classes: 3}
+	each(t, func(t *testing.T, m gnn.Model) {
+		x := watch(g.X)
+		read := *g
+		read.X = x
+		target := newTarget(t, &read, false)
+		x.readable.Store(2)
+		_, err := gnn.Train(t.Context(), m, sample, target, quick(), rand.NewPCG(1, 1))
+		if !errors.Is(err, errGone) || !strings.HasPrefix(err.Error(), "reading features: ") {
+			t.Errorf("reading the target fails within the training: %v, want that it says so", err)
+		}
+		x.readable.Store(0)
+		_, err = gnn.Train(t.Context(), m, target.Sample(), target, quick(), rand.NewPCG(1, 1))
+		if !errors.Is(err, errGone) {
+			t.Errorf("reading the sample fails: %v, want that it says so", err)
+		}
+		if _, err = gnn.NewTarget(&read, false); !errors.Is(err, errGone) {
+			t.Errorf("reading fails as the target is checked: %v, want that it says so", err)
+		}
+	})
+}
+
+// TestInvalidGraphs checks the errors for invalid adjacencies.
+func TestInvalidGraphs(t *testing.T) {
+	for want, change := range map[string]func(a *mat.CSR){
+		"no counterpart": func(a *mat.CSR) { // an edge in one direction
+			a.Indices = append(a.Indices[:1:1], a.Indices[2:]...)
+			for i := range a.Indptr[1:] {
+				a.Indptr[i+1]--
+			}
+		},
+		"do not ascend":   func(a *mat.CSR) { a.Indices[0], a.Indices[1] = a.Indices[1], a.Indices[0] },
+		"must be 0 to 89": func(a *mat.CSR) { a.Indices[1] = 90 },
+		"is a self-loop":  func(a *mat.CSR) { a.Indices[0] = 0 },
+	} {
+		g := &graph.Graph{
+			Name: "ring", Adj: ring(90), X: mat.NewDense(90, 2), Y: make([]int32, 90), Classes: 2,
+			Split: graph.Split{Val: []int32{0}, Test: []int32{1}},
+		}
+		good := newTarget(t, g, false)
+		g.Adj.Indptr = slices.Clone(g.Adj.Indptr)
+		bad := *g
+		bad.Adj = &mat.CSR{Rows: 90, Cols: 90, Indptr: slices.Clone(g.Adj.Indptr), Indices: slices.Clone(g.Adj.Indices)}
+		change(bad.Adj)
+		mattest.Fails(t, want)(gnn.NewTarget(&bad, false))
+		s := &gnn.Sample{Adj: bad.Adj, X: g.X, Y: g.Y, Classes: 2}
+		mattest.Fails(t, want)(gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1)))
+		trained := train(t, gnn.GCN(), good.Sample(), good, quick()).Trained
+		mattest.Fails(t, want)(trained.Logits(t.Context(), bad.Adj, g.X))
 	}
 }
