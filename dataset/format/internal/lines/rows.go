@@ -195,7 +195,7 @@ func (t *File) CheckIndex(line []byte, isWord func(field []byte) bool) error {
 func numbered(line []byte) bool {
 	k := 0
 	for field := range bytes.SplitSeq(bytes.TrimSpace(line), comma) {
-		if string(bytes.Trim(field, `"`)) != strconv.Itoa(k) {
+		if string(field) != strconv.Itoa(k) {
 			return false
 		}
 		k++

@@ -45,6 +45,8 @@ func TestReadTextVariants(t *testing.T) {
 	}
 	one := fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n"))
 	fixture.Is(t, fixture.Open(t, fixture.Folder(t, one)), "y 0 1 - 1; classes 1|2; split 0 / 1 / 3")
+	quoted := fixture.With(files, "features.csv", []byte("\"0\",\"1\",\"2\"\n1,2,3\n4,5,6\n7,8,9\n0,1,2\n"))
+	fixture.Is(t, fixture.Open(t, fixture.Folder(t, quoted)), "dense 1 2 3, 4 5 6, 7 8 9, 0 1 2")
 }
 
 func TestReadTextWeights(t *testing.T) {
