@@ -138,7 +138,7 @@ func Member[T Number](z Source, name string) (numbers []T, err error) {
 }
 
 // CSR reads the arrays prefix+{indptr, indices, data, shape} of scipy's CSR matrix. Columns are in range, but may be
-// unsorted and repeated. CSR stops when ctx is done.
+// unsorted and, unless data is boolean, repeated. CSR stops when ctx is done.
 func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 	if z.Has(prefix + "format") {
 		var layout string
@@ -168,11 +168,22 @@ func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 	if m.Indices, err = Member[int32](z, prefix+"indices"); err != nil {
 		return nil, err
 	}
-	if m.Data, err = Member[float32](z, prefix+"data"); err != nil {
+	truth := false
+	if err := z.Open(prefix+"data", func(a *Array) error {
+		truth = a.Kind == 'b'
+		m.Data, err = Numbers[float32](a)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if err := csr.Check(ctx, m); err != nil {
 		return nil, &format.ReadError{File: z.Path, Err: err}
 	}
-	return m, nil
+	if truth {
+		err = csr.SortRows(ctx, m)
+		for e := range m.Data { // true added to true is true
+			m.Data[e] = min(1, m.Data[e])
+		}
+	}
+	return m, err
 }

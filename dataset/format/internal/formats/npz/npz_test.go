@@ -173,6 +173,9 @@ func TestReadCSR(t *testing.T) {
 	repeated["adj_data"] = fixture.Npy("<f4", "4,", []float32{1, 2, 3, .5})
 	g = fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(repeated)}))
 	fixture.Is(t, g, "edges 0-1*2 0-2*4 1-2*0.5")
+	repeated["adj_data"] = fixture.Npy("|b1", "4,", []bool{true, true, true, true})
+	g = fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(repeated)}))
+	fixture.Is(t, g, "edges 0-1 0-2 1-2")
 	files := fixture.Npz(fixture.With(matrices(), "labels", fixture.Npy("<i8", "2,", []int64{0, 1})))
 	fixture.Refuses(t, map[string][]byte{"own.npz": files}, "shape 3×5, must have 2 rows, one for each label")
 }
