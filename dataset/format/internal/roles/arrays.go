@@ -170,7 +170,8 @@ func unreadWeights(z Source, e *graph.Edges) string {
 		fits := false
 		if z.Has(name) {
 			_ = z.Open(name, func(a *numpy.Array) error { // an array that cannot be read is not one of weights
-				fits = slices.Equal(a.Shape, []int{e.Len()}) || slices.Equal(a.Shape, []int{e.Len(), 1})
+				fits = slices.Equal(a.Shape, []int{e.Len()}) || slices.Equal(a.Shape, []int{e.Len(), 1}) ||
+					slices.Equal(a.Shape, []int{1, e.Len()}) // of MATLAB
 				return nil
 			})
 		}
