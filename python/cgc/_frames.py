@@ -369,7 +369,7 @@ def _numbers(table: str, name: str, column: Any) -> Array:
 
 def _number(value: Any) -> float:
     """Return a value as a number. Text with underscores, such as 2020_01, is a code."""
-    if isinstance(value, str) and "_" in value:
+    if isinstance(value, (str, bytes)) and "_" in str(value):
         raise ValueError(value)
     return math.nan if missing(value) else float(value)
 

@@ -368,6 +368,9 @@ BAD = {
     "a feature that is a code": (
         lambda n, e: ({**n, "month": ["2020_01"] * 60}, e),
         r"nodes\['month'\] of row 0 is '2020_01', must be a number"),
+    "a feature that is a code in bytes": (
+        lambda n, e: ({**n, "month": [b"2020_01"] * 60}, e),
+        r"nodes\['month'\] of row 0 is b'2020_01', must be a number"),
     "a hole in a feature": (
         lambda n, e: (change(n, "f3", 8, None), e), r"nodes\['f3'\] of row 8 is missing, must be a number"),
     "infinity": (lambda n, e: (change(n, "f3", 8, np.inf), e), r"features of nodes\[8, 3\] is not a finite number"),
