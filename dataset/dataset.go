@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -308,7 +309,8 @@ func (o Options) doubtClasses(g *graph.Graph) {
 		for _, y := range g.Y {
 			used[y] = true
 		}
-		if delete(used, graph.Unlabelled); len(used) < g.Classes {
+		numbers := g.ClassNames == nil || g.ClassNames[g.Classes-1] == strconv.Itoa(g.Classes) // from 0, or from 1
+		if delete(used, graph.Unlabelled); len(used) < g.Classes && numbers {
 			which = fmt.Sprintf("every number up to the largest of the %d different labels", len(used))
 		}
 		o.note("%s has %d classes for %d nodes with a label: %s is a class; regression is not supported", g.Name,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -196,15 +197,28 @@ func TestNotesDoubtfulClasses(t *testing.T) {
 			t.Errorf("%d labels: notes %q", distinct, notes)
 		}
 	}
-	var notes []string
-	dir := fixture.Folder(t, map[string][]byte{
-		"labels.csv": []byte("3\n90\n3\n90\n"), "features.csv": []byte("1\n2\n3\n4\n"), "edges.csv": []byte("0,1\n"),
-	})
-	_, err := dataset.Options{Note: func(note string) { notes = append(notes, note) }}.Describe(t.Context(), dir)
-	fixture.OK(t, err)
-	want := "90 classes for 4 nodes with a label: every number up to the largest of the 2 different labels is a class"
-	if all := strings.Join(notes, "\n"); !strings.Contains(all, want) {
-		t.Errorf("notes %q, want %q", all, want)
+	names, ids := "id,label,f\n", []string{}
+	for i := range 60 {
+		names, ids = names+fmt.Sprintf("%d,c%d,1\n", i, i), append(ids, strconv.Itoa(i))
+	}
+	for want, c := range map[string]struct {
+		files   map[string][]byte
+		without []string
+	}{
+		"90 classes for 4 nodes with a label: every number up to the largest of the 2 different labels is a class": {
+			fixture.Text("0,1\n", "1\n2\n3\n4\n", "3\n90\n3\n90\n"), nil,
+		},
+		"60 classes for 55 nodes with a label: every label is a class": {
+			map[string][]byte{"nodes.csv": []byte(names), "edges.csv": []byte("source,target\n0,1\n")}, ids[:5],
+		},
+	} {
+		var notes []string
+		o := dataset.Options{Without: c.without, Note: func(note string) { notes = append(notes, note) }}
+		_, err := o.Describe(t.Context(), fixture.Folder(t, c.files))
+		fixture.OK(t, err)
+		if all := strings.Join(notes, "\n"); !strings.Contains(all, want) {
+			t.Errorf("notes %q, want %q", all, want)
+		}
 	}
 	for label, want := range map[string]bool{"": false, "no": false, "NaN": true, "none": true} {
 		notes := described(func(i int) string { return []string{"yes", "maybe", label}[i%3] })
