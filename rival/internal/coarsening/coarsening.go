@@ -50,8 +50,10 @@ type vn struct {
 	Memory rival.Memory `json:"memory"`
 }
 
+// Name returns "vn".
 func (vn) Name() string { return "vn" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m vn) Check(g *graph.Graph, nodes int) error {
 	err := parameter.Check(m.Eigenpairs >= 1 && m.Eigenpairs <= 100, "eigenpairs", m.Eigenpairs, "from 1 to 100")
 	if err = cmp.Or(err, rival.Check(g, nodes)); err != nil {
@@ -138,8 +140,10 @@ type acm struct {
 	Memory rival.Memory `json:"memory"`
 }
 
+// Name returns "a-cm".
 func (acm) Name() string { return "a-cm" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m acm) Check(g *graph.Graph, nodes int) error {
 	err := parameter.Check(m.PairsPerLevel >= 0, "pairs per level", m.PairsPerLevel, "at least 0")
 	if err = cmp.Or(err, rival.Check(g, nodes)); err != nil {

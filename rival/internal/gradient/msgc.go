@@ -53,8 +53,10 @@ func newMSGC() msgc {
 	return m
 }
 
+// Name returns "msgc".
 func (msgc) Name() string { return "msgc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m msgc) Check(g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		m.check(g, m, &m.Structure, m.Memory, nodes),
@@ -73,6 +75,7 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 
+// Condense condenses g to the given number of nodes.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Threshold: m.Threshold,

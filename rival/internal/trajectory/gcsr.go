@@ -52,8 +52,10 @@ func newGCSR() gcsr {
 	}
 }
 
+// Name returns "gcsr".
 func (gcsr) Name() string { return "gcsr" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcsr) Check(g *graph.Graph, nodes int) error {
 	what := m.Name() + " on " + digits.Group(nodes*nodes) + " pairs of condensed nodes"
 	return errors.Join(m.check(m.Name(), g, nodes),
@@ -67,6 +69,7 @@ func (m gcsr) Check(g *graph.Graph, nodes int) error {
 		m.Memory.Fits(what, 100*float64(nodes)*float64(nodes)))
 }
 
+// Condense condenses g to the given number of nodes.
 func (m gcsr) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()

@@ -62,8 +62,10 @@ func newGEOM() geom {
 	return m
 }
 
+// Name returns "geom".
 func (geom) Name() string { return "geom" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m geom) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
 		parameter.Check(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"),
@@ -75,6 +77,7 @@ func (m geom) Check(g *graph.Graph, nodes int) error {
 		checkInit(m.Init))
 }
 
+// Condense condenses g to the given number of nodes.
 func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, err := easyFirst(ctx, s)
