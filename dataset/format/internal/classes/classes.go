@@ -96,13 +96,13 @@ func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, 
 		if l.missing(name) {
 			continue
 		}
-		v, number := l.number(name)
+		v, is := number(name, l.Loose)
 		switch {
-		case number && other < 0 && v < graph.Unlabelled:
+		case is && other < 0 && v < graph.Unlabelled:
 			return nil, nil, l.first[k], fmt.Errorf("label %d, must be at least 0, or %d for none", v, graph.Unlabelled)
-		case number && whole < 0:
+		case is && whole < 0:
 			whole = k
-		case !number && other < 0:
+		case !is && other < 0:
 			other = k
 		}
 		if numbers[k] = v; whole >= 0 && other >= 0 {
@@ -122,8 +122,7 @@ func (l *Labels) Classes(place func(at int) string) (y []int32, names []string, 
 
 // whole reports whether each label is an integer, or a number such as 7.0.
 func (l *Labels) whole() bool {
-	loose := Labels{Loose: true}
-	return !slices.ContainsFunc(l.names, func(name string) bool { _, is := loose.number(name); return !is })
+	return !slices.ContainsFunc(l.names, func(name string) bool { _, is := number(name, true); return !is })
 }
 
 // missing reports whether a label says that there is none.
@@ -248,10 +247,10 @@ func (l *Labels) mapped(class []int32) []int32 {
 	return l.of
 }
 
-// number parses a label as an integer.
-func (l *Labels) number(label string) (int64, bool) {
-	if number, zeros, point := strings.Cut(label, "."); l.Loose && point && strings.Trim(zeros, "0") == "" {
-		label = number
+// number parses a label as an integer. If loose is true, 7.0 is one too.
+func number(label string, loose bool) (int64, bool) {
+	if whole, zeros, point := strings.Cut(label, "."); loose && point && strings.Trim(zeros, "0") == "" {
+		label = whole
 	}
 	v, err := decimal.Int([]byte(label))
 	return v, err == nil

@@ -268,6 +268,14 @@ func Matrix(ctx context.Context, path string, n int, header bool) (*mat.Dense, e
 
 var comma = []byte(",")
 
+// Commas returns a hint for a field that contains one of the given other separators, and "" otherwise.
+func Commas(field []byte, separators string) string {
+	if bytes.ContainsAny(bytes.TrimSpace(field), separators) {
+		return ": fields must be separated by commas"
+	}
+	return ""
+}
+
 // numbers sets row to the numbers of a line.
 func numbers(row []float32, line []byte) error {
 	rest := line
@@ -278,10 +286,7 @@ func numbers(row []float32, line []byte) error {
 		}
 		v, err := decimal.Float(field)
 		if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			if bytes.ContainsAny(bytes.TrimSpace(field), "; \t") {
-				return fmt.Errorf("column %d: %.50q, must be a finite number: fields must be separated by commas", j+1, field)
-			}
-			return fmt.Errorf("column %d: %.50q, must be a finite number", j+1, field)
+			return fmt.Errorf("column %d: %.50q, must be a finite number%s", j+1, field, Commas(field, "; \t"))
 		}
 		row[j], rest = v, after
 	}

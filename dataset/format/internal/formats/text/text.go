@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 )
@@ -60,7 +61,7 @@ func parseLabel(text []byte) (l line, err error) {
 		label, err := decimal.Int(field)
 		if err != nil {
 			return l, fmt.Errorf("label %w%s (for names, write nodes.csv and edges.csv with headers)", err,
-				commas(field, ";\t"))
+				lines.Commas(field, ";\t"))
 		}
 		if l.label, err = content.Label(0, label); err != nil { // parseLabel does not know the node
 			return l, fmt.Errorf("label %d, must be 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
@@ -78,14 +79,6 @@ func parsePart(field []byte) (int8, error) {
 		return int8(part), fmt.Errorf("part %.50q, must be train, val, test or nothing", field[:min(len(field), 200)])
 	}
 	return int8(part), nil
-}
-
-// commas returns a hint for a field that contains other separators.
-func commas(field []byte, separators string) string {
-	if bytes.ContainsAny(bytes.TrimSpace(field), separators) {
-		return ": fields must be separated by commas"
-	}
-	return ""
 }
 
 // edge is the content of a line of edges.csv.
@@ -119,7 +112,7 @@ func parseNode(field []byte, n int) (int32, error) {
 	if err != nil {
 		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
 			return 0, fmt.Errorf("node %w%s (for names, write nodes.csv and edges.csv with headers)", err,
-				commas(field, "; \t"))
+				lines.Commas(field, "; \t"))
 		}
 	}
 	if v < 0 || v >= int64(n) {
