@@ -1,8 +1,8 @@
 //go:build ignore
 
 // Summary reads the events of go test -json and prints what go test prints without -json: a line for each package, and
-// the output of failed tests. At the end it lists the reasons why tests were skipped, for each reason the tests, and the
-// ten tests without subtests that took longest. It fails if a test failed or if it reads no events.
+// the output of failed tests. At the end it lists the reasons why tests were skipped, for each reason the tests, and
+// the ten tests without subtests that took longest. It fails if a test failed or if it reads no events.
 //
 //	go test -json work | go run .ci/summary.go
 package main
@@ -28,6 +28,7 @@ type event struct {
 // test is a test of a package, or the package itself if name is empty.
 type test struct{ of, name string }
 
+// String returns the package, without the host, and the name.
 func (t test) String() string {
 	return strings.TrimPrefix(t.of, "github.com/graph-condensation/") + "." + t.name
 }
