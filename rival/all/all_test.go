@@ -63,7 +63,8 @@ var baselines = []struct {
 		longer: `"epochs":64,"teacher_hidden":32,"teacher_epochs":200,"lr_teacher":0.01,"lr_feat":0.1,"lr_adj":0.01,` +
 			`"start_weight":0.02,"judge_every":64,"judge_epochs":50`},
 	{name: "sfgc", brief: trajectories, longer: students + `,"expert_epochs":40`, nodes: 2},
-	{name: "geom", brief: trajectories + `,"window":2,"span":4`, longer: students + `,"expert_epochs":40`, nodes: 2},
+	{name: "geom", brief: trajectories + `,"window":2,"span":4,"teacher_epochs":13`,
+		longer: students + `,"expert_epochs":40`, nodes: 2},
 	{name: "gcsr", brief: trajectories + `,"expert_epochs":2`, longer: students + `,"lr_expert":0.01`, nodes: 2},
 	{name: "bonsai", claims: []condensetest.Claim{condensetest.Proportional}},
 	{name: "clustgdd", brief: `"pretrain_epochs":4,"epochs":3,"hidden":8`, claims: []condensetest.Claim{

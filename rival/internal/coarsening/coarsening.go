@@ -26,7 +26,10 @@ import (
 
 // Methods returns the methods of the package with their default parameters.
 func Methods() []condense.Method {
-	return []condense.Method{vn{Eigenpairs: 10, Memory: rival.DefaultMemory}, acm{Memory: rival.DefaultMemory}}
+	return []condense.Method{
+		vn{Eigenpairs: 10, Memory: rival.DefaultMemory},
+		acm{Hops: 3, Components: 15, KeepRate: 0.01, Memory: rival.DefaultMemory},
+	}
 }
 
 // prepareStep and mergeStep are the names of the steps in Seconds.
@@ -130,6 +133,12 @@ func (c *coarse) reduce(
 //
 // It is deterministic: all seeds give the same graph.
 type acm struct {
+	// Hops is the number of propagations of the features in which partners are searched, from 0 to 100. Components is
+	// the number of their principal components that are compared, from 1 to 100. KeepRate, from 0 to 1, is the share of
+	// all pairs of near neighbours, beginning with the closest, that are candidates besides the nearest of each node.
+	Hops       int     `json:"hops"`
+	Components int     `json:"components"`
+	KeepRate   float64 `json:"keep_rate"`
 	// PairsPerLevel is the largest number of pairs that are merged before all costs are recomputed, at least 0. 0 means
 	// 250 or a twentieth of the super-nodes, whichever is more.
 	PairsPerLevel int `json:"pairs_per_level"`
@@ -145,13 +154,18 @@ func (acm) Name() string { return "a-cm" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m acm) Check(g *graph.Graph, nodes int) error {
-	err := parameter.Check(m.PairsPerLevel >= 0, "pairs per level", m.PairsPerLevel, "at least 0")
-	if err = cmp.Or(err, rival.Check(g, nodes)); err != nil {
+	err := rival.Check(g, nodes,
+		parameter.Check(m.Hops >= 0 && m.Hops <= 100, "hops", m.Hops, "from 0 to 100"),
+		parameter.Check(m.Components >= 1 && m.Components <= 100, "components", m.Components, "from 1 to 100"),
+		parameter.Check(m.KeepRate >= 0 && m.KeepRate <= 1, "keep rate", m.KeepRate, "from 0 to 1"),
+		parameter.Check(m.PairsPerLevel >= 0, "pairs per level", m.PairsPerLevel, "at least 0"),
+	)
+	if err != nil {
 		return err
 	}
 	n, d, e := float64(g.Nodes()), float64(g.Features()), float64(g.Adj.NNZ())
 	// Counted: the features, their propagations and the sums over neighbours; then pairs, points and edges.
-	bytes := 4*n*d*(hops+3) + n*(2*24*within+8*3*components+200) + 3*16*e
+	bytes := 4*n*d*float64(m.Hops+3) + n*float64(2*24*within+8*3*m.Components+200) + 3*16*e
 	what := fmt.Sprintf("a-cm on %s nodes with %d features", digits.Group(g.Nodes()), g.Features())
 	return m.Memory.Fits(what, bytes)
 }
@@ -170,7 +184,7 @@ func (m acm) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, 
 	if err != nil {
 		return nil, err
 	}
-	scores, err := c.project(ctx, g, x)
+	scores, err := c.project(ctx, g, x, m.Hops, m.Components)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +194,11 @@ func (m acm) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, 
 		if err != nil {
 			return nil, err
 		}
-		points := v.apply(v.apply(scores))
-		pairs, err := v.pairs(ctx, points, nodes)
+		points := scores
+		for range m.Hops {
+			points = v.apply(points)
+		}
+		pairs, err := v.pairs(ctx, points, m.KeepRate, nodes)
 		if err == nil && len(pairs) == 0 {
 			pairs, err = c.alike(ctx, points, g.Classes)
 		}

@@ -14,21 +14,15 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-const (
-	// hops is the number of propagations in the embeddings that are searched for partners.
-	hops = 2
-	// components is the number of principal components of the embedding.
-	components = 10
-	// within is the number of nearest neighbours from which a super-node chooses its partner.
-	within = 25
-	// globally is the fraction of all neighbour pairs that are also candidates: the closest ones.
-	globally = 0.001
-)
+// within is the number of nearest neighbours from which a super-node chooses its partner.
+const within = 25
 
-// project returns the features of each node of c, projected on the leading principal components of the embeddings Â²X
+// project returns the features of each node of c, projected on the leading principal components of the embeddings ÂᴷX
 // with standardised columns. Propagation and means commute with the projection, so the embeddings of every coarser
 // graph can be computed from these few numbers.
-func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][]float64, error) {
+func (c *coarse) project(
+	ctx context.Context, g *graph.Graph, x *mat.Dense, hops, components int,
+) ([][]float64, error) {
 	views, err := rival.Propagate(ctx, g, g.X, hops, slices.Concat(c.members...))
 	if err != nil {
 		return nil, err
@@ -173,9 +167,11 @@ func (v *convolution) apply(x [][]float64) [][]float64 {
 	return h
 }
 
-// pairs returns candidate pairs by ascending cost. The candidates are the closest pairs overall and, for each
-// super-node, its pair with the nearest super-node that it may be merged with.
-func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) ([]pair, error) {
+// pairs returns candidate pairs by ascending cost. The candidates are the share keepRate of all pairs, the closest,
+// and the pair of each super-node with the nearest that it may be merged with.
+func (v *convolution) pairs(
+	ctx context.Context, points [][]float64, keepRate float64, nodes int,
+) ([]pair, error) {
 	found, err := neighbours(ctx, points, memory.Range(0, v.nodes()), within)
 	if err != nil {
 		return nil, err
@@ -198,7 +194,7 @@ func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) 
 		}
 	}
 	all = sorted(all)
-	near = append(near, all[:int(math.Ceil(globally*float64(len(all))))]...)
+	near = append(near, all[:int(math.Ceil(keepRate*float64(len(all))))]...)
 	err = parallel.ForContext(ctx, len(near), 16, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			near[p].cost = v.cost(int(near[p].i), int(near[p].j))

@@ -36,13 +36,19 @@ type Experts struct {
 	Interval int `json:"interval"`
 	// Hidden is the number of hidden units of experts and students, at least 1.
 	Hidden int `json:"hidden"`
+
+	// end is the epoch after which experts end and their last snapshot is taken. 0 means the last target.
+	end int
 }
 
 // starts returns the number of epochs at which a student may start.
 func (e Experts) starts() int { return e.MaxStart/e.Interval + 1 }
 
 // last returns the last epoch of an expert.
-func (e Experts) last() int { return (e.starts()-1)*e.Interval + e.ExpertEpochs }
+func (e Experts) last() int { return max(e.end, e.lastTarget()) }
+
+// lastTarget returns the epoch of the last target.
+func (e Experts) lastTarget() int { return (e.starts()-1)*e.Interval + e.ExpertEpochs }
 
 // toTarget returns the number of snapshots from a start to its target. If ExpertEpochs is a multiple of Interval, a
 // snapshot that is both a start and a target is stored only once.
@@ -55,7 +61,13 @@ func (e Experts) toTarget() int {
 
 // snapshots returns the number of snapshots of an expert: the starts, and the targets that are not starts themselves.
 // The last snapshot is the final state of the expert.
-func (e Experts) snapshots() int { return e.starts() + e.toTarget() }
+func (e Experts) snapshots() int {
+	n := e.starts() + e.toTarget()
+	if e.last() > e.lastTarget() {
+		n++
+	}
+	return n
+}
 
 // pupil holds the training data of experts.
 type pupil struct {
@@ -115,13 +127,14 @@ func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, st
 	return nil
 }
 
-// keep stores the weights if the epoch is a start or a target. If they are not finite, the expert diverged, and keep
-// returns an error.
+// keep stores the weights if the epoch is a start, a target or the last. If they are not finite, the expert diverged,
+// and keep returns an error.
 func (e Experts) keep(to *store, expert, epoch int, w learn.Weights) error {
 	start := epoch%e.Interval == 0 && epoch/e.Interval < e.starts()
 	since := epoch - e.ExpertEpochs
 	target := since >= 0 && since%e.Interval == 0 && since/e.Interval < e.starts()
-	if !start && !target {
+	end := epoch == e.last()
+	if !start && !target && !end {
 		return nil
 	}
 	for _, m := range w.All() {
@@ -135,6 +148,9 @@ func (e Experts) keep(to *store, expert, epoch int, w learn.Weights) error {
 	}
 	if target {
 		to.put(expert*e.snapshots()+e.toTarget()+since/e.Interval, w)
+	}
+	if end {
+		to.put((expert+1)*e.snapshots()-1, w)
 	}
 	return nil
 }

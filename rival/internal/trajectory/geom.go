@@ -23,13 +23,10 @@ import (
 //
 // The loss includes the final predictions of an expert:
 //
-//	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖² + β·KL(Y′ ‖ f_end(X′)).
+//	min ‖θ_S − θ*‖/‖θ_0 − θ*‖ + β·KL(Y′ ‖ f_end(X′)).
 //
 // Departures from the authors' program (NUS-HPC-AI-Lab/GEOM, geomtt_transduct2.py), besides the number of experts and
 // the difficulty of nodes (easyFirst):
-//   - Its distance is ‖θ_S − θ*‖/‖θ_0 − θ*‖, not squared. While it is near 1, the square halves the effect of β.
-//   - Its experts learn for 3000 epochs on Cora, and f_end is their last state. Here they end at the last target, after
-//     MaxStart + ExpertEpochs = 1590 epochs.
 //   - Its Y′ are the exponentials of learnt numbers, whose sum need not be 1. Here Y′ is their softmax.
 //   - Its k-center uses the hidden units of a trained GCN, not ÂᴷX.
 type geom struct {
@@ -42,8 +39,10 @@ type geom struct {
 	Beta float64 `json:"beta"`
 	// Lambda is the share of the training nodes that experts see first, above 0 and at most 1. Span is the epoch from
 	// which they see all nodes, at least 1. The share of epoch e is λ^(1−e/Span).
-	Lambda float64 `json:"lambda"`
-	Span   int     `json:"span"`
+	// TeacherEpochs is the number of epochs until f_end, at least 0; experts do not end before their last target.
+	Lambda        float64 `json:"lambda"`
+	Span          int     `json:"span"`
+	TeacherEpochs int     `json:"teacher_epochs"`
 	// Window is the number of epochs at the beginning of an expert in which the first student may start, at least 1. It
 	// grows by one epoch for each further student, up to MaxStart.
 	Window int `json:"window"`
@@ -55,8 +54,8 @@ type geom struct {
 // 200.
 func newGEOM() geom {
 	m := geom{
-		Matching: newSFGC().Matching, LearnRate: 1e-6, LabelRate: 5e-5, Beta: 0.01, Lambda: 0.75, Span: 1500, Window: 50,
-		Init: KCenter,
+		Matching: newSFGC().Matching, LearnRate: 1e-6, LabelRate: 5e-5, Beta: 0.01, Lambda: 0.75, Span: 1500,
+		TeacherEpochs: 3000, Window: 50, Init: KCenter,
 	}
 	m.Epochs, m.Steps, m.ExpertEpochs, m.MaxStart, m.JudgeEvery = 200, 2500, 1400, 190, 10
 	return m
@@ -67,18 +66,21 @@ func (geom) Name() string { return "geom" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m geom) Check(g *graph.Graph, nodes int) error {
+	m.end = m.TeacherEpochs
 	return errors.Join(m.check(m.Name(), g, nodes),
 		parameter.Check(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"),
 		parameter.Check(m.LabelRate >= 0, "lr y", m.LabelRate, "at least 0"),
 		parameter.Check(m.Beta >= 0, "beta", m.Beta, "at least 0"),
 		parameter.Check(m.Lambda > 0 && m.Lambda <= 1, "lambda", m.Lambda, "above 0 and at most 1"),
 		parameter.Check(m.Span >= 1, "span", m.Span, "at least 1"),
+		parameter.Check(m.TeacherEpochs >= 0, "teacher epochs", m.TeacherEpochs, "at least 0"),
 		parameter.Check(m.Window >= 1, "window", m.Window, "at least 1"),
 		checkInit(m.Init))
 }
 
 // Condense condenses g to the given number of nodes.
 func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	m.end = m.TeacherEpochs
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, err := easyFirst(ctx, s)
 		if err != nil {
@@ -88,6 +90,7 @@ func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 		if err := m.convolutions(ctx, m.Name(), s, m.Init, train, seen, student.store, seed); err != nil {
 			return nil, err
 		}
+		student.unroll.root = true
 		l := &window{
 			free: newFree(student, mat.NewDense(nodes, len(s.Budget)), m.LearnRate), geom: m,
 			end: learn.NewWeights(s.X.Cols, m.Hidden, len(s.Budget)), tape: autodiff.NewTape(),

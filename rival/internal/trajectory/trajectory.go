@@ -4,7 +4,9 @@
 // snapshot θ_0 and is trained on the condensed graph for S steps. The condensed graph is learnt so that the student
 // ends close to a later snapshot θ* of the same expert:
 //
-//	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖².
+//	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖²,
+//
+// or its root (GEOM).
 //
 // The gradient is propagated back through all S steps, which needs second-order derivatives (unroll).
 //

@@ -46,7 +46,12 @@ func TestStoreOnDisk(t *testing.T) {
 	s := learntest.Begin(t)
 	train, _ := s.Labelled()
 	layers := mattest.Must(s.Convolution(t.Context(), train))
-	m := Experts{Experts: 2, Optimizer: SGD, ExpertRate: 0.4, ExpertEpochs: 6, MaxStart: 4, Interval: 2, Hidden: 6}
+	m := Experts{
+		Experts: 2, Optimizer: SGD, ExpertRate: 0.4, ExpertEpochs: 6, MaxStart: 4, Interval: 2, Hidden: 6, end: 13,
+	}
+	if got := m.snapshots(); got != 7 { // epochs 0, 2, 4, 6, 8, 10 and 13
+		t.Errorf("%d snapshots, want 7", got)
+	}
 	size := weightNumbers(6, m.Hidden, 3)
 	var stores []*store
 	for _, onDisk := range []bool{false, true} {

@@ -16,8 +16,8 @@ import (
 //
 //	ℓ = ‖θ_S − θ*‖²/‖θ_0 − θ*‖²,  θ_{t+1} = θ_t − η·∇CE(σ(ZW₁ + b₁)W₂ + b₂, Y),
 //
-// where σ is ReLU or the identity. Let D_t be the gradient of CE with respect to ZW₁ + b₁. W₁, the largest matrix, is
-// never updated. With C_t = η·Σ_{τ<t} D_τ, N′×h,
+// where σ is ReLU or the identity; if root is set, the distance is √ℓ. Let D_t be the gradient of CE with respect to
+// ZW₁ + b₁. W₁, the largest matrix, is never updated. With C_t = η·Σ_{τ<t} D_τ, N′×h,
 //
 //	W₁_t = W₁_0 − ZᵀC_t,  ZW₁_t + b₁_t = P − K·C_t,  P = ZW₁_0 + b₁_0,  K = ZZᵀ + 11ᵀ.
 //
@@ -29,6 +29,7 @@ import (
 // all states are stored.
 type unroll struct {
 	relu    bool
+	root    bool
 	steps   int
 	stretch int
 
@@ -111,8 +112,9 @@ func (o *unroll) retreat(s *state) (drate float64) {
 	return float64(total.Value.Data[0]) / float64(o.rate)
 }
 
-// match returns ℓ and its gradients with respect to Z, Y and the rate η. The matrices are in o's memory and valid until
-// the next call. If start equals target, all results are 0. If ctx is done, match returns ctx's error.
+// match returns ℓ, or √ℓ if root is set, and its gradients with respect to Z, Y and the rate η. The matrices are in o's
+// memory and valid until the next call. If start equals target, all results are 0. If ctx is done, match returns ctx's
+// error.
 func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target learn.Weights, rate float64) (
 	loss float64, dz, dy *mat.Dense, drate float64, err error,
 ) {
@@ -142,7 +144,12 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target learn
 	total := inner(delta.W1, delta.W1) + inner(delta.B1, delta.B1) + inner(&o.g[0], c) - 2*inner(q.Value, c)
 	total += apart(&o.g[1], &o.now[1], target.W2) + apart(&o.g[2], &o.now[2], target.B2)
 	kernel.Axpy(-1, q.Value.Data, o.g[0].Data)
+	loss = total / norm
 	scale := float32(2 / norm)
+	if o.root {
+		loss = math.Sqrt(loss)
+		scale = float32(1 / (norm * max(loss, leastRoot)))
+	}
 	for i := range o.g {
 		kernel.Scale(o.g[i].Data, scale, o.g[i].Data)
 	}
@@ -157,8 +164,12 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target learn
 		return 0, nil, nil, 0, err
 	}
 	through := t.Add(learn.Along(k, &o.gk), t.Add(learn.Along(p, &o.gp), learn.Along(q, gq)))
-	return total / norm, t.Grad(through, vz)[0].Value, &o.dy, drate, nil
+	return loss, t.Grad(through, vz)[0].Value, &o.dy, drate, nil
 }
+
+// leastRoot bounds the factor by which the gradient of √ℓ exceeds that of ℓ. A student that reaches its target has ℓ =
+// 0, up to rounding below it.
+const leastRoot = 1e-6
 
 // forward trains the student from start to its last state, which it stores in now.
 func (o *unroll) forward(ctx context.Context, start learn.Weights) error {

@@ -50,7 +50,7 @@ func (p problem) match(t testing.TB, o *unroll, rate float64) (loss float64, dz,
 
 // byTape computes the objective by its definition on a tape: every step is a gradient step on the tape, and the final
 // distance is differentiated through all steps.
-func (p problem) byTape(relu bool, steps int, rate float64) (loss float64, dz, dy *mat.Dense) {
+func (p problem) byTape(relu, root bool, steps int, rate float64) (loss float64, dz, dy *mat.Dense) {
 	t := autodiff.NewTape()
 	z, y := t.Var(p.z), t.Var(p.y)
 	theta := learn.Put(t, p.start.All())
@@ -78,6 +78,9 @@ func (p problem) byTape(relu bool, steps int, rate float64) (loss float64, dz, d
 		whole = add(whole, t.Sub(t.Var(p.start.All()[i]), to))
 	}
 	total := t.Mul(end, t.Power(whole, -1))
+	if root {
+		total = t.Power(total, 0.5)
+	}
 	g := t.Grad(total, z, y)
 	return float64(total.Value.Data[0]), g[0].Value, g[1].Value
 }
@@ -99,11 +102,11 @@ func centred(m *mat.Dense) *mat.Dense {
 
 // TestUnrollIsAutodiff compares the gradients through an unroll with byTape.
 func TestUnrollIsAutodiff(t *testing.T) {
-	for _, relu := range []bool{true, false} {
+	for _, c := range []struct{ relu, root bool }{{true, false}, {false, false}, {true, true}} {
 		p := newProblem(7, 5, 6, 3, rand.New(rand.NewPCG(3, 4)))
 		const steps, rate = 12, 0.4
-		want, wantZ, wantY := p.byTape(relu, steps, rate)
-		o := unroll{relu: relu, steps: steps, stretch: 1}
+		want, wantZ, wantY := p.byTape(c.relu, c.root, steps, rate)
+		o := unroll{relu: c.relu, root: c.root, steps: steps, stretch: 1}
 		loss, dz, dy, _ := p.match(t, &o, rate)
 		if !(math.Abs(loss-want) <= 1e-5*want) {
 			t.Errorf("loss %v, want %v", loss, want)
@@ -122,7 +125,7 @@ func TestUnrollRate(t *testing.T) {
 			p.start.B1.Data[i] += shift
 			p.target.B1.Data[i] += shift
 		}
-		o := unroll{relu: relu, steps: 40, stretch: 1}
+		o := unroll{relu: relu, root: !relu, steps: 40, stretch: 1}
 		const rate, step = 0.02, 1e-3
 		_, _, _, drate := p.match(t, &o, rate)
 		above, _, _, _ := p.match(t, &o, rate+step)
@@ -184,7 +187,7 @@ func BenchmarkUnroll(b *testing.B) {
 	}
 	b.Run("20/tape", func(b *testing.B) {
 		for b.Loop() {
-			p.byTape(true, 20, 0.05)
+			p.byTape(true, false, 20, 0.05)
 		}
 	})
 }
