@@ -300,12 +300,10 @@ func (b *bounded) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	})
 	defer watch.Wait()
 	defer cancel(nil)
+	estimate := pace{begun: map[string]float64{}}
 	small, err := b.Method.Condense(progress.With(limited, func(e progress.Event) {
-		if e.Total == 0 || e.Done == 0 {
-			return
-		}
 		elapsed := b.board.Processor() - begin
-		needs = elapsed * float64(e.Total) / float64(e.Done)
+		needs = estimate.needs(e, elapsed)
 		if elapsed > limit/10 && needs > 2*limit {
 			cancel(errLimit)
 		}
@@ -325,6 +323,27 @@ func (b *bounded) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 		return nil, fmt.Errorf("takes more than %v on one core", b.board.Limit)
 	}
 	return nil, err
+}
+
+// pace estimates from its progress how long a condensation takes. Each stage has its own pace: a method may train
+// experts for minutes before the first of many epochs.
+type pace struct {
+	begun map[string]float64 // the seconds at which each stage began
+	last  float64            // the seconds at the last event
+}
+
+// needs returns the seconds at the end of the stage of e, which is reported after the given seconds.
+func (p *pace) needs(e progress.Event, elapsed float64) float64 {
+	begun, seen := p.begun[e.Stage]
+	if !seen {
+		begun = p.last
+		p.begun[e.Stage] = begun
+	}
+	p.last = elapsed
+	if e.Done == 0 || e.Total == 0 {
+		return elapsed
+	}
+	return elapsed + (elapsed-begun)*float64(e.Total-e.Done)/float64(e.Done)
 }
 
 // Unmeasured is a condensation that failed or exceeded the limit.
