@@ -123,8 +123,9 @@ type Search struct {
 	Space Space
 	// Trials is the number of candidates, at least 1. A smaller space is searched completely.
 	Trials int
-	// Seconds, if above 0, ends the search on the condensed graph after this time. Without it, the result does not depend
-	// on the time or on the number of threads.
+	// Seconds, if above 0, limits the time of the search on the condensed graph: only as many candidates are tried as are
+	// expected to end by then, and at least 27. Without it, the result does not depend on the time or on the number of
+	// threads.
 	Seconds float64
 	// Epochs is the number of epochs of complete training runs, at least 1.
 	Epochs int
@@ -185,8 +186,10 @@ func (r *Result) Total() float64 {
 
 // bracket is the largest number of candidates that compete for more epochs. rounds is the number of training rounds.
 // After each round but the last, the best third of the candidates is trained for three times (keep) as many epochs.
+// With a time limit, a bracket of least candidates comes first. It shows how long the others will take.
 const (
 	bracket = 250
+	least   = 27
 	keep    = 3
 	rounds  = 4
 )
@@ -224,8 +227,15 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	t.count = progress.NewCounter(0, len(order))
 	r := new(Result)
 	var last []Trial // the survivors of all brackets
-	for len(order) > 0 && (s.Seconds == 0 || len(last) == 0 || time.Since(begun).Seconds() < s.Seconds) {
+	ready := time.Now()
+	for len(order) > 0 {
 		n := min(bracket, len(order))
+		if s.Seconds > 0 {
+			n = min(n, s.fitting(len(last)+len(r.Trials), time.Since(ready).Seconds(), time.Since(begun).Seconds()))
+		}
+		if n == 0 {
+			break
+		}
 		var trials []Trial
 		for _, i := range order[:n] {
 			trials = append(trials, Trial{Candidate: s.Space.at(i, s.Epochs)})
@@ -258,6 +268,20 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 		r.Best = r.Finalists[0].Candidate
 	}
 	return r, nil
+}
+
+// fitting returns the number of further candidates that fit into Seconds: 0, or at least as many as the first bracket.
+// tried is the number of candidates that were tried in the given seconds, without the last round. All rounds take about
+// the same time.
+func (s Search) fitting(tried int, seconds, elapsed float64) int {
+	if tried == 0 {
+		return least
+	}
+	round := seconds / float64(tried*(rounds-1)) // for one candidate
+	if n := (s.Seconds-elapsed)/(round*rounds) - float64(tried)/rounds; n >= least {
+		return int(min(n, bracket))
+	}
+	return 0
 }
 
 // sampled returns g with a sample of its validation nodes.

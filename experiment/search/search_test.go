@@ -51,6 +51,17 @@ func outcome(t *testing.T, s search.Search, g *graph.Graph, small *condense.Cond
 	return r
 }
 
+// TestTimeLimit checks that a search without time tries 27 candidates, and one with much time all.
+func TestTimeLimit(t *testing.T) {
+	g, small := subject(t)
+	for seconds, want := range map[float64]int{1e-9: 27, 1e300: 32} {
+		s := search.Search{Space: space(), Trials: 100, Epochs: 27, Seconds: seconds}
+		if r := outcome(t, s, g, small); len(r.Trials) != want {
+			t.Errorf("%v seconds: %d trials, must be %d", seconds, len(r.Trials), want)
+		}
+	}
+}
+
 // TestSearch checks the order of trials and finalists, that a trial that diverges is the worst of its round, and that
 // the result does not depend on the number of threads or on labels of test nodes.
 func TestSearch(t *testing.T) {

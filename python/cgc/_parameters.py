@@ -478,7 +478,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("trials", 1000, "Training",
          "number of candidates"),
         ("seconds", None, "Training",
-         "time limit of the search on the condensed graph (default none)"),
+         "time limit of the search on the condensed graph, in seconds; at least 27 candidates are tried "
+         "(default none)"),
         ("epochs", 300, "Training",
          "number of epochs of complete training runs"),
         ("finalists", None, "Training",

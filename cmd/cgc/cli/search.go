@@ -63,7 +63,8 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 	flags.Lookup("models").DefValue = ""
 	flags.StringVar(&job.space, "space", "", "read the values to choose from in the JSON `FILE`")
 	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")
-	flags.Float64Var(&job.search.Seconds, "seconds", 0, "time limit of the search on the condensed graph (default none)")
+	flags.Float64Var(&job.search.Seconds, "seconds", 0,
+		"time limit of the search on the condensed graph, in seconds; at least 27 candidates are tried (default none)")
 	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of complete training runs")
 	flags.IntVar(&job.search.Finalists, "finalists", 0,
 		"number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, else 0)")
