@@ -147,7 +147,7 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target learn
 	loss = total / norm
 	scale := float32(2 / norm)
 	if o.root {
-		loss = math.Sqrt(loss)
+		loss = math.Sqrt(max(0, loss))
 		scale = float32(1 / (norm * max(loss, leastRoot)))
 	}
 	for i := range o.g {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -132,6 +133,31 @@ func TestUnrollRate(t *testing.T) {
 		below, _, _, _ := p.match(t, &o, rate-step)
 		if want := (above - below) / (2 * step); !(math.Abs(drate-want) <= 1e-2*math.Abs(want)) {
 			t.Errorf("gradient by the rate is %v, difference %v", drate, want)
+		}
+	}
+}
+
+// TestUnrollArrives checks that a student that reaches its target has a finite distance and finite gradients, although
+// its squared distance may be slightly negative.
+func TestUnrollArrives(t *testing.T) {
+	for seed := range uint64(8) {
+		p := newProblem(7, 5, 6, 3, rand.New(rand.NewPCG(seed, 4)))
+		const rate = 0.4
+		o := unroll{relu: true, root: true, steps: 12, stretch: 1}
+		p.match(t, &o, rate)
+		c := &o.now[0] // W₁_S = W₁_0 − ZᵀC
+		var step mat.Dense
+		mat.MulTA(&step, p.z, c)
+		p.target = p.start.Clone()
+		kernel.Axpy(-1, step.Data, p.target.W1.Data)
+		for i := range c.Rows {
+			kernel.Axpy(-1, c.Row(i), p.target.B1.Data)
+		}
+		copy(p.target.W2.Data, o.now[1].Data)
+		copy(p.target.B2.Data, o.now[2].Data)
+		loss, dz, dy, drate := p.match(t, &o, rate)
+		if !(loss >= 0 && loss < 1e-2) || !kernel.Finite(dz.Data) || !kernel.Finite(dy.Data) || math.IsNaN(drate) {
+			t.Errorf("seed %d: loss %v, gradient by the rate %v; all must be finite, and the loss near 0", seed, loss, drate)
 		}
 	}
 }
