@@ -62,7 +62,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 	bare := f.Unlabelled == f.Nodes
 	f.add(bare, "unlabelled", f.Nodes, "No node has a label",
 		"The graph can be predicted and propagated, but not condensed",
-		"If it should have labels, check that their column has a name such as label")
+		"If it should have labels, check that their column or array has a name such as label")
 	f.add(!bare && share(unreached, f.Nodes), "unreached", unreached,
 		text("%d of %d nodes are in components without a training node (there are %d components with edges)",
 			unreached, f.Nodes, f.Components),

@@ -47,7 +47,7 @@ type Writer interface {
 // Unlabeller is a Format that can also read graphs without labels, to predict them.
 type Unlabeller interface {
 	Format
-	// Unlabelled returns the format for graphs whose column of labels may be missing.
+	// Unlabelled returns the format for graphs whose column or array of labels may be missing.
 	Unlabelled() Format
 }
 

@@ -64,6 +64,26 @@ func readLabels(z Source, name string, own bool) (y []int32, classNames []string
 	return y, classNames, err
 }
 
+// noLabels returns graph.Unlabelled for each row of the features.
+func noLabels(ctx context.Context, z Source, features string) ([]int32, error) {
+	s, err := z.Matrix(ctx, features, graph.MaxNodes)
+	if err != nil {
+		return nil, err
+	}
+	rows := 0
+	if s != nil {
+		rows = s.Rows
+	} else if err := z.Open(features, func(a *numpy.Array) error {
+		if len(a.Shape) > 0 {
+			rows = a.Shape[0]
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return memory.Filled[int32](rows, graph.Unlabelled), nil
+}
+
 // wholeNumbers returns the elements of a, with NaN as graph.Unlabelled.
 func wholeNumbers(a *numpy.Array) ([]int64, error) {
 	if a.Kind != 'f' && a.Kind != 'e' {

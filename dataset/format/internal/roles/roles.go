@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,21 +58,32 @@ type Source interface {
 // Read returns the graph in z, and notes. z has edges, features and labels, and may have edge_weight, masks or lists of
 // a split, and ids. If z has several splits, split chooses one, counted from 0. name is the name of the graph unless
 // the metadata has one. Labels that start at 1 are shifted to start at 0 and become the names of the classes, unless
-// the metadata says how many classes there are. Errors name the array. For a condensed graph the error is
-// format.ErrCondensed.
-func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, []string, error) {
+// the metadata says how many classes there are. If unlabelled is set, labels may be missing; the graph then has no
+// split. Errors name the array. For a condensed graph the error is format.ErrCondensed.
+func Read(
+	ctx context.Context, z Source, name string, split int, unlabelled bool,
+) (*graph.Graph, []string, error) {
 	meta := z.Metadata()
 	if meta["format"] == format.CondensedKind {
 		return nil, nil, &format.ReadError{File: z.Where(), Err: format.ErrCondensed}
 	}
-	names, err := find(z, edges, features, labels)
+	needed := []role{edges, features}
+	if unlabelled = unlabelled && !slices.ContainsFunc(labels.names, z.Has); !unlabelled {
+		needed = append(needed, labels)
+	}
+	names, err := find(z, needed...)
 	if err != nil {
 		return nil, nil, err
 	}
 	b := graph.Builder{Name: name}
 	own := meta["format"] == format.GraphKind
 	// Labels come first, because the number of nodes bounds the memory for the rest.
-	if b.Y, b.ClassNames, err = readLabels(z, names["labels"], own); err != nil {
+	if unlabelled {
+		b.Y, err = noLabels(ctx, z, names["features"])
+	} else {
+		b.Y, b.ClassNames, err = readLabels(z, names["labels"], own)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	b.Nodes = len(b.Y)
@@ -87,8 +99,10 @@ func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, 
 		return nil, nil, err
 	}
 	var notes []string
-	if b.Split, notes, err = Split(z, b.Nodes, split); err != nil {
-		return nil, nil, err
+	if !unlabelled {
+		if b.Split, notes, err = Split(z, b.Nodes, split); err != nil {
+			return nil, nil, err
+		}
 	}
 	if array := unreadWeights(z, &b.Edges); array != "" {
 		notes = append(notes, fmt.Sprintf("%s: the array %s is not read: if it holds the weights of the edges, call it %s",

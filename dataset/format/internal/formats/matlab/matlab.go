@@ -23,9 +23,17 @@ const Name = "matlab"
 const extension = ".mat"
 
 // Format reads one .mat file of matrices, which are found by their role, and the files of Facebook100.
-type Format struct{}
+type Format struct {
+	unlabelled bool // the array of labels may be missing
+}
 
-var _ format.Splitter = Format{}
+var (
+	_ format.Splitter   = Format{}
+	_ format.Unlabeller = Format{}
+)
+
+// Unlabelled implements format.Unlabeller.
+func (Format) Unlabelled() format.Format { return Format{unlabelled: true} }
 
 // Describe implements format.Format. Files have the extension .mat.
 func (Format) Describe() format.Description {
@@ -55,16 +63,16 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 }
 
 // ReadSplit implements format.Splitter: masks may hold several splits.
-func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
-	f, err := open(ctx, path)
+func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
+	opened, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, reading.Failed(path, err)
 	}
-	defer f.Close()
-	if err := f.readPeople(); err != nil {
+	defer opened.Close()
+	if err := opened.readPeople(); err != nil {
 		return nil, nil, err
 	}
-	return roles.Read(ctx, f, strings.TrimSuffix(filepath.Base(path), extension), split)
+	return roles.Read(ctx, opened, strings.TrimSuffix(filepath.Base(path), extension), split, f.unlabelled)
 }
 
 // Where returns the path of the file.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -93,7 +94,7 @@ func arrays(o order) map[string][]byte {
 // all returns a file of variables, in order of name.
 func all(variables map[string][]byte) []byte {
 	var list [][]byte
-	for _, name := range []string{"edge_index", "label", "node_feat", "note", "train_masks"} {
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		list = append(list, variables[name])
 	}
 	return written(binary.LittleEndian, list...)
@@ -132,6 +133,14 @@ func TestArrays(t *testing.T) {
 		}
 	}
 	formattest.Run(t, matlab.Name, file)
+}
+
+// TestUnlabelled checks that labels may be missing if graphs without labels are allowed.
+func TestUnlabelled(t *testing.T) {
+	variables := arrays(binary.LittleEndian)
+	delete(variables, "label")
+	g := fixture.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), put(t, all(variables))))(t)
+	fixture.Is(t, g, "edges 0-1 0-3 1-2; y - - - -")
 }
 
 func TestReadFilesOfThisPython(t *testing.T) {

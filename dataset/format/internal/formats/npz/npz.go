@@ -20,9 +20,17 @@ const extension = ".npz"
 
 // Format reads one .npz file with arrays of edges, features and labels, and writes the arrays of PyTorch Geometric. It
 // also stores condensed graphs.
-type Format struct{}
+type Format struct {
+	unlabelled bool // the array of labels may be missing
+}
 
-var _ format.Splitter = Format{}
+var (
+	_ format.Splitter   = Format{}
+	_ format.Unlabeller = Format{}
+)
+
+// Unlabelled implements format.Unlabeller.
+func (Format) Unlabelled() format.Format { return Format{unlabelled: true} }
 
 // Describe implements format.Format. Files have the extension .npz.
 func (Format) Describe() format.Description {
@@ -51,11 +59,11 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 }
 
 // ReadSplit implements format.Splitter: masks may hold several splits.
-func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
+func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
 	z, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer z.Close()
-	return roles.Read(ctx, z, strings.TrimSuffix(filepath.Base(path), extension), split)
+	return roles.Read(ctx, z, strings.TrimSuffix(filepath.Base(path), extension), split, f.unlabelled)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
@@ -69,6 +70,28 @@ func TestUnreadWeights(t *testing.T) {
 			t.Errorf("shape %s: notes %q", shape, notes)
 		}
 	}
+}
+
+// TestUnlabelled checks that labels may be missing if graphs without labels are allowed, and only then. The graph then
+// has no split. Features may be dense or sparse.
+func TestUnlabelled(t *testing.T) {
+	dense, sparse := members(), matrices()
+	delete(dense, "y")
+	delete(sparse, "labels")
+	for want, files := range map[string]map[string][]byte{
+		"y - - - -; dense 1 2, 3 4, 5 6, 7 8":             dense,
+		"y - - -; sparse 0 2 0 0 4, 0 0 0 0 0, 4 0 0 0 0": sparse,
+	} {
+		path := filepath.Join(folder(t, files), "own.npz")
+		g := mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), path))
+		fixture.Is(t, g, want)
+		if g.Classes != 0 || len(g.Split.Train)+len(g.Split.Val)+len(g.Split.Test) > 0 {
+			t.Errorf("%d classes, split %+v", g.Classes, g.Split)
+		}
+		mattest.Fails(t, "there is no array of labels")(dataset.Options{}.Open(t.Context(), path))
+	}
+	path := filepath.Join(folder(t, members()), "own.npz")
+	fixture.Is(t, mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), path)), "y 0 1 1 0")
 }
 
 // TestMasksOfSeveralSplits checks that the first column of a mask with several splits is used.

@@ -35,9 +35,17 @@ const processed = "processed"
 var dataFiles = []string{"data.pt", "data_undirected.pt", "data_directed.pt"}
 
 // Format reads and writes one file of torch.save. It also stores condensed graphs.
-type Format struct{}
+type Format struct {
+	unlabelled bool // the array of labels may be missing
+}
 
-var _ format.Splitter = Format{}
+var (
+	_ format.Splitter   = Format{}
+	_ format.Unlabeller = Format{}
+)
+
+// Unlabelled implements format.Unlabeller.
+func (Format) Unlabelled() format.Format { return Format{unlabelled: true} }
 
 // Describe implements format.Format. A folder is identified by processed/data.pt.
 func (Format) Describe() format.Description {
@@ -95,13 +103,13 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 }
 
 // ReadSplit implements format.Splitter: masks may hold several splits.
-func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
-	f, err := open(ctx, within(path))
+func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
+	opened, err := open(ctx, within(path))
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	return roles.Read(ctx, f, nameOf(f.path), split)
+	defer opened.Close()
+	return roles.Read(ctx, opened, nameOf(opened.path), split, f.unlabelled)
 }
 
 // file is an open file whose object is a graph.

@@ -187,6 +187,14 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestUnlabelled checks that labels may be missing if graphs without labels are allowed.
+func TestUnlabelled(t *testing.T) {
+	file := put(t, "own.pt", with(t, written(t, "dict"), "X\x01\x00\x00\x00y", "X\x01\x00\x00\x00z"))
+	g := fixture.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), file))(t)
+	fixture.Is(t, g, "edges 0-1 0-3 1-2; y - - - -")
+	fixture.RefusesAt(t, file, "there is no array of labels")
+}
+
 // TestRefusesOddObjects checks that a record that contains itself, and a pickle of a number, are errors.
 func TestRefusesOddObjects(t *testing.T) {
 	const data, store = "ctorch_geometric.data.data\nData\n)\x81q\x00", "X\x06\x00\x00\x00_store"
