@@ -145,6 +145,7 @@ class Parts:
     feature_names: Optional[list[str]] = None  # not used if x has another number of columns
     names: dict[str, str] = field(default_factory=dict)
     side: Optional[int] = None  # rows of the adjacency matrix, if the edges came from one
+    held: Sequence[str] = ()  # the names of all that the caller's object holds for nodes
 
     def called(self, part: str) -> str:
         """Return the caller's name of a part."""
@@ -176,7 +177,8 @@ class Parts:
             self.y = np.full(nodes, -1, np.int32)
         for part in ("x", "y", "edge_index"):
             if getattr(self, part) is None:
-                raise Error(f"{self.called(part)} is missing, expected {_WANTED[part]}")
+                found = f"; found {', '.join(map(str, self.held))}" if self.held else ""
+                raise Error(f"{self.called(part)} is missing, expected {_WANTED[part]}{found}")
         y = self._labels()
         nodes = len(y)
         if unlabelled and (y < 0).all():

@@ -114,6 +114,7 @@ def _of_pyg(data: Any) -> Parts:
     keys = data.keys
     keys = list(keys() if callable(keys) else keys)
     parts = Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS, *NAMES) if k in keys})
+    parts.held = keys
     _names_as_lists(parts)
     if not any(part in keys for part in PARTS):
         for part, lists in zip(PARTS, _LISTS):
@@ -144,6 +145,7 @@ def _of_dgl(graph: Any) -> Parts:
         raise Error("the DGL graph has several types of nodes or edges, expected one: dgl.to_homogeneous makes it")
     source, target = (array("edges", ends) for ends in graph.edges())
     parts = Parts(np.stack([source, target]), names={"edge_index": "edges", "x": "feat", "y": "label"})
+    parts.held = list(graph.ndata)
     for part, names, store in (
         ("x", _FEATURES, graph.ndata), ("y", _LABELS, graph.ndata), ("edge_weight", _WEIGHTS, graph.edata),
         *((p, (p,), graph.ndata) for p in PARTS),
@@ -165,6 +167,7 @@ def _of_networkx(graph: Any) -> Parts:
     if any(e[2] != 1 for e in edges):
         parts.edge_weight = np.array([e[2] for e in edges])
     attributes = [a for _, a in graph.nodes(data=True)]
+    parts.held = sorted({name for a in attributes for name in a}, key=str)
     nodes = list(order)
     parts.ids = None if identity(nodes) else nodes
     for part, names in (("x", _FEATURES), ("y", _LABELS)):

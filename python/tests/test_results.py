@@ -206,6 +206,18 @@ def test_scipy(arrays):
     np.testing.assert_allclose(a.x, b.x, atol=1e-5)
 
 
+def test_a_missing_part_names_what_there_is(arrays):
+    networkx = pytest.importorskip("networkx")
+    with pytest.raises(cgc.Error, match=r"x is missing, .*; found club"):
+        cgc.condense(networkx.karate_club_graph(), nodes=4)
+    geometric = pytest.importorskip("torch_geometric")
+    import torch
+
+    data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items() if k != "y"}, target=1)
+    with pytest.raises(cgc.Error, match=r"y is missing, .*; found .*target"):
+        cgc.condense(data, nodes=6)
+
+
 def test_networkx(arrays):
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()
