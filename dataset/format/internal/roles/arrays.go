@@ -14,14 +14,21 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
+// anyRows is the number of rows of features that may have any number.
+const anyRows = -1
+
 // readFeatures returns a matrix of n rows, dense or sparse.
 func readFeatures(ctx context.Context, z Source, name string, n int) (x mat.Matrix, err error) {
-	s, err := z.Matrix(ctx, name, n)
+	most := n
+	if n == anyRows {
+		most = graph.MaxNodes
+	}
+	s, err := z.Matrix(ctx, name, most)
 	if err != nil {
 		return nil, err
 	}
 	if s != nil {
-		if s.Rows != n {
+		if n != anyRows && s.Rows != n {
 			return nil, wrong(z, "array %s: shape %d×%d, must have %d rows, one for each label", name, s.Rows, s.Cols, n)
 		}
 		if s.Data == nil {
@@ -33,7 +40,7 @@ func readFeatures(ctx context.Context, z Source, name string, n int) (x mat.Matr
 		if len(a.Shape) != 2 {
 			return fmt.Errorf("shape %v, expected nodes × features", a.Shape)
 		}
-		if a.Shape[0] != n {
+		if n != anyRows && a.Shape[0] != n {
 			return fmt.Errorf("shape %v, must have %d rows, one for each label", a.Shape, n)
 		}
 		x, err = numpy.Dense(a)
@@ -62,26 +69,6 @@ func readLabels(z Source, name string, own bool) (y []int32, classNames []string
 		return err
 	})
 	return y, classNames, err
-}
-
-// noLabels returns graph.Unlabelled for each row of the features.
-func noLabels(ctx context.Context, z Source, features string) ([]int32, error) {
-	s, err := z.Matrix(ctx, features, graph.MaxNodes)
-	if err != nil {
-		return nil, err
-	}
-	rows := 0
-	if s != nil {
-		rows = s.Rows
-	} else if err := z.Open(features, func(a *numpy.Array) error {
-		if len(a.Shape) > 0 {
-			rows = a.Shape[0]
-		}
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return memory.Filled[int32](rows, graph.Unlabelled), nil
 }
 
 // wholeNumbers returns the elements of a, with NaN as graph.Unlabelled.

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -60,9 +61,7 @@ type Source interface {
 // the metadata has one. Labels that start at 1 are shifted to start at 0 and become the names of the classes, unless
 // the metadata says how many classes there are. If unlabelled is set, labels may be missing; the graph then has no
 // split. Errors name the array. For a condensed graph the error is format.ErrCondensed.
-func Read(
-	ctx context.Context, z Source, name string, split int, unlabelled bool,
-) (*graph.Graph, []string, error) {
+func Read(ctx context.Context, z Source, name string, split int, unlabelled bool) (*graph.Graph, []string, error) {
 	meta := z.Metadata()
 	if meta["format"] == format.CondensedKind {
 		return nil, nil, &format.ReadError{File: z.Where(), Err: format.ErrCondensed}
@@ -78,17 +77,19 @@ func Read(
 	b := graph.Builder{Name: name}
 	own := meta["format"] == format.GraphKind
 	// Labels come first, because the number of nodes bounds the memory for the rest.
-	if unlabelled {
-		b.Y, err = noLabels(ctx, z, names["features"])
-	} else {
-		b.Y, b.ClassNames, err = readLabels(z, names["labels"], own)
+	b.Nodes = anyRows
+	if !unlabelled {
+		if b.Y, b.ClassNames, err = readLabels(z, names["labels"], own); err != nil {
+			return nil, nil, err
+		}
+		b.Nodes = len(b.Y)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	b.Nodes = len(b.Y)
 	if b.X, err = readFeatures(ctx, z, names["features"], b.Nodes); err != nil {
 		return nil, nil, err
+	}
+	if unlabelled {
+		b.Nodes, _ = b.X.Dims()
+		b.Y = memory.Filled[int32](b.Nodes, graph.Unlabelled)
 	}
 	if own {
 		if err := describe(&b, z, meta); err != nil {
