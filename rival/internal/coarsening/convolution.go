@@ -20,9 +20,7 @@ const within = 25
 // project returns the features of each node of c, projected on the leading principal components of the embeddings ÂᴷX
 // with standardised columns. Propagation and means commute with the projection, so the embeddings of every coarser
 // graph can be computed from these few numbers.
-func (c *coarse) project(
-	ctx context.Context, g *graph.Graph, x *mat.Dense, hops, components int,
-) ([][]float64, error) {
+func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense, hops, components int) ([][]float64, error) {
 	views, err := rival.Propagate(ctx, g, g.X, hops, slices.Concat(c.members...))
 	if err != nil {
 		return nil, err
@@ -169,9 +167,7 @@ func (v *convolution) apply(x [][]float64) [][]float64 {
 
 // pairs returns candidate pairs by ascending cost. The candidates are the share keepRate of all pairs, the closest,
 // and the pair of each super-node with the nearest that it may be merged with.
-func (v *convolution) pairs(
-	ctx context.Context, points [][]float64, keepRate float64, nodes int,
-) ([]pair, error) {
+func (v *convolution) pairs(ctx context.Context, points [][]float64, keepRate float64, nodes int) ([]pair, error) {
 	found, err := neighbours(ctx, points, memory.Range(0, v.nodes()), within)
 	if err != nil {
 		return nil, err

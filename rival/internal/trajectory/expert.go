@@ -133,7 +133,7 @@ func (e Experts) keep(to *store, expert, epoch int, w learn.Weights) error {
 	start := epoch%e.Interval == 0 && epoch/e.Interval < e.starts()
 	since := epoch - e.ExpertEpochs
 	target := since >= 0 && since%e.Interval == 0 && since/e.Interval < e.starts()
-	end := epoch == e.last()
+	end := epoch == e.last() && !target
 	if !start && !target && !end {
 		return nil
 	}
