@@ -65,9 +65,12 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 		}
 		f.graph, f.heldOut, f.shared = g, true, &shared{graph: seen.Graph}
 	}
-	features, _, err := m.Setting().Features(ctx, g)
-	if err != nil {
-		return nil, err
+	var err error
+	features := f.shared.graph
+	if m.Inductive { // it has only training nodes
+		if features, _, err = m.Setting().Features(ctx, g); err != nil {
+			return nil, err
+		}
 	}
 	f.judge, err = judge.New(ctx, features, m.Inductive, false, rand.NewPCG(0, judgeStream))
 	return f, err
