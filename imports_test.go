@@ -24,7 +24,7 @@ var layers = []string{
 	"mat",
 	"internal/dropout internal/mattest internal/paneled",
 	"internal/budget internal/factor internal/ward",
-	"graph internal/adam internal/checkpoint internal/kernelridge internal/reach",
+	"graph internal/adam internal/checkpoint internal/ntk internal/reach",
 	"internal/content internal/external",
 	"propagate internal/assess internal/augment partition internal/generate internal/selftrain dataset/format gnn",
 	"dataset condense internal/training",

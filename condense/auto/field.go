@@ -126,8 +126,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	judges, c := a.judges(), &candidates[best]
 	a.Why = "no candidate was clearly better on " + judges
 	if best > 0 {
-		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s in closed form", judges, c.Gain, c.Error,
-			candidates[0].Name)
+		a.Why = fmt.Sprintf("on %s, it scores %.1f ± %.1f points more than %s", judges, c.Gain, c.Error, candidates[0].Name)
 	}
 	if best > 0 && f.large() {
 		chosen, verdicts, err := f.runoff(ctx, candidates, contenders, made, won.shares)

@@ -1,8 +1,9 @@
 // Package tune searches for a configuration of package cgc for one graph, by accuracy on the graph's validation nodes.
 //
-// A Search ranks many candidates by a closed form and confirms the best of them by training. The initial configuration
-// is kept unless another one is better by more than noise. The same threshold applies to every candidate. Labels of
-// test nodes are never read. docs/notes/2026-11-search.md has the measurements behind these choices.
+// A Search ranks many candidates by surrogates of GNNs (package judge) and confirms the best of them by training. The
+// initial configuration is kept unless another one is better by more than noise. The same threshold applies to every
+// candidate. Labels of test nodes are never read. docs/notes/2026-11-search.md has the measurements behind these
+// choices.
 package tune
 
 import (
@@ -181,7 +182,7 @@ type searcher struct {
 	trainings int
 }
 
-// Verdict is the result of the closed form for a candidate.
+// Verdict is the verdict of the surrogates on a candidate.
 type Verdict = judge.Verdict
 
 // trial is a point with its verdict.

@@ -1,10 +1,9 @@
-// Package judge predicts in milliseconds how well GNNs trained on a condensed graph do. It fits two GNNs in closed form
-// and tests them on the validation nodes of the original graph.
+// Package judge predicts in milliseconds how well GNNs trained on a condensed graph do. It fits two surrogates,
+// kernel machines that behave like GNNs, and tests them on the validation nodes of the original graph.
 package judge
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,10 +12,9 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
-	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/ntk"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -54,19 +52,18 @@ func Mean(verdicts ...Verdict) (mean Verdict) {
 	return mean
 }
 
-// Judge judges graphs that are condensed from one graph. It fits two GNNs in closed form and averages their verdicts.
-// It is safe for concurrent use.
+// Judge judges graphs that are condensed from one graph. It fits two surrogates and averages their verdicts. It is safe
+// for concurrent use.
 //
-// Both are kernel ridge regressions (package kernelridge) on the labels of the condensed nodes, one-hot or soft. The
-// logits of the validation nodes are K(K′ + λκw̄W⁻¹)⁻¹Y′. K′ is the kernel between condensed nodes, K the kernel
-// between validation nodes and condensed nodes, W the weights of the condensed nodes in the loss. With M = ÂX on the
-// original graph and M′ = Â′X′:
+// The logits are K′a for the condensed nodes and Ka for the validation nodes. K′ is the kernel between condensed nodes,
+// and K that between validation nodes and condensed nodes. With M = ÂX on the original graph and M′ = Â′X′:
 //
-//	linear: K = Â·(MM′ᵀ)·Â′,  wide: K = Â·k·Â′,  k the kernel of kernelridge.Wide between rows of M and of M′.
+//	linear: K = Â·(MM′ᵀ)·Â′,  wide: K = Â·k·Â′,  k the kernel of ntk.Kernel between rows of M and of M′.
 //
-// The first is SGC. The second is a GCN of infinite width: its training by gradient descent is regression with a fixed
-// kernel (Jacot et al. 2018; on graphs, Du et al. 2019). Which of the two predicts trained GCNs better depends on the
-// graph. The mean does well on all measured graphs (docs/notes/2026-11-search.md).
+// The first is SGC. The second is a GCN of infinite width: its training by gradient descent is descent with a fixed
+// kernel (Jacot et al. 2018; on graphs, Du et al. 2019). a minimises the cross entropy with the labels, one-hot or soft
+// (fit). Which of the two predicts trained GCNs better depends on the graph. The mean does well on all measured graphs
+// (docs/notes/2026-11-choice.md).
 type Judge struct {
 	labels   []int32
 	operator graph.Operator
@@ -121,7 +118,7 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 	if err := j.operator.ApplyRows(ctx, j.features, g.X, near, nil); err != nil {
 		return nil, err
 	}
-	j.norms = kernelridge.Norms(j.features)
+	j.norms = ntk.Norms(j.features)
 	return j, nil
 }
 
@@ -158,7 +155,7 @@ func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sa
 // Of returns the verdict on a condensed graph. weighted weights condensed nodes by the number of their source nodes, as
 // the command does in training by default. shares, if it is not nil, has the share of each class among all nodes of the
 // original graph: the validation nodes of a class then get its share of the total weight. The cost is products with N′
-// columns, and at most six systems of N′ equations.
+// columns, and 200 products of N′×N′ and N′×Classes matrices.
 func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool, shares []float64) (Verdict, error) {
 	operator := small.Operator()
 	var m, inner, cross mat.Dense
@@ -172,9 +169,9 @@ func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool
 	if err != nil || j.linear {
 		return first, err
 	}
-	sizes := kernelridge.Norms(&m)
-	kernelridge.Wide(&inner, sizes, sizes)
-	kernelridge.Wide(&cross, j.norms, sizes)
+	sizes := ntk.Norms(&m)
+	ntk.Kernel(&inner, sizes, sizes)
+	ntk.Kernel(&cross, j.norms, sizes)
 	second, err := j.fit(ctx, small, operator, &inner, &cross, weighted, weights)
 	if err != nil {
 		return Verdict{}, err
@@ -202,11 +199,16 @@ func (j *Judge) weights(shares []float64) []float64 {
 	return weights
 }
 
-// ridges are the candidates for λ.
-var ridges = []float64{0.03, 0.3, 3}
+// steps are the numbers of steps of gradient descent after which a surrogate is tested.
+var steps = []int{10, 30, 100}
 
-// fit returns the verdict on the regression with the given kernels, before the propagation of the second layer. inner
-// is N′×N′; cross has a row for each of j.features. fit changes neither.
+// fit returns the best verdict on a surrogate with the given kernels, before the propagation of the second layer.
+// inner is N′×N′; cross has a row for each of j.features. fit changes neither.
+//
+// It minimises Σ_i p_i·H(y_i, softmax(f_i)) over the logits f = K′a, with H the cross entropy and p_i the share of
+// condensed node i in the loss, by gradient descent on functions, a ← a − η·p∘(softmax(K′a) − y), with Nesterov's
+// momentum. The gradient is Lipschitz with at most ‖P^½K′P^½‖/2, so η is 2/‖P^½K′P^½‖ with the Frobenius norm. Stopping
+// early is the only regularisation.
 func (j *Judge) fit(
 	ctx context.Context, small *condense.Condensed, operator graph.Operator, inner, cross *mat.Dense, weighted bool,
 	weights []float64,
@@ -224,37 +226,67 @@ func (j *Judge) fit(
 	if err := operator.Apply(ctx, &other, asked.T()); err != nil {
 		return best, err
 	}
-	// The kernel is symmetric up to rounding.
-	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(&own), Y: small.Soft, Single: true}
-	if small.Soft == nil {
-		regression.Y = autodiff.OneHot(small.Y, small.Classes)
+	y := small.Soft
+	if y == nil {
+		y = autodiff.OneHot(small.Y, small.Classes)
 	}
-	if weighted {
-		regression.Weights = small.Weights()
-	}
-	logits, fitted := new(mat.Dense), false
-	for _, ridge := range ridges {
-		solution, err := regression.Solve(ctx, ridge)
-		if notPositive := (factor.NotPositive{}); errors.As(err, &notPositive) {
-			continue // features that are all zero
+	p := lossShares(small, weighted)
+	var squares float64
+	for i := range own.Rows {
+		for k, v := range own.Row(i) {
+			squares += float64(p[i]) * float64(p[k]) * float64(v) * float64(v)
 		}
-		if err != nil {
+	}
+	eta := float32(2 / math.Sqrt(squares))
+	if !(eta > 0 && eta <= math.MaxFloat32) { // features that are all zero, or whose products overflow
+		return verdict(mat.NewDense(len(j.labels), small.Classes), j.labels, weights), ctx.Err()
+	}
+	a, before, ahead := mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols)
+	f, logits := new(mat.Dense), new(mat.Dense)
+	for step := 1; step <= steps[len(steps)-1]; step++ {
+		mat.Mul(f, &own, ahead)
+		a, before = before, a
+		momentum := float32(step) / float32(step+3)
+		for i := range f.Rows {
+			kernel.Softmax(f.Row(i))
+			now, last, next := a.Row(i), before.Row(i), ahead.Row(i)
+			for c, probability := range f.Row(i) {
+				now[c] = next[c] - eta*p[i]*(probability-y.Row(i)[c])
+				next[c] = now[c] + momentum*(now[c]-last[c])
+			}
+		}
+		if err := ctx.Err(); err != nil {
 			return best, err
 		}
-		mat.MulTA(logits, &other, solution)
-		if v := verdict(logits, j.labels, weights); !fitted || v.Score() > best.Score() {
-			best, fitted = v, true
+		if slices.Contains(steps, step) {
+			mat.MulTA(logits, &other, a)
+			if v := verdict(logits, j.labels, weights); step == steps[0] || v.Score() > best.Score() {
+				best = v
+			}
 		}
 	}
-	if !fitted {
-		best = verdict(mat.NewDense(len(j.labels), small.Classes), j.labels, weights)
-	}
-	return best, ctx.Err()
+	return best, nil
 }
 
-// scales are the candidate factors by which logits are multiplied before the softmax. The logits of a regression are
-// too small without a factor.
-var scales = []float64{1, 2, 4, 8, 16, 32}
+// lossShares returns the share of each condensed node in the loss.
+func lossShares(small *condense.Condensed, weighted bool) []float32 {
+	shares := slices.Repeat([]float32{1}, small.Nodes())
+	if weighted {
+		copy(shares, small.Weights())
+	}
+	var sum float64
+	for _, w := range shares {
+		sum += float64(w)
+	}
+	for i := range shares {
+		shares[i] /= float32(sum)
+	}
+	return shares
+}
+
+// scales are the candidate factors by which logits are multiplied before the softmax. Logits are too small without a
+// factor if descent stops early.
+var scales = []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32}
 
 // verdict compares logits with the labels of their rows, which have the given weights.
 func verdict(logits *mat.Dense, labels []int32, weights []float64) Verdict {

@@ -30,7 +30,7 @@ func (c *command) tuneCommand() *cobra.Command {
 			"cgc tune my-graph/ --ratio 1% --seconds 60 --models gcn,sage",
 		),
 		Short: "Search for a configuration with a higher validation accuracy",
-		Long: `Rank many configurations on the validation nodes with a fast closed-form model, then train with the best of
+		Long: `Rank many configurations on the validation nodes with fast surrogates of GNNs, then train with the best of
 them. Write the winner to a file that run and condense read with --config. Another configuration replaces the default
 only if its gain exceeds the noise; if time ends before any training, the first of the ranking is written. Labels of
 test nodes are never read. With --trials and without --seconds, the same command writes the same file.

@@ -13,7 +13,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
-	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -167,18 +166,25 @@ func (r *regression) gradient(ctx context.Context) (loss float64, dx, dy *mat.De
 	t.Reset()
 	x := t.Var(r.x)
 	cross, own := r.kernel(x)
-	regression := kernelridge.Regression{Kernel: factor.SymmetricPart(own.Value), Y: r.labels}
-	alpha, err := regression.Solve(ctx, r.Ridge)
+	among := factor.SymmetricPart(own.Value)
+	shift := r.Ridge * among.Trace() / float64(among.N)
+	for i := range among.N {
+		among.Data[i*among.N+i] += shift
+	}
+	system, err := among.Cholesky(ctx)
 	if err != nil {
 		return 0, nil, nil, fmt.Errorf("the kernel of the condensed nodes: %w", err)
+	}
+	alpha, err := system.SolveDense(ctx, r.labels)
+	if err != nil {
+		return 0, nil, nil, err
 	}
 	var logits mat.Dense
 	mat.Mul(&logits, cross.Value, alpha)
 	loss, residual := squares(softmax(&logits), r.targets)
 	var pull mat.Dense
 	mat.MulTA(&pull, cross.Value, residual)
-	regression.Y = &pull
-	beta, err := regression.Solve(ctx, r.Ridge)
+	beta, err := system.SolveDense(ctx, &pull)
 	if err != nil {
 		return 0, nil, nil, err
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/ntk"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -27,7 +27,7 @@ import (
 //	Θ ← Θ ⊙ κ₀(c) + Σ̂,  Σ ← Σ̂ = √(Σ_ii·Σ′_jj)·κ₁(c).
 //
 // κ₀ and κ₁ are the arc-cosine kernels of degree 0 and 1 (Cho and Saul 2009). κ₁(1) = 1, so layers preserve the
-// diagonal of Σ. Θ is the kernel. For K = L = 1 it equals kernelridge.Wide.
+// diagonal of Σ. Θ is the kernel. For K = L = 1 it equals ntk.Kernel.
 type structure struct {
 	// Hops is K, the number of propagations of the kernel: 1 or 2.
 	Hops int `json:"hops"`
@@ -61,7 +61,7 @@ func (s structure) of(ctx context.Context, x *mat.Dense, a *mat.CSR) (*side, err
 	m := learn.Between(s.operator(a), nodes, place)
 	side := &side{features: new(mat.Dense), gather: &learn.Sparse{Matrix: m}}
 	mat.MulSparse(side.features, m, x)
-	norms := kernelridge.Norms(side.features)
+	norms := ntk.Norms(side.features)
 	side.add(norms)
 	if s.Hops == 1 {
 		return side, nil

@@ -8,8 +8,8 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/ntk"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -46,7 +46,7 @@ func TestBothSidesAgree(t *testing.T) {
 	}
 }
 
-// TestOneHopIsWide checks that with one hop and one layer the kernel equals kernelridge.Wide.
+// TestOneHopIsWide checks that with one hop and one layer the kernel equals ntk.Kernel.
 func TestOneHopIsWide(t *testing.T) {
 	g := weighted(t)
 	s := structure{1, 1, Average}
@@ -57,10 +57,10 @@ func TestOneHopIsWide(t *testing.T) {
 	want, h := new(mat.Dense), new(mat.Dense)
 	mat.Mul(h, learntest.Written(t, g, graph.Mean), g.X.(*mat.Dense))
 	mat.MulTB(want, h, x)
-	kernelridge.Wide(want, kernelridge.Norms(h), kernelridge.Norms(x))
+	ntk.Kernel(want, ntk.Norms(h), ntk.Norms(x))
 	for i, v := range want.Data {
 		if !(math.Abs(float64(v-got.Value.Data[i])) <= 1e-4) {
-			t.Errorf("entry %d is %v, and %v of kernelridge.Wide", i, got.Value.Data[i], v)
+			t.Errorf("entry %d is %v, and %v of ntk.Kernel", i, got.Value.Data[i], v)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Search struct {
 	Condensed int    `json:"condensed_nodes"`
 	// Models are the models that were trained.
 	Models []string `json:"models"`
-	// Ranked is the number of configurations that the closed form ranked. Trainings is the number of training runs.
+	// Ranked is the number of configurations that the surrogates ranked. Trainings is the number of training runs.
 	Ranked    int `json:"ranked"`
 	Trainings int `json:"trainings"`
 	// Confirmed lists the configurations that were trained, including the default. They are sorted by round, last first,
@@ -51,7 +51,7 @@ type Confirmed struct {
 	// one; otherwise absent.
 	Changes []tune.Change `json:"changes"`
 	Prior   string        `json:"prior,omitempty"`
-	// Judged and Entropy are the accuracy and the cross entropy that the closed form predicts.
+	// Judged and Entropy are the accuracy and the cross entropy that the surrogates predict.
 	Judged  float64 `json:"judged"`
 	Entropy float64 `json:"entropy"`
 	// Seeds is the number of condensation seeds, each with its own training. ValMean and ValStd are the mean and the
@@ -108,7 +108,7 @@ func (o *Search) Document() *report.Document {
 			spread = "±: standard deviation"
 		}
 		d.Add(t, report.Notes{fmt.Sprintf("%s over condensation seeds, each with its own training (%s); "+
-			"proxy: accuracy of the closed form, over other seeds", spread, strings.Join(o.Models, ", "))})
+			"proxy: accuracy of the surrogates, over other seeds", spread, strings.Join(o.Models, ", "))})
 	}
 	found := report.Notes{fmt.Sprintf("%s ranked, %d confirmed by %s, %.0f s", report.Plural(o.Ranked, "configuration"),
 		len(o.Confirmed), report.Plural(o.Trainings, "training run"), o.Seconds)}
