@@ -1,7 +1,7 @@
 // Package auto chooses the condensation method for each graph and size. The paper's method with its defaults is one of
 // the candidates, and stays unless another one is clearly better on the validation nodes. No candidate trains X′.
 //
-// Each candidate condenses the graph with a few seeds. Package judge fits two surrogates of GNNs to each result and
+// Each candidate condenses the graph with a few seeds. Package judge fits surrogates of GNNs to each result and
 // tests them on the validation nodes. Its score is the mean of their accuracy and of the geometric mean of the
 // probabilities of the true classes, in percent. A candidate may replace cgc if it scores higher by more than Margin
 // standard errors of the difference. The best-scoring of these is chosen. On graphs of 50,000 nodes or more, a GCN is

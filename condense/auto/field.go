@@ -72,7 +72,7 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 			return nil, err
 		}
 	}
-	f.judge, err = judge.New(ctx, features, m.Inductive, false, rand.NewPCG(0, judgeStream))
+	f.judge, err = judge.New(ctx, features, m.Inductive, f.large(), rand.NewPCG(0, judgeStream))
 	return f, err
 }
 

@@ -70,8 +70,9 @@ type Judge struct {
 	rows     []int32    // the validation nodes that are used
 	position []int32    // the row of each node in features
 	features *mat.Dense // M of these nodes and their neighbours
-	norms    []float32
-	linear   bool // without the wide GCN
+	norms    []float32  // the lengths of its rows
+	twice    *mat.Dense // ÂM of rows
+	linear   bool       // without the wide GCN
 }
 
 // mostNear bounds the validation nodes and neighbours for which features are kept and kernels computed. mostRows bounds
@@ -110,7 +111,7 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 	rows, near := sampleField(g.Adj, rows, mostRows, mostNear, src)
 	j := &Judge{
 		labels: g.Labels(rows), operator: graph.Symmetric(g.Adj), rows: rows, linear: linear,
-		features: new(mat.Dense), position: make([]int32, g.Nodes()),
+		features: new(mat.Dense), twice: new(mat.Dense), position: make([]int32, g.Nodes()),
 	}
 	for p, i := range near {
 		j.position[i] = int32(p)
@@ -119,7 +120,7 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 		return nil, err
 	}
 	j.norms = ntk.Norms(j.features)
-	return j, nil
+	return j, j.operator.ApplyRows(ctx, j.twice, j.features, rows, j.position)
 }
 
 // sampleField returns rows, and their union with their neighbours, both ascending. If there are more than most rows, or
@@ -157,26 +158,48 @@ func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sa
 // original graph: the validation nodes of a class then get its share of the total weight. The cost is products with N′
 // columns, and 200 products of N′×N′ and N′×Classes matrices.
 func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool, shares []float64) (Verdict, error) {
-	operator := small.Operator()
-	var m, inner, cross mat.Dense
-	if err := operator.Apply(ctx, &m, small.X); err != nil {
+	operator, weights := small.Operator(), j.weights(shares)
+	var once, twice, own, other mat.Dense // M′, Â′M′, K′ and Kᵀ
+	if err := operator.Apply(ctx, &once, small.X); err != nil {
 		return Verdict{}, err
 	}
-	mat.MulTB(&inner, &m, &m)
-	mat.MulTB(&cross, j.features, &m)
-	weights := j.weights(shares)
-	first, err := j.fit(ctx, small, operator, &inner, &cross, weighted, weights)
+	if err := operator.Apply(ctx, &twice, &once); err != nil {
+		return Verdict{}, err
+	}
+	mat.MulTB(&own, &twice, &twice)
+	mat.MulTB(&other, &twice, j.twice)
+	first, err := j.fit(ctx, small, &own, &other, weighted, weights)
 	if err != nil || j.linear {
 		return first, err
 	}
-	sizes := ntk.Norms(&m)
-	ntk.Kernel(&inner, sizes, sizes)
-	ntk.Kernel(&cross, j.norms, sizes)
-	second, err := j.fit(ctx, small, operator, &inner, &cross, weighted, weights)
+	if err := j.wide(ctx, operator, &once, &own, &other); err != nil {
+		return Verdict{}, err
+	}
+	second, err := j.fit(ctx, small, &own, &other, weighted, weights)
 	if err != nil {
 		return Verdict{}, err
 	}
 	return Mean(first, second), nil
+}
+
+// wide sets own and other to K′ and Kᵀ of the wide GCN.
+func (j *Judge) wide(ctx context.Context, operator graph.Operator, m, own, other *mat.Dense) error {
+	var inner, half, cross, asked mat.Dense
+	norms := ntk.Norms(m)
+	mat.MulTB(&inner, m, m)
+	ntk.Kernel(&inner, norms, norms)
+	mat.MulTB(&cross, j.features, m)
+	ntk.Kernel(&cross, j.norms, norms)
+	if err := operator.Apply(ctx, &half, &inner); err != nil {
+		return err
+	}
+	if err := operator.Apply(ctx, own, half.T()); err != nil {
+		return err
+	}
+	if err := j.operator.ApplyRows(ctx, &asked, &cross, j.rows, j.position); err != nil {
+		return err
+	}
+	return operator.Apply(ctx, other, asked.T())
 }
 
 // weights returns the weights of the validation nodes, with mean 1.
@@ -202,30 +225,15 @@ func (j *Judge) weights(shares []float64) []float64 {
 // steps are the numbers of steps of gradient descent after which a surrogate is tested.
 var steps = []int{10, 30, 100}
 
-// fit returns the best verdict on a surrogate with the given kernels, before the propagation of the second layer.
-// inner is N′×N′; cross has a row for each of j.features. fit changes neither.
+// fit returns the best verdict on a surrogate with the kernels own, K′, and other, Kᵀ.
 //
 // It minimises Σ_i p_i·H(y_i, softmax(f_i)) over the logits f = K′a, with H the cross entropy and p_i the share of
 // condensed node i in the loss, by gradient descent on functions, a ← a − η·p∘(softmax(K′a) − y), with Nesterov's
 // momentum. The gradient is Lipschitz with at most ‖P^½K′P^½‖/2, so η is 2/‖P^½K′P^½‖ with the Frobenius norm. Stopping
 // early is the only regularisation.
 func (j *Judge) fit(
-	ctx context.Context, small *condense.Condensed, operator graph.Operator, inner, cross *mat.Dense, weighted bool,
-	weights []float64,
+	ctx context.Context, small *condense.Condensed, own, other *mat.Dense, weighted bool, weights []float64,
 ) (best Verdict, err error) {
-	var half, own, asked, other mat.Dense
-	if err := operator.Apply(ctx, &half, inner); err != nil {
-		return best, err
-	}
-	if err := operator.Apply(ctx, &own, half.T()); err != nil {
-		return best, err
-	}
-	if err := j.operator.ApplyRows(ctx, &asked, cross, j.rows, j.position); err != nil {
-		return best, err
-	}
-	if err := operator.Apply(ctx, &other, asked.T()); err != nil {
-		return best, err
-	}
 	y := small.Soft
 	if y == nil {
 		y = autodiff.OneHot(small.Y, small.Classes)
@@ -244,7 +252,7 @@ func (j *Judge) fit(
 	a, before, ahead := mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols)
 	f, logits := new(mat.Dense), new(mat.Dense)
 	for step := 1; step <= steps[len(steps)-1]; step++ {
-		mat.Mul(f, &own, ahead)
+		mat.Mul(f, own, ahead)
 		a, before = before, a
 		momentum := float32(step) / float32(step+3)
 		for i := range f.Rows {
@@ -259,7 +267,7 @@ func (j *Judge) fit(
 			return best, err
 		}
 		if slices.Contains(steps, step) {
-			mat.MulTA(logits, &other, a)
+			mat.MulTA(logits, other, a)
 			if v := verdict(logits, j.labels, weights); step == steps[0] || v.Score() > best.Score() {
 				best = v
 			}
