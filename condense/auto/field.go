@@ -67,7 +67,7 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 	}
 	var err error
 	features := f.shared.graph
-	if m.Inductive { // it has only training nodes
+	if m.Inductive { // that graph has only training nodes
 		if features, _, err = m.Setting().Features(ctx, g); err != nil {
 			return nil, err
 		}

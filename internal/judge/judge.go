@@ -1,5 +1,5 @@
-// Package judge predicts in milliseconds how well GNNs trained on a condensed graph do. It fits two surrogates,
-// kernel machines that behave like GNNs, and tests them on the validation nodes of the original graph.
+// Package judge predicts in milliseconds how well GNNs trained on a condensed graph do. It fits two surrogates, kernel
+// machines that behave like GNNs, and tests them on the validation nodes of the original graph.
 package judge
 
 import (

@@ -200,15 +200,19 @@ var boardFiles = []string{
 	"blogcatalog-gcn", "blogcatalog-sgc", "blogcatalog-gat", "arxiv-gcn",
 }
 
-// board generates the tables of all methods.
-func board(root string) string {
+// standings reads the records of the board.
+func standings(root string) *paper.Standings {
 	var records []experiment.Record
 	for _, name := range boardFiles {
 		records = append(records, readLines[experiment.Record](root, "board-"+name)...)
 	}
-	un := readLines[paper.Unmeasured](root, "board-unmeasured")
+	return paper.NewStandings(records, readLines[paper.Unmeasured](root, "board-unmeasured"), chosenOn)
+}
+
+// board generates the tables of all methods.
+func board(root string) string {
 	var b bytes.Buffer
-	check(report.Markdown(&b, &report.Document{Blocks: paper.NewStandings(records, un, chosenOn).Document().Blocks}))
+	check(report.Markdown(&b, &report.Document{Blocks: standings(root).Document().Blocks}))
 	return b.String()
 }
 
@@ -266,7 +270,8 @@ func accuracyFigure(root string) string {
 	return b.String()
 }
 
-// headline generates README's table, with the middle size of each public graph in the transductive setting.
+// headline generates README's table, with the middle size of each public graph in the transductive setting, and a
+// sentence on all comparisons of the board.
 func headline(root string) string {
 	all := measure(root, accuracyFiles)
 	t := &report.Table{Columns: []report.Column{
@@ -283,7 +288,9 @@ func headline(root string) string {
 		}
 		t.Row(c.name(), c.of, c.nodes, c.test("auto"), c.test("cgc"), c.test(experiment.Whole))
 	}
-	return markdown(t)
+	compared, better, worse := standings(root).Compared()
+	return markdown(t) + fmt.Sprintf("\nIn %d comparisons with other methods ([board](docs/results/board.md)), `auto` is "+
+		"significantly better in %d and\nsignificantly worse in %d (5%%, Holm's procedure).\n", compared, better, worse)
 }
 
 // accuracy generates the table of all sizes and methods, with their paired differences from cgc and the paper's

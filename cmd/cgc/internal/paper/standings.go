@@ -367,6 +367,24 @@ func (s *Standings) Authors() *report.Table {
 	return t
 }
 
+// Compared counts the comparisons of other methods with Ours: all of them, and those in which Ours is significantly
+// better and significantly worse.
+func (s *Standings) Compared() (all, better, worse int) {
+	for _, p := range s.Places {
+		if p.Arm == Ours || p.Against.Seeds == 0 {
+			continue
+		}
+		all++
+		switch {
+		case p.Significant && p.Against.Difference.Mean > 0:
+			worse++
+		case p.Significant:
+			better++
+		}
+	}
+	return all, better, worse
+}
+
 // PrintedAccuracy returns the number in a column of table 3 of the paper for a graph and a number of condensed nodes,
 // or nil. It returns nil if the paper's data set of that name has another number of features.
 func PrintedAccuracy(g graph.Identity, nodes int, column string) *Value {
