@@ -61,9 +61,9 @@ func Mean(verdicts ...Verdict) (mean Verdict) {
 //	linear: K = Â·(MM′ᵀ)·Â′,  wide: K = Â·k·Â′,  k the kernel of ntk.Kernel between rows of M and of M′.
 //
 // The first is SGC. The second is a GCN of infinite width: its training by gradient descent is descent with a fixed
-// kernel (Jacot et al. 2018; on graphs, Du et al. 2019). a minimises the cross entropy with the labels, one-hot or soft
-// (fit). Which of the two predicts trained GCNs better depends on the graph. The mean does well on all measured graphs
-// (docs/notes/2026-11-choice.md).
+// kernel (Jacot et al. 2018; on graphs, Du et al. 2019). a comes from descent on the cross entropy with the labels,
+// one-hot or soft (fit). Which of the two predicts trained GCNs better depends on the graph. The mean does well on all
+// measured graphs (docs/notes/2026-11-choice.md).
 type Judge struct {
 	labels   []int32
 	operator graph.Operator
@@ -80,6 +80,9 @@ type Judge struct {
 const (
 	mostNear = 20_000
 	mostRows = 4096
+	// mostWide bounds the numbers in K of the wide GCN before propagation. With more, it would take most of the time of a
+	// choice, and only SGC is fitted.
+	mostWide = 4_000_000
 )
 
 // Near returns an upper bound on the number of nodes for which a judge of g keeps features. If g has no validation
@@ -96,7 +99,7 @@ func Near(g *graph.Graph) int {
 	return min(near, within)
 }
 
-// MostNodes bounds the condensed nodes of graphs to judge: the judge solves systems of this size.
+// MostNodes bounds the condensed nodes of graphs to judge: the judge multiplies by kernels of this size.
 const MostNodes = 2048
 
 // New returns the judge for g. Only labels of validation nodes are read. If inductive is set, g is first reduced to its
@@ -156,7 +159,8 @@ func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sa
 // Of returns the verdict on a condensed graph. weighted weights condensed nodes by the number of their source nodes, as
 // the command does in training by default. shares, if it is not nil, has the share of each class among all nodes of the
 // original graph: the validation nodes of a class then get its share of the total weight. The cost is products with N′
-// columns, and 200 products of N′×N′ and N′×Classes matrices.
+// columns, and 200 products of N′×N′ and N′×Classes matrices. The wide GCN is left out if its K would have more than
+// 4 million numbers.
 func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool, shares []float64) (Verdict, error) {
 	operator, weights := small.Operator(), j.weights(shares)
 	var once, twice, own, other mat.Dense // M′, Â′M′, K′ and Kᵀ
@@ -169,7 +173,7 @@ func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool
 	mat.MulTB(&own, &twice, &twice)
 	mat.MulTB(&other, &twice, j.twice)
 	first, err := j.fit(ctx, small, &own, &other, weighted, weights)
-	if err != nil || j.linear {
+	if err != nil || j.linear || j.features.Rows*small.Nodes() > mostWide {
 		return first, err
 	}
 	if err := j.wide(ctx, operator, &once, &own, &other); err != nil {
@@ -227,10 +231,10 @@ var steps = []int{10, 30, 100}
 
 // fit returns the best verdict on a surrogate with the kernels own, K′, and other, Kᵀ.
 //
-// It minimises Σ_i p_i·H(y_i, softmax(f_i)) over the logits f = K′a, with H the cross entropy and p_i the share of
+// It lowers Σ_i p_i·H(y_i, softmax(f_i)) over the logits f = K′a, with H the cross entropy and p_i the share of
 // condensed node i in the loss, by gradient descent on functions, a ← a − η·p∘(softmax(K′a) − y), with Nesterov's
-// momentum. The gradient is Lipschitz with at most ‖P^½K′P^½‖/2, so η is 2/‖P^½K′P^½‖ with the Frobenius norm. Stopping
-// early is the only regularisation.
+// momentum. The gradient is Lipschitz with at most ‖P^½K′P^½‖/2, so η is 2/‖P^½K′P^½‖ with the Frobenius norm. The only
+// regularisation is to stop early: the best verdict after one of steps counts.
 func (j *Judge) fit(
 	ctx context.Context, small *condense.Condensed, own, other *mat.Dense, weighted bool, weights []float64,
 ) (best Verdict, err error) {
@@ -246,11 +250,12 @@ func (j *Judge) fit(
 		}
 	}
 	eta := float32(2 / math.Sqrt(squares))
+	nothing := func() Verdict { return verdict(mat.NewDense(len(j.labels), small.Classes), j.labels, weights) }
 	if !(eta > 0 && eta <= math.MaxFloat32) { // features that are all zero, or whose products overflow
-		return verdict(mat.NewDense(len(j.labels), small.Classes), j.labels, weights), ctx.Err()
+		return nothing(), ctx.Err()
 	}
 	a, before, ahead := mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols)
-	f, logits := new(mat.Dense), new(mat.Dense)
+	f, logits, fitted := new(mat.Dense), new(mat.Dense), false
 	for step := 1; step <= steps[len(steps)-1]; step++ {
 		mat.Mul(f, own, ahead)
 		a, before = before, a
@@ -268,10 +273,14 @@ func (j *Judge) fit(
 		}
 		if slices.Contains(steps, step) {
 			mat.MulTA(logits, other, a)
-			if v := verdict(logits, j.labels, weights); step == steps[0] || v.Score() > best.Score() {
-				best = v
+			v := verdict(logits, j.labels, weights)
+			if v.Entropy <= math.MaxFloat64 && (!fitted || v.Score() > best.Score()) { // no NaN
+				best, fitted = v, true
 			}
 		}
+	}
+	if !fitted {
+		best = nothing()
 	}
 	return best, nil
 }

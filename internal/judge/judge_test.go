@@ -174,17 +174,18 @@ func plainly(g *graph.Graph, small *condense.Condensed, weighted, wide bool) Ver
 	return best
 }
 
-// TestNothingToFit checks that all classes are equally likely if all features are 0, or if their products overflow.
+// TestNothingToFit checks that all classes are equally likely if all features are 0, or if products of features
+// overflow: of condensed nodes, or of condensed nodes and validation nodes.
 func TestNothingToFit(t *testing.T) {
-	g, small := judged(t)
-	for _, scale := range []float32{0, 1e25} {
-		kernel.Scale(small.X.Data, scale, small.X.Data)
+	for _, scales := range [][2]float32{{1, 0}, {1, 1e25}, {1e25, 1e15}} {
+		g, small := judged(t)
+		kernel.Scale(g.X.(*mat.Dense).Data, scales[0], g.X.(*mat.Dense).Data)
+		kernel.Scale(small.X.Data, scales[1], small.X.Data)
 		j := mattest.Must(New(t.Context(), g, false, false, rand.NewPCG(1, 1)))
 		v := mattest.Must(j.Of(t.Context(), small, true, nil))
-		if math.Abs(v.Entropy-math.Ln2) > 1e-6 || math.IsNaN(v.Score()) {
-			t.Errorf("features times %v: %+v, want the entropy ln 2", scale, v)
+		if math.Abs(v.Entropy-math.Ln2) > 1e-6 || math.IsNaN(v.Score()) || math.IsNaN(mean(v.Each)) {
+			t.Errorf("features times %v: %+v, want the entropy ln 2", scales, v)
 		}
-		small.X = mattest.Normal(small.Nodes(), 5, rand.New(rand.NewPCG(4, 1)))
 	}
 }
 

@@ -289,8 +289,13 @@ func headline(root string) string {
 		t.Row(c.name(), c.of, c.nodes, c.test("auto"), c.test("cgc"), c.test(experiment.Whole))
 	}
 	compared, better, worse := standings(root).Compared()
+	lost := "none"
+	if worse > 0 {
+		lost = fmt.Sprint(worse)
+	}
 	return markdown(t) + fmt.Sprintf("\nIn %d comparisons with other methods ([board](docs/results/board.md)), `auto` is "+
-		"significantly better in %d and\nsignificantly worse in %d (5%%, Holm's procedure).\n", compared, better, worse)
+		"significantly better in %d,\nsignificantly worse in %s, and neither in %d (5%%, Holm's procedure).\n",
+		compared, better, lost, compared-better-worse)
 }
 
 // accuracy generates the table of all sizes and methods, with their paired differences from cgc and the paper's
