@@ -172,14 +172,18 @@ func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool
 	}
 	mat.MulTB(&own, &twice, &twice)
 	mat.MulTB(&other, &twice, j.twice)
-	first, err := j.fit(ctx, small, &own, &other, weighted, weights)
+	y, p := small.Soft, lossShares(small, weighted)
+	if y == nil {
+		y = autodiff.OneHot(small.Y, small.Classes)
+	}
+	first, err := j.fit(ctx, &own, &other, y, p, weights)
 	if err != nil || j.linear || j.features.Rows*small.Nodes() > mostWide {
 		return first, err
 	}
 	if err := j.wide(ctx, operator, &once, &own, &other); err != nil {
 		return Verdict{}, err
 	}
-	second, err := j.fit(ctx, small, &own, &other, weighted, weights)
+	second, err := j.fit(ctx, &own, &other, y, p, weights)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -229,20 +233,16 @@ func (j *Judge) weights(shares []float64) []float64 {
 // steps are the numbers of steps of gradient descent after which a surrogate is tested.
 var steps = []int{10, 30, 100}
 
-// fit returns the best verdict on a surrogate with the kernels own, K′, and other, Kᵀ.
+// fit returns the best verdict on a surrogate with the kernels own, K′, and other, Kᵀ. If features are all 0, or if
+// their products overflow, no logit is finite, and all classes are equally likely.
 //
 // It lowers Σ_i p_i·H(y_i, softmax(f_i)) over the logits f = K′a, with H the cross entropy and p_i the share of
 // condensed node i in the loss, by gradient descent on functions, a ← a − η·p∘(softmax(K′a) − y), with Nesterov's
 // momentum. The gradient is Lipschitz with at most ‖P^½K′P^½‖/2, so η is 2/‖P^½K′P^½‖ with the Frobenius norm. The only
 // regularisation is to stop early: the best verdict after one of steps counts.
 func (j *Judge) fit(
-	ctx context.Context, small *condense.Condensed, own, other *mat.Dense, weighted bool, weights []float64,
+	ctx context.Context, own, other, y *mat.Dense, p []float32, weights []float64,
 ) (best Verdict, err error) {
-	y := small.Soft
-	if y == nil {
-		y = autodiff.OneHot(small.Y, small.Classes)
-	}
-	p := lossShares(small, weighted)
 	var squares float64
 	for i := range own.Rows {
 		for k, v := range own.Row(i) {
@@ -250,10 +250,6 @@ func (j *Judge) fit(
 		}
 	}
 	eta := float32(2 / math.Sqrt(squares))
-	nothing := func() Verdict { return verdict(mat.NewDense(len(j.labels), small.Classes), j.labels, weights) }
-	if !(eta > 0 && eta <= math.MaxFloat32) { // features that are all zero, or whose products overflow
-		return nothing(), ctx.Err()
-	}
 	a, before, ahead := mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols), mat.NewDense(y.Rows, y.Cols)
 	f, logits, fitted := new(mat.Dense), new(mat.Dense), false
 	for step := 1; step <= steps[len(steps)-1]; step++ {
@@ -280,7 +276,7 @@ func (j *Judge) fit(
 		}
 	}
 	if !fitted {
-		best = nothing()
+		best = verdict(mat.NewDense(len(j.labels), y.Cols), j.labels, weights)
 	}
 	return best, nil
 }

@@ -221,35 +221,20 @@ func (s *Standings) Counts() *report.Table {
 		if arm == Ours {
 			continue
 		}
-		var better, above, below, worse, missing, sum = 0, 0, 0, 0, 0, 0.0
-		for _, p := range s.Places {
-			if p.Arm != arm || p.Against.Seeds == 0 {
-				continue
-			}
-			up := p.Against.Difference.Mean > 0
-			sum += p.Against.Difference.Mean
-			switch {
-			case p.Significant && up:
-				better++
-			case p.Significant:
-				worse++
-			case up:
-				above++
-			default:
-				below++
-			}
-		}
+		c, missing := s.tally(func(a string) bool { return a == arm }), 0
 		for _, u := range s.Unmeasured {
 			if u.Arm == arm {
 				missing++
 			}
 		}
-		n := better + above + below + worse
+		n := c.better + c.above + c.below + c.worse
 		mean := report.Missing()
 		if n > 0 {
-			mean = report.Signed(sum/float64(n), 1)
+			mean = report.Signed(c.sum/float64(n), 1)
 		}
-		rows = append(rows, row{[]any{arm, n, better, above, below, worse, mean, missing}, sum / float64(max(n, 1))})
+		rows = append(rows, row{
+			[]any{arm, n, c.better, c.above, c.below, c.worse, mean, missing}, c.sum / float64(max(n, 1)),
+		})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.mean, a.mean) })
 	for _, r := range rows {
@@ -370,19 +355,37 @@ func (s *Standings) Authors() *report.Table {
 // Compared counts the comparisons of other methods with Ours: all of them, and those in which Ours is significantly
 // better and significantly worse.
 func (s *Standings) Compared() (all, better, worse int) {
+	c := s.tally(func(arm string) bool { return arm != Ours })
+	return c.better + c.above + c.below + c.worse, c.worse, c.better
+}
+
+// tally counts comparisons of other methods with Ours: significantly better, better, equal or worse, and significantly
+// worse than it. sum is the sum of the differences.
+type tally struct {
+	better, above, below, worse int
+	sum                         float64
+}
+
+// tally counts the comparisons of the methods that are counted.
+func (s *Standings) tally(counted func(arm string) bool) (c tally) {
 	for _, p := range s.Places {
-		if p.Arm == Ours || p.Against.Seeds == 0 {
+		if !counted(p.Arm) || p.Against.Seeds == 0 {
 			continue
 		}
-		all++
+		up := p.Against.Difference.Mean > 0
+		c.sum += p.Against.Difference.Mean
 		switch {
-		case p.Significant && p.Against.Difference.Mean > 0:
-			worse++
+		case p.Significant && up:
+			c.better++
 		case p.Significant:
-			better++
+			c.worse++
+		case up:
+			c.above++
+		default:
+			c.below++
 		}
 	}
-	return all, better, worse
+	return c
 }
 
 // PrintedAccuracy returns the number in a column of table 3 of the paper for a graph and a number of condensed nodes,
