@@ -180,7 +180,7 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 func (m Method) room(g *graph.Graph) int64 {
 	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*judge.Near(g)
 	room := m.Memory - budget.Process - budget.Graph(g.Adj, g.X) - 4*int64(rows)*int64(g.Features())
-	if g.Nodes() >= manyNodes {
+	if g.Nodes() >= distill.ManyNodes {
 		const trainings = 64 << 20 // mostly 256 hidden units for each of 20,000 rows
 		room -= trainings
 	}
@@ -227,6 +227,29 @@ func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared,
 
 // SharesPreparation reports whether other is the same method with the same parameters.
 func (m Method) SharesPreparation(other condense.Method) bool { return other == condense.Method(m) }
+
+// Choose returns the choice for g and a number of condensed nodes, with the methods of the candidates in their order,
+// nil for those that were left out. The methods condense g as the setting shows it.
+func (m Method) Choose(ctx context.Context, g *graph.Graph, nodes int) (*Account, []condense.Method, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, nil, err
+	}
+	p, err := m.prepare(ctx, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := p.choose(ctx, nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	methods := make([]condense.Method, len(made.account.Candidates))
+	for i, c := range made.account.Candidates {
+		if c.LeftOut == "" {
+			methods[i] = c.method
+		}
+	}
+	return made.account, methods, nil
+}
 
 // prepared is a graph with the preparations of the candidates and the choices made so far. It is safe for concurrent
 // use.

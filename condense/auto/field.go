@@ -23,12 +23,9 @@ import (
 )
 
 const (
-	// trials is the number of seeds for each candidate. Graphs of manyNodes or more need only fewTrials: a condensed node
-	// is then a mean over many nodes, and seeds differ little.
-	trials, fewTrials, manyNodes = 3, 1, 50_000
-	// clustered is the number of nodes that cgc-d samples for each condensed node in trials on such graphs. The means are
-	// about as good, and k-means over all nodes would take most of the time of a trial.
-	clustered = 50
+	// trials is the number of seeds for each candidate. Large graphs need only fewTrials: a condensed node is then a mean
+	// over many nodes, and seeds differ little.
+	trials, fewTrials = 3, 1
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
 	// These are random streams: judgeStream samples the validation nodes of a large graph, holdOutStream selects training
@@ -242,7 +239,7 @@ func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) (
 		if c.LeftOut != "" {
 			continue
 		}
-		method := f.sampled(c.method)
+		method := f.trial(c.method)
 		for t := range count {
 			small, err := f.shared.condense(quiet, method, nodes, trialSeeds+t)
 			if err != nil {
@@ -254,17 +251,16 @@ func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) (
 	return made, nil
 }
 
-// sampled returns m for a trial: on a large graph, cgc-d clusters a sample of its pool.
-func (f *field) sampled(m condense.Method) condense.Method {
-	if soft, is := m.(distill.Method); is && f.large() {
-		soft.Sample = clustered
-		return soft
+// trial returns m for a trial.
+func (f *field) trial(m condense.Method) condense.Method {
+	if soft, is := m.(distill.Method); is {
+		return soft.ForTrial(f.shared.graph.Nodes())
 	}
 	return m
 }
 
-// large reports whether the graph has at least manyNodes nodes.
-func (f *field) large() bool { return f.shared.graph.Nodes() >= manyNodes }
+// large reports whether the graph has at least distill.ManyNodes nodes.
+func (f *field) large() bool { return f.shared.graph.Nodes() >= distill.ManyNodes }
 
 // shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil if
 // validation nodes show the shares, or if there is no teacher. They do not show them if more than half of the classes

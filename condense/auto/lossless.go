@@ -116,7 +116,7 @@ func (f *field) whole(ctx context.Context, made choice) (best []judge.Verdict, e
 	}
 	nodes := len(f.shared.graph.Split.Train)
 	if nodes > judge.MostNodes {
-		nodes, methods = judge.MostNodes, append(methods, f.sampled(made.method))
+		nodes, methods = judge.MostNodes, append(methods, f.trial(made.method))
 	}
 	for _, m := range methods {
 		small, err := f.shared.condense(ctx, m, nodes, trialSeeds)

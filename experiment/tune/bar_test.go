@@ -2,7 +2,6 @@ package tune
 
 import (
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -27,30 +26,5 @@ func TestLeadIsItsFormula(t *testing.T) {
 	}
 	if _, one := lead(a[:1], b[:1], rightB[:1], rightB[:1], 2); one != 1.5 {
 		t.Errorf("noise %v of one repetition without a difference, want 1.5", one)
-	}
-}
-
-// TestPriorsHaveNoPlaceOfTheirOwn checks that a prior that ranks low is not confirmed, and that a prior that trains
-// badly is dropped like any other candidate.
-func TestPriorsHaveNoPlaceOfTheirOwn(t *testing.T) {
-	w := &searcher{Search: Search{Space: make([]Dimension, 3)}, priors: map[string]Prior{}}
-	add := func(p ...int) trial {
-		tr := trial{point: p, Verdict: Verdict{Accuracy: 90 - float64(len(w.ranked))}}
-		w.ranked = append(w.ranked, tr)
-		return tr
-	}
-	base := add(asBase, asBase, asBase)
-	for level := range 6 {
-		add(level, level, level)
-	}
-	prior := add(7, 7, 7)
-	w.priors[prior.key()] = Priors()[0]
-	is := func(t trial) bool { return slices.Equal(t.point, prior.point) }
-	if chosen := w.finalists(4); slices.ContainsFunc(chosen, is) {
-		t.Errorf("finalists %v, want the prior not among them", chosen)
-	}
-	trials := []trial{w.ranked[1], w.ranked[2], prior, base}
-	if kept := w.reduce(trials, 3); len(kept) != 3 || slices.ContainsFunc(kept, is) {
-		t.Errorf("kept %v, want the base and the first two", kept)
 	}
 }

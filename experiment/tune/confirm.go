@@ -144,8 +144,8 @@ func (w *searcher) had(t trial) []float64 {
 	return scores
 }
 
-// train brings each trial to the given number of repetitions. Repetition i is a condensation with seed Config.Seed+i
-// and a training run of each model. The first repetitions of all trials come before the second ones.
+// train brings each trial to the given number of repetitions. Repetition i is a condensation with seed Seed+i and a
+// training run of each model. The first repetitions of all trials come before the second ones.
 func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, count *progress.Counter) error {
 	quiet := progress.With(ctx, nil) // condensing takes milliseconds
 	type cell struct {
@@ -159,17 +159,16 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 			if had := w.scores[t.key()]; i < len(had) && !math.IsNaN(had[i]) {
 				continue
 			}
-			c := w.space.at(t.point)
-			c.Config.Seed += uint64(i)
-			prepared, err := w.prepare(quiet, c.Config)
+			c, seed := w.space.at(t.point).candidate(), w.Seed+uint64(i)
+			prepared, err := w.prepare(quiet, c)
 			if err != nil {
 				return err
 			}
-			small, err := prepared.With(quiet, c.Config)
+			small, err := prepared.Condense(quiet, c.Method, w.Nodes, seed)
 			if err != nil {
 				return err
 			}
-			target, err := w.target(quiet, c.Config.Setting())
+			target, err := w.target(quiet, c.Setting)
 			if err != nil {
 				return err
 			}
@@ -178,7 +177,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 			cells = append(cells, cell{t.key(), i})
 			for _, m := range w.Models {
 				jobs = append(jobs, training.Job{
-					Model: m, Sample: experiment.Sample(small), Target: target, Training: how, Seed: c.Config.Seed,
+					Model: m, Sample: experiment.Sample(small), Target: target, Training: how, Seed: seed,
 				})
 			}
 		}
@@ -227,8 +226,7 @@ func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.T
 		if err != nil {
 			return nil, err
 		}
-		bound := cmp.Or(w.Memory, w.Base.Config.Memory)
-		target, err := training.Target(ctx, g, w.Base.Config.Inductive, bound, w.Models, w.Training.Hidden, nil)
+		target, err := training.Target(ctx, g, setting.Inductive, w.Memory, w.Models, w.Training.Hidden, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -239,12 +237,9 @@ func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.T
 
 // result collects the outcome, and chooses the best candidate.
 func (w *searcher) result() *Result {
-	r := &Result{Best: Trial{Candidate: w.Base}, Trainings: w.trainings}
+	r := &Result{Choice: w.choice, Best: Trial{Candidate: w.Base}, Trainings: w.trainings}
 	for _, t := range w.ranked {
 		r.Ranked = append(r.Ranked, w.trial(t))
-		if prior, is := w.priors[t.key()]; is {
-			r.Priors = append(r.Priors, prior)
-		}
 	}
 	for i, t := range w.confirmed {
 		f := Finalist{Trial: w.trial(t)}
@@ -288,7 +283,7 @@ func (w *searcher) result() *Result {
 
 // trial converts a ranked trial to a Trial of the result.
 func (w *searcher) trial(t trial) Trial {
-	return Trial{w.space.at(t.point), w.space.changes(t.point), w.priors[t.key()].Name, t.Verdict}
+	return Trial{w.space.at(t.point).candidate(), w.space.changes(t.point), t.Verdict}
 }
 
 // margin is the number of standard errors by which a candidate must beat the base. It compensates for picking the

@@ -4,32 +4,28 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/gnn"
 )
 
-// Search with 4 trials. Without a time limit, the result is reproducible.
+// Search with 6 trials. Without a time limit, the result is reproducible.
 func ExampleSearch() {
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 3, 4 // smaller than the defaults, to keep the example fast
 	search := tune.Search{
-		Base: tune.Candidate{Config: cgc.Defaults()}, Space: tune.Space(cgc.CGC, cgc.CGCX),
-		Models: []gnn.Model{gnn.SGC()}, Training: training, Trials: 4,
+		Base: tune.Candidate{Method: auto.New()}, Nodes: 14, Models: []gnn.Model{gnn.SGC()}, Training: training, Trials: 6,
 	}
-	search.Base.Config.Nodes = 14
 	result, err := search.Run(context.Background(), synth.Demo())
 	if err != nil {
 		panic(err)
 	}
+	fmt.Println("auto chooses", result.Choice.Chosen)
 	fmt.Println(len(result.Ranked), "ranked,", len(result.Confirmed), "confirmed")
 	fmt.Println("taken if ahead by more than noise:", len(result.Best.Changes) == 0 || result.Gain > result.Noise)
-	for _, prior := range result.Priors {
-		fmt.Println("prior", prior.Name, "was found on", prior.FoundOn)
-	}
 	// Output:
-	// 4 ranked, 4 confirmed
+	// auto chooses cgc-d unsmoothed
+	// 6 ranked, 6 confirmed
 	// taken if ahead by more than noise: true
-	// prior few-labels was found on [cora citeseer demo]
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
@@ -17,25 +18,39 @@ import (
 
 // preparation is a graph prepared for some candidates.
 type preparation struct {
-	config   cgc.Config
-	prepared *cgc.Prepared
-	bytes    int64
+	candidate Candidate
+	prepared  condense.Prepared
+	bytes     int64
+}
+
+// serves reports whether c can be condensed from what was prepared.
+func (p *preparation) serves(c Candidate) bool {
+	return p.candidate.Setting == c.Setting && p.candidate.Method.(condense.Preparer).SharesPreparation(c.Method)
 }
 
 // preparationMemory limits, in bytes, the preparations that are kept for later candidates. The last one is always kept.
 const preparationMemory = 512 << 20
 
-// prepare returns the graph prepared for config. It reuses a kept preparation if one fits.
-func (w *searcher) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, error) {
+// prepare returns the graph prepared for c. It reuses a kept preparation if one fits.
+func (w *searcher) prepare(ctx context.Context, c Candidate) (condense.Prepared, error) {
 	for i, p := range w.prepared {
-		if p.config.SharesPreparation(config) {
+		if p.serves(c) {
 			w.prepared = append(slices.Delete(w.prepared, i, i+1), p) // the last is the most recently used
 			return p.prepared, nil
 		}
 	}
-	n := preparation{
-		config: config, bytes: 4 * int64(config.Hops+1) * int64(len(w.g.Split.Train)) * int64(w.g.Features()),
+	g, err := w.view(ctx, c.Setting)
+	if err != nil {
+		return nil, err
 	}
+	if c.Setting.Inductive {
+		g = g.TrainingGraph()
+	}
+	rows := 2 * g.Nodes() // cgc-d keeps embeddings and distributions of all nodes
+	if config, is := c.Method.(cgc.Config); is {
+		rows = (config.Hops + 1) * len(g.Split.Train)
+	}
+	n := preparation{candidate: c, bytes: 4 * int64(rows) * int64(g.Features())}
 	total := n.bytes
 	for _, p := range w.prepared {
 		total += p.bytes
@@ -44,8 +59,7 @@ func (w *searcher) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepare
 		total -= w.prepared[0].bytes
 		w.prepared = slices.Delete(w.prepared, 0, 1)
 	}
-	var err error
-	if n.prepared, err = cgc.Prepare(ctx, w.g, config); err != nil {
+	if n.prepared, err = c.Method.(condense.Preparer).Prepare(ctx, g); err != nil {
 		return nil, err
 	}
 	w.prepared = append(w.prepared, &n)
@@ -72,8 +86,7 @@ func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge.
 		if err != nil {
 			return nil, err
 		}
-		src := rand.NewPCG(w.Base.Config.Seed, judgeStream)
-		j, err := judge.New(ctx, g, w.Base.Config.Inductive, linear, src)
+		j, err := judge.New(ctx, g, setting.Inductive, linear, rand.NewPCG(w.Seed, judgeStream))
 		if err != nil {
 			return nil, err
 		}
@@ -86,14 +99,16 @@ func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge.
 // each. On such graphs, condensing keeps all threads busy and differs little between seeds.
 const manyRows = 20_000
 
-// rank computes the verdicts of the candidates at the given points and adds them to w.ranked. Candidates with the same
-// preparation are ranked together. If ctx ends, the verdicts so far are kept.
+// rank computes the verdicts of the candidates at the given points and adds them to w.ranked, except of those that need
+// too much memory. Candidates with the same preparation are ranked together. If ctx ends, the verdicts so far are kept.
 func (w *searcher) rank(ctx context.Context, points []point) error {
 	seeds, chunk := 3, 1
 	if len(w.g.Split.Train) >= manyRows {
 		seeds, chunk = 1, len(points)
 	}
-	left := slices.Clone(points)
+	left := slices.DeleteFunc(slices.Clone(points), func(p point) bool {
+		return w.check(w.space.at(p).candidate()) != nil
+	})
 	done := make([]*trial, 0, len(points))
 	defer func() {
 		for _, t := range done {
@@ -106,18 +121,19 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 	count := progress.NewCounter(len(w.ranked), w.Trials) // the total is unknown if the time is the limit
 	quiet := progress.With(ctx, nil)                      // a candidate takes milliseconds: its steps are not reported
 	for len(left) > 0 {
-		first := w.space.at(left[0]).Config
+		first := w.space.at(left[0]).candidate()
 		prepared, err := w.prepare(quiet, first)
 		if err != nil {
 			return err
 		}
-		j, err := w.judge(quiet, first.Setting())
+		kept := w.prepared[len(w.prepared)-1]
+		j, err := w.judge(quiet, first.Setting)
 		if err != nil {
 			return err
 		}
 		from := len(done)
 		left = slices.DeleteFunc(left, func(p point) bool {
-			shares := w.space.at(p).Config.SharesPreparation(first)
+			shares := kept.serves(w.space.at(p).candidate())
 			if shares {
 				done = append(done, &trial{point: p, Verdict: Verdict{Accuracy: -1}})
 			}
@@ -126,7 +142,7 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 		batch := done[from:]
 		err = parallel.Try(quiet, len(batch), chunk, func(lo, hi int) error {
 			for _, t := range batch[lo:hi] {
-				v, err := meanVerdict(quiet, j, prepared, w.space.at(t.point), seeds)
+				v, err := w.meanVerdict(quiet, j, prepared, w.space.at(t.point).candidate(), seeds)
 				if err != nil {
 					return err
 				}
@@ -143,20 +159,21 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 }
 
 // meanVerdict returns the mean verdict of j on c over condensation seeds.
-func meanVerdict(
-	ctx context.Context, j *judge.Judge, prepared *cgc.Prepared, c Candidate, seeds int,
+func (w *searcher) meanVerdict(
+	ctx context.Context, j *judge.Judge, prepared condense.Prepared, c Candidate, seeds int,
 ) (mean Verdict, err error) {
+	if soft, is := c.Method.(distill.Method); is {
+		c.Method = soft.ForTrial(w.g.Nodes())
+	}
 	verdicts := make([]Verdict, seeds)
-	c.Config.Seed += rankingSeeds
 	for i := range verdicts {
-		small, err := prepared.With(ctx, c.Config)
+		small, err := prepared.Condense(ctx, c.Method, w.Nodes, w.Seed+rankingSeeds+uint64(i))
 		if err != nil {
 			return mean, err
 		}
 		if verdicts[i], err = j.Of(ctx, small, c.Weighted, nil); err != nil {
 			return mean, err
 		}
-		c.Config.Seed++
 	}
 	mean = judge.Mean(verdicts...)
 	mean.Each = nil // would be kept for each of thousands of candidates

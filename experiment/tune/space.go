@@ -4,37 +4,90 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
 // Candidate is a choice of the parameters that a Search varies.
 type Candidate struct {
-	// Config condenses the graph.
-	Config cgc.Config
+	// Method condenses the graph as Setting shows it. It is a cgc.Config without a setting of its own, or the method
+	// cgc-d. As the base of a Search, it may be an auto.Method.
+	Method condense.Method
+	// Setting is the setting in which the graph is condensed.
+	Setting condense.Setting
 	// Weighted is gnn.Config.Weighted, the only parameter of training that concerns the condensed graph: whether the loss
 	// weights condensed nodes by their source nodes.
 	Weighted bool
 }
 
+// InSetting returns a method that condenses the graph itself, with the setting among its parameters.
+func (c Candidate) InSetting() condense.Method {
+	config, is := c.Method.(cgc.Config)
+	if !is {
+		return condense.Under(c.Setting, c.Method)
+	}
+	config.NormalizeFeatures, config.Standardize = c.Setting.NormalizeFeatures, c.Setting.Standardize
+	config.Inductive = c.Setting.Inductive
+	return config
+}
+
+// Methods returns the names of the methods that a Search can choose from.
+func Methods() []string {
+	var names []string
+	for _, v := range cgc.Variants() {
+		names = append(names, string(v))
+	}
+	return append(names, distill.New().Name())
+}
+
+// parts is a candidate taken apart. It has the parameters of all methods, of which the one named method is used, so
+// that a change of the method keeps the parameters that both methods read.
+type parts struct {
+	method   string
+	config   cgc.Config     // parameters of the paper's methods
+	soft     distill.Method // parameters of cgc-d
+	setting  condense.Setting
+	weighted bool
+}
+
+// take returns the parts of a candidate. config and soft have the parameters of the methods that it does not use.
+func take(c Candidate, config cgc.Config, soft distill.Method) (parts, error) {
+	p := parts{c.Method.Name(), config, soft, c.Setting, c.Weighted}
+	switch m := c.Method.(type) {
+	case cgc.Config:
+		p.config, p.soft.Hops = m, m.Hops
+	case distill.Method:
+		p.soft, p.config.Hops = m, m.Hops
+	default:
+		return p, fmt.Errorf("method %s has no parameters to search, must be one of %v", p.method, Methods())
+	}
+	return p, nil
+}
+
+// candidate puts p together.
+func (p parts) candidate() Candidate {
+	c := Candidate{p.soft, p.setting, p.weighted}
+	if p.method != p.soft.Name() {
+		config := p.config
+		config.Variant = cgc.Variant(p.method)
+		c.Method = config
+	}
+	return c
+}
+
 // Dimension is one parameter that a Search varies, over a few levels.
 type Dimension struct {
-	// Name is the name of the corresponding command-line flag.
+	// Name is the name of the corresponding command-line flag, or of the parameter of cgc-d.
 	Name string
 
 	levels int
-	set    func(c *Candidate, level int)
-	show   func(c Candidate) string
-	where  func(c Candidate) bool // a condition for an effect, in addition to Variant.Reads; nil means none
-}
-
-// matters reports whether the parameter has an effect on c.
-func (d Dimension) matters(c Candidate) bool {
-	return c.Config.Variant.Reads(strings.ReplaceAll(d.Name, "-", "_")) && (d.where == nil || d.where(c))
+	set    func(p *parts, level int)
+	show   func(p parts) string
+	where  func(p parts) bool // whether the parameter has an effect; nil means always
 }
 
 // MostHops is the largest number of hops that a Search tries.
@@ -50,73 +103,66 @@ type Change struct {
 // String returns "name from → to".
 func (c Change) String() string { return fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To) }
 
-// Space returns the parameters that a Search varies, each with its levels. The method is one of variants, or of all
-// cgc.Variants if variants is empty. All registered partitions and propagation rules are levels.
-func Space(variants ...cgc.Variant) []Dimension {
-	if len(variants) == 0 {
-		variants = cgc.Variants()
+// Space returns the parameters that a Search varies, each with its levels. The method is one of the named ones, or of
+// Methods if there are none. All registered partitions and propagation rules are levels.
+func Space(methods ...string) []Dimension {
+	if len(methods) == 0 {
+		methods = Methods()
 	}
-	propagated := func(c Candidate) bool { return c.Config.Hops > 0 }
-	teleports := func(c Candidate) bool { return propagated(c) && c.Config.Propagation == propagate.PPR }
-	transductive := func(c Candidate) bool { return !c.Config.Inductive }
-	similar := func(c Candidate) bool { return c.Config.Edges == cgc.SimilarEdges }
+	soft := func(p parts) bool { return p.method == p.soft.Name() }
+	propagates := func(p parts) bool { return !soft(p) && p.config.Hops > 0 }
+	teleports := func(p parts) bool { return propagates(p) && p.config.Propagation == propagate.PPR }
+	whole := func(p parts) bool { return soft(p) && !p.setting.Inductive }
+	pooled := func(p parts) bool { return whole(p) && p.soft.Unlabelled != distill.Never }
+	reads := func(name string) func(parts) bool {
+		return func(p parts) bool { return !soft(p) && cgc.Variant(p.method).Reads(name) }
+	}
 	return []Dimension{
-		dimension("method", func(c *Candidate) *cgc.Variant { return &c.Config.Variant }, nil, variants...),
-		dimension("weighted", func(c *Candidate) *bool { return &c.Weighted }, nil, true, false),
-		dimension("hops", func(c *Candidate) *int { return &c.Config.Hops }, nil, 0, 1, 2, 3, 4, MostHops),
-		dimension("propagation", func(c *Candidate) *propagate.Rule { return &c.Config.Propagation }, propagated,
+		dimension("method", func(p *parts) *string { return &p.method }, nil, methods...),
+		dimension("weighted", func(p *parts) *bool { return &p.weighted }, nil, true, false),
+		hops(),
+		dimension("propagation", func(p *parts) *propagate.Rule { return &p.config.Propagation }, propagates,
 			propagate.Rules()...),
-		dimension("teleport", func(c *Candidate) *float64 { return &c.Config.Teleport }, teleports, 0.05, 0.1, 0.2),
-		mixtures("hop-weights", propagated),
-		dimension("partition", func(c *Candidate) *string { return &c.Config.Partition }, nil, partition.Names()...),
-		dimension("partitions", func(c *Candidate) *int { return &c.Config.Partitions }, nil, 1, 3, 10),
-		dimension("augment", func(c *Candidate) *float64 { return &c.Config.Augment }, nil, 0, 0.2, 0.4, 0.8, 1.5),
-		dimension("pseudo-labels", func(c *Candidate) *float64 { return &c.Config.PseudoLabels }, transductive,
-			0, 0.5, 1, 2, 4),
-		dimension("soft-labels", func(c *Candidate) *bool { return &c.Config.SoftLabels }, nil, false, true),
-		dimension("temperature", func(c *Candidate) *cgc.Temperature { return &c.Config.Temperature }, nil,
+		dimension("teleport", func(p *parts) *float64 { return &p.config.Teleport }, teleports, 0.05, 0.1, 0.2),
+		dimension("partition", func(p *parts) *string { return &p.config.Partition }, reads("partition"),
+			partition.Names()...),
+		dimension("augment", func(p *parts) *float64 { return &p.config.Augment }, reads("augment"), 0, 0.2, 0.4, 0.8, 1.5),
+		dimension("temperature", func(p *parts) *cgc.Temperature { return &p.config.Temperature }, reads("temperature"),
 			0.02, 0.1, 0.5, 1, cgc.Infinite),
-		dimension("edges", func(c *Candidate) *cgc.Edges { return &c.Config.Edges }, nil, cgc.EdgeKinds()...),
-		dimension("threshold", func(c *Candidate) *float64 { return &c.Config.Threshold }, similar,
+		dimension("threshold", func(p *parts) *float64 { return &p.config.Threshold }, reads("threshold"),
 			0.6, 0.7, 0.8, 0.85, 0.9, 0.95),
-		dimension("degree", func(c *Candidate) *float64 { return &c.Config.Degree }, nil, 0.5, 1, 2, 4),
-		dimension("alpha", func(c *Candidate) *float64 { return &c.Config.Alpha }, nil, 0.01, 0.1, 1, 10),
-		dimension("standardize", func(c *Candidate) *bool { return &c.Config.Standardize }, nil, false, true),
+		dimension("degree", func(p *parts) *float64 { return &p.config.Degree }, reads("degree"), 0.5, 1, 2, 4),
+		dimension("alpha", func(p *parts) *float64 { return &p.config.Alpha }, reads("alpha"), 0.01, 0.1, 1, 10),
+		dimension("teachers", func(p *parts) *[]distill.Depth { return &p.soft.Teachers }, soft,
+			[]distill.Depth{{Hops: 1}}, []distill.Depth{{Hops: 2}}, []distill.Depth{{Hops: 4}},
+			[]distill.Depth{{Hops: 10, Teleport: 0.1}}),
+		dimension("smoothing", func(p *parts) *distill.Depth { return &p.soft.Smoothing }, pooled,
+			distill.Depth{}, distill.Depth{Hops: 5, Teleport: 0.2}, distill.Depth{Hops: 10, Teleport: 0.1}),
+		dimension("students", func(p *parts) *int { return &p.soft.Students }, pooled, 0, 1, 2, 4),
+		dimension("unlabelled", func(p *parts) *distill.When { return &p.soft.Unlabelled }, whole,
+			distill.Always, distill.Never),
+		dimension("standardize", func(p *parts) *bool { return &p.setting.Standardize }, nil, false, true),
 	}
 }
 
-// dimension returns the dimension of one field of a candidate.
-func dimension[T any](name string, field func(*Candidate) *T, where func(Candidate) bool, levels ...T) Dimension {
+// dimension returns the dimension of one parameter.
+func dimension[T any](name string, field func(*parts) *T, where func(parts) bool, levels ...T) Dimension {
 	return Dimension{
 		Name: name, levels: len(levels), where: where,
-		set:  func(c *Candidate, level int) { *field(c) = levels[level] },
-		show: func(c Candidate) string { return fmt.Sprint(*field(&c)) },
+		set:  func(p *parts, level int) { *field(p) = levels[level] },
+		show: func(p parts) string { return fmt.Sprint(*field(&p)) },
 	}
 }
 
-// mixtures returns the dimension of Config.HopWeights. Its levels are the last hop only, equal weights, and a last hop
-// with twice the weight of all others together. There are hops + 1 weights, so Hops must be set first.
-func mixtures(name string, where func(Candidate) bool) Dimension {
-	return Dimension{
-		Name: name, levels: 3, where: where,
-		set: func(c *Candidate, level int) {
-			c.Config.HopWeights = nil
-			for l := range c.Config.Hops + 1 {
-				switch {
-				case level == 1 || level == 2 && l < c.Config.Hops:
-					c.Config.HopWeights = append(c.Config.HopWeights, 1)
-				case level == 2:
-					c.Config.HopWeights = append(c.Config.HopWeights, float64(2*c.Config.Hops))
-				}
-			}
-		},
-		show: func(c Candidate) string {
-			if len(c.Config.HopWeights) == 0 {
-				return "none"
-			}
-			return c.Config.HopWeights.String()
-		},
+// hops returns the dimension of the number of hops of all methods.
+func hops() Dimension {
+	d := dimension("hops", func(p *parts) *int { return &p.config.Hops }, nil, 0, 1, 2, 3, 4, MostHops)
+	set := d.set
+	d.set = func(p *parts, level int) {
+		set(p, level)
+		p.soft.Hops = p.config.Hops
 	}
+	return d
 }
 
 // asBase is the level at which a parameter keeps the value of the base.
@@ -127,12 +173,12 @@ type point []int
 
 // space draws points around a base.
 type space struct {
-	base       Candidate
+	base       parts
 	dimensions []Dimension
 }
 
-// at returns the candidate at p.
-func (s space) at(p point) Candidate {
+// at returns the parts of the candidate at p.
+func (s space) at(p point) parts {
 	c := s.base
 	for d, level := range p {
 		if level != asBase {
@@ -142,12 +188,28 @@ func (s space) at(p point) Candidate {
 	return c
 }
 
+// of returns the point of a candidate that differs from the base only in dimensions of the space, at their levels.
+func (s space) of(c parts) (p point, is bool) {
+	p = slices.Repeat(point{asBase}, len(s.dimensions))
+	for d, dim := range s.dimensions {
+		for level := range dim.levels {
+			if there := s.base; dim.show(c) != dim.show(s.base) {
+				if dim.set(&there, level); dim.show(there) == dim.show(c) {
+					p[d] = level
+				}
+			}
+		}
+	}
+	p = s.settle(p)
+	return p, fmt.Sprintf("%+v", s.at(p).candidate()) == fmt.Sprintf("%+v", c.candidate())
+}
+
 // settle sets levels of p to asBase if they have no effect or equal the base, so that equal candidates have equal
 // points.
 func (s space) settle(p point) point {
 	c := s.at(p)
 	for d, dim := range s.dimensions {
-		if p[d] != asBase && (!dim.matters(c) || dim.show(c) == dim.show(s.base)) {
+		if p[d] != asBase && (dim.where != nil && !dim.where(c) || dim.show(c) == dim.show(s.base)) {
 			p[d] = asBase
 		}
 	}
@@ -215,77 +277,3 @@ func (p point) size() (n int) {
 
 // key returns p as a map key.
 func (p point) key() string { return fmt.Sprint([]int(p)) }
-
-// Prior is a configuration that did well on other graphs. A Search ranks the base first, and then the priors that
-// apply. After that, priors are treated like all other candidates: they must rank high to be confirmed, and must beat
-// the base by more than noise to be chosen.
-type Prior struct {
-	// Name is the name of the prior.
-	Name string `json:"name"`
-	// Settings lists the parameters that it changes.
-	Settings []Setting `json:"settings"`
-	// FoundOn lists the graphs on which it did well. A gain on these graphs is not independent evidence.
-	FoundOn []string `json:"found_on"`
-
-	// fewLabels limits the prior to graphs in which at most one node in ten is a training node.
-	fewLabels bool
-}
-
-// Setting is one parameter of a Prior.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// String lists the settings.
-func (p Prior) String() string {
-	words := make([]string, len(p.Settings))
-	for i, s := range p.Settings {
-		words[i] = s.Name + " " + s.Value
-	}
-	return strings.Join(words, ", ")
-}
-
-// Priors returns all priors. There is one so far.
-//
-// few-labels gained 0.5 to 5 points of validation accuracy on Cora, Citeseer and the demo graph, and lost 2 on Amazon
-// Photo (docs/notes/2026-11-options.md).
-func Priors() []Prior {
-	return []Prior{{
-		Name: "few-labels",
-		Settings: []Setting{
-			{"method", string(cgc.CGCX)}, {"weighted", "true"}, {"pseudo-labels", "2"}, {"soft-labels", "true"},
-		},
-		FoundOn:   []string{"cora", "citeseer", "demo"},
-		fewLabels: true,
-	}}
-}
-
-// applies reports whether the prior is meant for graphs like g.
-func (p Prior) applies(g *graph.Graph) bool {
-	return !p.fewLabels || len(g.Split.Train) <= g.Nodes()/10
-}
-
-// of returns the point of a prior. There is none if the space lacks one of its settings, or if the prior equals the
-// base.
-func (s space) of(prior Prior) (p point, is bool) {
-	p = slices.Repeat(point{asBase}, len(s.dimensions))
-	for _, want := range prior.Settings {
-		d := slices.IndexFunc(s.dimensions, func(d Dimension) bool { return d.Name == want.Name })
-		if d < 0 {
-			return nil, false
-		}
-		found := false
-		for level := range s.dimensions[d].levels {
-			c := s.base
-			if s.dimensions[d].set(&c, level); s.dimensions[d].show(c) == want.Value {
-				p[d], found = level, true
-			}
-		}
-		if !found {
-			return nil, false
-		}
-	}
-	p = s.settle(p)
-	return p, p.size() > 0
-}

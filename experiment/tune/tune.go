@@ -1,9 +1,10 @@
-// Package tune searches for a configuration of package cgc for one graph, by accuracy on the graph's validation nodes.
+// Package tune searches for the parameters of cgc, cgc-x, simdm and cgc-d for one graph, by accuracy on the graph's
+// validation nodes.
 //
-// A Search ranks many candidates by surrogates of GNNs (package judge) and confirms the best of them by training. The
-// initial configuration is kept unless another one is better by more than noise. The same threshold applies to every
-// candidate. Labels of test nodes are never read. docs/notes/2026-11-search.md has the measurements behind these
-// choices.
+// A Search starts from the method that package auto chooses, or from a given one. It ranks many candidates by
+// surrogates of GNNs (package judge) and confirms the best of them by training. The initial configuration is kept
+// unless another one is better by more than noise. The same threshold applies to every candidate. Labels of test nodes
+// are never read. docs/notes/2026-11-search.md has the measurements behind these choices.
 package tune
 
 import (
@@ -14,21 +15,28 @@ import (
 	"slices"
 	"time"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Search searches for a configuration.
 type Search struct {
-	// Base is the configuration to improve on. It is kept unless another one is clearly better. Its Config.Seed is the
-	// random seed of the search.
+	// Base is the configuration to improve on. It is kept unless another one is clearly better. If its method is an
+	// auto.Method, the base is the candidate that auto chooses, and auto's other candidates are ranked next.
 	Base Candidate
-	// Space lists the parameters to vary; empty means Space(Base.Config.Variant). Other parameters stay as in Base. If
-	// features are sparse, Standardize stays too.
+	// Nodes is N′, and Seed is the random seed.
+	Nodes int
+	Seed  uint64
+	// Space lists the parameters to vary; empty means Space(). Other parameters stay as in Base. If features are sparse,
+	// Standardize stays too.
 	Space []Dimension
 	// Models lists the models that are trained to confirm candidates, at least one. Candidates are compared by their mean
 	// accuracy.
@@ -41,7 +49,7 @@ type Search struct {
 	// Seconds limits the wall-clock time of the search; 0 sets no limit. Without a limit the result does not depend on the
 	// time or on the number of threads: the same search on the same graph gives the same Result.
 	Seconds float64
-	// Memory limits the memory of testing a model, in bytes; 0 means Base.Config.Memory, the limit of propagation.
+	// Memory limits the memory of testing a model, in bytes; 0 means no limit.
 	Memory int64
 }
 
@@ -50,8 +58,6 @@ type Trial struct {
 	Candidate
 	// Changes lists the differences from the base; empty for the base.
 	Changes []Change
-	// Prior is the name of the prior if the candidate is one, or empty if it was drawn.
-	Prior string
 	// Verdict is the mean verdict over some condensation seeds. Confirmation uses other seeds.
 	Verdict
 }
@@ -66,6 +72,8 @@ type Finalist struct {
 
 // Result is the outcome of a search. No number in it depends on test nodes.
 type Result struct {
+	// Choice is auto's account if it chose the base; nil otherwise.
+	Choice *auto.Account
 	// Best is the candidate to use: the base, unless another is better by more than noise. If there was no time to train
 	// any candidate, it is the first of Ranked.
 	Best Trial
@@ -74,8 +82,6 @@ type Result struct {
 	// Confirmed holds the candidates that were trained, including the base. The last round comes first; within a round,
 	// the best comes first.
 	Confirmed []Finalist
-	// Priors holds the priors that were ranked.
-	Priors []Prior
 	// Gain is the mean difference in validation accuracy between Best and the base, in points, over their common
 	// repetitions. Noise is the threshold that Gain had to exceed. If the base is kept, both refer to the first candidate
 	// of Confirmed that is not the base.
@@ -87,8 +93,8 @@ type Result struct {
 // Run searches for a configuration for g.
 //
 // Candidates are drawn at random: each parameter stays as in the base with probability two thirds. In later batches,
-// two thirds are drawn near the best candidates so far. The base and the Priors that apply are ranked first. A closed
-// form, averaged over condensation seeds, ranks all candidates.
+// two thirds are drawn near the best candidates so far. The base and the other candidates of auto are ranked first. A
+// closed form, averaged over condensation seeds, ranks all candidates.
 //
 // The best candidates that differ enough are confirmed in rounds by training with the seeds of experiment.Plan. Each
 // round has fewer candidates and more seeds, and the base takes part in each. The base is kept unless a candidate of
@@ -112,23 +118,15 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 		return nil, err
 	}
 	if len(s.Space) == 0 {
-		s.Space = Space(s.Base.Config.Variant)
-	}
-	without := func(name string) {
-		s.Space = slices.DeleteFunc(slices.Clone(s.Space), func(d Dimension) bool { return d.Name == name })
-	}
-	if len(s.Base.Config.HopWeights) > 0 { // the number of hop weights is the number of hops of the base plus one
-		without("hops")
+		s.Space = Space()
 	}
 	if _, sparse := g.X.(*mat.CSR); sparse {
 		// Standardised features are dense, and training on them is many times slower. Bags of words did not gain from it.
-		without("standardize")
+		s.Space = slices.DeleteFunc(slices.Clone(s.Space), func(d Dimension) bool { return d.Name == "standardize" })
 	}
 	w := &searcher{
-		Search: s, g: g.WithoutTest(), space: space{s.Base, s.Space}, begun: begun,
-		random: rand.New(rand.NewPCG(s.Base.Config.Seed, searchStream)),
-		seen:   map[string]bool{}, priors: map[string]Prior{},
-		views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge.Judge{},
+		Search: s, g: g.WithoutTest(), begun: begun, random: rand.New(rand.NewPCG(s.Seed, searchStream)),
+		seen: map[string]bool{}, views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge.Judge{},
 		targets: map[condense.Setting]*gnn.Target{},
 		scores:  map[string][]float64{}, right: map[string][][]int{},
 	}
@@ -165,9 +163,9 @@ type searcher struct {
 	random *rand.Rand
 	begun  time.Time
 
-	seen     map[string]bool  // points that were drawn
-	priors   map[string]Prior // the priors that apply, by their point
-	ranked   []trial          // the best first
+	choice   *auto.Account
+	seen     map[string]bool // points that were drawn
+	ranked   []trial         // the best first
 	prepared []*preparation
 
 	views   map[condense.Setting]*graph.Graph // the full graph, with the features of a setting
@@ -193,22 +191,19 @@ type trial struct {
 
 // run ranks and confirms until everything is done or the time is up.
 func (w *searcher) run(ctx context.Context) error {
-	if err := w.Base.Config.Validate(); err != nil {
-		return err
-	}
-	if _, err := w.Base.Config.NodesFor(w.g); err != nil {
-		return err
-	}
 	if w.Seconds > 0 {
 		var cancel func()
 		ctx, cancel = context.WithDeadline(ctx, w.begun.Add(w.share(0.97)))
 		defer cancel()
 	}
-	if err := w.rank(ctx, w.first()); err != nil {
+	first, err := w.first(ctx)
+	if err == nil {
+		err = w.rank(ctx, first)
+	}
+	if err != nil {
 		return w.late(err)
 	}
 	var cost time.Duration
-	var err error
 	if w.Seconds > 0 {
 		cost, err = w.cost(ctx)
 	}
@@ -221,19 +216,62 @@ func (w *searcher) run(ctx context.Context) error {
 	return w.late(err)
 }
 
-// first returns the points that are ranked first: the base, and the priors that apply, at most Trials in all.
-func (w *searcher) first() []point {
-	points := []point{slices.Repeat(point{asBase}, len(w.Space))}
-	w.seen[points[0].key()] = true
-	for _, prior := range Priors() {
-		p, is := w.space.of(prior)
-		if !is || w.seen[p.key()] || !prior.applies(w.g) || len(points) == w.Trials {
-			continue
+// first sets the base, and returns the points that are ranked first, at most Trials: the base, and the other candidates
+// of auto if it chose the base.
+func (w *searcher) first(ctx context.Context) ([]point, error) {
+	starts, config, soft := []Candidate{w.Base}, cgc.Defaults(), distill.New()
+	if chooser, is := w.Base.Method.(auto.Method); is {
+		quiet := progress.With(ctx, nil)
+		chooser.NormalizeFeatures, chooser.Standardize = w.Base.Setting.NormalizeFeatures, w.Base.Setting.Standardize
+		chooser.Inductive = w.Base.Setting.Inductive
+		account, methods, err := chooser.Choose(quiet, w.g, w.Nodes)
+		if err != nil {
+			return nil, err
 		}
-		w.seen[p.key()], w.priors[p.key()] = true, prior
-		points = append(points, p)
+		w.choice, starts = account, nil
+		for i, m := range methods {
+			if m == nil {
+				continue
+			}
+			c := w.Base
+			c.Method = m
+			starts = append(starts, c)
+			if account.Candidates[i].Name == account.Chosen {
+				last := len(starts) - 1
+				starts[0], starts[last] = starts[last], starts[0]
+			}
+			if own, is := m.(cgc.Config); is && i == 0 {
+				config = own
+			}
+		}
 	}
-	return points
+	var err error
+	if w.space.base, err = take(starts[0], config, soft); err != nil {
+		return nil, err
+	}
+	w.space.dimensions = w.Space
+	var points []point
+	for _, c := range starts {
+		candidate, err := take(c, w.space.base.config, w.space.base.soft)
+		if err != nil {
+			return nil, err
+		}
+		p, is := w.space.of(candidate)
+		if is && !w.seen[p.key()] && (len(points) < w.Trials || w.Trials == 0) {
+			w.seen[p.key()] = true
+			points = append(points, p)
+		}
+	}
+	return points, w.check(w.space.base.candidate())
+}
+
+// check returns an error if c is invalid, or does not suit the graph or the number of condensed nodes.
+func (w *searcher) check(c Candidate) error {
+	m := c.Method
+	if config, is := c.InSetting().(cgc.Config); is {
+		m = config
+	}
+	return m.(condense.Checker).Check(w.g, w.Nodes)
 }
 
 // late returns nil if err only means that the time is up, and err otherwise.

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/tune"
@@ -37,10 +39,9 @@ func tiny(t *testing.T) *graph.Graph { t.Helper(); return made(t, 140, 30) }
 // search returns a search with few trials and short training runs.
 func search(change func(*tune.Search)) tune.Search {
 	s := tune.Search{
-		Base: tune.Candidate{Config: cgc.Defaults()}, Space: tune.Space(cgc.CGC, cgc.CGCX), Models: []gnn.Model{gnn.GCN()},
-		Training: gnn.Defaults(), Trials: 40,
+		Base: tune.Candidate{Method: auto.New()}, Nodes: 6, Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(),
+		Trials: 60,
 	}
-	s.Base.Config.Nodes = 6
 	s.Training.Epochs, s.Training.Hidden = 3, 4
 	if change != nil {
 		change(&s)
@@ -66,18 +67,18 @@ func usual(t *testing.T) *tune.Result {
 }
 
 // shown returns a result as text, for comparison.
-func shown(r *tune.Result) string { return fmt.Sprintf("%+v", *r) }
+func shown(r *tune.Result) string {
+	other := *r
+	other.Choice = nil // a pointer
+	return fmt.Sprintf("%+v", other)
+}
 
 // TestSearchRepeatsItself checks that a search with a given number of trials and no time limit is reproducible, with
 // any number of threads.
 func TestSearchRepeatsItself(t *testing.T) {
-	g := made(t, 300, 30) // few enough training nodes for the priors to apply
+	g := tiny(t)
 	mattest.IgnoresThreads(t, func() string {
-		r := mustRun(t, g, func(s *tune.Search) { s.Models, s.Trials = append(s.Models, gnn.SGC()), 6 })
-		if len(r.Priors) != 1 {
-			t.Fatalf("%d priors were ranked, want 1", len(r.Priors))
-		}
-		return shown(r)
+		return shown(mustRun(t, g, func(s *tune.Search) { s.Models, s.Trials = append(s.Models, gnn.SGC()), 8 }))
 	})
 }
 
@@ -112,8 +113,8 @@ func TestSearchNeverReadsTestLabels(t *testing.T) {
 func TestConfirmedIsPlan(t *testing.T) {
 	g := tiny(t)
 	result := usual(t)
-	if len(result.Ranked) != 40 || len(result.Confirmed) < 10 {
-		t.Fatalf("%d ranked, %d confirmed, want 40 and at least 10", len(result.Ranked), len(result.Confirmed))
+	if len(result.Ranked) != 60 || len(result.Confirmed) < 10 {
+		t.Fatalf("%d ranked, %d confirmed, want 60 and at least 10", len(result.Ranked), len(result.Confirmed))
 	}
 	bases := 0
 	for i, f := range result.Confirmed {
@@ -124,7 +125,7 @@ func TestConfirmedIsPlan(t *testing.T) {
 			continue // the last round and two of the first are enough
 		}
 		plan := experiment.Plan{
-			Method: f.Config, Size: f.Config.Size, Training: search(nil).Training, Seed: f.Config.Seed, Seeds: len(f.Val),
+			Method: f.InSetting(), Size: condense.Size{Nodes: 6}, Training: search(nil).Training, Seeds: len(f.Val),
 			Models: search(nil).Models,
 		}
 		plan.Training.Weighted = f.Weighted
@@ -150,11 +151,11 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 			t.Errorf("twice: %s", key)
 		}
 		seen[key] = true
-		if err := r.Config.Validate(); err != nil {
+		if err := r.Method.(condense.Checker).Check(tiny(t), 6); err != nil {
 			t.Errorf("%v: %v", r.Changes, err)
 		}
 	}
-	for _, d := range tune.Space(cgc.CGC, cgc.CGCX) {
+	for _, d := range tune.Space() {
 		if d.Name == "teleport" { // has an effect with one propagation rule in three, and few candidates are drawn
 			continue
 		}
@@ -166,22 +167,44 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 	}
 }
 
-// only returns one dimension of the space of a variant.
-func only(name string, variant cgc.Variant) []tune.Dimension {
-	return slices.DeleteFunc(tune.Space(variant), func(d tune.Dimension) bool { return d.Name != name })
+// only returns one dimension of the space of a method.
+func only(name, method string) []tune.Dimension {
+	return slices.DeleteFunc(tune.Space(method), func(d tune.Dimension) bool { return d.Name != name })
 }
 
 // TestSpaceKeepsWhatIsLeftOut checks that parameters outside the space do not change.
 func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
-	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Space = only("hops", cgc.CGC) })
+	config := cgc.Defaults()
+	config.Alpha = 3
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Base.Method, s.Space = config, only("hops", "cgc") })
 	if len(result.Ranked) != 6 { // hops 0 to 5: the space is used up
 		t.Errorf("%d ranked, want 6", len(result.Ranked))
 	}
 	for _, r := range result.Ranked {
-		want := search(nil).Base
-		want.Config.Hops = r.Config.Hops
-		if !reflect.DeepEqual(r.Candidate, want) {
+		want := config
+		want.Hops = r.Method.(cgc.Config).Hops
+		if !reflect.DeepEqual(r.Candidate, tune.Candidate{Method: want}) {
 			t.Errorf("%+v, want %+v", r.Candidate, want)
+		}
+	}
+}
+
+// TestSearchStartsFromAuto checks that the base is what auto chooses, and that its other candidates are ranked.
+func TestSearchStartsFromAuto(t *testing.T) {
+	g := tiny(t)
+	result := mustRun(t, g, func(s *tune.Search) { s.Trials = 5 })
+	account, methods, err := auto.New().Choose(t.Context(), g.WithoutTest(), 6)
+	mattest.OK(t, err)
+	if !reflect.DeepEqual(result.Choice, account) || len(result.Ranked) != len(methods) {
+		t.Fatalf("choice %+v, %d ranked, want %+v and %d", result.Choice, len(result.Ranked), account, len(methods))
+	}
+	for i, m := range methods {
+		at := slices.IndexFunc(result.Ranked, func(r tune.Trial) bool { return reflect.DeepEqual(r.Method, m) })
+		if at < 0 {
+			t.Fatalf("%s was not ranked", account.Candidates[i].Name)
+		}
+		if is := account.Candidates[i].Name == account.Chosen; is != (len(result.Ranked[at].Changes) == 0) {
+			t.Errorf("%s differs from the base by %v", account.Candidates[i].Name, result.Ranked[at].Changes)
 		}
 	}
 }
@@ -189,18 +212,19 @@ func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
 // TestSearchKeepsTheDefaultWithinNoise checks that the base stays if candidates hardly differ, and that another
 // replaces a useless base.
 func TestSearchKeepsTheDefaultWithinNoise(t *testing.T) {
-	g := tiny(t)
+	g, graphless := tiny(t), cgc.Defaults()
+	graphless.Variant = cgc.CGCX
 	same := mustRun(t, g, func(s *tune.Search) {
-		s.Base.Config.Variant, s.Space, s.Training.Epochs = cgc.CGCX, only("temperature", cgc.CGCX), 20
+		s.Base.Method, s.Space, s.Training.Epochs = graphless, only("temperature", "cgc-x"), 20
 	})
 	if same.Gain <= same.Noise && len(same.Best.Changes) > 0 || same.Noise <= 0 {
 		t.Errorf("gain %v, noise %v, best %v", same.Gain, same.Noise, same.Best.Changes)
 	}
+	graphless.Hops = 40 // makes all nodes alike
 	worse := mustRun(t, g, func(s *tune.Search) {
-		s.Base.Config.Variant, s.Base.Config.Hops = cgc.CGCX, 40 // 40 hops make all nodes alike
-		s.Space, s.Training.Epochs = only("hops", cgc.CGCX), 20
+		s.Base.Method, s.Space, s.Training.Epochs = graphless, only("hops", "cgc-x"), 20
 	})
-	if len(worse.Best.Changes) != 1 || worse.Best.Config.Hops > 5 || worse.Gain <= worse.Noise {
+	if len(worse.Best.Changes) != 1 || worse.Best.Method.(cgc.Config).Hops > 5 || worse.Gain <= worse.Noise {
 		t.Errorf("gain %v, noise %v, best %v", worse.Gain, worse.Noise, worse.Best.Changes)
 	}
 }
@@ -218,8 +242,8 @@ func TestSearchStopsWithTheBestSoFar(t *testing.T) {
 		if err != context.Canceled || result == nil {
 			t.Fatalf("%s: result %t, error %v, want the best so far and context.Canceled", during, result != nil, err)
 		}
-		if len(result.Ranked) < 20 || result.Best.Config.Nodes != 6 {
-			t.Errorf("%s: %d ranked, best %+v", during, len(result.Ranked), result.Best)
+		if len(result.Ranked) < 20 {
+			t.Errorf("%s: %d ranked, want at least 20", during, len(result.Ranked))
 		}
 		if during == "ranked" && !reflect.DeepEqual(result.Best, result.Ranked[0]) {
 			t.Errorf("best %+v, want the first of the ranking %+v", result.Best, result.Ranked[0])
@@ -240,16 +264,24 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
+// foreign is a method without parameters to search.
+type foreign struct{ cgc.Config }
+
+// Name returns "foreign".
+func (foreign) Name() string { return "foreign" }
+
 func TestSearchNamesMistakes(t *testing.T) {
-	g := tiny(t)
+	g, cold := tiny(t), cgc.Defaults()
+	cold.Temperature = 0
 	for want, change := range map[string]func(*tune.Search){
-		"0 models":              func(s *tune.Search) { s.Models = nil },
-		"0 trials":              func(s *tune.Search) { s.Trials = 0 },
-		"-1 trials":             func(s *tune.Search) { s.Trials = -1 },
-		"nodes 9999":            func(s *tune.Search) { s.Base.Config.Nodes = 9999 },
-		"epochs 0":              func(s *tune.Search) { s.Training.Epochs = 0 },
-		"temperature 0, must":   func(s *tune.Search) { s.Base.Config.Temperature = 0 },
-		"0 of nodes, ratio and": func(s *tune.Search) { s.Base.Config.Nodes = 0 }, // the search does not choose the size
+		"0 models":            func(s *tune.Search) { s.Models = nil },
+		"0 trials":            func(s *tune.Search) { s.Trials = 0 },
+		"-1 trials":           func(s *tune.Search) { s.Trials = -1 },
+		"nodes 9999":          func(s *tune.Search) { s.Nodes = 9999 },
+		"epochs 0":            func(s *tune.Search) { s.Training.Epochs = 0 },
+		"temperature 0, must": func(s *tune.Search) { s.Base.Method = cold },
+		"method foreign has no": func(s *tune.Search) { s.Base.Method = foreign{cold} },
+		"0 of nodes, ratio and": func(s *tune.Search) { s.Nodes = 0 }, // the search does not choose the size
 	} {
 		mattest.Fails(t, want)(search(change).Run(t.Context(), g))
 	}
@@ -259,50 +291,19 @@ func TestSearchNamesMistakes(t *testing.T) {
 	mattest.Fails(t, want)(search(nil).Run(t.Context(), &bare))
 }
 
-// TestPriorsAreRanked checks that a prior is ranked and named if labels are few and its method is in the space, and
-// only then.
-func TestPriorsAreRanked(t *testing.T) {
-	few := made(t, 300, 15)
-	priors := func(r *tune.Result) (n int) {
-		for _, trial := range r.Ranked {
-			c := trial.Config
-			is := c.Variant == cgc.CGCX && trial.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(trial.Changes) == 4
-			if is != (trial.Prior == "few-labels") {
-				t.Errorf("%v has the prior %q", trial.Changes, trial.Prior)
-			}
-			if is {
-				n++
-			}
-		}
-		return n
-	}
-	for want, r := range map[int]*tune.Result{
-		1: mustRun(t, few, func(s *tune.Search) { s.Trials = 2 }),
-		0: mustRun(t, few, func(s *tune.Search) { s.Trials, s.Space = 2, tune.Space(cgc.CGC) }),
-	} {
-		if n := priors(r); n != want || len(r.Priors) != want {
-			t.Errorf("%d trials are priors, %d priors listed, want %d", n, len(r.Priors), want)
-		}
-	}
-	if n := len(mustRun(t, tiny(t), func(s *tune.Search) { s.Trials = 2 }).Priors); n != 0 {
-		t.Errorf("%d priors where one node in five is labelled, want none", n)
-	}
-}
-
-// TestSpaceFollowsTheRegistries checks that all registered partitions, propagation rules and variants are searched, and
-// that a variant keeps the parameters that it does not read.
+// TestSpaceFollowsTheRegistries checks that all methods, registered partitions and propagation rules are searched, and
+// that a method keeps the parameters that it does not read.
 func TestSpaceFollowsTheRegistries(t *testing.T) {
-	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Space, s.Trials = tune.Space(), 50 })
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Trials, s.Base.Method = 80, cgc.Defaults() })
 	seen := map[string]bool{}
 	for _, r := range result.Ranked {
-		c := r.Config
-		for _, name := range []string{
-			"partition " + c.Partition, "propagation " + string(c.Propagation), "method " + c.Name(),
-		} {
-			seen[name] = true
+		seen["method "+r.Method.Name()] = true
+		c, is := r.Method.(cgc.Config)
+		if is {
+			seen["partition "+c.Partition], seen["propagation "+string(c.Propagation)] = true, true
 		}
-		if c.Variant == cgc.SimDM && slices.ContainsFunc(r.Changes, func(c tune.Change) bool {
-			return c.Name == "partition" || c.Name == "soft-labels" || c.Name == "threshold"
+		if r.Method.Name() == "simdm" && slices.ContainsFunc(r.Changes, func(c tune.Change) bool {
+			return c.Name == "partition" || c.Name == "students" || c.Name == "threshold"
 		}) {
 			t.Errorf("simdm with %v", r.Changes)
 		}
@@ -314,8 +315,8 @@ func TestSpaceFollowsTheRegistries(t *testing.T) {
 	for _, rule := range propagate.Rules() {
 		want = append(want, "propagation "+string(rule))
 	}
-	for _, variant := range cgc.Variants() {
-		want = append(want, "method "+string(variant))
+	for _, method := range tune.Methods() {
+		want = append(want, "method "+method)
 	}
 	for _, w := range want {
 		if !seen[w] {

@@ -23,6 +23,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 
 	_ "github.com/graph-condensation/cgc" // registers the paper's methods first, so that lists begin with them
@@ -87,6 +88,14 @@ type Depth struct {
 	Teleport float64 `json:"teleport"`
 }
 
+// String returns L for L hops without a teleport, and else L and β, such as "10 (teleport 0.1)".
+func (d Depth) String() string {
+	if d.Teleport == 0 {
+		return strconv.Itoa(d.Hops)
+	}
+	return fmt.Sprintf("%d (teleport %v)", d.Hops, d.Teleport)
+}
+
 // Account is what the method stores in Condensed.Account.
 type Account struct {
 	// Teachers is the leave-one-out accuracy of each teacher on the training nodes, in percent.
@@ -107,6 +116,18 @@ const (
 	propagateStep = "propagate"
 	partitionStep = "partition"
 )
+
+// ManyNodes is the number of nodes from which ForTrial saves time. A condensed node is then a mean over many nodes.
+const ManyNodes = 50_000
+
+// ForTrial returns m for trials on a graph with the given number of nodes. If they are many, it clusters 50 nodes for
+// each condensed node: the means are about as good, and k-means over all nodes would take most of the time of a trial.
+func (m Method) ForTrial(nodes int) Method {
+	if nodes >= ManyNodes {
+		m.Sample = 50
+	}
+	return m
+}
 
 // New returns the method with the configuration that docs/explanation/cgc-d.md measures.
 func New() Method {

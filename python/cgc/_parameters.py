@@ -74,7 +74,7 @@ class TuneOptions(TypedDict, total=False):
     label_ratio: Optional[Union[float, str]]
     trials: Optional[int]
     seconds: Optional[float]
-    methods: Union[str, Sequence[str]]
+    method: str
     seed: int
     partition: str
     propagation: str
@@ -97,6 +97,7 @@ class TuneOptions(TypedDict, total=False):
     weight_decay: float
     weighted: bool
     validate_every: int
+    params: Optional[Mapping[str, Any]]
     partitions: int
     hop_weights: Optional[Sequence[float]]
     teleport: float
@@ -356,8 +357,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of configurations to rank (default 200, or as many as seconds allows)"),
         ("seconds", None, "Method",
          "time limit in seconds: about a third for ranking, the rest for training (default none)"),
-        ("methods", "cgc,cgc-x", "Method",
-         "methods to choose from: cgc, cgc-x, simdm"),
+        ("method", "auto", "Method",
+         "condensation method; auto searches cgc, cgc-x and cgc-d: auto, cgc, cgc-x, simdm, cgc-d"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -405,6 +406,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "the paper"),
         ("validate_every", 0, "Training",
          "number of epochs between validations; 0 chooses it by the size of the graph"),
+        ("params", None, "Advanced",
+         "parameters of a method that is not cgc's own, by name"),
         ("partitions", 1, "Advanced",
          "number of clusterings of each class; the best is kept"),
         ("hop_weights", None, "Advanced",

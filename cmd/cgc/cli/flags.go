@@ -45,26 +45,17 @@ type configFlags struct {
 	training *trainingFile     // training settings of the file, or nil
 }
 
-// newConfigFlags adds to cmd the flags for condensing with one of cgc's own methods.
-func newConfigFlags(cmd *cobra.Command) *configFlags {
-	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
-	f.addSize()
-	addChoice(cmd, &f.config.Variant, "method", cgc.Variants(), methodUsage)
-	f.addRest(cmd)
-	return f
-}
-
 // newMethodFlags adds to cmd the flags for condensing with any registered method; auto is the default.
 func newMethodFlags(cmd *cobra.Command) *configFlags {
-	return methodFlags(cmd, auto.New().Name(),
+	return methodFlags(cmd, condense.Names(), auto.New().Name(),
 		"auto chooses the best on validation nodes, or cgc if a parameter of cgc is given")
 }
 
-// methodFlags adds the flags of newMethodFlags with the given default method. about is a clause for the help.
-func methodFlags(cmd *cobra.Command, method, about string) *configFlags {
+// methodFlags adds the flags of newMethodFlags for the given methods and default. about is a clause for the help.
+func methodFlags(cmd *cobra.Command, methods []string, method, about string) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags(), names: []string{method}}
 	f.addSize()
-	addChoice(cmd, &f.names[0], "method", condense.Names(), methodUsage+"; "+about)
+	addChoice(cmd, &f.names[0], "method", methods, methodUsage+"; "+about)
 	f.addParams()
 	f.addRest(cmd)
 	return f

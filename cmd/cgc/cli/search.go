@@ -49,7 +49,7 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 		ValidArgsFunction: completeGraph,
 		RunE:              runs(job.run),
 	}
-	job.config = methodFlags(cmd, string(cgc.CGC),
+	job.config = methodFlags(cmd, condense.Names(), string(cgc.CGC),
 		"cgc ranks candidates better than auto, because it learns only from labelled nodes, "+
 			"as training on the full graph does")
 	flags := cmd.Flags()

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,13 +17,17 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/object"
 )
 
 func (c *command) tuneCommand() *cobra.Command {
-	job := &tuneJob{command: c, methods: []cgc.Variant{cgc.CGC, cgc.CGCX}}
+	job := &tuneJob{command: c}
 	cmd := &cobra.Command{
 		Use: "tune GRAPH",
 		Example: examples(
@@ -30,14 +35,15 @@ func (c *command) tuneCommand() *cobra.Command {
 			"cgc tune my-graph/ --ratio 1% --seconds 60 --models gcn,sage",
 		),
 		Short: "Search for a configuration with a higher validation accuracy",
-		Long: `Rank many configurations on the validation nodes with fast surrogates of GNNs, then train with the best of
-them. Write the winner to a file that run and condense read with --config. Another configuration replaces the default
-only if its gain exceeds the noise; if time ends before any training, the first of the ranking is written. Labels of
-test nodes are never read. With --trials and without --seconds, the same command writes the same file.
+		Long: `Start from what auto chooses for the graph, and rank many other configurations of cgc, cgc-x and cgc-d on the
+validation nodes with fast surrogates of GNNs, then train with the best of them. Write the winner to a file that run and
+condense read with --config. Another configuration replaces the first only if its gain exceeds the noise; if time ends
+before any training, the first of the ranking is written. Labels of test nodes are never read. With --trials and without
+--seconds, the same command writes the same file.
 
-Parameters given by flags are fixed. All others are searched, starting from the defaults or the file of --config.
+Parameters given by flags are fixed, and so is --method. All others are searched, starting from the defaults or the file
+of --config.
 
-` + priorsHelp() + `
 Ctrl-C interrupts the search: it keeps the best configuration so far and exits with code 130.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
@@ -50,23 +56,15 @@ Ctrl-C interrupts the search: it keeps the best configuration so far and exits w
 		"time limit in seconds: about a third for ranking, the rest for training (default none)")
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
-	addSome(cmd, &job.methods, "methods", cgc.Variants(), "methods to choose from")
-	job.config = newConfigFlags(cmd)
+	job.config = methodFlags(cmd, tunable(), auto.New().Name(), "auto searches cgc, cgc-x and cgc-d")
 	job.training = newTrainingFlags(cmd, "")
-	flags.Lookup("seeds").Hidden = true  // the confirmation determines the number
-	flags.Lookup("method").Hidden = true // use --methods with one method instead
+	flags.Lookup("seeds").Hidden = true // the confirmation determines the number
 	addReport(cmd, &job.page)
 	return cmd
 }
 
-// priorsHelp returns a help text that lists the configurations ranked first, and why.
-func priorsHelp() string {
-	text := "Configurations that did well on other graphs (priors) are ranked first and then treated like all others:\n"
-	for _, p := range tune.Priors() {
-		text += fmt.Sprintf("  %s: %s (found on %s)\n", p.Name, p, strings.Join(p.FoundOn, ", "))
-	}
-	return text
-}
+// tunable returns the values of --method.
+func tunable() []string { return append([]string{auto.New().Name()}, tune.Methods()...) }
 
 // usualTrials is the default number of configurations to rank. A few hundred validation nodes can hardly distinguish
 // more configurations.
@@ -77,7 +75,6 @@ type tuneJob struct {
 	*command
 	config   *configFlags
 	training *trainingFlags
-	methods  []cgc.Variant
 	search   tune.Search // the settings from the flags
 	out      string
 	force    bool
@@ -113,7 +110,7 @@ func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
 	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
 	search := j.search
-	search.Base = tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted}
+	search.Base, search.Nodes, search.Seed = j.base(), nodes, j.config.config.Seed
 	search.Space, search.Models, search.Training, search.Memory = space, j.training.models, j.training.config, bound
 	if search.Seconds > 0 {
 		search.Seconds = max(search.Seconds-time.Since(begun).Seconds(), 0.001)
@@ -126,14 +123,16 @@ func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
 	if tuned == nil || len(tuned.Ranked) == 0 {
 		return rest.limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), g)
 	}
-	best := configFile{Config: tuned.Best.Config, Training: &trainingFile{&tuned.Best.Weighted}}
-	if err := j.replace(j.out, func(w io.Writer) error { return writeJSON(w, best) }); err != nil {
+	r, failed := findings.OfSearch(g, search, tuned)
+	if failed != nil {
+		return failed
+	}
+	r.Seconds, r.File, r.Next = time.Since(begun).Seconds(), j.out, j.next(name, g)
+	if err := j.write(r); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
-	r := findings.OfSearch(g, modelNames(j.training.models), tuned)
-	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
-	r.Next = j.next(name, g)
-	if err := j.report(ctx, name, g, r); err != nil {
+	best := shown{name: name, graph: g, method: tuned.Best.InSetting(), nodes: nodes, seed: search.Seed}
+	if err := j.report(ctx, best, r); err != nil {
 		return err
 	}
 	if printed := j.print(r, r.Document()); printed != nil {
@@ -142,9 +141,41 @@ func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
 	return err
 }
 
-// within applies fit to a search, for the candidate with the most hops.
+// base returns the configuration that the search starts from.
+func (j *tuneJob) base() tune.Candidate {
+	c := tune.Candidate{
+		Method: j.config.built[0], Setting: j.config.config.Setting(), Weighted: j.training.config.Weighted,
+	}
+	switch m := j.config.methods()[0].(type) {
+	case auto.Method:
+		c.Method = m
+	case cgc.Config:
+		m.NormalizeFeatures, m.Standardize, m.Inductive = false, false, false // Setting has them
+		c.Method = m
+	}
+	return c
+}
+
+// write writes the configuration found, in the form that --config reads.
+func (j *tuneJob) write(r *findings.Search) error {
+	config, err := object.Parse(r.Config)
+	if err != nil {
+		return err
+	}
+	training, err := json.Marshal(trainingFile{&r.Weighted})
+	if err != nil {
+		return err
+	}
+	text := append(config, object.Field{Key: "training", Value: training}).Bytes()
+	return j.replace(j.out, func(w io.Writer) error { return writeJSON(w, text) })
+}
+
+// within applies fit to a search, for the candidate with the most hops. auto tries no more than cgc.
 func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) (bound int64, err error) {
 	most := *j.config
+	if _, chooses := j.config.built[0].(auto.Method); chooses {
+		most.names, most.built = nil, []condense.Method{cgc.Defaults()}
+	}
 	if slices.ContainsFunc(space, func(d tune.Dimension) bool { return d.Name == "hops" }) {
 		most.config.Hops = max(most.config.Hops, tune.MostHops)
 	}
@@ -155,19 +186,18 @@ func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) (bound int64, e
 
 // report writes a page that shows the search, and a graph condensed with the configuration found. It trains no model,
 // because a search must not read labels of test nodes.
-func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *findings.Search) error {
+func (j *tuneJob) report(ctx context.Context, best shown, r *findings.Search) error {
 	if j.page == "" {
 		return nil
 	}
 	var more []report.Block
 	if ctx.Err() == nil { // the page of an interrupted search has no condensed graph
 		var err error
-		more, err = j.show(ctx, shown{name: name, graph: g, method: r.Config, nodes: r.Condensed, seed: r.Config.Seed})
-		if err != nil {
+		if more, err = j.show(ctx, best); err != nil {
 			return err
 		}
 	}
-	return j.writeReport(j.page, "Search on "+g.Name, r.Picture(), more)
+	return j.writeReport(j.page, "Search on "+best.graph.Name, r.Picture(), more)
 }
 
 // check checks the command line before anything is opened.
@@ -176,13 +206,9 @@ func (j *tuneJob) check() error {
 		return err
 	}
 	j.training.amend(j.config)
-	if j.cmd.Flags().Changed("method") {
-		j.methods = []cgc.Variant{j.config.config.Variant}
-	}
-	if !slices.Contains(j.methods, j.config.config.Variant) {
-		j.config.config.Variant = j.methods[0]
-	}
-	switch {
+	switch method := j.config.asked()[0]; {
+	case !slices.Contains(tunable(), method): // only a file can name another method
+		return usagef("--config %s: method %s, must be one of %s", j.config.file, method, strings.Join(tunable(), ", "))
 	case j.said("trials") && j.search.Trials < 1:
 		return atLeast("trials", j.search.Trials, 1)
 	case j.said("seconds") && !(j.search.Seconds > 0):
@@ -196,10 +222,18 @@ func (j *tuneJob) check() error {
 	return writable("-o", j.out, configExtension, j.force, isConfig)
 }
 
-// space returns the dimensions of the search: all parameters that the command line does not fix.
+// space returns the dimensions of the search: all parameters that the command line does not fix. --method fixes the
+// method, unless it is auto.
 func (j *tuneJob) space() []tune.Dimension {
-	fixed := func(d tune.Dimension) bool { return d.Name != "method" && j.cmd.Flags().Changed(d.Name) }
-	return slices.DeleteFunc(tune.Space(j.methods...), fixed)
+	methods := []string{string(cgc.CGC), string(cgc.CGCX), distill.New().Name()}
+	if method := j.config.asked()[0]; j.said("method") && method != auto.New().Name() {
+		methods = []string{method}
+	}
+	return slices.DeleteFunc(tune.Space(methods...), func(d tune.Dimension) bool {
+		return d.Name != "method" && j.said(d.Name) || slices.ContainsFunc(j.config.params.list, func(p param) bool {
+			return strings.ReplaceAll(p.key, "_", "-") == d.Name
+		})
+	})
 }
 
 // next returns the command line that uses the configuration found. Without test nodes, it only condenses.

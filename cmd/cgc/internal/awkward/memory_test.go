@@ -78,7 +78,7 @@ func TestMemoryIsRefused(t *testing.T) {
 		return err
 	}}, call{"tune", func(ctx context.Context, g *graph.Graph) error {
 		_, err := tune.Search{
-			Base: tune.Candidate{Config: config}, Models: []gnn.Model{gnn.SGC()}, Training: training, Trials: 2,
+			Base: tune.Candidate{Method: config}, Nodes: 35, Models: []gnn.Model{gnn.SGC()}, Training: training, Trials: 2,
 		}.Run(ctx, g)
 		return err
 	}}, call{"scaling", func(ctx context.Context, g *graph.Graph) error {

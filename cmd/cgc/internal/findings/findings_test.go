@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/search"
 	"github.com/graph-condensation/cgc/experiment/tune"
@@ -138,9 +139,8 @@ func TestSearchDocument(t *testing.T) {
 		"tune":         func(*findings.Search) {},
 		"tune-default": func(o *findings.Search) { o.Changes, o.Gain = nil, -0.1 },
 		"tune-alone":   func(o *findings.Search) { o.Changes, o.Gain, o.Noise = nil, 0, 0 },
-		"tune-prior": func(o *findings.Search) {
-			o.Graph, o.Prior, o.Confirmed[0].Prior = "cora", "few-labels", "few-labels"
-			o.Priors = tune.Priors()
+		"tune-auto": func(o *findings.Search) {
+			o.Choice = &auto.Account{Chosen: "cgc-x", Why: "no candidate was clearly better on 30 validation nodes"}
 		},
 		"tune-one-seed": func(o *findings.Search) {
 			for i := range o.Confirmed {
@@ -181,7 +181,12 @@ func TestModelsDocument(t *testing.T) {
 func TestSearchPicture(t *testing.T) {
 	g := &graph.Graph{Name: "own"}
 	trained := []tune.Finalist{{Val: []float64{80, 80.5, 81}}, {Val: []float64{79}}}
-	o := findings.OfSearch(g, nil, &tune.Result{Confirmed: trained})
+	for i := range trained {
+		trained[i].Method = cgc.Defaults()
+	}
+	o := mattest.Must(findings.OfSearch(g, tune.Search{Nodes: 7}, &tune.Result{
+		Best: trained[0].Trial, Confirmed: trained,
+	}))
 	p, is := o.Picture().Blocks[0].(*report.Plot)
 	if !is {
 		t.Fatal("the page does not begin with a plot")
@@ -193,21 +198,5 @@ func TestSearchPicture(t *testing.T) {
 	}
 	if _, is := (&findings.Search{}).Picture().Blocks[0].(*report.Plot); is {
 		t.Error("a search that trained nothing has a plot")
-	}
-}
-
-// TestSearchTellsOfPriors checks that the JSON states where a prior comes from.
-func TestSearchTellsOfPriors(t *testing.T) {
-	prior := tune.Finalist{Trial: tune.Trial{Prior: "few-labels"}, Val: []float64{80}}
-	o := findings.OfSearch(&graph.Graph{Name: "cora"}, []string{"gcn"},
-		&tune.Result{Priors: tune.Priors(), Confirmed: []tune.Finalist{prior}})
-	text := mattest.Must(json.Marshal(o))
-	for _, want := range []string{
-		`"priors":[{"name":"few-labels","settings":[{"name":"method","value":"cgc-x"},`,
-		`"found_on":["cora","citeseer","demo"]}]`, `"prior":"few-labels"`,
-	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("JSON %s, want %s in it", text, want)
-		}
 	}
 }

@@ -1,12 +1,14 @@
 package findings
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/graph"
@@ -27,13 +29,11 @@ type Search struct {
 	// and then by accuracy, best first.
 	Confirmed []Confirmed `json:"confirmed"`
 	// Config and Weighted are the configuration to use. Changes lists how it differs from the default.
-	Config   cgc.Config    `json:"config"`
-	Weighted bool          `json:"weighted"`
-	Changes  []tune.Change `json:"changes"`
-	// Prior is the name of the prior if Config is one; otherwise absent.
-	Prior string `json:"prior,omitempty"`
-	// Priors lists the priors that were ranked.
-	Priors []tune.Prior `json:"priors"`
+	Config   json.RawMessage `json:"config"`
+	Weighted bool            `json:"weighted"`
+	Changes  []tune.Change   `json:"changes"`
+	// Choice is auto's account of the choice of the default; absent if the default does not come from auto.
+	Choice *auto.Account `json:"choice,omitempty"`
 	// Gain is the mean difference in points between the best other configuration and the default, over paired seeds. Noise
 	// is the threshold that Gain had to exceed: 1.5 standard errors, over seeds and validation nodes.
 	Gain  float64 `json:"gain"`
@@ -47,10 +47,8 @@ type Search struct {
 
 // Confirmed is a candidate that was trained.
 type Confirmed struct {
-	// Changes lists how the configuration differs from the default. Prior is the name of the prior if the configuration is
-	// one; otherwise absent.
+	// Changes lists how the configuration differs from the default.
 	Changes []tune.Change `json:"changes"`
-	Prior   string        `json:"prior,omitempty"`
 	// Judged and Entropy are the accuracy and the cross entropy that the surrogates predict.
 	Judged  float64 `json:"judged"`
 	Entropy float64 `json:"entropy"`
@@ -62,31 +60,39 @@ type Confirmed struct {
 	// interval is half the width of the 95% interval of the mean.
 	interval float64
 	// Config and Weighted are the configuration.
-	Config   cgc.Config `json:"config"`
-	Weighted bool       `json:"weighted"`
+	Config   json.RawMessage `json:"config"`
+	Weighted bool            `json:"weighted"`
 }
 
 // OfSearch returns the outcome of a search on g. The caller must set Seconds, File and Next.
-func OfSearch(g *graph.Graph, models []string, tuned *tune.Result) *Search {
+func OfSearch(g *graph.Graph, search tune.Search, tuned *tune.Result) (*Search, error) {
 	o := &Search{
-		Graph: g.Name, Models: models, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
-		Confirmed: []Confirmed{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
-		Changes: listed(tuned.Best.Changes), Prior: tuned.Best.Prior, Priors: append([]tune.Prior{}, tuned.Priors...),
-		Gain: tuned.Gain, Noise: tuned.Noise,
+		Graph: g.Name, Condensed: search.Nodes, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
+		Confirmed: []Confirmed{}, Weighted: tuned.Best.Weighted, Changes: listed(tuned.Best.Changes),
+		Choice: tuned.Choice, Gain: tuned.Gain, Noise: tuned.Noise,
 	}
-	if nodes, err := tuned.Best.Config.NodesFor(g); err == nil {
-		o.Condensed = nodes
+	for _, m := range search.Models {
+		o.Models = append(o.Models, m.Name())
+	}
+	configuration := func(c tune.Candidate) (json.RawMessage, error) {
+		return condense.Configuration(c.InSetting(), search.Nodes, search.Seed)
+	}
+	var err error
+	if o.Config, err = configuration(tuned.Best.Candidate); err != nil {
+		return nil, err
 	}
 	for _, f := range tuned.Confirmed {
 		c := Confirmed{
-			Changes: listed(f.Changes), Prior: f.Prior, Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val),
-			Config: f.Config, Weighted: f.Weighted,
+			Changes: listed(f.Changes), Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val), Weighted: f.Weighted,
 		}
 		e := experiment.EstimateOf(f.Val)
 		c.ValMean, c.ValStd, c.interval = e.Mean, e.Std, e.CI95
+		if c.Config, err = configuration(f.Candidate); err != nil {
+			return nil, err
+		}
 		o.Confirmed = append(o.Confirmed, c)
 	}
-	return o
+	return o, nil
 }
 
 // listed returns changes as a list that is never nil, because JSON would write nil as null.
@@ -100,7 +106,7 @@ func (o *Search) Document() *report.Document {
 		{Name: "proxy", Key: "judged"},
 	}}
 	for _, c := range o.Confirmed {
-		t.Row(changed(c.Changes, c.Prior), report.Mean(c.ValMean, c.ValStd, c.Seeds, 1), c.Seeds, report.Decimal(c.Judged, 1))
+		t.Row(o.changed(c.Changes), report.Mean(c.ValMean, c.ValStd, c.Seeds, 1), c.Seeds, report.Decimal(c.Judged, 1))
 	}
 	if len(o.Confirmed) > 0 {
 		spread := "validation accuracy"
@@ -115,17 +121,17 @@ func (o *Search) Document() *report.Document {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	switch {
 	case len(o.Confirmed) == 0:
-		add("no configuration was confirmed by training; the first of the ranking: %s", changed(o.Changes, o.Prior))
+		add("no configuration was confirmed by training; the first of the ranking: %s", o.changed(o.Changes))
 	case len(o.Changes) > 0:
-		add("%+.1f points over the default (noise %.1f): %s", o.Gain, o.Noise, changed(o.Changes, o.Prior))
+		add("%+.1f points over the default (noise %.1f): %s", o.Gain, o.Noise, o.changed(o.Changes))
 	case o.Noise > 0:
 		add("the default is kept: the best other configuration differs by %+.1f points, of which up to %.1f may be noise",
 			o.Gain, o.Noise)
 	default:
 		add("the default is kept")
 	}
-	for _, p := range o.Priors {
-		found = append(found, note(p, o.Graph))
+	if o.Choice != nil {
+		add("the default is %s", o.Choice)
 	}
 	d.Add(found, report.Notes{"configuration: " + o.File, "next: " + o.Next})
 	return d
@@ -140,7 +146,7 @@ func (o *Search) Picture() *report.Document {
 	series := report.BarSeries{Name: "mean over the seeds", Digits: 1}
 	bars := &report.Bars{Axis: "validation accuracy, %", Points: true}
 	for _, c := range o.Confirmed {
-		bars.Rows = append(bars.Rows, changed(c.Changes, c.Prior))
+		bars.Rows = append(bars.Rows, o.changed(c.Changes))
 		series.Estimate(c.ValMean, c.interval, c.Seeds)
 		series.Detail = append(series.Detail, report.Plural(c.Seeds, "seed"))
 	}
@@ -154,27 +160,17 @@ func (o *Search) Picture() *report.Document {
 	return d
 }
 
-// note explains a prior and where it comes from.
-func note(p tune.Prior, graph string) string {
-	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; "+
-		"judged like all others", p.Name, p, strings.Join(p.FoundOn, ", "))
-	if slices.Contains(p.FoundOn, graph) {
-		note += fmt.Sprintf("; %s is one of these, so its gain here is not independent evidence", graph)
-	}
-	return note
-}
-
-// changed lists changes on one line, with the name of their prior.
-func changed(changes []tune.Change, prior string) string {
+// changed lists changes on one line.
+func (o *Search) changed(changes []tune.Change) string {
 	if len(changes) == 0 {
+		if o.Choice != nil {
+			return "default: " + o.Choice.Chosen
+		}
 		return "default"
 	}
 	words := make([]string, len(changes))
 	for i, c := range changes {
 		words[i] = c.Name + " " + c.To
 	}
-	if prior != "" {
-		prior = " (prior " + prior + ")"
-	}
-	return strings.Join(words, ", ") + prior
+	return strings.Join(words, ", ")
 }

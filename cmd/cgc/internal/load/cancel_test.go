@@ -16,6 +16,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -293,7 +294,7 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 		return err
 	}}, call{name: "tune", run: func(ctx context.Context) error {
 		s := tune.Search{
-			Base: tune.Candidate{Config: config}, Space: tune.Space(cgc.CGC), Models: []gnn.Model{gnn.SGC()},
+			Base: tune.Candidate{Method: auto.New()}, Nodes: config.Nodes, Models: []gnn.Model{gnn.SGC()},
 			Training: trained, Trials: 4,
 		}
 		_, err := s.Run(ctx, g)
