@@ -219,50 +219,47 @@ func (w *searcher) run(ctx context.Context) error {
 // first sets the base, and returns the points that are ranked first, at most Trials: the base, and the other candidates
 // of auto if it chose the base.
 func (w *searcher) first(ctx context.Context) ([]point, error) {
-	starts, config, soft := []Candidate{w.Base}, cgc.Defaults(), distill.New()
+	var others []Candidate
+	config := cgc.Defaults()
 	if chooser, is := w.Base.Method.(auto.Method); is {
-		quiet := progress.With(ctx, nil)
 		chooser.NormalizeFeatures, chooser.Standardize = w.Base.Setting.NormalizeFeatures, w.Base.Setting.Standardize
 		chooser.Inductive = w.Base.Setting.Inductive
-		account, methods, err := chooser.Choose(quiet, w.g, w.Nodes)
+		account, methods, err := chooser.Choose(progress.With(ctx, nil), w.g, w.Nodes)
 		if err != nil {
 			return nil, err
 		}
-		w.choice, starts = account, nil
 		for i, m := range methods {
 			if m == nil {
 				continue
 			}
-			c := w.Base
-			c.Method = m
-			starts = append(starts, c)
-			if account.Candidates[i].Name == account.Chosen {
-				last := len(starts) - 1
-				starts[0], starts[last] = starts[last], starts[0]
-			}
-			if own, is := m.(cgc.Config); is && i == 0 {
-				config = own
+			c := Candidate{m, w.Base.Setting, w.Base.Weighted}
+			if others = append(others, c); account.Candidates[i].Name == account.Chosen {
+				w.Base = c
 			}
 		}
+		w.choice, config = account, methods[0].(cgc.Config)
 	}
 	var err error
-	if w.space.base, err = take(starts[0], config, soft); err != nil {
+	if w.space.base, err = take(w.Base, config, distill.New()); err == nil {
+		err = w.check(w.Base)
+	}
+	if err != nil {
 		return nil, err
 	}
 	w.space.dimensions = w.Space
 	var points []point
-	for _, c := range starts {
-		candidate, err := take(c, w.space.base.config, w.space.base.soft)
+	for _, c := range append([]Candidate{w.Base}, others...) {
+		same, err := take(c, w.space.base.config, w.space.base.soft)
 		if err != nil {
 			return nil, err
 		}
-		p, is := w.space.of(candidate)
+		p, is := w.space.of(same)
 		if is && !w.seen[p.key()] && (len(points) < w.Trials || w.Trials == 0) {
 			w.seen[p.key()] = true
 			points = append(points, p)
 		}
 	}
-	return points, w.check(w.space.base.candidate())
+	return points, nil
 }
 
 // check returns an error if c is invalid, or does not suit the graph or the number of condensed nodes.
