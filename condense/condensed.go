@@ -94,12 +94,16 @@ func (c *Condensed) Seen(ctx context.Context, g *graph.Graph) (_ *graph.Graph, e
 }
 
 // Matched returns g with the classes and features of c, compared by name (graph.Graph.WithClasses and WithFeatures).
-// unknown names the classes of g that c lacks.
+// unknown names the classes of g that c lacks. A graph without any class of c is an error.
 func (c *Condensed) Matched(g *graph.Graph) (same *graph.Graph, unknown []string, err error) {
 	if g, err = g.WithFeatures(c.FeatureNames); err != nil {
 		return nil, nil, err
 	}
 	same, unknown = g.WithClasses(c.Classes, c.ClassNames)
+	if unknown != nil && len(unknown) == len(g.ClassNames) {
+		return nil, nil, fmt.Errorf("graph %s has none of the classes of the condensed graph, which are %s", g.Name,
+			enumerated(c.ClassNames))
+	}
 	return same, unknown, nil
 }
 

@@ -53,8 +53,8 @@ func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error
 		return nil, err
 	}
 	if least := n - len(merges); nodes < least || nodes > n {
-		return nil, fmt.Errorf("%d nodes, must be %d (the classes with condensed nodes) to %d (the nodes of the condensed "+
-			"graph)", nodes, least, n)
+		return nil, &FieldError{Field: "nodes", Value: nodes, Want: fmt.Sprintf(
+			"%d (the classes with condensed nodes) to %d (the nodes of the condensed graph)", least, n)}
 	}
 	first := memory.Range(0, n+len(merges)) // the first node of c in each union
 	for k, pair := range merges[:n-nodes] {

@@ -171,8 +171,8 @@ func TestCutOfEqualNodes(t *testing.T) {
 // TestCutRefuses checks the errors for impossible sizes.
 func TestCutRefuses(t *testing.T) {
 	c := grouped(1)
-	mattest.Fails(t, "2 nodes, must be 3 (the classes with condensed nodes) to 23")(c.Cut(t.Context(), 2))
-	mattest.Fails(t, "24 nodes, must be 3")(c.Cut(t.Context(), 24))
+	mattest.Fails(t, "nodes 2, must be 3 (the classes with condensed nodes) to 23")(c.Cut(t.Context(), 2))
+	mattest.Fails(t, "nodes 24, must be 3")(c.Cut(t.Context(), 24))
 }
 
 // TestCutPropagates checks that a cut of a graph with edges equals a cut without edges, after the features were

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"time"
@@ -32,8 +34,22 @@ var client = &http.Client{CheckRedirect: func(next *http.Request, before []*http
 	return nil
 }}
 
-// download appends the missing rest of url to the partial file part.
-func download(ctx context.Context, url, part string) (err error) {
+// unreachable returns the error of a request without the calls that failed.
+func unreachable(err error) error {
+	if lookup := new(net.DNSError); errors.As(err, &lookup) {
+		return fmt.Errorf("there is no host %s, or no network", lookup.Name)
+	}
+	if call := new(net.OpError); errors.As(err, &call) {
+		return call.Err
+	}
+	if request := new(url.Error); errors.As(err, &request) {
+		return request.Err
+	}
+	return err
+}
+
+// download appends the missing rest of the file at address to the partial file part.
+func download(ctx context.Context, address, part string) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no answer for %v", stall)) })
@@ -55,7 +71,7 @@ func download(ctx context.Context, url, part string) (err error) {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
@@ -64,7 +80,7 @@ func download(ctx context.Context, url, part string) (err error) {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return unreachable(err)
 	}
 	defer response.Body.Close()
 	switch response.StatusCode {
@@ -93,7 +109,7 @@ func download(ctx context.Context, url, part string) (err error) {
 			return err
 		}
 		done += int64(n)
-		progress.Report(ctx, progress.Event{Stage: "fetching " + path.Base(url), Done: done, Total: total})
+		progress.Report(ctx, progress.Event{Stage: "fetching " + path.Base(address), Done: done, Total: total})
 		if err == io.EOF {
 			return errors.Join(file.Sync(), file.Close())
 		}

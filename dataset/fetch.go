@@ -74,8 +74,8 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 			continue
 		}
 		if err := fetchFile(ctx, origin+p.file, filepath.Join(dir, p.file), p.checksum); err != nil {
-			return "", fmt.Errorf("fetching %s%s: %w (to use files of your own, put them into a folder "+
-				"and set CGC_DATA to it)", origin, p.file, err)
+			return "", fmt.Errorf("fetching %s%s: %w (to use files of your own, put them into a folder DIR and set "+
+				"CGC_DATA=DIR; looked in %s)", origin, p.file, err, o.where())
 		}
 	}
 	return dir, nil

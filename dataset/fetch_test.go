@@ -141,6 +141,6 @@ func TestFetchWithoutNetwork(t *testing.T) {
 	fixture.Says(t, err, url+"ind.cora.x: the server answers 404")
 	s.Close()
 	_, err = dataset.Options{Cache: t.TempDir(), Origin: url}.Open(t.Context(), "cora")
-	fixture.Says(t, err, url+"ind.cora.x")
+	fixture.Says(t, err, url+"ind.cora.x: connect: ")
 	fixture.Says(t, err, "CGC_DATA")
 }

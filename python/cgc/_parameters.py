@@ -263,8 +263,7 @@ class ReportOptions(TypedDict, total=False):
 FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     "condense": [
         ("nodes", None, "Size",
-         "numbers of condensed nodes, such as 70 or 35,70,140 (default 10 per class, but at most half of "
-         "the training nodes)"),
+         "number of condensed nodes (default 10 per class, but at most half of the training nodes)"),
         ("ratio", None, "Size",
          "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
          "2.6% or 0.026"),

@@ -69,7 +69,7 @@ func (j *cutJob) run(ctx context.Context, args []string) error {
 	}
 	small, err := large.Cut(ctx, j.nodes)
 	if err != nil {
-		return err
+		return outOfRange(err, func(field string) string { return "--" + field })
 	}
 	if err := j.save(j.out, func() error { return small.Save(ctx, j.out) }); err != nil {
 		return err

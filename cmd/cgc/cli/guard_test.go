@@ -71,17 +71,20 @@ func TestGuardLooksAhead(t *testing.T) {
 	}
 }
 
-// TestPeakText checks that the text separates pages of mapped files from the peak if they make up much of it.
+// TestPeakText checks that the text separates pages of mapped files from the peak if they make up much of it, or if
+// there is a limit.
 func TestPeakText(t *testing.T) {
 	for _, c := range []struct {
 		peak, held int64
+		limited    bool
 		want       string
 	}{
-		{137e6, 120e6, "137 MB"},
-		{2900e6, 0, "2.90 GB"},
-		{2900e6, 1100e6, "2.90 GB, of which 1.10 GB was kept and the rest was pages of mapped files"},
+		{137e6, 120e6, false, "137 MB"},
+		{137e6, 120e6, true, "137 MB, of which 120 MB was kept and the rest was pages of mapped files"},
+		{2900e6, 0, true, "2.90 GB"},
+		{2900e6, 1100e6, false, "2.90 GB, of which 1.10 GB was kept and the rest was pages of mapped files"},
 	} {
-		if got := peakText(c.peak, c.held); got != c.want {
+		if got := peakText(c.peak, c.held, c.limited); got != c.want {
 			t.Errorf("a peak of %d with %d held is %q, want %q", c.peak, c.held, got, c.want)
 		}
 	}

@@ -124,9 +124,11 @@ func foreseen(g *graph.Graph, e cgc.Expectation) int64 {
 	return max(e.Memory, peakRSS())
 }
 
-// inParts returns advice if the graph is in memory and not in a mapped file.
+// inParts returns advice if the graph is in memory and not in a mapped file, and so large that a mapped file saves
+// memory.
 func inParts(g *graph.Graph) string {
-	if g.Mapped {
+	const small = 16 << 20
+	if g.Mapped || budget.Graph(g.Adj, g.X) < small {
 		return ""
 	}
 	return " (a .safetensors file that cgc convert writes is read in parts)"

@@ -65,7 +65,7 @@ func (r *outcome) addCondensation(d *report.Document) {
 		d.Add(r.seconds())
 	}
 	if r.PeakRSS > 0 {
-		d.Add(report.Paragraph("peak memory: " + peakText(r.PeakRSS, r.Kept)))
+		d.Add(report.Paragraph("peak memory: " + peakText(r.PeakRSS, r.Kept, r.Plan != nil)))
 	}
 	if r.Plan != nil {
 		d.Add(r.Plan.paragraph())
@@ -312,11 +312,11 @@ func (r *outcome) notes() report.Notes {
 	return report.Notes{over, "95% interval: of the mean, by Student's t"}
 }
 
-// peakText formats the peak memory of the process and, if much smaller, the part without pages of mapped files. Such
-// pages count as resident, but the system can drop them.
-func peakText(peak, held int64) string {
+// peakText formats the peak memory of the process and, if it is much smaller or limited, the part without pages of
+// mapped files, among them the program. Such pages count as resident, but the system can drop them.
+func peakText(peak, held int64, limited bool) string {
 	const little = 128 << 20
-	if held <= 0 || peak-held < little {
+	if held <= 0 || peak-held < little && !limited {
 		return report.Bytes(peak)
 	}
 	return fmt.Sprintf("%s, of which %s was kept and the rest was pages of mapped files", report.Bytes(peak),

@@ -106,7 +106,7 @@ func TestSteps(t *testing.T) {
 	t.Setenv("CGC_WHOLE", "0")
 	for line, want := range map[string]string{
 		"run --method cgc -o a.safetensors":            "opening demo, condensing and training, writing a.safetensors",
-		"tune demo --methods cgc --trials 2 -o a.json": "opening demo, searching, writing a.json",
+		"tune demo --method cgc --trials 2 -o a.json": "opening demo, searching, writing a.json",
 		"experiment demo --methods cgc -o r":           "opening demo, condensing and training on demo, writing r/",
 		"paper table6 --graphs demo":                   "opening demo, measuring table6 on demo",
 		"condense demo --method cgc -o b.safetensors":  "opening demo, condensing, writing b.safetensors",

@@ -109,6 +109,9 @@ func pythonOf(flag *pflag.Flag) (p pythonFlag, err error) {
 		return p, fmt.Errorf("--%s has the type %s, which Python has no type for", flag.Name, flag.Value.Type())
 	case flag.Name == "param": // --param and --params become one dictionary
 		p.name, p.help = "params", "parameters of a method that is not cgc's own, by name"
+	case flag.Value.Type() == "ints": // a keyword argument is one number
+		_, rest, _ := strings.Cut(help, "(")
+		p.help = "number of condensed nodes (" + rest
 	case p.kind == "str" && (place == "FILE" || place == "FOLDER"):
 		p.kind = "Union[str, os.PathLike[str]]"
 	}

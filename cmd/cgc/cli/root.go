@@ -3,8 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -15,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -197,6 +201,11 @@ func (c *command) begin(cmd *cobra.Command) (err error) {
 	for _, sentence := range c.settings.strange(cmd.Root()) {
 		c.progress.note("%s", sentence)
 	}
+	for _, folder := range dataset.Environment().Search {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			c.progress.note("CGC_DATA names %s, and there is no such folder", folder)
+		}
+	}
 	cmd.SetContext(c.progress.listen(cmd.Context()))
 	return nil
 }
@@ -211,7 +220,7 @@ func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 		if len(args) < atLeast {
 			return usagef("%s has no %s, expected %s", nameOfCommand(cmd), names[len(args)], line)
 		}
-		return usagef("%d arguments, expected %s", len(args), line)
+		return usagef("%s, expected %s", report.Plural(len(args), "argument"), line)
 	}
 }
 

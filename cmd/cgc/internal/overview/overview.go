@@ -158,21 +158,26 @@ func (s Subject) choice() []report.Block {
 		return nil
 	}
 	t := &report.Table{
-		Columns: report.Columns("candidate", "validation accuracy, %", "gain", "standard error", "left out"),
+		Columns: report.Columns("candidate", "validation accuracy, %", "gain in score", "standard error"),
 	}
+	notes := report.Notes{"The score is the mean of the validation accuracy and of the geometric mean of the " +
+		"probabilities of the true classes, in percent."}
 	for _, c := range a.Candidates {
 		name := c.Name
 		if name == a.Chosen {
 			name += " (chosen)"
 		}
-		row := []report.Cell{report.Decimal(c.Accuracy, 1), report.Signed(c.Gain, 1), report.Decimal(c.Error, 1), {}}
+		row := []report.Cell{report.Decimal(c.Accuracy, 1), report.Signed(c.Gain, 1), report.Decimal(c.Error, 1)}
 		if c.LeftOut != "" || a.Validation == 0 {
-			row = []report.Cell{report.Missing(), report.Missing(), report.Missing(), report.Word(c.LeftOut)}
+			row = []report.Cell{report.Missing(), report.Missing(), report.Missing()}
+		}
+		if c.LeftOut != "" {
+			notes = append(notes, c.Name+" was left out: "+c.LeftOut+".")
 		}
 		t.Row(name, row)
 	}
 	if len(a.Sizes) == 0 {
-		return []report.Block{t}
+		return []report.Block{t, notes}
 	}
 	tried := &report.Table{
 		Columns: report.Columns("condensed nodes", "method", "validation accuracy, %", "loss", "standard error"),
@@ -180,7 +185,7 @@ func (s Subject) choice() []report.Block {
 	for _, z := range a.Sizes {
 		tried.Row(z.Nodes, z.Chosen, report.Decimal(z.Accuracy, 1), report.Decimal(z.Loss, 1), report.Decimal(z.Error, 1))
 	}
-	return []report.Block{t, tried}
+	return []report.Block{t, notes, tried}
 }
 
 // parts plots the condensed graph and its number of nodes per class, under a heading. It omits the graph if there are
@@ -222,7 +227,8 @@ func (s Subject) tiles() *report.Table {
 	t := &report.Table{Lead: true, Columns: []report.Column{{Key: "what"}, {Key: "value"}, {Key: "compared with"}}}
 	if len(s.Small) > 0 {
 		on := s.Small[0]
-		accuracy, seconds := "not compared with the full graph", "mean of "+report.Plural(len(on.Test), "training run")
+		accuracy := "not compared with the full graph (--whole 1 does)"
+		seconds := "mean of " + report.Plural(len(on.Test), "training run")
 		if len(on.Test) == 1 {
 			seconds = "one training run"
 		}
