@@ -44,7 +44,7 @@ func TestPriorsHaveNoPlaceOfTheirOwn(t *testing.T) {
 		add(level, level, level)
 	}
 	prior := add(7, 7, 7)
-	w.priors[prior.key()] = Priors()[0]
+	w.priors[prior.key()] = Prior{}
 	is := func(t trial) bool { return slices.Equal(t.point, prior.point) }
 	if chosen := w.finalists(4); slices.ContainsFunc(chosen, is) {
 		t.Errorf("finalists %v, want the prior not among them", chosen)

@@ -31,5 +31,4 @@ func ExampleSearch() {
 	// Output:
 	// 4 ranked, 4 confirmed
 	// taken if ahead by more than noise: true
-	// prior few-labels was found on [cora citeseer demo]
 }

@@ -58,8 +58,6 @@ func Space(variants ...cgc.Variant) []Dimension {
 	}
 	propagated := func(c Candidate) bool { return c.Config.Hops > 0 }
 	teleports := func(c Candidate) bool { return propagated(c) && c.Config.Propagation == propagate.PPR }
-	transductive := func(c Candidate) bool { return !c.Config.Inductive }
-	similar := func(c Candidate) bool { return c.Config.Edges == cgc.SimilarEdges }
 	return []Dimension{
 		dimension("method", func(c *Candidate) *cgc.Variant { return &c.Config.Variant }, nil, variants...),
 		dimension("weighted", func(c *Candidate) *bool { return &c.Weighted }, nil, true, false),
@@ -67,17 +65,11 @@ func Space(variants ...cgc.Variant) []Dimension {
 		dimension("propagation", func(c *Candidate) *propagate.Rule { return &c.Config.Propagation }, propagated,
 			propagate.Rules()...),
 		dimension("teleport", func(c *Candidate) *float64 { return &c.Config.Teleport }, teleports, 0.05, 0.1, 0.2),
-		mixtures("hop-weights", propagated),
 		dimension("partition", func(c *Candidate) *string { return &c.Config.Partition }, nil, partition.Names()...),
-		dimension("partitions", func(c *Candidate) *int { return &c.Config.Partitions }, nil, 1, 3, 10),
 		dimension("augment", func(c *Candidate) *float64 { return &c.Config.Augment }, nil, 0, 0.2, 0.4, 0.8, 1.5),
-		dimension("pseudo-labels", func(c *Candidate) *float64 { return &c.Config.PseudoLabels }, transductive,
-			0, 0.5, 1, 2, 4),
-		dimension("soft-labels", func(c *Candidate) *bool { return &c.Config.SoftLabels }, nil, false, true),
 		dimension("temperature", func(c *Candidate) *cgc.Temperature { return &c.Config.Temperature }, nil,
 			0.02, 0.1, 0.5, 1, cgc.Infinite),
-		dimension("edges", func(c *Candidate) *cgc.Edges { return &c.Config.Edges }, nil, cgc.EdgeKinds()...),
-		dimension("threshold", func(c *Candidate) *float64 { return &c.Config.Threshold }, similar,
+		dimension("threshold", func(c *Candidate) *float64 { return &c.Config.Threshold }, nil,
 			0.6, 0.7, 0.8, 0.85, 0.9, 0.95),
 		dimension("degree", func(c *Candidate) *float64 { return &c.Config.Degree }, nil, 0.5, 1, 2, 4),
 		dimension("alpha", func(c *Candidate) *float64 { return &c.Config.Alpha }, nil, 0.01, 0.1, 1, 10),
@@ -91,31 +83,6 @@ func dimension[T any](name string, field func(*Candidate) *T, where func(Candida
 		Name: name, levels: len(levels), where: where,
 		set:  func(c *Candidate, level int) { *field(c) = levels[level] },
 		show: func(c Candidate) string { return fmt.Sprint(*field(&c)) },
-	}
-}
-
-// mixtures returns the dimension of Config.HopWeights. Its levels are the last hop only, equal weights, and a last hop
-// with twice the weight of all others together. There are hops + 1 weights, so Hops must be set first.
-func mixtures(name string, where func(Candidate) bool) Dimension {
-	return Dimension{
-		Name: name, levels: 3, where: where,
-		set: func(c *Candidate, level int) {
-			c.Config.HopWeights = nil
-			for l := range c.Config.Hops + 1 {
-				switch {
-				case level == 1 || level == 2 && l < c.Config.Hops:
-					c.Config.HopWeights = append(c.Config.HopWeights, 1)
-				case level == 2:
-					c.Config.HopWeights = append(c.Config.HopWeights, float64(2*c.Config.Hops))
-				}
-			}
-		},
-		show: func(c Candidate) string {
-			if len(c.Config.HopWeights) == 0 {
-				return "none"
-			}
-			return c.Config.HopWeights.String()
-		},
 	}
 }
 
@@ -246,20 +213,8 @@ func (p Prior) String() string {
 	return strings.Join(words, ", ")
 }
 
-// Priors returns all priors. There is one so far.
-//
-// few-labels gained 0.5 to 5 points of validation accuracy on Cora, Citeseer and the demo graph, and lost 2 on Amazon
-// Photo (docs/notes/2026-11-options.md).
-func Priors() []Prior {
-	return []Prior{{
-		Name: "few-labels",
-		Settings: []Setting{
-			{"method", string(cgc.CGCX)}, {"weighted", "true"}, {"pseudo-labels", "2"}, {"soft-labels", "true"},
-		},
-		FoundOn:   []string{"cora", "citeseer", "demo"},
-		fewLabels: true,
-	}}
-}
+// Priors returns all priors. There is none so far.
+func Priors() []Prior { return nil }
 
 // applies reports whether the prior is meant for graphs like g.
 func (p Prior) applies(g *graph.Graph) bool {

@@ -117,9 +117,6 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 	without := func(name string) {
 		s.Space = slices.DeleteFunc(slices.Clone(s.Space), func(d Dimension) bool { return d.Name == name })
 	}
-	if len(s.Base.Config.HopWeights) > 0 { // the number of hop weights is the number of hops of the base plus one
-		without("hops")
-	}
 	if _, sparse := g.X.(*mat.CSR); sparse {
 		// Standardised features are dense, and training on them is many times slower. Bags of words did not gain from it.
 		without("standardize")

@@ -71,12 +71,9 @@ func shown(r *tune.Result) string { return fmt.Sprintf("%+v", *r) }
 // TestSearchRepeatsItself checks that a search with a given number of trials and no time limit is reproducible, with
 // any number of threads.
 func TestSearchRepeatsItself(t *testing.T) {
-	g := made(t, 300, 30) // few enough training nodes for the priors to apply
+	g := made(t, 300, 30)
 	mattest.IgnoresThreads(t, func() string {
 		r := mustRun(t, g, func(s *tune.Search) { s.Models, s.Trials = append(s.Models, gnn.SGC()), 6 })
-		if len(r.Priors) != 1 {
-			t.Fatalf("%d priors were ranked, want 1", len(r.Priors))
-		}
 		return shown(r)
 	})
 }
@@ -259,36 +256,6 @@ func TestSearchNamesMistakes(t *testing.T) {
 	mattest.Fails(t, want)(search(nil).Run(t.Context(), &bare))
 }
 
-// TestPriorsAreRanked checks that a prior is ranked and named if labels are few and its method is in the space, and
-// only then.
-func TestPriorsAreRanked(t *testing.T) {
-	few := made(t, 300, 15)
-	priors := func(r *tune.Result) (n int) {
-		for _, trial := range r.Ranked {
-			c := trial.Config
-			is := c.Variant == cgc.CGCX && trial.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(trial.Changes) == 4
-			if is != (trial.Prior == "few-labels") {
-				t.Errorf("%v has the prior %q", trial.Changes, trial.Prior)
-			}
-			if is {
-				n++
-			}
-		}
-		return n
-	}
-	for want, r := range map[int]*tune.Result{
-		1: mustRun(t, few, func(s *tune.Search) { s.Trials = 2 }),
-		0: mustRun(t, few, func(s *tune.Search) { s.Trials, s.Space = 2, tune.Space(cgc.CGC) }),
-	} {
-		if n := priors(r); n != want || len(r.Priors) != want {
-			t.Errorf("%d trials are priors, %d priors listed, want %d", n, len(r.Priors), want)
-		}
-	}
-	if n := len(mustRun(t, tiny(t), func(s *tune.Search) { s.Trials = 2 }).Priors); n != 0 {
-		t.Errorf("%d priors where one node in five is labelled, want none", n)
-	}
-}
-
 // TestSpaceFollowsTheRegistries checks that all registered partitions, propagation rules and variants are searched, and
 // that a variant keeps the parameters that it does not read.
 func TestSpaceFollowsTheRegistries(t *testing.T) {
@@ -302,7 +269,7 @@ func TestSpaceFollowsTheRegistries(t *testing.T) {
 			seen[name] = true
 		}
 		if c.Variant == cgc.SimDM && slices.ContainsFunc(r.Changes, func(c tune.Change) bool {
-			return c.Name == "partition" || c.Name == "soft-labels" || c.Name == "threshold"
+			return c.Name == "partition" || c.Name == "threshold"
 		}) {
 			t.Errorf("simdm with %v", r.Changes)
 		}

@@ -121,6 +121,12 @@ func TestExperimentPicture(t *testing.T) {
 	}
 }
 
+// priors is an example of priors.
+var priors = []tune.Prior{{
+	Name: "few-labels", Settings: []tune.Setting{{Name: "method", Value: "cgc-x"}, {Name: "weighted", Value: "true"}},
+	FoundOn: []string{"cora", "citeseer", "demo"},
+}}
+
 // TestSearchDocument checks the text of each kind of outcome.
 func TestSearchDocument(t *testing.T) {
 	changes := []tune.Change{{Name: "hops", From: "2", To: "3"}, {Name: "augment", From: "0", To: "0.4"}}
@@ -140,7 +146,7 @@ func TestSearchDocument(t *testing.T) {
 		"tune-alone":   func(o *findings.Search) { o.Changes, o.Gain, o.Noise = nil, 0, 0 },
 		"tune-prior": func(o *findings.Search) {
 			o.Graph, o.Prior, o.Confirmed[0].Prior = "cora", "few-labels", "few-labels"
-			o.Priors = tune.Priors()
+			o.Priors = priors
 		},
 		"tune-one-seed": func(o *findings.Search) {
 			for i := range o.Confirmed {
@@ -200,7 +206,7 @@ func TestSearchPicture(t *testing.T) {
 func TestSearchTellsOfPriors(t *testing.T) {
 	prior := tune.Finalist{Trial: tune.Trial{Prior: "few-labels"}, Val: []float64{80}}
 	o := findings.OfSearch(&graph.Graph{Name: "cora"}, []string{"gcn"},
-		&tune.Result{Priors: tune.Priors(), Confirmed: []tune.Finalist{prior}})
+		&tune.Result{Priors: priors, Confirmed: []tune.Finalist{prior}})
 	text := mattest.Must(json.Marshal(o))
 	for _, want := range []string{
 		`"priors":[{"name":"few-labels","settings":[{"name":"method","value":"cgc-x"},`,
