@@ -40,8 +40,8 @@ type Singular struct {
 // system singular.
 //
 // A component of m nodes costs m³/3 operations. The result is the same for any number of threads. It is an error if
-// hops or alpha is negative, if alpha is not finite, or if h or X′ contains a number that is not finite in float32. Otherwise the only error
-// is ctx.Err().
+// hops or alpha is negative, if alpha is not finite, or if h or X′ contains a number that is not finite in float32.
+// Otherwise the only error is ctx.Err().
 //
 // Solve also describes the singular systems; nil means that there were none.
 func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, hops int, alpha float64) (*mat.Dense, *Singular, error) {
