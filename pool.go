@@ -1,7 +1,6 @@
 package cgc
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/augment"
@@ -9,14 +8,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// pool is H_cond, y_cond and their confidence (§3.3): first the embeddings of the training nodes, then the sampled
-// ones.
+// pool is H_cond, y_cond and their confidence (§3.3): the embeddings of the training nodes, then the sampled ones.
 type pool struct {
 	rows       [][]float32 // views of the embeddings, which are not copied
 	y          []int32
 	confidence []float32
 	source     []int32 // train[source[i]] is the node of embedding i
-	train      []int32
+	train      []int32 // the training nodes, ascending
 }
 
 // gather returns the pool of H⁽ᴷ⁾ of the training nodes and the picked shallower embeddings.
@@ -55,7 +53,7 @@ func (p *pool) members(groups *mat.CSR, n int) *mat.CSR {
 			}
 			weight[i] += w
 		}
-		slices.SortFunc(inside, func(a, b int32) int { return cmp.Compare(p.train[a], p.train[b]) })
+		slices.Sort(inside)
 		for _, i := range inside {
 			m.Indices = append(m.Indices, p.train[i])
 			m.Data = append(m.Data, weight[i])
