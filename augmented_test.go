@@ -194,7 +194,7 @@ func TestCondenseEqualsReference(t *testing.T) {
 					if variant == cgc.CGC {
 						adjacency := refAdjacency(want, 0.5)
 						wantClose(t, name+": A′", small.Adj.Dense(), adjacency, 0)
-						want = refFeatures(adjacency, want, last(2), 1)
+						want = refFeatures(adjacency, want, 2, 1)
 					} else if small.Adj != nil {
 						t.Errorf("%s: has an adjacency", name)
 					}

@@ -11,8 +11,7 @@
 //	err = small.Save(ctx, "cora70.safetensors")
 //
 // Condense implements algorithm 1 of the paper. Each step has its own package: propagate, assess, augment, partition,
-// generate. Extensions beyond the paper are in extensions.go and in package selftrain. docs/paper.md maps each equation
-// to the code that computes it.
+// generate. docs/paper.md maps each equation to the code that computes it.
 //
 // A Config is a condense.Method, and experiments and tables accept any such method.
 package cgc
@@ -31,7 +30,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/augment"
 	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
@@ -72,7 +70,6 @@ type Prepared struct {
 	h          []mat.View    // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
 	assessment assess.Assessment
 	judging    sync.Mutex // guards the confidence below H⁽ᴷ⁾, computed for the first configuration that augments
-	labeller   *selftrain.Labeller
 	seconds    condense.Seconds
 }
 
@@ -119,12 +116,9 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	train := p.view.Split.Train
 	p.counts, p.y = p.view.Counts(train), p.view.Labels(train)
 	p.collect() // the garbage of earlier condensations
-	if p.h, err = p.embed(ctx, p.view.X, train, p.y); err != nil {
+	in := propagate.Input{Adj: p.view.Adj, X: p.view.X, Rows: train, Classes: p.y, Mapped: p.view.Mapped}
+	if p.h, err = propagate.Run(ctx, config.engine(), config.propagation(), in); err != nil {
 		return nil, err
-	}
-	p.labeller = &selftrain.Labeller{
-		X: p.view.X, Embed: p.embed, Train: train, Y: p.y, H: p.h[len(p.h)-1], Classes: g.Classes,
-		Limited: config.Memory > 0,
 	}
 	p.collect()
 	done()
@@ -140,12 +134,6 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	done()
 	p.seconds = clock.Stop()
 	return p, ctx.Err()
-}
-
-// embed returns H⁽⁰⁾ … H⁽ᴷ⁾ of the given nodes, computed from x instead of the features.
-func (p *Prepared) embed(ctx context.Context, x mat.Matrix, nodes, classes []int32) ([]mat.View, error) {
-	in := propagate.Input{Adj: p.view.Adj, X: x, Rows: nodes, Classes: classes, Mapped: p.view.Mapped && x == p.view.X}
-	return propagate.Run(ctx, p.config.engine(), p.config.propagation(), in)
 }
 
 // collect frees unused memory, such as the blocks of propagation, if it is large or if there is a memory limit.
@@ -195,11 +183,7 @@ func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err e
 	if err != nil {
 		return nil, err
 	}
-	h, confidence := p.mixed(config, len(picks) > 0)
-	pool := gather(h, p.y, confidence, picks, p.view.Split.Train)
-	if err := p.pseudoLabel(ctx, config, &pool, &account.Assessed); err != nil {
-		return nil, err
-	}
+	pool := gather(p.h, p.y, p.confidence(len(picks) > 0), picks, p.view.Split.Train)
 	account.Assessed.Augmented = len(picks)
 	done()
 
@@ -218,18 +202,16 @@ func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err e
 	}
 	small.X, small.Y, account.Partitions = groups.H, groups.Y, groups.Stats
 	small.Members = pool.members(groups.Members, p.view.Adj.Rows)
-	if small.Soft, err = p.softLabels(ctx, config, pool, groups.Members); err != nil {
-		return nil, err
-	}
 	done()
 
 	// Graph generation: CGC-X returns {I, H′}. CGC finds A′ by similarity (eq. 16), then X′ from A′ and H′ (eq. 17).
 	if config.Variant.Edges() {
 		done = clock.Step(generateStep)
-		if small.Adj, account.Threshold, err = p.edges(ctx, config, small); err != nil {
+		small.Adj, account.Threshold, err = generate.Adjacency(ctx, groups.H, config.Threshold, config.Degree)
+		if err != nil {
 			return nil, err
 		}
-		small.X, account.Singular, err = generate.Solve(ctx, small.Adj, groups.H, config.shares(), config.Alpha)
+		small.X, account.Singular, err = generate.Solve(ctx, small.Adj, groups.H, config.Hops, config.Alpha)
 		if err != nil {
 			return nil, err
 		}

@@ -41,15 +41,14 @@ var variants = []struct {
 	{
 		SimDM, false,
 		func(c *Config) {
-			c.Partition, c.Partitions, c.Augment, c.Temperature = "kmeans", 1, 0, Infinite
-			c.PseudoLabels, c.SoftLabels = 0, false
+			c.Partition, c.Augment, c.Temperature = "kmeans", 0, Infinite
 		},
-		[]string{"partition", "partitions", "augment", "temperature", "pseudo_labels", "soft_labels"},
+		[]string{"partition", "augment", "temperature"},
 	},
 }
 
 // generated lists the parameters of graph generation, which graphless variants ignore.
-var generated = []string{"edges", "threshold", "degree", "alpha"}
+var generated = []string{"threshold", "degree", "alpha"}
 
 // Variants returns the variants, the default first.
 func Variants() []Variant {
@@ -77,20 +76,6 @@ func (v Variant) Reads(parameter string) bool {
 	return v.Edges() || !slices.Contains(generated, parameter)
 }
 
-// Edges says where the edges of A′ come from.
-type Edges string
-
-const (
-	// SimilarEdges joins condensed nodes whose embeddings are similar (eq. 16).
-	SimilarEdges Edges = "similarity"
-	// RealEdges aggregates the edges between the source nodes of condensed nodes (generate.Aggregated). This is not in the
-	// paper.
-	RealEdges Edges = "real"
-)
-
-// EdgeKinds returns the values of Edges, the default first.
-func EdgeKinds() []Edges { return []Edges{SimilarEdges, RealEdges} }
-
 // Config holds every parameter of a condensation. Zero is a legal value of many parameters (no hops, no augmentation),
 // so it never means a default. Start from Defaults and change what you need.
 type Config struct {
@@ -104,31 +89,15 @@ type Config struct {
 	Hops int `json:"hops"`
 	// Teleport is β of propagate.PPR, in (0, 1].
 	Teleport float64 `json:"teleport"`
-	// HopWeights are w_0 … w_K, each at least 0 and not all 0. They are divided by their sum. Σ_l w_l·H⁽ˡ⁾ then replaces
-	// H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. An empty list means 0, …, 0, 1, as in the paper.
-	HopWeights HopWeights `json:"hop_weights,omitempty"`
 	// Augment is p ≥ 0: the number of shallower embeddings that are added, as a multiple of the number of training nodes.
 	Augment float64 `json:"augment"`
-	// PseudoLabels is the number of nodes outside the training split whose embeddings are added, as a multiple ≥ 0 of the
-	// number of training nodes. A ridge classifier predicts their classes, and the nodes with the widest margin are used
-	// (selftrain.Labeller.Pseudo). Their labels are not read. Rows of Condensed.Members then contain such nodes too. N′ is
-	// still at most the number of training nodes. PseudoLabels must be 0 in the inductive setting, which has no other
-	// nodes.
-	PseudoLabels float64 `json:"pseudo_labels,omitempty"`
-	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft. A GNN learns this distribution
-	// instead of the class.
-	SoftLabels bool `json:"soft_labels,omitempty"`
 	// Partition is the name of the method that groups the embeddings of a class: one of partition.Names.
 	// partition.Register adds names.
 	Partition string `json:"partition"`
-	// Partitions is the number of times each class is partitioned, from 1 to 1000. The best one is kept (partition.Plan).
-	Partitions int `json:"partitions"`
 	// Temperature is τ > 0: embeddings in a group are weighted by softmax(r/τ). Infinity weights them equally.
 	Temperature Temperature `json:"temperature"`
-	// Edges is one of EdgeKinds. Only CGC uses it.
-	Edges Edges `json:"edges"`
 	// Threshold is T in [−1, 1]: condensed nodes are joined where the cosine of their embeddings is above it. Only CGC
-	// with SimilarEdges uses it.
+	// uses it.
 	Threshold float64 `json:"threshold"`
 	// Degree limits the mean degree of A′; 0 means no limit. If Threshold gives more edges, T is raised to the smallest
 	// similarity that respects the limit. Similarities differ so much between graphs that no T fits all of them. Only CGC
@@ -213,9 +182,7 @@ func Defaults() Config {
 		Augment: 0,
 		// Spectral clustering is as good on three of these graphs, 1.7 points worse on the fourth, and costs more.
 		Partition:   "kmeans",
-		Partitions:  1,
 		Temperature: 1,
-		Edges:       SimilarEdges,
 		// Of the thresholds from 0.6 to 0.9, 0.85 has the best validation accuracy on Cora and Citeseer together.
 		Threshold: 0.85,
 		// On Amazon Photo, a threshold of 0.85 without a degree limit joins most pairs and halves the validation accuracy.
@@ -249,9 +216,7 @@ func (c Config) engine() propagate.Engine {
 // plan returns the parameters of the partition.
 func (c Config) plan(budgets []int) (partition.Plan, error) {
 	partitioner, err := partition.Find(c.Partition)
-	return partition.Plan{
-		Budgets: budgets, Partitioner: partitioner, Partitions: c.Partitions, Temperature: float64(c.Temperature),
-	}, err
+	return partition.Plan{Budgets: budgets, Partitioner: partitioner, Temperature: float64(c.Temperature)}, err
 }
 
 // Validate returns all errors in c that do not depend on a graph, joined, or nil. An error about a single parameter is
@@ -276,15 +241,8 @@ func (c Config) Validate() error {
 	check(c.Hops <= propagate.MaxHops, "hops", c.Hops, "at most %d", propagate.MaxHops)
 	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport", c.Teleport,
 		"above 0 and at most 1")
-	check(c.HopWeights.fit(c.Hops), "hop weights", c.HopWeights,
-		"%d finite numbers (hops + 1) of at least 0, not all 0", c.Hops+1)
 	check(in(c.Augment, 0, 1000), "augment", c.Augment, "0 to 1000")
-	check(in(c.PseudoLabels, 0, 1000), "pseudo labels", c.PseudoLabels, "0 to 1000")
-	check(c.PseudoLabels == 0 || !c.Inductive, "pseudo labels", c.PseudoLabels,
-		"0 in the inductive setting, where no node is without a label")
-	check(c.Partitions >= 1 && c.Partitions <= 1000, "partitions", c.Partitions, "1 to 1000")
 	check(c.Temperature > 0, "temperature", c.Temperature, "above 0 (inf for plain means)")
-	check(slices.Contains(EdgeKinds(), c.Edges), "edges", quoted(c.Edges), "one of %v", EdgeKinds())
 	check(in(c.Threshold, -1, 1), "threshold", c.Threshold, "-1 to 1")
 	check(in(c.Degree, 0, math.MaxFloat64), "degree", c.Degree, "finite and at least 0")
 	check(in(c.Alpha, 0, math.MaxFloat64), "alpha", c.Alpha, "finite and at least 0")

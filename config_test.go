@@ -31,15 +31,7 @@ func TestMistakesAreAllNamed(t *testing.T) {
 		"ratio 0.01 of 50 training nodes: nodes 1, must be from 3": func(c *cgc.Config) {
 			c.Nodes, c.Ratio, c.Inductive = 0, 0.01, true
 		},
-		"ratio 1.5, must be above 0 and at most 1":      func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 1.5 },
-		`edges "", must be one of [similarity real]`:    func(c *cgc.Config) { c.Edges = "" },
-		"partitions 1001, must be 1 to 1000":            func(c *cgc.Config) { c.Partitions = 1001 },
-		"hop weights 0.5,0.5, must be 3 finite numbers": func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0.5, 0.5} },
-		"hop weights 1,-1,1":                            func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{1, -1, 1} },
-		"hop weights 0,0,0":                             func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0, 0, 0} },
-		"hop weights +Inf,0,NaN": func(c *cgc.Config) {
-			c.HopWeights = cgc.HopWeights{math.Inf(1), 0, math.NaN()}
-		},
+		"ratio 1.5, must be above 0 and at most 1":   func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 1.5 },
 		"precision 9, must be one of [float32 half]": func(c *cgc.Config) { c.Precision = 9 },
 		"precision half, must be float32 with the engine propagate.Plain, which decides by itself": func(c *cgc.Config) {
 			c.Precision, c.Engine = blocked.Half, propagate.Plain{}
@@ -73,7 +65,7 @@ func TestMistakesAreAllNamed(t *testing.T) {
 func TestConfigSurvivesJSON(t *testing.T) {
 	for _, temperature := range []cgc.Temperature{cgc.Infinite, 0.01, 1} {
 		want := configured(10, func(c *cgc.Config) {
-			c.Temperature, c.Partition, c.HopWeights = temperature, "random", cgc.HopWeights{0, 1, 0.3}
+			c.Temperature, c.Partition = temperature, "random"
 			if temperature == 1 {
 				c.Precision = blocked.Half
 			}
@@ -96,7 +88,7 @@ func TestSaveAndLoad(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(30, 0)))
 	for _, variant := range cgc.Variants() {
 		config := configured(12, func(c *cgc.Config) {
-			c.Variant, c.Threshold, c.Standardize, c.SoftLabels = variant, 0.3, variant == cgc.CGCX, variant == cgc.CGC
+			c.Variant, c.Threshold, c.Standardize = variant, 0.3, variant == cgc.CGCX
 		})
 		want := mustCondense(t, g, config)
 		path := filepath.Join(t.TempDir(), "small.safetensors")

@@ -60,7 +60,6 @@ func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
 	if view.Adj != g.Adj { // the subgraph is a copy of the part that is read
 		e.Rest += e.Propagation.Input
 	}
-	e.Rest += int64(config.PseudoLabels * float64(row) * float64(len(train)))
 	e.Memory = budget.Process + e.Propagation.Input + e.Propagation.Sum() + e.Rest
 	if p := e.Propagation; p.Held > 0 { // the graph stays in its file, and later steps reuse the memory of blocks
 		e.Memory = max(p.Held, budget.Process+p.Results+e.Rest)

@@ -64,7 +64,6 @@ func TestFeaturesLiveAnywhere(t *testing.T) {
 		"sage":         func(c *cgc.Config) { c.Propagation, c.Augment = "sage", 1 },
 		"standardized": func(c *cgc.Config) { c.Standardize = true },
 		"inductive":    func(c *cgc.Config) { c.Inductive, c.Standardize = true, true },
-		"labels":       func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels, c.Standardize = 2, true, true },
 	} {
 		config := configured(12, change)
 		want := bytesOf(t, mustCondense(t, g, config))
@@ -85,7 +84,7 @@ func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	for reads := range int64(40) {
 		other := *g
 		other.X = &failing{g.X, reads, failed}
-		config := labelled(12, 1, func(c *cgc.Config) { c.Standardize = reads%2 == 0 })
+		config := configured(12, func(c *cgc.Config) { c.Standardize = reads%2 == 0 })
 		if _, err := cgc.Condense(t.Context(), &other, config); err == nil {
 			if reads < 4 {
 				t.Errorf("no error after %d blocks", reads)
@@ -145,17 +144,14 @@ func TestEnginesAreToldOfMappedGraphs(t *testing.T) {
 		for _, standardize := range []bool{false, true} {
 			var asked []propagate.Input
 			g.Mapped = mapped
-			mustCondense(t, g, labelled(12, 1, func(c *cgc.Config) {
+			mustCondense(t, g, configured(12, func(c *cgc.Config) {
 				c.Engine, c.Standardize = listening{&asked}, standardize
 			}))
-			for _, in := range asked {
-				_, d := in.X.Dims()
-				if want := mapped && !standardize && d == g.Features(); in.Mapped != want {
-					t.Errorf("mapped %v, standardize %v, %d columns: mapped %v", mapped, standardize, d, in.Mapped)
-				}
+			if len(asked) != 1 {
+				t.Fatalf("the engine was asked %d times, want once", len(asked))
 			}
-			if len(asked) != 3 { // the training nodes, all outputs of the classifier, the nodes with pseudo-labels
-				t.Errorf("the engine was asked %d times, want 3", len(asked))
+			if want := mapped && !standardize; asked[0].Mapped != want {
+				t.Errorf("mapped %v, standardize %v: the engine is told %v", mapped, standardize, asked[0].Mapped)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// goldenCases are configurations of the full pipeline. Together they cover every step, every extension and the code
-// paths for large classes.
+// goldenCases are configurations of the full pipeline. Together they cover every step and the code paths for large
+// classes.
 var goldenCases = []struct {
 	name, graph string
 	change      func(*cgc.Config)
@@ -37,17 +37,12 @@ var goldenCases = []struct {
 	{"ppr", "demo", func(c *cgc.Config) { c.Propagation, c.Hops = propagate.PPR, 4 }},
 	{"sage", "demo", func(c *cgc.Config) { c.Propagation, c.Hops = propagate.SAGE, 1 }},
 	{"no hops", "demo", func(c *cgc.Config) { c.Hops = 0 }},
-	{"real edges", "demo", func(c *cgc.Config) { c.Edges, c.Degree = cgc.RealEdges, 4 }},
-	{"hop weights", "demo", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{1, 1, 2} }},
-	{"pseudo and soft labels", "demo", func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels, c.Partitions = 2, true, 3 }},
 	{"standardize", "demo", func(c *cgc.Config) { c.Standardize = true }},
-	{"inductive", "demo", func(c *cgc.Config) { c.Inductive, c.Edges, c.Degree = true, cgc.RealEdges, 4 }},
+	{"inductive", "demo", func(c *cgc.Config) { c.Inductive, c.Threshold = true, 0.2 }},
 	{"memory", "demo", func(c *cgc.Config) { c.Memory = 1 << 20 }},
 	{"defaults", "words", func(*cgc.Config) {}},
 	{"augment, ppr", "words", func(c *cgc.Config) { c.Propagation, c.Augment = propagate.PPR, 0.4 }},
-	{"pseudo labels", "words", func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels = 1, true }},
 	{"augment, weights", "weighted", func(c *cgc.Config) { c.Augment = 0.4 }},
-	{"real edges, weights", "weighted", func(c *cgc.Config) { c.Edges, c.Degree = cgc.RealEdges, 4 }},
 	{"augment", "large", func(c *cgc.Config) { c.Augment = 0.4 }},
 	{"spectral", "large", func(c *cgc.Config) { c.Partition, c.Augment = "spectral", 0.4 }},
 	{"cgc-x", "large", func(c *cgc.Config) { c.Variant = cgc.CGCX }},

@@ -105,7 +105,7 @@ func (c Config) preparation() preparation {
 // Account is what the methods of this package store in Condensed.Account.
 type Account struct {
 	// Threshold is the T of A′: the configured one, or a larger one if the degree limit requires it. 0 for the graphless
-	// variants. With real edges, it is the weight above which edges were kept.
+	// variants.
 	Threshold float64 `json:"threshold"`
 	// Assessed is what the linear classifier found.
 	Assessed Assessed `json:"assessed"`
@@ -133,8 +133,6 @@ type Assessed struct {
 	Error []float64 `json:"error"`
 	// Augmented is the number of embeddings that augmentation added.
 	Augmented int `json:"augmented"`
-	// PseudoLabelled is the number of nodes with pseudo-labels that were used.
-	PseudoLabelled int `json:"pseudo_labelled,omitempty"`
 }
 
 // AccountOf returns the account of a graph that this package condensed.

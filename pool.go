@@ -1,7 +1,6 @@
 package cgc
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/augment"
@@ -9,21 +8,20 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// pool is H_cond, y_cond and their confidence (§3.3): first the embeddings of the training nodes, then the sampled
-// ones, then the pseudo-labelled ones.
+// pool is H_cond, y_cond and their confidence (§3.3): the embeddings of the training nodes, then the sampled ones.
 type pool struct {
 	rows       [][]float32 // views of the embeddings, which are not copied
 	y          []int32
 	confidence []float32
-	source     []int32 // nodes[source[i]] is the node of embedding i
-	nodes      []int32 // graph nodes: the training nodes, then the pseudo-labelled ones
+	source     []int32 // train[source[i]] is the node of embedding i
+	train      []int32 // the training nodes, ascending
 }
 
 // gather returns the pool of H⁽ᴷ⁾ of the training nodes and the picked shallower embeddings.
 func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pick, train []int32) pool {
 	last := len(h) - 1
 	p := pool{
-		rows: h[last].Rows(), y: y, confidence: confidence[last], nodes: train, source: memory.Range(0, len(y)),
+		rows: h[last].Rows(), y: y, confidence: confidence[last], train: train, source: memory.Range(0, len(y)),
 	}
 	if len(picks) == 0 {
 		return p
@@ -38,23 +36,12 @@ func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pic
 	return p
 }
 
-// join adds nodes that are not in the pool yet, with one embedding each.
-func (p *pool) join(nodes []int32, h mat.View, y []int32, confidence []float32) {
-	for i := range nodes {
-		p.source = append(p.source, int32(len(p.nodes)+i))
-	}
-	p.nodes = slices.Concat(p.nodes, nodes)
-	p.rows = append(p.rows, h.Rows()...)
-	p.y = slices.Concat(p.y, y)
-	p.confidence = slices.Concat(p.confidence, confidence)
-}
-
 // members converts R̂, the groups of embeddings, into P̂, the groups of the n nodes of the graph. If a group contains
 // several embeddings of a node, their weights are summed.
 func (p *pool) members(groups *mat.CSR, n int) *mat.CSR {
 	m := &mat.CSR{Rows: groups.Rows, Cols: n, Indptr: make([]int64, 1, groups.Rows+1), Data: []float32{}}
-	weight := make([]float32, len(p.nodes))
-	in := make([]int, len(p.nodes)) // 1 + the last group with that node
+	weight := make([]float32, len(p.train))
+	in := make([]int, len(p.train)) // 1 + the last group with that node
 	var inside []int32
 	for j := range groups.Rows {
 		inside = inside[:0]
@@ -66,9 +53,9 @@ func (p *pool) members(groups *mat.CSR, n int) *mat.CSR {
 			}
 			weight[i] += w
 		}
-		slices.SortFunc(inside, func(a, b int32) int { return cmp.Compare(p.nodes[a], p.nodes[b]) })
+		slices.Sort(inside)
 		for _, i := range inside {
-			m.Indices = append(m.Indices, p.nodes[i])
+			m.Indices = append(m.Indices, p.train[i])
 			m.Data = append(m.Data, weight[i])
 		}
 		m.Indptr = append(m.Indptr, int64(len(m.Indices)))

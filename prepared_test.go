@@ -1,9 +1,12 @@
 package cgc_test
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -27,10 +30,6 @@ func TestPreparedIsCondense(t *testing.T) {
 			func(c *cgc.Config) { c.Variant, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
 			func(c *cgc.Config) { c.Variant = cgc.SimDM },
 			func(c *cgc.Config) { c.Nodes, c.Threshold, c.Alpha = 7, 0.2, 3 },
-			func(c *cgc.Config) {
-				c.Edges, c.Partitions, c.HopWeights = cgc.RealEdges, 3, make(cgc.HopWeights, c.Hops+1)
-				c.HopWeights[0] = 2
-			},
 		} {
 			config := configured(12, func(c *cgc.Config) { shared(c); change(c) })
 			want := mustCondense(t, g, config)
@@ -59,4 +58,42 @@ func TestPreparedRefusesAnotherPropagation(t *testing.T) {
 		t.Errorf("a teleport, which SGC does not read: %v", err)
 	}
 	mattest.Fails(t, "nodes 999")(p.With(t.Context(), configured(999, nil)))
+}
+
+// One preparation serves several configurations concurrently, even after one was cancelled. Each result has the same
+// bytes as a separate run on one thread.
+func TestPreparedServesManyAtOnce(t *testing.T) {
+	g, _ := fewLabels(200, 8, 5, true, rand.New(rand.NewPCG(52, 0)))
+	var configs []cgc.Config
+	for _, augment := range []float64{0, 0.7, 2, 0.7} { // whichever augments first computes the confidences
+		for _, variant := range cgc.Variants() {
+			configs = append(configs, configured(16, func(c *cgc.Config) { c.Augment, c.Variant = augment, variant }))
+		}
+	}
+	p := mattest.Must(cgc.Prepare(t.Context(), g, configs[0]))
+	if _, err := p.With(mattest.Cancelled(t), configs[3]); err == nil {
+		t.Error("no error from a cancelled context")
+	}
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	runtime.GOMAXPROCS(1)
+	want := make([][]byte, len(configs))
+	for i, config := range configs {
+		want[i] = bytesOf(t, mustCondense(t, g, config))
+	}
+	runtime.GOMAXPROCS(7)
+	var group sync.WaitGroup
+	for range 3 {
+		for i, config := range configs {
+			group.Go(func() {
+				small, err := p.With(t.Context(), config)
+				if err != nil {
+					t.Error(err)
+				} else if !bytes.Equal(bytesOf(t, small), want[i]) {
+					t.Errorf("configuration %d: another graph from what is prepared", i)
+				}
+			})
+		}
+	}
+	group.Wait()
 }

@@ -222,52 +222,6 @@ func refAdjacency(h dense, threshold float64) dense {
 	return a
 }
 
-// refTies returns A′ of real edges: the entries above bound of M = P̂ÂP̂ᵀ, scaled so that its diagonal is 1.
-func refTies(members, a dense, bound float64) dense {
-	m := refMul(refMul(members, refNormalize(a)), refT(members))
-	ties := zeros(len(m), len(m))
-	for i := range m {
-		for j := range m {
-			if v := m[i][j] / math.Sqrt(m[i][i]*m[j][j]); i != j && v > bound {
-				ties[i][j] = v
-			}
-		}
-	}
-	return ties
-}
-
-// refMix returns Σ_l w_l·H⁽ˡ⁾.
-func refMix(h []dense, weights []float64) dense {
-	sum := zeros(len(h[0]), len(h[0][0]))
-	for l := range h {
-		for i := range sum {
-			for j := range sum[i] {
-				sum[i][j] += weights[l] * h[l][i][j]
-			}
-		}
-	}
-	return sum
-}
-
-// refScore returns the k-means objective of a partition times 1 + v², v being the coefficient of variation of the group
-// sizes.
-func refScore(h dense, of []int, groups int) float64 {
-	mean := refAggregate(h, make([]float64, len(h)), of, groups, 1)
-	size := make([]float64, groups)
-	var within, variance float64
-	for i, g := range of {
-		size[g]++
-		for j, v := range h[i] {
-			within += (v - mean[g][j]) * (v - mean[g][j])
-		}
-	}
-	average := float64(len(h)) / float64(groups)
-	for _, s := range size {
-		variance += (s - average) * (s - average) / float64(groups)
-	}
-	return within * (1 + variance/(average*average))
-}
-
 // refSolve solves a·x = b.
 func refSolve(a, b dense) dense {
 	flat := func(m dense) *mat.Dense { return mat.NewDense(len(m), len(m[0]), slices.Concat(m...)) }
@@ -282,14 +236,13 @@ func refSolve(a, b dense) dense {
 	return rows
 }
 
-// refFeatures returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ of proposition 4, with Q = Σ_l w_l·Â′ˡ. In the paper, all weights but the
-// last are 0.
-func refFeatures(a, h dense, weights []float64, alpha float64) dense {
+// refFeatures returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ of proposition 4, with Q = Â′ᴷ.
+func refFeatures(a, h dense, hops int, alpha float64) dense {
 	identity := zeros(len(a), len(a))
 	for i := range identity {
 		identity[i][i] = 1
 	}
-	q := refMix(refPropagate(refNormalize(a), identity, len(weights)-1, 0), weights)
+	q := refPropagate(refNormalize(a), identity, hops, 0)[hops]
 	system := refMul(refT(q), q)
 	for i := range a {
 		for j := range a {

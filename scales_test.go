@@ -48,28 +48,6 @@ func TestWarnsOfScales(t *testing.T) {
 	}
 }
 
-// TestExtensionsOfAnySize checks that extensions condense features of any magnitude to a valid graph, unless products
-// of features overflow. The overflow is an error.
-func TestExtensionsOfAnySize(t *testing.T) {
-	for _, exponent := range []int{-60, 30, 63, 100} {
-		factor := float32(math.Ldexp(1, exponent))
-		small, err := cgc.Condense(t.Context(), scaledDemo(factor, -1), labelled(70, 1, func(c *cgc.Config) {
-			c.HopWeights, c.Edges = cgc.HopWeights{1, 1, 2}, cgc.RealEdges
-		}))
-		if exponent > 60 {
-			if err == nil || !strings.Contains(err.Error(), "must be finite numbers") {
-				t.Errorf("features times 2^%d: error %v, want that numbers are not finite", exponent, err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("features times 2^%d: %v", exponent, err)
-		} else if err := small.Validate(); err != nil {
-			t.Errorf("features times 2^%d: %v", exponent, err)
-		}
-	}
-}
-
 // TestFeaturesOfAnySize checks that scaling the features by a power of two changes neither the groups nor the accuracy,
 // and scales X′. At 2⁶⁴ squares overflow, and at 2⁻⁸⁰ they underflow. Sums beyond float32 are an error.
 func TestFeaturesOfAnySize(t *testing.T) {

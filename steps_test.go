@@ -234,8 +234,8 @@ func TestGenerationEqualsReference(t *testing.T) {
 		for hops := range 4 {
 			for _, alpha := range []float64{0.3, 1, 3} {
 				name := fmt.Sprintf("X′ at T=%v, K=%d, α=%v", threshold, hops, alpha)
-				x := mattest.First(generate.Solve(t.Context(), a, m, last(hops), alpha))
-				wantClose(t, name, x, refFeatures(reference, h, last(hops), alpha), 1e-4) // float32 in and out of a float64 solve
+				x := mattest.First(generate.Solve(t.Context(), a, m, hops, alpha))
+				wantClose(t, name, x, refFeatures(reference, h, hops, alpha), 1e-4) // float32 in and out of a float64 solve
 			}
 		}
 	}
@@ -268,20 +268,13 @@ func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 	}
 }
 
-// last returns the hop weights of the paper: 0, …, 0, 1.
-func last(hops int) []float64 {
-	w := make([]float64, hops+1)
-	w[hops] = 1
-	return w
-}
-
 // Proposition 4: X′ minimises the loss of eq. 17. No random step away from it lowers the loss.
 func TestFeaturesMinimiseTheLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 0))
 	h := gaussian(20, 3, random)
 	a := mattest.First(generate.Adjacency(t.Context(), toDense(h), 0.5, 0))
 	const hops, alpha = 2, 0.7
-	x := mattest.First(generate.Solve(t.Context(), a, toDense(h), last(hops), alpha))
+	x := mattest.First(generate.Solve(t.Context(), a, toDense(h), hops, alpha))
 	reference := fromMatrix(a.Dense())
 	loss := func(x dense) float64 {
 		propagated := refPropagate(refNormalize(reference), x, hops, 0)[hops]

@@ -42,7 +42,7 @@ func FuzzNew(f *testing.F) {
 		text := mattest.Must(json.Marshal(m))
 		f.Add(name, text)
 	}
-	f.Add("cgc", []byte(`{"temperature":"inf","hop_weights":[1,1e999]}`))
+	f.Add("cgc", []byte(`{"temperature":"inf","alpha":1e999}`))
 	f.Fuzz(func(t *testing.T, name string, parameters []byte) {
 		m, err := condense.New(name, parameters)
 		if err != nil {

@@ -122,7 +122,7 @@ func (f *Facts) oddSplit() {
 	f.add(f.Train < fewPerClass*f.Classes, "few_train", f.Train,
 		fmt.Sprintf("%d training nodes for %d classes", f.Train, f.Classes),
 		"There is little to condense, and accuracies vary a lot between seeds",
-		"Label more nodes, or try --pseudo-labels, which adds nodes that a linear classifier is most confident about")
+		"Label more nodes, or try --method cgc-d, which learns from unlabelled nodes too")
 	for _, part := range []struct {
 		key, part string
 		nodes     int

@@ -255,9 +255,7 @@ func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 	p := grid(func(p *experiment.Grid) {
 		p.Arms, p.Models, p.Seed, p.Seeds, p.Trainings, p.Whole = p.Arms[:2], p.Models[1:], 3, 1, 1, 1
 		p.Arms[1].Size.Nodes = 12
-		amend(&p.Arms[1], func(c *cgc.Config) {
-			c.Standardize, c.Temperature, c.PseudoLabels = true, cgc.Infinite, 0.5
-		})
+		amend(&p.Arms[1], func(c *cgc.Config) { c.Standardize, c.Temperature = true, cgc.Infinite })
 	})
 	log := mustOpen(t, logOf(t, string(mattest.Must(os.ReadFile("testdata/before.jsonl")))))
 	same(t, "older log", mustGridIn(t, idle(t), p, log), log.Records())

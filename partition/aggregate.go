@@ -21,15 +21,6 @@ type Plan struct {
 	Budgets []int
 	// Partitioner groups the rows of each class.
 	Partitioner Partitioner
-	// Partitions is how many times each class is partitioned. The partition into groups S with the lowest
-	//
-	//	Σ_S Σ_{i∈S} ‖x_i − mean of S‖² · k Σ_S (|S|/n)²
-	//
-	// is kept, the first one if several are equal. The first factor is the k-means objective in the space of the rows,
-	// whatever the partitioner clusters. The second is one plus the squared coefficient of variation of the sizes: 1 if
-	// all groups have the same size, and nearly k if one group has nearly all rows. Condensed nodes have equal weight in a
-	// loss, so a small group counts as much there as a large one. 0 means 1.
-	Partitions int
 	// Temperature is the τ > 0 of the calibration (see Aggregate). The smaller it is, the more a condensed node follows
 	// its most confident rows. +Inf gives plain means.
 	Temperature float64
@@ -77,11 +68,9 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 		}
 		first[c+1] = first[c] + budget
 	}
-	seeds := make([][][2]uint64, classes) // for each class, one seed per try
-	for range max(1, p.Partitions) {      // the first try of each class does not depend on the number of tries
-		for c := range seeds {
-			seeds[c] = append(seeds[c], [2]uint64{src.Uint64(), src.Uint64()})
-		}
+	seeds := make([][2]uint64, classes)
+	for c := range seeds {
+		seeds[c] = [2]uint64{src.Uint64(), src.Uint64()}
 	}
 	a := newAggregation(first[classes], classes, x)
 	count := progress.NewCounter(0, classes)
@@ -95,9 +84,12 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 		for r, i := range mine {
 			own[r] = x[i]
 		}
-		groups, err := best(ctx, p.Partitioner, own, p.Budgets[c], seeds[c])
+		groups, err := p.Partitioner.Partition(ctx, own, p.Budgets[c], rand.NewPCG(seeds[c][0], seeds[c][1]))
 		if err != nil {
 			return fmt.Errorf("partitioning class %d: %w", c, err)
+		}
+		if err := groups.check(len(own), p.Budgets[c]); err != nil {
+			return fmt.Errorf("partitioning class %d: partitioner %T returned %w", c, p.Partitioner, err)
 		}
 		a.Stats[c] = groups.Stats
 		a.place(groups, c, first[c], start[c], mine)
@@ -175,9 +167,6 @@ func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 	if p.Partitioner == nil {
 		return fmt.Errorf("no partitioner")
 	}
-	if p.Partitions < 0 {
-		return fmt.Errorf("%d partitions of each class, must be at least 1 (0 for the default, 1)", p.Partitions)
-	}
 	if !(p.Temperature > 0) {
 		return fmt.Errorf("temperature %v, must be positive", p.Temperature)
 	}
@@ -198,53 +187,4 @@ func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 		}
 	}
 	return nil
-}
-
-// best partitions the rows of x once for each seed and returns the groups with the lowest score, the first if several
-// are equal.
-func best(ctx context.Context, by Partitioner, x [][]float32, k int, seeds [][2]uint64) (kept Groups, err error) {
-	lowest := math.Inf(1)
-	for t, seed := range seeds {
-		groups, err := by.Partition(ctx, x, k, rand.NewPCG(seed[0], seed[1]))
-		if err != nil {
-			return Groups{}, err
-		}
-		if err := groups.check(len(x), k); err != nil {
-			return Groups{}, fmt.Errorf("partitioner %T returned %w", by, err)
-		}
-		if len(seeds) == 1 {
-			return groups, nil
-		}
-		if s := score(x, groups); t == 0 || s < lowest {
-			kept, lowest = groups, s
-		}
-	}
-	return kept, nil
-}
-
-// score evaluates the formula of Plan.Partitions for a partition of the rows of x, in float64: the lower, the better.
-func score(x [][]float32, groups Groups) float64 {
-	n, d := len(x), len(x[0])
-	start, rows := sorted(groups.Of, groups.K)
-	within := parallel.Sum(groups.K, 1, func(j, _ int) (sum float64) {
-		members := rows[start[j]:start[j+1]]
-		mean := make([]float64, d)
-		for _, i := range members {
-			for c, v := range x[i] {
-				mean[c] += float64(v) / float64(len(members))
-			}
-		}
-		for _, i := range members {
-			for c, v := range x[i] {
-				sum += (float64(v) - mean[c]) * (float64(v) - mean[c])
-			}
-		}
-		return sum
-	})
-	squares := 0.0
-	for j := range groups.K {
-		share := float64(start[j+1]-start[j]) / float64(n)
-		squares += share * share
-	}
-	return within * float64(groups.K) * squares
 }

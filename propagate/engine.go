@@ -20,9 +20,8 @@ type Engine interface {
 	// input gives the same bits for any number of threads. When ctx is done, Embeddings soon returns ctx's error.
 	// Embeddings is safe for concurrent use.
 	//
-	// An engine for a single graph must compare in.Adj and in.X with its graph, and pass any other input to an engine that
-	// computes, because inputs differ within one condensation. Pseudo-labels need other rows, and propagate n×c classifier
-	// outputs instead of X. The inductive setting has its own adjacency.
+	// An engine for a single graph must compare in.Adj and in.X with its graph, and pass any other input, such as that of
+	// the inductive setting, to an engine that computes.
 	Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error)
 }
 

@@ -51,15 +51,9 @@ func Fit(ctx context.Context, h []mat.View, y []int32, classes int) (Assessment,
 func (a *Assessment) Judge(h []mat.View, y []int32) {
 	for l, r := range a.Confidence {
 		if r == nil {
-			a.Confidence[l] = a.Of(h[l], y)
+			a.Confidence[l], _ = judge(h[l], a.W, y)
 		}
 	}
-}
-
-// Of returns the confidences r of other embeddings h, n×d, whose classes are y.
-func (a *Assessment) Of(h mat.View, y []int32) []float32 {
-	r, _ := judge(h, a.W, y)
-	return r
 }
 
 // rowChunk is the number of rows that one task evaluates.

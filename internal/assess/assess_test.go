@@ -3,7 +3,6 @@ package assess_test
 import (
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/assess"
@@ -60,11 +59,14 @@ func TestAssessFitsTheMean(t *testing.T) {
 func TestJudgeCompletesFit(t *testing.T) {
 	h, y := hops(300, 9, 4, 3, rand.New(rand.NewPCG(5, 0)))
 	a := mattest.Must(assess.Fit(t.Context(), h, y, 4))
-	if want := [][]float32{nil, nil, a.Of(h[2], y)}; !reflect.DeepEqual(a.Confidence, want) {
-		t.Errorf("confidence before Judge %v, want that of the last hop alone, %v", a.Confidence, want)
+	of := func(hop int) []float32 {
+		alone := assess.Assessment{Classifier: a.Classifier, Confidence: make([][]float32, 1)}
+		alone.Judge(h[hop:hop+1], y)
+		return alone.Confidence[0]
 	}
+	mattest.Equal(t, a.Confidence, [][]float32{nil, nil, of(2)}, "confidence before Judge")
 	a.Judge(h, y)
-	mattest.Equal(t, a.Confidence, [][]float32{a.Of(h[0], y), a.Of(h[1], y), a.Of(h[2], y)}, "confidence after Judge")
+	mattest.Equal(t, a.Confidence, [][]float32{of(0), of(1), of(2)}, "confidence after Judge")
 }
 
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.

@@ -27,12 +27,10 @@ type Singular struct {
 	Condition float64 `json:"condition"`
 }
 
-// Solve returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α
-// tr(X′ᵀL′X′). The paper's Q = Â′ᴷ (eq. 17, proposition 4) has weights 0, …, 0, 1.
+// Solve returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Â′ᴷ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α tr(X′ᵀL′X′)
+// (eq. 17, proposition 4).
 //
-// a is A′, n×n and symmetric, with weights of at least 0; h is H′, n×d. The weights w_0 … w_K are at least 0 and sum to
-// 1, and H′ is the same mixture of hops of the original graph, so that X′ replaces the original features. alpha is α ≥
-// 0.
+// a is A′, n×n and symmetric, with all weights 1; h is H′, n×d. hops is K ≥ 0 and alpha is α ≥ 0.
 //
 // Each connected component of A′ has a separate system, which is solved in float64. A node without neighbours keeps its
 // embedding. For α > 0 the system is positive definite: a vector with L′v = 0 is constant on each component, and Q,
@@ -42,22 +40,13 @@ type Singular struct {
 // system singular.
 //
 // A component of m nodes costs m³/3 operations. The result is the same for any number of threads. It is an error if
-// weights or alpha are invalid, or if h or X′ contains a number that is not finite in float32. Otherwise the only error
-// is ctx.Err().
+// hops or alpha is negative, if alpha is not finite, or if h or X′ contains a number that is not finite in float32.
+// Otherwise the only error is ctx.Err().
 //
 // Solve also describes the singular systems; nil means that there were none.
-func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (
-	*mat.Dense, *Singular, error,
-) {
-	sum := 0.0
-	for l, w := range weights {
-		if !(w >= 0) {
-			return nil, nil, fmt.Errorf("weight %v of hop %d, must be at least 0", w, l)
-		}
-		sum += w
-	}
-	if !(math.Abs(sum-1) <= 1e-6) {
-		return nil, nil, fmt.Errorf("the weights of hops sum to %v, must be 1", sum)
+func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, hops int, alpha float64) (*mat.Dense, *Singular, error) {
+	if hops < 0 {
+		return nil, nil, fmt.Errorf("hops %d, must be at least 0", hops)
 	}
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
 		return nil, nil, fmt.Errorf("alpha %v, must be a finite number of at least 0", alpha)
@@ -78,7 +67,7 @@ func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alp
 		if len(nodes) == 1 {
 			continue
 		}
-		solution, direct, err := solve(ctx, x, h, operator, nodes, weights, alpha)
+		solution, direct, err := solve(ctx, x, h, operator, nodes, hops, alpha)
 		if err != nil {
 			return nil, nil, fmt.Errorf("component of node %d with %d nodes, alpha %v: %w",
 				nodes[0], len(nodes), alpha, err)
@@ -100,8 +89,9 @@ func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alp
 // solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, because Â′ is symmetric.
 // Â′ is applied as a sparse matrix: for a component of m nodes, that takes 2K products with m columns. direct reports
 // whether a Cholesky factor solved the system; found then has neither rank nor condition.
-func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64,
-	alpha float64) (found factor.Solution, direct bool, err error) {
+func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, hops int, alpha float64) (
+	found factor.Solution, direct bool, err error,
+) {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)
 	system, target := factor.NewSymmetric(m), memory.Make[float64](m*d)
@@ -111,19 +101,21 @@ func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes 
 			target[i*d+j] = float64(value)
 		}
 	}
-	for range 2 {
-		if system.Data, err = normal.mix(ctx, weights, system.Data, m); err != nil {
+	for range 2 * hops {
+		if system.Data, err = normal.times(ctx, system.Data, m); err != nil {
 			return found, false, err
 		}
 	}
-	if target, err = normal.mix(ctx, weights, target, d); err != nil {
-		return found, false, err
+	for range hops {
+		if target, err = normal.times(ctx, target, d); err != nil {
+			return found, false, err
+		}
 	}
 	for i, row := range normal {
-		for e, j := range row.nodes {
+		for _, j := range row.nodes {
 			if int(j) != i {
-				system.Data[i*m+int(j)] -= alpha * row.edges[e]
-				system.Data[i*m+i] += alpha * row.edges[e]
+				system.Data[i*m+int(j)] -= alpha
+				system.Data[i*m+i] += alpha
 			}
 		}
 	}
@@ -164,8 +156,7 @@ func solution(ctx context.Context, system *factor.Symmetric, target []float64, d
 // component is Â′ of one component in float64: for each of its nodes, numbered from 0, the neighbours and itself.
 type component []struct {
 	nodes   []int32
-	edges   []float64 // A′
-	weights []float64 // Â′
+	weights []float64
 }
 
 func local(operator graph.Operator, nodes []int32) component {
@@ -176,33 +167,16 @@ func local(operator graph.Operator, nodes []int32) component {
 	c := make(component, len(nodes))
 	for i, v := range nodes {
 		scale := float64(operator.Left[v])
-		add := func(j int32, edge float64) {
+		add := func(j int32) {
 			c[i].nodes = append(c[i].nodes, position[j])
-			c[i].edges = append(c[i].edges, edge)
-			c[i].weights = append(c[i].weights, scale*edge*float64(operator.Right[j]))
+			c[i].weights = append(c[i].weights, scale*float64(operator.Right[j]))
 		}
-		add(v, 1)
-		for j, w := range operator.Adj.Row(int(v)) {
-			add(int32(j), float64(w))
+		add(v)
+		for j := range operator.Adj.Row(int(v)) {
+			add(int32(j))
 		}
 	}
 	return c
-}
-
-// mix returns Σ_l w_l·Â′ˡ·b by Horner's rule, for b as in times. The only error is ctx.Err().
-func (c component) mix(ctx context.Context, weights, b []float64, cols int) (sum []float64, err error) {
-	last := len(weights) - 1
-	sum = make([]float64, len(b))
-	blas64.Axpy(weights[last], vector(b), vector(sum))
-	for l := last - 1; l >= 0; l-- {
-		if sum, err = c.times(ctx, sum, cols); err != nil {
-			return nil, err
-		}
-		if weights[l] > 0 {
-			blas64.Axpy(weights[l], vector(b), vector(sum))
-		}
-	}
-	return sum, nil
 }
 
 func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }

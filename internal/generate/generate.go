@@ -3,11 +3,13 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -26,8 +28,8 @@ func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a 
 	if math.IsNaN(threshold) {
 		return nil, 0, fmt.Errorf("threshold %v, must be a number", threshold)
 	}
-	if err := checkDegree(degree); err != nil {
-		return nil, 0, err
+	if !(degree >= 0) || math.IsInf(degree, 1) {
+		return nil, 0, fmt.Errorf("degree %v, must be a finite number of at least 0", degree)
 	}
 	if err := checkFinite(ctx, "H′", h); err != nil {
 		return nil, 0, err
@@ -37,7 +39,13 @@ func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a 
 		return nil, 0, err
 	}
 	pairs, used = strongest(pairs, threshold, h.Rows, degree)
-	return joined(h.Rows, pairs, false), used, nil
+	return joined(h.Rows, pairs), used, nil
+}
+
+// pair is two nodes i < j and the cosine of their embeddings.
+type pair struct {
+	i, j   int32
+	cosine float64
 }
 
 // rowChunk is the number of rows that one task compares with all others.
@@ -63,6 +71,30 @@ func similar(ctx context.Context, unit *mat.Dense, threshold float64) ([]pair, e
 		}
 	})
 	return slices.Concat(found...), err
+}
+
+// strongest returns the pairs with the largest cosines, at most n·degree/2 of them, and the cosine that they all
+// exceed: bound, or the largest cosine of a dropped pair. A degree of 0 keeps all pairs. strongest may reorder pairs.
+func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, float64) {
+	most := int(degree * float64(n) / 2)
+	if degree <= 0 || len(pairs) <= most {
+		return pairs, bound
+	}
+	byCosine := func(p, q pair) int { return cmp.Compare(q.cosine, p.cosine) }
+	slices.SortFunc(pairs, byCosine)
+	bound = pairs[most].cosine // all pairs of this cosine are dropped
+	first, _ := slices.BinarySearchFunc(pairs, pairs[most], byCosine)
+	return pairs[:first], bound
+}
+
+// joined returns the symmetric n×n adjacency of the given pairs.
+func joined(n int, pairs []pair) *mat.CSR {
+	var e graph.Edges
+	for _, p := range pairs {
+		e.From, e.To = append(e.From, p.i), append(e.To, p.j)
+	}
+	a, _, _ := graph.Adjacency(context.Background(), n, e) // no error: nodes are in range
+	return a
 }
 
 // unitRows returns the rows of h divided by their norms; a zero row stays zero.
@@ -92,14 +124,6 @@ func scale(row []float32, norm float64) {
 			row[j] = float32(float64(v) / norm)
 		}
 	}
-}
-
-// checkDegree returns an error if degree is not a valid limit on the mean degree.
-func checkDegree(degree float64) error {
-	if !(degree >= 0) || math.IsInf(degree, 1) {
-		return fmt.Errorf("degree %v, must be a finite number of at least 0", degree)
-	}
-	return nil
 }
 
 // checkFinite returns an error that names the first number of m that is not finite.

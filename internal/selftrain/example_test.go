@@ -9,19 +9,19 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// A classifier fitted to six labelled embeddings classifies other embeddings. In each class, the embedding with the
-// widest margin gets a pseudo-label.
-func ExampleConfident() {
+// A classifier fitted to six labelled embeddings gives other embeddings a distribution over the classes.
+func ExampleFitRidge() {
 	h := &mat.Dense{Rows: 6, Cols: 2, Data: []float32{1, 0, 0.9, 0.1, 1.1, 0, 0, 1, 0.2, 0.8, 0, 1.2}}
 	y := []int32{0, 0, 0, 1, 1, 1}
 	ridge := mattest.Must(selftrain.FitRidge(context.Background(), h, y, 2))
-	unlabelled := &mat.Dense{Rows: 4, Cols: 2, Data: []float32{0.6, 0.5, 0.1, 0.9, 0.8, 0.1, 0.3, 0.5}}
+	unlabelled := &mat.Dense{Rows: 2, Cols: 2, Data: []float32{0.55, 0.5, 0.48, 0.53}}
 	outputs := new(mat.Dense)
 	mat.Mul(outputs, unlabelled, ridge.W)
-	rows, classes, err := selftrain.Confident(outputs, []int{3, 3}, 0.34)
-	if err != nil {
-		panic(err)
+	ridge.Distribution(outputs, outputs)
+	for i := range outputs.Rows {
+		fmt.Printf("%.2f\n", outputs.Row(i))
 	}
-	fmt.Println("rows", rows, "classes", classes)
-	// Output: rows [1 2] classes [1 0]
+	// Output:
+	// [0.97 0.03]
+	// [0.00 1.00]
 }

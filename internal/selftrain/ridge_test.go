@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	gonum "gonum.org/v1/gonum/mat"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -219,35 +217,6 @@ func TestRidgeOutOfRange(t *testing.T) {
 				t.Errorf("%d nodes of %g: error %v, want that squares %s", n, unit, err, want)
 			}
 		}
-	}
-}
-
-// TestLimitedLabeller checks that a Labeller with a memory limit gives the same soft labels. It does not copy H into
-// memory, and if H is a complete matrix, it writes no temporary file.
-func TestLimitedLabeller(t *testing.T) {
-	const n, d, classes = 20_000, 32, 3
-	h, y := clouds(n, d, classes, rand.New(rand.NewPCG(1, 0)))
-	groups := &mat.CSR{Rows: 1, Cols: 1, Indptr: []int64{0, 1}, Indices: []int32{0}, Data: []float32{1}}
-	soft := func(limited bool) (labels []float32, allocated uint64) {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		l := &selftrain.Labeller{H: h.Select(memory.Range(0, n)), Y: y, Classes: classes, Limited: limited}
-		q := mattest.Must(l.Soft(t.Context(), [][]float32{h.Row(7)}, groups))
-		runtime.ReadMemStats(&after)
-		return q.Data, after.TotalAlloc - before.TotalAlloc
-	}
-	want, usual := soft(false)
-	got, limited := soft(true)
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, without a limit %v", got, want)
-	}
-	if copied := uint64(4 * n * d); limited+copied/2 > usual {
-		t.Errorf("allocates %d bytes, without a limit %d, of which %d are a copy of H", limited, usual, copied)
-	}
-	t.Setenv("TMPDIR", "nowhere")
-	whole := &selftrain.Labeller{H: h.View(), Y: y, Classes: classes, Limited: true}
-	if q := mattest.Must(whole.Soft(t.Context(), [][]float32{h.Row(7)}, groups)); !slices.Equal(q.Data, want) {
-		t.Errorf("%v for a complete matrix, want %v", q.Data, want)
 	}
 }
 

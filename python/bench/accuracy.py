@@ -32,10 +32,9 @@ GRAPHS = {
     "cora 70": ("cora", dict(nodes=70)),
     "cora 140": ("cora", dict(nodes=140)),
     "cora 70, cgc-x": ("cora", dict(nodes=70, method="cgc-x")),
-    "cora 70, soft labels": ("cora", dict(nodes=70, soft_labels=True)),
+    "cora 70, soft labels": ("cora", dict(nodes=70, method="cgc-d")),
     "citeseer 30": ("citeseer", dict(nodes=30)),
     "citeseer 60": ("citeseer", dict(nodes=60)),
-    "citeseer 60, real edges": ("citeseer", dict(nodes=60, edges="real")),
     "amazon photo 80": ("amazon_photo.npz", dict(nodes=80)),
     "amazon photo 80, standardized": ("amazon_photo.npz", dict(nodes=80, standardize=True)),
 }

@@ -68,8 +68,8 @@ def flags(function: str, options: Mapping[str, Any], also: Iterable[str] = ()) -
 
     Raises UnknownArgument for a name that is neither a flag nor in also, the names of the other arguments.
 
-    >>> flags("condense", {"nodes": 70, "soft_labels": True})
-    ['--nodes=70', '--soft-labels=true']
+    >>> flags("condense", {"nodes": 70, "standardize": True})
+    ['--nodes=70', '--standardize=true']
     """
     names = [name for name, *_ in FLAGS.get(function, ())]
     line = []

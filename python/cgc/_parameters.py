@@ -34,7 +34,6 @@ class CondenseOptions(TypedDict, total=False):
     propagation: str
     hops: int
     augment: float
-    edges: str
     normalize_features: bool
     standardize: bool
     inductive: bool
@@ -44,11 +43,7 @@ class CondenseOptions(TypedDict, total=False):
     without: Optional[Union[str, os.PathLike[str]]]
     timings: bool
     params: Optional[Mapping[str, Any]]
-    partitions: int
-    hop_weights: Optional[Sequence[float]]
     teleport: float
-    pseudo_labels: float
-    soft_labels: bool
     temperature: float
     threshold: float
     degree: float
@@ -80,7 +75,6 @@ class TuneOptions(TypedDict, total=False):
     propagation: str
     hops: int
     augment: float
-    edges: str
     normalize_features: bool
     standardize: bool
     inductive: bool
@@ -98,11 +92,7 @@ class TuneOptions(TypedDict, total=False):
     weighted: bool
     validate_every: int
     params: Optional[Mapping[str, Any]]
-    partitions: int
-    hop_weights: Optional[Sequence[float]]
     teleport: float
-    pseudo_labels: float
-    soft_labels: bool
     temperature: float
     threshold: float
     degree: float
@@ -124,7 +114,6 @@ class SearchOptions(TypedDict, total=False):
     propagation: str
     hops: int
     augment: float
-    edges: str
     normalize_features: bool
     standardize: bool
     inductive: bool
@@ -139,11 +128,7 @@ class SearchOptions(TypedDict, total=False):
     finalists: Optional[int]
     compare: int
     params: Optional[Mapping[str, Any]]
-    partitions: int
-    hop_weights: Optional[Sequence[float]]
     teleport: float
-    pseudo_labels: float
-    soft_labels: bool
     temperature: float
     threshold: float
     degree: float
@@ -287,9 +272,6 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of propagation steps"),
         ("augment", 0.0, "Method",
          "add embeddings of fewer hops: this many per training node; 0 adds none"),
-        ("edges", "similarity", "Method",
-         "edges of the condensed graph: by cosine similarity, or aggregated from the original edges: "
-         "similarity, real"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -309,16 +291,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "write the seconds of each step into the file, for cgc report; two runs then give different bytes"),
         ("params", None, "Advanced",
          "parameters of a method that is not cgc's own, by name"),
-        ("partitions", 1, "Advanced",
-         "number of clusterings of each class; the best is kept"),
-        ("hop_weights", None, "Advanced",
-         "weights of the hops 0 to hops, such as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
          "teleport probability of propagation ppr"),
-        ("pseudo_labels", 0.0, "Advanced",
-         "add nodes with a class predicted by a linear model: this many per training node; 0 adds none"),
-        ("soft_labels", False, "Advanced",
-         "give each condensed node a distribution over the classes instead of one class"),
         ("temperature", 1.0, "Advanced",
          "softmax temperature of the confidence weights within a group; inf gives uniform weights"),
         ("threshold", 0.85, "Advanced",
@@ -368,9 +342,6 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of propagation steps"),
         ("augment", 0.0, "Method",
          "add embeddings of fewer hops: this many per training node; 0 adds none"),
-        ("edges", "similarity", "Method",
-         "edges of the condensed graph: by cosine similarity, or aggregated from the original edges: "
-         "similarity, real"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -407,16 +378,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of epochs between validations; 0 chooses it by the size of the graph"),
         ("params", None, "Advanced",
          "parameters of a method that is not cgc's own, by name"),
-        ("partitions", 1, "Advanced",
-         "number of clusterings of each class; the best is kept"),
-        ("hop_weights", None, "Advanced",
-         "weights of the hops 0 to hops, such as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
          "teleport probability of propagation ppr"),
-        ("pseudo_labels", 0.0, "Advanced",
-         "add nodes with a class predicted by a linear model: this many per training node; 0 adds none"),
-        ("soft_labels", False, "Advanced",
-         "give each condensed node a distribution over the classes instead of one class"),
         ("temperature", 1.0, "Advanced",
          "softmax temperature of the confidence weights within a group; inf gives uniform weights"),
         ("threshold", 0.85, "Advanced",
@@ -457,9 +420,6 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of propagation steps"),
         ("augment", 0.0, "Method",
          "add embeddings of fewer hops: this many per training node; 0 adds none"),
-        ("edges", "similarity", "Method",
-         "edges of the condensed graph: by cosine similarity, or aggregated from the original edges: "
-         "similarity, real"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -491,16 +451,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of random candidates to train on both graphs, at least 3"),
         ("params", None, "Advanced",
          "parameters of a method that is not cgc's own, by name"),
-        ("partitions", 1, "Advanced",
-         "number of clusterings of each class; the best is kept"),
-        ("hop_weights", None, "Advanced",
-         "weights of the hops 0 to hops, such as 0.2,0.3,0.5 (default only the last hop)"),
         ("teleport", 0.1, "Advanced",
          "teleport probability of propagation ppr"),
-        ("pseudo_labels", 0.0, "Advanced",
-         "add nodes with a class predicted by a linear model: this many per training node; 0 adds none"),
-        ("soft_labels", False, "Advanced",
-         "give each condensed node a distribution over the classes instead of one class"),
         ("temperature", 1.0, "Advanced",
          "softmax temperature of the confidence weights within a group; inf gives uniform weights"),
         ("threshold", 0.85, "Advanced",

@@ -13,7 +13,7 @@ parquet = pytest.importorskip("pyarrow.parquet", exc_type=ImportError)
 
 
 def test_pyarrow_reads_a_condensed_graph(columns, tmp_path):
-    small = cgc.condense(cgc.tables(*columns, name="ring"), nodes=6, soft_labels=True)
+    small = cgc.condense(cgc.tables(*columns, name="ring"), nodes=6, method="cgc-d")
     cgc.save(small, tmp_path / "small.safetensors")
     command("convert", str(tmp_path / "small.safetensors"), str(tmp_path / "small.parquet"))
     nodes = parquet.read_table(tmp_path / "small.parquet" / "nodes.parquet")

@@ -22,7 +22,7 @@ def command(*line: str) -> None:
     "options",
     [
         {"nodes": 35},
-        {"nodes": 70, "soft_labels": True, "standardize": True, "threshold": 0.5},
+        {"nodes": 70, "standardize": True, "threshold": 0.5},
         {"lossless": 1.0},
     ],
 )
@@ -295,9 +295,10 @@ def test_torch_geometric(arrays, tmp_path):
     torch = pytest.importorskip("torch")
     geometric = pytest.importorskip("torch_geometric")
     data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()})
-    small = cgc.condense(data, nodes=6, soft_labels=True, threshold=0.2, degree=0)
+    assert cgc.condense(data, nodes=6, method="cgc-d").y_soft.shape == (6, 3)
+    small = cgc.condense(data, nodes=6, threshold=0.2, degree=0)
     assert isinstance(small, geometric.data.Data) and small.validate()
-    assert small.num_nodes == 6 and small.num_edges > 0 and small.y_soft.shape == (6, 3)
+    assert small.num_nodes == 6 and small.num_edges > 0
     assert small.origin.config["nodes"] == 6 and small.weight.sum() == 30
     out = geometric.nn.GCNConv(8, 3)(small.x, small.edge_index, small.edge_weight)
     assert out.shape == (6, 3)
@@ -374,7 +375,7 @@ def test_torch_geometric_data_sets(arrays):
             cgc.condense(value, nodes=6)
 
 
-@pytest.mark.parametrize("options", [{}, {"soft_labels": True, "standardize": True}])
+@pytest.mark.parametrize("options", [{}, {"method": "cgc-d", "standardize": True}])
 @pytest.mark.parametrize("end", [".pt", ".npz"])
 def test_other_formats(demo, tmp_path, end, options):
     small = cgc.condense(demo, nodes=35, **options)
@@ -409,7 +410,7 @@ def test_numpy_opens_npz(demo, tmp_path):
 
 def test_torch_opens_pt(arrays, tmp_path):
     torch = pytest.importorskip("torch")
-    small = cgc.condense(**arrays, nodes=6, soft_labels=True, threshold=0.2, degree=0)
+    small = cgc.condense(**arrays, nodes=6, method="cgc-d")
     cgc.save(small, tmp_path / "small.pt")
     opened = torch.load(tmp_path / "small.pt", weights_only=True)
     for name in ("x", "y", "edge_index", "edge_weight", "members_indptr", "members_indices", "y_soft", "weight"):

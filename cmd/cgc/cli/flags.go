@@ -138,21 +138,11 @@ func addMemory(flags *pflag.FlagSet, c *cgc.Config) {
 func (f *configFlags) addParameters(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the training nodes of a class are clustered")
-	flags.IntVar(&c.Partitions, "partitions", c.Partitions,
-		"number of clusterings of each class; the best is kept")
-	flags.Var(hopWeights(&c.HopWeights), "hop-weights",
-		"weights of the hops 0 to --hops, such as 0.2,0.3,0.5 (default only the last hop)")
 	addPropagation(cmd, c)
 	flags.Float64Var(&c.Augment, "augment", c.Augment,
 		"add embeddings of fewer hops: this many per training node; 0 adds none")
-	flags.Float64Var(&c.PseudoLabels, "pseudo-labels", c.PseudoLabels,
-		"add nodes with a class predicted by a linear model: this many per training node; 0 adds none")
-	flags.BoolVar(&c.SoftLabels, "soft-labels", c.SoftLabels,
-		"give each condensed node a distribution over the classes instead of one class")
 	flags.Var(temperature(&c.Temperature), "temperature",
 		"softmax temperature of the confidence weights within a group; inf gives uniform weights")
-	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds(),
-		"edges of the condensed graph: by cosine similarity, or aggregated from the original edges")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold,
 		"cosine similarity above which two condensed nodes are connected, -1 to 1")
 	flags.Float64Var(&c.Degree, "degree", c.Degree,

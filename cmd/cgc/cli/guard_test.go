@@ -94,7 +94,7 @@ func TestPeakText(t *testing.T) {
 // returned unchanged.
 func TestOutOfRange(t *testing.T) {
 	hops := &condense.FieldError{Field: "hops", Value: -1, Want: "at least 0"}
-	alpha := &condense.FieldError{Field: "soft labels", Value: 7, Want: "true or false"}
+	alpha := &condense.FieldError{Field: "validate every", Value: 7, Want: "true or false"}
 	other := errors.New("too small")
 	name := func(field string) string { return "--" + strings.ReplaceAll(field, " ", "-") }
 	for _, c := range []struct {
@@ -102,9 +102,9 @@ func TestOutOfRange(t *testing.T) {
 		want string
 	}{
 		{hops, "--hops -1, must be at least 0"},
-		{errors.Join(hops, alpha), "--hops -1, must be at least 0; --soft-labels 7, must be true or false"},
+		{errors.Join(hops, alpha), "--hops -1, must be at least 0; --validate-every 7, must be true or false"},
 		{fmt.Errorf("arm cgc: %w", errors.Join(hops, errors.Join(alpha))),
-			"--hops -1, must be at least 0; --soft-labels 7, must be true or false"},
+			"--hops -1, must be at least 0; --validate-every 7, must be true or false"},
 		{errors.Join(other, hops), "too small; --hops -1, must be at least 0"},
 	} {
 		got := outOfRange(c.err, name)

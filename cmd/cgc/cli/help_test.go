@@ -234,7 +234,7 @@ func TestReferenceIsComplete(t *testing.T) {
 func FuzzConfig(f *testing.F) {
 	f.Add(mattest.Must(json.Marshal(configFile{Config: cgc.Defaults()})), "cgc")
 	f.Add([]byte(`{"method":"gcond","epochs":3,"seed":18446744073709551615,"training":{"weighted":true}}`), "cgc")
-	f.Add([]byte(`{"hop_weights":[1,2],"temperature":"inf","nodes":-1}`), "simdm")
+	f.Add([]byte(`{"hops":[1,2],"temperature":"inf","nodes":-1}`), "simdm")
 	f.Add([]byte(strings.Repeat(`{"training":`, 50)), "")
 	f.Fuzz(func(t *testing.T, text []byte, method string) {
 		read, err := decodeConfig(text, cgc.Defaults(), method)
@@ -251,7 +251,7 @@ func FuzzConfig(f *testing.F) {
 // FuzzFlags looks for panics when command lines, split at spaces, are parsed. No command runs.
 func FuzzFlags(f *testing.F) {
 	for _, line := range []string{
-		"condense demo --nodes 70 --temperature inf --hop-weights 0.2,0.3,0.5 --memory 2GiB -o x.pt",
+		"condense demo --nodes 70 --temperature inf --memory 2GiB -o x.pt",
 		"experiment demo --ratio 2.6%,1% --methods cgc,gcond --param gcond.epochs=3 --seeds 5",
 		"run --nodes -1 --label-ratio 200% --partition nobody --memory 1e400GiB",
 		"tune demo --seconds NaN --nodes 9223372036854775808",

@@ -134,13 +134,6 @@ func method(config json.RawMessage) string {
 	if c.Hops == 1 {
 		hops = "hop"
 	}
-	if len(c.HopWeights) > 0 {
-		hops += " weighted " + c.HopWeights.String()
-	}
-	partition := c.Partition + " partition"
-	if c.Partitions > 1 {
-		partition = fmt.Sprintf("best of %d %s partitions", c.Partitions, c.Partition)
-	}
 	said := []string{c.Name()}
 	for _, p := range []struct {
 		parameter string
@@ -148,13 +141,10 @@ func method(config json.RawMessage) string {
 		text      string
 	}{
 		{"hops", true, fmt.Sprintf("%s with %d %s", c.Propagation, c.Hops, hops)},
-		{"partition", true, partition},
+		{"partition", true, c.Partition + " partition"},
 		{"augment", true, fmt.Sprintf("augmentation %g", c.Augment)},
-		{"pseudo_labels", c.PseudoLabels > 0, fmt.Sprintf("pseudo-labels %g", c.PseudoLabels)},
-		{"soft_labels", c.SoftLabels, "soft labels"},
 		{"temperature", true, fmt.Sprintf("temperature %s", c.Temperature)},
-		{"edges", c.Edges == cgc.RealEdges, "real edges"},
-		{"threshold", c.Edges != cgc.RealEdges, fmt.Sprintf("threshold %g", c.Threshold)},
+		{"threshold", true, fmt.Sprintf("threshold %g", c.Threshold)},
 		{"degree", c.Degree > 0, fmt.Sprintf("degree %g", c.Degree)},
 		{"alpha", true, fmt.Sprintf("alpha %g", c.Alpha)},
 	} {

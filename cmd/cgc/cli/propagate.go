@@ -273,7 +273,6 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 		if err := f.Check(g); err != nil {
 			return fmt.Errorf("--embeddings %s: %w", path, err)
 		}
-		engine.Else = blocked.Engine{Memory: flags.config.Memory}
 	} else if g, err = alone(ctx, f, path, &flags.config); err != nil {
 		return err
 	}
@@ -330,13 +329,6 @@ func agrees(f *stored.File, path string, config *cgc.Config) error {
 
 // alone returns the training nodes of the file as a graph, and adapts config because the other nodes are missing.
 func alone(ctx context.Context, f *stored.File, path string, config *cgc.Config) (*graph.Graph, error) {
-	switch {
-	case config.Edges == cgc.RealEdges:
-		return nil, usagef("--edges real with --embeddings alone, expected GRAPH too: its edges are not in the file")
-	case config.PseudoLabels > 0 || config.SoftLabels:
-		return nil, usagef("--pseudo-labels and --soft-labels with --embeddings alone, expected GRAPH too: they need " +
-			"nodes that do not train")
-	}
 	g, err := f.Graph(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("--embeddings %s: %w", path, err)

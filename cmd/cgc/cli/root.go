@@ -239,7 +239,7 @@ const generalGroup = "General"
 // command only.
 var flagGroups = []struct{ name, flags string }{
 	{"Size", "nodes ratio ratios label-ratio label-ratios lossless groups"},
-	{"Method", `method methods seed config partition propagation hops augment edges ours authors search trials limit
+	{"Method", `method methods seed config partition propagation hops augment ours authors search trials limit
 		paper.param bench.precision tune.seconds propagate.teleport`},
 	{"Graph", `normalize-features standardize inductive nodes-sql edges-sql split without like on other-graph graphs all
 		part new columns merge condensed sizes scale make.seed summarize.seed`},
@@ -247,8 +247,7 @@ var flagGroups = []struct{ name, flags string }{
 		whole space seconds finalists compare runs train bench.seed evaluate.seed report.seed train.seed search.trials`},
 	{"Output", `output format timings force dry-run panels store report figures ceilings addr open
 		convert.memory make.memory`},
-	{"Advanced", `param params partitions hop-weights teleport pseudo-labels soft-labels temperature threshold degree
-		alpha memory precision embeddings`},
+	{"Advanced", `param params teleport temperature threshold degree alpha memory precision embeddings`},
 	{generalGroup, "version threads quiet json"},
 }
 

@@ -97,26 +97,6 @@ func factor(at *float64) *value[float64] {
 
 func formatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// hopWeights returns a flag whose value is a comma-separated list of numbers. An empty string means no weights.
-func hopWeights(at *cgc.HopWeights) *value[cgc.HopWeights] {
-	return &value[cgc.HopWeights]{
-		at: at, format: cgc.HopWeights.String, kind: "floats", want: "numbers as in 0.2,0.3,0.5",
-		parse: func(text string) (read cgc.HopWeights, err error) {
-			if text == "" {
-				return nil, nil
-			}
-			for field := range strings.SplitSeq(text, ",") {
-				v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-				if err != nil {
-					return nil, err
-				}
-				read = append(read, v)
-			}
-			return read, nil
-		},
-	}
-}
-
 func temperature(at *cgc.Temperature) *value[cgc.Temperature] {
 	return &value[cgc.Temperature]{
 		at: at, parse: cgc.ParseTemperature, format: cgc.Temperature.String, kind: "float", want: "a number above 0 or inf",

@@ -182,9 +182,7 @@ func (m deepCGC) work(ctx context.Context, task *rival.Task) (*condense.Condense
 	if small.Adj, _, err = generate.Adjacency(ctx, embeddings, m.Threshold, 0); err != nil {
 		return nil, err
 	}
-	last := make([]float64, m.Hops+1)
-	last[m.Hops] = 1
-	small.X, _, err = generate.Solve(ctx, small.Adj, embeddings, last, m.Alpha)
+	small.X, _, err = generate.Solve(ctx, small.Adj, embeddings, m.Hops, m.Alpha)
 	return small, err
 }
 

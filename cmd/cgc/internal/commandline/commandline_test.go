@@ -23,12 +23,10 @@ func TestCondense(t *testing.T) {
 		"defaults": func(*cgc.Config) {},
 		"ratio":    func(c *cgc.Config) { c.Size = condense.Size{Ratio: 0.01} },
 		"many": func(c *cgc.Config) {
-			c.Hops, c.HopWeights, c.Standardize, c.Seed, c.Temperature = 1, cgc.HopWeights{0.25, 0.75}, true, 7, cgc.Infinite
+			c.Hops, c.Standardize, c.Seed, c.Temperature = 1, true, 7, cgc.Infinite
 		},
-		"beyond": func(c *cgc.Config) {
-			c.Variant, c.SoftLabels, c.PseudoLabels, c.Partition = cgc.CGCX, true, 1.5, "random"
-		},
-		"zeros": func(c *cgc.Config) { c.Degree, c.Alpha, c.Augment, c.Edges = 0, 0.5, 0.25, cgc.RealEdges },
+		"no edges": func(c *cgc.Config) { c.Variant, c.Partition = cgc.CGCX, "random" },
+		"zeros":    func(c *cgc.Config) { c.Degree, c.Alpha, c.Augment = 0, 0.5, 0.25 },
 	} {
 		config := cgc.Defaults()
 		config.Nodes = 21

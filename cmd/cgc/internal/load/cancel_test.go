@@ -230,7 +230,6 @@ func condensing(g *graph.Graph, nodes int) (all []call) {
 		{"within a bound", func(c *cgc.Config) { c.Memory = bound }},
 		{"standardized", func(c *cgc.Config) { c.Standardize = true }},
 		{"inductive", func(c *cgc.Config) { c.Inductive = true }},
-		{"beyond the paper", func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels, c.Partitions = 1, true, 3 }},
 	} {
 		all = append(all, call{name: "cgc, " + way.name, run: func(ctx context.Context) error {
 			config := cgc.Defaults()

@@ -130,8 +130,7 @@ var together = []func(*cgc.Config){
 	func(c *cgc.Config) { c.Partition, c.Propagation = "random", propagate.PPR },
 	func(c *cgc.Config) { c.Propagation, c.Hops, c.Augment = propagate.SAGE, 3, 1 },
 	func(c *cgc.Config) { c.Memory = 40 << 20 },
-	func(c *cgc.Config) { c.Inductive, c.Edges, c.Degree = true, cgc.RealEdges, 4 },
-	func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels, c.Partitions = 1, true, 2 },
+	func(c *cgc.Config) { c.Inductive, c.Threshold, c.Degree = true, 0.2, 4 },
 	func(c *cgc.Config) { c.Standardize, c.Variant, c.Threshold, c.Degree = true, cgc.SimDM, 0.2, 3 },
 }
 

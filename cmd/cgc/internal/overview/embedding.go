@@ -38,16 +38,16 @@ func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, 
 		return nil, err
 	}
 	drawn := spread(g, g.Split.Train, mostPoints)
-	p, weights, known := s.propagation()
+	p, known := s.propagation()
 	labels := g.Labels(drawn)
-	h, err := embed(ctx, blocked.Engine{}, p, weights, propagate.Input{
+	h, err := embed(ctx, blocked.Engine{}, p, propagate.Input{
 		Adj: g.Adj, X: g.X, Rows: drawn, Classes: labels, Mapped: g.Mapped,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("embeddings of the training nodes: %w", err)
 	}
 	shown := s.largest()
-	small, err := embed(ctx, propagate.Plain{}, p, weights, propagate.Input{
+	small, err := embed(ctx, propagate.Plain{}, p, propagate.Input{
 		Adj: s.Condensed.Operator().Adj, X: s.Condensed.X, Rows: shown,
 	})
 	if err != nil {
@@ -130,35 +130,26 @@ func (s Subject) seen(ctx context.Context) (g *graph.Graph, rows []int32, err er
 	return g, rows, err
 }
 
-// propagation returns how the condensation propagated features, and the weights of the hops; nil weights mean only the
-// last hop. If the method does not record its propagation, known is false and the result is the default.
-func (s Subject) propagation() (p propagate.Propagation, weights []float64, known bool) {
+// propagation returns how the condensation propagated features. If the method does not record its propagation, known is
+// false and the result is the default.
+func (s Subject) propagation() (p propagate.Propagation, known bool) {
 	c, err := cgc.ConfigOf(s.Condensed)
 	if err != nil {
 		c = cgc.Defaults()
 	}
 	p = propagate.Propagation{Rule: c.Propagation, Hops: c.Hops, Teleport: c.Teleport}
-	sum := 0.0
-	for _, w := range c.HopWeights {
-		sum += w
-	}
-	for _, w := range c.HopWeights {
-		weights = append(weights, w/sum)
-	}
 	_, chosen := auto.AccountOf(s.Condensed) // all its candidates use the default
-	return p, weights, err == nil || chosen == nil
+	return p, err == nil || chosen == nil
 }
 
-// embed returns the embeddings of the rows of in.
-func embed(ctx context.Context, engine propagate.Engine, p propagate.Propagation, weights []float64,
-	in propagate.Input) (*mat.Dense, error) {
-	in.Last = weights == nil
+// embed returns H⁽ᴷ⁾ of the rows of in.
+func embed(ctx context.Context, engine propagate.Engine, p propagate.Propagation, in propagate.Input) (
+	*mat.Dense, error,
+) {
+	in.Last = true
 	h, err := propagate.Run(ctx, engine, p, in)
 	if err != nil {
 		return nil, err
-	}
-	if weights != nil {
-		return propagate.Mix(h, weights), nil
 	}
 	return h[len(h)-1].Dense(), nil
 }

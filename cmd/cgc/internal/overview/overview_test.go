@@ -66,7 +66,6 @@ func TestEmbeddings(t *testing.T) {
 	for name, change := range map[string]func(*cgc.Config){
 		"plain": nil, "standardized": func(c *cgc.Config) { c.Standardize = true },
 		"inductive": func(c *cgc.Config) { c.Inductive = true }, "no edges": func(c *cgc.Config) { c.Variant = cgc.CGCX },
-		"mixed": func(c *cgc.Config) { c.HopWeights = []float64{1, 1, 2} },
 	} {
 		g, small := condensed(t, change)
 		s := plots(t, overview.Subject{Graph: g, Condensed: small})["embeddings"].Data.(*report.Scatter)
@@ -418,8 +417,14 @@ func TestAccuracies(t *testing.T) {
 
 // TestTraining checks that the generated program scales features, learns soft labels and tests as cgc does.
 func TestTraining(t *testing.T) {
-	program := func(change func(*cgc.Config)) string {
+	program := func(change func(*cgc.Config), soft bool) string {
 		g, small := condensed(t, change)
+		if soft {
+			small.Soft = mat.NewDense(small.Nodes(), small.Classes)
+			for i, c := range small.Y {
+				small.Soft.Row(i)[c] = 1
+			}
+		}
 		for _, block := range blocks(t, overview.Subject{Graph: g, Condensed: small, Source: `a "b"`, File: "s.npz",
 			Reading: []string{"--without", "c d.txt", "--split", "2"}}) {
 			if code, is := block.(report.Code); is {
@@ -438,9 +443,9 @@ func TestTraining(t *testing.T) {
 	for name, change := range map[string]func(*cgc.Config){
 		"": nil, "standardize": func(c *cgc.Config) { c.Standardize = true },
 		"normalize": func(c *cgc.Config) { c.NormalizeFeatures = true },
-		"inductive": func(c *cgc.Config) { c.Inductive = true }, "soft": func(c *cgc.Config) { c.SoftLabels = true },
+		"inductive": func(c *cgc.Config) { c.Inductive = true }, "soft": nil,
 	} {
-		text := program(change)
+		text := program(change, name == "soft")
 		for part, of := range all {
 			wants := of == "" || of == name
 			if part == "small.y, reduction" && name == "soft" {

@@ -15,9 +15,6 @@ import (
 // Engine is a propagate.Engine that returns the embeddings of a file with all columns.
 type Engine struct {
 	File *File
-	// Else computes embeddings of other nodes or other features, which are not in the file. nil makes them an error,
-	// because there is no graph to compute them from.
-	Else propagate.Engine
 	// Memory limits the memory in use, in bytes; 0 is no limit. Embeddings that need more than half of it are read from
 	// the file once, in order, and written to one temporary file per hop, in which the rows of a class are adjacent. The
 	// result is bit-identical.
@@ -26,21 +23,15 @@ type Engine struct {
 
 var _ propagate.Engine = Engine{}
 
-// errNoGraph is the error for embeddings that are not in the file.
-var errNoGraph = errors.New("the file of embeddings holds only training nodes: pseudo-labels and " +
-	"soft labels need the graph too")
-
-// Embeddings implements propagate.Engine. H⁽⁰⁾ consists of rows of in.X, which may be standardised. If the file was
-// computed with a propagation other than p, the error lists both.
+// Embeddings implements propagate.Engine. H⁽⁰⁾ consists of rows of in.X, which may be standardised. It is an error if
+// in.Rows are not the training nodes, or if the file was computed from other features or with a propagation other than
+// p.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	f := e.File
 	if is, err := e.holds(ctx, in); err != nil {
 		return nil, err
 	} else if !is {
-		if e.Else == nil {
-			return nil, errNoGraph
-		}
-		return e.Else.Embeddings(ctx, p, in)
+		return nil, errors.New("the file of embeddings holds only training nodes, with the features of its graph")
 	}
 	if p.Rule != propagate.PPR {
 		p.Teleport = 0

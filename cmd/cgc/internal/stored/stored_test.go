@@ -81,8 +81,7 @@ func TestMergedIsWhole(t *testing.T) {
 	}
 }
 
-// The engine returns the file's embeddings for the training nodes, passes other rows to Else, and returns an error for
-// another propagation.
+// The engine returns the file's embeddings for the training nodes, and an error for other rows or another propagation.
 func TestEngine(t *testing.T) {
 	g := synth.Demo()
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2}
@@ -91,7 +90,6 @@ func TestEngine(t *testing.T) {
 	same(t, run(t, stored.Engine{File: f}, o, in), run(t, blocked.Engine{}, o, in), len(in.Rows))
 	in.Rows = g.Split.Test
 	mattest.Fails(t, "only training nodes")(propagate.Run(t.Context(), stored.Engine{File: f}, p, in))
-	run(t, stored.Engine{File: f, Else: blocked.Engine{}}, o, in)
 	in.Rows, p.Hops = g.Split.Train, 3
 	mattest.Fails(t, "hops 2")(propagate.Run(t.Context(), stored.Engine{File: f}, p, in))
 }

@@ -200,7 +200,6 @@ def test_bad_tables(session, plain, tmp_path, nodes, edges, want):
     [
         (["--hops", "-1"], "hops"),
         (["--node", "3"], "did you mean|unknown flag"),
-        (["--edges", "real"], "--edges real|/nonexistent"),
         (["--worker-memory", "64MB"], "--worker-memory"),
         (["--worker-memory", "many"], "--worker-memory many"),
     ],

@@ -88,7 +88,7 @@ func TestCommandMakesTheSame(t *testing.T) {
 	for _, changes := range []map[string]any{
 		nil,
 		{"nodes": 35, "method": "cgc-x", "seed": 3},
-		{"nodes": 21, "hops": 3, "partition": "spectral", "standardize": true, "hop_weights": []float64{0, 1, 1, 2}},
+		{"nodes": 21, "hops": 3, "partition": "spectral", "standardize": true},
 		{"nodes": 14, "method": "auto", "inductive": true},
 		{"temperature": "inf", "inductive": true, "augment": 0.5},
 	} {
