@@ -66,7 +66,7 @@ type clustGDD struct {
 	Dropout        float64 `json:"dropout"`
 	// EdgeShare is the share of the entries of Â in the graph of each class, from 0 to 1.
 	EdgeShare float64 `json:"edge_share"`
-	// Epochs is the number of epochs of step 4, at least 0. FeatureRate is Adam's learning rate for Δ, above 0. It is
+	// Epochs is the number of epochs that train Δ, at least 0. FeatureRate is Adam's learning rate for Δ, above 0. It is
 	// divided by 10 in the second half of the epochs. Decay is the weight decay of Δ and of the second classifier, at
 	// least 0.
 	Epochs      int     `json:"epochs"`

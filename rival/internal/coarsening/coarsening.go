@@ -135,7 +135,7 @@ func (c *coarse) reduce(
 type acm struct {
 	// Hops is the number of propagations of the features in which partners are searched, from 0 to 100. Components is
 	// the number of their principal components that are compared, from 1 to 100. KeepRate, from 0 to 1, is the share of
-	// all pairs of near neighbours, beginning with the closest, that are candidates besides the nearest of each node.
+	// all pairs of near neighbours, closest first, that are candidates; the nearest of each node always is one.
 	Hops       int     `json:"hops"`
 	Components int     `json:"components"`
 	KeepRate   float64 `json:"keep_rate"`

@@ -68,8 +68,8 @@ type deepCGC struct {
 	// Temperature is T, above 0. Epsilon is ε, from 0.01 to 10: the smaller it is, the more the sizes of groups differ.
 	Temperature float64 `json:"temperature"`
 	Epsilon     float64 `json:"epsilon"`
-	// Consistency is δ and Separation is σ. Both are at least 0. Noise is the probability that a column of H̃ is 0, at
-	// least 0 and below 1.
+	// Consistency is δ and Separation is σ, the weights of two loss terms, at least 0. Noise is the probability that a
+	// column of the noisy features is 0, at least 0 and below 1.
 	Consistency float64 `json:"consistency"`
 	Noise       float64 `json:"noise"`
 	Separation  float64 `json:"separation"`
