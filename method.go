@@ -109,9 +109,9 @@ type Account struct {
 	Threshold float64 `json:"threshold"`
 	// Assessed is what the linear classifier found.
 	Assessed Assessed `json:"assessed"`
-	// Partitions describes the partition of each class: iterations, objective and how it ended.
+	// Partitions describes the partition of each class: its iterations, its objective and why it stopped.
 	Partitions []partition.Stats `json:"partitions"`
-	// Singular says which systems of X′ were singular; absent if none was.
+	// Singular describes the linear systems for X′ that were singular; absent if none was.
 	Singular *generate.Singular `json:"singular,omitempty"`
 }
 
@@ -124,8 +124,8 @@ type Assessed struct {
 	// Accuracy is the percentage of training nodes whose class the classifier predicts correctly from H⁽ᴷ⁾. If it is near
 	// 100, confidence differs little between embeddings.
 	Accuracy float64 `json:"accuracy"`
-	// Rank is the rank of the mean embeddings T. If it is below the number of features, many classifiers fit equally well,
-	// and the one of smallest norm is used.
+	// Rank is the rank of the training nodes' embeddings, averaged over hops (T in equation 13). If it is below the
+	// number of features, many classifiers fit equally well, and the one of smallest norm is used.
 	Rank int `json:"rank"`
 	// Condition is σ_max/σ_min of T over the nonzero singular values, within a factor of two. It is absent below 1000.
 	Condition float64 `json:"condition,omitempty"`

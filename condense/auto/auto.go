@@ -75,21 +75,21 @@ type Account struct {
 	// Chosen is the name of the candidate that was chosen, and Why states the reason.
 	Chosen string `json:"chosen"`
 	Why    string `json:"why"`
-	// Validation is the number of nodes that decided. HeldOut says that these are training nodes that were held out,
-	// because the graph has no validation nodes.
+	// Validation is the number of nodes on which candidates were compared. HeldOut says that these are training nodes
+	// that were held out, because the graph has no validation nodes.
 	Validation int  `json:"validation_nodes"`
 	HeldOut    bool `json:"held_out,omitempty"`
-	// Weighted says that validation nodes were weighted by the shares of their classes among all nodes, which the teacher
-	// of cgc-d estimates. Validation nodes that were drawn class by class do not show these shares.
+	// Weighted says that validation nodes were weighted by the shares of their classes among all nodes, which the
+	// teacher of cgc-d estimates. This happens if the validation nodes seem to be drawn class by class.
 	Weighted bool `json:"weighted,omitempty"`
 	// Candidates lists all candidates, cgc first.
 	Candidates []Candidate `json:"candidates"`
-	// Whole is the accuracy, in percent, of a GCN trained with each training node as its own condensed node, or with 2,048
-	// condensed nodes if there are more training nodes. Sizes lists the sizes that were compared with it, ascending. Both
-	// are empty without Lossless.
+	// Whole is the accuracy, in percent, of a GCN trained with each training node as its own condensed node, or with
+	// 2,048 condensed nodes if there are more training nodes. Sizes lists the sizes that were compared with it,
+	// ascending. Both are absent unless the smallest size was searched for.
 	Whole float64 `json:"whole,omitempty"`
 	Sizes []Size  `json:"sizes,omitempty"`
-	// Account is the account of the chosen method.
+	// Account is the run metadata of the chosen method.
 	Account json.RawMessage `json:"account,omitempty"`
 }
 

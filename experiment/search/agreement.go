@@ -22,10 +22,11 @@ import (
 type Agreement struct {
 	// Compared holds the candidates in the order in which they were drawn.
 	Compared []Finalist `json:"compared"`
-	// Spearman and Kendall are the rank correlations (ρ and τ-b) between Finalist.Val and Finalist.WholeVal.
+	// Spearman and Kendall are the rank correlations (ρ and τ-b) of validation accuracy after training on the condensed
+	// graph and on the original graph.
 	Spearman Correlation `json:"spearman"`
 	Kendall  Correlation `json:"kendall"`
-	// Best is the candidate with the best WholeVal.
+	// Best is the candidate with the best validation accuracy after training on the original graph.
 	Best Finalist `json:"best"`
 }
 

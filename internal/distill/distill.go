@@ -47,12 +47,12 @@ import (
 type Method struct {
 	// Hops is K, from 0 to 20: condensed nodes are means of ÂᴷX.
 	Hops int `json:"hops"`
-	// Teachers are the depths of propagation of the teachers, at least one. q is the mean over the teachers.
+	// Teachers lists the depth of propagation of each teacher, at least one. q is the mean over the teachers.
 	Teachers []Depth `json:"teachers"`
 	// Smoothing is the propagation that turns q into q̄. Without hops, q̄ is q.
 	Smoothing Depth `json:"smoothing"`
-	// Students is the number of rounds of students, from 0 to 100. Each round replaces the labels by predictions of a
-	// ridge regression, fitted to them at all nodes that may be condensed.
+	// Students is the number of rounds of students, from 0 to 100. Each round fits a ridge regression to the current
+	// labels of all nodes that may be condensed, and replaces the labels by its predictions.
 	Students int `json:"students"`
 	// Unlabelled says whether all nodes are condensed or only the training nodes: always, never, or auto, which
 	// condenses all nodes if q̄ predicts more validation nodes correctly than q does.

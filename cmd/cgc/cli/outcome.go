@@ -28,8 +28,8 @@ type outcome struct {
 	Train    int `json:"train"`
 	// Condensed is the condensed graph of the first condensation seed.
 	Condensed condensedSize `json:"condensed"`
-	// Config is the configuration of the first condensation, in the form that --config reads. Later condensations use the
-	// following seeds.
+	// Config is the configuration of the first condensation, in the form that --config reads. Each further condensation
+	// uses the next seed.
 	Config json.RawMessage `json:"config"`
 	// Choice is what the method auto chose for the first condensation, and why; absent for other methods.
 	Choice *auto.Account `json:"choice,omitempty"`

@@ -44,7 +44,7 @@ import (
 //
 // It is deterministic: all seeds give the same graph. It computes n² distances between the n training nodes.
 type bonsai struct {
-	// Neighbours is k, the number of nearest rows for which a node votes, itself included, at least 1.
+	// Neighbours is the number of nearest nodes for which a node votes, itself included, at least 1.
 	Neighbours int `json:"neighbours"`
 	// Depth limits the depth of the decision tree that selects columns, at least 0. With 0, distances use all columns.
 	Depth int `json:"depth"`

@@ -47,14 +47,14 @@ import (
 )
 
 // clustGDD clusters all nodes by the logits of a linear classifier of smoothed features, and adds a small augmentation
-// to the mean features of each cluster. It learns the augmentation from sparse graphs, one for each class. Source: Lai
-// et al., Simple yet effective graph distillation via clustering (KDD 2025).
+// to the mean features of each cluster. It learns the augmentation with one sparse subgraph of the original graph for
+// each class. Source: Lai et al., Simple yet effective graph distillation via clustering (KDD 2025).
 type clustGDD struct {
 	// Terms is T, the number of terms of H, at least 1. CondensedTerms is T′, the number of terms of the synthetic
 	// features, at least 1.
 	Terms          int `json:"terms"`
 	CondensedTerms int `json:"condensed_terms"`
-	// Alpha is α, at least 0 and below 1.
+	// Alpha is α, the weight of each hop relative to the one before it, at least 0 and below 1.
 	Alpha float64 `json:"alpha"`
 	// Hidden is the number of hidden units of both classifiers, at least 1. Rate is Adam's learning rate for both, above
 	// 0. It is divided by 10 in the second half of the epochs.
@@ -64,7 +64,7 @@ type clustGDD struct {
 	// and below 1.
 	PretrainEpochs int     `json:"pretrain_epochs"`
 	Dropout        float64 `json:"dropout"`
-	// EdgeShare is the share of the entries of Â in the graph of each class, from 0 to 1.
+	// EdgeShare is the share of the entries of Â that the sparse graph of each class keeps, from 0 to 1.
 	EdgeShare float64 `json:"edge_share"`
 	// Epochs is the number of epochs that train Δ, at least 0. FeatureRate is Adam's learning rate for Δ, above 0. It is
 	// divided by 10 in the second half of the epochs. Decay is the weight decay of Δ and of the second classifier, at
@@ -72,11 +72,11 @@ type clustGDD struct {
 	Epochs      int     `json:"epochs"`
 	FeatureRate float64 `json:"lr_feat"`
 	Decay       float64 `json:"weight_decay"`
-	// Scale is the factor of Δ, at least 0.
+	// Scale is the factor of Δ in X′, at least 0.
 	Scale float64 `json:"scale"`
-	// LabelWeight is the weight of the cross entropy on synthetic features. Consistency is the weight of the agreement
-	// between predictions on them. Both are at least 0. Temperature, above 0, sharpens the mean prediction that the
-	// predictions must match.
+	// LabelWeight is the weight of the cross entropy on the synthetic features of the class graphs. Consistency is the
+	// weight of the loss that pulls the predictions on all class graphs towards their mean. Both are at least 0.
+	// Temperature, above 0, sharpens this mean.
 	LabelWeight float64 `json:"label_weight"`
 	Consistency float64 `json:"consistency"`
 	Temperature float64 `json:"temperature"`

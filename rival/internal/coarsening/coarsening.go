@@ -44,7 +44,8 @@ const (
 //
 // It is deterministic: all seeds give the same graph.
 type vn struct {
-	// Eigenpairs is K, the number of eigenpairs of each component's Laplacian that the cost preserves, from 1 to 100.
+	// Eigenpairs is the number of smooth signals that the cost measures: the eigenvectors with the smallest eigenvalues
+	// of the Laplacian of each connected component, from 1 to 100.
 	Eigenpairs int `json:"eigenpairs"`
 	// OwnWeights divides A′_ij by √(m_i·m_j), where m_i is the number of nodes in super-node i plus twice the weight of
 	// the edges inside it.

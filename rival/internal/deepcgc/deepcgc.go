@@ -44,16 +44,17 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// deepCGC condenses a graph to the groups of each class in the latent space of an invertible network. The network is
-// learnt so that the groups are well separated. Source: Gao et al., DeepCGC: unveiling the deep clustering mechanism of
-// fast graph condensation (TKDE 2026).
+// deepCGC clusters the nodes of each class in the latent space of an invertible network f, which is trained to separate
+// the groups. Condensed embeddings are f⁻¹ of the centres of the groups. Source: Gao et al., DeepCGC: unveiling the
+// deep clustering mechanism of fast graph condensation (TKDE 2026).
 type deepCGC struct {
 	// Hops is K, the number of propagation steps, from 0 to 20.
 	Hops int `json:"hops"`
-	// PseudoLabels limits the number of nodes with predicted classes, as a multiple of the number of training nodes, from
-	// 0 to 1000.
+	// PseudoLabels limits the number of unlabelled nodes that join the training nodes with their predicted class, as a
+	// multiple of the number of training nodes, from 0 to 1000.
 	PseudoLabels float64 `json:"pseudo_labels"`
-	// Layers is the number of layers of f. Hidden is the number of hidden units of each layer. Both are at least 1.
+	// Layers is the number of layers of the network f. Hidden is the number of hidden units of each layer. Both are at
+	// least 1.
 	Layers int `json:"layers"`
 	Hidden int `json:"hidden"`
 	// Epochs is the number of epochs, at least 0. Rate is Adam's learning rate, above 0. Decay is its weight decay, at
@@ -61,20 +62,22 @@ type deepCGC struct {
 	Epochs int     `json:"epochs"`
 	Rate   float64 `json:"lr_model"`
 	Decay  float64 `json:"weight_decay"`
-	// Warmup is the number of first epochs that keep the groups of k-means, at least 1. UpdateEvery is the number of
-	// epochs from one assignment to the next, at least 1.
+	// Warmup is the number of epochs at the start that keep the groups of k-means, at least 1. After that, nodes are
+	// assigned to groups again every UpdateEvery epochs, at least 1.
 	Warmup      int `json:"warmup"`
 	UpdateEvery int `json:"update_every"`
-	// Temperature is T, above 0. Epsilon is ε, from 0.01 to 10: the smaller it is, the more the sizes of groups differ.
+	// Temperature is the softmax temperature of the clustering loss, above 0. Epsilon is ε of Sinkhorn's algorithm,
+	// which balances the groups, from 0.01 to 10: the smaller it is, the more the sizes of groups differ.
 	Temperature float64 `json:"temperature"`
 	Epsilon     float64 `json:"epsilon"`
-	// Consistency is δ and Separation is σ, the weights of two loss terms, at least 0. Noise is the probability that a
-	// column of the noisy features is 0, at least 0 and below 1.
+	// Consistency is the weight of a loss term that makes assignments robust to noise: columns of the features are set
+	// to 0 with the probability Noise, at least 0 and below 1. Separation is the weight of a loss term that makes the
+	// centres orthogonal. Both weights are at least 0.
 	Consistency float64 `json:"consistency"`
 	Noise       float64 `json:"noise"`
 	Separation  float64 `json:"separation"`
 	// Threshold is the cosine similarity above which two condensed nodes are connected, from -1 to 1; 1 connects none.
-	// Alpha is α, the weight of the smoothness of X′, at least 0.
+	// Alpha is α of cgc, the weight of the smoothness of X′ over the edges, at least 0.
 	Threshold float64 `json:"threshold"`
 	Alpha     float64 `json:"alpha"`
 	// Memory limits the memory for the embeddings of all nodes and for learning.

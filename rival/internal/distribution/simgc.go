@@ -17,9 +17,9 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// simGC matches the means and deviations of the propagated features of each class. A teacher with two layers, trained
-// on the original graph, must classify the condensed nodes correctly. Source: Xiao et al., Simple graph condensation
-// (2024).
+// simGC matches the means and standard deviations of the propagated features of each class. The loss also contains the
+// cross entropy of a two-layer teacher, trained on the original graph, on the condensed nodes. Source: Xiao et al.,
+// Simple graph condensation (2024).
 //
 // With A′ = PGE(X′) without weights below Threshold, and Z_k = Â′ᵏX′, it minimises
 //
@@ -45,8 +45,8 @@ type simGC struct {
 	FeatureRate float64 `json:"lr_feat"`
 	// Hops is K, the number of propagations, at least 0.
 	Hops int `json:"hops"`
-	// FeatureWeight is α, the weight of the features. Smoothness is β, the weight of the smoothness. Both are at least
-	// 0.
+	// FeatureWeight is α, the weight of the loss term that matches means and deviations. Smoothness is β, the weight of
+	// the similarity of features that A′ connects. Both are at least 0.
 	FeatureWeight float64 `json:"feature_weight"`
 	Smoothness    float64 `json:"smoothness"`
 	// TeacherHidden is the number of hidden units of the teacher, at least 1. TeacherEpochs is the number of Adam steps

@@ -43,12 +43,13 @@ const (
 // gecc clusters the propagated features of each class by fuzzy c-means. The centres are X′, without edges: A′ = I.
 // Nothing is trained. Source: Gong et al., Scalable graph condensation with evolving capabilities (KDD 2026).
 type gecc struct {
-	// HopWeights are the weights a_l of X, ÂX, Â²X, … in the features that are clustered: from 1 to 21 finite numbers.
+	// HopWeights are the weights of X, ÂX, Â²X, … in the features that are clustered: from 1 to 21 finite numbers.
 	HopWeights []float64 `json:"hop_weights"`
-	// Fuzziness is m, from 1 to 10. With 1, each row belongs to the nearest centre: k-means.
+	// Fuzziness is the exponent m of fuzzy c-means, from 1 to 10. With 1, each row belongs to the nearest centre:
+	// k-means.
 	Fuzziness float64 `json:"fuzziness"`
-	// Restarts is the number of runs, at least 1. The best run is kept. Balance is the weight of differences in cluster
-	// size in this choice, at least 0.
+	// Restarts is the number of runs, of which the best is kept, at least 1. Balance is the weight of unequal cluster
+	// sizes in the choice of the best run, at least 0.
 	Restarts int     `json:"restarts"`
 	Balance  float64 `json:"balance"`
 	// Memory limits the memory for the propagated features of the training nodes and for their memberships.

@@ -52,10 +52,10 @@ const (
 
 // Matching holds the parameters of gradient matching.
 type Matching struct {
-	// Epochs is the number of relays that are drawn, at least 1.
+	// Epochs is the number of relays, each with random initial weights, at least 1.
 	Epochs int `json:"epochs"`
-	// Outer is the number of states of a relay that are matched, at least 1. Inner is the number of steps that train the
-	// relay from one state to the next, at least 0.
+	// Outer is the number of states of a relay at which gradients are matched, at least 1. Inner is the number of steps
+	// that train the relay from one state to the next, at least 0.
 	Outer int `json:"outer"`
 	Inner int `json:"inner"`
 	// FeatureRate is Adam's learning rate for X′, above 0. RelayRate is the relay's learning rate, above 0.
@@ -66,9 +66,10 @@ type Matching struct {
 	Relay  string `json:"relay"`
 	Hops   int    `json:"hops"`
 	Hidden int    `json:"hidden"`
-	// Distance is cosine or mse.
+	// Distance is D: cosine or mse.
 	Distance string `json:"distance"`
-	// Batch is the number of training nodes of a class in each step of sgc, drawn anew each time; 0 uses all.
+	// Batch is the number of training nodes of each class in a step with the relay sgc, drawn anew for each step; 0
+	// uses all.
 	Batch int `json:"batch"`
 }
 
@@ -85,8 +86,8 @@ const (
 	// many training runs. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph
 	// neural networks (ICLR 2022).
 	nameGCond = "gcond"
-	// nameDosCond matches gradients at the initial weights of each relay only. Source: Jin et al.,
-	// Condensing graphs via one-step gradient matching (KDD 2022).
+	// nameDosCond matches gradients as gcond does, but only at the random initial weights of each GNN. Source: Jin et
+	// al., Condensing graphs via one-step gradient matching (KDD 2022).
 	nameDosCond = "doscond"
 )
 

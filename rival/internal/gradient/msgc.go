@@ -17,8 +17,9 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// msgc learns one X′ for several sparse graphs, in each of which a node has neighbours of every class. It matches
-// gradients of a linear GNN on all of them. Source: Gao et al., Multiple sparse graphs condensation (2023).
+// msgc learns one X′ and several sparse graphs on it. In each graph, a node has neighbours of every class. The
+// gradients of a linear GNN on all graphs together are matched with those on the original graph. Source: Gao et al.,
+// Multiple sparse graphs condensation (2023).
 //
 // On pattern b, A′⁽ᵇ⁾ consists of the entries of PGE(X′) on the pattern. The relay's gradient is computed over all
 // patterns together. The result is the mean of A′ and of X′ over the Window consecutive epochs with the smallest mean
@@ -37,8 +38,8 @@ type msgc struct {
 	Matching
 	// Patterns is the number of sparse graphs, at least 1.
 	Patterns int `json:"patterns"`
-	// Window is the number of epochs over which the loss and the result are averaged, at least 1. Patience is the number
-	// of epochs without a smaller loss after which learning ends, at least 1.
+	// Window is the number of epochs over which the loss and the result are averaged, at least 1. Learning ends after
+	// Patience epochs without a smaller loss; it is at least 1.
 	Window   int `json:"window"`
 	Patience int `json:"patience"`
 	learn.Structure

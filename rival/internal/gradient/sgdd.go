@@ -16,9 +16,9 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// sgdd matches gradients as gcond does. A′ is a learnt graphon, a network of positions, guided layer by layer by a
-// network of pairs of rows of X′. An additional term is the transport distance to the original graph. Source: Yang et
-// al., Does graph distillation see like vision dataset counterpart? (NeurIPS 2023).
+// sgdd matches gradients as gcond does. A′ is computed by a network of pairs of positions, a learnt graphon, combined
+// in each layer with a network of pairs of rows of X′. The loss also contains the optimal transport distance to the
+// original graph. Source: Yang et al., Does graph distillation see like vision dataset counterpart? (NeurIPS 2023).
 //
 // The loss includes Smoothness·tr(YᵀL′Y), with one-hot labels Y and L′ = I − D^-½A′D^-½. In epochs that train A′, it
 // also includes Transport times the distance of plan.
@@ -39,10 +39,11 @@ type sgdd struct {
 	Matching
 	learn.Choice
 	learn.Structure
-	// Graphon is 1−ε, the share of the network of positions in the last layer, from 0 to 1.
+	// Graphon is the weight of the network of positions in the last layer, from 0 to 1. The rest is the weight of the
+	// network of rows.
 	Graphon float64 `json:"graphon"`
-	// Smoothness is the weight of the smoothness of labels. Transport is the weight of the transport distance. Both are at
-	// least 0. Sample is the number of nodes to which the distance is measured, at least 2.
+	// Smoothness is the weight of the smoothness of labels over A′. Transport is the weight of the transport distance.
+	// Both are at least 0. Sample is the number of random original nodes to which the distance is measured, at least 2.
 	Smoothness float64 `json:"smoothness"`
 	Transport  float64 `json:"transport"`
 	Sample     int     `json:"sample"`

@@ -60,7 +60,8 @@ type Parameters struct {
 
 // Descent holds the parameters of the regression and its gradient descent, which all methods share.
 type Descent struct {
-	// Ridge is the ridge relative to the mean diagonal of K_ss, above 0 and at most 10⁶.
+	// Ridge is the ridge penalty as a multiple of the mean diagonal of the condensed nodes' kernel matrix, above 0 and
+	// at most 10⁶.
 	Ridge float64 `json:"ridge"`
 	// Epochs is the number of Adam steps, at least 1. FeatureRate is the learning rate for X′ and Y′, above 0.
 	Epochs      int     `json:"epochs"`

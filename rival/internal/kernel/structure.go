@@ -33,7 +33,7 @@ type structure struct {
 	Hops int `json:"hops"`
 	// Layers is L, the number of layers after each propagation, from 1 to 10.
 	Layers int `json:"layers"`
-	// Scale is how a propagation combines a node with its neighbours: average, or add for their sum.
+	// Scale is how a propagation of the kernel combines a node with its neighbours: average, or add for their sum.
 	Scale string `json:"scale"`
 }
 

@@ -18,9 +18,9 @@ import (
 
 // Choice holds the parameters that determine which iterate is the result.
 type Choice struct {
-	// JudgeEvery is the number of epochs between two validations of the iterate, at least 1. The last epoch and the epochs
-	// 1, 2, 4, 8, … before JudgeEvery are validated too, because some graphs have their best iterates early. JudgeEpochs
-	// is the number of training epochs for each validation, at least 1.
+	// JudgeEvery is the number of epochs between two validations of the condensed graph, at least 1. The last epoch
+	// and, because some graphs are best early, the epochs 1, 2, 4, 8, … before JudgeEvery are validated too.
+	// JudgeEpochs is the number of epochs for which a validation trains a GCN, at least 1.
 	JudgeEvery  int `json:"judge_every"`
 	JudgeEpochs int `json:"judge_epochs"`
 }
@@ -46,11 +46,11 @@ type Structure struct {
 	PairHidden int `json:"pair_hidden"`
 	// Threshold is the minimum weight of an edge in the result, from 0 to 1.
 	Threshold float64 `json:"threshold"`
-	// StartWeight is the approximate weight of all edges of A′ at the start, above 0 and below 1. An untrained pair
-	// network gives about 0.5, which makes A′ complete; StartWeight sets its last bias.
+	// StartWeight is the approximate weight of all edges of A′ at the start, above 0 and below 1. It sets the last bias
+	// of the pair network, whose output would be about 0.5 otherwise.
 	StartWeight float64 `json:"start_weight"`
 	// StructureEpochs and FeatureEpochs alternate: A′ is trained for StructureEpochs epochs, then X′ for FeatureEpochs
-	// epochs. Both are at least 0. If both are 0, every step trains both.
+	// epochs. Both are at least 0. If both are 0, every step trains A′ and X′.
 	StructureEpochs int `json:"structure_epochs"`
 	FeatureEpochs   int `json:"feature_epochs"`
 	// Memory limits the memory of the pair network, which grows with N′².

@@ -22,13 +22,13 @@ const (
 
 // Experts holds the parameters of the networks that are trained on the original graph.
 type Experts struct {
-	// Experts is the number of networks, at least 1.
+	// Experts is the number of experts, at least 1.
 	Experts int `json:"experts"`
 	// Optimizer is sgd or adam. ExpertRate is its learning rate, above 0. ExpertDecay is its weight decay, at least 0.
 	Optimizer   string  `json:"expert_optimizer"`
 	ExpertRate  float64 `json:"lr_expert"`
 	ExpertDecay float64 `json:"expert_decay"`
-	// ExpertEpochs is the number of epochs from the start of a student to its target, at least 1.
+	// ExpertEpochs is the number of epochs of the expert from θ₀ to θ*, at least 1.
 	ExpertEpochs int `json:"expert_epochs"`
 	// MaxStart is the last epoch at which a student may start, at least 0. Starts are the multiples of Interval, which
 	// is at least 1.

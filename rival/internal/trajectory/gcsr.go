@@ -15,21 +15,23 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// gcsr matches training trajectories of linear GNNs. A′ expresses each condensed node as a combination of the others.
-// Source: Liu et al., Graph data condensation via self-expressive graph structure reconstruction (KDD 2024).
+// gcsr matches training trajectories of linear GNNs. A′ has the coefficients B that express each condensed node as a
+// linear combination of condensed nodes. Source: Liu et al., Graph data condensation via self-expressive graph
+// structure reconstruction (KDD 2024).
 //
 // A′ is a function of X′ (express). Experts and students are linear networks with two layers on ÂᴷX and Â′ᴷX′,
 // respectively.
 type gcsr struct {
 	Matching
-	// Hops is K, at least 0. InitHops is the number of propagations of the initial X′.
+	// Hops is K, the number of propagations in the linear GNNs, at least 0. InitHops is the number of propagations of
+	// the initial X′.
 	Hops     int `json:"hops"`
 	InitHops int `json:"init_hops"`
-	// Alpha is the weight of P, which starts as a prior of the classes. Beta is the weight of Q, which starts as I. Both
-	// are above 0.
+	// Alpha is the weight of ‖B − P‖² in the objective of B, where P starts as a prior of the classes. Beta is the
+	// weight of ‖B − Q‖², where Q starts as I. Both are above 0.
 	Alpha float64 `json:"alpha"`
 	Beta  float64 `json:"beta"`
-	// Tau and Gamma are the shares of P and Q that are kept in an epoch, from 0 to 1. The rest comes from A′.
+	// Tau and Gamma are the shares of P and of Q that an epoch keeps, from 0 to 1. The rest comes from the current A′.
 	Tau   float64 `json:"tau"`
 	Gamma float64 `json:"gamma"`
 	// Threshold is the minimum weight of an edge in the result, at least 0.

@@ -17,9 +17,9 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// geom extends sfgc: experts see easy nodes first, students start from an expanding window, and soft labels are learnt.
-// Source: Zhang et al., Navigating complexity: Toward lossless graph condensation via expanding window matching (ICML
-// 2024).
+// geom extends sfgc. Networks on the original graph are trained on easy nodes first, training on X′ starts from an
+// expanding range of their epochs, and soft labels are learnt. Source: Zhang et al., Navigating complexity: Toward
+// lossless graph condensation via expanding window matching (ICML 2024).
 //
 // The loss includes the final predictions of an expert:
 //
@@ -35,15 +35,15 @@ type geom struct {
 	LearnRate float64 `json:"lr_lr"`
 	// LabelRate is the learning rate for the logits of Y′, at least 0: gradient descent with momentum 0.9.
 	LabelRate float64 `json:"lr_y"`
-	// Beta is β, the weight of the experts' predictions in the loss, at least 0.
+	// Beta is β, the weight of the KL divergence in the loss, at least 0.
 	Beta float64 `json:"beta"`
-	// Lambda is the share of the training nodes that experts see first, above 0 and at most 1. Span is the epoch from
-	// which they see all nodes, at least 1. The share of epoch e is λ^(1−e/Span).
-	// TeacherEpochs is the number of epochs until f_end, at least 0; experts do not end before their last target.
+	// Lambda is the share of the training nodes that experts see at the start, above 0 and at most 1. In epoch e, the
+	// share is Lambda^(1−e/Span), so they see all nodes from epoch Span on, which is at least 1. TeacherEpochs is the
+	// epoch whose expert predicts the labels in the KL divergence, at least 0, but not before the last target.
 	Lambda        float64 `json:"lambda"`
 	Span          int     `json:"span"`
 	TeacherEpochs int     `json:"teacher_epochs"`
-	// Window is the number of epochs at the beginning of an expert in which the first student may start, at least 1. It
+	// Window is the number of first epochs of an expert at which the first student may start, at least 1. The range
 	// grows by one epoch for each further student, up to MaxStart.
 	Window int `json:"window"`
 	// Init chooses the initial X′, as in sfgc.

@@ -28,11 +28,12 @@ type Search struct {
 	// Confirmed lists the configurations that were trained, including the default. They are sorted by round, last first,
 	// and then by accuracy, best first.
 	Confirmed []Confirmed `json:"confirmed"`
-	// Config and Weighted are the configuration to use. Changes lists how it differs from the default.
+	// Config is the configuration to use, and Weighted says whether to weight the loss. Changes lists how they differ
+	// from the default.
 	Config   json.RawMessage `json:"config"`
 	Weighted bool            `json:"weighted"`
 	Changes  []tune.Change   `json:"changes"`
-	// Choice is auto's account of the choice of the default; absent if the default does not come from auto.
+	// Choice describes how auto chose the default; absent if the default does not come from auto.
 	Choice *auto.Account `json:"choice,omitempty"`
 	// Gain is the mean difference in points between the best other configuration and the default, over paired seeds. Noise
 	// is the threshold that Gain had to exceed: 1.5 standard errors, over seeds and validation nodes.
@@ -59,7 +60,7 @@ type Confirmed struct {
 	ValStd  float64 `json:"val_std"`
 	// interval is half the width of the 95% interval of the mean.
 	interval float64
-	// Config and Weighted are the configuration.
+	// Config is the configuration, and Weighted says whether the loss is weighted.
 	Config   json.RawMessage `json:"config"`
 	Weighted bool            `json:"weighted"`
 }
