@@ -104,10 +104,10 @@ func (c Config) preparation() preparation {
 
 // Account is what the methods of this package store in Condensed.Account.
 type Account struct {
-	// Threshold is the T of A′: the configured one, or a larger one if the degree limit requires it. 0 for the graphless
-	// variants.
+	// Threshold is the similarity T above which condensed nodes were connected: the configured one, or a larger one if
+	// the degree limit requires it; 0 for the graphless variants.
 	Threshold float64 `json:"threshold"`
-	// Assessed is what the linear classifier found.
+	// Assessed has measurements of the linear classifier.
 	Assessed Assessed `json:"assessed"`
 	// Partitions describes the partition of each class: its iterations, its objective and why it stopped.
 	Partitions []partition.Stats `json:"partitions"`

@@ -13,9 +13,9 @@ import (
 
 // Setting says how a method sees the graph, and therefore on which graph models are tested.
 type Setting struct {
-	// NormalizeFeatures divides the features of each node by the sum of their absolute values (graph.NormalizedFeatures),
-	// then Standardize scales each feature to mean 0 and variance 1 over the training nodes. Inductive shows only the
-	// subgraph that the training nodes induce, as if the other nodes did not exist yet.
+	// NormalizeFeatures divides the features of each node by the sum of their absolute values. Then Standardize scales
+	// each feature to mean 0 and variance 1 over the training nodes. With Inductive, the method sees only the subgraph
+	// of the training nodes, as if the other nodes did not exist yet.
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`
 	Standardize       bool `json:"standardize"`
 	Inductive         bool `json:"inductive"`

@@ -27,8 +27,8 @@ func (c *command) benchCommand() *cobra.Command {
 		Example: examples("cgc bench", "cgc bench --sizes arxiv --scale 1,2,4 --partition kmeans,spectral --runs 5"),
 		Short:   "Measure each step at the sizes of the paper's data sets and compare with the limits of this machine",
 		Long: `Make synthetic graphs with the sizes of the paper's data sets and condense each to the paper's number of
-nodes. For each step, print its time, its work, and the fraction of the machine's peak that it reaches. The
-peaks are measured first with the same threads: memory bandwidth, sequential and random, and the speed of the
+nodes. For each step, print its time, its work, and the fraction of the machine's peak rate that it reaches. The peak
+rates are measured first, with the same number of threads: sequential and random memory bandwidth, and the speed of the
 matrix product.
 
 With several values of --scale, sizes are multiplied by each, and the growth exponent is fitted: 1 means that time
@@ -49,7 +49,7 @@ is proportional to nodes and edges.`,
 		"precisions of propagation to measure: "+strings.Join(wordsOf(blocked.Precisions()), ", "))
 	completion(cmd, "sizes", listOf(bench.Sizes))
 	completion(cmd, "partition", listOf(partition.Names))
-	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations; their median is printed")
+	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations; median times are printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "random seed")
 	return cmd

@@ -38,8 +38,8 @@ that cgc data list finds.
 The tables first list where another method is significantly better than auto (5%, Holm's procedure over all
 differences, paired by seed).
 
-Each finished training run is appended to FOLDER/NAME.jsonl. Run the same command again to resume. Run it once more with
---normalize-features to let validation choose between plain and row-normalised features as well.`,
+Each finished training run is appended to FOLDER/NAME.jsonl. Run the same command again to resume. After a further run
+with --normalize-features, validation accuracy also chooses between plain and row-normalised features.`,
 		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
 		RunE:              runs(job.run),
 	}

@@ -36,8 +36,9 @@ func (c *command) condenseCommand() *cobra.Command {
 			"cgc condense --embeddings embeddings.safetensors --nodes 1000 -o small.safetensors",
 		),
 		Short: "Condense a graph and write the result to a file",
-		Long: `Condense a graph and write the result to a file. With several --nodes, write a file of each size to a folder.
-The steps before the partition are then run once, and each file is identical to the file of a separate run.`,
+		Long: `Condense a graph and write the result to a file. With several values of --nodes, write a file for each
+size to a folder. The steps before the partition are then run only once, and each file is identical to that of a
+separate run.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			least := 1
 			if job.embeddings != "" {

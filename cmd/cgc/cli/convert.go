@@ -29,8 +29,8 @@ func (c *command) convertCommand(parent string) *cobra.Command {
 			parent+" convert small.safetensors small.pt",
 		),
 		Short: "Convert a graph or a condensed graph to another format",
-		Long: `Convert FROM, a graph or the file of a condensed graph, to the format given by the file extension of TO. With
---store, --panels or --memory, TO must end in .safetensors.
+		Long: `Convert FROM, a graph or the file of a condensed graph, to the format given by the file extension of TO.
+If --store, --panels or --memory is set, TO must end in .safetensors.
 
 Native files, text, OGB folders, folders of named nodes and Parquet are read in parts, so the graph may be larger than
 memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edge, or 24 if edges have weights.`,

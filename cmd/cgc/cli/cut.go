@@ -19,10 +19,10 @@ func (c *command) cutCommand() *cobra.Command {
 			"cgc cut large.safetensors --nodes 7 -o smallest.pt",
 		),
 		Short: "Make a smaller condensed graph from a larger one in milliseconds",
-		Long: `Merge nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph that
-FILE was made from is not needed. Each step merges two nodes of one class, such that the sum of squared distances to the
-means grows least, so each node of a small result is a union of nodes of every larger result. OTHER has no edges: if
-FILE has edges, its features are propagated over them first.`,
+		Long: `Merge nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph
+that FILE was made from is not needed. Each step merges the two nodes of one class whose merging increases the sum of
+squared distances to the means least. So each node of a small result is a union of nodes of every larger result. OTHER
+has no edges: if FILE has edges, its features are propagated over them first.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),

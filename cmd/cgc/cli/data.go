@@ -235,8 +235,9 @@ func (c *command) describeCommand() *cobra.Command {
 		Use:     "describe GRAPH",
 		Example: examples("cgc data describe my-graph/", "cgc data describe cora --json"),
 		Short:   "Describe a graph: sizes, split, classes, degrees, homophily, and anything unusual",
-		Long: `Describe a graph and list what is unusual about it: the fact, what it means for condensing, and what helps.
-Notes on standard error say what was changed when reading. With --json, the keys odd and notes contain both.`,
+		Long: `Describe a graph and list what is unusual about it. For each finding, say what it means for condensing
+and what helps. Notes on standard error say what was changed when reading. With --json, the keys odd and notes contain
+both.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {

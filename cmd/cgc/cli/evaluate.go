@@ -29,7 +29,7 @@ The standard deviation is over training runs on this one condensed graph; cgc ru
 	job.training = newTrainingFlags(cmd, "number of training runs of each model")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
 	flags.Var(size(&job.bound), "memory",
-		"memory limit for testing, such as 2GiB or 500MB; a model that needs more causes an error (default none)")
+		"memory limit for testing, such as 2GiB or 500MB; cgc stops if a model needs more (default none)")
 	flags.BoolVar(&job.dry, "dry-run", false,
 		"print the memory and time that testing needs within --memory; train nothing")
 	return cmd

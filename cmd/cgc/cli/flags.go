@@ -48,7 +48,7 @@ type configFlags struct {
 // newMethodFlags adds to cmd the flags for condensing with any registered method; auto is the default.
 func newMethodFlags(cmd *cobra.Command) *configFlags {
 	return methodFlags(cmd, condense.Names(), auto.New().Name(),
-		"auto chooses the best on validation nodes, or cgc if a parameter of cgc is given")
+		"auto chooses the best on the validation nodes, or cgc if a flag sets a parameter of cgc")
 }
 
 // methodFlags adds the flags of newMethodFlags for the given methods and default. about is a clause for the help.
@@ -78,8 +78,8 @@ func (f *configFlags) addSize() {
 // addLossless adds the flag that searches for a size.
 func (f *configFlags) addLossless() {
 	f.flags.Float64Var(&f.lossless, "lossless", 0,
-		"condense to the smallest size whose expected loss of accuracy, judged on the validation nodes, is at most "+
-			"`POINTS`; --nodes, --ratio or --label-ratio is then the largest size; 0 does not search")
+		"find the smallest size that is estimated, on the validation nodes, to lose at most `POINTS` of "+
+			"accuracy, and condense to it; --nodes, --ratio or --label-ratio limits the size; 0 turns this off")
 }
 
 // addParams adds the flags for the parameters of other packages' methods.
@@ -131,7 +131,8 @@ func addPropagation(cmd *cobra.Command, c *cgc.Config) {
 
 func addMemory(flags *pflag.FlagSet, c *cgc.Config) {
 	flags.Var(size(&c.Memory), "memory",
-		"memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)")
+		"memory limit for the graph and its propagation, such as 2GiB or 500MB; propagation is then slower "+
+			"(default none)")
 }
 
 // addParameters adds the flags that only cgc's methods read.
@@ -140,13 +141,13 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the training nodes of a class are clustered")
 	addPropagation(cmd, c)
 	flags.Float64Var(&c.Augment, "augment", c.Augment,
-		"add embeddings of fewer hops: this many per training node; 0 adds none")
+		"number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none")
 	flags.Var(temperature(&c.Temperature), "temperature",
 		"softmax temperature of the confidence weights within a group; inf gives uniform weights")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold,
 		"cosine similarity above which two condensed nodes are connected, -1 to 1")
 	flags.Float64Var(&c.Degree, "degree", c.Degree,
-		"maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no maximum")
+		"maximum mean degree of the condensed graph: --threshold is raised until it holds; 0 sets no maximum")
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha,
 		"weight of the smoothness of the condensed features over the condensed edges")
 	addMemory(flags, c)

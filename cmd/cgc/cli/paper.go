@@ -39,12 +39,12 @@ func (c *command) paperCommand() *cobra.Command {
 data set that is not available is replaced by a synthetic graph of its size, up to the size of arxiv. Times on
 synthetic graphs are comparable with the paper's; accuracies are not, and are listed separately.
 
-The paper states some parameters. It searched the others, and does not report the values found; docs/paper.md lists
-the values used here. --ours uses the defaults of cgc instead, and --authors uses what the authors' program sets for
-each number.
+The paper states some parameters. It tuned the others and does not report their values; docs/how-to/repeat-the-paper.md
+lists the values used here. --ours uses the defaults of cgc instead, and --authors uses what the authors' program sets
+for each number.
 
---search tunes each cell first, as the paper did: over the paper's grid, on the validation nodes, with the same number
-of candidates (--trials) per cell. --methods adds baselines to the methods of a table.
+--search first tunes each cell of a table, as the paper did: on the validation nodes, over the paper's grid, with the
+same number of candidates (--trials) for each cell. --methods adds baselines to the methods of a table.
 
 With -o, each finished training run is appended to FOLDER/records.jsonl. Run the same command again to resume; tables
 share common training runs. Each table is written to FOLDER as .md, .json and .csv, its figures as .svg and .png.`,

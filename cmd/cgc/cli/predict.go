@@ -30,9 +30,9 @@ func (c *command) predictCommand() *cobra.Command {
 			"cgc predict summary.safetensors --new new-nodes/",
 		),
 		Short: "Predict the classes of nodes with a model from cgc train",
-		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote. GRAPH
-must have the same features, with the same names or in the same order. It may be the original graph after it has grown.
-Nodes need no labels: a table may lack the column, and arrays have −1 there.
+		Long: `Predict the class of each node, and the probability of each class, with a model that cgc train wrote.
+GRAPH must have the same features, with the same names or in the same order. It may be the original graph after it has
+grown. Nodes need no labels: tables may lack the column label, and arrays may contain −1.
 
 With --new, predict the nodes in FOLDER/nodes.csv, which has the column id and a column for each feature. edges.csv
 connects them to known nodes and to each other (columns source, target and, optionally, weight). MODEL must contain a
@@ -47,7 +47,7 @@ class and probabilities, and FILE.npy has only the probabilities, with a row for
 	}
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
-	addSome(cmd, &job.parts, "part", partNames, "nodes to predict, by part of the split or as unlabelled")
+	addSome(cmd, &job.parts, "part", partNames, "which nodes to predict: a part of the split or the unlabelled nodes")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")

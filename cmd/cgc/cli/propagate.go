@@ -54,15 +54,16 @@ func (c *command) propagateCommand() *cobra.Command {
 			"cgc propagate large.safetensors --columns 0:16 -o part-0.safetensors",
 			"cgc propagate --merge part-0.safetensors part-1.safetensors -o embeddings.safetensors",
 		),
-		Short: "Write propagated features as numpy arrays, for SIGN, SGC and other models; or divide the work of condensing",
-		Long: `Propagate the features, also of a graph that is larger than memory, and write a folder with an array for each
-hop: hop0.npy (the features themselves), hop1.npy, …, with a row for each node of nodes.npy. y.npy has the labels, −1
-for none; train.npy, val.npy and test.npy have the rows of each part of the split; ids.npy has the names of the nodes.
-numpy.load(FILE, mmap_mode="r") maps an array instead of reading it.
+		Short: "Write propagated features as numpy arrays for SIGN, SGC and similar models, or as parts for cgc " +
+			"condense",
+		Long: `Propagate the features of a graph, which may be larger than memory, and write a folder with an array for
+each hop: hop0.npy (the features themselves), hop1.npy, and so on. Row i is about the node nodes.npy[i]. y.npy has the
+labels, −1 for none; train.npy, val.npy and test.npy list the rows of each part of the split; ids.npy has the names of
+the nodes. numpy.load(FILE, mmap_mode="r") maps an array instead of reading it.
 
-With a .safetensors file as output, write the embeddings of the training nodes for cgc condense --embeddings instead.
-Columns are independent, so machines without a common network can each propagate some (--columns). --merge joins their
-files. docs/how-to/several-machines.md has a script for Slurm.`,
+If the output is a .safetensors file, write only the embeddings of the training nodes, which cgc condense --embeddings
+reads. Feature columns are independent, so several machines can each propagate some of them (--columns). --merge joins
+their files. docs/how-to/several-machines.md has a script for Slurm.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if job.merge && len(args) == 0 {
 				return usagef("propagate --merge needs files: cgc propagate --merge PART… -o FILE")
@@ -78,8 +79,9 @@ files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags := inOrder(cmd)
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
-		"join the given files, which together must have all columns; no GRAPH is given")
-	addSome(cmd, &job.parts, "part", partNames, "nodes to write to a folder, by part of the split or as unlabelled")
+		"join the files that are named instead of GRAPH; together they must have all columns")
+	addSome(cmd, &job.parts, "part", partNames,
+		"which nodes to write to a folder: a part of the split or the unlabelled nodes")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")

@@ -33,10 +33,10 @@ func (c *command) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FILE --on GRAPH",
 		Short: "Write an HTML page that shows what condensing did to a graph",
-		Long: `Write one HTML file that shows what condensing did: test accuracy and training time compared with the full
-graph, the condensed nodes among the training nodes, what changed in the predictions, the condensed graph, and a
-program that trains on it. If FILE was written with cgc condense --timings, the page also shows the seconds of each
-step. The file contains everything it shows and loads nothing from the network.
+		Long: `Write one HTML file that shows what condensing did: test accuracy and training time compared with the
+full graph, the condensed nodes and the training nodes in one plot, the predictions that changed, the condensed graph,
+and a program that trains on it. If FILE was written with cgc condense --timings, the page also shows the seconds of
+each step. The file contains everything it shows and loads nothing from the network.
 
 FILE is a condensed graph, and GRAPH is the graph it was made from. Models are trained on both to compare them;
 --seeds 0 trains none. run, experiment, tune and paper write such a page with --report.`,
@@ -57,7 +57,8 @@ FILE is a condensed graph, and GRAPH is the graph it was made from. Models are t
 	flags.StringVar(&job.figures, "figures", "",
 		"also write each plot as .svg and .png to `FOLDER`, which is created if needed")
 	flags.BoolVar(&job.ceilings, "ceilings", true,
-		"if condensing took a second or more, measure this machine for comparison (two seconds, 600 MB of memory)")
+		"compare the speed of each step with the peak rates of this machine, if condensing took a second or "+
+			"more (measuring takes two seconds and 600 MB of memory)")
 	job.training = newTrainingFlags(cmd, "number of training runs of each model on the condensed graph; 0 trains none")
 	job.training.least = 0
 	job.training.addWhole(cmd, "")

@@ -50,8 +50,8 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 		RunE:              runs(job.run),
 	}
 	job.config = methodFlags(cmd, condense.Names(), string(cgc.CGC),
-		"cgc ranks candidates better than auto, because it learns only from labelled nodes, "+
-			"as training on the full graph does")
+		"candidates are ranked better on a graph condensed by cgc than by auto, because cgc learns only "+
+			"from labelled nodes, as training on the full graph does")
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name != "seed" && flag.Name != "memory" { // the search has these too
@@ -65,7 +65,7 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")
 	flags.Float64Var(&job.search.Seconds, "seconds", 0,
 		"time limit of the search on the condensed graph, in seconds; at least 27 candidates are tried (default none)")
-	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of complete training runs")
+	flags.IntVar(&job.search.Epochs, "epochs", 300, "number of epochs of a candidate that is not stopped early")
 	flags.IntVar(&job.search.Finalists, "finalists", 0,
 		"number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, else 0)")
 	flags.IntVar(&job.compare, "compare", 0, "number of random candidates to train on both graphs, at least 3")

@@ -22,10 +22,10 @@ func (c *command) summarizeCommand() *cobra.Command {
 			"cgc summarize model.safetensors --on cora --groups 200 -o summary.safetensors",
 		),
 		Short: "Summarise a graph, so that a model predicts new nodes without it",
-		Long: `Divide the nodes of GRAPH, the known nodes, into groups with similar predictions. Write a copy of MODEL that
-also contains, for each group, the mean over its nodes of the values that the model aggregates. With FILE, cgc predict
---new predicts new nodes that have edges to known nodes. It does not need GRAPH, but is less accurate than with GRAPH.
-More groups lose less accuracy.`,
+		Long: `Divide the nodes of GRAPH, the known nodes, into groups with similar predictions. Write a copy of MODEL
+that also contains, for each group, the mean over its nodes of the values that the model aggregates. With FILE instead
+of GRAPH, cgc predict --new predicts new nodes from their features and their edges to known nodes. This is less accurate
+than predicting with GRAPH; more groups lose less.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
@@ -33,7 +33,7 @@ More groups lose less accuracy.`,
 	flags := inOrder(cmd)
 	flags.IntVar(&job.groups, "groups", 0,
 		"number of groups (default 1000, at most a tenth of the nodes, at least one for each predicted class)")
-	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes are known")
+	flags.StringVar(&job.on, "on", "", "`GRAPH` with the known nodes")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
 	flags.StringVarP(&job.out, "output", "o", "", "write the model with the summary to `FILE`, a .safetensors file")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a model")

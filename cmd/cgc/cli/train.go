@@ -21,15 +21,15 @@ func (c *command) trainCommand() *cobra.Command {
 			"cgc train cora-70.safetensors --on cora --models gcn,appnp --seeds 10 -o model.safetensors",
 		),
 		Short: "Train on a condensed graph and write the best model to a file",
-		Long: `Train models on the condensed graph in FILE. Of all training runs, keep the one with the best accuracy on the
-validation nodes of the graph that FILE was made from, and write its weights to MODEL. cgc predict reads it, and
-PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
+		Long: `Train models on the condensed graph in FILE. Of all training runs, keep the one with the best accuracy on
+the validation nodes of the graph that FILE was made from, and write its weights to MODEL. cgc predict reads this file,
+and PyTorch Geometric can load its tensors into layers of its own (load_state_dict).`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
 	}
 	flags := inOrder(cmd)
-	job.addGraph(flags, "original `GRAPH`, whose validation nodes choose the epoch and the training")
+	job.addGraph(flags, "original `GRAPH`, whose validation nodes choose the best training run and epoch")
 	job.training = newTrainingFlags(cmd, "number of training runs of each model; the best of all is kept")
 	flags.Uint64Var(&job.seed, "seed", 0, "random seed")
 	flags.StringVarP(&job.out, "output", "o", "", "write the model to `MODEL`, a .safetensors file")

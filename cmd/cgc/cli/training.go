@@ -54,7 +54,8 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	flags.IntVar(&t.config.Epochs, "epochs", t.config.Epochs, "number of training epochs")
 	flags.IntVar(&t.config.Hidden, "hidden", t.config.Hidden, "number of hidden units")
 	flags.Float64Var(&t.config.Dropout, "dropout", t.config.Dropout, "dropout probability")
-	flags.Float64Var(&t.config.InputDropout, "input-dropout", t.config.InputDropout, "probability of dropping a feature")
+	flags.Float64Var(&t.config.InputDropout, "input-dropout", t.config.InputDropout,
+		"dropout probability of the input features")
 	flags.Float64Var(&t.config.LearningRate, "lr", t.config.LearningRate, "learning rate")
 	flags.Float64Var(&t.config.WeightDecay, "weight-decay", t.config.WeightDecay, "weight decay")
 	flags.BoolVar(&t.config.Weighted, "weighted", t.config.Weighted,

@@ -35,14 +35,14 @@ func (c *command) tuneCommand() *cobra.Command {
 			"cgc tune my-graph/ --ratio 1% --seconds 60 --models gcn,sage",
 		),
 		Short: "Search for a configuration with a higher validation accuracy",
-		Long: `Start from what auto chooses for the graph, and rank many other configurations of cgc, cgc-x and cgc-d on the
-validation nodes with fast surrogates of GNNs, then train with the best of them. Write the winner to a file that run and
-condense read with --config. Another configuration replaces the first only if its gain exceeds the noise; if time ends
-before any training, the first of the ranking is written. Labels of test nodes are never read. With --trials and without
---seconds, the same command writes the same file.
+		Long: `Start from the configuration that auto chooses for the graph. Rank many other configurations of cgc,
+cgc-x and cgc-d on the validation nodes with fast surrogates of GNNs, and train GNNs with the best of them. Write the
+winner to a file that run and condense read with --config. The configuration of auto wins unless another is better by
+more than the noise. If time ends before any training, the first of the ranking is written. Labels of test nodes are
+never read. With --trials and without --seconds, the same command writes the same file.
 
-Parameters given by flags are fixed, and so is --method. All others are searched, starting from the defaults or the file
-of --config.
+A parameter or method that a flag sets is fixed. All others are searched, starting from the defaults or from the file of
+--config.
 
 Ctrl-C interrupts the search: it keeps the best configuration so far and exits with code 130.`,
 		Args:              arguments(1, "GRAPH"),
@@ -56,7 +56,7 @@ Ctrl-C interrupts the search: it keeps the best configuration so far and exits w
 		"time limit in seconds: about a third for ranking, the rest for training (default none)")
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
-	job.config = methodFlags(cmd, tunable(), auto.New().Name(), "auto searches cgc, cgc-x and cgc-d")
+	job.config = methodFlags(cmd, tunable(), auto.New().Name(), "auto compares configurations of cgc, cgc-x and cgc-d")
 	job.training = newTrainingFlags(cmd, "")
 	flags.Lookup("seeds").Hidden = true // the confirmation determines the number
 	addReport(cmd, &job.page)

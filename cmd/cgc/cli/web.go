@@ -24,7 +24,7 @@ func (c *command) webCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "web",
 		Short: "Serve a page that condenses graphs in the browser",
-		Long: `Serve a page that condenses graphs in the browser: drop files on it. All work is done in the browser, and
+		Long: `Serve a page on which you drop the files of a graph to condense it. All work is done in the browser, and
 nothing is uploaded. The server accepts connections only from this machine unless --addr says otherwise. Ctrl-C stops
 it.
 

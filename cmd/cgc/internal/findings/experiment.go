@@ -17,8 +17,8 @@ import (
 type Experiment struct {
 	// Summaries has one entry for each graph, method, size and model, grouped by graph.
 	Summaries []experiment.Summary `json:"summaries"`
-	// Comparisons compare each method with the first method on the same graph, with the same size and model, and both or
-	// neither of them inductive.
+	// Comparisons has an entry for each comparison of a method with the first method: on one graph, with one size and
+	// one model, and in one setting (inductive or transductive).
 	Comparisons []experiment.Comparison `json:"comparisons"`
 	// Trained is the number of training runs that were carried out. Kept is the number of training runs that were already
 	// in the log.
