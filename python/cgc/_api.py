@@ -103,13 +103,14 @@ def condense(
 ) -> Any:
     """Condense a graph of N nodes to a graph of N′ nodes.
 
-    Pass the graph as data, as named parts, or, unless data is a name or path, as data with some parts overridden. Edges
-    may be given in one direction or both, in any order. Results are deterministic and equal those of `cgc condense`.
+    Pass the graph as data or as named parts. Named parts override those of data, which then must not be a name or path.
+    Edges may be given in one direction or both, in any order. Results are deterministic and equal those of `cgc
+    condense`.
 
     Args:
         data: A torch_geometric Data or a data set with one graph, a DGL or networkx graph, cgc.tables(…), a cgc.Graph,
             a dictionary of the parts below, or the name, path or database address of a graph.
-        edge_index: The edges, 2 × E. Like every part, a numpy array, a torch tensor or a list.
+        edge_index: The edges, 2 × E. This and all other parts may be numpy arrays, torch tensors or lists.
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
         x: The features, N × d. They may be a scipy.sparse matrix.
         y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).

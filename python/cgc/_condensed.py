@@ -92,13 +92,15 @@ class Condensed:
     Attributes:
         x: The features, N′ × d, float32.
         y: The labels, N′, int64.
-        edge_index: The edges, 2 × E, int64, each in both directions. None becomes no edges.
-        edge_weight: The weights of the edges, E, float32. None becomes weights of 1.
+        edge_index: The edges, 2 × E, int64, each in both directions. None means no edges.
+        edge_weight: The weights of the edges, E, float32. None means weights of 1.
         members_indptr: Where the source nodes of each condensed node begin, N′ + 1.
         members_indices: The source nodes of all condensed nodes. None if the method keeps none. With the option
-            without, the nodes left out are not counted, and members_ids has the nodes of the graph.
-        members_weights: Their weights, which sum to 1 for each condensed node.
-        y_soft: A distribution over the classes for each node, N′ × classes. None if the method gives none.
+            without, nodes are numbered as if those left out did not exist, and members_ids has their numbers in the
+            graph.
+        members_weights: The weights of the source nodes, which sum to 1 for each condensed node.
+        y_soft: The soft labels: a distribution over the classes for each node, N′ × classes. None if the method makes
+            none.
         scaling_mean: With standardize, the mean that was subtracted from each feature, d.
         scaling_std: With standardize, the standard deviation by which each feature was divided, d.
         members_ids: The ids of members_indices, if nodes have ids; else, with the option without, their numbers in the

@@ -64,19 +64,19 @@ class Tables:
 def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, int, Sequence[Any]]) -> Tables:
     """Make a graph from a table of nodes and a table of edges.
 
-    A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns are found by the names
-    in quotes below, in upper or lower case. Keywords give others.
+    A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. By default, columns are found
+    by the names in quotes below, in upper or lower case. Keyword arguments give other names.
 
     Args:
         nodes: A row for each node. All columns without a role are features. A pandas index column is left out with
             a GraphWarning: a column named "Unnamed: 0", "__index_level_0__" or "", or a first column named "index".
         edges: A row for each edge. A GraphWarning lists the columns that are not read.
         name: The name of the graph in the result.
-        **columns: The column for a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
-            ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty) or train_mask,
-            val_mask (or "valid_mask") and test_mask (booleans), features (columns of numbers or lists), source
-            ("source", "src", "src_id", "from", "id_1"), target ("target", "dst", "dst_id", "to", "id_2") and weight
-            ("weight"). Labels are integers or names; None, NaN and "" mean no label.
+        **columns: The column for each role. The roles are: id ("id", "node_id", "node"; without it, the index of a
+            DataFrame), label ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty) or
+            train_mask, val_mask (or "valid_mask") and test_mask (booleans), features (columns of numbers or lists),
+            source ("source", "src", "src_id", "from", "id_1"), target ("target", "dst", "dst_id", "to", "id_2") and
+            weight ("weight"). Labels are integers or names; None, NaN and "" mean no label.
 
     Returns:
         A Tables, which condense, tune and evaluate accept as their graph.

@@ -255,13 +255,13 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("lossless", 0.0, "Size",
-         "condense to the smallest size whose expected loss of accuracy, judged on the validation nodes, "
-         "is at most POINTS; nodes, ratio or label_ratio is then the largest size; 0 does not search"),
+         "find the smallest size that is estimated, on the validation nodes, to lose at most POINTS of "
+         "accuracy, and condense to it; nodes, ratio or label_ratio limits the size; 0 turns this off"),
         ("method", "auto", "Method",
-         "condensation method; auto chooses the best on validation nodes, or cgc if a parameter of cgc is "
-         "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcgp, "
-         "gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, "
-         "gecc, deepcgc"),
+         "condensation method; auto chooses the best on the validation nodes, or cgc if a flag sets a "
+         "parameter of cgc: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, "
+         "sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, "
+         "bonsai, clustgdd, gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -271,7 +271,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("hops", 2, "Method",
          "number of propagation steps"),
         ("augment", 0.0, "Method",
-         "add embeddings of fewer hops: this many per training node; 0 adds none"),
+         "number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -298,12 +298,13 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("threshold", 0.85, "Advanced",
          "cosine similarity above which two condensed nodes are connected, -1 to 1"),
         ("degree", 1.0, "Advanced",
-         "maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no "
+         "maximum mean degree of the condensed graph: threshold is raised until it holds; 0 sets no "
          "maximum"),
         ("alpha", 1.0, "Advanced",
          "weight of the smoothness of the condensed features over the condensed edges"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; propagation is then "
+         "slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
@@ -331,7 +332,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("seconds", None, "Method",
          "time limit in seconds: about a third for ranking, the rest for training (default none)"),
         ("method", "auto", "Method",
-         "condensation method; auto searches cgc, cgc-x and cgc-d: auto, cgc, cgc-x, simdm, cgc-d"),
+         "condensation method; auto compares configurations of cgc, cgc-x and cgc-d: auto, cgc, cgc-x, "
+         "simdm, cgc-d"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -341,7 +343,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("hops", 2, "Method",
          "number of propagation steps"),
         ("augment", 0.0, "Method",
-         "add embeddings of fewer hops: this many per training node; 0 adds none"),
+         "number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -366,7 +368,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("dropout", 0.5, "Training",
          "dropout probability"),
         ("input_dropout", 0.0, "Training",
-         "probability of dropping a feature"),
+         "dropout probability of the input features"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",
@@ -385,12 +387,13 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("threshold", 0.85, "Advanced",
          "cosine similarity above which two condensed nodes are connected, -1 to 1"),
         ("degree", 1.0, "Advanced",
-         "maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no "
+         "maximum mean degree of the condensed graph: threshold is raised until it holds; 0 sets no "
          "maximum"),
         ("alpha", 1.0, "Advanced",
          "weight of the smoothness of the condensed features over the condensed edges"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; propagation is then "
+         "slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
@@ -406,10 +409,10 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("method", "cgc", "Method",
-         "condensation method; cgc ranks candidates better than auto, because it learns only from labelled "
-         "nodes, as training on the full graph does: cgc, cgc-x, simdm, cgc-d, auto, random, herding, "
-         "k-center, vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, "
-         "simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
+         "condensation method; candidates are ranked better on a graph condensed by cgc than by auto, "
+         "because cgc learns only from labelled nodes, as training on the full graph does: cgc, cgc-x, "
+         "simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, "
+         "doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -419,7 +422,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("hops", 2, "Method",
          "number of propagation steps"),
         ("augment", 0.0, "Method",
-         "add embeddings of fewer hops: this many per training node; 0 adds none"),
+         "number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -443,7 +446,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "time limit of the search on the condensed graph, in seconds; at least 27 candidates are tried "
          "(default none)"),
         ("epochs", 300, "Training",
-         "number of epochs of complete training runs"),
+         "number of epochs of a candidate that is not stopped early"),
         ("finalists", None, "Training",
          "number of candidates to train on the full graph (default 24 up to 5,000 nodes, 6 up to 20,000, "
          "else 0)"),
@@ -458,12 +461,13 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("threshold", 0.85, "Advanced",
          "cosine similarity above which two condensed nodes are connected, -1 to 1"),
         ("degree", 1.0, "Advanced",
-         "maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no "
+         "maximum mean degree of the condensed graph: threshold is raised until it holds; 0 sets no "
          "maximum"),
         ("alpha", 1.0, "Advanced",
          "weight of the smoothness of the condensed features over the condensed edges"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; propagation is then "
+         "slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
@@ -492,7 +496,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("dropout", 0.5, "Training",
          "dropout probability"),
         ("input_dropout", 0.0, "Training",
-         "probability of dropping a feature"),
+         "dropout probability of the input features"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",
@@ -505,8 +509,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("seed", 0, "Training",
          "random seed"),
         ("memory", None, "Advanced",
-         "memory limit for testing, such as 2GiB or 500MB; a model that needs more causes an error "
-         "(default none)"),
+         "memory limit for testing, such as 2GiB or 500MB; cgc stops if a model needs more (default none)"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
@@ -532,7 +535,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("dropout", 0.5, "Training",
          "dropout probability"),
         ("input_dropout", 0.0, "Training",
-         "probability of dropping a feature"),
+         "dropout probability of the input features"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",
@@ -549,7 +552,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     ],
     "predict": [
         ("part", "all", "Graph",
-         "nodes to predict, by part of the split or as unlabelled: all, train, val, test, unlabelled"),
+         "which nodes to predict: a part of the split or the unlabelled nodes: all, train, val, test, "
+         "unlabelled"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
@@ -586,8 +590,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
         ("part", "all", "Graph",
-         "nodes to write to a folder, by part of the split or as unlabelled: all, train, val, test, "
-         "unlabelled"),
+         "which nodes to write to a folder: a part of the split or the unlabelled nodes: all, train, val, "
+         "test, unlabelled"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -597,7 +601,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("store", "f32", "Output",
          "number type of the arrays in a folder: f32, f16"),
         ("memory", None, "Advanced",
-         "memory limit for the graph and its propagation, such as 2GiB or 500MB; slower (default none)"),
+         "memory limit for the graph and its propagation, such as 2GiB or 500MB; propagation is then "
+         "slower (default none)"),
         ("precision", "float32", "Advanced",
          "precision of the features between hops; half is faster on large graphs but less exact: float32, "
          "half"),
@@ -626,7 +631,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("dropout", 0.5, "Training",
          "dropout probability"),
         ("input_dropout", 0.0, "Training",
-         "probability of dropping a feature"),
+         "dropout probability of the input features"),
         ("lr", 0.01, "Training",
          "learning rate"),
         ("weight_decay", 0.0005, "Training",
@@ -644,8 +649,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("figures", None, "Output",
          "also write each plot as .svg and .png to FOLDER, which is created if needed"),
         ("ceilings", True, "Output",
-         "if condensing took a second or more, measure this machine for comparison (two seconds, 600 MB of "
-         "memory)"),
+         "compare the speed of each step with the peak rates of this machine, if condensing took a second "
+         "or more (measuring takes two seconds and 600 MB of memory)"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],

@@ -40,7 +40,7 @@ is proportional to nodes and edges.`,
 	word := func(word string) (string, error) { return word, nil }
 	number := func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }
 	flags.Var(distinct(&plan.Sizes, word, "strings", "names"), "sizes",
-		"sizes to measure: "+strings.Join(bench.Sizes(), ", "))
+		"data sets with the sizes to measure: "+strings.Join(bench.Sizes(), ", "))
 	flags.Var(distinct(&plan.Scales, number, "floats", "numbers"), "scale",
 		"factors for the numbers of nodes and edges and the split sizes, such as 1,2,4,8")
 	flags.Var(distinct(&plan.Partitions, word, "strings", "words"), "partition",

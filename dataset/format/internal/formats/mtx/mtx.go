@@ -30,8 +30,8 @@ type Format struct{}
 // Describe implements format.Format. A folder is identified by its matrices.
 func (Format) Describe() format.Description {
 	return format.Description{
-		Title: "Matrix Market", Folder: "adjacency.mtx beside features and labels",
-		File: "a .mtx file beside features and labels", Extensions: []string{extension, packed},
+		Title: "Matrix Market", Folder: "adjacency.mtx next to features and labels",
+		File: "a .mtx file next to features and labels", Extensions: []string{extension, packed},
 	}
 }
 
