@@ -120,8 +120,7 @@ def condense(
         test_mask: The test nodes.
         adj: The N × N adjacency matrix, instead of edge_index and edge_weight: scipy.sparse, torch or numpy.
         name: The name of the graph in the result.
-        config: A configuration that tune returned, or the path of its file or of a condensed graph. Other arguments
-            override it.
+        config: What tune returned, or the path of its file or of a condensed graph. Other arguments override it.
         **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
     Returns:

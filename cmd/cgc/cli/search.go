@@ -41,7 +41,8 @@ Poor candidates are stopped early. Train the best few on the original graph, and
 validation accuracy. Labels of test nodes are read only for the accuracy that is printed.
 
 --space reads a JSON object with lists of values to choose from, for any of models, hidden, dropout, input_dropout,
-learning_rate, weight_decay and weighted. The default space has` + report.Count(search.DefaultSpace().Size()) + ` candidates.
+learning_rate, weight_decay and weighted. The default space has ` + report.Count(search.DefaultSpace().Size()) +
+			` candidates.
 
 --compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which
 takes long. With -o, all training runs on the full graph are kept in FOLDER/whole.jsonl, and the same command resumes.`,
