@@ -255,8 +255,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
         ("lossless", 0.0, "Size",
-         "find the smallest size that is estimated, on the validation nodes, to lose at most POINTS of "
-         "accuracy, and condense to it; nodes, ratio or label_ratio limits the size; 0 turns this off"),
+         "condense to the smallest size that loses at most POINTS of accuracy, as estimated on the "
+         "validation nodes; nodes, ratio or label_ratio sets the largest size to try; 0 turns this off"),
         ("method", "auto", "Method",
          "condensation method; auto chooses the best on the validation nodes, or cgc if a flag sets a "
          "parameter of cgc: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, "
@@ -552,7 +552,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
     ],
     "predict": [
         ("part", "all", "Graph",
-         "which nodes to predict: a part of the split or the unlabelled nodes: all, train, val, test, "
+         "nodes to predict (all, parts of the split, or unlabelled nodes): all, train, val, test, "
          "unlabelled"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
@@ -590,7 +590,7 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
         ("part", "all", "Graph",
-         "which nodes to write to a folder: a part of the split or the unlabelled nodes: all, train, val, "
+         "nodes to write to a folder (all, parts of the split, or unlabelled nodes): all, train, val, "
          "test, unlabelled"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),

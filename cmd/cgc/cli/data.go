@@ -236,8 +236,8 @@ func (c *command) describeCommand() *cobra.Command {
 		Example: examples("cgc data describe my-graph/", "cgc data describe cora --json"),
 		Short:   "Describe a graph: sizes, split, classes, degrees, homophily, and anything unusual",
 		Long: `Describe a graph and list what is unusual about it. For each finding, say what it means for condensing
-and what helps. Notes on standard error say what was changed when reading. With --json, the keys odd and notes contain
-both.`,
+and what helps. Notes on standard error list what was changed when reading. With --json, the findings are in the key
+odd, and the changes in notes.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -78,8 +78,8 @@ func (f *configFlags) addSize() {
 // addLossless adds the flag that searches for a size.
 func (f *configFlags) addLossless() {
 	f.flags.Float64Var(&f.lossless, "lossless", 0,
-		"find the smallest size that is estimated, on the validation nodes, to lose at most `POINTS` of "+
-			"accuracy, and condense to it; --nodes, --ratio or --label-ratio limits the size; 0 turns this off")
+		"condense to the smallest size that loses at most `POINTS` of accuracy, as estimated on the "+
+			"validation nodes; --nodes, --ratio or --label-ratio sets the largest size to try; 0 turns this off")
 }
 
 // addParams adds the flags for the parameters of other packages' methods.

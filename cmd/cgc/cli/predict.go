@@ -47,7 +47,7 @@ class and probabilities, and FILE.npy has only the probabilities, with a row for
 	}
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
-	addSome(cmd, &job.parts, "part", partNames, "which nodes to predict: a part of the split or the unlabelled nodes")
+	addSome(cmd, &job.parts, "part", partNames, "nodes to predict (all, parts of the split, or unlabelled nodes)")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")

@@ -81,7 +81,7 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the files that are named instead of GRAPH; together they must have all columns")
 	addSome(cmd, &job.parts, "part", partNames,
-		"which nodes to write to a folder: a part of the split or the unlabelled nodes")
+		"nodes to write to a folder (all, parts of the split, or unlabelled nodes)")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")

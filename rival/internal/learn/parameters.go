@@ -18,9 +18,9 @@ import (
 
 // Choice holds the parameters that determine which iterate is the result.
 type Choice struct {
-	// JudgeEvery is the number of epochs between two validations of the condensed graph, at least 1. The last epoch
-	// and, because some graphs are best early, the epochs 1, 2, 4, 8, … before JudgeEvery are validated too.
-	// JudgeEpochs is the number of epochs for which a validation trains a GCN, at least 1.
+	// JudgeEvery is the number of epochs between two validations of the condensed graph, at least 1. The epochs 1, 2,
+	// 4, 8, … before JudgeEvery and the last epoch are validated too. JudgeEpochs is the number of epochs for which a
+	// validation trains a GCN, at least 1.
 	JudgeEvery  int `json:"judge_every"`
 	JudgeEpochs int `json:"judge_epochs"`
 }

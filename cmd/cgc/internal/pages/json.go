@@ -113,6 +113,13 @@ func (k *keys) about(group, all []field, depth int) string {
 			parts = append(parts, join(keysOf(below), separator, part))
 		}
 		switch {
+		case depth == 1 && said != "":
+			if list := ": " + strings.Join(parts, ", "); !strings.HasSuffix(said, list) {
+				if said = join(said, ". ", "Keys"); len(group) > 1 {
+					said += " of " + keysOf(alike(f, group))
+				}
+				said += list
+			}
 		case depth > 0:
 			if list := "(" + strings.Join(parts, ", ") + ")"; !strings.HasSuffix(said, list) {
 				said = join(said, " ", list)
@@ -126,6 +133,16 @@ func (k *keys) about(group, all []field, depth int) string {
 		}
 	}
 	return said
+}
+
+// alike returns the fields of group that have the type of f.
+func alike(f field, group []field) (same []field) {
+	for _, other := range group {
+		if other.path == f.path && other.of == f.of {
+			same = append(same, other)
+		}
+	}
+	return same
 }
 
 // columns generates a list of the columns of a CSV file.
