@@ -54,8 +54,7 @@ func (c *command) propagateCommand() *cobra.Command {
 			"cgc propagate large.safetensors --columns 0:16 -o part-0.safetensors",
 			"cgc propagate --merge part-0.safetensors part-1.safetensors -o embeddings.safetensors",
 		),
-		Short: "Write propagated features as numpy arrays for SIGN, SGC and similar models, or as parts for cgc " +
-			"condense",
+		Short: "Write propagated features: numpy arrays for SIGN, SGC and similar models, or embeddings for cgc condense",
 		Long: `Propagate the features of a graph, which may be larger than memory, and write a folder with an array for
 each hop: hop0.npy (the features themselves), hop1.npy, and so on. Row i is about the node nodes.npy[i]. y.npy has the
 labels, −1 for none; train.npy, val.npy and test.npy list the rows of each part of the split; ids.npy has the names of

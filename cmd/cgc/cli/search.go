@@ -62,7 +62,7 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
 	flags.Var(models(&job.models), "models", "models to choose from (default all)")
 	flags.Lookup("models").DefValue = ""
-	flags.StringVar(&job.space, "space", "", "read the values to choose from in the JSON `FILE`")
+	flags.StringVar(&job.space, "space", "", "JSON `FILE` with the values to choose from")
 	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")
 	flags.Float64Var(&job.search.Seconds, "seconds", 0,
 		"time limit of the search on the condensed graph, in seconds; at least 27 candidates are tried (default none)")
