@@ -46,7 +46,7 @@ type simGC struct {
 	// Hops is K, the number of propagations, at least 0.
 	Hops int `json:"hops"`
 	// FeatureWeight is α, the weight of the loss term that matches means and deviations. Smoothness is β, the weight of
-	// the similarity of features that A′ connects. Both are at least 0.
+	// the similarity of nodes that A′ connects. Both are at least 0.
 	FeatureWeight float64 `json:"feature_weight"`
 	Smoothness    float64 `json:"smoothness"`
 	// TeacherHidden is the number of hidden units of the teacher, at least 1. TeacherEpochs is the number of Adam steps
