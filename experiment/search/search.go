@@ -145,8 +145,8 @@ type Search struct {
 // Trial is a candidate that was trained on the condensed graph.
 type Trial struct {
 	Candidate
-	// Epochs is the number of epochs of its longest training run. Val is the validation accuracy after it, in percent;
-	// 0 if the run diverged. A run that was stopped early may have been validated on a sample of the nodes.
+	// Epochs is the number of epochs of the candidate's longest training run. Val is the validation accuracy after it,
+	// in percent; 0 if the run diverged. A run that was stopped early may have been validated on a sample of the nodes.
 	Epochs int     `json:"epochs"`
 	Val    float64 `json:"val"`
 }

@@ -40,8 +40,8 @@ data set that is not available is replaced by a synthetic graph of its size, up 
 synthetic graphs are comparable with the paper's; accuracies are not, and are listed separately.
 
 The paper states some parameters. It tuned the others and does not report their values; docs/how-to/repeat-the-paper.md
-lists the values used here. --ours uses the defaults of cgc instead, and --authors uses what the authors' program sets
-for each number.
+lists the values used here. --ours uses the defaults of cgc instead, and --authors uses the parameters that the authors'
+program sets for each number.
 
 --search first tunes each cell of a table, as the paper did: on the validation nodes, over the paper's grid, with the
 same number of candidates (--trials) for each cell. --methods adds baselines to the methods of a table.
