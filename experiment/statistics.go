@@ -68,7 +68,7 @@ type Summary struct {
 	// Condense and Train are the mean times, in seconds, of one condensation and of one training run.
 	Condense float64 `json:"condense_seconds"`
 	Train    float64 `json:"train_seconds"`
-	// Seeds holds the means of each seed, by ascending seed.
+	// Seeds holds the means over the training runs of each seed, in ascending order of seed.
 	Seeds []SeedMean `json:"seeds"`
 }
 

@@ -314,7 +314,8 @@ func (c Config) cadence(n int) int {
 // Metrics describes predictions in more detail than their accuracy, which says little if most nodes are of one class.
 // All values are percentages.
 type Metrics struct {
-	// Balanced is the balanced accuracy: the mean over classes of the share of their nodes that are predicted correctly.
+	// Balanced is the balanced accuracy: the mean of the recall over classes, which is the share of a class's nodes
+	// that are predicted correctly.
 	Balanced float64 `json:"balanced"`
 	// MacroF1 is the mean over classes of F1 = 2tp/(2tp + fp + fn). A class without nodes and predictions is left out.
 	MacroF1 float64 `json:"macro_f1"`

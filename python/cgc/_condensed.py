@@ -87,7 +87,8 @@ class Condensed:
     members_indices[members_indptr[i]:members_indptr[i+1]].
 
     A condensed graph of another program needs only x and y, as arrays, tensors or lists; evaluate, train, search, save
-    and report accept it. If a class has no condensed node, origin=cgc.Origin({"classes": "7"}) gives their number.
+    and report accept it. If a class has no condensed node, origin=cgc.Origin({"classes": "7"}) gives the number of
+    classes.
 
     Attributes:
         x: The features, N′ × d, float32.

@@ -134,9 +134,10 @@ func (c *coarse) reduce(
 //
 // It is deterministic: all seeds give the same graph.
 type acm struct {
-	// Hops is the number of propagations of the features in which partners are searched, from 0 to 100. Components is
-	// the number of their principal components that are compared, from 1 to 100. KeepRate, from 0 to 1, is the share of
-	// all pairs of near neighbours, closest first, that are candidates; the nearest of each node always is one.
+	// Hops is the number of propagations of the features that are compared to find pairs, from 0 to 100. Components is
+	// the number of principal components of these features, from 1 to 100. KeepRate, from 0 to 1, is the share of all
+	// pairs of near neighbours, closest first, that are candidates for merging. The pair of a node and its nearest
+	// neighbour always is a candidate.
 	Hops       int     `json:"hops"`
 	Components int     `json:"components"`
 	KeepRate   float64 `json:"keep_rate"`

@@ -17,9 +17,9 @@ import (
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
-// geom extends sfgc. Networks on the original graph are trained on easy nodes first, training on X′ starts from an
-// expanding range of their epochs, and soft labels are learnt. Source: Zhang et al., Navigating complexity: Toward
-// lossless graph condensation via expanding window matching (ICML 2024).
+// geom extends sfgc. GCNs on the original graph see easy nodes first. GCNs on X′ start at their states in a range of
+// epochs, which expands. Soft labels are learnt. Source: Zhang et al., Navigating complexity: Toward lossless graph
+// condensation via expanding window matching (ICML 2024).
 //
 // The loss includes the final predictions of an expert:
 //

@@ -70,7 +70,7 @@ type Case struct {
 // Step is the measured or expected time of one step.
 type Step struct {
 	Name string `json:"step"`
-	// Seconds is the median over the runs, by the wall clock; for train, the time of its only run.
+	// Seconds is the median wall-clock time over the runs; for the step train, it is the time of the only run.
 	Seconds float64 `json:"seconds"`
 	*Work           // nil for condense, whose steps have different ceilings, and for partitions of unknown work
 	// Share is work / seconds / ceiling: 1 means that the step reaches the ceiling. It may exceed 1 if the data fits

@@ -25,8 +25,8 @@ type Forecast struct {
 	// Condensed is the number of condensed nodes, and Budget is this number for each class.
 	Condensed int   `json:"condensed_nodes"`
 	Budget    []int `json:"budget"`
-	// Memory is the expected peak of the resident set, in bytes, without pages of files if File is not 0. Read is the part
-	// for the graph, and Held is the part for embeddings and working memory.
+	// Memory is the expected peak of the resident set, in bytes, excluding pages of mapped files if File is not 0. Read
+	// is the part for the graph, and Held is the part for embeddings and working memory.
 	Memory int64 `json:"memory_bytes"`
 	Read   int64 `json:"read_bytes"`
 	Held   int64 `json:"held_bytes"`
