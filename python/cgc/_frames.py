@@ -65,7 +65,7 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, in
     """Make a graph from a table of nodes and a table of edges.
 
     A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns are found by the names
-    in quotes below, in any case, unless a keyword argument gives another name.
+    in quotes below, in any case, or by keyword arguments.
 
     Args:
         nodes: A row for each node. All columns without a role are features. A pandas index column is left out with
