@@ -103,7 +103,7 @@ def condense(
 ) -> Any:
     """Condense a graph of N nodes to a graph of N′ nodes.
 
-    Pass the graph as data or as named parts. Named parts override those of data, which then must not be a name or path.
+    Pass the graph as data or as named parts. If data is not a name or path, named parts override the parts of data.
     Edges may be given in one direction or both, in any order. Results are deterministic and equal those of `cgc
     condense`.
 
