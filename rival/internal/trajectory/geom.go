@@ -37,10 +37,10 @@ type geom struct {
 	LabelRate float64 `json:"lr_y"`
 	// Beta is β, the weight of the KL divergence in the loss, at least 0.
 	Beta float64 `json:"beta"`
-	// Lambda is the share of the training nodes that experts see at the start, above 0 and at most 1. In epoch e, they
-	// see Lambda^(1−e/Span) of them, and from epoch Span on all; Span is at least 1. TeacherEpochs is the number of
-	// epochs of the expert whose predictions are in the KL divergence, at least 0. Experts are trained at least up to
-	// the last target.
+	// Lambda is the share of the training nodes that experts see at the start, above 0 and at most 1. In epoch e, the
+	// share is Lambda^(1−e/Span); from epoch Span on, experts see all training nodes. Span is at least 1. TeacherEpochs
+	// is the number of epochs of the expert whose predictions are in the KL divergence, at least 0. Experts are trained
+	// at least up to the last target.
 	Lambda        float64 `json:"lambda"`
 	Span          int     `json:"span"`
 	TeacherEpochs int     `json:"teacher_epochs"`
