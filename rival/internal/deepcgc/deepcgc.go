@@ -50,8 +50,8 @@ import (
 type deepCGC struct {
 	// Hops is K, the number of propagation steps, from 0 to 20.
 	Hops int `json:"hops"`
-	// PseudoLabels limits the number of unlabelled nodes that join the training nodes with their predicted class, as a
-	// multiple of the number of training nodes, from 0 to 1000.
+	// PseudoLabels limits the number of nodes outside the split that join the training nodes with their predicted
+	// class, as a multiple of the number of training nodes, from 0 to 1000.
 	PseudoLabels float64 `json:"pseudo_labels"`
 	// Layers is the number of layers of the network f. Hidden is the number of hidden units of each layer. Both are at
 	// least 1.

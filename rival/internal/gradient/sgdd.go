@@ -43,7 +43,8 @@ type sgdd struct {
 	// network of rows.
 	Graphon float64 `json:"graphon"`
 	// Smoothness is the weight of the smoothness of labels over A′. Transport is the weight of the transport distance.
-	// Both are at least 0. Sample is the number of random original nodes to which the distance is measured, at least 2.
+	// Both are at least 0. Sample is the number of original nodes to which the distance is measured, at least 2: random
+	// training nodes and their neighbourhoods.
 	Smoothness float64 `json:"smoothness"`
 	Transport  float64 `json:"transport"`
 	Sample     int     `json:"sample"`
