@@ -24,7 +24,7 @@ type Setting struct {
 // InSetting is a Method that has a setting. Other methods condense the graph as it is.
 type InSetting interface {
 	Method
-	// Setting returns the setting.
+	// Setting returns the setting in which the method condenses.
 	Setting() Setting
 }
 

@@ -18,7 +18,6 @@ import (
 // dense returns the features of a graph, which must be dense.
 func dense(g *graph.Graph) *mat.Dense { return g.X.(*mat.Dense) }
 
-// scaled returns g.Scaled(s).
 func scaled(t *testing.T, g *graph.Graph, s graph.Scaling) *graph.Graph {
 	t.Helper()
 	return mattest.Must(g.Scaled(t.Context(), s))

@@ -136,5 +136,4 @@ func (b *bucket) reset() {
 	b.file, b.blocks, b.count, b.key, b.weight = nil, 0, 0, nil, nil
 }
 
-// remove closes and removes a file.
 func remove(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }

@@ -49,7 +49,7 @@ func tell(b []byte, advice int) {
 	}
 }
 
-// fullPages returns the full pages in b.
+// fullPages returns the part of b that consists of complete pages, the unit of madvise.
 func fullPages(b []byte) []byte {
 	page := os.Getpagesize()
 	skip := min(len(b), -int(uintptr(unsafe.Pointer(&b[0])))&(page-1))

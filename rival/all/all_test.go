@@ -262,7 +262,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// brief returns the brief parameters of a baseline.
+// brief returns the parameters that make a baseline fast.
 func brief(name string) string {
 	for _, b := range baselines {
 		if b.name == name {

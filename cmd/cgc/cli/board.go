@@ -55,7 +55,6 @@ Each finished training run is appended to FOLDER/NAME.jsonl. Run the same comman
 	return cmd
 }
 
-// boardJob is one run of cgc paper board.
 type boardJob struct {
 	*command
 	names  []string

@@ -149,7 +149,7 @@ type tests struct {
 	begun              began
 }
 
-// testedModel is the plan for a model.
+// testedModel is the plan for testing one model.
 type testedModel struct {
 	Model string `json:"model"`
 	// Columns is the number of feature columns per block, and Passes is the number of blocks; both are 0 if the model

@@ -66,7 +66,6 @@ The steps before the partition are then run once, and each file is identical to 
 	return cmd
 }
 
-// condenseJob is one run of cgc condense.
 type condenseJob struct {
 	*command
 	config            *configFlags

@@ -54,7 +54,7 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 			"as training on the full graph does")
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Name != "seed" && flag.Name != "memory" { // the search has these too
+		if flag.Name != "seed" && flag.Name != "memory" { // the search itself uses these two
 			job.condensing = append(job.condensing, flag.Name)
 		}
 	})
@@ -73,7 +73,6 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 	return cmd
 }
 
-// searchJob is one run of cgc search.
 type searchJob struct {
 	*command
 	config       *configFlags

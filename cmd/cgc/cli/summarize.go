@@ -40,7 +40,6 @@ More groups lose less accuracy.`,
 	return cmd
 }
 
-// summarizeJob is one run of cgc summarize.
 type summarizeJob struct {
 	*command
 	on, out string

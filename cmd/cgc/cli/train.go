@@ -37,7 +37,6 @@ PyTorch Geometric loads the tensors into its own layers (load_state_dict).`,
 	return cmd
 }
 
-// trainJob is one run of cgc train.
 type trainJob struct {
 	transfer
 	out   string

@@ -21,7 +21,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// name is the name of the format.
 const name = "safetensors"
 
 // version is the latest format_version that Read supports. Write uses the lowest version that can store the graph.

@@ -103,7 +103,6 @@ func descent(ridge float64) Descent {
 // newSNTK returns SNTK with default parameters. The degree of 4 in the authors' program counts each edge twice.
 func newSNTK() sntk { return sntk{Parameters: defaults(), Degree: 2} }
 
-// newSNTKX returns SNTK-X with default parameters.
 func newSNTKX() sntkX { return sntkX{defaults()} }
 
 // Name returns "sntk".

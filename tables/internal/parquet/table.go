@@ -25,7 +25,6 @@ type parts struct {
 	files      []*file
 }
 
-// file is an open file.
 type file struct {
 	path    string
 	first   int // the index of its first row in the table

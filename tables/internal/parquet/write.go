@@ -57,7 +57,6 @@ func (Format) WriteTable(ctx context.Context, path string, t *format.Table) erro
 	})
 }
 
-// writer writes the files of a folder.
 type writer struct {
 	ctx         context.Context
 	stage       string

@@ -143,7 +143,6 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// table reads a .csv file.
 func table(t *testing.T, path string) [][]string {
 	t.Helper()
 	return mattest.Must(csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll())

@@ -229,7 +229,6 @@ var looks = []look{
 	{color.RGBA{230, 159, 0, 255}, draw.PlusGlyph{}, draw.PlusGlyph{}},
 }
 
-// diamond draws a diamond.
 type diamond struct{ filled bool }
 
 // DrawGlyph implements draw.GlyphDrawer.

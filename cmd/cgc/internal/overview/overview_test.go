@@ -42,7 +42,6 @@ func condensed(t testing.TB, change func(*cgc.Config)) (*graph.Graph, *cgc.Conde
 	return g, mattest.Must(cgc.Condense(context.Background(), g, config))
 }
 
-// blocks returns the blocks of a document.
 func blocks(t testing.TB, s overview.Subject) []report.Block {
 	t.Helper()
 	return mattest.Must(s.Document(context.Background())).Blocks

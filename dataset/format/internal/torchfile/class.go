@@ -115,7 +115,6 @@ func (r *Record) PyDictSet(key, value any) error {
 	return nil
 }
 
-// first returns the first argument.
 func first(args ...any) (any, error) {
 	if len(args) == 0 {
 		return nil, errors.New("torch's pickle calls a function without an argument")

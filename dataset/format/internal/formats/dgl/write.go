@@ -94,7 +94,6 @@ func isCache(folder string) bool {
 	})
 }
 
-// writer writes the files of a folder.
 type writer struct {
 	ctx         context.Context
 	name        string
