@@ -95,7 +95,7 @@ func (v View) Adopt(small *Condensed) {
 	if v.Origin != nil {
 		m.Indices = make([]int32, len(small.Members.Indices))
 		for e, node := range small.Members.Indices {
-			m.Indices[e] = v.Origin[node] // ascending, since Origin is
+			m.Indices[e] = v.Origin[node] // stays ascending, because Origin is ascending
 		}
 	}
 	small.Members = &m

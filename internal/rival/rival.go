@@ -64,7 +64,7 @@ func Prepare[P condense.Prepared](
 	}
 	p, err := prepare(ctx, g)
 	if err != nil {
-		return nil, err // not a nil P in the interface
+		return nil, err // p in the interface would not be nil
 	}
 	return p, nil
 }

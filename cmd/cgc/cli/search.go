@@ -142,7 +142,7 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	return j.print(r, r.Document())
 }
 
-// condensed reads or makes the condensed graph.
+// condensed reads the condensed graph from the file of --condensed, or condenses g.
 func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Condensed, error) {
 	if j.small != "" {
 		small, err := cgc.Load(j.small)
