@@ -272,7 +272,7 @@ func (s *Sorter) sortInMemory(b *bucket) (unit, error) {
 	return s.writeUnit(b, m.key, weights(m.weight, s.weighted, 0, len(m.key)))
 }
 
-// create creates a new file.
+// create creates a file in the folder of the sorter, with a name that no other file of the sorter has.
 func (s *Sorter) create(kind string) (*os.File, error) {
 	return os.Create(fmt.Sprintf("%s%c%s%d", s.folder, os.PathSeparator, kind, s.files.Add(1)))
 }
