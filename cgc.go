@@ -89,7 +89,7 @@ const (
 	partitionStream
 )
 
-// source returns the random source of a stream.
+// source returns a new random source, which depends on Seed and the stream.
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
 // Prepare runs the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,

@@ -105,7 +105,7 @@ func (c *column) next() error {
 	})
 }
 
-// read reads a cell.
+// read sets cell to the next value, or to the next list of values.
 func (c *column) read(cell *table.Cell) error {
 	if err := c.next(); err != nil {
 		return err
