@@ -73,7 +73,7 @@ func (s *student) outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, 
 // share products.
 func (s *student) descend(ctx context.Context, b *mat.Dense) (*mat.Dense, error) {
 	w := mat.NewDense(b.Rows, b.Cols)
-	r, p := b.Clone(), b.Clone() // r is the residual, p the direction
+	r, p := b.Clone(), b.Clone() // r is the residual, and p is the direction
 	var hp, ap mat.Dense
 	norms := columnDots(r, r)
 	first := norms

@@ -56,7 +56,7 @@ func fullPages(b []byte) []byte {
 	return b[skip : skip+(len(b)-skip)&^(page-1)]
 }
 
-// unnamed creates a file and removes its name.
+// unnamed creates a file and removes its name, so that the file does not outlive the process.
 func unnamed(folder string) (*os.File, error) {
 	file, err := os.CreateTemp(folder, "cgc-*")
 	if err != nil {

@@ -85,7 +85,7 @@ func classOf(module, name string) (any, bool) {
 }
 
 type (
-	// class creates records.
+	// class is the name of a class. Calling it creates a record of that class, without running any code.
 	class string
 	// element is an element type, or the type of a storage.
 	element struct{ numpy.DType }
