@@ -161,8 +161,8 @@ type decomposition struct {
 	y       []int32    // classes of the judges
 }
 
-// leastNorm is the smallest mean squared norm of rows, unless all are zero. Below 2⁻¹²⁶ squares lose their digits, and
-// 1/λ overflows.
+// leastNorm is the smallest mean squared norm of rows that FitRidge accepts, unless all rows are zero. Below 2⁻¹²⁶
+// squares lose their digits, and 1/λ overflows.
 const leastNorm = 0x1p-120
 
 // inRange returns an error if squares of h overflow or underflow in float32. It names the feature with the largest
