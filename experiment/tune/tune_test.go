@@ -274,12 +274,12 @@ func TestSearchNamesMistakes(t *testing.T) {
 	g, cold := tiny(t), cgc.Defaults()
 	cold.Temperature = 0
 	for want, change := range map[string]func(*tune.Search){
-		"0 models":            func(s *tune.Search) { s.Models = nil },
-		"0 trials":            func(s *tune.Search) { s.Trials = 0 },
-		"-1 trials":           func(s *tune.Search) { s.Trials = -1 },
-		"nodes 9999":          func(s *tune.Search) { s.Nodes = 9999 },
-		"epochs 0":            func(s *tune.Search) { s.Training.Epochs = 0 },
-		"temperature 0, must": func(s *tune.Search) { s.Base.Method = cold },
+		"0 models":              func(s *tune.Search) { s.Models = nil },
+		"0 trials":              func(s *tune.Search) { s.Trials = 0 },
+		"-1 trials":             func(s *tune.Search) { s.Trials = -1 },
+		"nodes 9999":            func(s *tune.Search) { s.Nodes = 9999 },
+		"epochs 0":              func(s *tune.Search) { s.Training.Epochs = 0 },
+		"temperature 0, must":   func(s *tune.Search) { s.Base.Method = cold },
 		"method foreign has no": func(s *tune.Search) { s.Base.Method = foreign{cold} },
 		"0 of nodes, ratio and": func(s *tune.Search) { s.Nodes = 0 }, // the search does not choose the size
 	} {

@@ -58,7 +58,8 @@ func Run(
 func Prepare[P condense.Prepared](
 	ctx context.Context, m condense.Checker, g *graph.Graph, nodes int,
 	prepare func(context.Context, *graph.Graph) (P, error),
-) (condense.Prepared, error) {
+) (_ condense.Prepared, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
