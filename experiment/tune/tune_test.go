@@ -209,6 +209,20 @@ func TestSearchStartsFromAuto(t *testing.T) {
 	}
 }
 
+// TestSearchWithinMemory checks that no candidate is cgc-d if the memory limit has no room for it.
+func TestSearchWithinMemory(t *testing.T) {
+	limited, chooser := cgc.Defaults(), auto.New()
+	limited.Memory, chooser.Memory = 1, 1
+	for _, m := range []condense.Method{limited, chooser} {
+		result := mustRun(t, tiny(t), func(s *tune.Search) { s.Base.Method = m })
+		for _, r := range result.Ranked {
+			if r.Method.Name() == "cgc-d" {
+				t.Fatalf("base %s: %v was ranked", m.Name(), r.Changes)
+			}
+		}
+	}
+}
+
 // TestSearchKeepsTheDefaultWithinNoise checks that the base stays if candidates hardly differ, and that another
 // replaces a useless base.
 func TestSearchKeepsTheDefaultWithinNoise(t *testing.T) {
