@@ -63,7 +63,7 @@ func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, e
 type Prepared struct {
 	config     Config
 	given      *graph.Graph  // the graph passed to Prepare
-	digest     graph.Digest  // of given
+	digest     graph.Digest  // digest of the graph passed to Prepare
 	view       condense.View // the graph to condense
 	counts     []int         // training nodes of each class
 	y          []int32       // class of each training node
@@ -89,7 +89,7 @@ const (
 	partitionStream
 )
 
-// source returns the random source of a stream.
+// source returns a new random source, which depends on Seed and the stream.
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
 // Prepare runs the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
@@ -115,7 +115,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	}
 	train := p.view.Split.Train
 	p.counts, p.y = p.view.Counts(train), p.view.Labels(train)
-	p.collect() // the garbage of earlier condensations
+	p.collect() // frees what earlier condensations left
 	in := propagate.Input{Adj: p.view.Adj, X: p.view.X, Rows: train, Classes: p.y, Mapped: p.view.Mapped}
 	if p.h, err = propagate.Run(ctx, config.engine(), config.propagation(), in); err != nil {
 		return nil, err

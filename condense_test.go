@@ -79,7 +79,6 @@ func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph, several bool) 
 	return of
 }
 
-// accountOf returns the account of a condensed graph.
 func accountOf(t *testing.T, c *cgc.Condensed) cgc.Account {
 	t.Helper()
 	return mattest.Must(cgc.AccountOf(c))

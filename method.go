@@ -64,7 +64,7 @@ func (c Config) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared,
 	}
 	p, err := Prepare(ctx, g, c)
 	if err != nil {
-		return nil, err // not a nil *Prepared in the interface
+		return nil, err // a nil *Prepared in the interface would not be nil
 	}
 	return p, nil
 }

@@ -79,7 +79,7 @@ func TestProposition1(t *testing.T) {
 		performance := square(refSub(y, refMul(z, thetaSmall)))
 		constant := square(refSub(y, refMul(z, theta)))
 		distance := square(refMul(z, refSub(theta, thetaSmall)))
-		if math.Abs(performance-constant-distance) > 1e-9*performance { // float64 on 40×6
+		if math.Abs(performance-constant-distance) > 1e-9*performance { // rounding of float64 in 40×6 matrices
 			t.Errorf("performance %v, constant %v + parameter distance %v", performance, constant, distance)
 		}
 	}

@@ -64,7 +64,7 @@ type Condensed struct {
 	// Timed makes Save write Seconds. They differ from run to run, and so do files that contain them. Load sets Timed if
 	// the file contains Seconds.
 	Timed bool
-	// Account is a JSON object with whatever else the method reports; it may be empty.
+	// Account is a JSON object with everything else that the method reports; it may be empty.
 	Account json.RawMessage
 	// Warnings are sentences for the user. Each names a property of the graph that harms the result, and a remedy.
 	Warnings []string

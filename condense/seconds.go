@@ -38,7 +38,7 @@ func (s Seconds) Of(step string) float64 {
 	return 0
 }
 
-// MarshalJSON writes one object.
+// MarshalJSON writes one object: a key for each step, in order, and then the total.
 func (s Seconds) MarshalJSON() ([]byte, error) {
 	var o object.Object
 	for _, p := range append(s.Steps[:len(s.Steps):len(s.Steps)], Step{totalKey, s.Total}) {

@@ -24,7 +24,7 @@ type Setting struct {
 // InSetting is a Method that has a setting. Other methods condense the graph as it is.
 type InSetting interface {
 	Method
-	// Setting returns the setting.
+	// Setting returns the setting in which the method condenses.
 	Setting() Setting
 }
 
@@ -95,7 +95,7 @@ func (v View) Adopt(small *Condensed) {
 	if v.Origin != nil {
 		m.Indices = make([]int32, len(small.Members.Indices))
 		for e, node := range small.Members.Indices {
-			m.Indices[e] = v.Origin[node] // ascending, since Origin is
+			m.Indices[e] = v.Origin[node] // stays ascending, because Origin is ascending
 		}
 	}
 	small.Members = &m

@@ -33,7 +33,7 @@ func (c *Condensed) TakeSource(g *graph.Graph) error {
 func (c *Condensed) SetSource(d graph.Digest, g *graph.Graph) {
 	c.Source = &Source{Digest: d}
 	members := c.sourceNodes()
-	c.Source.Unlabelled = len(members) - count(g.Split.Train, among(members))
+	c.Source.Unlabelled = len(members) - countIf(g.Split.Train, among(members))
 	c.ClassNames, c.FeatureNames, c.MemberIDs = slices.Clone(g.ClassNames), slices.Clone(g.FeatureNames), nil
 	if g.IDs == nil || c.Members == nil {
 		return
@@ -60,8 +60,7 @@ func among(list []int32) func(v int32) bool {
 	}
 }
 
-// count returns how many of the nodes are.
-func count(nodes []int32, is func(v int32) bool) (n int) {
+func countIf(nodes []int32, is func(v int32) bool) (n int) {
 	for _, v := range nodes {
 		if is(v) {
 			n++
@@ -181,8 +180,8 @@ func (t *Target) countMembers(c *Condensed, g *graph.Graph) (train int) {
 	default:
 		return 0
 	}
-	t.InTest = count(g.Split.Test, is)
-	return count(g.Split.Train, is)
+	t.InTest = countIf(g.Split.Test, is)
+	return countIf(g.Split.Train, is)
 }
 
 // Err returns a *TargetError if the graph or its split differs from the original, else nil.

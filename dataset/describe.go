@@ -25,7 +25,7 @@ type Facts struct {
 	Train    int    `json:"train"`
 	Val      int    `json:"val"`
 	Test     int    `json:"test"`
-	// Unlabelled is the number of nodes without a class, Isolated the number of nodes without an edge.
+	// Unlabelled is the number of nodes without a class. Isolated is the number of nodes without an edge.
 	Unlabelled int `json:"unlabelled"`
 	Isolated   int `json:"isolated"`
 	// Degrees counts neighbours and ignores edge weights.

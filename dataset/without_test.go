@@ -77,7 +77,7 @@ func TestWithout(t *testing.T) {
 		}
 		last := notes[len(notes)-1]
 		if !split {
-			last = notes[len(notes)-2] // then the split is drawn
+			last = notes[len(notes)-2] // the last note is about the split, which is drawn afterwards
 		}
 		if want := fmt.Sprintf("%d of the %d nodes were left out", len(without), n); !strings.Contains(last, want) {
 			t.Errorf("seed %d: note %q, want %q", seed, last, want)

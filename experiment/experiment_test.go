@@ -72,7 +72,6 @@ func setting(change func(*cgc.Config)) condense.Method {
 	return c
 }
 
-// scores returns the accuracies of all models.
 func scores(r *experiment.Result) (all [][]float64) {
 	for _, s := range append(slices.Clone(r.Small), r.Whole...) {
 		all = append(all, s.Val, s.Test)

@@ -182,7 +182,7 @@ func (w *work) condense(
 // keeps all threads busy and needs a lot of memory.
 const large = 20_000
 
-// wholes trains on the full graph.
+// wholes does all missing training runs on the full graph.
 func (w *work) wholes(ctx context.Context) error {
 	for _, c := range w.whole {
 		if _, is := w.found[c.key]; is {

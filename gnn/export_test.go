@@ -31,8 +31,8 @@ func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64
 	return float64(y.Value.Data[0]), gradients
 }
 
-// Question is a request for the logits of some nodes of a graph.
-type Question struct {
+// Inference describes the logits to compute: those of some nodes of a graph.
+type Inference struct {
 	Adj   *mat.CSR
 	X     mat.Matrix
 	Nodes []int32 // nil: all
@@ -41,21 +41,21 @@ type Question struct {
 	Units int     // the largest number of hidden units in a part if X is not dense; 0 means the default
 }
 
-// Answer holds the logits of two calls, the number of values that the first call kept for the second, and the size of
+// Inferred holds the logits of two calls, the number of values that the first call kept for the second, and the size of
 // the workspace after both.
-type Answer struct {
+type Inferred struct {
 	First, Second *mat.Dense
 	Kept, Held    int
 }
 
-// Ask computes the logits twice.
-func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a Answer, err error) {
-	s := newScope(q.Adj, q.X, q.Nodes, q.Keep)
-	if q.Room > 0 {
-		s.room = q.Room
+// Run computes the logits twice.
+func (i Inference) Run(ctx context.Context, m Model, parameters []*mat.Dense) (a Inferred, err error) {
+	s := newScope(i.Adj, i.X, i.Nodes, i.Keep)
+	if i.Room > 0 {
+		s.room = i.Room
 	}
-	if q.Units > 0 {
-		s.units = q.Units
+	if i.Units > 0 {
+		s.units = i.Units
 	}
 	v := s.view()
 	z, err := v.infer(ctx, m, parameters)

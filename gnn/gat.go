@@ -10,7 +10,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// gat is the model that GAT returns.
 type gat struct{}
 
 const (

@@ -29,7 +29,7 @@ type Input struct {
 	loss       *scope                // the rows that the loss reads, and the nodes around them; nil means all rows
 	part       *features             // rows of a constant sparse X, for the method partial
 	partNodes  []int32               // the nodes of part
-	owners     map[[2]int]*mat.Dense // for headDots
+	owners     map[[2]int]*mat.Dense // the results of headOwners, by their sizes
 
 	config    Config        // provides the dropout rates
 	src       rand.Source   // nil: no dropout

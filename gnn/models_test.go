@@ -178,12 +178,12 @@ func TestAskingForSomeNodes(t *testing.T) {
 	for _, x := range []mat.Matrix{mattest.Normal(n, d, random), bags(n, d, true, random)} {
 		each(t, func(t *testing.T, m gnn.Model) {
 			p := parameters(m, d, hidden, classes, random)
-			all := mattest.Must(gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p))
+			all := mattest.Must(gnn.Inference{Adj: adj, X: x}.Run(t.Context(), m, p))
 			if !slices.Equal(all.First.Data, all.Second.Data) {
 				t.Error("a second call differs from the first")
 			}
 			for _, keep := range []bool{false, true} {
-				part := mattest.Must(gnn.Question{Adj: adj, X: x, Nodes: some, Keep: keep}.Ask(t.Context(), m, p))
+				part := mattest.Must(gnn.Inference{Adj: adj, X: x, Nodes: some, Keep: keep}.Run(t.Context(), m, p))
 				z := part.First
 				if z.Rows != len(some) || !slices.Equal(z.Data, all.First.Data[:len(z.Data)]) {
 					t.Errorf("keep=%v: logits of some nodes differ from their rows among all", keep)
@@ -196,7 +196,7 @@ func TestAskingForSomeNodes(t *testing.T) {
 				return
 			}
 			for _, room := range []int{1, n * d, 2 * n * d} {
-				got := mattest.Must(gnn.Question{Adj: adj, X: x, Keep: true, Room: room}.Ask(t.Context(), m, p))
+				got := mattest.Must(gnn.Inference{Adj: adj, X: x, Keep: true, Room: room}.Run(t.Context(), m, p))
 				if !slices.Equal(got.First.Data, all.First.Data) || !slices.Equal(got.Second.Data, all.First.Data) {
 					t.Errorf("room for %d numbers: logits differ from those with nothing kept", room)
 				}
@@ -215,7 +215,7 @@ func TestHeadsOneByOne(t *testing.T) {
 	m := mattest.Must(gnn.Parse("gat"))
 	held := func(x mat.Matrix) int {
 		p := parameters(m, d, hidden, classes, rand.New(rand.NewPCG(4, 7)))
-		return mattest.Must(gnn.Question{Adj: ring(n), X: x}.Ask(t.Context(), m, p)).Held
+		return mattest.Must(gnn.Inference{Adj: ring(n), X: x}.Run(t.Context(), m, p)).Held
 	}
 	const head = (n + d) * hidden / 8 // X times the weights of a head, and these weights
 	dense, sparse := held(mattest.Normal(n, d, random)), held(bags(n, d, true, random))
@@ -232,9 +232,9 @@ func TestUnitsInParts(t *testing.T) {
 	adj, x := ring(n), bags(n, d, true, random)
 	each(t, func(t *testing.T, m gnn.Model) {
 		p := parameters(m, d, hidden, classes, random)
-		want := mattest.Must(gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p))
+		want := mattest.Must(gnn.Inference{Adj: adj, X: x}.Run(t.Context(), m, p))
 		for _, width := range []int{1, 32} {
-			got := mattest.Must(gnn.Question{Adj: adj, X: x, Units: width * n}.Ask(t.Context(), m, p))
+			got := mattest.Must(gnn.Inference{Adj: adj, X: x, Units: width * n}.Run(t.Context(), m, p))
 			for i, v := range want.First.Data {
 				if z := got.First.Data[i]; math.Abs(float64(z-v)) > 1e-5*(1+math.Abs(float64(v))) {
 					t.Fatalf("parts of %d units: logit %d is %v, want %v", width, i, z, v)

@@ -25,12 +25,12 @@ type Plan struct {
 	// nodes.
 	Classes [2]int
 	// Read is the number of bytes that are read from the graph's file before the first inference. Scratch is the number of
-	// bytes that are written to temporary files. Each inference on the validation nodes reads Question bytes of files, and
-	// each inference on the test nodes reads Test bytes, unless they are still cached.
-	Read, Scratch, Question, Test int64
+	// bytes that are written to temporary files. Each inference on the validation nodes reads Validation bytes of files,
+	// and each inference on the test nodes reads Test bytes, unless they are still cached.
+	Read, Scratch, Validation, Test int64
 	// Seconds estimates the time before the first inference on two threads of an ordinary machine, without reading the
-	// graph's file. QuestionSeconds and TestSeconds estimate the time of one inference.
-	Seconds, QuestionSeconds, TestSeconds float64
+	// graph's file. ValidationSeconds and TestSeconds estimate the time of one inference.
+	Seconds, ValidationSeconds, TestSeconds float64
 }
 
 // Plan returns how m, with the given number of hidden units, is tested on t. It is nil if t has no memory limit or its
@@ -69,11 +69,11 @@ func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 		p.Columns[i], p.Passes[i], p.Classes[i] = r.columns, r.passes(), r.classes
 		before := r.preparing()
 		p.Read, p.Scratch, p.Seconds = p.Read+before.read, p.Scratch+before.written, p.Seconds+before.seconds()
-		question := r.question()
+		one := r.inference()
 		if i == forTest {
-			p.Test, p.TestSeconds = question.read, question.seconds()
+			p.Test, p.TestSeconds = one.read, one.seconds()
 		} else {
-			p.Question, p.QuestionSeconds = question.read, question.seconds()
+			p.Validation, p.ValidationSeconds = one.read, one.seconds()
 		}
 	}
 	return p, nil
@@ -282,8 +282,8 @@ func (r *region) preparing() (w work) {
 	return w
 }
 
-// question returns the work of one inference.
-func (r *region) question() (w work) {
+// inference returns the work of one inference.
+func (r *region) inference() (w work) {
 	d, c, h := int64(r.target.features), int64(r.target.classes), int64(r.hidden)
 	near, adjacency := r.at(r.reach()), budget.Entry(r.of.adj)*int64(r.of.adj.NNZ())
 	if r.first == nil { // gat reads X for each head

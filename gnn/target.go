@@ -67,7 +67,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 		if err != nil {
 			return nil, fmt.Errorf("target: %w", err)
 		}
-		view := *g // so that parts of it are read and not copied
+		view := *g // a part of a *mat.Dense would be copied; panels are read in place
 		view.X, g = inOrder, &view
 	}
 	s := g.Split

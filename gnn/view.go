@@ -84,8 +84,9 @@ type scope struct {
 	units int
 
 	stream *stream // computes the logits if the graph is larger than the memory limit; else nil
-	// classes and spill limit the memory of a scope that a stream made. classes is the number of columns of the last layer
-	// that are propagated together; 0 means all. If not all are, the projections are stored in spill, which is in a file.
+	// classes and spill limit the memory if a stream reads the graph in order. classes is the number of columns of the
+	// last layer that are propagated together; 0 means all. If not all are, the projections are stored in spill, which is
+	// in a file.
 	classes int
 	spill   []float32
 	ready   bool // kept holds every P·X, so x is not read

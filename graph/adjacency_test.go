@@ -42,7 +42,6 @@ func obvious(n int, edges graph.Edges) (adj *mat.CSR, loops int) {
 	return adj, loops
 }
 
-// matrix returns the matrix of the given entries.
 func matrix(n int, entries map[[2]int32]float32) *mat.CSR {
 	m := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	for _, at := range ordered(entries) {

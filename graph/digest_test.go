@@ -113,7 +113,6 @@ func TestDigestsStay(t *testing.T) {
 	}
 }
 
-// demo returns a synthetic graph.
 func demo() *graph.Graph {
 	return mattest.Must(synth.Make(context.Background(), synth.Shape{
 		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,

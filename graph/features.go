@@ -91,7 +91,7 @@ func (c *columnsOf) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// sparse returns the columns of x.
+// sparse returns the columns of a sparse x, ascending within each row.
 func (c *columnsOf) sparse(x *mat.CSR) *mat.CSR {
 	place := memory.Filled[int32](x.Cols, -1)
 	for k, j := range c.columns {

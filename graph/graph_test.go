@@ -18,7 +18,6 @@ import (
 // dense returns the features of a graph, which must be dense.
 func dense(g *graph.Graph) *mat.Dense { return g.X.(*mat.Dense) }
 
-// scaled returns g.Scaled(s).
 func scaled(t *testing.T, g *graph.Graph, s graph.Scaling) *graph.Graph {
 	t.Helper()
 	return mattest.Must(g.Scaled(t.Context(), s))
@@ -181,7 +180,7 @@ func TestOperatorForms(t *testing.T) {
 	want := apply(t, o, x)
 	fromSparse := apply(t, o, x.Sparse())
 	for i, v := range want.Data {
-		if math.Abs(float64(v-fromSparse.Data[i])) > 1e-6 { // factors in another order
+		if math.Abs(float64(v-fromSparse.Data[i])) > 1e-6 { // the order of the factors differs
 			t.Fatalf("element %d: dense %v, sparse %v", i, v, fromSparse.Data[i])
 		}
 	}
@@ -268,7 +267,7 @@ func TestScalingDoesNotCancel(t *testing.T) {
 		if std == 0 {
 			std = 1
 		}
-		if s.Mean[j] != float32(shift+sum/n) || math.Abs(float64(s.Std[j])/std-1) > 1e-6 { // the rounding of a float32
+		if s.Mean[j] != float32(shift+sum/n) || math.Abs(float64(s.Std[j])/std-1) > 1e-6 { // float32 rounding
 			t.Errorf("feature %d: mean %v, deviation %v, want %v, %v", j, s.Mean[j], s.Std[j], shift+sum/n, std)
 		}
 	}

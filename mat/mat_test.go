@@ -99,7 +99,7 @@ func TestProductsIgnoreThreads(t *testing.T) {
 	})
 }
 
-// MulTA with few columns takes another way, with the same sums: a column does not depend on how many there are.
+// MulTA with few columns uses another code path, with the same sums: a column does not depend on the number of columns.
 func TestProductOfFewColumns(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 0))
 	a, wide := mattest.Normal(1100, 500, random), mattest.Normal(1100, 60, random)

@@ -126,7 +126,7 @@ func TestAggregateOfSingletons(t *testing.T) {
 	x := &mat.Dense{Rows: 3, Cols: 1, Data: []float32{5, 6, 7}}
 	for name, m := range methods {
 		if name == "random" {
-			continue // shuffles
+			continue // Random shuffles the rows
 		}
 		a := aggregate(t, m, 1, []int{2, 1}, x, []int32{1, 0, 0}, nil)
 		if !slices.Equal(a.H.Data, []float32{6, 7, 5}) || !slices.Equal(a.Y, []int32{0, 0, 1}) ||

@@ -156,7 +156,7 @@ const (
 	sampleGroup = 128
 )
 
-// errUnlike says that the sample does not represent the rows.
+// errUnlike makes Partition use all rows instead of a sample.
 var errUnlike = errors.New("the sample does not represent the rows")
 
 // sampleSize returns the number of rows in a sample for k groups. It is used only if there are at least twice as many

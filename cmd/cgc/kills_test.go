@@ -182,7 +182,6 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// temporary returns the names of temporary files.
 func temporary(files map[string]string) (names []string) {
 	for name := range files {
 		for part := range strings.SplitSeq(strings.TrimSuffix(name, "/"), "/") {

@@ -251,7 +251,7 @@ func (f *field) trials(ctx context.Context, candidates []Candidate, nodes int) (
 	return made, nil
 }
 
-// trial returns m for a trial.
+// trial returns m, or a cheaper variant of cgc-d for a trial on a large graph.
 func (f *field) trial(m condense.Method) condense.Method {
 	if soft, is := m.(distill.Method); is {
 		return soft.ForTrial(f.shared.graph.Nodes())

@@ -109,7 +109,7 @@ func Extensions(names []string) (all []string) {
 // UnknownExtensionError is the error for a path whose extension belongs to no store.
 type UnknownExtensionError struct {
 	Path string
-	// Extensions are the known extensions, and Formats the names of the formats.
+	// Extensions are the known extensions, and Formats are the names of the formats.
 	Extensions, Formats []string
 }
 

@@ -274,7 +274,8 @@ func Lists[V Value](c *Column) (offsets []int64, values []V, err error) {
 	return offsets, values, nil
 }
 
-// valuesOf returns all values of a column.
+// valuesOf returns all values of a column, converted to V by way of their text. It returns Data itself if its type is
+// []V.
 func valuesOf[V Value](c *Column) ([]V, error) {
 	if same, ok := c.Data.([]V); ok {
 		return same, nil

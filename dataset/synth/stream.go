@@ -61,7 +61,7 @@ func Stream(ctx context.Context, s Shape, src rand.Source) (_ *format.Stream, er
 // putChunks is the number of chunks of features in a block. Panels are then written in blocks of hundreds of kilobytes.
 const putChunks = 8
 
-// rows draws the features.
+// rows draws the features chunk by chunk, and passes them to put in blocks.
 func (m *maker) rows(ctx context.Context, put func(first int, block *mat.Dense) error) error {
 	centre := m.centres()
 	var memory sync.Pool

@@ -263,5 +263,5 @@ func (s stored) parameter(p gnn.Shape, data []float32) *mat.Dense {
 	if s.transposed() {
 		return (&mat.Dense{Rows: p.Cols, Cols: p.Rows, Data: data}).T()
 	}
-	return &mat.Dense{Rows: p.Rows, Cols: p.Cols, Data: slices.Clone(data)} // data is in the mapped file
+	return &mat.Dense{Rows: p.Rows, Cols: p.Cols, Data: slices.Clone(data)} // a copy, because data is in the mapped file
 }

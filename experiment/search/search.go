@@ -106,7 +106,7 @@ func (s Space) check() error {
 			return fmt.Errorf("the space has more than %d candidates, must have at most as many", largestSpace)
 		}
 	}
-	for i := range slices.Max(s.lengths()) { // together, these candidates have all values
+	for i := range slices.Max(s.lengths()) { // together, these candidates contain every value of every parameter
 		c := s.candidate(1, func(n int) int { return i % n })
 		if _, err := gnn.Parse(c.Model); err != nil {
 			return err

@@ -25,6 +25,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Search searches for a configuration.
@@ -220,8 +221,16 @@ func (w *searcher) run(ctx context.Context) error {
 // of auto if it chose the base.
 func (w *searcher) first(ctx context.Context) ([]point, error) {
 	var others []Candidate
-	config := cgc.Defaults()
-	if chooser, is := w.Base.Method.(auto.Method); is {
+	config, soft := cgc.Defaults(), distill.New()
+	if own, is := w.Base.Method.(cgc.Config); is {
+		config = own
+	}
+	chooser, chooses := w.Base.Method.(auto.Method)
+	engine, _ := config.Engine.(blocked.Engine)
+	if max(config.Memory, engine.Memory, chooser.Memory) > 0 {
+		soft.Memory = 1 // cgc-d has no room, unless auto finds that it has
+	}
+	if chooses {
 		chooser.NormalizeFeatures, chooser.Standardize = w.Base.Setting.NormalizeFeatures, w.Base.Setting.Standardize
 		chooser.Inductive = w.Base.Setting.Inductive
 		account, methods, err := chooser.Choose(progress.With(ctx, nil), w.g, w.Nodes)
@@ -232,6 +241,9 @@ func (w *searcher) first(ctx context.Context) ([]point, error) {
 			if m == nil {
 				continue
 			}
+			if own, is := m.(distill.Method); is {
+				soft.Memory, soft.Within = own.Memory, own.Within
+			}
 			c := Candidate{m, w.Base.Setting, w.Base.Weighted}
 			if others = append(others, c); account.Candidates[i].Name == account.Chosen {
 				w.Base = c
@@ -240,7 +252,7 @@ func (w *searcher) first(ctx context.Context) ([]point, error) {
 		w.choice, config = account, methods[0].(cgc.Config)
 	}
 	var err error
-	if w.space.base, err = take(w.Base, config, distill.New()); err == nil {
+	if w.space.base, err = take(w.Base, config, soft); err == nil {
 		err = w.check(w.Base)
 	}
 	if err != nil {

@@ -209,6 +209,20 @@ func TestSearchStartsFromAuto(t *testing.T) {
 	}
 }
 
+// TestSearchWithinMemory checks that no candidate is cgc-d if the memory limit has no room for it.
+func TestSearchWithinMemory(t *testing.T) {
+	limited, chooser := cgc.Defaults(), auto.New()
+	limited.Memory, chooser.Memory = 1, 1
+	for _, m := range []condense.Method{limited, chooser} {
+		result := mustRun(t, tiny(t), func(s *tune.Search) { s.Base.Method = m })
+		for _, r := range result.Ranked {
+			if r.Method.Name() == "cgc-d" {
+				t.Fatalf("base %s: %v was ranked", m.Name(), r.Changes)
+			}
+		}
+	}
+}
+
 // TestSearchKeepsTheDefaultWithinNoise checks that the base stays if candidates hardly differ, and that another
 // replaces a useless base.
 func TestSearchKeepsTheDefaultWithinNoise(t *testing.T) {
@@ -274,12 +288,12 @@ func TestSearchNamesMistakes(t *testing.T) {
 	g, cold := tiny(t), cgc.Defaults()
 	cold.Temperature = 0
 	for want, change := range map[string]func(*tune.Search){
-		"0 models":            func(s *tune.Search) { s.Models = nil },
-		"0 trials":            func(s *tune.Search) { s.Trials = 0 },
-		"-1 trials":           func(s *tune.Search) { s.Trials = -1 },
-		"nodes 9999":          func(s *tune.Search) { s.Nodes = 9999 },
-		"epochs 0":            func(s *tune.Search) { s.Training.Epochs = 0 },
-		"temperature 0, must": func(s *tune.Search) { s.Base.Method = cold },
+		"0 models":              func(s *tune.Search) { s.Models = nil },
+		"0 trials":              func(s *tune.Search) { s.Trials = 0 },
+		"-1 trials":             func(s *tune.Search) { s.Trials = -1 },
+		"nodes 9999":            func(s *tune.Search) { s.Nodes = 9999 },
+		"epochs 0":              func(s *tune.Search) { s.Training.Epochs = 0 },
+		"temperature 0, must":   func(s *tune.Search) { s.Base.Method = cold },
 		"method foreign has no": func(s *tune.Search) { s.Base.Method = foreign{cold} },
 		"0 of nodes, ratio and": func(s *tune.Search) { s.Nodes = 0 }, // the search does not choose the size
 	} {

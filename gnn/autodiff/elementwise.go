@@ -192,5 +192,4 @@ func (t *Tape) arcSlope(c *Var) *Var {
 	})
 }
 
-// clipped returns c clipped to [−1, 1].
 func clipped(c float64) float64 { return max(-1, min(1, c)) }

@@ -25,7 +25,7 @@ func Scratch(path string, write func(folder string, file *os.File) error) (err e
 	}
 	defer func() {
 		closeOnWindows(lock)
-		err = errors.Join(err, discard(folder)) // while it is locked
+		err = errors.Join(err, discard(folder)) // before the lock is released
 		lock.Close()
 	}()
 	if err := empty(folder, lock.Name()); err != nil {

@@ -67,7 +67,7 @@ func (g group) possible() bool {
 // bound sets the limit of g, in bytes. In version 2, swapped memory does not count, so swapping is disabled.
 func (g group) bound(limit int64) error {
 	set := func(name, value string) error {
-		file, err := os.OpenFile(filepath.Join(g.folder, name), os.O_WRONLY, 0) // never created here
+		file, err := os.OpenFile(filepath.Join(g.folder, name), os.O_WRONLY, 0) // only the kernel creates it
 		if err != nil {
 			return err
 		}

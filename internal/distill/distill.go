@@ -274,7 +274,7 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 func (p *prepared) hashed() bool { return p.h.Cols < p.Graph.Features() }
 
 // pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. If there
-// are too many others, it takes evenly spaced ones.
+// are too many others, it chooses evenly spaced ones.
 func (m Method) pool(g *graph.Graph) (nodes, trains []int32) {
 	is := make([]bool, g.Nodes())
 	for _, v := range g.Split.Train {

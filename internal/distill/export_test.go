@@ -1,3 +1,6 @@
 package distill
 
-var Narrow = narrow
+var (
+	Narrow   = narrow
+	FitRidge = fitRidge
+)

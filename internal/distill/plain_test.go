@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -51,7 +51,7 @@ func taught(t *testing.T, g *graph.Graph, z [][]float64) [][]float64 {
 			h.Row(i)[k] = float32(x)
 		}
 	}
-	ridge := mattest.Must(selftrain.FitRidge(t.Context(), h, g.Labels(g.Split.Train), g.Classes))
+	ridge := mattest.Must(distill.FitRidge(t.Context(), h, g.Labels(g.Split.Train), g.Classes))
 	said := make([][]float64, len(z))
 	for v, row := range z {
 		said[v] = make([]float64, g.Classes)

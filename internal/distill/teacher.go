@@ -6,7 +6,6 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
-	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -91,7 +90,7 @@ func (e embedder) means(ctx context.Context, weights *mat.CSR, hops int) (*mat.D
 // the embeddings of these nodes at depth Hops. Its rows trains belong to the training nodes.
 //
 // A teacher of depth d propagates the features, fits ridge regression on the training nodes, and predicts the
-// distribution softmax(s·z_iW) for node i. Ridge and scale s come from leave-one-out errors (selftrain.FitRidge).
+// distribution softmax(s·z_iW) for node i. The penalty and the scale s come from leave-one-out errors (fitRidge).
 // Propagation is linear, so ZW is the propagation of XW. That classifies nodes at the cost of a column for each class,
 // and only training nodes need embeddings.
 func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.Dense, trains []int32) (
@@ -107,7 +106,7 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 		} else if z, err = e.embed(ctx, e.g.X, d, train); err != nil {
 			return nil, nil, err
 		}
-		ridge, err := selftrain.FitRidge(ctx, z, y, e.g.Classes)
+		ridge, err := fitRidge(ctx, z, y, e.g.Classes)
 		if err != nil {
 			return nil, nil, fmt.Errorf("teacher of %d hops: %w", d.Hops, err)
 		}
@@ -116,7 +115,7 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 		if known {
 			mat.Mul(outputs, own, ridge.W)
 		} else {
-			product, err := selftrain.Times(ctx, e.g.X, ridge.W)
+			product, err := times(ctx, e.g.X, ridge.W)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -124,7 +123,7 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 				return nil, nil, err
 			}
 		}
-		ridge.Distribution(outputs, outputs)
+		ridge.distribution(outputs, outputs)
 		kernel.Axpy(1/float32(len(m.Teachers)), outputs.Data, q.Data)
 	}
 	return q, accuracies, nil
@@ -135,7 +134,7 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 // squared norm of a row of h. The outputs, with negative ones set to 0 and each row divided by its sum, are the labels
 // of the next round.
 func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32, rounds int) (*mat.Dense, error) {
-	var student *selftrain.Student
+	var student *student
 	for range rounds {
 		targets := labels.Clone()
 		for i, at := range trains {
@@ -145,11 +144,11 @@ func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32,
 		}
 		if student == nil {
 			var err error
-			if student, err = selftrain.NewStudent(ctx, h); err != nil {
+			if student, err = newStudent(ctx, h); err != nil {
 				return nil, err
 			}
 		}
-		next, err := student.Outputs(ctx, targets)
+		next, err := student.outputs(ctx, targets)
 		if err != nil {
 			return nil, err
 		}
@@ -181,4 +180,32 @@ func normalise(q *mat.Dense) {
 		}
 		kernel.Scale(row, 1/sum, row)
 	}
+}
+
+// times returns x·w, with x read in blocks of rows. Errors come from reading x, or from ctx.
+func times(ctx context.Context, x mat.Matrix, w *mat.Dense) (*mat.Dense, error) {
+	product := new(mat.Dense)
+	switch x := x.(type) {
+	case *mat.Dense:
+		mat.Mul(product, x, w)
+		return product, ctx.Err()
+	case *mat.CSR:
+		mat.MulSparse(product, x, w)
+		return product, ctx.Err()
+	}
+	n, _ := x.Dims()
+	product.Reshape(n, w.Cols)
+	var part mat.Dense
+	at := 0
+	for block, err := range mat.Blocks(x) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading features: %w", err)
+		}
+		mat.Mul(&part, block, w)
+		at += copy(product.Data[at:], part.Data)
+	}
+	return product, nil
 }

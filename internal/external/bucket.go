@@ -49,7 +49,7 @@ type bucket struct {
 	count  int64
 }
 
-// append adds entries to a bucket.
+// append adds entries to a bucket, and writes each full block to its file. It may be called concurrently.
 func (s *Sorter) append(b *bucket, key []uint64, weight []float32) error {
 	if len(key) == 0 {
 		return nil
@@ -136,5 +136,4 @@ func (b *bucket) reset() {
 	b.file, b.blocks, b.count, b.key, b.weight = nil, 0, 0, nil, nil
 }
 
-// remove closes and removes a file.
 func remove(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }

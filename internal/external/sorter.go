@@ -55,8 +55,8 @@ const (
 	mostBuckets = 512
 	// mostBlock is the largest number of entries of a block: 1 MB of keys.
 	mostBlock = 1 << 17
-	// leastBlock is the smallest number of entries of a block, and leastSort the smallest number of entries sorted in
-	// memory, for tight limits.
+	// leastBlock is the smallest number of entries of a block, and leastSort is the smallest number of entries that are
+	// sorted in memory, for tight limits.
 	leastBlock, leastSort = 16, 512
 	// sortedBytes is the memory of an entry while it is sorted: key and weight, both twice.
 	sortedBytes = 24
@@ -272,7 +272,7 @@ func (s *Sorter) sortInMemory(b *bucket) (unit, error) {
 	return s.writeUnit(b, m.key, weights(m.weight, s.weighted, 0, len(m.key)))
 }
 
-// create creates a new file.
+// create creates a file in the folder of the sorter, with a name that no other file of the sorter has.
 func (s *Sorter) create(kind string) (*os.File, error) {
 	return os.Create(fmt.Sprintf("%s%c%s%d", s.folder, os.PathSeparator, kind, s.files.Add(1)))
 }

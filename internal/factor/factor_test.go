@@ -54,7 +54,7 @@ func TestEigen(t *testing.T) {
 			for k := range 9 {
 				sv += s.Row(j)[k] * v[k]
 			}
-			if math.Abs(sv-values[i]*v[j]) > 1e-10*values[0] { // float64, 9×9
+			if math.Abs(sv-values[i]*v[j]) > 1e-10*values[0] { // rounding of float64 in 9×9 matrices
 				t.Errorf("component %d of s·v − λv = %v for λ = %v", j, sv-values[i]*v[j], values[i])
 			}
 		}

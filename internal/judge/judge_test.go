@@ -70,7 +70,6 @@ func double(x *mat.Dense) *gonum.Dense {
 	return gonum.NewDense(x.Rows, x.Cols, mattest.Wide(x))
 }
 
-// product returns the product of matrices.
 func product(first gonum.Matrix, others ...gonum.Matrix) *gonum.Dense {
 	p := gonum.DenseCopyOf(first)
 	for _, m := range others {

@@ -51,7 +51,6 @@ func (j *Judge) Trained(
 	return verdict(&logits, j.labels, j.weights(shares)), nil
 }
 
-// addRow adds b to each row of x.
 func addRow(x *mat.Dense, b []float32) {
 	for i := range x.Rows {
 		kernel.Add(x.Row(i), x.Row(i), b)

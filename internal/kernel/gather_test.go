@@ -113,7 +113,7 @@ func TestGatherRowsNeedsOnlyTouchedPositions(t *testing.T) {
 		dst := []float32{nan}
 		gathering{
 			dst: Rows(dst, 1), s: Sparse{Indptr: []int64{0, 2, 4, 6}, Indices: []int32{1, 2, 0, 2, 0, 1}}, rows: []int32{0},
-			count: 1, position: []int32{math.MinInt32, 0, 1}, x: Rows([]float32{1, 2}, 1), d: 1, // nodes 1 and 2
+			count: 1, position: []int32{math.MinInt32, 0, 1}, x: Rows([]float32{1, 2}, 1), d: 1, // the data of nodes 1 and 2
 		}.by(s.gather)
 		if dst[0] != 3 {
 			t.Errorf("got %g, want 3", dst[0])

@@ -30,7 +30,7 @@ type implementation struct {
 	tile          microKernel
 	packA         bool // tile requires rs=1, cs=rows
 	packStrided   bool // tile is slow if columns of A are large powers of two apart, which share few cache sets
-	depth         int  // longest k of a block
+	depth         int  // largest k of a block of A and B
 	height        int  // rows of A per block
 	width         int  // columns of B packed at once
 

@@ -33,7 +33,7 @@ func Wide(x *mat.Dense) []float64 {
 	return wide
 }
 
-// Python runs a program with the arguments in sys.argv, and returns what it prints. It takes python3, or else
+// Python runs a program with the arguments in sys.argv, and returns what it prints. It uses python3, or else
 // /usr/bin/python3. If neither has all the modules, such as "numpy, scipy", it skips the test.
 func Python(t testing.TB, modules, program string, args ...string) string {
 	t.Helper()

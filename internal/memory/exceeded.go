@@ -5,7 +5,8 @@ import "fmt"
 // Exceeded is the value of Make's panic when the system would kill the process for an allocation. Functions that return
 // an error convert it: see Recover.
 type Exceeded struct {
-	// Asked is the size of the allocation in bytes, Held the memory of the process, and Most the limit of the system.
+	// Asked is the size of the allocation, Held is the memory of the process, and Most is the limit of the system, all in
+	// bytes.
 	Asked, Held, Most int64
 	// By is the source of the limit, as returned by Limit.
 	By string

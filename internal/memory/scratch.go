@@ -37,7 +37,6 @@ func Free[T int32 | float32 | uint16](s []T) {
 	}
 }
 
-// folder returns the folder for temporary files.
 func folder() string {
 	const onDisk = "/var/tmp" // "temporary files preserved between reboots" (Filesystem Hierarchy Standard 3.0, §5.15)
 	if info, err := os.Stat(onDisk); err == nil && info.IsDir() {

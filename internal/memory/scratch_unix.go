@@ -49,14 +49,14 @@ func tell(b []byte, advice int) {
 	}
 }
 
-// fullPages returns the full pages in b.
+// fullPages returns the part of b that consists of complete pages, the unit of madvise.
 func fullPages(b []byte) []byte {
 	page := os.Getpagesize()
 	skip := min(len(b), -int(uintptr(unsafe.Pointer(&b[0])))&(page-1))
 	return b[skip : skip+(len(b)-skip)&^(page-1)]
 }
 
-// unnamed creates a file and removes its name.
+// unnamed creates a file and removes its name, so that the file does not outlive the process.
 func unnamed(folder string) (*os.File, error) {
 	file, err := os.CreateTemp(folder, "cgc-*")
 	if err != nil {

@@ -66,7 +66,7 @@ func (r *Registry[T]) Find(name string) (T, error) {
 
 // Unknown is the error for a name that is not registered.
 type Unknown struct {
-	// Kind is the word for an entry, Name the unknown name, Names the registered ones.
+	// Kind is the word for an entry, Name is the unknown name, and Names lists the registered names.
 	Kind, Name string
 	Names      []string
 }

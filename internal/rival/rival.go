@@ -58,13 +58,14 @@ func Run(
 func Prepare[P condense.Prepared](
 	ctx context.Context, m condense.Checker, g *graph.Graph, nodes int,
 	prepare func(context.Context, *graph.Graph) (P, error),
-) (condense.Prepared, error) {
+) (_ condense.Prepared, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
 	p, err := prepare(ctx, g)
 	if err != nil {
-		return nil, err // not a nil P in the interface
+		return nil, err // p in the interface would not be nil
 	}
 	return p, nil
 }

@@ -113,7 +113,8 @@ func Uncounted(ctx context.Context) context.Context {
 	})
 }
 
-// firstStream is the first random stream for training. Condensation uses lower streams.
+// firstStream is the first random stream for training, which uses streams below 2³³. Condensation uses streams below
+// 2³² and from 2⁴⁰ on, and searches use streams from 2³³ on.
 const firstStream = 1 << 32
 
 // streams lists the models with a fixed random stream. Each model has its own stream, so that a training run does not

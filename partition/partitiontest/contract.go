@@ -32,7 +32,7 @@ func Run(t *testing.T, m partition.Partitioner) {
 		t.Run(name, func(t *testing.T) {
 			n := x.Rows
 			for _, k := range []int{1, 2, 3, 10, n / 2, n - 1, n} {
-				if k < 1 || k > n || name == "many rows" && k > 10 && !slow.On() { // seconds of eigenvectors
+				if k < 1 || k > n || name == "many rows" && k > 10 && !slow.On() { // the eigenvectors would take seconds
 					continue
 				}
 				before := x.Clone()

@@ -294,7 +294,10 @@ def _places(called: str, ids: Sequence[Any]) -> Any:
 def _features(
     given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int
 ) -> tuple[Array, Optional[list[str]]]:
-    """Return the features and their names. Feature i of a column c of lists is c[i]; alone, c gives no names."""
+    """Return the features and their names.
+
+    Feature i of a column c of lists is called c[i]. If c is the only column of features, they have no names.
+    """
     asked = given.columns.get("features")
     taken = {roles[r] for r in _OF_NODES if r in roles}
     if asked is None:

@@ -214,7 +214,7 @@ class _Worker:
             self.said = [*self.said[-20:], line]
 
     def put(self, kind: bytes, payload: Any) -> None:
-        """Write one frame."""
+        """Write one frame: its kind, its length and its payload."""
         stdin = self.process.stdin
         assert stdin is not None
         try:

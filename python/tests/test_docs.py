@@ -52,7 +52,7 @@ def test_signatures_list_the_flags(name):
 
 
 def defaults(name: str, **others) -> dict:
-    """Return the flags that have a default, and others."""
+    """Return the flags of a function with their defaults, overridden by others."""
     return {**{flag: value for flag, value, _, _ in FLAGS[name] if value is not None}, **others}
 
 

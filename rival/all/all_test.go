@@ -39,7 +39,7 @@ var baselines = []struct {
 	{name: "herding", claims: []condensetest.Claim{condensetest.Proportional}},
 	{name: "k-center", claims: []condensetest.Claim{condensetest.Proportional}},
 	{name: "vn", claims: []condensetest.Claim{}},
-	{name: "a-cm", brief: `"pairs_per_level":400`, claims: []condensetest.Claim{}}, // few levels
+	{name: "a-cm", brief: `"pairs_per_level":400`, claims: []condensetest.Claim{}}, // so that there are few levels
 	{name: "sntk", brief: `"epochs":2,"judge_every":2,"judge_epochs":3`},
 	{name: "sntk-x", brief: `"epochs":2,"judge_every":2,"judge_epochs":3,"filter":1,"scale":"add"`},
 	{name: "gcgp", brief: `"epochs":2,"judge_every":2,"judge_epochs":3,"filter":2`},
@@ -188,7 +188,7 @@ func TestContinues(t *testing.T) {
 			t.Errorf("%s: another condensed graph after %d stops, or %v", b.name, stops, err)
 		}
 		ctx := checkpoint.With(t.Context(), path, 0)
-		mattest.Fails(t, "belongs to another computation")(m.Condense(ctx, g, 9, 4)) // another seed
+		mattest.Fails(t, "belongs to another computation")(m.Condense(ctx, g, 9, 4)) // another seed than the checkpoint's
 	}
 }
 
@@ -254,7 +254,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%s with %s: errors %v and %v, want %q", c.name, c.parameters, err, checked, c.says)
 		}
 	}
-	for _, c := range []struct{ name, parameters, says string }{ // while it works
+	for _, c := range []struct{ name, parameters, says string }{ // errors that occur only during the work
 		{"gcond", `"lr_feat":1e39`, "gcond diverged: "},
 		{"sfgc", `"lr_expert":1e30,"expert_epochs":20`, "expert 1 of 2 diverged: its weights are not finite after epoch "},
 	} {
@@ -262,7 +262,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// brief returns the brief parameters of a baseline.
+// brief returns the parameters that make a baseline fast.
 func brief(name string) string {
 	for _, b := range baselines {
 		if b.name == name {

@@ -55,7 +55,6 @@ with --normalize-features, validation accuracy also chooses between plain and ro
 	return cmd
 }
 
-// boardJob is one run of cgc paper board.
 type boardJob struct {
 	*command
 	names  []string

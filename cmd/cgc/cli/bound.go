@@ -149,7 +149,7 @@ type tests struct {
 	begun              began
 }
 
-// testedModel is the plan for a model.
+// testedModel is the plan for testing one model.
 type testedModel struct {
 	Model string `json:"model"`
 	// Columns is the number of feature columns per block, and Passes is the number of blocks; both are 0 if the model
@@ -158,10 +158,10 @@ type testedModel struct {
 	Columns [2]int `json:"columns"`
 	Passes  [2]int `json:"passes"`
 	Classes [2]int `json:"classes"`
-	// Validations is the number of validations per training run. QuestionBytes is the number of bytes that each validation
+	// Validations is the number of validations per training run. ValidationBytes is the number of bytes that each of them
 	// reads from files that the system has not cached.
-	Validations   int   `json:"validations"`
-	QuestionBytes int64 `json:"question_bytes"`
+	Validations     int   `json:"validations"`
+	ValidationBytes int64 `json:"validation_bytes"`
 	// Expected does not include the training on the condensed graph.
 	Expected taken `json:"expected"`
 }
@@ -180,18 +180,18 @@ func (t *tests) plan(p *gnn.Plan) {
 		t.begun = begin()
 	}
 	trainings := int64(t.seeds)
-	questions := trainings * int64(t.validations)
+	validations := trainings * int64(t.validations)
 	m := testedModel{
 		Model: p.Model, Columns: p.Columns, Passes: p.Passes, Classes: p.Classes, Validations: t.validations,
-		QuestionBytes: p.Question,
+		ValidationBytes: p.Validation,
 		Expected: taken{
 			Memory: p.Memory, Read: p.Read, Scratch: p.Scratch,
-			Seconds: p.Seconds + float64(questions)*p.QuestionSeconds + float64(trainings)*p.TestSeconds,
+			Seconds: p.Seconds + float64(validations)*p.ValidationSeconds + float64(trainings)*p.TestSeconds,
 		},
 	}
 	m.Expected.Seconds += float64(p.Read) / budget.Disk
-	if p.Question+p.Test > p.Bound-p.Memory { // otherwise the system caches the file between validations
-		m.Expected.Seconds += float64(questions*p.Question+trainings*p.Test) / budget.Disk
+	if p.Validation+p.Test > p.Bound-p.Memory { // otherwise the system caches the file between validations
+		m.Expected.Seconds += float64(validations*p.Validation+trainings*p.Test) / budget.Disk
 	}
 	t.Models = append(t.Models, m)
 	t.say("%s", m.sentence(t))
@@ -208,7 +208,7 @@ func (m testedModel) sentence(t *tests) string {
 		said += fmt.Sprintf(", %s into temporary files", report.Bytes(e.Scratch))
 	}
 	return said + fmt.Sprintf(", %d validations of %s each, about %s s without training", m.Validations,
-		report.Bytes(m.QuestionBytes), report.Significant(e.Seconds, 2).Text)
+		report.Bytes(m.ValidationBytes), report.Significant(e.Seconds, 2).Text)
 }
 
 // measured adds the measurements after training and testing. It returns nil if nothing was planned.

@@ -67,7 +67,6 @@ separate run.`,
 	return cmd
 }
 
-// condenseJob is one run of cgc condense.
 type condenseJob struct {
 	*command
 	config            *configFlags

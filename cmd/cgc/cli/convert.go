@@ -57,7 +57,7 @@ func (j *convertJob) run(ctx context.Context, args []string) error {
 	j.from, j.to, j.unlabelled = args[0], args[1], true
 	flags := j.cmd.Flags()
 	typed := flags.Changed("store") || flags.Changed("panels") || flags.Changed("memory")
-	asked := j.store != (storing{}) // also by settings, which apply where they can
+	asked := j.store != (storing{}) // settings can also set these flags, and are ignored where they do not apply
 	if err := j.store.check(); err != nil {
 		return err
 	}

@@ -34,7 +34,6 @@ has no edges: if FILE has edges, its features are propagated over them first.`,
 	return cmd
 }
 
-// cutJob is one run of cgc cut.
 type cutJob struct {
 	*command
 	nodes int

@@ -64,7 +64,7 @@ func TestDryRun(t *testing.T) {
 		t.Logf("%s %v: expected %d MB, took %d MB", c.like, c.flags, expected.Memory>>20, took.Peak>>20)
 		const bound = 40_000_000
 		ratio := float64(expected.Memory) / float64(took.Peak)
-		switch within := expected.File > 0; { // the plan of a limit counts no pages of files beside those being read
+		switch within := expected.File > 0; { // the plan for a limit counts only those pages of files that are being read
 		case within && (took.Kept > expected.Memory || expected.Memory > bound):
 			t.Errorf("%s %v: expected %d bytes, kept %d, must be at most %d", c.like, c.flags, expected.Memory, took.Kept, bound)
 		case !within && (ratio < 1/1.5 || ratio > 1.5):

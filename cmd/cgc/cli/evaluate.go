@@ -35,7 +35,6 @@ The standard deviation is over training runs on this one condensed graph; cgc ru
 	return cmd
 }
 
-// evaluateJob is one run of cgc evaluate.
 type evaluateJob struct {
 	transfer
 	bound int64

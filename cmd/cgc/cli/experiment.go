@@ -57,7 +57,6 @@ FOLDER/summary.csv contain the results of the last command.`,
 	return cmd
 }
 
-// experimentJob is one run of cgc experiment.
 type experimentJob struct {
 	*command
 	axes         *axes
@@ -235,7 +234,7 @@ func (j *experimentJob) check() error {
 		return err
 	}
 	if _, err := os.Stat(j.folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return makeFolder("-o", j.folder) // reports the error
+		return makeFolder("-o", j.folder) // makeFolder reports the error
 	}
 	if _, err := os.Stat(j.path(recordsName)); err == nil {
 		return j.keep()

@@ -23,7 +23,6 @@ import (
 // sizes lists the flags for the number of condensed nodes. At most one of them may be given.
 var sizes = []string{"nodes", "ratio", "ratios", "label-ratio", "label-ratios"}
 
-// configFlags holds the flags that configure a condensation.
 type configFlags struct {
 	// config holds the size, the setting and the seed for any method, and the parameters of cgc's methods.
 	config cgc.Config
@@ -122,7 +121,6 @@ func addNormalize(flags *pflag.FlagSet, at *bool) {
 		"row-normalise the features: divide those of each node by the sum of their absolute values")
 }
 
-// addPropagation adds the flags of the propagation.
 func addPropagation(cmd *cobra.Command, c *cgc.Config) {
 	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
 	cmd.Flags().IntVar(&c.Hops, "hops", c.Hops, "number of propagation steps")
@@ -154,7 +152,6 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	addPrecision(cmd, c)
 }
 
-// addPrecision adds --precision.
 func addPrecision(cmd *cobra.Command, c *cgc.Config) {
 	addChoice(cmd, &c.Precision, "precision", blocked.Precisions(),
 		"precision of the features between hops; half is faster on large graphs but less exact")
@@ -349,7 +346,7 @@ func nodesOf(word string) (int, error) {
 	return accepted(n, err, n >= 1)
 }
 
-// sizes returns the sizes that the flags list.
+// sizes returns the sizes in the order of the flags nodes, ratio and label-ratio; at most one of these is set.
 func (a *axes) sizes() []condense.Size {
 	return slices.Concat(
 		mapped(a.nodes, func(n int) condense.Size { return condense.Size{Nodes: n} }),

@@ -37,7 +37,7 @@ import (
 //	result FILE MODELS expects FILE to be one JSON object with the keys of a report, and results of these models
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: mattest.Must(filepath.Abs("testdata/script")), // the working directory changes
+		Dir: mattest.Must(filepath.Abs("testdata/script")), // absolute, because the working directory changes
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 			env.Setenv(slow.Variable, os.Getenv(slow.Variable))

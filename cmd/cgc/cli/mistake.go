@@ -193,7 +193,6 @@ func graphNames() (names []string) {
 	return names
 }
 
-// helpCommand returns the command "cgc help COMMAND".
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",

@@ -68,7 +68,6 @@ const (
 	overTrainings = "training seeds"
 )
 
-// condensedSize is the size of the condensed graph.
 type condensedSize struct {
 	Nodes int `json:"nodes"`
 	// Edges is the number of undirected edges; 0 for methods without edges.

@@ -105,11 +105,11 @@ func TestSteps(t *testing.T) {
 	t.Setenv("CGC_SEEDS", "1")
 	t.Setenv("CGC_WHOLE", "0")
 	for line, want := range map[string]string{
-		"run --method cgc -o a.safetensors":            "opening demo, condensing and training, writing a.safetensors",
+		"run --method cgc -o a.safetensors":           "opening demo, condensing and training, writing a.safetensors",
 		"tune demo --method cgc --trials 2 -o a.json": "opening demo, searching, writing a.json",
-		"experiment demo --methods cgc -o r":           "opening demo, condensing and training on demo, writing r/",
-		"paper table6 --graphs demo":                   "opening demo, measuring table6 on demo",
-		"condense demo --method cgc -o b.safetensors":  "opening demo, condensing, writing b.safetensors",
+		"experiment demo --methods cgc -o r":          "opening demo, condensing and training on demo, writing r/",
+		"paper table6 --graphs demo":                  "opening demo, measuring table6 on demo",
+		"condense demo --method cgc -o b.safetensors": "opening demo, condensing, writing b.safetensors",
 	} {
 		c := &command{stdout: io.Discard, stderr: new(bytes.Buffer)}
 		if code := c.run(t.Context(), append(strings.Fields(line), "--quiet")); code != 0 {

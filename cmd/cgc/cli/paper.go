@@ -88,7 +88,6 @@ share common training runs. Each table is written to FOLDER as .md, .json and .c
 	return cmd
 }
 
-// paperJob is one run of cgc paper.
 type paperJob struct {
 	*command
 	graphs   []string

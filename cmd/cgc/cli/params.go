@@ -23,7 +23,6 @@ type params struct {
 	file string
 }
 
-// param is one parameter.
 type param struct {
 	// method is the method that has the parameter; "" stands for every method that is not cgc's own.
 	method, key string

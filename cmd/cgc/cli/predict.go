@@ -60,7 +60,6 @@ var partNames = []string{"all", "train", "val", "test", "unlabelled"}
 // predictionFiles lists the file extensions for predictions.
 var predictionFiles = []string{".csv", ".parquet", ".safetensors", ".npy"}
 
-// predictJob is one run of cgc predict.
 type predictJob struct {
 	*command
 	on, out, arrived string

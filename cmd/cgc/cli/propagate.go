@@ -32,7 +32,6 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// propagateJob is one run of cgc propagate.
 type propagateJob struct {
 	*command
 	config  cgc.Config
@@ -253,7 +252,7 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 	if _, is := flags.built[0].(cgc.Config); !is {
 		return usagef("--embeddings: %s propagates by itself, must be one of cgc's methods", flags.built[0].Name())
 	}
-	if len(args) == 0 { // before reading: cgc.spark lets this function check its flags
+	if len(args) == 0 { // before opening the file, because cgc.spark calls this to check only its flags
 		if err := j.unread("--embeddings alone"); err != nil {
 			return err
 		}

@@ -127,7 +127,6 @@ func synonym(cmd *cobra.Command, commands []*cobra.Command) *cobra.Command {
 	return nil
 }
 
-// table returns the table of a group of flags.
 func table(group string, flags []*flagRow) string {
 	keyed := slices.ContainsFunc(flags, func(l *flagRow) bool { return keyOf(l.name) != "" })
 	head := "| flag | default | meaning | commands |\n|---|---|---|---|\n"

@@ -66,7 +66,6 @@ FILE is a condensed graph, and GRAPH is the graph it was made from. Models are t
 	return cmd
 }
 
-// reportJob is one run of cgc report.
 type reportJob struct {
 	transfer
 	out, figures    string

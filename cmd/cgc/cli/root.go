@@ -174,7 +174,7 @@ func inOrder(cmd *cobra.Command) *pflag.FlagSet {
 	return cmd.Flags()
 }
 
-// examples formats the examples of a command.
+// examples joins example command lines in the layout of the help.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
 
 // begin applies the settings and starts the progress display.

@@ -47,7 +47,6 @@ given by -o. An existing file is replaced only if it is a condensed graph.`,
 	return cmd
 }
 
-// runJob is one run of cgc run.
 type runJob struct {
 	*command
 	config   *configFlags

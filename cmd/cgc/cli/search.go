@@ -55,7 +55,7 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 			"from labelled nodes, as training on the full graph does")
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Name != "seed" && flag.Name != "memory" { // the search has these too
+		if flag.Name != "seed" && flag.Name != "memory" { // the search itself uses these two
 			job.condensing = append(job.condensing, flag.Name)
 		}
 	})
@@ -74,7 +74,6 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 	return cmd
 }
 
-// searchJob is one run of cgc search.
 type searchJob struct {
 	*command
 	config       *configFlags
@@ -144,7 +143,7 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	return j.print(r, r.Document())
 }
 
-// condensed reads or makes the condensed graph.
+// condensed reads the condensed graph from the file of --condensed, or condenses g.
 func (j *searchJob) condensed(ctx context.Context, g *graph.Graph) (*condense.Condensed, error) {
 	if j.small != "" {
 		small, err := cgc.Load(j.small)

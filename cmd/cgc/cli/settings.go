@@ -44,7 +44,6 @@ var foreign = []string{settingsVariable, progressVariable, parentVariable, "CGC_
 // settable reports whether a flag may be set outside the command line.
 func settable(flag *pflag.Flag) bool { return !slices.Contains(personal, flag.Name) }
 
-// variablePrefix is the prefix of our environment variables.
 const variablePrefix = "CGC_"
 
 // variable returns the environment variable of a flag: CGC_WEIGHT_DECAY for --weight-decay.

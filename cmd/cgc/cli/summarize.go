@@ -40,7 +40,6 @@ than predicting with GRAPH; more groups lose less.`,
 	return cmd
 }
 
-// summarizeJob is one run of cgc summarize.
 type summarizeJob struct {
 	*command
 	on, out string

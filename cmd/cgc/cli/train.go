@@ -37,7 +37,6 @@ and PyTorch Geometric can load its tensors into layers of its own (load_state_di
 	return cmd
 }
 
-// trainJob is one run of cgc train.
 type trainJob struct {
 	transfer
 	out   string

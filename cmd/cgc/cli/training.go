@@ -15,7 +15,6 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// trainingFlags holds the flags that configure training.
 type trainingFlags struct {
 	models []gnn.Model
 	config gnn.Config

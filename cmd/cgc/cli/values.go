@@ -252,13 +252,10 @@ func inUnitsOf(like, bytes int64) string {
 	return fmt.Sprintf("%dB", bytes)
 }
 
-// word formats a value of a flag.
 func word[T any](v T) string { return fmt.Sprint(v) }
 
-// wordsOf formats values of a flag.
 func wordsOf[T any](values []T) []string { return mapped(values, word[T]) }
 
-// mapped returns f of each value.
 func mapped[T, U any](values []T, f func(T) U) []U {
 	all := make([]U, len(values))
 	for i, v := range values {

@@ -21,7 +21,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// name is the name of the format.
 const name = "safetensors"
 
 // version is the latest format_version that Read supports. Write uses the lowest version that can store the graph.
@@ -315,7 +314,7 @@ func (f *file) Open(name string, read func(*numpy.Array) error) error {
 	return nil
 }
 
-// array returns a tensor as an array.
+// array returns a tensor as a numpy array, which package roles and the conversions read.
 func (f *file) array(t safetensors.Info) *numpy.Array {
 	return &numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)}
 }

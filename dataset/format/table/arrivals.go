@@ -15,7 +15,7 @@ import (
 
 // Arrivals are new nodes and their edges to known nodes and to each other.
 type Arrivals struct {
-	// IDs are the ids of the new nodes, X their features, and FeatureNames the names of the features.
+	// IDs are the ids of the new nodes, X has their features, and FeatureNames has the names of the features.
 	IDs          []string
 	X            *mat.Dense
 	FeatureNames []string

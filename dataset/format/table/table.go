@@ -182,7 +182,7 @@ func Each[T any](
 	return inorder.Each(ctx, next, use)
 }
 
-// turns lets the runs of a table take turns, in order.
+// turns makes concurrent readers of runs act one after another, in the order of the runs.
 type turns struct {
 	mu     sync.Mutex
 	moved  *sync.Cond

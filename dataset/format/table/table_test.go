@@ -66,7 +66,6 @@ func (r *rows) Read() ([]table.Cell, error) {
 	return cells, nil
 }
 
-// cells turns Go values into cells.
 func cells(values ...any) (row []table.Cell) {
 	for _, v := range values {
 		switch v := v.(type) {

@@ -140,7 +140,6 @@ func represent(ctx context.Context, g *graph.Graph) (*mat.Dense, error) {
 	return r, operator.ApplyRows(ctx, r, g.X, g.Split.Train, nil)
 }
 
-// columns returns the given columns of r.
 func columns(r *mat.Dense, used []int) *mat.Dense {
 	c := mat.NewDense(r.Rows, len(used))
 	for i := range r.Rows {

@@ -13,7 +13,7 @@ import (
 // forest is the growing condensed graph. Its nodes are training nodes.
 type forest struct {
 	adj   *mat.CSR // of the training nodes
-	order []int32  // of step 2
+	order []int32  // all training nodes, in the order of step 2
 
 	exemplars []int32 // the centres of the trees, in order; set by grow
 	kept      []bool  // the nodes of the forest

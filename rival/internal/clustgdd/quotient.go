@@ -133,7 +133,6 @@ func (m clustGDD) series(s *mat.Dense) *mat.Dense {
 	return p
 }
 
-// softmax returns the softmax of each row.
 func softmax(z *mat.Dense) *mat.Dense {
 	p := mat.NewDense(z.Rows, z.Cols)
 	for i := range p.Rows {

@@ -13,7 +13,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// edge is an edge to a super-node.
 type edge struct {
 	to     int32
 	weight float64
@@ -189,7 +188,6 @@ func (c *coarse) condensed(ctx context.Context, g *graph.Graph, own bool) (*cond
 	return small, err
 }
 
-// zeros returns n rows of k zeros.
 func zeros(n, k int) [][]float64 {
 	rows := make([][]float64, n)
 	for i := range rows {

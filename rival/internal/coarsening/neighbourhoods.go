@@ -12,7 +12,7 @@ import (
 )
 
 // spectrum returns A = UΛ^-½, with one row for each super-node of c. For each component, Λ holds the k smallest
-// eigenvalues above 0 of its Laplacian, and U the eigenvectors.
+// eigenvalues above 0 of its Laplacian, and U holds the eigenvectors.
 func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
 	rows := zeros(c.nodes(), k)
 	place := make([]int32, c.nodes())
@@ -42,7 +42,7 @@ func (c *coarse) spectrum(ctx context.Context, k int) ([][]float64, error) {
 	return rows, nil
 }
 
-// next returns A for c after a merge: B(BᵀLB)^-½ with B = CA. rows holds A before the merge, and place the new
+// next returns A for c after a merge: B(BᵀLB)^-½ with B = CA. rows holds A before the merge, and place holds the new
 // super-node of each row. Row j of C is 1/√|S| at the super-nodes S that became j (Loukas 2019, §3).
 func (c *coarse) next(ctx context.Context, rows [][]float64, place []int32) ([][]float64, error) {
 	k := len(rows[0])
@@ -88,8 +88,8 @@ func (c *coarse) next(ctx context.Context, rows [][]float64, place []int32) ([][
 //
 //	‖BᵀL_S B‖_F/(|S|−1),  B = (I − 11ᵀ/|S|)A_S,  L_S = diag(2·deg − W_S1) − W_S,
 //
-// where deg holds the degrees in the full graph, and W_S the weights inside S (Loukas 2019, §4). inside is scratch
-// space. All its entries must be false.
+// where deg holds the degrees in the full graph, and W_S holds the weights inside S (Loukas 2019, §4). inside is
+// scratch space. All its entries must be false.
 func (c *coarse) cost(rows [][]float64, degree []float64, set []int32, inside []bool) float64 {
 	k := len(rows[0])
 	mean := make([]float64, k)

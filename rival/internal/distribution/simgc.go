@@ -96,7 +96,7 @@ func (m simGC) Check(g *graph.Graph, nodes int) error {
 	)
 }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,

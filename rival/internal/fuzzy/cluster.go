@@ -15,7 +15,6 @@ const (
 	least      = 0x1p-104
 )
 
-// class is a class to be clustered.
 type class struct {
 	nodes []int32     // its training nodes
 	rows  [][]float32 // their propagated features

@@ -24,7 +24,6 @@ func line(t *testing.T, zeros int, places ...float32) *graph.Graph {
 	return mattest.First(b.Graph(t.Context()))
 }
 
-// by condenses g with m.
 func by(t *testing.T, m gecc, g *graph.Graph, nodes int) *condense.Condensed {
 	t.Helper()
 	return mattest.Must(m.Condense(t.Context(), g, nodes, 1))

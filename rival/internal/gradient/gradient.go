@@ -129,12 +129,12 @@ func (m gcond) Name() string { return m.name }
 // Name returns "gcond-x".
 func (gcondX) Name() string { return "gcond-x" }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Choice, &m.Structure, nodes, seed)
 }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Choice, nil, nodes, seed)
 }

@@ -20,7 +20,7 @@ import (
 //
 // with B(y) = ReLU(BN(y)) and BN over all N′² pairs.
 type graphon struct {
-	share         float32 // ε
+	epsilon       float32 // the weight of the network of pairs
 	edges, points *stream // c and g
 	plan          *plan   // the transport plan, which is learnt too; nil if there is none
 
@@ -62,7 +62,7 @@ func newStream(parameters []*mat.Dense) *stream {
 // newGraphon returns a graphon for N′ nodes with the parameters of two learn.Pairs. share is 1−ε. points belongs to a
 // network with one feature, the position.
 func newGraphon(nodes int, share float64, edges, points []*mat.Dense) *graphon {
-	o := &graphon{share: float32(1 - share), edges: newStream(edges), points: newStream(points)}
+	o := &graphon{epsilon: float32(1 - share), edges: newStream(edges), points: newStream(points)}
 	o.points.x = mat.NewDense(nodes, 1)
 	for i := range o.points.x.Data {
 		o.points.x.Data[i] = 2*float32(i)/float32(max(1, nodes-1)) - 1
@@ -91,7 +91,7 @@ func (o *graphon) Forward(x *mat.Dense) *mat.Dense {
 		for r := lo; r < hi; r++ {
 			direct := kernel.Dot(c.second.out.Row(r), c.parameters[lastWeights].Data) + c.parameters[lastBias].Data[0]
 			along := kernel.Dot(o.g2.Row(r), g.parameters[lastWeights].Data) + g.parameters[lastBias].Data[0]
-			o.z.Data[r] = (1-o.share)*along + o.share*direct
+			o.z.Data[r] = (1-o.epsilon)*along + o.epsilon*direct
 		}
 	})
 	learn.Sigmoid(&o.a, &o.z)
@@ -103,8 +103,8 @@ func (o *graphon) Backward(da *mat.Dense, parameters, features bool) (gradients 
 	n, c, g := da.Rows, o.edges, o.points
 	learn.SigmoidGrad(&o.dz, &o.a, da)
 	if parameters {
-		c.last(&c.second.out, &o.dz, o.share)
-		g.last(&o.g2, &o.dz, 1-o.share)
+		c.last(&c.second.out, &o.dz, o.epsilon)
+		g.last(&o.g2, &o.dz, 1-o.epsilon)
 	}
 	for _, m := range []*mat.Dense{&o.dc2, &o.dg2, &o.dc1, &o.dg1} {
 		m.Reshape(o.g1.Dims())
@@ -112,9 +112,9 @@ func (o *graphon) Backward(da *mat.Dense, parameters, features bool) (gradients 
 	parallel.For(n*n, chunk, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			dc, dg, d := o.dc2.Row(r), o.dg2.Row(r), o.dz.Data[r]
-			kernel.Scale(dg, (1-o.share)*d, g.parameters[lastWeights].Data)
+			kernel.Scale(dg, (1-o.epsilon)*d, g.parameters[lastWeights].Data)
 			kernel.Mul(dc, dg, g.second.out.Row(r))
-			kernel.Axpy(o.share*d, c.parameters[lastWeights].Data, dc)
+			kernel.Axpy(o.epsilon*d, c.parameters[lastWeights].Data, dc)
 			kernel.Mul(dg, dg, c.second.out.Row(r))
 		}
 	})

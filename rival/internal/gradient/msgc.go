@@ -76,7 +76,7 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Threshold: m.Threshold,

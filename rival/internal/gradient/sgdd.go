@@ -89,7 +89,7 @@ const (
 	planStream  = 1<<40 + 4
 )
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m sgdd) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{
 		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,

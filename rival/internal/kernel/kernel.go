@@ -104,7 +104,6 @@ func descent(ridge float64) Descent {
 // newSNTK returns SNTK with default parameters. The degree of 4 in the authors' program counts each edge twice.
 func newSNTK() sntk { return sntk{Parameters: defaults(), Degree: 2} }
 
-// newSNTKX returns SNTK-X with default parameters.
 func newSNTKX() sntkX { return sntkX{defaults()} }
 
 // Name returns "sntk".
@@ -129,7 +128,7 @@ func (m sntk) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	return m.run(ctx, g, m, m.Degree, nodes, seed)
 }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m sntkX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, 0, nodes, seed)
 }

@@ -225,7 +225,6 @@ func squares(p, y *mat.Dense) (loss float64, gradient *mat.Dense) {
 	return loss, p
 }
 
-// softmax returns the softmax of each row.
 func softmax(x *mat.Dense) *mat.Dense {
 	p := x.Clone()
 	for i := range p.Rows {

@@ -14,7 +14,7 @@ func Variables(t *autodiff.Tape, x, a *mat.Dense) (vx, va *autodiff.Var) {
 	return vx, va
 }
 
-// Put puts parameters on a tape.
+// Put puts parameters on a tape, in their order.
 func Put(t *autodiff.Tape, parameters []*mat.Dense) (vars []*autodiff.Var) {
 	for _, m := range parameters {
 		vars = append(vars, t.Var(m))

@@ -173,7 +173,6 @@ func cover(ctx context.Context, h [][]float32, k int) (chosen []int, err error) 
 	}
 }
 
-// means returns the mean of the rows.
 func means(h [][]float32) []float64 {
 	mean := make([]float64, len(h[0]))
 	for _, row := range h {

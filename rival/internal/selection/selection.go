@@ -38,7 +38,7 @@ func (random) Name() string { return "random" }
 // Check validates the parameters, g, nodes and the memory limit.
 func (random) Check(g *graph.Graph, nodes int) error { return rival.Check(g, nodes) }
 
-// Condense chooses nodes at random. The seed determines the choice.
+// Condense implements condense.Method. The seed determines the choice.
 func (r random) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return rival.Run(ctx, r, g, nodes, seed, r.draw, selectStep)
 }

@@ -71,7 +71,7 @@ func (m gcsr) Check(g *graph.Graph, nodes int) error {
 		m.Memory.Fits(what, 100*float64(nodes)*float64(nodes)))
 }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m gcsr) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()

@@ -79,7 +79,7 @@ func (m geom) Check(g *graph.Graph, nodes int) error {
 		checkInit(m.Init))
 }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	m.end = m.TeacherEpochs
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {

@@ -161,7 +161,7 @@ func checkInit(init string) error {
 	return parameter.Check(init == KCenter || init == Random, "init", init, "k-center or random")
 }
 
-// Condense condenses g to the given number of nodes.
+// Condense implements condense.Method.
 func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()

@@ -167,8 +167,8 @@ func (o *unroll) match(ctx context.Context, z, y *mat.Dense, start, target learn
 	return loss, t.Grad(through, vz)[0].Value, &o.dy, drate, nil
 }
 
-// leastRoot bounds the factor by which the gradient of √ℓ exceeds that of ℓ. A student that reaches its target has ℓ =
-// 0, up to rounding below it.
+// leastRoot is the smallest √ℓ by which the gradient is divided. A student that reaches its target has ℓ = 0, or
+// slightly less because of rounding.
 const leastRoot = 1e-6
 
 // forward trains the student from start to its last state, which it stores in now.

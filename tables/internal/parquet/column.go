@@ -20,7 +20,7 @@ import (
 type column struct {
 	leaf int // its index among the leaf columns
 	list bool
-	// most is the definition level of a value, and element the level of a null in a list, or −1.
+	// most is the definition level of a value, and element is the level of a null in a list, or −1.
 	most, element int
 	set           func(v *pq.Value, cell *table.Cell) // sets a cell to a value that is not null
 	keeps         bool                                // whether cells refer to the memory of a page
@@ -105,7 +105,7 @@ func (c *column) next() error {
 	})
 }
 
-// read reads a cell.
+// read sets cell to the next value, or to the next list of values.
 func (c *column) read(cell *table.Cell) error {
 	if err := c.next(); err != nil {
 		return err

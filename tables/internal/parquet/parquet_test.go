@@ -175,7 +175,7 @@ func TestParts(t *testing.T) {
 		dir := t.TempDir()
 		spark, own := os.DirFS(filepath.Join("testdata", "spark")), filepath.Join(dir, "own[1]")
 		mattest.OK(t, os.CopyFS(own, spark))
-		mattest.OK(t, os.CopyFS(filepath.Join(dir, "own1"), spark)) // what own[1] is as a pattern
+		mattest.OK(t, os.CopyFS(filepath.Join(dir, "own1"), spark)) // what own[1] matches if it is read as a pattern
 		mattest.OK(t, os.Remove(filepath.Join(dir, "own1", "nodes.parquet", kept)))
 		mattest.OK(t, c.change(filepath.Join(own, "nodes.parquet")))
 		if c.want != "" {

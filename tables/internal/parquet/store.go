@@ -124,7 +124,7 @@ func (v *values) add(f *file, i, number int) error {
 	}
 }
 
-// take adds a value.
+// take adds a value of column c, which may be an element of a list.
 func (v *values) take(c *column, value *pq.Value) error {
 	var cell table.Cell
 	switch {
@@ -151,7 +151,7 @@ func (v *values) take(c *column, value *pq.Value) error {
 	return nil
 }
 
-// column returns the values as a column.
+// column returns the values as a column with the given name.
 func (v *values) column(name string) format.Column {
 	c := format.Column{Name: name, Data: v.texts}
 	switch v.kind {

@@ -25,7 +25,6 @@ type parts struct {
 	files      []*file
 }
 
-// file is an open file.
 type file struct {
 	path    string
 	first   int // the index of its first row in the table
@@ -80,7 +79,7 @@ func (t *parts) open() error {
 	return nil
 }
 
-// partsOf returns the files of a folder, in the order of their names. It skips what Spark writes beside them: names
+// partsOf returns the files of a folder, in the order of their names. It skips what Spark writes next to them: names
 // that begin with . or _, and checksums.
 func partsOf(folder string) (paths []string, err error) {
 	entries, err := os.ReadDir(folder)

@@ -57,7 +57,6 @@ func (Format) WriteTable(ctx context.Context, path string, t *format.Table) erro
 	})
 }
 
-// writer writes the files of a folder.
 type writer struct {
 	ctx         context.Context
 	stage       string
@@ -75,7 +74,7 @@ func (w *writer) file(path string, t *format.Table, metadata map[string]string) 
 	return cmp.Or(w.table(f, t, metadata), f.Close()) // atomicfile.Folder syncs all files
 }
 
-// table writes a table.
+// table writes a table as the content of one file.
 func (w *writer) table(to io.Writer, t *format.Table, metadata map[string]string) error {
 	sorted := *t
 	sorted.Columns = slices.SortedFunc(slices.Values(t.Columns), func(a, b format.Column) int {
@@ -139,7 +138,7 @@ func node(c *format.Column) pq.Node {
 // rowGroup is the number of values in a row group. They stay in memory until the group is full.
 var rowGroup = 1 << 22
 
-// rows writes all rows.
+// rows writes the rows of t in row groups, block by block.
 func (w *writer) rows(out *pq.GenericWriter[any], t *format.Table) error {
 	maybe := make([]bool, len(t.Columns))
 	for k := range t.Columns {

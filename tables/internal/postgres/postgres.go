@@ -134,15 +134,15 @@ func (d *database) plain(err error) error {
 }
 
 // table starts the query for a table, or the given query.
-func (d *database) table(ctx context.Context, name, question string) (*query.Table, error) {
-	t, question := query.New(d.shown, name, question)
+func (d *database) table(ctx context.Context, name, statement string) (*query.Table, error) {
+	t, statement := query.New(d.shown, name, statement)
 	fail := func(row int, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return t.Fail(row, d.plain(err))
 	}
-	rows, err := d.in.Query(ctx, question)
+	rows, err := d.in.Query(ctx, statement)
 	if err != nil {
 		return nil, fail(-1, err)
 	}

@@ -25,7 +25,7 @@ type Table struct {
 }
 
 // New returns a result without rows, and its query. An empty query means all rows of the table called name.
-func New(source, name, query string) (t *Table, question string) {
+func New(source, name, query string) (t *Table, statement string) {
 	if query == "" {
 		return &Table{Source: source, Title: "table " + name}, "select * from " + name
 	}

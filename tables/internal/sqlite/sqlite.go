@@ -129,16 +129,16 @@ func plain(err error) error {
 }
 
 // table starts the query for a table, or the given query. The caller closes rows.
-func (d *database) table(ctx context.Context, name, question string) (*query.Table, *sql.Rows, error) {
-	given := question != ""
-	t, question := query.New(d.path, name, question)
+func (d *database) table(ctx context.Context, name, statement string) (*query.Table, *sql.Rows, error) {
+	given := statement != ""
+	t, statement := query.New(d.path, name, statement)
 	fail := func(err error) (*query.Table, *sql.Rows, error) {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
 		return nil, nil, t.Fail(-1, err)
 	}
-	rows, err := d.in.QueryContext(ctx, question)
+	rows, err := d.in.QueryContext(ctx, statement)
 	if err != nil {
 		err = plain(err)
 		if !given {

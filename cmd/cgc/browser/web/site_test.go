@@ -111,7 +111,6 @@ func open(t *testing.T, view chromium.View, flags ...chromedp.ExecAllocatorOptio
 	return openAt(t, b, serve(t), view)
 }
 
-// openAt opens the page at an address.
 func openAt(t *testing.T, b *chromium.Browser, address string, view chromium.View) *site {
 	t.Helper()
 	s := &site{Page: b.Open(t, address, view), t: t, downloads: t.TempDir()}
@@ -184,7 +183,6 @@ func (s *site) andPortable(name, folder string) (page, command string) {
 	return s.saved(name), filepath.Join(folder, name)
 }
 
-// contents returns the bytes of a file.
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
 	return mattest.Must(os.ReadFile(path))
@@ -208,7 +206,6 @@ func (s *site) choose(selector string, paths ...string) {
 	s.Run(chromedp.SetUploadFiles(selector, paths, chromedp.ByQuery))
 }
 
-// cgc runs the program.
 func cgc(t *testing.T, args ...string) {
 	t.Helper()
 	if text, err := exec.Command(mattest.Must(build()), args...).CombinedOutput(); err != nil {

@@ -143,7 +143,6 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// table reads a .csv file.
 func table(t *testing.T, path string) [][]string {
 	t.Helper()
 	return mattest.Must(csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll())
@@ -322,8 +321,8 @@ func TestMistakes(t *testing.T) {
 	s.fits()
 }
 
-// TestSeveral checks that graphs with the same name can be told apart, and that the page does not take the size of all
-// files for that of the chosen graph's.
+// TestSeveral checks that the page distinguishes graphs with the same name, and that it shows the size of the chosen
+// graph's files, not of all files.
 func TestSeveral(t *testing.T) {
 	s := open(t, chromium.View{})
 	work := t.TempDir()

@@ -16,7 +16,7 @@ import (
 // the number of condensed nodes of each class.
 func steps(g *graph.Graph, config cgc.Config, adj *mat.CSR, budget []int, account cgc.Account) []Step {
 	hops, d, train := config.Hops, g.Features(), len(g.Split.Train)
-	judged := 1 // only H⁽ᴷ⁾ is judged, unless augmentation drew from other hops
+	judged := 1 // confidence is computed only for H⁽ᴷ⁾, unless augmentation drew from other hops
 	if account.Assessed.Augmented > 0 {
 		judged += hops
 	}

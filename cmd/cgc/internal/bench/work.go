@@ -58,7 +58,8 @@ func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int, precision blo
 	return &Work{bytes / 1e9, Gather}
 }
 
-// assessment counts the operations of fitting the classifier on n rows of d features and of judging J sets of rows,
+// assessment counts the operations of fitting the classifier on n rows of d features and of computing the confidence of
+// J sets of rows,
 //
 //	M·m·(m+1) + m³/3 + J·2·n·d·c  with m = min(n, d), M = max(n, d):
 //

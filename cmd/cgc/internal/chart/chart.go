@@ -135,7 +135,6 @@ func drawPlot(p *report.Plot, c draw.Canvas) {
 	}
 }
 
-// setFonts sets the fonts of a plot.
 func setFonts(p *plot.Plot) {
 	for _, text := range []*font.Font{
 		&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font,

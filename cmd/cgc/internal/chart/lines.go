@@ -101,7 +101,7 @@ func ticks(f *report.Lines) plot.Ticker {
 // even returns three to ten ticks at multiples of 1, 2 or 5 times a power of ten.
 func even(lo, hi float64) (ticks []plot.Tick) {
 	step := math.Pow(10, math.Floor(math.Log10(hi-lo))-1)
-	for _, factor := range []float64{2, 2.5, 2} { // 1, 2, 5, 10
+	for _, factor := range []float64{2, 2.5, 2} { // steps grow from 1 to 2, 5 and 10
 		if (hi-lo)/step > 9 {
 			step *= factor
 		}
@@ -229,7 +229,6 @@ var looks = []look{
 	{color.RGBA{230, 159, 0, 255}, draw.PlusGlyph{}, draw.PlusGlyph{}},
 }
 
-// diamond draws a diamond.
 type diamond struct{ filled bool }
 
 // DrawGlyph implements draw.GlyphDrawer.

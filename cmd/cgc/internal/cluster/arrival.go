@@ -139,7 +139,6 @@ func ascending(numbers []int32) []int32 {
 	return order
 }
 
-// permuted returns the elements of a list in the given order.
 func permuted[T any](list []T, order []int32) []T {
 	out := make([]T, len(order))
 	for v, i := range order {

@@ -296,7 +296,6 @@ func level(layers ...*mat.Dense) {
 	}
 }
 
-// magnitude returns the largest magnitude in the matrices.
 func magnitude(layers ...*mat.Dense) (most float64) {
 	for _, m := range layers {
 		for _, v := range m.Data {

@@ -42,7 +42,6 @@ func condensed(t testing.TB, change func(*cgc.Config)) (*graph.Graph, *cgc.Conde
 	return g, mattest.Must(cgc.Condense(context.Background(), g, config))
 }
 
-// blocks returns the blocks of a document.
 func blocks(t testing.TB, s overview.Subject) []report.Block {
 	t.Helper()
 	return mattest.Must(s.Document(context.Background())).Blocks
@@ -301,7 +300,7 @@ func scores(first, second float64) []experiment.Score {
 
 // TestOrder checks that the page begins with the main results, and that parts without content are omitted: the plot of
 // a graph without edges, classes of equal size, accuracies if no model was trained, the plot of a single accuracy, and
-// the program if there is no file. Short times are folded.
+// the program if there is no file. Short times are collapsed.
 func TestOrder(t *testing.T) {
 	g, small := condensed(t, nil)
 	full := overview.Subject{
@@ -458,7 +457,7 @@ func TestTraining(t *testing.T) {
 	}
 }
 
-// TestSeconds checks that the times of steps are unfolded if they total at least one second, and that the lower bound
+// TestSeconds checks that the times of steps are expanded if they total at least one second, and that the lower bound
 // of a step is work / ceiling if both are known.
 func TestSeconds(t *testing.T) {
 	g, small := condensed(t, nil)

@@ -151,7 +151,6 @@ func (c measured) difference(method string, significant float64) report.Cell {
 // right returns a right-aligned column, for numbers.
 func right(name string) report.Column { return report.Column{Name: name, Side: report.Right} }
 
-// markdown renders a table in Markdown.
 func markdown(t *report.Table) string {
 	var b bytes.Buffer
 	check(report.Markdown(&b, &report.Document{Blocks: []report.Block{t}}))

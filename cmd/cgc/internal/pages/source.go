@@ -191,7 +191,6 @@ func groups(fields []field) (rows [][]field) {
 	return rows
 }
 
-// words splits a text into words.
 func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

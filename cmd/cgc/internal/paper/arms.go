@@ -51,7 +51,6 @@ func beside(methods []condense.Method, setting condense.Setting, byRow bool) (ar
 	return arms
 }
 
-// under returns m in the setting s.
 func under(s condense.Setting, m condense.Method) condense.Method {
 	if s == (condense.Setting{}) {
 		return m

@@ -111,7 +111,7 @@ func (b *Board) competitors(s size) []competitor {
 	return all
 }
 
-// Run measures what is missing.
+// Run measures what neither Log nor Unmeasured has.
 func (b *Board) Run(ctx context.Context) error {
 	id, err := graph.Identify(b.Graph)
 	if err != nil {
@@ -390,7 +390,7 @@ func OpenUnmeasured(path string) (*UnmeasuredLog, error) {
 	return l, nil
 }
 
-// All returns the list.
+// All returns a copy of the list, in the order of the entries in the file.
 func (l *UnmeasuredLog) All() []Unmeasured { return slices.Clone(l.all) }
 
 // find returns the entry with the graph, method, size and configuration of u, or nil.

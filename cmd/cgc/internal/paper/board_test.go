@@ -37,8 +37,8 @@ func (s scripted) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 }
 
 // board returns a board with a synthetic clock and five methods: cgc, which appends its number of threads to threads,
-// one with half an hour of experts before fast epochs, two that do not end, of which one reports its progress only in
-// its first step, and one that fails.
+// one with half an hour of experts before fast epochs, two that do not end, and one that fails. One of the two that do
+// not end reports progress only in its first step.
 func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
 	t.Helper()
 	un := mattest.Must(paper.OpenUnmeasured(unmeasured))

@@ -57,7 +57,6 @@ func job(t *testing.T, study string, graphs ...string) paper.Job {
 	return j
 }
 
-// newLog returns an empty log.
 func newLog(t *testing.T) *experiment.Log {
 	t.Helper()
 	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl")))

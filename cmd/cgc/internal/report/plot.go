@@ -312,7 +312,7 @@ var (
 // Numbers is a list of numbers. Numbers that are not finite count as missing, and become null in JSON.
 type Numbers []float64
 
-// MarshalJSON writes a list.
+// MarshalJSON writes a list, with null for numbers that are not finite.
 func (n Numbers) MarshalJSON() ([]byte, error) {
 	list := make([]any, len(n))
 	for i, v := range n {

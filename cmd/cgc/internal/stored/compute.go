@@ -71,7 +71,7 @@ func Compute(
 }
 
 // Enough returns a *blocked.MemoryError if the propagation of an input that is in memory needs more than engine.Memory,
-// which the engine itself would exceed. footprint is the method of the engine that tells its need.
+// which the engine itself would exceed. footprint is the engine's method that estimates the memory it needs.
 func Enough(
 	engine blocked.Engine,
 	footprint func(blocked.Engine, propagate.Propagation, propagate.Input) (blocked.Footprint, error),

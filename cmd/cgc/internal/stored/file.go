@@ -48,7 +48,7 @@ type Origin struct {
 	condense.Setting
 }
 
-// Propagation returns the propagation of the embeddings.
+// Propagation returns Rule, Hops and Teleport in one value.
 func (o Origin) Propagation() propagate.Propagation {
 	return propagate.Propagation{Rule: o.Rule, Hops: o.Hops, Teleport: o.Teleport}
 }
@@ -138,7 +138,7 @@ func (f *File) Write(ctx context.Context, path string) error {
 	return write(ctx, path, f, func(l int) any { return f.hop(l).Data })
 }
 
-// hop returns X or H⁽ˡ⁾.
+// hop returns X if l is 0, and H⁽ˡ⁾ otherwise.
 func (f *File) hop(l int) *mat.Dense {
 	if l == 0 {
 		return f.X

@@ -15,7 +15,7 @@ import (
 
 // Labels collects the labels of nodes, in order. The zero value is empty.
 type Labels struct {
-	// Loose accepts NaN as a missing label, and numbers such as 7.0 as integers, even beside other labels.
+	// Loose accepts NaN as a missing label, and numbers such as 7.0 as integers, even if other labels are not numbers.
 	Loose bool
 
 	of    []int32 // the label of each node, as an index into names, or graph.Unlabelled

@@ -37,7 +37,7 @@ type Table struct {
 	header []string
 }
 
-// blockSize is the minimum size of a block of text in bytes, and mostRecord the maximum size of a record.
+// blockSize is the minimum size of a block of text in bytes, and mostRecord is the maximum size of a record.
 const (
 	blockSize  = 1 << 20
 	mostRecord = 1 << 26

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// block is the size of a block of text in bytes, and maxLine the largest length of a line.
+// block is the size of a block of text in bytes, and maxLine is the largest length of a line.
 const (
 	block   = 1 << 20
 	maxLine = 1 << 26

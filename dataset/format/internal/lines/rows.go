@@ -124,7 +124,7 @@ func (t *File) Fits(n, least int, what string) error {
 // Table is a file with a line of numbers for each node, separated by commas.
 type Table struct {
 	Path string
-	// Nodes is the number of lines, and Columns the number of values in a line.
+	// Nodes is the number of lines, and Columns is the number of values in a line.
 	Nodes, Columns int
 	header         bool // whether the first line is a header
 }

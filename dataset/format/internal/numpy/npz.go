@@ -113,7 +113,7 @@ func (z *Archive) Reader(name string) (*Array, io.Closer, error) {
 // closers are closed together.
 type closers []io.Closer
 
-// Close closes all of them.
+// Close closes all of them, and joins their errors.
 func (c closers) Close() error {
 	var errs []error
 	for _, one := range c {

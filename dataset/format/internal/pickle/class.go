@@ -32,7 +32,7 @@ func findClass(module, name string) (any, error) {
 // Function is a function or a class that a pickle may call.
 type Function func(args ...any) (any, error)
 
-// Call calls the function.
+// Call calls the function with the arguments in the pickle.
 func (f Function) Call(args ...any) (any, error) { return f(args...) }
 
 // functions maps the names of Python functions and classes to their implementations.

@@ -148,7 +148,7 @@ func layout(shape []int, n int, rows bool) strides {
 	return strides{}
 }
 
-// list returns the nodes of a list.
+// list returns the nodes whose numbers the array of that name contains.
 func list(z Arrays, name string, n int) (nodes []int32, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		if nodes, err = numpy.Numbers[int32](a); err != nil {

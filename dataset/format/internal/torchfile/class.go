@@ -85,7 +85,7 @@ func classOf(module, name string) (any, bool) {
 }
 
 type (
-	// class creates records.
+	// class is the name of a class. Calling it creates a record of that class, without running any code.
 	class string
 	// element is an element type, or the type of a storage.
 	element struct{ numpy.DType }
@@ -115,7 +115,6 @@ func (r *Record) PyDictSet(key, value any) error {
 	return nil
 }
 
-// first returns the first argument.
 func first(args ...any) (any, error) {
 	if len(args) == 0 {
 		return nil, errors.New("torch's pickle calls a function without an argument")

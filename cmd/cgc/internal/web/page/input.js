@@ -3,7 +3,7 @@
 /** The folder in which the program sees the files. */
 const inbox = "/graph";
 
-/** The maximum number of files, more than any format has. It rejects a dropped disk quickly. */
+/** The maximum number of files. A disk that is dropped by mistake has more, so it is rejected quickly. */
 const mostFiles = 10000;
 
 /** The size of WebAssembly's address space, in bytes. */

@@ -36,7 +36,7 @@ type Condensed struct {
 	// Nodes and Edges (undirected) are the sizes of the condensed graph.
 	Nodes int `json:"nodes"`
 	Edges int `json:"edges"`
-	// Total is the time in seconds.
+	// Total is the time of the condensation, in seconds.
 	Total float64 `json:"total"`
 	// Chosen says which method auto chose, and why. It is empty for other methods.
 	Chosen string `json:"chosen"`

@@ -108,7 +108,6 @@ func TestCommandMakesTheSame(t *testing.T) {
 	}
 }
 
-// contents returns the bytes of a file.
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
 	return mattest.Must(os.ReadFile(path))

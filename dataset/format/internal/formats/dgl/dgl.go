@@ -74,7 +74,7 @@ type file struct {
 	GraphID string   `yaml:"graph_id_field,omitempty"`
 }
 
-// readMeta reads meta.yaml in a folder.
+// readMeta reads meta.yaml in a folder, and fills in DGL's defaults. The files that it names must be in the folder.
 func readMeta(folder string) (m meta, err error) {
 	m.path = filepath.Join(folder, metaFile)
 	f, err := os.Open(m.path)

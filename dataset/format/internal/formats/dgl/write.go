@@ -94,7 +94,6 @@ func isCache(folder string) bool {
 	})
 }
 
-// writer writes the files of a folder.
 type writer struct {
 	ctx         context.Context
 	name        string
@@ -124,7 +123,7 @@ func (w *writer) table(path string, tables ...*format.Table) error {
 	return cmp.Or(err, out.Flush(), f.Close()) // atomicfile.Folder syncs all files
 }
 
-// rows writes all rows.
+// rows writes the rows of t as lines of a .csv file, block by block.
 func (w *writer) rows(out io.Writer, t *format.Table) error {
 	for block, err := range t.Blocks() {
 		if err == nil {

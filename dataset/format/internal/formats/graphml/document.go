@@ -83,7 +83,7 @@ type meter struct {
 // Read makes meter an io.Reader. The decoder only calls ReadByte.
 func (m *meter) Read(p []byte) (int, error) { return m.r.Read(p) }
 
-// ReadByte returns the next byte.
+// ReadByte returns the next byte, or an error if the token is longer than maxToken.
 func (m *meter) ReadByte() (byte, error) {
 	if m.left--; m.left < 0 {
 		return 0, fmt.Errorf("a tag or a text of more than %d bytes", maxToken)

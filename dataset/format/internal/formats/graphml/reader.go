@@ -67,7 +67,7 @@ func (r *reader) begin(keys []*key) (err error) {
 	return nil
 }
 
-// node adds a node.
+// node adds a node with its label, its part of the split and its features.
 func (r *reader) node(e *element) error {
 	node := int32(len(r.ids))
 	if e.id == "" {
@@ -178,7 +178,7 @@ func (r *reader) list(text string) error {
 	return nil
 }
 
-// edge adds an edge.
+// edge adds an edge. If one of its nodes comes later in the file, finish corrects the edge.
 func (r *reader) edge(e *element) error {
 	edges := &r.b.Edges
 	u, source := r.at[e.source]
@@ -244,7 +244,7 @@ func (r *reader) classes() (err error) {
 			return nil
 		}
 	}
-	if len(r.columns) > 0 && r.columns[0] != "" { // not a list
+	if len(r.columns) > 0 && r.columns[0] != "" { // each feature has its own attribute
 		b.FeatureNames = r.columns
 	}
 	line := 0

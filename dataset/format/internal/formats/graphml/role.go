@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// role is the role of an attribute.
 type role byte
 
 const (

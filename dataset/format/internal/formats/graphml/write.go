@@ -86,7 +86,6 @@ func legal(text string) bool {
 	return true
 }
 
-// writer writes a document.
 type writer struct {
 	*bufio.Writer
 	ctx         context.Context

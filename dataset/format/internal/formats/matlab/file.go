@@ -20,8 +20,8 @@ const (
 	headerSize = 128
 	tagSize    = 8 // type and size of an element
 
-	// mostVariables limits the variables of a file. mostDimensions limits the dimensions of a variable, and mostName the
-	// bytes of its name.
+	// mostVariables limits the variables of a file. mostDimensions limits the dimensions of a variable, and mostName
+	// limits the bytes of its name.
 	mostVariables, mostDimensions, mostName = 1 << 12, 32, 1 << 10
 )
 

@@ -57,7 +57,7 @@ func packed(o order, variable []byte) []byte {
 	return append(o.AppendUint32(o.AppendUint32(nil, 15), uint32(out.Len())), out.Bytes()...)
 }
 
-// written returns a file of variables.
+// written returns a .mat file of version 5 with the given variables.
 func written(o order, variables ...[]byte) []byte {
 	header := append([]byte("MATLAB 5.0 MAT-file"), bytes.Repeat([]byte{' '}, 105)...)
 	return append(o.AppendUint16(o.AppendUint16(header, 0x100), 'M'<<8|'I'), slices.Concat(variables...)...)

@@ -123,7 +123,7 @@ func eachLine(ctx context.Context, file string, take func(number, node int, line
 	})
 }
 
-// readFeatures reads the features of n nodes.
+// readFeatures reads the features of n nodes from a matrix, an .npy file or a .csv file.
 func readFeatures(ctx context.Context, file string, n int) (mat.Matrix, error) {
 	if _, is := cut(file); is {
 		return readMatrix(ctx, file, n)

@@ -17,7 +17,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// header is the header of a matrix.
 type header struct {
 	coordinate bool // otherwise an array
 	field      string

@@ -155,7 +155,7 @@ func split(values []int64) []int32 {
 	return y
 }
 
-// add adds a feature.
+// add sets a feature of a node. A feature may be set more than once: matrix adds up the values.
 func (n *nodes) add(node, column int32, value float32) {
 	n.row, n.col, n.value = append(n.row, node), append(n.col, column), append(n.value, value)
 	n.columns = max(n.columns, int(column)+1)

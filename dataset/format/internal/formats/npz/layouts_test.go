@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// heterophilous is the path 3–0–1–2 as PyG's HeterophilousGraphDataset downloads it: one edge per row, and two splits,
-// each a row of the masks.
+// heterophilous is the path 3–0–1–2 as PyG's HeterophilousGraphDataset downloads it: one edge per row, and masks with a
+// row for each of two splits.
 func heterophilous() map[string][]byte {
 	return map[string][]byte{
 		"node_features": fixture.Npy("<f4", "4, 2", []float32{1, 2, 3, 4, 5, 6, 7, 8}),

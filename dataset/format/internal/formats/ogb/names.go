@@ -33,7 +33,8 @@ func leftOut(err error) string {
 	return fmt.Sprintf("%v; its names are left out", err)
 }
 
-// readClassNames sets the names of classes.
+// readClassNames sets the names of classes from the first file labelidx2… that can be read, and Classes, as there may
+// be more names than classes with nodes.
 func readClassNames(ctx context.Context, dir string, s *format.Stream) (notes []string) {
 	for _, file := range mappings(dir, "labelidx2") {
 		names, err := readMapping(ctx, file, 0)

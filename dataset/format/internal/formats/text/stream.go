@@ -154,7 +154,7 @@ func each(
 	return count, empty, err
 }
 
-// streamEdges delivers the edges of a file.
+// streamEdges parses edges.csv in blocks of lines, and passes each block to add, from several goroutines.
 func streamEdges(ctx context.Context, file string, nodes int, add func(graph.Edges) error) error {
 	idle := sync.Pool{New: func() any { return new(graph.Edges) }}
 	_, empty, err := each(ctx, file, func(int) (func(int, []byte) error, func() error) {

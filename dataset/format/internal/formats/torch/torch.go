@@ -29,7 +29,7 @@ const Name = "torch"
 var extensions = []string{".pt", ".pth"}
 
 // processed is the folder of a data set in PyTorch Geometric, and dataFiles lists the usual names of its file. The
-// names of WikiCS and CitationFull tell whether the edges are directed.
+// names of WikiCS and CitationFull show whether the edges are directed.
 const processed = "processed"
 
 var dataFiles = []string{"data.pt", "data_undirected.pt", "data_directed.pt"}

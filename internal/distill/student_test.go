@@ -1,4 +1,4 @@
-package selftrain
+package distill
 
 import (
 	"math"
@@ -24,9 +24,9 @@ func TestStudent(t *testing.T) {
 			squares += float64(v) * float64(v)
 		}
 		penalty := squares / float64(n)
-		s := mattest.Must(NewStudent(t.Context(), h))
+		s := mattest.Must(newStudent(t.Context(), h))
 		mattest.Equal(t, s.cholesky != nil, c.factored, "%d×%d: factored", n, d)
-		outputs := mattest.Must(s.Outputs(t.Context(), targets))
+		outputs := mattest.Must(s.outputs(t.Context(), targets))
 		// W = Hᵀ(T − O)/λ, so O must be HHᵀ(T − O)/λ.
 		left, back, again := targets.Clone(), new(mat.Dense), new(mat.Dense)
 		for i, v := range outputs.Data {
@@ -45,10 +45,10 @@ func TestStudent(t *testing.T) {
 
 // TestStudentOfZeros checks that embeddings without a single entry give outputs of 0.
 func TestStudentOfZeros(t *testing.T) {
-	s := mattest.Must(NewStudent(t.Context(), mat.NewDense(3, 2)))
+	s := mattest.Must(newStudent(t.Context(), mat.NewDense(3, 2)))
 	targets := mat.NewDense(3, 2)
 	targets.Data[0] = 1
-	outputs := mattest.Must(s.Outputs(t.Context(), targets))
+	outputs := mattest.Must(s.outputs(t.Context(), targets))
 	for i, v := range outputs.Data {
 		mattest.Equal(t, v, 0, "output %d is", i)
 	}

@@ -1,4 +1,4 @@
-package selftrain
+package distill
 
 import (
 	"context"
@@ -12,20 +12,20 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Ridge is a linear classifier of embeddings, for nodes whose labels it has not seen. It gives an embedding h the
+// ridge is a linear classifier of embeddings, for nodes whose labels it has not seen. It gives an embedding h the
 // distribution softmax(s·hW) over the classes.
 //
 // The W of package assess is fitted without a penalty. With fewer training nodes than features it reproduces all
-// training labels, and generalises badly to other nodes. Ridge has a penalty λ. Both λ and s are chosen by
+// training labels, and generalises badly to other nodes. A ridge has a penalty λ. Both λ and s are chosen by
 // leave-one-out error.
-type Ridge struct {
+type ridge struct {
 	// W is (HᵀH + λI)⁻¹HᵀY, d×classes.
 	W *mat.Dense
 	// Penalty is λ.
 	Penalty float64
 	// Scale is s.
 	Scale float64
-	// Accuracy is the leave-one-out accuracy in [0, 1]: the share of the judges (see FitRidge) that are classified
+	// Accuracy is the leave-one-out accuracy in [0, 1]: the share of the judges (see fitRidge) that are classified
 	// correctly by a classifier fitted to all other training nodes.
 	Accuracy float64
 
@@ -46,7 +46,7 @@ const (
 // rowChunk is the number of rows that one task processes.
 const rowChunk = 1024
 
-// FitRidge fits the classifier to the embeddings h, n×d, of the n training nodes. Their classes y are in [0, classes).
+// fitRidge fits the classifier to the embeddings h, n×d, of the n training nodes. Their classes y are in [0, classes).
 //
 // λ minimises the squared leave-one-out error (PRESS; Allen 1974), which has a closed form. Let ŷ be the fit to all
 // nodes and g_i = h_iᵀ(HᵀH + λI)⁻¹h_i. The fit to all nodes but i gives node i the output (ŷ_i − g_i·y_i)/(1 −
@@ -56,19 +56,19 @@ const rowChunk = 1024
 // One eigendecomposition of the smaller Gram matrix serves all λ. With k = min(n, d), the cost is O(n·d·k + k³). The
 // result is the same for any number of threads. It is an error if there are no training nodes, or if squares
 // of h overflow or underflow in float32. Otherwise the only error is ctx.Err().
-func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge, error) {
+func fitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*ridge, error) {
 	if len(y) == 0 {
 		return nil, fmt.Errorf("0 training nodes, must be at least 1")
 	}
 	n := h.Rows
 	if len(y) != n {
-		panic(fmt.Sprintf("selftrain: %d labels for %d rows", len(y), n))
+		panic(fmt.Sprintf("distill: %d labels for %d rows", len(y), n))
 	}
 	f, err := decompose(ctx, h, y, classes)
 	if err != nil {
 		return nil, err
 	}
-	r := &Ridge{present: make([]bool, classes)}
+	r := &ridge{present: make([]bool, classes)}
 	for _, c := range y {
 		r.present[c] = true
 	}
@@ -102,9 +102,9 @@ func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge
 	return r, nil
 }
 
-// Distribution sets dst, n×classes, to softmax(s·Z) of each row of the outputs Z = HW. Classes without training
+// distribution sets dst, n×classes, to softmax(s·Z) of each row of the outputs Z = HW. Classes without training
 // nodes get probability 0. dst may be outputs.
-func (r *Ridge) Distribution(dst, outputs *mat.Dense) {
+func (r *ridge) distribution(dst, outputs *mat.Dense) {
 	dst.Reshape(outputs.Rows, outputs.Cols)
 	parallel.For(outputs.Rows, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -121,7 +121,7 @@ func (r *Ridge) Distribution(dst, outputs *mat.Dense) {
 }
 
 // best returns the present class of the largest output. Ties go to the first class.
-func (r *Ridge) best(outputs []float32) int {
+func (r *ridge) best(outputs []float32) int {
 	best := -1
 	for c, v := range outputs {
 		if r.present[c] && (best < 0 || v > outputs[best]) {
@@ -132,7 +132,7 @@ func (r *Ridge) best(outputs []float32) int {
 }
 
 // entropy returns the sum over the rows of the cross entropy of softmax(scale·out) over the present classes, in nats.
-func (r *Ridge) entropy(out *mat.Dense, y []int32, scale float64) float64 {
+func (r *ridge) entropy(out *mat.Dense, y []int32, scale float64) float64 {
 	return parallel.Sum(out.Rows, rowChunk, func(lo, hi int) (sum float64) {
 		present := make([]float32, out.Cols)
 		for i := lo; i < hi; i++ {
@@ -161,8 +161,8 @@ type decomposition struct {
 	y       []int32    // classes of the judges
 }
 
-// leastNorm is the smallest mean squared norm of rows, unless all are zero. Below 2⁻¹²⁶ squares lose their digits, and
-// 1/λ overflows.
+// leastNorm is the smallest mean squared norm of rows that FitRidge accepts, unless all rows are zero. Below 2⁻¹²⁶
+// squares lose their digits, and 1/λ overflows.
 const leastNorm = 0x1p-120
 
 // inRange returns an error if squares of h overflow or underflow in float32. It names the feature with the largest

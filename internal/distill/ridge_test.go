@@ -1,4 +1,4 @@
-package selftrain_test
+package distill
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	gonum "gonum.org/v1/gonum/mat"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -28,8 +27,8 @@ func clouds(n, d, classes int, random *rand.Rand) (h *mat.Dense, y []int32) {
 	return h, y
 }
 
-// ridge solves (HᵀH + λI)W = HᵀY in float64, without one row of h.
-func ridge(t *testing.T, h *mat.Dense, y []int32, classes int, penalty float64, without int) *gonum.Dense {
+// solved solves (HᵀH + λI)W = HᵀY in float64, without one row of h.
+func solved(t *testing.T, h *mat.Dense, y []int32, classes int, penalty float64, without int) *gonum.Dense {
 	t.Helper()
 	x, label := gonum.NewDense(h.Rows, h.Cols, mattest.Wide(h)), gonum.NewDense(h.Rows, classes, nil)
 	for i, class := range y {
@@ -63,7 +62,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 	const classes = 3
 	for _, shape := range [][2]int{{60, 9}, {20, 30}} {
 		h, y := clouds(shape[0], shape[1], classes, random)
-		r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, classes))
+		r := mattest.Must(fitRidge(t.Context(), h, y, classes))
 		norm := 0.0
 		for _, v := range h.Data {
 			norm += float64(v) * float64(v) / float64(h.Rows)
@@ -74,7 +73,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 			penalty := norm * math.Pow(10, -4+float64(k)/2)
 			out, sum, hits := gonum.NewDense(h.Rows, classes, nil), 0.0, 0
 			for i := range h.Rows {
-				w := ridge(t, h, y, classes, penalty, i)
+				w := solved(t, h, y, classes, penalty, i)
 				top := 0
 				for c := range classes {
 					for j, v := range h.Row(i) {
@@ -101,7 +100,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 			t.Errorf("%v: penalty %v, want %v", shape, r.Penalty, best)
 		}
 		mattest.Equal(t, r.Accuracy, float64(right)/float64(h.Rows), "%v: accuracy", shape)
-		wantNear(t, fmt.Sprint(shape), r.W, ridge(t, h, y, classes, best, -1))
+		wantNear(t, fmt.Sprint(shape), r.W, solved(t, h, y, classes, best, -1))
 		entropy := func(scale float64) (sum float64) {
 			for i, label := range y {
 				total := 0.0
@@ -126,11 +125,11 @@ func TestRidgeIsFlatOnNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	h, y := clouds(400, 100, 4, random)
 	random.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] })
-	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 4))
+	r := mattest.Must(fitRidge(t.Context(), h, y, 4))
 	fresh, _ := clouds(400, 100, 4, random)
 	var q mat.Dense
 	mat.Mul(&q, fresh, r.W)
-	r.Distribution(&q, &q)
+	r.distribution(&q, &q)
 	most := 0.0
 	for i := range q.Rows {
 		most += float64(slices.Max(q.Row(i))) / 400
@@ -146,8 +145,8 @@ func TestRidgeFitsAll(t *testing.T) {
 	for i := range 4500 {
 		h.Row(2 * i)[0] *= 3
 	}
-	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 3))
-	wantNear(t, "all nodes", r.W, ridge(t, h, y, 3, r.Penalty, -1))
+	r := mattest.Must(fitRidge(t.Context(), h, y, 3))
+	wantNear(t, "all nodes", r.W, solved(t, h, y, 3, r.Penalty, -1))
 	if r.Accuracy < 0.7 { // chance is 1/3
 		t.Errorf("leave-one-out accuracy %v, want at least 0.7", r.Accuracy)
 	}
@@ -155,10 +154,10 @@ func TestRidgeFitsAll(t *testing.T) {
 
 func TestRidgeDistribution(t *testing.T) {
 	h, y := clouds(30, 8, 3, rand.New(rand.NewPCG(7, 0)))
-	r := mattest.Must(selftrain.FitRidge(t.Context(), h, y, 4)) // class 3 has no node
+	r := mattest.Must(fitRidge(t.Context(), h, y, 4)) // class 3 has no node
 	outputs := &mat.Dense{Rows: 2, Cols: 4, Data: []float32{-1, -2, -3, 5, 0.1, 0.4, 0.2, 0}}
 	var q mat.Dense
-	r.Distribution(&q, outputs)
+	r.distribution(&q, outputs)
 	for i := range 2 {
 		total := 0.0
 		for _, v := range outputs.Row(i)[:3] {
@@ -184,19 +183,19 @@ func TestRidgeStops(t *testing.T) {
 	ctx := mattest.Cancelled(t)
 	for _, shape := range [][2]int{{300, 40}, {40, 300}} {
 		h, y := clouds(shape[0], shape[1], 3, rand.New(rand.NewPCG(4, 0)))
-		if r, err := selftrain.FitRidge(ctx, h, y, 3); !errors.Is(err, context.Canceled) || r != nil {
+		if r, err := fitRidge(ctx, h, y, 3); !errors.Is(err, context.Canceled) || r != nil {
 			t.Errorf("%v: error %v, want %v", shape, err, context.Canceled)
 		}
 	}
 }
 
 func TestRidgeOfNothing(t *testing.T) {
-	if _, err := selftrain.FitRidge(t.Context(), mat.NewDense(0, 3), nil, 2); err == nil {
+	if _, err := fitRidge(t.Context(), mat.NewDense(0, 3), nil, 2); err == nil {
 		t.Error("no error from 0 training nodes")
 	}
 	for _, n := range []int{2, 5} { // all-zero features, with fewer and with more nodes than features
 		y := []int32{0, 1, 1, 1, 1}[:n]
-		r := mattest.Must(selftrain.FitRidge(t.Context(), mat.NewDense(n, 3), y, 2))
+		r := mattest.Must(fitRidge(t.Context(), mat.NewDense(n, 3), y, 2))
 		if len(r.W.Data) != 6 || slices.Max(r.W.Data) != 0 || slices.Min(r.W.Data) != 0 {
 			t.Errorf("%d nodes without features: W = %v, want zeros", n, r.W.Data)
 		}
@@ -212,7 +211,7 @@ func TestRidgeOutOfRange(t *testing.T) {
 			for i := range n {
 				h.Row(i)[3], y[i] = unit*float32(2+i), int32(i%2)
 			}
-			if _, err := selftrain.FitRidge(t.Context(), h, y, 2); err == nil || !strings.Contains(err.Error(), want) ||
+			if _, err := fitRidge(t.Context(), h, y, 2); err == nil || !strings.Contains(err.Error(), want) ||
 				!strings.Contains(err.Error(), "feature 3 (counted from 0)") || !strings.Contains(err.Error(), "--standardize") {
 				t.Errorf("%d nodes of %g: error %v, want that squares %s", n, unit, err, want)
 			}
@@ -223,6 +222,6 @@ func TestRidgeOutOfRange(t *testing.T) {
 func TestRidgeIgnoresThreads(t *testing.T) {
 	for _, shape := range [][2]int{{9000, 20}, {50, 200}} {
 		h, y := clouds(shape[0], shape[1], 6, rand.New(rand.NewPCG(8, 0)))
-		mattest.IgnoresThreads(t, func() *selftrain.Ridge { return mattest.Must(selftrain.FitRidge(t.Context(), h, y, 6)) })
+		mattest.IgnoresThreads(t, func() *ridge { return mattest.Must(fitRidge(t.Context(), h, y, 6)) })
 	}
 }

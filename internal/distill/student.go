@@ -1,4 +1,4 @@
-package selftrain
+package distill
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Student fits ridge regressions of targets T, n×c, on the embeddings H, n×d, one after another: W = (HᵀH + λI)⁻¹HᵀT,
+// student fits ridge regressions of targets T, n×c, on the embeddings H, n×d, one after another: W = (HᵀH + λI)⁻¹HᵀT,
 // with λ the mean squared norm of a row of H.
-type Student struct {
+type student struct {
 	h        *mat.Dense
 	penalty  float64
 	cholesky *factor.Cholesky // of HᵀH + λI; nil if conjugate gradients are cheaper
@@ -27,9 +27,9 @@ const (
 	residual  = 1e-4
 )
 
-// NewStudent returns the regression on h. It returns ctx's error soon after ctx is done.
-func NewStudent(ctx context.Context, h *mat.Dense) (*Student, error) {
-	s := &Student{h: h}
+// newStudent returns the regression on h. It returns ctx's error soon after ctx is done.
+func newStudent(ctx context.Context, h *mat.Dense) (*student, error) {
+	s := &student{h: h}
 	for i := range h.Rows {
 		for _, v := range h.Row(i) {
 			s.penalty += float64(v) * float64(v)
@@ -53,8 +53,8 @@ func NewStudent(ctx context.Context, h *mat.Dense) (*Student, error) {
 	return s, err
 }
 
-// Outputs returns HW for the given targets, which it does not change. The result is the same for any number of threads.
-func (s *Student) Outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, error) {
+// outputs returns HW for the given targets, which it does not change. The result is the same for any number of threads.
+func (s *student) outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, error) {
 	right, outputs := new(mat.Dense), new(mat.Dense)
 	mat.MulTA(right, s.h, targets) // HᵀT
 	solve := s.descend
@@ -71,9 +71,9 @@ func (s *Student) Outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, 
 
 // descend returns (HᵀH + λI)⁻¹b by conjugate gradients (Hestenes and Stiefel 1952). Columns have their own steps and
 // share products.
-func (s *Student) descend(ctx context.Context, b *mat.Dense) (*mat.Dense, error) {
+func (s *student) descend(ctx context.Context, b *mat.Dense) (*mat.Dense, error) {
 	w := mat.NewDense(b.Rows, b.Cols)
-	r, p := b.Clone(), b.Clone() // r is the residual, p the direction
+	r, p := b.Clone(), b.Clone() // r is the residual, and p is the direction
 	var hp, ap mat.Dense
 	norms := columnDots(r, r)
 	first := norms
