@@ -66,8 +66,14 @@ type UnrecognisedError struct {
 }
 
 // Error lists what a folder holds, and the files and folders that the formats expect. If a format expects a file that
-// the folder holds, perhaps under a similar name, Error lists only such formats.
+// the folder holds, perhaps under a similar name, Error lists only such formats. For a file that is part of a graph, it
+// names the folder of the graph.
 func (e *UnrecognisedError) Error() string {
+	if folder := filepath.Dir(e.Path); !e.Folder {
+		if _, err := Recognise(folder); err == nil {
+			return fmt.Sprintf("the format of %s is not recognised; did you mean the folder %s?", e.Path, folder)
+		}
+	}
 	var folders, files, near, wrong []string
 	held := namesIn(e.Path)
 	each(func(_ string, f Format) {

@@ -18,7 +18,6 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
@@ -255,23 +254,15 @@ func withFlag(root *cobra.Command, name string) (commands []string) {
 	return commands
 }
 
-// nearPath returns a hint for a file or folder in args that does not exist: similar names in the same folder. For a
-// file that is part of a graph, the hint is its folder. It returns "" for a file that the user did not name, such as a
-// missing part of a graph.
+// nearPath returns a hint for a file or folder in args that does not exist: similar names in the same folder. It
+// returns "" for a file that the user did not name, such as a missing part of a graph.
 func nearPath(err error, args []string) string {
 	var (
 		missing *dataset.NotFoundError
-		part    *format.UnrecognisedError
 		file    *fs.PathError
 		path    string
 	)
 	switch {
-	case errors.As(err, &part) && !part.Folder:
-		folder := filepath.Dir(part.Path)
-		if _, err := format.Recognise(folder); err == nil {
-			return "; did you mean the folder " + folder + "?"
-		}
-		return ""
 	case errors.As(err, &missing) && len(missing.Near) == 0:
 		path = missing.Name
 	case errors.As(err, &file) && errors.Is(err, fs.ErrNotExist):

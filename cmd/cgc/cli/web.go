@@ -75,8 +75,12 @@ func (c *command) page(ctx context.Context) (map[string][]byte, error) {
 
 // serve serves the page until ctx ends.
 func (c *command) serve(ctx context.Context, address string, show bool) error {
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return usagef("--addr %s, expected HOST:PORT as in localhost:8080", address)
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return usagef("--addr %s, must be HOST:PORT as in localhost:8080", address)
+	}
+	if _, err := net.DefaultResolver.LookupPort(ctx, "tcp", port); err != nil {
+		return usagef("--addr %s: port %s, must be from 0 to 65535", address, port)
 	}
 	listener, err := net.Listen("tcp", address)
 	switch {

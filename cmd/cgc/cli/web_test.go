@@ -30,8 +30,8 @@ func TestWebAddress(t *testing.T) {
 		want    string
 	}{
 		{address, 1, "cgc: --addr " + address + isTaken},
-		{"8080", 2, "cgc: --addr 8080, expected HOST:PORT as in localhost:8080\n"},
-		{"localhost:99999", 1, "cgc: --addr localhost:99999: address 99999: invalid port\n"},
+		{"8080", 2, "cgc: --addr 8080, must be HOST:PORT as in localhost:8080\n"},
+		{"localhost:99999", 2, "cgc: --addr localhost:99999: port 99999, must be from 0 to 65535\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := Run(t.Context(), []string{"web", "--addr", c.address}, &stdout, &stderr)
