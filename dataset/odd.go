@@ -122,7 +122,7 @@ func (f *Facts) oddSplit() {
 	f.add(f.Train < fewPerClass*f.Classes, "few_train", f.Train,
 		fmt.Sprintf("%d training nodes for %d classes", f.Train, f.Classes),
 		"There is little to condense, and accuracies vary a lot between seeds",
-		"Label more nodes, or try --method cgc-d, which learns from unlabelled nodes too")
+		"Label more nodes; the methods auto and cgc-d learn from unlabelled nodes too")
 	for _, part := range []struct {
 		key, part string
 		nodes     int
