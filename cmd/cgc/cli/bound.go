@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -29,8 +30,7 @@ type planned struct {
 
 // taken is the resource usage of a propagation, expected or measured.
 type taken struct {
-	// Memory is the memory of the process. The measured value is the largest resident set, including pages of mapped
-	// files.
+	// Memory is the memory of the process without pages of mapped files, which the system can drop.
 	Memory int64 `json:"memory_bytes"`
 	// Read counts the bytes read from the graph's file. Scratch counts the bytes written to temporary files and read
 	// again. The measured values count all bytes that the process read from disks and wrote to them.
@@ -54,7 +54,8 @@ func begin() began {
 func (b began) taken() taken {
 	read, written := confine.Transferred(os.Getpid())
 	return taken{
-		Memory: peakRSS(), Read: read - b.read, Scratch: written - b.written, Seconds: time.Since(b.at).Seconds(),
+		Memory: cmp.Or(mostHeld.Load(), peakRSS()), Read: read - b.read, Scratch: written - b.written,
+		Seconds: time.Since(b.at).Seconds(),
 	}
 }
 
@@ -75,7 +76,7 @@ func (c *command) watch(
 			plan = &planned{Bound: bound, Columns: f.Columns, Passes: f.Passes}
 			plan.Expected = taken{Memory: f.Held, Read: f.Read, Scratch: f.Scratch, Seconds: f.Work}
 			if f.Held == 0 {
-				plan.Expected.Memory = f.Input + f.Sum()
+				plan.Expected.Memory = budget.Process + f.Input + f.Sum()
 			} else if rate > 0 {
 				plan.Expected.Seconds += float64(f.Read+f.Scratch) / rate
 			}

@@ -125,7 +125,7 @@ func (d *database) plain(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		text = "the server did not answer in time"
 	case errors.As(err, &network):
-		text = "no connection: " + network.Error()
+		text = "no connection: " + network.Err.Error()
 	}
 	if d.password != "" {
 		text = strings.ReplaceAll(text, d.password, "…")
