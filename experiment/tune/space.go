@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 
 	"github.com/graph-condensation/cgc"
@@ -193,15 +194,14 @@ func (s space) of(c parts) (p point, is bool) {
 	p = slices.Repeat(point{asBase}, len(s.dimensions))
 	for d, dim := range s.dimensions {
 		for level := range dim.levels {
-			if there := s.base; dim.show(c) != dim.show(s.base) {
-				if dim.set(&there, level); dim.show(there) == dim.show(c) {
-					p[d] = level
-				}
+			there := s.base
+			if dim.set(&there, level); dim.show(there) == dim.show(c) {
+				p[d] = level
 			}
 		}
 	}
 	p = s.settle(p)
-	return p, fmt.Sprintf("%+v", s.at(p).candidate()) == fmt.Sprintf("%+v", c.candidate())
+	return p, reflect.DeepEqual(s.at(p).candidate(), c.candidate())
 }
 
 // settle sets levels of p to asBase if they have no effect or equal the base, so that equal candidates have equal
