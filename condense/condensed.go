@@ -100,7 +100,7 @@ func (c *Condensed) Matched(g *graph.Graph) (same *graph.Graph, unknown []string
 		return nil, nil, err
 	}
 	same, unknown = g.WithClasses(c.Classes, c.ClassNames)
-	if unknown != nil && len(unknown) == len(g.ClassNames) {
+	if unknown != nil && !slices.ContainsFunc(same.Y, func(y int32) bool { return y >= 0 }) {
 		return nil, nil, fmt.Errorf("graph %s has none of the classes of the condensed graph, which are %s", g.Name,
 			enumerated(c.ClassNames))
 	}

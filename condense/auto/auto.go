@@ -67,9 +67,6 @@ func init() { condense.Register(New()) }
 // margin is the default of Margin (docs/explanation/choice.md).
 const margin = 1
 
-// smoothingWork is the most numbers that a smoothing step may gather: one for each class and entry of the adjacency.
-const smoothingWork = 4e8
-
 // Account is what the method stores in Condensed.Account.
 type Account struct {
 	// Chosen is the name of the candidate that was chosen, and Why states the reason.
@@ -143,7 +140,7 @@ var specifications = []Candidate{
 func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 	list := slices.Clone(specifications)
 	room := m.room(g)
-	work := float64(g.Adj.NNZ()) * float64(g.Classes)
+	work := distill.SmoothingWork(g)
 	for i := range list {
 		c := &list[i]
 		var err error
@@ -158,9 +155,9 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 			if m.Memory > 0 {
 				method.Memory, method.Within = rival.Memory(max(1, room)), m.Memory
 			}
-			if method.Smoothing.Hops > 0 && work > smoothingWork {
+			if method.Smoothing.Hops > 0 && work > distill.MostSmoothing {
 				c.LeftOut = fmt.Sprintf("smoothing would gather %.2g numbers in each step, must be at most %.2g", work,
-					float64(smoothingWork))
+					float64(distill.MostSmoothing))
 			}
 			c.method = method
 		}

@@ -69,7 +69,7 @@ type UnrecognisedError struct {
 // the folder holds, perhaps under a similar name, Error lists only such formats. For a file that is part of a graph, it
 // names the folder of the graph.
 func (e *UnrecognisedError) Error() string {
-	if folder := filepath.Dir(e.Path); !e.Folder {
+	if folder := filepath.Dir(e.Path); !e.Folder && folder != "." {
 		if _, err := Recognise(folder); err == nil {
 			return fmt.Sprintf("the format of %s is not recognised; did you mean the folder %s?", e.Path, folder)
 		}

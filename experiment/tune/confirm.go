@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/training"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -281,9 +282,14 @@ func (w *searcher) result() *Result {
 	return r
 }
 
-// trial converts a ranked trial to a Trial of the result.
+// trial converts a ranked trial to a Trial of the result. cgc-d in it has no limit that the search computed for it.
 func (w *searcher) trial(t trial) Trial {
-	return Trial{w.space.at(t.point).candidate(), w.space.changes(t.point), t.Verdict}
+	c := w.space.at(t.point).candidate()
+	if soft, is := c.Method.(distill.Method); is {
+		soft.Memory, soft.Within = w.limit, 0
+		c.Method = soft
+	}
+	return Trial{c, w.space.changes(t.point), t.Verdict}
 }
 
 // margin is the number of standard errors by which a candidate must beat the base. It compensates for picking the

@@ -46,11 +46,13 @@ func (w *searcher) prepare(ctx context.Context, c Candidate) (condense.Prepared,
 	if c.Setting.Inductive {
 		g = g.TrainingGraph()
 	}
-	rows := 2 * g.Nodes() // cgc-d keeps embeddings and distributions of all nodes
-	if config, is := c.Method.(cgc.Config); is {
-		rows = (config.Hops + 1) * len(g.Split.Train)
+	n := preparation{candidate: c}
+	switch m := c.Method.(type) {
+	case cgc.Config:
+		n.bytes = 4 * int64(m.Hops+1) * int64(len(g.Split.Train)) * int64(g.Features())
+	case distill.Method:
+		n.bytes = m.Kept(g)
 	}
-	n := preparation{candidate: c, bytes: 4 * int64(rows) * int64(g.Features())}
 	total := n.bytes
 	for _, p := range w.prepared {
 		total += p.bytes

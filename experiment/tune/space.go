@@ -113,8 +113,7 @@ func Space(methods ...string) []Dimension {
 	soft := func(p parts) bool { return p.method == p.soft.Name() }
 	propagates := func(p parts) bool { return !soft(p) && p.config.Hops > 0 }
 	teleports := func(p parts) bool { return propagates(p) && p.config.Propagation == propagate.PPR }
-	whole := func(p parts) bool { return soft(p) && !p.setting.Inductive }
-	pooled := func(p parts) bool { return whole(p) && p.soft.Unlabelled != distill.Never }
+	smooths := func(p parts) bool { return soft(p) && p.soft.Unlabelled != distill.Never }
 	reads := func(name string) func(parts) bool {
 		return func(p parts) bool { return !soft(p) && cgc.Variant(p.method).Reads(name) }
 	}
@@ -137,10 +136,10 @@ func Space(methods ...string) []Dimension {
 		dimension("teachers", func(p *parts) *[]distill.Depth { return &p.soft.Teachers }, soft,
 			[]distill.Depth{{Hops: 1}}, []distill.Depth{{Hops: 2}}, []distill.Depth{{Hops: 4}},
 			[]distill.Depth{{Hops: 10, Teleport: 0.1}}),
-		dimension("smoothing", func(p *parts) *distill.Depth { return &p.soft.Smoothing }, pooled,
+		dimension("smoothing", func(p *parts) *distill.Depth { return &p.soft.Smoothing }, smooths,
 			distill.Depth{}, distill.Depth{Hops: 5, Teleport: 0.2}, distill.Depth{Hops: 10, Teleport: 0.1}),
-		dimension("students", func(p *parts) *int { return &p.soft.Students }, pooled, 0, 1, 2, 4),
-		dimension("unlabelled", func(p *parts) *distill.When { return &p.soft.Unlabelled }, whole,
+		dimension("students", func(p *parts) *int { return &p.soft.Students }, soft, 0, 1, 2, 4),
+		dimension("unlabelled", func(p *parts) *distill.When { return &p.soft.Unlabelled }, soft,
 			distill.Always, distill.Never),
 		dimension("standardize", func(p *parts) *bool { return &p.setting.Standardize }, nil, false, true),
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -123,13 +124,16 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 	}
 	if _, sparse := g.X.(*mat.CSR); sparse {
 		// Standardised features are dense, and training on them is many times slower. Bags of words did not gain from it.
-		s.Space = slices.DeleteFunc(slices.Clone(s.Space), func(d Dimension) bool { return d.Name == "standardize" })
+		s.Space = without(s.Space, "standardize")
 	}
 	w := &searcher{
 		Search: s, g: g.WithoutTest(), begun: begun, random: rand.New(rand.NewPCG(s.Seed, searchStream)),
 		seen: map[string]bool{}, views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge.Judge{},
 		targets: map[condense.Setting]*gnn.Target{},
 		scores:  map[string][]float64{}, right: map[string][][]int{},
+	}
+	if w.shown = w.g; s.Base.Setting.Inductive {
+		w.shown = w.g.TrainingGraph()
 	}
 	err = w.run(ctx)
 	for _, t := range w.targets {
@@ -160,6 +164,8 @@ const most = 1000
 type searcher struct {
 	Search
 	g      *graph.Graph // without test labels
+	shown  *graph.Graph // the part of it that is condensed; its features may be scaled
+	limit  rival.Memory // the Memory of cgc-d without the memory limit of the search
 	space  space
 	random *rand.Rand
 	begun  time.Time
@@ -220,38 +226,10 @@ func (w *searcher) run(ctx context.Context) error {
 // first sets the base, and returns the points that are ranked first, at most Trials: the base, and the other candidates
 // of auto if it chose the base.
 func (w *searcher) first(ctx context.Context) ([]point, error) {
-	var others []Candidate
-	config, soft := cgc.Defaults(), distill.New()
-	if own, is := w.Base.Method.(cgc.Config); is {
-		config = own
+	others, config, soft, err := w.start(ctx)
+	if err != nil {
+		return nil, err
 	}
-	chooser, chooses := w.Base.Method.(auto.Method)
-	engine, _ := config.Engine.(blocked.Engine)
-	if max(config.Memory, engine.Memory, chooser.Memory) > 0 {
-		soft.Memory = 1 // cgc-d has no room, unless auto finds that it has
-	}
-	if chooses {
-		chooser.NormalizeFeatures, chooser.Standardize = w.Base.Setting.NormalizeFeatures, w.Base.Setting.Standardize
-		chooser.Inductive = w.Base.Setting.Inductive
-		account, methods, err := chooser.Choose(progress.With(ctx, nil), w.g, w.Nodes)
-		if err != nil {
-			return nil, err
-		}
-		for i, m := range methods {
-			if m == nil {
-				continue
-			}
-			if own, is := m.(distill.Method); is {
-				soft.Memory, soft.Within = own.Memory, own.Within
-			}
-			c := Candidate{m, w.Base.Setting, w.Base.Weighted}
-			if others = append(others, c); account.Candidates[i].Name == account.Chosen {
-				w.Base = c
-			}
-		}
-		w.choice, config = account, methods[0].(cgc.Config)
-	}
-	var err error
 	if w.space.base, err = take(w.Base, config, soft); err == nil {
 		err = w.check(w.Base)
 	}
@@ -274,13 +252,65 @@ func (w *searcher) first(ctx context.Context) ([]point, error) {
 	return points, nil
 }
 
+// start lets auto choose the base, if it is asked to, and returns its candidates. config and soft have the parameters
+// from which candidates of another method than the base start.
+func (w *searcher) start(ctx context.Context) (
+	candidates []Candidate, config cgc.Config, soft distill.Method, err error,
+) {
+	config, soft = cgc.Defaults(), distill.New()
+	soft.Unlabelled = distill.Always
+	if distill.SmoothingWork(w.shown) > distill.MostSmoothing {
+		soft.Smoothing = distill.Depth{}
+		w.Space = without(w.Space, "smoothing")
+	}
+	w.limit = soft.Memory
+	switch m := w.Base.Method.(type) {
+	case cgc.Config:
+		config = m
+	case distill.Method:
+		w.limit = m.Memory
+	}
+	chooser, chooses := w.Base.Method.(auto.Method)
+	engine, _ := config.Engine.(blocked.Engine)
+	if max(config.Memory, engine.Memory, chooser.Memory) > 0 {
+		soft.Memory = 1 // cgc-d has no room, unless auto finds that it has
+	}
+	if !chooses {
+		return nil, config, soft, nil
+	}
+	chooser.NormalizeFeatures, chooser.Standardize = w.Base.Setting.NormalizeFeatures, w.Base.Setting.Standardize
+	chooser.Inductive, chooser.Lossless = w.Base.Setting.Inductive, 0
+	account, methods, err := chooser.Choose(progress.With(ctx, nil), w.g, w.Nodes)
+	if err != nil {
+		return nil, config, soft, err
+	}
+	for i, m := range methods {
+		if m == nil {
+			continue
+		}
+		if own, is := m.(distill.Method); is {
+			soft.Memory, soft.Within = own.Memory, own.Within
+		}
+		c := Candidate{m, w.Base.Setting, w.Base.Weighted}
+		if candidates = append(candidates, c); account.Candidates[i].Name == account.Chosen {
+			w.Base = c
+		}
+	}
+	w.choice = account
+	return candidates, methods[0].(cgc.Config), soft, nil
+}
+
 // check returns an error if c is invalid, or does not suit the graph or the number of condensed nodes.
 func (w *searcher) check(c Candidate) error {
-	m := c.Method
 	if config, is := c.InSetting().(cgc.Config); is {
-		m = config
+		return config.Check(w.g, w.Nodes)
 	}
-	return m.(condense.Checker).Check(w.g, w.Nodes)
+	return c.Method.(condense.Checker).Check(w.shown, w.Nodes)
+}
+
+// without returns a space without the dimension of one name.
+func without(space []Dimension, name string) []Dimension {
+	return slices.DeleteFunc(slices.Clone(space), func(d Dimension) bool { return d.Name == name })
 }
 
 // late returns nil if err only means that the time is up, and err otherwise.

@@ -40,7 +40,7 @@ func tiny(t *testing.T) *graph.Graph { t.Helper(); return made(t, 140, 30) }
 func search(change func(*tune.Search)) tune.Search {
 	s := tune.Search{
 		Base: tune.Candidate{Method: auto.New()}, Nodes: 6, Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(),
-		Trials: 60,
+		Trials: 90,
 	}
 	s.Training.Epochs, s.Training.Hidden = 3, 4
 	if change != nil {
@@ -113,8 +113,8 @@ func TestSearchNeverReadsTestLabels(t *testing.T) {
 func TestConfirmedIsPlan(t *testing.T) {
 	g := tiny(t)
 	result := usual(t)
-	if len(result.Ranked) != 60 || len(result.Confirmed) < 10 {
-		t.Fatalf("%d ranked, %d confirmed, want 60 and at least 10", len(result.Ranked), len(result.Confirmed))
+	if len(result.Ranked) != 90 || len(result.Confirmed) < 10 {
+		t.Fatalf("%d ranked, %d confirmed, want 90 and at least 10", len(result.Ranked), len(result.Confirmed))
 	}
 	bases := 0
 	for i, f := range result.Confirmed {
@@ -189,22 +189,35 @@ func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestSearchStartsFromAuto checks that the base is what auto chooses, and that its other candidates are ranked.
+// TestSearchStartsFromAuto checks that the base is what auto chooses, and that its other candidates are ranked, also in
+// the inductive setting within a memory limit.
 func TestSearchStartsFromAuto(t *testing.T) {
 	g := tiny(t)
-	result := mustRun(t, g, func(s *tune.Search) { s.Trials = 5 })
-	account, methods, err := auto.New().Choose(t.Context(), g.WithoutTest(), 6)
-	mattest.OK(t, err)
-	if !reflect.DeepEqual(result.Choice, account) || len(result.Ranked) != len(methods) {
-		t.Fatalf("choice %+v, %d ranked, want %+v and %d", result.Choice, len(result.Ranked), account, len(methods))
-	}
-	for i, m := range methods {
-		at := slices.IndexFunc(result.Ranked, func(r tune.Trial) bool { return reflect.DeepEqual(r.Method, m) })
-		if at < 0 {
-			t.Fatalf("%s was not ranked", account.Candidates[i].Name)
+	const limit = 30_000_000
+	for _, chooser := range []auto.Method{auto.New(), {Margin: 1, Inductive: true, Memory: limit, Lossless: 50}} {
+		result := mustRun(t, g, func(s *tune.Search) {
+			s.Trials, s.Base.Method, s.Base.Setting.Inductive = 5, chooser, chooser.Inductive
+		})
+		chooser.Lossless = 0
+		account, methods, err := chooser.Choose(t.Context(), g.WithoutTest(), 6)
+		mattest.OK(t, err)
+		if !reflect.DeepEqual(result.Choice, account) || len(result.Ranked) != len(methods) {
+			t.Fatalf("choice %+v, %d ranked, want %+v and %d", result.Choice, len(result.Ranked), account, len(methods))
 		}
-		if is := account.Candidates[i].Name == account.Chosen; is != (len(result.Ranked[at].Changes) == 0) {
-			t.Errorf("%s differs from the base by %v", account.Candidates[i].Name, result.Ranked[at].Changes)
+		for i, c := range account.Candidates {
+			plain, err := condense.New(c.Method, c.Parameters)
+			mattest.OK(t, err)
+			if config, is := plain.(cgc.Config); is {
+				config.Memory = chooser.Memory
+				plain = config
+			}
+			at := slices.IndexFunc(result.Ranked, func(r tune.Trial) bool { return reflect.DeepEqual(r.Method, plain) })
+			if methods[i] == nil || at < 0 {
+				t.Fatalf("%s was left out or not ranked", c.Name)
+			}
+			if is := c.Name == account.Chosen; is != (len(result.Ranked[at].Changes) == 0) {
+				t.Errorf("%s differs from the base by %v", c.Name, result.Ranked[at].Changes)
+			}
 		}
 	}
 }

@@ -129,6 +129,24 @@ func (m Method) ForTrial(nodes int) Method {
 	return m
 }
 
+// MostSmoothing is the most numbers that a step of smoothing may gather in trials.
+const MostSmoothing = 4e8
+
+// SmoothingWork returns how many numbers a step of smoothing gathers on g: one for each class and entry of A.
+func SmoothingWork(g *graph.Graph) float64 { return float64(g.Adj.NNZ()) * float64(g.Classes) }
+
+// Kept returns the bytes of what Prepare keeps: the embeddings of the pool and their distributions.
+func (m Method) Kept(g *graph.Graph) int64 {
+	pool, width := len(g.Split.Train), g.Features()
+	if m.Unlabelled != Never {
+		pool = min(g.Nodes(), pool+most(pool))
+	}
+	if width > mostColumns {
+		width = fewColumns
+	}
+	return 4 * int64(pool) * int64(width+g.Classes)
+}
+
 // New returns the method with the configuration that docs/explanation/cgc-d.md measures.
 func New() Method {
 	return Method{

@@ -332,8 +332,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("seconds", None, "Method",
          "time limit in seconds: about a third for ranking, the rest for training (default none)"),
         ("method", "auto", "Method",
-         "condensation method; auto compares configurations of cgc, cgc-x and cgc-d: auto, cgc, cgc-x, "
-         "simdm, cgc-d"),
+         "condensation method; auto compares configurations of cgc, cgc-x and cgc-d with what auto "
+         "chooses, or with cgc if a flag sets a parameter of cgc: auto, cgc, cgc-x, simdm, cgc-d"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

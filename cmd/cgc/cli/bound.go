@@ -30,7 +30,7 @@ type planned struct {
 
 // taken is the resource usage of a propagation, expected or measured.
 type taken struct {
-	// Memory is the memory of the process without pages of mapped files, which the system can drop.
+	// Memory is the memory of the process, without pages of mapped files if the system tells them apart.
 	Memory int64 `json:"memory_bytes"`
 	// Read counts the bytes read from the graph's file. Scratch counts the bytes written to temporary files and read
 	// again. The measured values count all bytes that the process read from disks and wrote to them.

@@ -27,6 +27,7 @@ type param struct {
 	// method is the method that has the parameter; "" stands for every method that is not cgc's own.
 	method, key string
 	value       json.RawMessage
+	fromConfig  bool // from the file of --config
 }
 
 // Set parses KEY=VALUE or METHOD.KEY=VALUE. VALUE is JSON, or else a string without quotes.
@@ -59,9 +60,9 @@ func (p *params) add(one param) {
 // newParam returns a parameter. key may begin with the name of a method and a dot.
 func newParam(key string, value json.RawMessage) param {
 	if method, rest, dotted := strings.Cut(key, "."); dotted && slices.Contains(condense.Names(), method) {
-		return param{method, rest, value}
+		return param{method: method, key: rest, value: value}
 	}
-	return param{"", key, value}
+	return param{key: key, value: value}
 }
 
 // String formats the parameters in the syntax of Set, separated by spaces.
@@ -101,9 +102,9 @@ func (p *params) readFile() error {
 	return nil
 }
 
-// underlie adds a parameter with lower precedence than the existing ones.
+// underlie adds a parameter of the file of --config, with lower precedence than the existing ones.
 func (p *params) underlie(method, key string, value json.RawMessage) {
-	p.list = slices.Insert(p.list, 0, param{method, key, value})
+	p.list = slices.Insert(p.list, 0, param{method, key, value, true})
 }
 
 // of returns the parameters of a method as a JSON object, or nil if none are set.

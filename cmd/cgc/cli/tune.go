@@ -56,7 +56,8 @@ Ctrl-C interrupts the search: it keeps the best configuration so far and exits w
 		"time limit in seconds: about a third for ranking, the rest for training (default none)")
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
-	job.config = methodFlags(cmd, tunable(), auto.New().Name(), "auto compares configurations of cgc, cgc-x and cgc-d")
+	job.config = methodFlags(cmd, tunable(), auto.New().Name(), "auto compares configurations of cgc, cgc-x and cgc-d "+
+		"with what auto chooses, or with cgc if a flag sets a parameter of cgc")
 	job.training = newTrainingFlags(cmd, "")
 	flags.Lookup("seeds").Hidden = true // the confirmation determines the number
 	addReport(cmd, &job.page)
@@ -123,7 +124,7 @@ func (j *tuneJob) run(ctx context.Context, args []string) (err error) {
 	if tuned == nil || len(tuned.Ranked) == 0 {
 		return rest.limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), g)
 	}
-	r, failed := findings.OfSearch(g, search, tuned)
+	r, failed := findings.OfSearch(g, search, tuned, j.config.config.Memory)
 	if failed != nil {
 		return failed
 	}
@@ -173,7 +174,7 @@ func (j *tuneJob) write(r *findings.Search) error {
 // within applies fit to a search, for the candidate with the most hops. auto tries no more than cgc.
 func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) (bound int64, err error) {
 	most := *j.config
-	if _, chooses := j.config.built[0].(auto.Method); chooses {
+	if _, own := j.config.built[0].(cgc.Config); !own && slices.Contains(j.methods(), string(cgc.CGC)) {
 		most.names, most.built = nil, []condense.Method{cgc.Defaults()}
 	}
 	if slices.ContainsFunc(space, func(d tune.Dimension) bool { return d.Name == "hops" }) {
@@ -222,16 +223,26 @@ func (j *tuneJob) check() error {
 	return writable("-o", j.out, configExtension, j.force, isConfig)
 }
 
-// space returns the dimensions of the search: all parameters that the command line does not fix. --method fixes the
-// method, unless it is auto.
-func (j *tuneJob) space() []tune.Dimension {
-	methods := []string{string(cgc.CGC), string(cgc.CGCX), distill.New().Name()}
+// methods returns the methods that are searched: the one of --method, or cgc, cgc-x and cgc-d.
+func (j *tuneJob) methods() []string {
 	if method := j.config.asked()[0]; j.said("method") && method != auto.New().Name() {
-		methods = []string{method}
+		return []string{method}
+	}
+	return []string{string(cgc.CGC), string(cgc.CGCX), distill.New().Name()}
+}
+
+// space returns the dimensions of the search: all parameters that the command line does not fix.
+func (j *tuneJob) space() []tune.Dimension {
+	methods := j.methods()
+	fixed := func(d tune.Dimension) bool {
+		if slices.Contains(j.config.own, d.Name) && !j.config.ofCGC() { // cgc-d has another hops, a parameter
+			return false
+		}
+		return d.Name != "method" && j.said(d.Name)
 	}
 	return slices.DeleteFunc(tune.Space(methods...), func(d tune.Dimension) bool {
-		return d.Name != "method" && j.said(d.Name) || slices.ContainsFunc(j.config.params.list, func(p param) bool {
-			return strings.ReplaceAll(p.key, "_", "-") == d.Name
+		return fixed(d) || slices.ContainsFunc(j.config.params.list, func(p param) bool {
+			return p.key == d.Name && !p.fromConfig
 		})
 	})
 }

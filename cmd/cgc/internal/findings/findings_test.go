@@ -186,7 +186,7 @@ func TestSearchPicture(t *testing.T) {
 	}
 	o := mattest.Must(findings.OfSearch(g, tune.Search{Nodes: 7}, &tune.Result{
 		Best: trained[0].Trial, Confirmed: trained,
-	}))
+	}, 0))
 	p, is := o.Picture().Blocks[0].(*report.Plot)
 	if !is {
 		t.Fatal("the page does not begin with a plot")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
@@ -65,8 +66,9 @@ type Confirmed struct {
 	Weighted bool            `json:"weighted"`
 }
 
-// OfSearch returns the outcome of a search on g. The caller must set Seconds, File and Next.
-func OfSearch(g *graph.Graph, search tune.Search, tuned *tune.Result) (*Search, error) {
+// OfSearch returns the outcome of a search on g. The configurations of cgc get the memory limit, in bytes. The caller
+// must set Seconds, File and Next.
+func OfSearch(g *graph.Graph, search tune.Search, tuned *tune.Result, memory int64) (*Search, error) {
 	o := &Search{
 		Graph: g.Name, Condensed: search.Nodes, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
 		Confirmed: []Confirmed{}, Weighted: tuned.Best.Weighted, Changes: listed(tuned.Best.Changes),
@@ -76,7 +78,12 @@ func OfSearch(g *graph.Graph, search tune.Search, tuned *tune.Result) (*Search, 
 		o.Models = append(o.Models, m.Name())
 	}
 	configuration := func(c tune.Candidate) (json.RawMessage, error) {
-		return condense.Configuration(c.InSetting(), search.Nodes, search.Seed)
+		m := c.InSetting()
+		if config, is := m.(cgc.Config); is {
+			config.Memory = memory
+			m = config
+		}
+		return condense.Configuration(m, search.Nodes, search.Seed)
 	}
 	var err error
 	if o.Config, err = configuration(tuned.Best.Candidate); err != nil {
