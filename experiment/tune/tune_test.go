@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sort"
 	"sync"
 	"testing"
 
@@ -190,10 +191,14 @@ func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
 }
 
 // TestSearchStartsFromAuto checks that the base is what auto chooses, and that its other candidates are ranked, also in
-// the inductive setting within a memory limit.
+// the inductive setting within the smallest memory limit that leaves out none of them.
 func TestSearchStartsFromAuto(t *testing.T) {
 	g := tiny(t)
-	const limit = 30_000_000
+	const step = 1000
+	limit := step * int64(sort.Search(50_000, func(n int) bool {
+		_, methods, err := auto.Method{Inductive: true, Memory: step * int64(n)}.Choose(t.Context(), g.WithoutTest(), 6)
+		return n > 0 && err == nil && !slices.Contains(methods, nil)
+	}))
 	for _, chooser := range []auto.Method{auto.New(), {Margin: 1, Inductive: true, Memory: limit, Lossless: 50}} {
 		result := mustRun(t, g, func(s *tune.Search) {
 			s.Trials, s.Base.Method, s.Base.Setting.Inductive = 5, chooser, chooser.Inductive
