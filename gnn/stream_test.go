@@ -110,7 +110,7 @@ func streamed(t *testing.T, m gnn.Model, read, dense *graph.Graph, inductive boo
 			got := mattest.Must(gnn.Logits(t.Context(), target, m, parameters))
 			for k := range want {
 				if !slices.Equal(got[k].Data, want[k].Data) {
-					t.Fatalf("%s, bound %d, question %d: other logits than in memory", m.Name(), bound, k)
+					t.Fatalf("%s, bound %d, inference %d: other logits than in memory", m.Name(), bound, k)
 				}
 			}
 		}

@@ -38,19 +38,6 @@ func ExampleRun() {
 	// H(2) of node 2: [0.167]
 }
 
-// Mix combines hops: here half of the features and half of their mean over the neighbours.
-func ExampleMix() {
-	in := path()
-	in.Rows = []int32{0, 1, 2}
-	h, err := propagate.Plain{}.Embeddings(context.Background(), propagate.Propagation{Rule: propagate.SAGE, Hops: 1}, in)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f\n", propagate.Mix(h, []float64{0.5, 0.5}).Data)
-	// Output: [0.750 0.167 0.000]
-}
-
 // ones is a user-defined engine whose embeddings are all 1.
 type ones struct{}
 

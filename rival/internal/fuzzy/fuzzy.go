@@ -25,6 +25,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
@@ -147,7 +148,16 @@ func (m gecc) propagate(ctx context.Context, task *rival.Task) (*mat.Dense, erro
 	if err != nil {
 		return nil, err
 	}
-	return propagate.Mix(h, m.HopWeights), nil
+	const rowChunk = 256
+	mixture := mat.NewDense(h[0].Dims())
+	parallel.For(mixture.Rows, rowChunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for l, hop := range h {
+				kernel.Axpy(float32(m.HopWeights[l]), hop.Row(i), mixture.Row(i))
+			}
+		}
+	})
+	return mixture, nil
 }
 
 // condensed returns the centres of the best runs. The source nodes of a centre are the nodes whose share in it is not

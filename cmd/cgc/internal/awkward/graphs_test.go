@@ -169,11 +169,11 @@ func trials(t *testing.T) []trial {
 	} {
 		all = append(all, trial{name: c.name, graph: built(t, c.name, ordinary(c.change)), nodes: c.nodes})
 	}
-	return append(append(all, questions(t)...), large(t)...)
+	return append(append(all, parameterised(t)...), large(t)...)
 }
 
-// questions returns trials with awkward parameters, mostly for an ordinary graph.
-func questions(t *testing.T) []trial {
+// parameterised returns trials with awkward parameters, mostly for an ordinary graph.
+func parameterised(t *testing.T) []trial {
 	g := func() *graph.Graph { return built(t, "ordinary", ordinary(nil)) }
 	singular := ordinary(func(b *graph.Builder, x *mat.Dense) { // A′ joins all nodes of a class, and Â′ has equal rows
 		for v := range x.Rows {
