@@ -227,7 +227,10 @@ func (m Method) SharesPreparation(other condense.Method) bool { return other == 
 
 // Choose returns the choice for g and a number of condensed nodes, with the methods of the candidates in their order,
 // nil for those that were left out. The methods condense g as the setting shows it.
-func (m Method) Choose(ctx context.Context, g *graph.Graph, nodes int) (*Account, []condense.Method, error) {
+func (m Method) Choose(ctx context.Context, g *graph.Graph, nodes int) (
+	_ *Account, _ []condense.Method, err error,
+) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, nil, err
 	}
@@ -278,7 +281,6 @@ type choice struct {
 }
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
-	defer memory.Recover(&err)
 	p := &prepared{method: m, given: g, choices: map[int]choice{}}
 	if p.digest, err = graph.DigestOf(g); err != nil {
 		return nil, err

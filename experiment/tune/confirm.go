@@ -161,11 +161,11 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 				continue
 			}
 			c, seed := w.space.at(t.point).candidate(), w.Seed+uint64(i)
-			prepared, err := w.prepare(quiet, c)
+			p, err := w.prepare(quiet, c)
 			if err != nil {
 				return err
 			}
-			small, err := prepared.Condense(quiet, c.Method, w.Nodes, seed)
+			small, err := p.prepared.Condense(quiet, c.Method, w.Nodes, seed)
 			if err != nil {
 				return err
 			}

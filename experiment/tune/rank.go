@@ -32,11 +32,11 @@ func (p *preparation) serves(c Candidate) bool {
 const preparationMemory = 512 << 20
 
 // prepare returns the graph prepared for c. It reuses a kept preparation if one fits.
-func (w *searcher) prepare(ctx context.Context, c Candidate) (condense.Prepared, error) {
+func (w *searcher) prepare(ctx context.Context, c Candidate) (*preparation, error) {
 	for i, p := range w.prepared {
 		if p.serves(c) {
 			w.prepared = append(slices.Delete(w.prepared, i, i+1), p) // the last is the most recently used
-			return p.prepared, nil
+			return p, nil
 		}
 	}
 	g, err := w.view(ctx, c.Setting)
@@ -65,7 +65,7 @@ func (w *searcher) prepare(ctx context.Context, c Candidate) (condense.Prepared,
 		return nil, err
 	}
 	w.prepared = append(w.prepared, &n)
-	return n.prepared, nil
+	return &n, nil
 }
 
 // view returns the full graph with the features of a setting.
@@ -124,27 +124,26 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 	quiet := progress.With(ctx, nil)                      // a candidate takes milliseconds: its steps are not reported
 	for len(left) > 0 {
 		first := w.space.at(left[0]).candidate()
-		prepared, err := w.prepare(quiet, first)
+		p, err := w.prepare(quiet, first)
 		if err != nil {
 			return err
 		}
-		kept := w.prepared[len(w.prepared)-1]
 		j, err := w.judge(quiet, first.Setting)
 		if err != nil {
 			return err
 		}
 		from := len(done)
-		left = slices.DeleteFunc(left, func(p point) bool {
-			shares := kept.serves(w.space.at(p).candidate())
+		left = slices.DeleteFunc(left, func(at point) bool {
+			shares := p.serves(w.space.at(at).candidate())
 			if shares {
-				done = append(done, &trial{point: p, Verdict: Verdict{Accuracy: -1}})
+				done = append(done, &trial{point: at, Verdict: Verdict{Accuracy: -1}})
 			}
 			return shares
 		})
 		batch := done[from:]
 		err = parallel.Try(quiet, len(batch), chunk, func(lo, hi int) error {
 			for _, t := range batch[lo:hi] {
-				v, err := w.meanVerdict(quiet, j, prepared, w.space.at(t.point).candidate(), seeds)
+				v, err := w.meanVerdict(quiet, j, p.prepared, w.space.at(t.point).candidate(), seeds)
 				if err != nil {
 					return err
 				}

@@ -302,9 +302,6 @@ func (w *searcher) start(ctx context.Context) (
 
 // check returns an error if c is invalid, or does not suit the graph or the number of condensed nodes.
 func (w *searcher) check(c Candidate) error {
-	if config, is := c.InSetting().(cgc.Config); is {
-		return config.Check(w.g, w.Nodes)
-	}
 	return c.Method.(condense.Checker).Check(w.shown, w.Nodes)
 }
 

@@ -137,14 +137,19 @@ func SmoothingWork(g *graph.Graph) float64 { return float64(g.Adj.NNZ()) * float
 
 // Kept returns the bytes of what Prepare keeps: the embeddings of the pool and their distributions.
 func (m Method) Kept(g *graph.Graph) int64 {
-	pool, width := len(g.Split.Train), g.Features()
-	if m.Unlabelled != Never {
-		pool = min(g.Nodes(), pool+most(pool))
+	pool, width := m.size(g.Nodes(), len(g.Split.Train), g.Features())
+	return 4 * int64(pool) * int64(width+g.Classes)
+}
+
+// size returns the number of nodes in the pool, and the number of columns of their embeddings.
+func (m Method) size(nodes, train, features int) (pool, width int) {
+	if pool, width = train, features; m.Unlabelled != Never {
+		pool = min(nodes, train+most(train))
 	}
 	if width > mostColumns {
 		width = fewColumns
 	}
-	return 4 * int64(pool) * int64(width+g.Classes)
+	return pool, width
 }
 
 // New returns the method with the configuration that docs/explanation/cgc-d.md measures.
@@ -189,22 +194,17 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 // smoothing, of all nodes. For many features, it adds the hashed features and the propagated weights of means.
 func (m Method) bytes(nodes, train, features, classes, condensed int) float64 {
 	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
-	pool := t
-	if m.Unlabelled != Never {
-		pool = min(n, t+float64(most(train)))
-	}
+	pool, width := m.size(nodes, train, features)
 	side := min(t, d)
 	teach := 4*t*d + 20*side*side + 8*t*side
 	all := 0.0
 	if m.Unlabelled != Never && m.Smoothing.Hops > 0 {
 		all = 12 * n * c
 	}
-	width := d
-	if d > mostColumns {
-		width = fewColumns
-		all += 4*n*width + 8*n*float64(condensed)
+	if width < features {
+		all += 4*n*float64(width) + 8*n*float64(condensed)
 	}
-	return max(8*pool*width, teach) + 16*pool*c + all
+	return max(8*float64(pool)*float64(width), teach) + 16*float64(pool)*c + all
 }
 
 // most returns the largest number of unlabelled nodes that are condensed with train training nodes. More nodes hardly
@@ -257,7 +257,6 @@ type labelling struct {
 }
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
-	defer memory.Recover(&err)
 	p := &prepared{Preparation: rival.Preparation{Graph: g}, method: m, known: map[labelling]*mat.Dense{}}
 	p.embedder = embedder{blocked.Engine{Memory: m.Within}, g}
 	if p.Digest, err = graph.DigestOf(g); err != nil {

@@ -176,8 +176,9 @@ func (s Subject) choice() []report.Block {
 		}
 		t.Row(name, row)
 	}
+	blocks := []report.Block{t, notes}
 	if len(a.Sizes) == 0 {
-		return []report.Block{t, notes}
+		return blocks
 	}
 	tried := &report.Table{
 		Columns: report.Columns("condensed nodes", "method", "validation accuracy, %", "loss", "standard error"),
@@ -185,7 +186,7 @@ func (s Subject) choice() []report.Block {
 	for _, z := range a.Sizes {
 		tried.Row(z.Nodes, z.Chosen, report.Decimal(z.Accuracy, 1), report.Decimal(z.Loss, 1), report.Decimal(z.Error, 1))
 	}
-	return []report.Block{t, notes, tried}
+	return append(blocks, tried)
 }
 
 // parts plots the condensed graph and its number of nodes per class, under a heading. It omits the graph if there are
