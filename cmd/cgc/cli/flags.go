@@ -26,7 +26,7 @@ var sizes = []string{"nodes", "ratio", "ratios", "label-ratio", "label-ratios"}
 type configFlags struct {
 	// config holds the size, the setting and the seed for any method, and the parameters of cgc's methods.
 	config cgc.Config
-	// names are the chosen methods; if empty, config determines the method.
+	// names are the chosen methods, at least one.
 	names []string
 	// lossless is the parameter of auto, or 0.
 	lossless float64
@@ -54,13 +54,11 @@ func newMethodFlags(cmd *cobra.Command) *configFlags {
 func methodFlags(cmd *cobra.Command, methods []string, method, about string) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags(), names: []string{method}}
 	f.addSize()
-	addChoice(cmd, &f.names[0], "method", methods, methodUsage+"; "+about)
+	addChoice(cmd, &f.names[0], "method", methods, "condensation method; "+about)
 	f.addParams()
 	f.addRest(cmd)
 	return f
 }
-
-const methodUsage = "condensation method"
 
 // addSize adds the flags for a single size.
 func (f *configFlags) addSize() {
@@ -189,7 +187,7 @@ func (f *configFlags) read() error {
 	}
 	if !f.reads(f.fileMethod) {
 		return usagef("--config %s configures the method %s, must configure %s", f.file, f.fileMethod,
-			strings.Join(f.asked(), " or "))
+			strings.Join(f.names, " or "))
 	}
 	if err := f.build(); err != nil || !f.flags.Changed("lossless") {
 		return err
@@ -241,7 +239,7 @@ func (f *configFlags) readFile() error {
 			said[flag.Name] = flag.Value.String()
 		}
 	})
-	method := f.asked()[0]
+	method := f.names[0]
 	if f.unasked() {
 		method = f.config.Name() // for files without a method
 	}
@@ -250,7 +248,7 @@ func (f *configFlags) readFile() error {
 		return fmt.Errorf("--config %s: %w", f.file, err)
 	}
 	named := f.flags.Changed("method") || f.flags.Changed("methods")
-	if named && file.method == auto.New().Name() && !slices.Contains(f.asked(), file.method) {
+	if named && file.method == auto.New().Name() && !slices.Contains(f.names, file.method) {
 		file.method, file.parameters = "", nil // what auto would choose is given; its margin has no effect
 	}
 	if f.fileSize = !file.Size.IsZero(); !f.fileSize {
@@ -260,7 +258,7 @@ func (f *configFlags) readFile() error {
 	for key, value := range file.parameters {
 		f.params.underlie(file.method, key, value)
 	}
-	if file.method != "" && len(f.names) > 0 && !named {
+	if file.method != "" && !named {
 		f.names = append(f.names[:0], file.method)
 	}
 	for _, name := range sizes {

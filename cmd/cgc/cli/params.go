@@ -129,19 +129,11 @@ func isCGC(name string) bool {
 }
 
 // ofCGC reports whether one of the chosen methods is cgc's own.
-func (f *configFlags) ofCGC() bool { return slices.ContainsFunc(f.asked(), isCGC) }
+func (f *configFlags) ofCGC() bool { return slices.ContainsFunc(f.names, isCGC) }
 
 // reads reports whether a chosen method accepts the parameters of the named method. It is true for an empty name.
 func (f *configFlags) reads(name string) bool {
-	return name == "" || isCGC(name) && f.ofCGC() || slices.Contains(f.asked(), name)
-}
-
-// asked returns the names of the chosen methods.
-func (f *configFlags) asked() []string {
-	if len(f.names) == 0 {
-		return []string{f.config.Name()}
-	}
-	return f.names
+	return name == "" || isCGC(name) && f.ofCGC() || slices.Contains(f.names, name)
 }
 
 // build makes the chosen methods with their parameters from the command line and the files. It returns an error for
@@ -151,7 +143,7 @@ func (f *configFlags) build() error {
 		return err
 	}
 	f.built = nil
-	for _, name := range f.asked() {
+	for _, name := range f.names {
 		m, err := f.buildOne(name)
 		if err != nil {
 			return err
@@ -189,9 +181,7 @@ func (f *configFlags) methods() []condense.Method {
 		switch method := m.(type) {
 		case cgc.Config:
 			config := f.config
-			if len(f.names) > 0 {
-				config.Variant = method.Variant
-			}
+			config.Variant = method.Variant
 			m = config
 		case auto.Method:
 			method.NormalizeFeatures, method.Standardize = f.config.NormalizeFeatures, f.config.Standardize
@@ -244,7 +234,7 @@ func insteadOf(flag, method string) string {
 // unread returns a usage error that lists the flags and parameters that no chosen method reads.
 func (f *configFlags) unread() error {
 	var own, other []string // the chosen methods of cgc and of other packages
-	for _, name := range f.asked() {
+	for _, name := range f.names {
 		if isCGC(name) {
 			own = append(own, name)
 		} else {
@@ -260,7 +250,7 @@ func (f *configFlags) unread() error {
 		case one.method != "" && slices.Contains(own, one.method):
 			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
 		case one.method != "" && !slices.Contains(other, one.method):
-			add("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.asked(), ", "))
+			add("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.names, ", "))
 		}
 	}
 	for _, name := range f.own {

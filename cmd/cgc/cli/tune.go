@@ -171,11 +171,11 @@ func (j *tuneJob) write(r *findings.Search) error {
 	return j.replace(j.out, func(w io.Writer) error { return writeJSON(w, text) })
 }
 
-// within applies fit to a search, for the candidate with the most hops. auto tries no more than cgc.
+// within applies fit to a search, for the candidate of cgc with the most hops.
 func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) (bound int64, err error) {
 	most := *j.config
 	if _, own := j.config.built[0].(cgc.Config); !own && slices.Contains(j.methods(), string(cgc.CGC)) {
-		most.names, most.built = nil, []condense.Method{cgc.Defaults()}
+		most.names, most.built = []string{string(cgc.CGC)}, []condense.Method{cgc.Defaults()}
 	}
 	if slices.ContainsFunc(space, func(d tune.Dimension) bool { return d.Name == "hops" }) {
 		most.config.Hops = max(most.config.Hops, tune.MostHops)
@@ -207,7 +207,7 @@ func (j *tuneJob) check() error {
 		return err
 	}
 	j.training.amend(j.config)
-	switch method := j.config.asked()[0]; {
+	switch method := j.config.names[0]; {
 	case !slices.Contains(tunable(), method): // only a file can name another method
 		return usagef("--config %s: method %s, must be one of %s", j.config.file, method, strings.Join(tunable(), ", "))
 	case j.said("trials") && j.search.Trials < 1:
@@ -225,7 +225,7 @@ func (j *tuneJob) check() error {
 
 // methods returns the methods that are searched: the one of --method, or cgc, cgc-x and cgc-d.
 func (j *tuneJob) methods() []string {
-	if method := j.config.asked()[0]; j.said("method") && method != auto.New().Name() {
+	if method := j.config.names[0]; j.said("method") && method != auto.New().Name() {
 		return []string{method}
 	}
 	return []string{string(cgc.CGC), string(cgc.CGCX), distill.New().Name()}
