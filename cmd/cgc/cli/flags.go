@@ -189,14 +189,22 @@ func (f *configFlags) read() error {
 		return usagef("--config %s configures the method %s, must configure %s", f.file, f.fileMethod,
 			strings.Join(f.names, " or "))
 	}
-	if err := f.build(); err != nil || !f.flags.Changed("lossless") {
+	if err := f.build(); err != nil {
 		return err
 	}
-	switch _, chooses := f.built[0].(auto.Method); {
-	case !(f.lossless >= 0 && f.lossless <= 100):
-		return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
-	case f.lossless > 0 && !chooses:
-		return usagef("--lossless with method %s, must be with auto", f.built[0].Name())
+	flag := f.flags.Lookup("lossless")
+	for _, m := range f.built {
+		m, chooses := m.(auto.Method)
+		switch {
+		case flag != nil && flag.Changed && !(f.lossless >= 0 && f.lossless <= 100):
+			return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
+		case f.lossless > 0 && !chooses:
+			return usagef("--lossless with method %s, must be with auto", f.names[0])
+		case m.Lossless > 0 && flag == nil:
+			return usagef("lossless %v, must be 0: only cgc condense chooses the size", m.Lossless)
+		case m.Lossless > 0 && !flag.Changed:
+			f.lossless = m.Lossless
+		}
 	}
 	return nil
 }
