@@ -22,6 +22,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/training"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -95,14 +96,17 @@ func (s Space) candidate(epochs int, pick func(n int) int) Candidate {
 // largestSpace bounds the size of a space, because a search draws from a permutation of it.
 const largestSpace = 10_000_000
 
-// check returns an error if the space is empty or too large, or has a value that is out of range.
-func (s Space) check() error {
+// Validate returns an error if the space is too large, or if a list is empty, repeats a value or has one that is out of
+// range.
+func (s Space) Validate() error {
+	if err := cmp.Or(distinct("models", s.Models), distinct("hidden", s.Hidden), distinct("dropout", s.Dropout),
+		distinct("input dropout", s.InputDropout), distinct("learning rate", s.LearningRate),
+		distinct("weight decay", s.WeightDecay), distinct("weighted", s.Weighted)); err != nil {
+		return err
+	}
 	size := 1
 	for _, n := range s.lengths() {
-		if size *= n; size == 0 {
-			return errors.New("the space has a parameter without values, must have at least 1 each")
-		}
-		if size > largestSpace {
+		if size *= n; size > largestSpace {
 			return fmt.Errorf("the space has more than %d candidates, must have at most as many", largestSpace)
 		}
 	}
@@ -116,6 +120,18 @@ func (s Space) check() error {
 		}
 	}
 	return nil
+}
+
+// distinct returns an error unless a parameter has at least one value and no value twice.
+func distinct[T comparable](name string, values []T) error {
+	seen := map[T]bool{}
+	for _, v := range values {
+		if seen[v] {
+			return parameter.Check(false, name, v, "listed only once")
+		}
+		seen[v] = true
+	}
+	return parameter.Check(len(values) > 0, name, values, "a list of at least 1 value")
 }
 
 // Search searches for the best candidate.
@@ -322,7 +338,7 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, 
 	if s.Log != nil && s.Graph.Fingerprint == "" {
 		return nil, errors.New("the log needs the identity of the graph with its fingerprint")
 	}
-	if err := s.Space.check(); err != nil {
+	if err := s.Space.Validate(); err != nil {
 		return nil, err
 	}
 	if err := g.NeedVal(); err != nil {

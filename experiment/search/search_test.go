@@ -165,12 +165,16 @@ func TestSearchErrors(t *testing.T) {
 	g, small := subject(t)
 	empty, unknown := space(), space()
 	empty.Hidden, unknown.Models = nil, []string{"gcnn"}
-	huge, wrong := space(), space()
-	huge.Dropout, huge.WeightDecay = make([]float64, 5000), make([]float64, 5000)
-	wrong.Dropout = []float64{0, 0.5, 1}
+	huge, wrong, twice := space(), space(), space()
+	huge.Dropout, huge.WeightDecay = nil, nil
+	for i := range 5000 {
+		huge.Dropout, huge.WeightDecay = append(huge.Dropout, float64(i)), append(huge.WeightDecay, float64(i))
+	}
+	wrong.Dropout, twice.LearningRate = []float64{0, 0.5, 1}, []float64{0.1, 0.2, 0.1}
 	mattest.Fails(t, "0 trials")(search.Search{Space: space(), Epochs: 1}.Run(t.Context(), small, g))
 	for want, of := range map[string]search.Space{
-		"parameter without values": empty, "gcnn": unknown, "more than 10000000 candidates": huge,
+		"hidden [], must be a list of at least 1 value": empty, "learning rate 0.1, must be listed only once": twice,
+		"gcnn": unknown, "more than 10000000 candidates": huge,
 		"dropout 1, must be": wrong,
 	} {
 		mattest.Fails(t, want)(search.Search{Space: of, Trials: 1, Epochs: 1}.Run(t.Context(), small, g))

@@ -253,7 +253,7 @@ def search(
             line.append(f"--condensed={_file(condensed, home, spoken)}")
         if space is not None:
             path = home / "space.json"
-            spoken[f"--space {path}, must be a JSON object with lists of values: "] = "space has "
+            spoken[f"--space {path}: "] = "space has "
             path.write_text(json.dumps(lists), encoding="utf-8")
             line.append(f"--space={path}")
         return SearchResult(run(["search", graph, *line], spoken))

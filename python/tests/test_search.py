@@ -101,3 +101,7 @@ def test_mistakes_in_the_space_of_a_search():
         cgc.search("demo", space={"models": ["sgc"]}, models=["gcn"])
     with pytest.raises(cgc.Error, match=r"^space has hidden: 8\.5, must be an integer$"):
         cgc.search("demo", space={"hidden": [8.5]})
+    with pytest.raises(cgc.Error, match=r"^space has hidden 0, must be at least 1$"):
+        cgc.search("demo", space={"hidden": [0]})
+    with pytest.raises(cgc.Error, match=r"^space has weight_decay 0\.5, must be listed only once$"):
+        cgc.search("demo", space={"weight_decay": [0.5, 0.1, 0.5]})

@@ -124,7 +124,7 @@ func strictly(text []byte, value any) error {
 	case err != nil:
 		return withHint(err, keysOfType(reflect.TypeOf(value)))
 	}
-	if decoder.More() {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one JSON object")
 	}
 	return nil

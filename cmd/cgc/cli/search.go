@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,6 +24,8 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/object"
+	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
 func (c *command) searchCommand() *cobra.Command {
@@ -214,14 +216,9 @@ func (j *searchJob) check() error {
 		return usagef("--compare %d, must be 0 or at least 3", j.compare)
 	}
 	if j.space != "" {
-		text, err := os.ReadFile(j.space)
-		if err != nil {
-			return fmt.Errorf("--space %s: %w", j.space, reason(err))
-		}
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&space); err != nil {
-			return usagef("--space %s, must be a JSON object with lists of values: %s", j.space, sentence(err))
+		var err error
+		if space, err = readSpace(j.space); err != nil {
+			return err
 		}
 	}
 	if j.said("models") {
@@ -235,4 +232,29 @@ func (j *searchJob) check() error {
 		return nil
 	}
 	return makeFolder("-o", j.folder)
+}
+
+// readSpace reads the file of --space. A parameter that the file lacks keeps its default values.
+func readSpace(path string) (search.Space, error) {
+	space := search.DefaultSpace()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return space, fmt.Errorf("--space: %w", err)
+	}
+	keys := keysOfType(reflect.TypeOf(space))
+	for _, f := range object.Fields(text) { // the decoder ignores the case of keys, and skips null
+		if !slices.Contains(keys, f.Key) {
+			return space, usagef("--space %s: parameter %q, must be one of %s%s", path, f.Key, strings.Join(keys, ", "),
+				spelling.Hint("", f.Key, keys))
+		}
+		var values []any
+		if json.Unmarshal(f.Value, &values) == nil && (values == nil || slices.Contains(values, nil)) {
+			return space, usagef("--space %s: %s has null, must be a list of values", path, f.Key)
+		}
+	}
+	if err := cmp.Or(strictly(text, &space), space.Validate()); err != nil {
+		key := func(field string) string { return strings.ReplaceAll(field, " ", "_") }
+		return space, usagef("--space %s: %s", path, sentence(outOfRange(err, key)))
+	}
+	return space, nil
 }
