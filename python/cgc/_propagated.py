@@ -34,17 +34,25 @@ class Propagated:
     """
 
     def __init__(self, folder: Path, info: dict[str, Any]) -> None:
-        """Memory-map the arrays of a folder."""
+        """Memory-map the arrays of a folder. Raise Error if one is not as info says."""
+        rows, features = info["rows"], info["graph"]["features"]
+        store = {"f32": "float32", "f16": "float16"}[info["store"]]
 
-        def array(name: str) -> Array:
-            mapped: Array = numpy.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        def array(name: str, kind: str, *shape: Optional[int]) -> Array:
+            path = folder / f"{name}.npy"
+            mapped: Array = numpy.load(path, mmap_mode="r", allow_pickle=False)
+            sides = tuple(n if want is None else want for want, n in zip(shape, mapped.shape))
+            if len(sides) < len(shape) or mapped.shape != sides or not mapped.dtype.name.startswith(kind):
+                found = f"{mapped.dtype.name} of shape {mapped.shape}"
+                must = f"{kind} of shape {shape}".replace("None", "any")
+                raise Error(f"{path} is {found}, must be {must}, as propagate.json says")
             return mapped
 
         self.info = info
-        self.hops = [array(f"hop{k}") for k in range(info["hops"] + 1)]
-        self.nodes, self.y = array("nodes"), array("y")
-        self.train, self.val, self.test = array("train"), array("val"), array("test")
-        self.ids: Optional[Array] = array("ids") if (folder / "ids.npy").exists() else None
+        self.hops = [array(f"hop{k}", store, rows, features) for k in range(info["hops"] + 1)]
+        self.nodes, self.y = array("nodes", "int64", rows), array("y", "int64", rows)
+        self.train, self.val, self.test = (array(part, "int64", None) for part in ("train", "val", "test"))
+        self.ids: Optional[Array] = array("ids", "str", rows) if (folder / "ids.npy").exists() else None
 
 
 def load_propagated(path: Union[str, Path]) -> Propagated:
@@ -57,7 +65,7 @@ def load_propagated(path: Union[str, Path]) -> Propagated:
         The Propagated features.
 
     Raises:
-        Error: The folder was not written by propagate, or lacks a file.
+        Error: The folder was not written by propagate, lacks a file, or has one of another folder.
 
     Example:
         >>> _ = cgc.propagate("demo", "propagated", hops=1, part="train")
@@ -67,5 +75,5 @@ def load_propagated(path: Union[str, Path]) -> Propagated:
     folder = Path(path)
     try:
         return Propagated(folder, json.loads((folder / "propagate.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError) as e:
+    except (OSError, ValueError, KeyError, TypeError) as e:
         raise Error(f"{folder} has no propagated features ({e}), must be a folder of cgc.propagate") from None

@@ -1,5 +1,7 @@
 """Propagated features: their arrays, and a comparison with PyTorch Geometric."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,33 @@ def test_pyg_propagates_the_same(tmp_path):
     half = cgc.propagate(data, tmp_path / "out", hops=1, store="f16", part="test")
     assert half.hops[1].dtype == np.float16
     np.testing.assert_allclose(half.hops[1], found.hops[1][half.nodes], atol=2e-3)
+
+
+def test_files_of_other_folders(tmp_path):
+    """Each array has the rows, the features and the number type of propagate.json."""
+    cgc.propagate("demo", tmp_path / "some", hops=1, part="val")
+    cgc.propagate("demo", tmp_path / "half", hops=1, part="val", store="f16")
+    cgc.propagate("demo", tmp_path / "all", hops=1)
+    for source, file, found, must in (
+        ("all", "hop1", "float32 of shape (4000, 96)", "float32 of shape (500, 96)"),
+        ("half", "hop1", "float16 of shape (500, 96)", "float32 of shape (500, 96)"),
+        ("all", "y", "int64 of shape (4000,)", "int64 of shape (500,)"),
+        ("all", "nodes", "int64 of shape (4000,)", "int64 of shape (500,)"),
+        ("all", "hop0", "float32 of shape (4000, 96)", "float32 of shape (500, 96)"),
+    ):
+        own = tmp_path / "some" / f"{file}.npy"
+        kept = own.read_bytes()
+        own.write_bytes((tmp_path / source / f"{file}.npy").read_bytes())
+        message = f"{own} is {found}, must be {must}, as propagate.json says"
+        with pytest.raises(cgc.Error, match=f"^{re.escape(message)}$"):
+            cgc.load_propagated(tmp_path / "some")
+        own.write_bytes(kept)
+    np.save(tmp_path / "some" / "val.npy", np.zeros((3, 2), np.int64))
+    with pytest.raises(cgc.Error, match=r"val\.npy is int64 of shape \(3, 2\), must be int64 of shape \(any,\)"):
+        cgc.load_propagated(tmp_path / "some")
+    (tmp_path / "some" / "propagate.json").write_text("[]")
+    with pytest.raises(cgc.Error, match=r"must be a folder of cgc\.propagate"):
+        cgc.load_propagated(tmp_path / "some")
 
 
 def test_errors(tmp_path):
