@@ -526,7 +526,7 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
 
     Args:
         data: The graph, as for condense.
-        path: The folder to write. A folder of an earlier call is replaced.
+        path: The folder to write. A folder of an earlier call is replaced, unless that call was the same.
         **options: The flags of `cgc propagate`. help(cgc.propagate) lists them.
 
     Returns:

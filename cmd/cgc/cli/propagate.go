@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,10 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -83,7 +78,7 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
-	flags.BoolVar(&job.force, "force", false, "replace a file or folder even if it contains no embeddings")
+	flags.BoolVar(&job.force, "force", false, "replace a file or folder even if it contains no embeddings, or is complete")
 	addPropagation(cmd, &job.config)
 	addSetting(flags, &job.config, "propagate over the subgraph of the training nodes")
 	addMemory(flags, &job.config)
@@ -371,137 +366,4 @@ func (c *command) workerCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to `FILE`")
 	return cmd
-}
-
-// hopsInfo is the content of propagate.json in a folder of propagated features, and what --json prints.
-type hopsInfo struct {
-	// Graph has no fingerprint, which would take as long as propagating a graph on disk. Digest identifies the graph.
-	Graph  graph.Identity `json:"graph"`
-	Digest graph.Digest   `json:"digest"`
-	// Propagation is the rule, Hops is the number of steps, and Teleport is the parameter of ppr.
-	Propagation propagate.Rule `json:"propagation"`
-	Hops        int            `json:"hops"`
-	Teleport    float64        `json:"teleport,omitempty"`
-	// NormalizeFeatures and Standardize report how features were scaled before propagation. Inductive reports whether only
-	// edges between training nodes were used.
-	NormalizeFeatures bool `json:"normalize_features"`
-	Standardize       bool `json:"standardize"`
-	Inductive         bool `json:"inductive"`
-	// Rows is the number of nodes. Precision is the precision between hops, and Store is the number type of the arrays.
-	Rows      int               `json:"rows"`
-	Precision blocked.Precision `json:"precision"`
-	Store     mat.Storage       `json:"store"`
-	// Seconds is the time for propagating and writing. PeakRSS is the largest resident set in bytes.
-	Seconds float64 `json:"seconds"`
-	PeakRSS int64   `json:"peak_rss"`
-	Folder  string  `json:"folder"`
-}
-
-// infoName is the name of the file with hopsInfo. A folder that contains it may be replaced.
-const infoName = "propagate.json"
-
-// hops writes the propagated features of some nodes to a folder of .npy files.
-func (j *propagateJob) hops(ctx context.Context, name string) error {
-	begun := time.Now()
-	j.progress.step("opening " + name)
-	g, err := j.options().Open(ctx, name)
-	if err != nil {
-		return err
-	}
-	rows := nodesIn(g, j.parts...)
-	if len(rows) == 0 {
-		return fmt.Errorf("--part %s: graph %s has 0 such nodes, must have at least 1", strings.Join(j.parts, ","), g.Name)
-	}
-	digest, err := graph.DigestOf(g)
-	if err != nil {
-		return err
-	}
-	setting := j.config.Setting()
-	seen, err := setting.View(ctx, g)
-	if err != nil {
-		return err
-	}
-	p := propagationOf(j.config)
-	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: rows, Mapped: seen.Mapped}
-	if setting.Inductive { // the view has only training nodes, with other numbers
-		in.Rows = seen.Split.Train
-	}
-	engine := blocked.Engine{Memory: j.config.Memory, Precision: j.config.Precision}
-	if err := stored.Enough(engine, blocked.Engine.HopsFootprint, p, in); err != nil {
-		return j.limited(err, name)
-	}
-	info := hopsInfo{
-		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops, Teleport: p.Teleport,
-		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
-		Rows: len(rows), Precision: j.config.Precision, Store: j.store, Folder: j.out,
-	}
-	if err := j.save(j.out, func() error {
-		return atomicfile.Folder(j.out, func(folder string) error {
-			array := func(a format.Array) error {
-				write := func(w io.Writer) error { return npy.Write(w, a, j.store) }
-				return create(filepath.Join(folder, a.Name+".npy"), write)
-			}
-			hop := func(l int, h mat.Matrix) error {
-				if l == 0 {
-					j.progress.step("writing " + j.out)
-				}
-				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
-			}
-			j.progress.step("propagating")
-			if err := engine.Hops(ctx, p, in, j.store, hop); err != nil {
-				return err
-			}
-			for _, a := range describeRows(g, rows) {
-				if err := array(a); err != nil {
-					return err
-				}
-			}
-			info.Seconds, info.PeakRSS = time.Since(begun).Seconds(), peakRSS()
-			return create(filepath.Join(folder, infoName), func(w io.Writer) error { return writeJSON(w, info) })
-		})
-	}); err != nil {
-		return j.limited(err, name)
-	}
-	return j.print(info, sentenceDocument("%s: hops 0 to %d of %s nodes of graph %s, %d features in %s", j.out, p.Hops,
-		report.Count(len(rows)), g.Name, g.Features(), j.store))
-}
-
-// create writes a new file.
-func create(path string, write func(io.Writer) error) (err error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return write(file)
-}
-
-// describeRows returns the arrays that describe the rows: their nodes, labels and names, and the rows of each part of
-// the split.
-func describeRows(g *graph.Graph, rows []int32) []format.Array {
-	all := []format.Array{{Name: "nodes", Data: rows}, {Name: "y", Data: g.Labels(rows)}}
-	for _, part := range []string{"train", "val", "test"} {
-		at := []int32{}
-		for _, v := range nodesIn(g, part) {
-			if i, is := slices.BinarySearch(rows, v); is {
-				at = append(at, int32(i))
-			}
-		}
-		all = append(all, format.Array{Name: part, Data: at})
-	}
-	if g.IDs != nil {
-		all = append(all, format.Array{Name: "ids", Data: mapped(rows, func(v int32) string { return g.IDs[v] })})
-	}
-	return all
-}
-
-// hopsFree returns an error if the output folder must not be replaced.
-func (j *propagateJob) hopsFree() error {
-	if info, err := os.Stat(filepath.Clean(j.out)); err == nil && !info.IsDir() { // without a slash at the end
-		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)
-	}
-	return free("-o", j.out, true, j.force, func(folder string) bool {
-		entries, err := os.ReadDir(folder)
-		return err == nil && (len(entries) == 0 || readBy(os.Stat)(filepath.Join(folder, infoName)))
-	})
 }
