@@ -3,9 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
@@ -54,41 +52,17 @@ func (o Options) fingerprint(ctx context.Context, found format.Place, g *graph.G
 	return id.Fingerprint, err
 }
 
-// nodesWithout returns the nodes of g that are not listed, ascending. A node without a name is listed by its number.
-// The error names the listed ids that are not nodes.
+// nodesWithout returns the nodes of g that are not listed, ascending.
 func nodesWithout(g *graph.Graph, listed []string) (kept []int32, err error) {
-	number := make(map[string]int32, len(g.IDs))
-	for v, id := range g.IDs {
-		number[id] = int32(v)
+	left, err := g.Find(listed)
+	if err != nil {
+		return nil, fmt.Errorf("nodes to leave out must be ids of nodes: %w", err)
 	}
-	left, unknown := make([]bool, g.Nodes()), []string{}
-	for _, id := range listed {
-		v, is := number[id]
-		short := strings.TrimSpace(id) // text formats drop the spaces around ids
-		if !is {
-			v, is = number[short]
-		}
-		if n, err := strconv.Atoi(short); g.IDs == nil && err == nil && 0 <= n && n < g.Nodes() {
-			v, is = int32(n), true
-		}
-		if is {
-			left[v] = true
-		} else if id = strconv.Quote(id); !slices.Contains(unknown, id) {
-			unknown = append(unknown, id)
-		}
-	}
-	if count := len(unknown); count > 0 {
-		const most = 5
-		more := ""
-		if count > most {
-			unknown, more = unknown[:most], fmt.Sprintf(" and %d more", count-most)
-		}
-		return nil, fmt.Errorf("nodes to leave out must be ids of nodes: there is no node %s%s",
-			strings.Join(unknown, ", "), more)
-	}
-	for v, out := range left {
-		if !out {
-			kept = append(kept, int32(v))
+	for v := range int32(g.Nodes()) {
+		if len(left) > 0 && left[0] == v {
+			left = left[1:]
+		} else {
+			kept = append(kept, v)
 		}
 	}
 	return kept, nil

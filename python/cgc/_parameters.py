@@ -185,6 +185,7 @@ class PredictOptions(TypedDict, total=False):
     """The flags of `cgc predict`."""
 
     part: Union[str, Sequence[str]]
+    only: Optional[Union[str, os.PathLike[str]]]
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
@@ -211,6 +212,7 @@ class PropagateOptions(TypedDict, total=False):
     hops: int
     teleport: float
     part: Union[str, Sequence[str]]
+    only: Optional[Union[str, os.PathLike[str]]]
     normalize_features: bool
     standardize: bool
     inductive: bool
@@ -554,6 +556,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("part", "all", "Graph",
          "nodes to predict (all, parts of the split, or unlabelled nodes): all, train, val, test, "
          "unlabelled"),
+        ("only", None, "Graph",
+         "predict only the nodes whose ids are in FILE, one per line"),
         ("nodes_sql", None, "Graph",
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
@@ -592,6 +596,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("part", "all", "Graph",
          "nodes to write to a folder (all, parts of the split, or unlabelled nodes): all, train, val, "
          "test, unlabelled"),
+        ("only", None, "Graph",
+         "write to a folder only the nodes whose ids are in FILE, one per line"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",

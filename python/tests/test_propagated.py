@@ -21,6 +21,10 @@ def test_arrays(tmp_path):
     np.testing.assert_array_equal(some.nodes, np.flatnonzero(graph.train_mask | graph.val_mask))
     np.testing.assert_array_equal(some.hops[2], found.hops[2][some.nodes])
     np.testing.assert_array_equal(some.nodes[some.val], np.flatnonzero(graph.val_mask))
+    (tmp_path / "ids.txt").write_text("9\n3\n")
+    few = cgc.propagate(graph, tmp_path / "few", hops=2, only=tmp_path / "ids.txt")
+    np.testing.assert_array_equal(few.nodes, [3, 9])
+    np.testing.assert_array_equal(few.hops[2], found.hops[2][[3, 9]])
     half = cgc.propagate(graph, tmp_path / "half", hops=2, precision="half")
     np.testing.assert_array_equal(half.hops[0], graph.x)
     assert 0 < np.abs(half.hops[2] - found.hops[2]).max() < 0.01
@@ -81,5 +85,8 @@ def test_errors(tmp_path):
     assert not (tmp_path / "e.safetensors").exists()
     with pytest.raises(cgc.Error, match=f"^path {tmp_path}/no/x: there is no folder {tmp_path}/no$"):
         cgc.propagate("demo", f"{tmp_path}/no/x")
+    (tmp_path / "ids.txt").write_text("9\nnine\n")
+    with pytest.raises(cgc.Error, match=r'ids\.txt must list ids of nodes of demo: there is no node "nine"$'):
+        cgc.propagate("demo", tmp_path / "few", only=tmp_path / "ids.txt")
     (tmp_path / "x.hops").mkdir()  # an empty folder is filled
     assert cgc.propagate("demo", f"{tmp_path}/x.hops", hops=0).hops[0].shape == (4000, 96)

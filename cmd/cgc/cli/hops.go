@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
@@ -59,9 +58,12 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	rows := nodesIn(g, j.parts...)
+	rows, err := j.chosen.of(g)
+	if err != nil {
+		return err
+	}
 	if len(rows) == 0 {
-		return fmt.Errorf("--part %s: graph %s has 0 such nodes, must have at least 1", strings.Join(j.parts, ","), g.Name)
+		return fmt.Errorf("%s: graph %s has 0 such nodes, must have at least 1", &j.chosen, g.Name)
 	}
 	digest, err := graph.DigestOf(g)
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/experiment/model"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 func (c *command) predictCommand() *cobra.Command {
-	job := &predictJob{command: c, parts: partNames[:1]}
+	job := &predictJob{command: c}
 	cmd := &cobra.Command{
 		Use: "predict MODEL --on GRAPH | --new FOLDER",
 		Example: examples(
 			"cgc predict model.safetensors --on my-graph/ -o predictions.csv",
 			"cgc predict model.safetensors --on cora --part test -o predictions.safetensors",
+			"cgc predict model.safetensors --on my-graph/ --only ids.txt -o predictions.csv",
 			"cgc predict summary.safetensors --new new-nodes/",
 		),
 		Short: "Predict the classes of nodes with a model from cgc train",
@@ -47,15 +47,12 @@ class and probabilities, and FILE.npy has only the probabilities, with a row for
 	}
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
-	addSome(cmd, &job.parts, "part", partNames, "nodes to predict (all, parts of the split, or unlabelled nodes)")
+	job.chosen.addTo(cmd, "predict")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
 	return cmd
 }
-
-// partNames lists the values of --part. "all" stands for every node.
-var partNames = []string{"all", "train", "val", "test", "unlabelled"}
 
 // predictionFiles lists the file extensions for predictions.
 var predictionFiles = []string{".csv", ".parquet", ".safetensors", ".npy"}
@@ -63,7 +60,7 @@ var predictionFiles = []string{".csv", ".parquet", ".safetensors", ".npy"}
 type predictJob struct {
 	*command
 	on, out, arrived string
-	parts            []string
+	chosen           chosenNodes
 	force            bool
 }
 
@@ -124,8 +121,8 @@ func (j *predictJob) check(file, extension string) error {
 	switch {
 	case (j.on == "") == (j.arrived == ""):
 		return usagef("predict needs --on GRAPH, the graph whose nodes to predict, or --new FOLDER, new nodes; and not both")
-	case j.arrived != "" && j.parts[0] != "all":
-		return usagef("--part %s is for --on GRAPH: new nodes are in no part of a split", strings.Join(j.parts, ","))
+	case j.arrived != "" && j.chosen.some():
+		return usagef("%s is for --on GRAPH: all new nodes are predicted", &j.chosen)
 	case j.out == "" && j.json:
 		return usagef("predict --json needs -o FILE: the file for the predictions")
 	case j.out != "" && !slices.Contains(predictionFiles, extension):
@@ -136,13 +133,16 @@ func (j *predictJob) check(file, extension string) error {
 			return err
 		}
 	}
+	if err := j.chosen.read(); err != nil {
+		return err
+	}
 	if j.out == "" {
 		return nil
 	}
 	if err := writable("-o", j.out, extension, j.force, never); err != nil {
 		return err
 	}
-	return notInput(j.out, file, j.on)
+	return notInput(j.out, file, j.on, j.chosen.only)
 }
 
 // summarize prints how many nodes were predicted, and how many of them correctly.
@@ -180,10 +180,12 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 		return nil, err
 	}
 	j.progress.step("predicting")
-	nodes := nodesIn(g, j.parts...)
+	nodes, err := j.chosen.of(g)
+	if err != nil {
+		return nil, err
+	}
 	if len(nodes) == 0 {
-		j.warn([]string{fmt.Sprintf("%s has no node in --part %s, so nothing is predicted", g.Name,
-			strings.Join(j.parts, ","))})
+		j.warn([]string{fmt.Sprintf("%s has no node in %s, so nothing is predicted", g.Name, &j.chosen)})
 	}
 	p, err := predictions.Of(ctx, m, g, nodes)
 	if err == nil && p.UnknownClasses != nil {
@@ -191,28 +193,4 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 			"wrong: %s", g.Name, strings.Join(p.UnknownClasses, ", "))})
 	}
 	return p, err
-}
-
-// nodesIn returns the nodes of the parts of g, ascending.
-func nodesIn(g *graph.Graph, parts ...string) (nodes []int32) {
-	for _, part := range parts {
-		switch part {
-		case "train":
-			nodes = append(nodes, g.Split.Train...)
-		case "val":
-			nodes = append(nodes, g.Split.Val...)
-		case "test":
-			nodes = append(nodes, g.Split.Test...)
-		case "unlabelled":
-			for i, y := range g.Y {
-				if y == graph.Unlabelled {
-					nodes = append(nodes, int32(i))
-				}
-			}
-		default:
-			return memory.Range(0, g.Nodes())
-		}
-	}
-	slices.Sort(nodes)
-	return slices.Compact(nodes)
 }

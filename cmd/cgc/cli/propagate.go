@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,12 +35,12 @@ type propagateJob struct {
 	merge   bool
 	out     string
 	force   bool
-	parts   []string
+	chosen  chosenNodes
 	store   mat.Storage
 }
 
 func (c *command) propagateCommand() *cobra.Command {
-	job := &propagateJob{command: c, config: cgc.Defaults(), parts: partNames[:1], store: mat.F32}
+	job := &propagateJob{command: c, config: cgc.Defaults(), store: mat.F32}
 	cmd := &cobra.Command{
 		Use: "propagate GRAPH -o FOLDER",
 		Example: examples(
@@ -73,8 +74,7 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the files that are named instead of GRAPH; together they must have all columns")
-	addSome(cmd, &job.parts, "part", partNames,
-		"nodes to write to a folder (all, parts of the split, or unlabelled nodes)")
+	job.chosen.addTo(cmd, "write to a folder")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
@@ -110,8 +110,11 @@ func (j *propagateJob) intoFolder(ctx context.Context, args []string) error {
 	if err := propagationOf(j.config).Validate(); err != nil {
 		return usage{sentence(err)}
 	}
-	if parts := strings.Join(j.parts, ","); j.config.Inductive && parts != "train" {
-		return usagef("--inductive with --part %s, must be train: it propagates over the training nodes", parts)
+	if chosen := j.chosen.String(); j.config.Inductive && chosen != "--part train" {
+		return usagef("--inductive with %s, must be with --part train: it propagates over the training nodes", chosen)
+	}
+	if err := j.chosen.read(); err != nil {
+		return err
 	}
 	if err := j.hopsFree(); err != nil {
 		return err
@@ -123,9 +126,9 @@ func (j *propagateJob) intoFolder(ctx context.Context, args []string) error {
 // intoFile writes the embeddings of the training nodes, computed from a graph or joined from other files.
 func (j *propagateJob) intoFile(ctx context.Context, args []string) error {
 	flags := j.cmd.Flags()
-	if flags.Changed("part") || flags.Changed("store") || flags.Changed("precision") {
-		return usagef("--part, --store and --precision with -o %s, must be with a folder: a %s file has the training "+
-			"nodes in f32", j.out, extension)
+	if slices.ContainsFunc([]string{"part", "only", "store", "precision"}, flags.Changed) {
+		return usagef("--part, --only, --store and --precision with -o %s, must be with a folder: a %s file has the "+
+			"training nodes in f32", j.out, extension)
 	}
 	if err := writable("-o", j.out, extension, j.force, readBy(stored.Read)); err != nil {
 		return err

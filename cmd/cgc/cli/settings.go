@@ -35,7 +35,7 @@ const settingsVariable = "CGC_CONFIG"
 // personal lists the flags that only the command line can set, because they apply to a single run.
 var personal = []string{
 	"config", "dry-run", "edges-sql", "force", "format", "help", "like", "nodes-sql", "on",
-	"other-graph", "output", "param", "params", "report", "split", "version", "without",
+	"only", "other-graph", "output", "param", "params", "report", "split", "version", "without",
 }
 
 // foreign lists the environment variables with our prefix that do not set a flag.
