@@ -23,11 +23,25 @@ const (
 	arrayCounts   = "num_nodes_list"
 )
 
+// arrays are the arrays of a graph. In a folder of .npy files, the name of an array may be a path.
+type arrays struct {
+	numpy.Source
+	edges, features string
+}
+
+// file returns the path of the file that holds an array.
+func (z arrays) file(name string) string {
+	if _, folder := z.Source.(*numpy.Folder); folder {
+		return filepath.Join(z.Where(), name+".npy")
+	}
+	return z.Where()
+}
+
 // countNodes returns the number of nodes of the graph in z: from num_nodes_list if there is one, else from the number
 // of rows of its features.
-func countNodes(z numpy.Source) (nodes int, err error) {
-	if _, archive := z.(*numpy.Archive); !archive && !z.Has(arrayCounts) {
-		err := z.Open(arrayFeatures, func(a *numpy.Array) error {
+func countNodes(z arrays) (nodes int, err error) {
+	if _, archive := z.Source.(*numpy.Archive); !archive && !z.Has(arrayCounts) {
+		err := z.Open(z.features, func(a *numpy.Array) error {
 			if len(a.Shape) != 2 || a.Shape[0] > graph.MaxNodes {
 				return fmt.Errorf("shape %v, must be at most %d rows, one for each node, and features", a.Shape, graph.MaxNodes)
 			}
@@ -49,11 +63,25 @@ func countNodes(z numpy.Source) (nodes int, err error) {
 	return int(counts[0]), nil
 }
 
-// hasFolder reports whether the arrays of raw are .npy files.
-func hasFolder(raw string) bool {
-	folder := numpy.OpenFolder(context.Background(), raw)
-	return folder.Has(arrayEdges) && folder.Has(arrayFeatures)
+// folderOf returns the arrays of raw that are .npy files.
+func folderOf(ctx context.Context, raw string) arrays {
+	return arrays{numpy.OpenFolder(ctx, raw), arrayEdges, arrayFeatures}
 }
+
+// papersOf returns the arrays of MAG240M in the folder dir.
+func papersOf(ctx context.Context, dir string) arrays {
+	folder := numpy.OpenFolder(ctx, filepath.Join(dir, "processed"))
+	return arrays{folder, "paper___cites___paper/edge_index", "paper/node_feat"}
+}
+
+// complete reports whether z has edges and features.
+func (z arrays) complete() bool { return z.Has(z.edges) && z.Has(z.features) }
+
+// isPapers reports whether the folder dir holds MAG240M.
+func isPapers(dir string) bool { return papersOf(context.Background(), dir).complete() }
+
+// hasFolder reports whether the arrays of raw are .npy files.
+func hasFolder(raw string) bool { return folderOf(context.Background(), raw).complete() }
 
 // hasArrays reports whether raw holds arrays: data.npz or .npy files.
 func hasArrays(raw string) bool {
@@ -61,15 +89,16 @@ func hasArrays(raw string) bool {
 }
 
 // openArrays opens the arrays of raw. The file data.npz takes precedence.
-func openArrays(ctx context.Context, raw string) (numpy.Source, error) {
+func openArrays(ctx context.Context, raw string) (arrays, error) {
 	if file := filepath.Join(raw, arraysFile); csvfile.Exists(file) {
-		return numpy.OpenArchive(ctx, file)
+		z, err := numpy.OpenArchive(ctx, file)
+		return arrays{z, arrayEdges, arrayFeatures}, err
 	}
-	return numpy.OpenFolder(ctx, raw), nil
+	return folderOf(ctx, raw), nil
 }
 
-// readLabelArray reads node_label of n nodes: n or n × 1 numbers, where NaN and −1 mean no label.
-func readLabelArray(ctx context.Context, file string, n int) (y []int32, err error) {
+// readLabelFile reads the array node_label of an archive.
+func readLabelFile(ctx context.Context, file string, n int) (y []int32, err error) {
 	z, err := numpy.OpenArchive(ctx, file)
 	if err != nil {
 		if os.IsNotExist(err) {
@@ -78,7 +107,12 @@ func readLabelArray(ctx context.Context, file string, n int) (y []int32, err err
 		return nil, err
 	}
 	defer z.Close()
-	err = z.Open("node_label", func(a *numpy.Array) error {
+	return readLabelArray(z, "node_label", n)
+}
+
+// readLabelArray reads the labels of n nodes: n or n × 1 numbers, where NaN and −1 mean no label.
+func readLabelArray(z numpy.Source, name string, n int) (y []int32, err error) {
+	err = z.Open(name, func(a *numpy.Array) error {
 		switch {
 		case len(a.Shape) == 2 && a.Shape[1] > 1:
 			return fmt.Errorf("%d labels for each node, expected one: multi-label nodes are not supported", a.Shape[1])

@@ -21,7 +21,7 @@ const Name = "ogb"
 // Format reads a folder as the Python package ogb creates it: raw, split and mapping. raw holds text (edge.csv.gz,
 // node-feat.csv.gz, node-label.csv.gz, num-node-list.csv.gz and num-edge-list.csv.gz) or arrays (data.npz and
 // node-label.npz). Each .csv.gz may be a .csv. In place of data.npz, raw may hold its arrays as .npy files. The path
-// may also be raw itself.
+// may also be raw itself. Of MAG240M, a folder as OGB-LSC leaves it, the papers and their citations are read.
 type Format struct {
 	split int // which split to read, in the order of the folders
 }
@@ -40,7 +40,7 @@ func (Format) Recognise(path string) format.Certainty {
 	exists := func(name string) bool { return csvfile.Exists(csvfile.Path(raw, name)) }
 	switch {
 	case exists("edge") && exists("num-node-list"),
-		numpy.Holds(filepath.Join(raw, arraysFile), "num_nodes_list"), hasFolder(raw),
+		numpy.Holds(filepath.Join(raw, arraysFile), "num_nodes_list"), hasFolder(raw), isPapers(root(path)),
 		several(raw) != "":
 		return format.Certain
 	case exists("edge"), exists("num-node-list"):

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/ogb"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -33,6 +34,7 @@ func small() map[string][]byte {
 func TestContract(t *testing.T) {
 	formattest.Run(t, ogb.Name, fixture.Folder(t, small()))
 	formattest.Run(t, ogb.Name, fixture.Unzipped(t, filepath.Join("testdata", "binary.zip.b64")))
+	formattest.Run(t, ogb.Name, fixture.Unzipped(t, filepath.Join("testdata", "papers.zip.b64")))
 }
 
 // TestReadFilesOfOGB checks that the files of testdata/write.py are read: arrays by ogb's DatasetSaver, and text in the
@@ -57,6 +59,36 @@ func TestReadFilesOfOGB(t *testing.T) {
 			strings.Contains(all, "features of edges are not read") != (kind == "binary") {
 			t.Errorf("%s: notes %q", kind, notes)
 		}
+	}
+}
+
+// TestPapers checks that MAG240M, from testdata/papers.py, is read as papers that cite papers.
+func TestPapers(t *testing.T) {
+	dir := fixture.Unzipped(t, filepath.Join("testdata", "papers.zip.b64"))
+	g, notes := fixture.Noted(t, dir)
+	fixture.Is(t, g, "edges 0-1 1-2 2-3 4-5; dense 0 0.25, 0.5 0.75, 1 1.25, 1.5 1.75, 2 2.25, 2.5 2.75; y 0 2 1 - - -")
+	mattest.Equal(t, g.Split, graph.Split{Train: []int32{0, 1}, Val: []int32{2}}, "split")
+	all := strings.Join(notes, "\n")
+	for _, want := range []string{
+		filepath.Join(dir, "processed") + ": only the papers and the citations among them are read",
+		"split_dict.pt: test-dev has no labels, so the split has no test nodes",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("notes %q, want %s", notes, want)
+		}
+	}
+	if g.Name != "mag240m_kddcup2021" {
+		t.Errorf("name %s", g.Name)
+	}
+	for file, want := range map[string]string{
+		"processed/paper/node_feat.npy":                  "paper/node_feat.npy: ",
+		"processed/paper/node_label.npy":                 "paper/node_label.npy: ",
+		"processed/paper___cites___paper/edge_index.npy": "paper___cites___paper/edge_index.npy: ",
+	} {
+		path := filepath.Join(fixture.Unzipped(t, filepath.Join("testdata", "papers.zip.b64")), file)
+		fixture.OK(t, os.WriteFile(path, fixture.Npy("<i8", "2, 3, 2", make([]int64, 12)), 0o600))
+		_, err := dataset.Open(t.Context(), strings.TrimSuffix(path, file))
+		fixture.Says(t, err, want)
 	}
 }
 

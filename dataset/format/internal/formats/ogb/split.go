@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -19,6 +20,9 @@ import (
 
 // pickled is the file in which ogb's DatasetSaver stores a split: a dictionary of three arrays, written by torch.save.
 const pickled = "split_dict.pt"
+
+// hiddenTest is the name of the test nodes in MAG240M.
+const hiddenTest = "test-dev"
 
 // partsOf returns the parts of a split with their names in OGB.
 func partsOf(s *graph.Split) []part {
@@ -44,6 +48,10 @@ func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source
 		return dir, nil, format.Wrong(dir, "split %d, must be 0 to %d: the folder holds the splits %q", k,
 			last, names)
 	}
+	if file := filepath.Join(filepath.Dir(dir), pickled); len(names) == 0 && csvfile.Exists(file) { // of MAG240M
+		notes, err := readPickled(ctx, file, s)
+		return file, notes, err
+	}
 	if len(names) == 0 {
 		return dir, nil, nil
 	}
@@ -53,7 +61,8 @@ func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source
 	}
 	folder := filepath.Join(dir, names[k])
 	if file := filepath.Join(folder, pickled); !csvfile.Exists(csvfile.Path(folder, "train")) {
-		return file, notes, readPickled(ctx, file, s)
+		more, err := readPickled(ctx, file, s)
+		return file, append(notes, more...), err
 	}
 	for _, part := range partsOf(&s.Split) {
 		if *part.nodes, err = readNodes(ctx, csvfile.Path(folder, part.name), s.Nodes); err != nil {
@@ -63,37 +72,48 @@ func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source
 	return folder, notes, nil
 }
 
-// readPickled reads split_dict.pt. Nothing in it is executed.
-func readPickled(ctx context.Context, file string, s *format.Stream) error {
+// readPickled reads split_dict.pt. Nothing in it is executed. In MAG240M, test-dev takes the place of test. A note says
+// that it is left out if its labels are missing, because they are not published.
+func readPickled(ctx context.Context, file string, s *format.Stream) (notes []string, err error) {
 	f, err := torchfile.Open(ctx, file)
 	if err != nil {
-		return reading.Failed(file, err)
+		return nil, reading.Failed(file, err)
 	}
 	defer f.Close()
 	fields, is := torchfile.Fields(f.Object)
 	if !is {
-		return format.Wrong(file, "it holds %s, must hold a dictionary of train, valid and test", torchfile.Kind(f.Object))
+		return nil, format.Wrong(file, "it holds %s, must hold a dictionary of train, valid and test",
+			torchfile.Kind(f.Object))
 	}
-	for _, part := range partsOf(&s.Split) {
+	parts := partsOf(&s.Split)
+	if fields["test"] == nil && fields[hiddenTest] != nil {
+		parts[2].name = hiddenTest
+	}
+	for _, part := range parts {
 		a, is, err := torchfile.ArrayOf(fields[part.name])
 		if err != nil {
-			return format.Wrong(file, "%s: %w", part.name, err)
+			return nil, format.Wrong(file, "%s: %w", part.name, err)
 		}
 		if !is {
-			return format.Wrong(file, "%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
+			return nil, format.Wrong(file, "%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
 		}
 		nodes, err := numpy.Numbers[int32](a)
 		if err != nil {
-			return format.Wrong(file, "%s: %w", part.name, err)
+			return nil, format.Wrong(file, "%s: %w", part.name, err)
 		}
 		for i, v := range nodes {
 			if v < 0 || int(v) >= s.Nodes {
-				return format.Wrong(file, "%s: node %d at place %d, must be 0 to %d", part.name, v, i, s.Nodes-1)
+				return nil, format.Wrong(file, "%s: node %d at place %d, must be 0 to %d", part.name, v, i, s.Nodes-1)
 			}
+		}
+		labelled := func(v int32) bool { return s.Y[v] != graph.Unlabelled }
+		if part.name == hiddenTest && !slices.ContainsFunc(nodes, labelled) {
+			notes = append(notes, fmt.Sprintf("%s: %s has no labels, so the split has no test nodes", file, hiddenTest))
+			nodes = nil
 		}
 		*part.nodes = nodes
 	}
-	return nil
+	return notes, nil
 }
 
 // readNodes reads one node, 0 to n−1, from each line.

@@ -37,8 +37,12 @@ func (f Format) Stream(ctx context.Context, path string, memory int64) (_ *forma
 		}
 	}()
 	read := streamText
-	if hasArrays(raw) {
-		read = streamArrays
+	switch {
+	case isPapers(dir):
+		raw, read = dir, streamPapers
+		s.Path = dir
+	case hasArrays(raw):
+		read = streamRaw
 	}
 	if notes, err = read(ctx, raw, s, memory); err != nil {
 		return nil, nil, err
@@ -130,19 +134,36 @@ func streamEdges(ctx context.Context, file string, count, n int, add func(graph.
 	})
 }
 
-// streamArrays sets everything in s except the split and names.
-func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int64) (notes []string, err error) {
+// streamRaw sets everything in s except the split and names, from the arrays of raw.
+func streamRaw(ctx context.Context, raw string, s *format.Stream, memory int64) (notes []string, err error) {
 	z, err := openArrays(progress.With(ctx, nil), raw) // progress in edges and rows is reported where they are written
 	if err != nil {
 		return nil, err
 	}
-	s.Close = z.Close
 	labels := filepath.Join(raw, "node-label.npz")
-	s.Files = map[string]string{"edges": z.Where(), "features": z.Where(), "labels": labels}
-	if _, folder := z.(*numpy.Folder); folder {
-		s.Files["edges"] = filepath.Join(raw, arrayEdges+".npy")
-		s.Files["features"] = filepath.Join(raw, arrayFeatures+".npy")
-	}
+	return streamArrays(z, labels, s, memory, func(nodes int) ([]int32, error) {
+		return readLabelFile(ctx, labels, nodes)
+	})
+}
+
+// streamPapers sets everything in s except the split and names, from the papers of MAG240M in the folder dir.
+func streamPapers(ctx context.Context, dir string, s *format.Stream, memory int64) (notes []string, err error) {
+	const labels = "paper/node_label"
+	z := papersOf(progress.With(ctx, nil), dir)
+	notes = []string{z.Where() + ": only the papers and the citations among them are read, no authors or institutions"}
+	more, err := streamArrays(z, z.file(labels), s, memory, func(nodes int) ([]int32, error) {
+		return readLabelArray(z, labels, nodes)
+	})
+	return append(notes, more...), err
+}
+
+// streamArrays sets everything in s except the split and names, from the arrays z. readLabels reads the labels of all
+// nodes from the file labels.
+func streamArrays(
+	z arrays, labels string, s *format.Stream, memory int64, readLabels func(nodes int) ([]int32, error),
+) (notes []string, err error) {
+	s.Close = z.Close
+	s.Files = map[string]string{"edges": z.file(z.edges), "features": z.file(z.features), "labels": labels}
 	nodes, err := countNodes(z)
 	if err != nil {
 		return nil, err
@@ -150,10 +171,10 @@ func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int6
 	if err := hold(s, z.Where(), nodes, memory); err != nil {
 		return nil, err
 	}
-	if !z.Has(arrayFeatures) {
+	if !z.Has(z.features) {
 		return nil, &format.ReadError{File: z.Where(), Err: errors.New("array node_feat: missing: " + needFeatures)}
 	}
-	err = z.Open(arrayFeatures, func(a *numpy.Array) error {
+	err = z.Open(z.features, func(a *numpy.Array) error {
 		if len(a.Shape) != 2 {
 			return fmt.Errorf("shape %v, expected %d rows, one for each node, and features", a.Shape, nodes)
 		}
@@ -166,7 +187,7 @@ func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int6
 	if err != nil {
 		return nil, err
 	}
-	err = z.Open(arrayEdges, func(a *numpy.Array) error {
+	err = z.Open(z.edges, func(a *numpy.Array) error {
 		if err := numpy.CheckEdges(a); err != nil {
 			return err
 		}
@@ -180,12 +201,12 @@ func streamArrays(ctx context.Context, raw string, s *format.Stream, memory int6
 		notes = noEdgeFeatures(z.Where() + ": array edge_feat")
 	}
 	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
-		return numpy.Edges(ctx, z, arrayEdges, add)
+		return numpy.Edges(ctx, z, z.edges, add)
 	}
 	s.Rows = func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
-		return numpy.Rows(ctx, z, arrayFeatures, put)
+		return numpy.Rows(ctx, z, z.features, put)
 	}
-	s.Y, err = readLabelArray(ctx, labels, nodes)
+	s.Y, err = readLabels(nodes)
 	return notes, err
 }
 
