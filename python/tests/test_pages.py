@@ -102,3 +102,10 @@ def test_the_example_for_torch_geometric():
     origin, accuracy = out.splitlines()
     assert origin == "Origin(cora: 70 of 2,708 nodes (2.6%), method cgc-d with students)"
     assert 79 < float(re.fullmatch(r"test accuracy on the original graph: ([0-9.]+)%", accuracy)[1]) < 85
+
+
+def test_the_example_for_sign(tmp_path):
+    pytest.importorskip("torch")
+    line = [sys.executable, "-W", "error", str(ROOT / "python" / "examples" / "sign.py")]
+    out = subprocess.run(line, cwd=tmp_path, env=OFFLINE, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert 75 < float(re.fullmatch(r"test accuracy: ([0-9.]+)%\n", out)[1]) < 90
