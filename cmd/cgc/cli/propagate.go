@@ -80,6 +80,13 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
 	flags.BoolVar(&job.force, "force", false, "replace a file or folder even if it contains no embeddings, or is complete")
 	addPropagation(cmd, &job.config)
+	rule := flags.Lookup("propagation").Value.(*value[propagate.Rule])
+	rule.want += " (the hops of sgc are those of SIGN)"
+	rule.among = append(rule.among, "sign") // otherwise sage would be suggested for it
+	flags.Lookup("hops").Value = &value[int]{
+		at: &job.config.Hops, kind: "int", format: strconv.Itoa, want: "an integer K or 0:K, since hop 0 is always written",
+		parse: func(text string) (int, error) { return strconv.Atoi(strings.TrimPrefix(text, "0:")) },
+	}
 	addSetting(flags, &job.config, "propagate over the subgraph of the training nodes")
 	addMemory(flags, &job.config)
 	addPrecision(cmd, &job.config)
