@@ -87,7 +87,7 @@ func TestPapers(t *testing.T) {
 	} {
 		path := filepath.Join(fixture.Unzipped(t, filepath.Join("testdata", "papers.zip.b64")), file)
 		fixture.OK(t, os.WriteFile(path, fixture.Npy("<i8", "2, 3, 2", make([]int64, 12)), 0o600))
-		_, err := dataset.Open(t.Context(), strings.TrimSuffix(path, file))
+		_, err := dataset.Options{}.Open(t.Context(), strings.TrimSuffix(path, file))
 		fixture.Says(t, err, want)
 	}
 }
