@@ -105,8 +105,10 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	if found := j.earlier(info); found != nil && !j.force {
+	_, unnamed := os.Stat(filepath.Join(j.out, "ids.npy"))
+	if found := j.earlier(info); found != nil && !j.force && (unnamed == nil) == (g.IDs != nil) {
 		// Hop 0 is compared too, because a digest samples the features of a large graph.
+		j.progress.step("comparing with " + j.out)
 		first := propagate.Propagation{Rule: p.Rule, Teleport: p.Teleport}
 		if write(first, func(name string, write func(io.Writer) error) error {
 			return compare(filepath.Join(j.out, name), write)
