@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/predictions"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -73,11 +74,9 @@ type predicted struct {
 	Nodes int    `json:"nodes"`
 	// Classes holds the number of nodes that are predicted to belong to each class.
 	Classes []int `json:"classes"`
-	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them
-	// predicted correctly. Classes are compared by name if both model and graph have names. UnknownClasses lists the
-	// graph's classes that the model lacks.
-	Labelled       int      `json:"labelled"`
-	Accuracy       float64  `json:"accuracy"`
+	// Score compares the predictions with the labels. Classes are compared by name if both model and graph have names.
+	// UnknownClasses lists the graph's classes that the model lacks.
+	predictions.Score
 	UnknownClasses []string `json:"unknown_classes,omitempty"`
 	// Seconds is the time spent predicting, without reading and writing.
 	Seconds float64 `json:"seconds"`
@@ -150,10 +149,7 @@ func (j *predictJob) summarize(p *predictions.Predictions) error {
 	r := predicted{
 		Graph: p.Graph, Nodes: len(p.Nodes), UnknownClasses: p.UnknownClasses, Seconds: p.Seconds, File: j.out,
 	}
-	right := 0
-	if r.Classes, r.Labelled, right = p.Counts(); r.Labelled > 0 {
-		r.Accuracy = 100 * float64(right) / float64(r.Labelled)
-	}
+	r.Classes, r.Score = p.Counts()
 	d := new(report.Document)
 	text := fmt.Sprintf("%s of %s predicted", report.Plural(r.Nodes, "node"), r.Graph)
 	if r.Labelled > 0 {
@@ -163,7 +159,11 @@ func (j *predictJob) summarize(p *predictions.Predictions) error {
 		}
 		text += fmt.Sprintf("; of %s with a %s, %.1f%% are right", report.Plural(r.Labelled, "node"), label, r.Accuracy)
 	}
-	d.Add(report.Paragraph(text), report.Paragraph("predictions: "+j.out))
+	d.Add(report.Paragraph(text))
+	if more := findings.Metrics(r.Metrics, r.Accuracy, p.Model.Classes, p.Model.ClassNames); more != "" {
+		d.Add(report.Paragraph(more))
+	}
+	d.Add(report.Paragraph("predictions: " + j.out))
 	return j.print(r, d)
 }
 

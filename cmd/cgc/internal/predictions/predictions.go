@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/experiment/model"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -91,22 +92,38 @@ func (p *Predictions) ID(node int32) string {
 	return p.IDs[node]
 }
 
-// Counts returns the number of nodes that are predicted to belong to each class, the number of nodes with a label that
-// the model knows, and the number of those that are predicted correctly.
-func (p *Predictions) Counts() (classes []int, labelled, right int) {
+// Counts returns the number of nodes that are predicted to belong to each class, and how many of the nodes with a label
+// that the model knows are predicted correctly.
+func (p *Predictions) Counts() (classes []int, s Score) {
 	classes = make([]int, p.Model.Classes)
+	var labelled, labels []int32
 	for _, i := range p.Nodes {
 		class := p.Class(i)
 		classes[class]++
 		if p.Labels == nil || p.Labels[i] == graph.Unlabelled {
 			continue
 		}
-		labelled++
+		labelled, labels = append(labelled, i), append(labels, p.Labels[i])
 		if int(p.Labels[i]) == class {
-			right++
+			s.Accuracy++
 		}
 	}
-	return classes, labelled, right
+	if s.Labelled = len(labels); s.Labelled > 0 {
+		s.Accuracy *= 100 / float64(s.Labelled)
+		rows := new(mat.Dense)
+		p.Probabilities.Gather(rows, labelled)
+		s.Metrics = gnn.MetricsOf(rows, labels)
+	}
+	return classes, s
+}
+
+// Score compares predictions with labels.
+type Score struct {
+	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them
+	// predicted correctly. Metrics describes their predictions in more detail; absent without such nodes.
+	Labelled int         `json:"labelled"`
+	Accuracy float64     `json:"accuracy"`
+	Metrics  gnn.Metrics `json:"metrics,omitzero"`
 }
 
 // WriteCSV writes a table with the columns id, class and, for each class, its probability. The column of a class whose

@@ -79,7 +79,7 @@ func (s *Session) predict(ctx context.Context, m *model.Model, path string) (*Pr
 		Predicted: p.Graph, Model: m.Model.Name(), Nodes: len(p.Nodes), Notes: append([]string{}, notes...),
 		First: [][3]string{}, Seconds: p.Seconds,
 	}
-	classes, _, _ := p.Counts()
+	classes, _ := p.Counts()
 	for c, n := range classes {
 		answer.Classes = append(answer.Classes, ClassCount{p.ClassName(c), n})
 	}
