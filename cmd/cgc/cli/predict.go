@@ -40,8 +40,8 @@ connects them to known nodes and to each other (columns source, target and, opti
 summary of the known nodes, written by cgc summarize. GRAPH is not needed.
 
 The table has the columns id, class and, for each class, its probability. Without -o, it is printed. A file FILE.csv
-contains the table, FILE.parquet has id, class and a list of the probabilities, FILE.safetensors has the tensors nodes,
-class and probabilities, and FILE.npy has only the probabilities, with a row for each node.`,
+and FILE.parquet contain the table, FILE.safetensors has the tensors nodes, class and probabilities, and FILE.npy has
+only the probabilities, with a row for each node.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
@@ -49,6 +49,8 @@ class and probabilities, and FILE.npy has only the probabilities, with a row for
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
 	addSome(cmd, &job.parts, "part", partNames, "nodes to predict (all, parts of the split, or unlabelled nodes)")
+	flags.Var(size(&job.memory), "memory",
+		"memory limit, such as 2GiB or 500MB; a larger graph in a native file is read in order (default none)")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
@@ -65,6 +67,7 @@ type predictJob struct {
 	*command
 	on, out, arrived string
 	parts            []string
+	memory           int64
 	force            bool
 }
 
@@ -92,7 +95,7 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer memory.Bounded(collected(0))()
+	defer memory.Bounded(collected(j.memory))()
 	p, err := j.predict(ctx, m)
 	if err != nil {
 		return err
@@ -105,7 +108,7 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 		err = j.replace(j.out, p.WriteCSV)
 	case ".npy":
 		err = j.replace(j.out, func(to io.Writer) error {
-			return npy.Write(to, format.Array{Name: "probabilities", Data: mat.Matrix(p.Rows())}, mat.F32)
+			return npy.Write(to, format.Array{Name: "probabilities", Data: mat.Matrix(p.Probabilities)}, mat.F32)
 		})
 	case ".parquet":
 		err = j.save(j.out, func() error { return p.SaveParquet(ctx, j.out) })
@@ -185,12 +188,16 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 		j.warn([]string{fmt.Sprintf("%s has no node in --part %s, so nothing is predicted", g.Name,
 			strings.Join(j.parts, ","))})
 	}
-	p, err := predictions.Of(ctx, m, g, nodes)
-	if err == nil && p.UnknownClasses != nil {
+	bound, rest := testingBound(j.memory, g, 0, m.Hidden)
+	p, err := predictions.Of(ctx, m, g, nodes, bound)
+	if err != nil {
+		return nil, rest.limited(err, g)
+	}
+	if p.UnknownClasses != nil {
 		j.warn([]string{fmt.Sprintf("the model does not know these classes of %s, whose nodes do not count as right or "+
 			"wrong: %s", g.Name, strings.Join(p.UnknownClasses, ", "))})
 	}
-	return p, err
+	return p, nil
 }
 
 // nodesIn returns the nodes of the parts of g, ascending.

@@ -83,9 +83,9 @@ func (s *Session) predict(ctx context.Context, m *model.Model, path string) (*Pr
 	for c, n := range classes {
 		answer.Classes = append(answer.Classes, ClassCount{p.ClassName(c), n})
 	}
-	for _, i := range p.Nodes[:min(len(p.Nodes), mostFirst)] {
-		class := p.Class(i)
-		probability := strconv.FormatFloat(100*float64(p.Probabilities.Row(int(i))[class]), 'f', 1, 64)
+	for k, i := range p.Nodes[:min(len(p.Nodes), mostFirst)] {
+		class := p.Class(k)
+		probability := strconv.FormatFloat(100*float64(p.Probabilities.Row(k)[class]), 'f', 1, 64)
 		answer.First = append(answer.First, [3]string{p.ID(i), p.ClassName(class), probability})
 	}
 	progress.Report(ctx, progress.Event{Stage: "write"})
