@@ -9,8 +9,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-var MetricsOf = metricsOf
-
 // LossAndGradients returns the training loss without dropout and its gradients.
 func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64, gradients []*mat.Dense) {
 	in, err := NewInput(context.Background(), s.Adj, s.X)

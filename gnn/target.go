@@ -52,7 +52,15 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 //
 // Plan reports what a model costs, and Close removes the files. Such a target processes one call after another. Each
 // change of the model creates new files, so train one model after the other, not several concurrently.
-func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (_ *Target, err error) {
+func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (*Target, error) {
+	if err := g.NeedVal(); err != nil {
+		return nil, err
+	}
+	return targetWithin(ctx, g, inductive, bound)
+}
+
+// targetWithin is TargetWithin for graphs that may lack validation nodes.
+func targetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (_ *Target, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
 		return nil, fmt.Errorf("target: %w", err)
@@ -71,9 +79,6 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 		view.X, g = inOrder, &view
 	}
 	s := g.Split
-	if err := g.NeedVal(); err != nil {
-		return nil, err
-	}
 	t := &Target{
 		name: g.Name, nodes: g.Nodes(), features: g.Features(), classes: g.Classes,
 		labels: g.Labels(s.Val), testNodes: s.Test, testLabels: func() []int32 { return g.Labels(s.Test) },
@@ -94,7 +99,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	}
 	t.within(bound, input, beyond)
 	if t.streams != nil {
-		t.streams.within = func(bound int64) (*Target, error) { return TargetWithin(ctx, given, inductive, bound) }
+		t.streams.within = func(bound int64) (*Target, error) { return targetWithin(ctx, given, inductive, bound) }
 	}
 	return t, nil
 }
@@ -193,6 +198,30 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (_ *ma
 		return nil, err
 	}
 	return newScope(adj, sparser(x), nil, false).view().infer(ctx, m.Model, m.Parameters)
+}
+
+// LogitsWithin returns the unnormalised logits, n×c, of n nodes of g in ascending order. It reads no labels. bound
+// limits the memory of the process in bytes, as in TargetWithin; 0 means no limit. If it is too small, the error is a
+// *MemoryError.
+func (m *Trained) LogitsWithin(
+	ctx context.Context, g *graph.Graph, nodes []int32, bound int64,
+) (_ *mat.Dense, err error) {
+	if err := m.accepts(g.X); err != nil {
+		return nil, err
+	}
+	view := *g // a target tests nodes that have labels
+	view.Y, view.Classes, view.ClassNames = make([]int32, g.Nodes()), m.Classes, nil
+	view.Split = graph.Split{Val: []int32{}, Test: nodes}
+	t, err := targetWithin(ctx, &view, false, bound)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	defer memory.Recover(&err)
+	if _, err := t.Plan(m.Model, m.Hidden); err != nil {
+		return nil, err
+	}
+	return t.test.view().infer(ctx, m.Model, m.Parameters)
 }
 
 // accepts returns an error if x does not have as many features as in training, or if parameters do not fit the model.

@@ -226,7 +226,7 @@ func (r *training) test(ctx context.Context) error {
 				logits.Row(i)[k], r.result.Epoch)
 		}
 		r.result.Test, r.result.Predicted = Accuracy(logits, labels), make([]int32, len(labels))
-		r.result.Metrics = metricsOf(logits, labels)
+		r.result.Metrics = MetricsOf(logits, labels)
 		predict(r.result.Predicted, logits)
 	}
 	r.result.Trained = &Trained{r.model, r.target.features, r.config.Hidden, r.sample.Classes, r.best}
@@ -325,8 +325,9 @@ type Metrics struct {
 	AveragePrecision float64 `json:"average_precision,omitempty"`
 }
 
-// metricsOf returns the metrics of logits, n×c, at nodes with the given labels in [0, c).
-func metricsOf(logits *mat.Dense, labels []int32) Metrics {
+// MetricsOf returns the metrics of the predictions for n nodes, given their logits or probabilities, n×c, and their
+// labels in [0, c).
+func MetricsOf(logits *mat.Dense, labels []int32) Metrics {
 	predicted := make([]int32, len(labels))
 	predict(predicted, logits)
 	right, own, all := make([]float64, logits.Cols), make([]float64, logits.Cols), make([]float64, logits.Cols)

@@ -306,6 +306,8 @@ func TestBadInput(t *testing.T) {
 		Model: gnn.GCN(), Features: 4, Hidden: 8, Classes: 3, Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1)),
 	}
 	mattest.Fails(t, "must be the 4 features")(trained.Logits(t.Context(), g.Adj, g.X))
+	h.X = mat.NewDense(h.Nodes(), 4)
+	mattest.Fails(t, "memory limit is 1 bytes, must be at least")(trained.LogitsWithin(t.Context(), &h, h.Split.Test, 1))
 	trained.Features = 5
 	mattest.Fails(t, "is 4×8, expected 5×8")(trained.Logits(t.Context(), g.Adj, g.X))
 }

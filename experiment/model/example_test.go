@@ -28,12 +28,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := model.Of(small, best).Probabilities(ctx, g)
+	p, err := model.Of(small, best).Probabilities(ctx, g, g.Split.Test, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(best.Model, "gives", p.Rows, "nodes the probabilities of", p.Cols, "classes")
 	// Output:
-	// gcn gives 4000 nodes the probabilities of 7 classes
+	// gcn gives 1000 nodes the probabilities of 7 classes
 }

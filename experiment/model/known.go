@@ -86,7 +86,8 @@ func (m *Model) New(ctx context.Context, x mat.Matrix, names []string, edges *ma
 	if err != nil {
 		return nil, err
 	}
-	return softmax(m.LogitsOfNew(ctx, m.Known, edges, g.X))
+	logits, err := m.LogitsOfNew(ctx, m.Known, edges, g.X)
+	return softmax(logits, nil, err)
 }
 
 // Names of the tensors of a summary. meansKey is followed by the number of the propagation.

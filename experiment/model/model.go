@@ -47,16 +47,17 @@ func Of(small *condense.Condensed, r *gnn.Result) *Model {
 	}
 }
 
-// Probabilities returns class probabilities, N×c, for the nodes of g: the softmax of the logits. A row sums to 1 up to
-// rounding; a logit that is not finite is an error. g must have the features of the training graph, in the same order
-// unless both have names; its labels are not read. The same model and graph give the same bytes for any number of
-// threads.
-func (m *Model) Probabilities(ctx context.Context, g *graph.Graph) (*mat.Dense, error) {
+// Probabilities returns class probabilities, n×c, for n nodes of g in ascending order: the softmax of the logits. A row
+// sums to 1 up to rounding; a logit that is not finite is an error. g must have the features of the training graph, in
+// the same order unless both have names; its labels are not read. The same model and graph give the same bytes for any
+// number of threads. bound limits the memory, as in gnn.Trained.LogitsWithin.
+func (m *Model) Probabilities(ctx context.Context, g *graph.Graph, nodes []int32, bound int64) (*mat.Dense, error) {
 	g, err := m.fitting(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	return softmax(m.Logits(ctx, g.Adj, g.X))
+	logits, err := m.LogitsWithin(ctx, g, nodes, bound)
+	return softmax(logits, nodes, err)
 }
 
 // fitting returns g with the features of the training graph, prepared as m needs them.
@@ -73,14 +74,19 @@ func (m *Model) fitting(ctx context.Context, g *graph.Graph) (*graph.Graph, erro
 	return prepared.Seen(ctx, g)
 }
 
-// softmax returns the softmax of each row of logits, in their memory. A logit that is not finite is an error.
-func softmax(logits *mat.Dense, err error) (*mat.Dense, error) {
+// softmax returns the softmax of each row of the logits of some nodes, in their memory. A logit that is not finite is
+// an error. If nodes is nil, row i belongs to node i.
+func softmax(logits *mat.Dense, nodes []int32, err error) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
 	if i, k, found := logits.View().FirstNotFinite(); found {
+		v := logits.Row(i)[k]
+		if nodes != nil {
+			i = int(nodes[i])
+		}
 		return nil, fmt.Errorf("logit %d of node %d is %v, must be a finite number: "+
-			"scale the features or the weights of edges", k, i, logits.Row(i)[k])
+			"scale the features or the weights of edges", k, i, v)
 	}
 	for i := range logits.Rows {
 		kernel.Softmax(logits.Row(i))

@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -61,9 +62,9 @@ func TestFile(t *testing.T) {
 				t.Fatalf("the file has %+v, want %+v", again, m)
 			}
 			g := synth.Demo()
-			p := mattest.Must(again.Probabilities(t.Context(), g))
+			p := mattest.Must(again.Probabilities(t.Context(), g, g.Split.Test, 0))
 			for at, i := range g.Split.Test {
-				row, sum := p.Row(int(i)), 0.0
+				row, sum := p.Row(at), 0.0
 				for _, v := range row {
 					sum += float64(v)
 				}
@@ -97,13 +98,13 @@ func TestRefuses(t *testing.T) {
 	m, _ := trained(t, gnn.GCN(), func(*cgc.Config) {})
 	g := *synth.Demo()
 	g.X = mat.NewDense(g.Nodes(), 5)
-	mattest.Fails(t, "has 5 features, must have the 96 of graph demo")(m.Probabilities(t.Context(), &g))
+	mattest.Fails(t, "has 5 features, must have the 96 of graph demo")(m.Probabilities(t.Context(), &g, g.Split.Test, 0))
 	huge := mat.NewDense(g.Nodes(), m.Features)
 	for i := range huge.Data {
 		huge.Data[i] = math.MaxFloat32
 	}
 	g.X = huge
-	mattest.Fails(t, "of node", "must be a finite number")(m.Probabilities(t.Context(), &g))
+	mattest.Fails(t, "of node", "must be a finite number")(m.Probabilities(t.Context(), &g, g.Split.Test, 0))
 	write := func(change func()) string {
 		t.Helper()
 		kept := *m.Trained
@@ -163,7 +164,7 @@ func TestSummaryFile(t *testing.T) {
 	for k := range class {
 		class[k] = -1
 	}
-	p := mattest.Must(m.Probabilities(t.Context(), g))
+	p := mattest.Must(m.Probabilities(t.Context(), g, memory.Range(0, g.Nodes()), 0))
 	for i, k := range with.Known.Group {
 		y := int32(slices.Index(p.Row(i), slices.Max(p.Row(i))))
 		if class[k] >= 0 && class[k] != y {

@@ -174,6 +174,9 @@ type Finalist struct {
 	// that run diverged.
 	WholeVal  float64 `json:"whole_val"`
 	WholeTest float64 `json:"whole_test"`
+	// Metrics describes the predictions for the test nodes in more detail than WholeTest; absent in records that were made
+	// without it.
+	Metrics gnn.Metrics `json:"metrics,omitzero"`
 	// Seconds is the time of that run.
 	Seconds float64 `json:"seconds"`
 }
@@ -390,14 +393,14 @@ func (s Search) logged(ctx context.Context, f *Finalist, small *condense.Condens
 	for _, known := range s.Log.Records() {
 		if known.Arm == experiment.Whole && known.Graph.Fingerprint == s.Graph.Fingerprint && known.Setting == r.Setting &&
 			known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
-			f.WholeVal, f.WholeTest, f.Seconds = known.Val, known.Test, known.TrainingSeconds
+			f.WholeVal, f.WholeTest, f.Metrics, f.Seconds = known.Val, known.Test, known.Metrics, known.TrainingSeconds
 			return nil
 		}
 	}
 	if err := s.whole(ctx, f, small, g); err != nil {
 		return err
 	}
-	r.Val, r.Test, r.TrainingSeconds = f.WholeVal, f.WholeTest, f.Seconds
+	r.Val, r.Test, r.Metrics, r.TrainingSeconds = f.WholeVal, f.WholeTest, f.Metrics, f.Seconds
 	return s.Log.Add(r)
 }
 
@@ -417,6 +420,7 @@ func (s Search) whole(ctx context.Context, f *Finalist, small *condense.Condense
 		return err
 	}
 	f.WholeVal, f.WholeTest, f.Seconds = scores[0].Val[0], scores[0].Test[0], scores[0].Seconds
+	f.Metrics = scores[0].Metrics
 	return nil
 }
 

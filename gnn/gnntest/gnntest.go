@@ -283,6 +283,11 @@ func training(t *testing.T, m gnn.Model) {
 	test := new(mat.Dense)
 	z.Gather(test, g.Split.Test)
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
+	some := mattest.Must(r.Trained.LogitsWithin(t.Context(), g, g.Split.Test, 0))
+	if accuracy := gnn.Accuracy(some, g.Labels(g.Split.Test)); accuracy != r.Test {
+		t.Errorf("test accuracy %v of the test nodes' logits, and %v of training", accuracy, r.Test)
+	}
+	near(t, "the test nodes", some, test)
 	if math.Abs(got-r.Test) > 1.01*one { // rounding may change the class of one node
 		t.Errorf("test accuracy %v of the full graph's logits, and %v of training", got, r.Test)
 	}

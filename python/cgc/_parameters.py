@@ -190,6 +190,7 @@ class PredictOptions(TypedDict, total=False):
     edges_sql: Optional[str]
     split: int
     without: Optional[Union[str, os.PathLike[str]]]
+    memory: Optional[Union[int, str]]
     threads: Optional[int]
 
 
@@ -566,6 +567,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "which split to use if the graph has several, counted from 0"),
         ("without", None, "Graph",
          "leave out the nodes whose ids are in FILE, one per line, as if GRAPH had never had them"),
+        ("memory", None, "Advanced",
+         "memory limit, such as 2GiB or 500MB; a larger graph in a native file is read in order (default "
+         "none)"),
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/internal/object"
@@ -259,27 +259,12 @@ func (a modelScore) test() report.Cell {
 	return report.PlusMinus(a.TestMean, a.TestStd, 1)
 }
 
-// uneven is the smallest difference between accuracy and balanced accuracy, in points, for which more metrics are
-// shown.
-const uneven = 5
-
-// metrics describes the predictions by more than their accuracy if there are two classes, or if the accuracy hides how
-// small classes are predicted.
+// metrics describes the predictions by more than their accuracy, where it may mislead.
 func (r *outcome) metrics() (notes report.Notes) {
 	for _, a := range r.Results {
-		m := a.Metrics
-		if m.Balanced == 0 || r.Classes != 2 && math.Abs(a.TestMean-m.Balanced) < uneven {
-			continue
+		if text := findings.Metrics(a.Metrics, a.TestMean, r.Classes, r.classNames); text != "" {
+			notes = append(notes, a.Model+": "+text)
 		}
-		text := fmt.Sprintf("%s: balanced accuracy %.1f%%, macro-F1 %.1f%%", a.Model, m.Balanced, m.MacroF1)
-		if m.AUC > 0 {
-			second := "class 1"
-			if r.classNames != nil {
-				second = r.classNames[1]
-			}
-			text += fmt.Sprintf(", ROC AUC %.1f%%, average precision of %s %.1f%%", m.AUC, second, m.AveragePrecision)
-		}
-		notes = append(notes, text)
 	}
 	return notes
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/predictions"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -39,8 +40,8 @@ connects them to known nodes and to each other (columns source, target and, opti
 summary of the known nodes, written by cgc summarize. GRAPH is not needed.
 
 The table has the columns id, class and, for each class, its probability. Without -o, it is printed. A file FILE.csv
-contains the table, FILE.parquet has id, class and a list of the probabilities, FILE.safetensors has the tensors nodes,
-class and probabilities, and FILE.npy has only the probabilities, with a row for each node.`,
+and FILE.parquet contain the table, FILE.safetensors has the tensors nodes, class and probabilities, and FILE.npy has
+only the probabilities, with a row for each node.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),
@@ -48,6 +49,8 @@ class and probabilities, and FILE.npy has only the probabilities, with a row for
 	flags := inOrder(cmd)
 	flags.StringVar(&job.on, "on", "", "`GRAPH` whose nodes to predict")
 	job.chosen.addTo(cmd, "predict")
+	flags.Var(size(&job.memory), "memory",
+		"memory limit, such as 2GiB or 500MB; a larger graph in a native file is read in order (default none)")
 	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
@@ -61,6 +64,7 @@ type predictJob struct {
 	*command
 	on, out, arrived string
 	chosen           chosenNodes
+	memory           int64
 	force            bool
 }
 
@@ -70,11 +74,9 @@ type predicted struct {
 	Nodes int    `json:"nodes"`
 	// Classes holds the number of nodes that are predicted to belong to each class.
 	Classes []int `json:"classes"`
-	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them
-	// predicted correctly. Classes are compared by name if both model and graph have names. UnknownClasses lists the
-	// graph's classes that the model lacks.
-	Labelled       int      `json:"labelled"`
-	Accuracy       float64  `json:"accuracy"`
+	// Score compares the predictions with the labels. Classes are compared by name if both model and graph have names.
+	// UnknownClasses lists the graph's classes that the model lacks.
+	predictions.Score
 	UnknownClasses []string `json:"unknown_classes,omitempty"`
 	// Seconds is the time spent predicting, without reading and writing.
 	Seconds float64 `json:"seconds"`
@@ -90,7 +92,7 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer memory.Bounded(collected(0))()
+	defer memory.Bounded(collected(j.memory))()
 	p, err := j.predict(ctx, m)
 	if err != nil {
 		return err
@@ -103,7 +105,7 @@ func (j *predictJob) run(ctx context.Context, args []string) error {
 		err = j.replace(j.out, p.WriteCSV)
 	case ".npy":
 		err = j.replace(j.out, func(to io.Writer) error {
-			return npy.Write(to, format.Array{Name: "probabilities", Data: mat.Matrix(p.Rows())}, mat.F32)
+			return npy.Write(to, format.Array{Name: "probabilities", Data: mat.Matrix(p.Probabilities)}, mat.F32)
 		})
 	case ".parquet":
 		err = j.save(j.out, func() error { return p.SaveParquet(ctx, j.out) })
@@ -150,10 +152,7 @@ func (j *predictJob) summarize(p *predictions.Predictions) error {
 	r := predicted{
 		Graph: p.Graph, Nodes: len(p.Nodes), UnknownClasses: p.UnknownClasses, Seconds: p.Seconds, File: j.out,
 	}
-	right := 0
-	if r.Classes, r.Labelled, right = p.Counts(); r.Labelled > 0 {
-		r.Accuracy = 100 * float64(right) / float64(r.Labelled)
-	}
+	r.Classes, r.Score = p.Counts()
 	d := new(report.Document)
 	text := fmt.Sprintf("%s of %s predicted", report.Plural(r.Nodes, "node"), r.Graph)
 	if r.Labelled > 0 {
@@ -163,7 +162,11 @@ func (j *predictJob) summarize(p *predictions.Predictions) error {
 		}
 		text += fmt.Sprintf("; of %s with a %s, %.1f%% are right", report.Plural(r.Labelled, "node"), label, r.Accuracy)
 	}
-	d.Add(report.Paragraph(text), report.Paragraph("predictions: "+j.out))
+	d.Add(report.Paragraph(text))
+	if more := findings.Metrics(r.Metrics, r.Accuracy, p.Model.Classes, p.Model.ClassNames); more != "" {
+		d.Add(report.Paragraph(more))
+	}
+	d.Add(report.Paragraph("predictions: " + j.out))
 	return j.print(r, d)
 }
 
@@ -187,10 +190,14 @@ func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.
 	if len(nodes) == 0 {
 		j.warn([]string{fmt.Sprintf("%s has no node in %s, so nothing is predicted", g.Name, &j.chosen)})
 	}
-	p, err := predictions.Of(ctx, m, g, nodes)
-	if err == nil && p.UnknownClasses != nil {
+	bound, rest := testingBound(j.memory, g, 0, m.Hidden)
+	p, err := predictions.Of(ctx, m, g, nodes, bound)
+	if err != nil {
+		return nil, rest.limited(err, g)
+	}
+	if p.UnknownClasses != nil {
 		j.warn([]string{fmt.Sprintf("the model does not know these classes of %s, whose nodes do not count as right or "+
 			"wrong: %s", g.Name, strings.Join(p.UnknownClasses, ", "))})
 	}
-	return p, err
+	return p, nil
 }

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/model"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -53,7 +55,9 @@ type trainedModel struct {
 	Epoch      int     `json:"epoch"`
 	Validation float64 `json:"validation"`
 	Test       float64 `json:"test"`
-	File       string  `json:"file"`
+	// Metrics describes the predictions for the test nodes in more detail than Test; absent without test nodes.
+	Metrics gnn.Metrics `json:"metrics,omitzero"`
+	File    string      `json:"file"`
 }
 
 func (j *trainJob) run(ctx context.Context, args []string) error {
@@ -88,13 +92,19 @@ func (j *trainJob) run(ctx context.Context, args []string) error {
 	if err := j.save(j.out, func() error { return model.Of(j.small, best).Save(ctx, j.out) }); err != nil {
 		return err
 	}
-	r := trainedModel{best.Model, len(e.Models) * e.Trainings, best.Epoch, best.Validation, best.Test, j.out}
+	r := trainedModel{
+		best.Model, len(e.Models) * e.Trainings, best.Epoch, best.Validation, best.Test, best.Metrics, j.out,
+	}
 	text := fmt.Sprintf("%s, the best of %s: %.1f%% on the validation nodes after epoch %d", r.Model,
 		report.Plural(r.Trainings, "training run"), r.Validation, r.Epoch)
 	if len(j.graph.Split.Test) > 0 {
 		text += fmt.Sprintf(", %.1f%% on the test nodes", r.Test)
 	}
 	d := new(report.Document)
-	d.Add(report.Paragraph(text), report.Paragraph("model: "+j.out))
+	d.Add(report.Paragraph(text))
+	if more := findings.Metrics(r.Metrics, r.Test, j.small.Classes, j.small.ClassNames); more != "" {
+		d.Add(report.Paragraph("test nodes: " + more))
+	}
+	d.Add(report.Paragraph("model: " + j.out))
 	return j.print(r, d)
 }

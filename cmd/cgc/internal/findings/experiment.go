@@ -62,14 +62,17 @@ func (o *Experiment) document(plots bool) *report.Document {
 }
 
 // accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy as a percentage of
-// the same model's accuracy after training on the full graph.
+// the same model's accuracy after training on the full graph. Columns for the metrics are added where accuracy may
+// mislead.
 func accuracies(summaries []experiment.Summary) *report.Table {
-	whole, within := map[string]float64{}, false
+	whole, within, uneven, ranked := map[string]float64{}, false, false, false
 	for _, s := range summaries {
 		if s.IsWhole() {
 			whole[setting(s)] = s.Test.Mean
 		}
 		within = within || s.Within > 0
+		uneven = uneven || Metrics(s.Metrics, s.Test.Mean, s.Graph.Classes, nil) != ""
+		ranked = ranked || s.Metrics.AUC > 0
 	}
 	t := &report.Table{Columns: []report.Column{
 		{Name: "test accuracy, %", Key: "arm"}, {Name: "nodes"}, {Name: "model"},
@@ -78,6 +81,12 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 	}}
 	if within {
 		t.Columns = append(t.Columns, report.Column{Name: "within"})
+	}
+	if uneven {
+		t.Columns = append(t.Columns, report.Column{Name: "balanced"}, report.Column{Name: "macro-F1"})
+	}
+	if ranked {
+		t.Columns = append(t.Columns, report.Column{Name: "ROC AUC"}, report.Column{Name: "average precision"})
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "condense s"}, report.Column{Name: "train s"})
 	if len(whole) > 0 {
@@ -92,12 +101,18 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 		if len(s.Seeds) > 1 {
 			interval = report.Interval(max(0, s.Test.Mean-s.Test.CI95), min(100, s.Test.Mean+s.Test.CI95), 1)
 		}
-		var spread, ofWhole []report.Cell // columns that not all tables have
+		var spread, more, ofWhole []report.Cell // columns that not all tables have
 		if within {
 			spread = []report.Cell{{}}
 			if len(s.Seeds) > 0 && s.Seeds[0].Trainings > 1 { // training runs on the same condensed graph
 				spread[0] = report.Decimal(s.Within, 1)
 			}
+		}
+		if m := s.Metrics; uneven {
+			more = append(more, report.Decimal(m.Balanced, 1), report.Decimal(m.MacroF1, 1))
+		}
+		if m := s.Metrics; ranked {
+			more = append(more, report.Decimal(m.AUC, 1), report.Decimal(m.AveragePrecision, 1))
 		}
 		if !s.IsWhole() {
 			condense = report.Decimal(s.Condense, 3)
@@ -106,7 +121,7 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 			}
 		}
 		t.Row(arm, s.Nodes, s.Model, report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval, len(s.Seeds), spread,
-			condense, report.Decimal(s.Train, 1), ofWhole)
+			more, condense, report.Decimal(s.Train, 1), ofWhole)
 	}
 	return t
 }

@@ -67,6 +67,12 @@ func (r Models) Document() *report.Document {
 	d.Add(t)
 	d.Add(report.Notes{fmt.Sprintf("%s of %s candidates in %.1f s on %d condensed nodes, after %.1f s of condensing",
 		report.Count(len(r.Trials)), report.Count(r.Space), r.Seconds, r.Condensed, r.CondenseSeconds)})
+	if len(r.Finalists) > 0 {
+		best := r.Finalists[0]
+		if text := Metrics(best.Metrics, best.WholeTest, r.Graph.Classes, nil); text != "" {
+			d.Add(report.Notes{"best on test nodes: " + text})
+		}
+	}
 	if a := r.Agreement; a != nil {
 		notes := report.Notes{fmt.Sprintf("rank correlation over %d candidates: Spearman %.2f (95%% %.2f to %.2f), "+
 			"Kendall %.2f (%.2f to %.2f)", len(a.Compared), a.Spearman.Value, a.Spearman.Low, a.Spearman.High,

@@ -103,9 +103,9 @@ var searches = []string{
 // searchTable generates the table of searches that were compared with training runs on the full graph.
 func searchTable(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, {Name: "condensed by"}, right("to"), right("finalists"), right("s"), right("on the full graph, s"),
-		right("Spearman"), right("Kendall"), right("regret, val"), right("regret, test"), right("choice, test"),
-		right("random search, test"),
+		{Name: "graph"}, {Name: "condensed by"}, right("to"), right("finalists"), right("s"), right("N on the full graph, s"),
+		right("all, s"), right("Spearman"), right("Kendall"), right("regret, val"), right("regret, test"),
+		right("choice, val / test"), right("random search, val / test"),
 	}}
 	interval := func(c search.Correlation) report.Cell {
 		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
@@ -113,14 +113,17 @@ func searchTable(root string) string {
 	for _, name := range searches {
 		for _, s := range readLines[findings.Models](root, "search-"+name) {
 			a := s.Agreement
-			full := 0.0 // an estimate for training all candidates on the full graph
+			var compared float64 // seconds of training on the full graph
 			for _, f := range a.Compared {
-				full += f.Seconds / float64(len(a.Compared)) * float64(len(s.Trials))
+				compared += f.Seconds
 			}
+			all := compared / float64(len(a.Compared)) * float64(len(s.Trials)) // an estimate
+			choice := s.Finalists[0]
 			t.Row(paper.GraphName(s.Graph.Name, chosenOn), s.Method, s.Condensed, len(s.Finalists),
-				report.Significant(s.CondenseSeconds+s.Total(), 2), report.Significant(full, 2),
+				report.Significant(s.CondenseSeconds+s.Total(), 2), report.Significant(compared, 2), report.Significant(all, 2),
 				interval(a.Spearman), interval(a.Kendall), report.Signed(s.Regret.Val, 1), report.Signed(s.Regret.Test, 1),
-				report.Decimal(s.Finalists[0].WholeTest, 1), report.Decimal(s.Random.Test, 1))
+				report.Word(fmt.Sprintf("%.1f / %.1f", choice.WholeVal, choice.WholeTest)),
+				report.Word(fmt.Sprintf("%.1f / %.1f", s.Random.Val, s.Random.Test)))
 		}
 	}
 	return markdown(t)

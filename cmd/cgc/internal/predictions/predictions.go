@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/experiment/model"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -34,22 +36,22 @@ type Predictions struct {
 	// Numbers holds the number of each node before nodes were left out; nil if none were.
 	Numbers []int32
 	Model   *model.Model
-	// Probabilities has a row for each node. Nodes lists the nodes to write, ascending.
-	Probabilities *mat.Dense
+	// Nodes lists the predicted nodes, ascending. Probabilities has a row for each of them.
 	Nodes         []int32
+	Probabilities *mat.Dense
 	// Seconds is the time spent predicting, without reading.
 	Seconds float64
 }
 
-// Of predicts all nodes of g. nodes lists the nodes to write, ascending.
-func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32) (*Predictions, error) {
+// Of predicts some nodes of g, in ascending order. bound limits the memory, as in model.Model.Probabilities.
+func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32, bound int64) (*Predictions, error) {
 	known, unknown := g.WithClasses(m.Classes, m.ClassNames)
 	p := &Predictions{
 		Graph: g.Name, IDs: g.IDs, Labels: known.Y, UnknownClasses: unknown, Numbers: g.Numbers, Model: m, Nodes: nodes,
 	}
 	begun := time.Now()
 	var err error
-	p.Probabilities, err = m.Probabilities(ctx, g)
+	p.Probabilities, err = m.Probabilities(ctx, g, nodes, bound)
 	p.Seconds = time.Since(begun).Seconds()
 	return p, err
 }
@@ -72,8 +74,8 @@ func OfNew(ctx context.Context, m *model.Model, folder string) (p *Predictions, 
 	return p, notes, err
 }
 
-// Class returns the class that is predicted for a node.
-func (p *Predictions) Class(node int32) int { return kernel.ArgMax(p.Probabilities.Row(int(node))) }
+// Class returns the class that is predicted for node k of Nodes.
+func (p *Predictions) Class(k int) int { return kernel.ArgMax(p.Probabilities.Row(k)) }
 
 // ClassName returns the name of a class, or its number if classes have no names.
 func (p *Predictions) ClassName(c int) string {
@@ -91,42 +93,63 @@ func (p *Predictions) ID(node int32) string {
 	return p.IDs[node]
 }
 
-// Counts returns the number of nodes that are predicted to belong to each class, the number of nodes with a label that
-// the model knows, and the number of those that are predicted correctly.
-func (p *Predictions) Counts() (classes []int, labelled, right int) {
+// Counts returns the number of nodes that are predicted to belong to each class, and how many of the nodes with a label
+// that the model knows are predicted correctly.
+func (p *Predictions) Counts() (classes []int, s Score) {
 	classes = make([]int, p.Model.Classes)
-	for _, i := range p.Nodes {
-		class := p.Class(i)
+	var labelled, labels []int32
+	for k, i := range p.Nodes {
+		class := p.Class(k)
 		classes[class]++
 		if p.Labels == nil || p.Labels[i] == graph.Unlabelled {
 			continue
 		}
-		labelled++
+		labelled, labels = append(labelled, int32(k)), append(labels, p.Labels[i])
 		if int(p.Labels[i]) == class {
-			right++
+			s.Accuracy++
 		}
 	}
-	return classes, labelled, right
+	if s.Labelled = len(labels); s.Labelled > 0 {
+		s.Accuracy *= 100 / float64(s.Labelled)
+		rows := new(mat.Dense)
+		p.Probabilities.Gather(rows, labelled)
+		s.Metrics = gnn.MetricsOf(rows, labels)
+	}
+	return classes, s
 }
 
-// WriteCSV writes a table with the columns id, class and, for each class, its probability. The column of a class whose
-// name is taken, such as id, is called p(id).
-func (p *Predictions) WriteCSV(to io.Writer) error {
-	w := csv.NewWriter(to)
-	row, taken := []string{"id", "class"}, map[string]bool{"id": true, "class": true}
+// Score compares predictions with labels.
+type Score struct {
+	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them
+	// predicted correctly. Metrics describes their predictions in more detail; absent without such nodes.
+	Labelled int         `json:"labelled"`
+	Accuracy float64     `json:"accuracy"`
+	Metrics  gnn.Metrics `json:"metrics,omitzero"`
+}
+
+// header returns the names of the columns: id, class and the classes. The column of a class whose name is taken, such
+// as id, is called p(id).
+func (p *Predictions) header() []string {
+	names := []string{"id", "class"}
 	for c := range p.Model.Classes {
 		name := p.ClassName(c)
-		for taken[name] {
+		for slices.Contains(names, name) {
 			name = "p(" + name + ")"
 		}
-		row, taken[name] = append(row, name), true
+		names = append(names, name)
 	}
+	return names
+}
+
+// WriteCSV writes a table with the columns id, class and, for each class, its probability.
+func (p *Predictions) WriteCSV(to io.Writer) error {
+	w, row := csv.NewWriter(to), p.header()
 	if err := w.Write(row); err != nil {
 		return err
 	}
-	for _, i := range p.Nodes {
-		row = append(row[:0], p.ID(i), p.ClassName(p.Class(i)))
-		for _, v := range p.Probabilities.Row(int(i)) {
+	for k, i := range p.Nodes {
+		row = append(row[:0], p.ID(i), p.ClassName(p.Class(k)))
+		for _, v := range p.Probabilities.Row(k) {
 			row = append(row, strconv.FormatFloat(float64(v), 'g', 6, 32))
 		}
 		if err := w.Write(row); err != nil {
@@ -137,18 +160,11 @@ func (p *Predictions) WriteCSV(to io.Writer) error {
 	return w.Error()
 }
 
-// Rows returns the probabilities of the nodes that are written.
-func (p *Predictions) Rows() *mat.Dense {
-	rows := new(mat.Dense)
-	p.Probabilities.Gather(rows, p.Nodes)
-	return rows
-}
-
-// classes returns the predicted class of each node that is written.
+// classes returns the predicted class of each node.
 func (p *Predictions) classes() []int32 {
 	class := make([]int32, len(p.Nodes))
-	for k, i := range p.Nodes {
-		class[k] = int32(p.Class(i))
+	for k := range class {
+		class[k] = int32(p.Class(k))
 	}
 	return class
 }
@@ -156,7 +172,7 @@ func (p *Predictions) classes() []int32 {
 // SaveTensors writes the tensors nodes, class, and probabilities with a row for each of the nodes. Nodes have their
 // numbers in the full graph, even if some were left out.
 func (p *Predictions) SaveTensors(ctx context.Context, path string) error {
-	rows, nodes := p.Rows(), p.Nodes
+	rows, nodes := p.Probabilities, p.Nodes
 	if p.Numbers != nil {
 		nodes = make([]int32, len(p.Nodes))
 		for k, i := range p.Nodes {
@@ -169,8 +185,7 @@ func (p *Predictions) SaveTensors(ctx context.Context, path string) error {
 	})
 }
 
-// SaveParquet writes a table with the columns id (integers, if all ids are), class (names, if classes have names) and
-// probabilities (lists).
+// SaveParquet writes the table of WriteCSV. Ids are integers if all of them are.
 func (p *Predictions) SaveParquet(ctx context.Context, path string) error {
 	f, err := format.Find("parquet")
 	if err != nil {
@@ -192,8 +207,13 @@ func (p *Predictions) SaveParquet(ctx context.Context, path string) error {
 			id.Data = numbers
 		}
 	}
-	return w.WriteTable(ctx, path, &format.Table{Rows: len(p.Nodes), Columns: []format.Column{
-		id, {Name: "class", Data: p.classes(), Dictionary: p.Model.ClassNames},
-		{Name: "probabilities", Width: p.Model.Classes, Data: p.Rows().Data},
-	}})
+	columns := []format.Column{id, {Name: "class", Data: p.classes(), Dictionary: p.Model.ClassNames}}
+	for c, name := range p.header()[len(columns):] {
+		of := make([]float32, len(p.Nodes))
+		for k := range of {
+			of[k] = p.Probabilities.Row(k)[c]
+		}
+		columns = append(columns, format.Column{Name: name, Data: of})
+	}
+	return w.WriteTable(ctx, path, &format.Table{Rows: len(p.Nodes), Columns: columns})
 }

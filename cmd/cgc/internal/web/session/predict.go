@@ -79,13 +79,13 @@ func (s *Session) predict(ctx context.Context, m *model.Model, path string) (*Pr
 		Predicted: p.Graph, Model: m.Model.Name(), Nodes: len(p.Nodes), Notes: append([]string{}, notes...),
 		First: [][3]string{}, Seconds: p.Seconds,
 	}
-	classes, _, _ := p.Counts()
+	classes, _ := p.Counts()
 	for c, n := range classes {
 		answer.Classes = append(answer.Classes, ClassCount{p.ClassName(c), n})
 	}
-	for _, i := range p.Nodes[:min(len(p.Nodes), mostFirst)] {
-		class := p.Class(i)
-		probability := strconv.FormatFloat(100*float64(p.Probabilities.Row(int(i))[class]), 'f', 1, 64)
+	for k, i := range p.Nodes[:min(len(p.Nodes), mostFirst)] {
+		class := p.Class(k)
+		probability := strconv.FormatFloat(100*float64(p.Probabilities.Row(k)[class]), 'f', 1, 64)
 		answer.First = append(answer.First, [3]string{p.ID(i), p.ClassName(class), probability})
 	}
 	progress.Report(ctx, progress.Event{Stage: "write"})
