@@ -302,9 +302,10 @@ func compared(verdicts, base []judge.Verdict, part func(judge.Verdict) []float64
 		other := part(base[t])
 		for i, value := range part(v) {
 			difference := value - other[i]
-			means[t] += difference / float64(len(other))
+			means[t] += difference
 			differences[i] += difference / float64(len(verdicts))
 		}
+		means[t] /= float64(len(differences))
 	}
 	variance := 0.0
 	for _, sample := range [][]float64{differences, means} {
