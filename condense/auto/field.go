@@ -28,6 +28,8 @@ const (
 	trials, fewTrials = 3, 1
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
+	// leastGain is the gain, in points, that a candidate must exceed to replace cgc. Smaller gains are printed as 0.0.
+	leastGain = 0.05
 	// These are random streams: judgeStream samples the validation nodes of a large graph, holdOutStream selects training
 	// nodes to hold out, and trainStream is for training runs.
 	judgeStream, holdOutStream, trainStream = 1, 2, 3
@@ -92,7 +94,7 @@ func heldOut(g *graph.Graph) *graph.Graph {
 	return &part
 }
 
-// choose judges the candidates. The first stays unless another wins by more than margin standard errors.
+// choose judges the candidates. The first stays unless another wins by more than margin standard errors and leastGain.
 func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (choice, error) {
 	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
 	won := choice{account: a, method: candidates[0].method, nodes: nodes}
@@ -113,7 +115,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	}
 	contenders, best := []int{0}, 0 // cgc and the candidates that may replace it
 	for i, c := range candidates {
-		if c.Gain > margin*c.Error {
+		if c.Gain > max(leastGain, margin*c.Error) {
 			contenders = append(contenders, i)
 			if c.Gain > candidates[best].Gain {
 				best = i
