@@ -122,6 +122,35 @@ func TestHoldsOut(t *testing.T) {
 	}
 }
 
+// TestOneNodeDecidesNothing: the gain on a single node has no standard error. cgc is kept, and no loss can be judged.
+func TestOneNodeDecidesNothing(t *testing.T) {
+	for _, heldOut := range []bool{false, true} {
+		g := blocks(t, 0.85, 0.5)
+		g.Split.Val = g.Split.Val[:1]
+		want := "only one validation node can decide, must be at least two"
+		if heldOut {
+			seen := make([]int, g.Classes)
+			most := []int{2, 1, 1, 1}
+			g.Split.Val = nil
+			g.Split.Train = slices.DeleteFunc(g.Split.Train, func(v int32) bool {
+				seen[g.Y[v]]++
+				return seen[g.Y[v]] > most[g.Y[v]]
+			})
+			want = "only one held-out training node can decide, must be at least two"
+		}
+		m := auto.New()
+		a := mattest.Must(auto.AccountOf(mattest.Must(m.Condense(t.Context(), g, 4, 0))))
+		if a.Chosen != "cgc" || a.Why != want || a.Validation != 0 {
+			t.Errorf("chose %s on %d nodes: %s", a.Chosen, a.Validation, a.Why)
+		}
+		m.Lossless = 1
+		_, err := m.Condense(t.Context(), g, 4, 0)
+		if err == nil || err.Error() != "no loss can be judged: "+want {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
 // TestInductive checks that only training nodes are condensed in the inductive setting, and that validation nodes
 // decide.
 func TestInductive(t *testing.T) {

@@ -71,8 +71,21 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 			return nil, err
 		}
 	}
-	f.judge, err = judge.New(ctx, features, m.Inductive, f.large(), rand.NewPCG(0, judgeStream))
-	return f, err
+	if f.judge, err = judge.New(ctx, features, m.Inductive, f.large(), rand.NewPCG(0, judgeStream)); err != nil {
+		return nil, err
+	}
+	if f.judge.Nodes() < 2 { // they do not show how much gains differ between nodes
+		f.judge, f.why = nil, fmt.Sprintf("only one %s node can decide, must be at least two", kind(f.heldOut))
+	}
+	return f, nil
+}
+
+// kind describes validation nodes, or the nodes that are held out in their place.
+func kind(heldOut bool) string {
+	if heldOut {
+		return "held-out training"
+	}
+	return "validation"
 }
 
 // heldOut returns g with a random half of each class's training nodes, rounded down, as validation nodes.
@@ -96,12 +109,12 @@ func heldOut(g *graph.Graph) *graph.Graph {
 
 // choose judges the candidates. The first stays unless another wins by more than margin standard errors and leastGain.
 func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (choice, error) {
-	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
+	a := &Account{Chosen: candidates[0].Name, Why: f.why, HeldOut: f.heldOut, Candidates: candidates}
 	won := choice{account: a, method: candidates[0].method, nodes: nodes}
 	if f.judge == nil {
-		a.Why = f.why
 		return won, nil
 	}
+	a.Validation = f.judge.Nodes()
 	made, err := f.trials(ctx, candidates, min(nodes, judge.MostNodes, len(f.shared.graph.Split.Train)))
 	if err != nil {
 		return won, err
@@ -110,7 +123,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		return won, err
 	}
 	a.Weighted = won.shares != nil
-	if a.Validation, err = f.score(ctx, candidates, made, won.shares); err != nil {
+	if err := f.score(ctx, candidates, made, won.shares); err != nil {
 		return won, err
 	}
 	contenders, best := []int{0}, 0 // cgc and the candidates that may replace it
@@ -153,10 +166,10 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	return won, ctx.Err()
 }
 
-// score sets the accuracy of each candidate and its gain over the first. It returns the number of nodes that decide.
+// score sets the accuracy of each candidate and its gain over the first.
 func (f *field) score(
 	ctx context.Context, candidates []Candidate, made [][]*condense.Condensed, shares []float64,
-) (nodes int, err error) {
+) (err error) {
 	var first []judge.Verdict
 	for i := range candidates {
 		c := &candidates[i]
@@ -166,7 +179,7 @@ func (f *field) score(
 		judged := make([]judge.Verdict, len(made[i]))
 		for t, small := range made[i] {
 			if judged[t], err = f.judge.Of(ctx, small, true, shares); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		if i == 0 {
@@ -175,16 +188,12 @@ func (f *field) score(
 		c.Accuracy = judge.Mean(judged...).Accuracy
 		c.Gain, c.Error = compared(judged, first, func(v judge.Verdict) []float64 { return v.Each })
 	}
-	return len(first[0].Each), nil
+	return nil
 }
 
 // judges describes the nodes that decide.
 func (a *Account) judges() string {
-	kind := "validation"
-	if a.HeldOut {
-		kind = "held-out training"
-	}
-	text := fmt.Sprintf("%d %s nodes", a.Validation, kind)
+	text := fmt.Sprintf("%d %s nodes", a.Validation, kind(a.HeldOut))
 	if a.Weighted {
 		text += " (weighted by the shares of their classes)"
 	}

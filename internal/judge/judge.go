@@ -127,6 +127,9 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 	return j, j.operator.ApplyRows(ctx, j.twice, j.features, rows, j.position)
 }
 
+// Nodes returns the number of validation nodes that are used.
+func (j *Judge) Nodes() int { return len(j.labels) }
+
 // sampleField returns rows, and their union with their neighbours, both ascending. If there are more than most rows, or
 // the union has more than limit nodes, sampleField draws a random subset that fits, or one row.
 func sampleField(a *mat.CSR, rows []int32, most, limit int, src rand.Source) (sample, near []int32) {
