@@ -153,7 +153,11 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 			c.method = method
 		case distill.Method:
 			if m.Memory > 0 {
-				method.Memory, method.Within = rival.Memory(max(1, room)), m.Memory
+				if room < 1 {
+					c.LeftOut = "the memory limit leaves no room for it"
+					break
+				}
+				method.Memory, method.Within = rival.Memory(room), m.Memory
 			}
 			if method.Smoothing.Hops > 0 && work > distill.MostSmoothing {
 				c.LeftOut = fmt.Sprintf("smoothing would gather %.2g numbers in each step, must be at most %.2g", work,

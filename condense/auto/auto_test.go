@@ -173,6 +173,13 @@ func TestMemory(t *testing.T) {
 	if a.Chosen != "cgc" || !strings.Contains(a.Why, "memory") {
 		t.Fatalf("chose %s: %s", a.Chosen, a.Why)
 	}
+	for _, c := range a.Candidates {
+		want := ""
+		if c.Method == "cgc-d" {
+			want = "the memory limit leaves no room for it"
+		}
+		mattest.Equal(t, c.LeftOut, want, "%s is left out", c.Name)
+	}
 	for strings.Contains(a.Why, "memory") {
 		m.Memory += 50_000
 		_, a = choice(t, m, g, 0)
