@@ -38,8 +38,12 @@ func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Grap
 	if err != nil {
 		return nil, err
 	}
-	o.note("%d of the %d nodes were left out: the fingerprint was %s, and is %s without them",
-		g.Nodes()-len(kept), g.Nodes(), before, after)
+	out, were, them := g.Nodes()-len(kept), "were", "them"
+	if out == 1 {
+		were, them = "was", "it"
+	}
+	o.note("%d of the %d nodes %s left out: the fingerprint was %s, and is %s without %s", out, g.Nodes(), were, before,
+		after, them)
 	return smaller, nil
 }
 
