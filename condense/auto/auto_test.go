@@ -232,6 +232,20 @@ func TestLossless(t *testing.T) {
 	mattest.Fails(t, "memory limit")(m.Condense(t.Context(), g, 20, 1))
 }
 
+// TestSaysWhatIsHeldOut: without validation nodes, the reference of a loss is trained on the other training nodes. A
+// single class has no share to weight by, and needs only one condensed node.
+func TestSaysWhatIsHeldOut(t *testing.T) {
+	g := blocks(t, 0.85, 0.5)
+	g.Split.Val, g.Classes = nil, 1
+	clear(g.Y)
+	m := auto.New()
+	m.Lossless = 1
+	_, a := choice(t, m, g, 0)
+	want := "no candidate was clearly better on 10 held-out training nodes; with 1 node, a GCN trained briefly is " +
+		"0.0 ± 0.0 points below the 100.0% of the training nodes that were not held out"
+	mattest.Equal(t, a.Why, want, "why")
+}
+
 func TestCheck(t *testing.T) {
 	m := auto.New()
 	m.Margin = -1

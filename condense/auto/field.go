@@ -274,8 +274,9 @@ func (f *field) trial(m condense.Method) condense.Method {
 func (f *field) large() bool { return f.shared.graph.Nodes() >= distill.ManyNodes }
 
 // shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil if
-// validation nodes show the shares, or if there is no teacher. They do not show them if more than half of the classes
-// tie for the largest number of validation nodes, as when drawn class by class. made has the trials of each candidate.
+// validation nodes show the shares, or if there is no teacher. They do not show them if several classes, more than half
+// of all, tie for the largest number of validation nodes, as when drawn class by class. made has the trials of each
+// candidate.
 func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	counts := f.graph.Counts(f.graph.Split.Val)
 	largest, as := slices.Max(counts), 0
@@ -284,7 +285,7 @@ func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 			as++
 		}
 	}
-	if 2*as <= len(counts) {
+	if as == 1 || 2*as <= len(counts) {
 		return nil, nil
 	}
 	for _, trials := range made {
