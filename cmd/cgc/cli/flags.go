@@ -195,15 +195,16 @@ func (f *configFlags) read() error {
 	flag := f.flags.Lookup("lossless")
 	for _, m := range f.built {
 		m, chooses := m.(auto.Method)
+		if chooses && !f.flags.Changed("lossless") {
+			f.lossless = m.Lossless
+		}
 		switch {
-		case flag != nil && flag.Changed && !(f.lossless >= 0 && f.lossless <= 100):
-			return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
+		case !(f.lossless >= 0 && f.lossless <= 100):
+			return usagef("%s %v, must be 0 to 100 points", f.nameOf("lossless"), f.lossless)
+		case f.lossless > 0 && flag == nil:
+			return usagef("lossless %v, must be 0: only cgc condense chooses the size", f.lossless)
 		case f.lossless > 0 && !chooses:
 			return usagef("--lossless with method %s, must be with auto", f.names[0])
-		case m.Lossless > 0 && flag == nil:
-			return usagef("lossless %v, must be 0: only cgc condense chooses the size", m.Lossless)
-		case m.Lossless > 0 && !flag.Changed:
-			f.lossless = m.Lossless
 		}
 	}
 	return nil
@@ -232,8 +233,17 @@ func (f *configFlags) unasked() bool {
 		!f.flags.Changed("methods")
 }
 
+// chooses reports whether auto is one of the chosen methods.
+func (f *configFlags) chooses() bool { return slices.Contains(f.names, auto.New().Name()) }
+
 // common lists the flags of cgc that auto reads too.
 var common = []string{"memory", "precision"}
+
+// setsAuto reports whether a flag sets a parameter of auto that --param cannot set.
+func setsAuto(flag string) bool {
+	return slices.Contains(common, flag) ||
+		slices.Contains(keysOfType(reflect.TypeFor[condense.Setting]()), strings.ReplaceAll(flag, "-", "_"))
+}
 
 // readFile reads the configuration file, and then reapplies the command line, which overrides it.
 func (f *configFlags) readFile() error {
@@ -305,15 +315,20 @@ func (f *configFlags) mistake(err error) error { return outOfRange(err, f.nameOf
 // nameOf returns what users call a parameter: a flag, a key of --param or a key of the file.
 func (f *configFlags) nameOf(field string) string {
 	key := strings.ReplaceAll(field, " ", "_")
-	if slices.ContainsFunc(f.params.list, func(one param) bool { return one.key == key }) {
-		return "--param " + key
+	for _, one := range slices.Backward(f.params.list) { // the last one overrides the others
+		switch {
+		case one.key == key && one.fromConfig:
+			return "--config " + f.file + ": " + field
+		case one.key == key:
+			return "--param " + key
+		}
 	}
 	flag := f.flags.Lookup(strings.ReplaceAll(field, " ", "-"))
 	if flag == nil {
 		flag = f.flags.Lookup(strings.ReplaceAll(field, " ", "-") + "s") // the plural, for lists
 	}
 	switch {
-	case flag == nil, slices.Contains(f.own, flag.Name) && !f.ofCGC():
+	case flag == nil, slices.Contains(f.own, flag.Name) && !f.ofCGC() && !(f.chooses() && setsAuto(flag.Name)):
 		return "--param " + key
 	case f.file != "" && !flag.Changed:
 		return "--config " + f.file + ": " + field

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -243,20 +244,23 @@ func (f *configFlags) unread() error {
 	}
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	chooser, keysOfAuto := auto.New().Name(), keysOfType(reflect.TypeFor[auto.Method]())
 	for _, one := range f.params.list {
+		flag := strings.ReplaceAll(one.key, "_", "-")
 		switch {
-		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOf(auto.New().Name()), one.key)):
+		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOfAuto, one.key)):
 			add("--param %s: the parameters of %s are flags, as --hops", one, cmp.Or(strings.Join(own, ", "), "cgc"))
 		case one.method != "" && slices.Contains(own, one.method):
 			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
 		case one.method != "" && !slices.Contains(other, one.method):
 			add("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.names, ", "))
+		case f.chooses() && (one.method == "" || one.method == chooser) && setsAuto(flag):
+			add("--param %s: this parameter of %s is a flag, --%s", one, chooser, flag)
 		}
 	}
 	for _, name := range f.own {
 		flag := f.flags.Lookup(name) // skipped if auto reads it, or if it has its default, like auto's candidates
-		if slices.Contains(other, auto.New().Name()) &&
-			(slices.Contains(common, name) || flag.Value.String() == flag.DefValue) {
+		if f.chooses() && (slices.Contains(common, name) || flag.Value.String() == flag.DefValue) {
 			continue
 		}
 		if len(own) == 0 && f.flags.Changed(name) {
