@@ -165,6 +165,9 @@ func (f *configFlags) buildOne(name string) (condense.Method, error) {
 	m, err := condense.New(name, object)
 	if err != nil {
 		keys := keysOf(name)
+		if err := f.wrongInFile(name); err != nil {
+			return nil, fmt.Errorf("--config %s: %w", f.file, withHint(err, keys))
+		}
 		return nil, usagef("--param: %s (%s)", sentence(withHint(err, keys)), listOfKeys(keys))
 	}
 	_, chooses := m.(auto.Method)
@@ -173,6 +176,17 @@ func (f *configFlags) buildOne(name string) (condense.Method, error) {
 			"use --param", name)
 	}
 	return m, nil
+}
+
+// wrongInFile returns the error of the parameters of a method that are from the file of --config, or nil.
+func (f *configFlags) wrongInFile(name string) error {
+	file := params{list: slices.Clone(f.params.list)}
+	file.list = slices.DeleteFunc(file.list, func(one param) bool { return !one.fromConfig })
+	object, err := file.of(name)
+	if err == nil {
+		_, err = condense.New(name, object)
+	}
+	return err
 }
 
 // methods returns the methods that build has made, with the setting, the limits and the parameters of the flags.
