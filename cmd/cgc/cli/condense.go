@@ -83,7 +83,7 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 	case !j.dry && j.out == "":
 		return usagef("condense needs -o FILE: the file to write")
 	}
-	if err := j.config.read(); err != nil {
+	if err := j.readMethod(j.config); err != nil {
 		return err
 	}
 	if j.config.fileSize {

@@ -37,8 +37,8 @@ type configFlags struct {
 	// fileSize says that the file sets the size, which then overrides the sizes of settings.
 	fileSize bool
 	flags    *pflag.FlagSet
-	// own are the names of the flags that only cgc's methods read.
-	own []string
+	// own are the names of the flags that only cgc's methods read. instead are those that selected cgc in place of auto.
+	own, instead []string
 
 	built    []condense.Method // the chosen methods, before setting and limits are applied
 	training *trainingFile     // training settings of the file, or nil
@@ -210,21 +210,57 @@ func (f *configFlags) read() error {
 	return nil
 }
 
+// readMethod reads f, and notes that flags select cgc instead of auto.
+func (c *command) readMethod(f *configFlags) error {
+	err := f.read()
+	if verb := "selects"; err == nil && len(f.instead) > 0 {
+		if len(f.instead) > 1 {
+			verb = "select"
+		}
+		c.warn([]string{c.settings.name(fmt.Sprintf("%s %s cgc instead of auto", strings.Join(f.instead, " and "), verb))})
+	}
+	return err
+}
+
 // settle replaces the method auto with cgc if no method was named but --embeddings or a parameter of cgc was given.
 func (f *configFlags) settle() {
 	if !f.unasked() {
 		return
 	}
-	base, own := cgc.Defaults(), f.config
-	own.Size, own.Seed, own.Memory, own.Precision = base.Size, base.Seed, base.Memory, base.Precision
-	own.NormalizeFeatures, own.Standardize, own.Inductive = false, false, false
-	set := f.flags.Changed("embeddings") || f.file != "" && f.fileMethod == "" || !reflect.DeepEqual(own, base)
+	var given []string
 	for _, name := range f.own {
-		set = set || f.flags.Changed(name) && !slices.Contains(common, name)
+		flag := f.flags.Lookup(name)
+		if !slices.Contains(common, name) && (flag.Changed || flag.Value.String() != flag.DefValue) {
+			given = append(given, "--"+name)
+		}
 	}
-	if set {
-		f.names[0] = base.Name()
+	implied := f.flags.Changed("embeddings") || f.file != "" // the file configures cgc
+	if implied || len(given) > 0 {
+		f.names[0] = cgc.Defaults().Name()
 	}
+	if !implied {
+		f.instead = given
+	}
+}
+
+// idle returns a note for each flag of cgc's methods that has no effect on the chosen ones of them.
+func (f *configFlags) idle() (notes []string) {
+	var methods []string
+	for _, m := range f.methods() {
+		if config, is := m.(cgc.Config); is {
+			methods = append(methods, config.Name())
+		}
+	}
+	for _, name := range f.own {
+		switch reads := func(method string) bool { return cgc.Variant(method).Reads(name) }; {
+		case len(methods) == 0 || !f.flags.Changed(name):
+		case !slices.ContainsFunc(methods, reads):
+			notes = append(notes, fmt.Sprintf("--%s has no effect on %s", name, strings.Join(methods, " and ")))
+		case name == "teleport" && f.config.Propagation != propagate.PPR:
+			notes = append(notes, fmt.Sprintf("--%s has no effect on --propagation %s", name, f.config.Propagation))
+		}
+	}
+	return notes
 }
 
 // unasked reports whether the method is auto because no method was named.
@@ -294,8 +330,9 @@ func (f *configFlags) readFile() error {
 
 func (f *configFlags) sizeless() bool { return f.config.Size.IsZero() }
 
-// setDefaults sets a missing size to the default for g, and prints the reasons.
+// setDefaults sets a missing size to the default for g, and prints the reasons and the flags without effect.
 func (c *command) setDefaults(f *configFlags, g *graph.Graph) {
+	c.warn(f.idle())
 	switch {
 	case !f.sizeless():
 	case f.lossless > 0:

@@ -141,7 +141,7 @@ func (j *runJob) report(ctx context.Context, name string, g *graph.Graph, result
 
 // check checks the command line before anything is opened.
 func (j *runJob) check() error {
-	if err := cmp.Or(j.config.read(), j.training.check(), checkReport(j.page)); err != nil || j.out == "" {
+	if err := cmp.Or(j.readMethod(j.config), j.training.check(), checkReport(j.page)); err != nil || j.out == "" {
 		return err
 	}
 	return storable(j.out, "", j.force)
