@@ -51,13 +51,9 @@ func configText(path string) ([]byte, error) {
 		return os.ReadFile(path)
 	case len(small.Config) == 0:
 		return nil, fmt.Errorf("%s: the condensed graph does not say with which configuration it was made", path)
-	}
-	var account struct {
-		CutFrom int `json:"cut_from"`
-	}
-	if json.Unmarshal(small.Account, &account) == nil && account.CutFrom > 0 {
+	case small.CutFrom() > 0:
 		return nil, fmt.Errorf("%s: the condensed graph was cut from one with %d nodes: condense with that one's "+
-			"configuration, and cut again", path, account.CutFrom)
+			"configuration, and cut again", path, small.CutFrom())
 	}
 	return small.Config, nil
 }
