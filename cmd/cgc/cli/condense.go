@@ -168,7 +168,7 @@ func (j *condenseJob) write(
 	if err := j.save(path, func() error { return small.SaveAs(ctx, path, j.format) }); err != nil {
 		return nil, err
 	}
-	r := outcomeOf(g, path)
+	r := j.outcomeOf(g, path)
 	r.add(small, opening, small.Seconds)
 	return r, nil
 }
