@@ -275,10 +275,9 @@ func (f *configFlags) chooses() bool { return slices.Contains(f.names, auto.New(
 // common lists the flags of cgc that auto reads too.
 var common = []string{"memory", "precision"}
 
-// setsAuto reports whether a flag sets a parameter of auto that --param cannot set.
-func setsAuto(flag string) bool {
-	return slices.Contains(common, flag) ||
-		slices.Contains(keysOfType(reflect.TypeFor[condense.Setting]()), strings.ReplaceAll(flag, "-", "_"))
+// setsAuto reports whether a parameter of auto, by its JSON key, is a flag that --param cannot set.
+func setsAuto(key string) bool {
+	return slices.Contains(common, key) || slices.Contains(keysOfType(reflect.TypeFor[condense.Setting]()), key)
 }
 
 // readFile reads the configuration file, and then reapplies the command line, which overrides it.
@@ -365,7 +364,7 @@ func (f *configFlags) nameOf(field string) string {
 		flag = f.flags.Lookup(strings.ReplaceAll(field, " ", "-") + "s") // the plural, for lists
 	}
 	switch {
-	case flag == nil, slices.Contains(f.own, flag.Name) && !f.ofCGC() && !(f.chooses() && setsAuto(flag.Name)):
+	case flag == nil, slices.Contains(f.own, flag.Name) && !f.ofCGC() && !(f.chooses() && setsAuto(key)):
 		return "--param " + key
 	case f.file != "" && !flag.Changed:
 		return "--config " + f.file + ": " + field

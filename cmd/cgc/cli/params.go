@@ -216,11 +216,14 @@ func (f *configFlags) methods() []condense.Method {
 	return methods
 }
 
-// keysOf returns the names of a method's parameters.
+// keysOf returns the names of a method's parameters, for auto those that are not flags.
 func keysOf(method string) []string {
 	m, err := condense.New(method, nil)
 	if err != nil {
 		return nil
+	}
+	if _, chooses := m.(auto.Method); chooses {
+		return slices.DeleteFunc(keysOfType(reflect.TypeOf(m)), setsAuto)
 	}
 	parameters, err := object.Of(m)
 	if err != nil {
@@ -260,7 +263,6 @@ func (f *configFlags) unread() error {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	chooser, keysOfAuto := auto.New().Name(), keysOfType(reflect.TypeFor[auto.Method]())
 	for _, one := range f.params.list {
-		flag := strings.ReplaceAll(one.key, "_", "-")
 		switch {
 		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOfAuto, one.key)):
 			add("--param %s: the parameters of %s are flags, as --hops", one, cmp.Or(strings.Join(own, ", "), "cgc"))
@@ -268,8 +270,8 @@ func (f *configFlags) unread() error {
 			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
 		case one.method != "" && !slices.Contains(other, one.method):
 			add("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.names, ", "))
-		case f.chooses() && (one.method == "" || one.method == chooser) && setsAuto(flag):
-			add("--param %s: this parameter of %s is a flag, --%s", one, chooser, flag)
+		case f.chooses() && (one.method == "" || one.method == chooser) && setsAuto(one.key):
+			add("--param %s: this parameter of %s is a flag, --%s", one, chooser, strings.ReplaceAll(one.key, "_", "-"))
 		}
 	}
 	for _, name := range f.own {
