@@ -129,6 +129,17 @@ func (c *Condensed) united(parts [][]int32) (*Condensed, error) {
 	return &u, err
 }
 
+// CutFrom returns the number of nodes of the condensed graph that c was cut from, or 0 if c is no cut.
+func (c *Condensed) CutFrom() int {
+	var account struct {
+		CutFrom int `json:"cut_from"`
+	}
+	if json.Unmarshal(c.Account, &account) != nil {
+		return 0
+	}
+	return account.CutFrom
+}
+
 // meanRow sets dst to the weighted mean of some rows of x.
 func meanRow(dst []float32, x *mat.Dense, rows []int32, weights []float64) {
 	sums := make([]float64, len(dst))

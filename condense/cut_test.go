@@ -49,11 +49,10 @@ func partOf(t *testing.T, c *condense.Condensed) []int {
 	t.Helper()
 	var account struct {
 		Kept   int   `json:"kept"`
-		From   int   `json:"cut_from"`
 		PartOf []int `json:"part_of"`
 	}
 	mattest.OK(t, json.Unmarshal(c.Account, &account))
-	if account.Kept != 1 || account.From != len(account.PartOf) {
+	if account.Kept != 1 || c.CutFrom() != len(account.PartOf) {
 		t.Errorf("account %s", c.Account)
 	}
 	return account.PartOf

@@ -54,6 +54,8 @@ type Options struct {
 	// Note, if not nil, is called with a sentence for each change made while reading: self-loops dropped, repeated edges
 	// merged, a split drawn.
 	Note func(sentence string)
+	// Omitted, if not nil, is called with what Without left out.
+	Omitted func(Omission)
 }
 
 // Environment returns the options of the cgc command: Search lists the folders of $CGC_DATA (separated as in $PATH),

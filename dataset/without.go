@@ -10,8 +10,17 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// leaveOut returns g without the nodes of o.Without, and notes the fingerprint of the graph with and without them. If g
-// has no split yet, complete draws it later, from the remaining nodes.
+// Omission is what Options.Without left out of a graph.
+type Omission struct {
+	// Nodes is the number of nodes that were left out.
+	Nodes int `json:"nodes"`
+	// Before and After are the fingerprints of the graph with these nodes and without them.
+	Before string `json:"fingerprint_before"`
+	After  string `json:"fingerprint_after"`
+}
+
+// leaveOut returns g without the nodes of o.Without, and reports the fingerprint of the graph with and without them. If
+// g has no split yet, complete draws it later, from the remaining nodes.
 func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Graph) (_ *graph.Graph, err error) {
 	defer memory.Recover(&err)
 	if len(o.Without) == 0 || g == nil {
@@ -21,8 +30,8 @@ func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Grap
 	if err != nil {
 		return nil, &format.ReadError{File: format.Shown(found.Path), Err: err}
 	}
-	before, err := o.fingerprint(ctx, found, g)
-	if err != nil {
+	left := Omission{Nodes: g.Nodes() - len(kept)}
+	if left.Before, err = o.fingerprint(ctx, found, g); err != nil {
 		return nil, err
 	}
 	smaller := g.Induced(kept)
@@ -32,12 +41,18 @@ func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Grap
 			smaller.IDs = append(smaller.IDs, strconv.Itoa(int(v)))
 		}
 	}
-	after, err := o.fingerprint(ctx, found, smaller)
-	if err != nil {
+	if left.After, err = o.fingerprint(ctx, found, smaller); err != nil {
 		return nil, err
 	}
-	o.note("%d of the %d nodes were left out: the fingerprint was %s, and is %s without them",
-		g.Nodes()-len(kept), g.Nodes(), before, after)
+	were, them := "were", "them"
+	if left.Nodes == 1 {
+		were, them = "was", "it"
+	}
+	o.note("%d of the %d nodes %s left out: the fingerprint was %s, and is %s without %s", left.Nodes, g.Nodes(), were,
+		left.Before, left.After, them)
+	if o.Omitted != nil {
+		o.Omitted(left)
+	}
 	return smaller, nil
 }
 

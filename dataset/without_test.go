@@ -56,12 +56,18 @@ func TestWithout(t *testing.T) {
 		}
 		random.Shuffle(len(without), func(i, j int) { without[i], without[j] = without[j], without[i] })
 		var notes []string
+		var omitted dataset.Omission
 		o := dataset.Options{
+			Omitted: func(o dataset.Omission) { omitted = o },
 			Without: append(without, " "+without[0]+"\t"), Note: func(note string) { notes = append(notes, note) },
 		}
 		got := mattest.Must(o.Open(t.Context(), tables(t, nodes, edges)))
 		want := mattest.Must(dataset.Options{}.Open(t.Context(), tables(t, fewerNodes, fewerEdges)))
 		mattest.OK(t, got.Check(t.Context()))
+		full := mattest.Must(graph.Identify(mattest.Must(dataset.Options{}.Open(t.Context(), tables(t, nodes, edges)))))
+		rest := mattest.Must(graph.Identify(want))
+		mattest.Equal(t, omitted, dataset.Omission{Nodes: len(without), Before: full.Fingerprint, After: rest.Fingerprint},
+			"seed %d", seed)
 		config := cgc.Defaults()
 		config.Nodes = 9
 		for _, config.Variant = range []cgc.Variant{cgc.CGC, cgc.CGCX} {

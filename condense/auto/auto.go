@@ -3,11 +3,11 @@
 //
 // Each candidate condenses the graph with a few seeds. Package judge fits surrogates of GNNs to each result and tests
 // them on the validation nodes. Its score is the mean of their accuracy and of the geometric mean of the probabilities
-// of the true classes, in percent. A candidate may replace cgc if it scores higher by more than Margin standard errors
-// of the difference. The best-scoring of these is chosen. On graphs of 50,000 nodes or more, a GCN is trained for 100
-// epochs on the results of cgc and of each candidate that may replace it, and the best validation accuracy decides. The
-// choice depends on the graph, the number of condensed nodes and the parameters, not on the seed. Test labels are never
-// read.
+// of the true classes, in percent. A candidate may replace cgc if it scores higher by more than 0.05 points and by more
+// than Margin standard errors of the difference. The best-scoring of these is chosen. On graphs of 50,000 nodes or
+// more, a GCN is trained for 100 epochs on the results of cgc and of each candidate that may replace it, and the best
+// validation accuracy decides. The choice depends on the graph, the number of condensed nodes and the parameters, not
+// on the seed. Test labels are never read.
 //
 // docs/explanation/choice.md lists the candidates and their gains, and says where the choice fails.
 package auto
@@ -153,7 +153,11 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 			c.method = method
 		case distill.Method:
 			if m.Memory > 0 {
-				method.Memory, method.Within = rival.Memory(max(1, room)), m.Memory
+				if room < 1 {
+					c.LeftOut = "the memory limit leaves no room for it"
+					break
+				}
+				method.Memory, method.Within = rival.Memory(room), m.Memory
 			}
 			if method.Smoothing.Hops > 0 && work > distill.MostSmoothing {
 				c.LeftOut = fmt.Sprintf("smoothing would gather %.2g numbers in each step, must be at most %.2g", work,

@@ -28,6 +28,8 @@ const (
 	trials, fewTrials = 3, 1
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
+	// leastGain is the gain, in points, that a candidate must exceed to replace cgc. Smaller gains are printed as 0.0.
+	leastGain = 0.05
 	// These are random streams: judgeStream samples the validation nodes of a large graph, holdOutStream selects training
 	// nodes to hold out, and trainStream is for training runs.
 	judgeStream, holdOutStream, trainStream = 1, 2, 3
@@ -69,8 +71,21 @@ func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*fi
 			return nil, err
 		}
 	}
-	f.judge, err = judge.New(ctx, features, m.Inductive, f.large(), rand.NewPCG(0, judgeStream))
-	return f, err
+	if f.judge, err = judge.New(ctx, features, m.Inductive, f.large(), rand.NewPCG(0, judgeStream)); err != nil {
+		return nil, err
+	}
+	if f.judge.Nodes() < 2 { // they do not show how much gains differ between nodes
+		f.judge, f.why = nil, fmt.Sprintf("only one %s node can decide, must be at least two", kind(f.heldOut))
+	}
+	return f, nil
+}
+
+// kind describes validation nodes, or the nodes that are held out in their place.
+func kind(heldOut bool) string {
+	if heldOut {
+		return "held-out training"
+	}
+	return "validation"
 }
 
 // heldOut returns g with a random half of each class's training nodes, rounded down, as validation nodes.
@@ -92,14 +107,14 @@ func heldOut(g *graph.Graph) *graph.Graph {
 	return &part
 }
 
-// choose judges the candidates. The first stays unless another wins by more than margin standard errors.
+// choose judges the candidates. The first stays unless another wins by more than margin standard errors and leastGain.
 func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (choice, error) {
-	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
+	a := &Account{Chosen: candidates[0].Name, Why: f.why, HeldOut: f.heldOut, Candidates: candidates}
 	won := choice{account: a, method: candidates[0].method, nodes: nodes}
 	if f.judge == nil {
-		a.Why = f.why
 		return won, nil
 	}
+	a.Validation = f.judge.Nodes()
 	made, err := f.trials(ctx, candidates, min(nodes, judge.MostNodes, len(f.shared.graph.Split.Train)))
 	if err != nil {
 		return won, err
@@ -108,12 +123,12 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		return won, err
 	}
 	a.Weighted = won.shares != nil
-	if a.Validation, err = f.score(ctx, candidates, made, won.shares); err != nil {
+	if err := f.score(ctx, candidates, made, won.shares); err != nil {
 		return won, err
 	}
 	contenders, best := []int{0}, 0 // cgc and the candidates that may replace it
 	for i, c := range candidates {
-		if c.Gain > margin*c.Error {
+		if c.Gain > max(leastGain, margin*c.Error) {
 			contenders = append(contenders, i)
 			if c.Gain > candidates[best].Gain {
 				best = i
@@ -151,10 +166,10 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	return won, ctx.Err()
 }
 
-// score sets the accuracy of each candidate and its gain over the first. It returns the number of nodes that decide.
+// score sets the accuracy of each candidate and its gain over the first.
 func (f *field) score(
 	ctx context.Context, candidates []Candidate, made [][]*condense.Condensed, shares []float64,
-) (nodes int, err error) {
+) (err error) {
 	var first []judge.Verdict
 	for i := range candidates {
 		c := &candidates[i]
@@ -164,7 +179,7 @@ func (f *field) score(
 		judged := make([]judge.Verdict, len(made[i]))
 		for t, small := range made[i] {
 			if judged[t], err = f.judge.Of(ctx, small, true, shares); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		if i == 0 {
@@ -173,16 +188,12 @@ func (f *field) score(
 		c.Accuracy = judge.Mean(judged...).Accuracy
 		c.Gain, c.Error = compared(judged, first, func(v judge.Verdict) []float64 { return v.Each })
 	}
-	return len(first[0].Each), nil
+	return nil
 }
 
 // judges describes the nodes that decide.
 func (a *Account) judges() string {
-	kind := "validation"
-	if a.HeldOut {
-		kind = "held-out training"
-	}
-	text := fmt.Sprintf("%d %s nodes", a.Validation, kind)
+	text := fmt.Sprintf("%d %s nodes", a.Validation, kind(a.HeldOut))
 	if a.Weighted {
 		text += " (weighted by the shares of their classes)"
 	}
@@ -263,8 +274,9 @@ func (f *field) trial(m condense.Method) condense.Method {
 func (f *field) large() bool { return f.shared.graph.Nodes() >= distill.ManyNodes }
 
 // shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil if
-// validation nodes show the shares, or if there is no teacher. They do not show them if more than half of the classes
-// tie for the largest number of validation nodes, as when drawn class by class. made has the trials of each candidate.
+// validation nodes show the shares, or if there is no teacher. They do not show them if several classes, more than half
+// of all, tie for the largest number of validation nodes, as when drawn class by class. made has the trials of each
+// candidate.
 func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	counts := f.graph.Counts(f.graph.Split.Val)
 	largest, as := slices.Max(counts), 0
@@ -273,7 +285,7 @@ func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 			as++
 		}
 	}
-	if 2*as <= len(counts) {
+	if as == 1 || 2*as <= len(counts) {
 		return nil, nil
 	}
 	for _, trials := range made {
@@ -302,9 +314,10 @@ func compared(verdicts, base []judge.Verdict, part func(judge.Verdict) []float64
 		other := part(base[t])
 		for i, value := range part(v) {
 			difference := value - other[i]
-			means[t] += difference / float64(len(other))
+			means[t] += difference
 			differences[i] += difference / float64(len(verdicts))
 		}
+		means[t] /= float64(len(differences))
 	}
 	variance := 0.0
 	for _, sample := range [][]float64{differences, means} {

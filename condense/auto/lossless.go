@@ -77,7 +77,15 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 	}
 	best := slices.MinFunc(judged, func(a, b Size) int { return cmp.Compare(a.Loss, b.Loss) })
 	return made, fmt.Errorf("no size from %d to %d condensed nodes has a judged loss of at most %g points: the smallest "+
-		"loss is %.1f ± %.1f, with %d nodes", present, most, p.method.Lossless, best.Loss, best.Error, best.Nodes)
+		"loss is %.1f ± %.1f, with %s", present, most, p.method.Lossless, best.Loss, best.Error, counted(best.Nodes))
+}
+
+// counted writes a number of nodes.
+func counted(nodes int) string {
+	if nodes == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", nodes)
 }
 
 // sizeReason says why the last of the judged sizes was chosen.
@@ -87,8 +95,12 @@ func (m Method) sizeReason(a *Account) string {
 	if size.Loss < 0 {
 		side = "above"
 	}
-	reason := fmt.Sprintf("; with %d nodes, a GCN trained briefly is %.1f ± %.1f points %s the %.1f%% of all training "+
-		"nodes", size.Nodes, math.Abs(size.Loss), size.Error, side, a.Whole)
+	whole := "all training nodes"
+	if a.HeldOut {
+		whole = "the training nodes that were not held out"
+	}
+	reason := fmt.Sprintf("; with %s, a GCN trained briefly is %.1f ± %.1f points %s the %.1f%% of %s",
+		counted(size.Nodes), math.Abs(size.Loss), size.Error, side, a.Whole, whole)
 	if len(a.Sizes) > 1 {
 		reason += fmt.Sprintf(", and the next smaller size tried loses more than %g", m.Lossless)
 	}

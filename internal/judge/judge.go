@@ -39,16 +39,17 @@ func (v Verdict) Score() float64 { return (v.Accuracy + 100*math.Exp(-v.Entropy)
 
 // Mean returns the mean of verdicts on graphs that were condensed from the same graph, at least one.
 func Mean(verdicts ...Verdict) (mean Verdict) {
-	share := 1 / float64(len(verdicts))
+	n := float64(len(verdicts))
 	mean.Each, mean.Hits = make([]float64, len(verdicts[0].Each)), make([]float64, len(verdicts[0].Hits))
 	for _, v := range verdicts {
-		mean.Accuracy += share * v.Accuracy
-		mean.Entropy += share * v.Entropy
+		mean.Accuracy += v.Accuracy
+		mean.Entropy += v.Entropy / n
 		for i, part := range v.Each {
-			mean.Each[i] += share * part
-			mean.Hits[i] += share * v.Hits[i]
+			mean.Each[i] += part / n
+			mean.Hits[i] += v.Hits[i] / n
 		}
 	}
+	mean.Accuracy /= n
 	return mean
 }
 
@@ -125,6 +126,9 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 	j.norms = ntk.Norms(j.features)
 	return j, j.operator.ApplyRows(ctx, j.twice, j.features, rows, j.position)
 }
+
+// Nodes returns the number of validation nodes that are used.
+func (j *Judge) Nodes() int { return len(j.labels) }
 
 // sampleField returns rows, and their union with their neighbours, both ascending. If there are more than most rows, or
 // the union has more than limit nodes, sampleField draws a random subset that fits, or one row.
@@ -327,14 +331,16 @@ func verdict(logits *mat.Dense, labels []int32, weights []float64) Verdict {
 		v.Entropy, entropy = mean, each
 	}
 	v.Each, v.Hits = make([]float64, len(labels)), make([]float64, len(labels))
-	likely := math.Exp(-v.Entropy)
+	likely, right, all := math.Exp(-v.Entropy), 0.0, 0.0
 	for i, y := range labels {
+		all += weights[i]
 		v.Each[i] = weights[i] * 50 * likely * (1 - (entropy[i] - v.Entropy)) // exp(−h) to first order around the mean
 		if kernel.ArgMax(logits.Row(i)) == int(y) {
 			v.Hits[i] = 100 * weights[i]
 			v.Each[i] += v.Hits[i] / 2
-			v.Accuracy += v.Hits[i] / n
+			right += weights[i]
 		}
 	}
+	v.Accuracy = 100 * right / all
 	return v
 }

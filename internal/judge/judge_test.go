@@ -219,6 +219,28 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// TestAccuracyIsExact checks that an accuracy is what the right answers give, without errors of a long sum, and that
+// equal accuracies have that mean.
+func TestAccuracyIsExact(t *testing.T) {
+	logits, labels := mat.NewDense(1000, 2), make([]int32, 1000)
+	for i := range logits.Rows {
+		logits.Row(i)[0] = 1
+	}
+	third := slices.Repeat([]float64{1. / 3, 1, 5. / 3, 1}, 250)
+	for _, c := range []struct {
+		wrong   int
+		weights []float64
+		want    float64
+	}{{0, third, 100}, {176, slices.Repeat([]float64{1}, 1000), 82.4}} {
+		for i := range c.wrong {
+			labels[i] = 1
+		}
+		v := verdict(logits, labels, c.weights)
+		mattest.Equal(t, v.Accuracy, c.want, "accuracy with %d wrong answers", c.wrong)
+		mattest.Equal(t, Mean(v, v, v).Accuracy, c.want, "mean accuracy with %d wrong answers", c.wrong)
+	}
+}
+
 // TestSampleFieldKeepsItsBound checks the sample with and without an effective limit.
 func TestSampleFieldKeepsItsBound(t *testing.T) {
 	g, _ := judged(t)

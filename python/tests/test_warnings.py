@@ -116,7 +116,7 @@ def test_the_program_sees_them_on_standard_error(arrays, tmp_path):
 
 
 def test_what_is_printed_names_the_graph_the_method_and_the_ratio(demo):
-    small = cgc.condense(demo, nodes=35, method="cgc-x", threshold=0.5)
+    small = cgc.condense(demo, nodes=35, method="cgc-x")
     assert repr(small) == "Condensed(demo: 35 of 4,000 nodes (0.88%), 0 edges, 96 features, 7 classes, method cgc-x)"
     assert repr(small.origin) == "Origin(demo: 35 of 4,000 nodes (0.88%), method cgc-x)"
     assert repr(cgc.Origin({"graph_nodes": "60"})) == "Origin(a graph, method unknown)"

@@ -83,7 +83,7 @@ func (j *condenseJob) run(ctx context.Context, args []string) error {
 	case !j.dry && j.out == "":
 		return usagef("condense needs -o FILE: the file to write")
 	}
-	if err := j.config.read(); err != nil {
+	if err := j.readMethod(j.config); err != nil {
 		return err
 	}
 	if j.config.fileSize {
@@ -168,7 +168,7 @@ func (j *condenseJob) write(
 	if err := j.save(path, func() error { return small.SaveAs(ctx, path, j.format) }); err != nil {
 		return nil, err
 	}
-	r := outcomeOf(g, path)
+	r := j.outcomeOf(g, path)
 	r.add(small, opening, small.Seconds)
 	return r, nil
 }

@@ -14,7 +14,9 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 const configExtension = ".json"
@@ -49,13 +51,9 @@ func configText(path string) ([]byte, error) {
 		return os.ReadFile(path)
 	case len(small.Config) == 0:
 		return nil, fmt.Errorf("%s: the condensed graph does not say with which configuration it was made", path)
-	}
-	var account struct {
-		CutFrom int `json:"cut_from"`
-	}
-	if json.Unmarshal(small.Account, &account) == nil && account.CutFrom > 0 {
+	case small.CutFrom() > 0:
 		return nil, fmt.Errorf("%s: the condensed graph was cut from one with %d nodes: condense with that one's "+
-			"configuration, and cut again", path, account.CutFrom)
+			"configuration, and cut again", path, small.CutFrom())
 	}
 	return small.Config, nil
 }
@@ -84,7 +82,8 @@ func decodeConfig(text []byte, base cgc.Config, method string) (file configFile,
 }
 
 // decodeOther reads the configuration of another package's method, as written by condense.Configuration. It may contain
-// a condense.Setting, and any size that cgc's methods accept.
+// a condense.Setting, and any size that cgc's methods accept. For auto, it may also contain a memory limit and a
+// precision.
 func (c *configFile) decodeOther(text []byte) error {
 	common := struct {
 		Method string `json:"method"`
@@ -99,8 +98,21 @@ func (c *configFile) decodeOther(text []byte) error {
 	if err := strictly(text, &c.parameters); err != nil {
 		return err
 	}
-	for _, key := range keysOfType(reflect.TypeOf(common)) {
-		delete(c.parameters, key)
+	types := []reflect.Type{reflect.TypeOf(common)}
+	if c.method == auto.New().Name() { // it has these flags too
+		limits := struct {
+			Memory    *int64             `json:"memory"`
+			Precision *blocked.Precision `json:"precision"`
+		}{&c.Memory, &c.Precision}
+		if err := json.Unmarshal(text, &limits); err != nil {
+			return err
+		}
+		types = append(types, reflect.TypeOf(limits))
+	}
+	for _, t := range types {
+		for _, key := range keysOfType(t) {
+			delete(c.parameters, key)
+		}
 	}
 	c.Size, c.Seed, c.Training = common.Size, common.Seed, common.Training
 	c.NormalizeFeatures, c.Standardize, c.Inductive = common.NormalizeFeatures, common.Standardize, common.Inductive

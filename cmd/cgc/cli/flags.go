@@ -37,8 +37,8 @@ type configFlags struct {
 	// fileSize says that the file sets the size, which then overrides the sizes of settings.
 	fileSize bool
 	flags    *pflag.FlagSet
-	// own are the names of the flags that only cgc's methods read.
-	own []string
+	// own are the names of the flags that only cgc's methods read. instead are those that selected cgc in place of auto.
+	own, instead []string
 
 	built    []condense.Method // the chosen methods, before setting and limits are applied
 	training *trainingFile     // training settings of the file, or nil
@@ -195,18 +195,31 @@ func (f *configFlags) read() error {
 	flag := f.flags.Lookup("lossless")
 	for _, m := range f.built {
 		m, chooses := m.(auto.Method)
+		if chooses && !f.flags.Changed("lossless") {
+			f.lossless = m.Lossless
+		}
 		switch {
-		case flag != nil && flag.Changed && !(f.lossless >= 0 && f.lossless <= 100):
-			return usagef("--lossless %v, must be 0 to 100 points", f.lossless)
+		case !(f.lossless >= 0 && f.lossless <= 100):
+			return usagef("%s %v, must be 0 to 100 points", f.nameOf("lossless"), f.lossless)
+		case f.lossless > 0 && flag == nil:
+			return usagef("lossless %v, must be 0: only cgc condense chooses the size", f.lossless)
 		case f.lossless > 0 && !chooses:
 			return usagef("--lossless with method %s, must be with auto", f.names[0])
-		case m.Lossless > 0 && flag == nil:
-			return usagef("lossless %v, must be 0: only cgc condense chooses the size", m.Lossless)
-		case m.Lossless > 0 && !flag.Changed:
-			f.lossless = m.Lossless
 		}
 	}
 	return nil
+}
+
+// readMethod reads f, and notes that flags select cgc instead of auto.
+func (c *command) readMethod(f *configFlags) error {
+	err := f.read()
+	if verb := "selects"; err == nil && len(f.instead) > 0 {
+		if len(f.instead) > 1 {
+			verb = "select"
+		}
+		c.warn([]string{c.settings.name(fmt.Sprintf("%s %s cgc instead of auto", strings.Join(f.instead, " and "), verb))})
+	}
+	return err
 }
 
 // settle replaces the method auto with cgc if no method was named but --embeddings or a parameter of cgc was given.
@@ -214,16 +227,40 @@ func (f *configFlags) settle() {
 	if !f.unasked() {
 		return
 	}
-	base, own := cgc.Defaults(), f.config
-	own.Size, own.Seed, own.Memory, own.Precision = base.Size, base.Seed, base.Memory, base.Precision
-	own.NormalizeFeatures, own.Standardize, own.Inductive = false, false, false
-	set := f.flags.Changed("embeddings") || f.file != "" && f.fileMethod == "" || !reflect.DeepEqual(own, base)
+	var given []string
 	for _, name := range f.own {
-		set = set || f.flags.Changed(name) && !slices.Contains(common, name)
+		flag := f.flags.Lookup(name)
+		if !slices.Contains(common, name) && (flag.Changed || flag.Value.String() != flag.DefValue) {
+			given = append(given, "--"+name)
+		}
 	}
-	if set {
-		f.names[0] = base.Name()
+	implied := f.flags.Changed("embeddings") || f.file != "" // the file configures cgc
+	if implied || len(given) > 0 {
+		f.names[0] = cgc.Defaults().Name()
 	}
+	if !implied {
+		f.instead = given
+	}
+}
+
+// idle returns a note for each flag of cgc's methods that has no effect on the chosen ones of them.
+func (f *configFlags) idle() (notes []string) {
+	var methods []string
+	for _, m := range f.methods() {
+		if config, is := m.(cgc.Config); is {
+			methods = append(methods, config.Name())
+		}
+	}
+	for _, name := range f.own {
+		switch reads := func(method string) bool { return cgc.Variant(method).Reads(name) }; {
+		case len(methods) == 0 || !f.flags.Changed(name):
+		case !slices.ContainsFunc(methods, reads):
+			notes = append(notes, fmt.Sprintf("--%s has no effect on %s", name, strings.Join(methods, " and ")))
+		case name == "teleport" && f.config.Propagation != propagate.PPR:
+			notes = append(notes, fmt.Sprintf("--%s has no effect on --propagation %s", name, f.config.Propagation))
+		}
+	}
+	return notes
 }
 
 // unasked reports whether the method is auto because no method was named.
@@ -232,8 +269,16 @@ func (f *configFlags) unasked() bool {
 		!f.flags.Changed("methods")
 }
 
+// chooses reports whether auto is one of the chosen methods.
+func (f *configFlags) chooses() bool { return slices.Contains(f.names, auto.New().Name()) }
+
 // common lists the flags of cgc that auto reads too.
 var common = []string{"memory", "precision"}
+
+// setsAuto reports whether a parameter of auto, by its JSON key, is a flag that --param cannot set.
+func setsAuto(key string) bool {
+	return slices.Contains(common, key) || slices.Contains(keysOfType(reflect.TypeFor[condense.Setting]()), key)
+}
 
 // readFile reads the configuration file, and then reapplies the command line, which overrides it.
 func (f *configFlags) readFile() error {
@@ -284,8 +329,9 @@ func (f *configFlags) readFile() error {
 
 func (f *configFlags) sizeless() bool { return f.config.Size.IsZero() }
 
-// setDefaults sets a missing size to the default for g, and prints the reasons.
+// setDefaults sets a missing size to the default for g, and prints the reasons and the flags without effect.
 func (c *command) setDefaults(f *configFlags, g *graph.Graph) {
+	c.warn(f.idle())
 	switch {
 	case !f.sizeless():
 	case f.lossless > 0:
@@ -305,15 +351,20 @@ func (f *configFlags) mistake(err error) error { return outOfRange(err, f.nameOf
 // nameOf returns what users call a parameter: a flag, a key of --param or a key of the file.
 func (f *configFlags) nameOf(field string) string {
 	key := strings.ReplaceAll(field, " ", "_")
-	if slices.ContainsFunc(f.params.list, func(one param) bool { return one.key == key }) {
-		return "--param " + key
+	for _, one := range slices.Backward(f.params.list) { // the last one overrides the others
+		switch {
+		case one.key == key && one.fromConfig:
+			return "--config " + f.file + ": " + field
+		case one.key == key:
+			return "--param " + key
+		}
 	}
 	flag := f.flags.Lookup(strings.ReplaceAll(field, " ", "-"))
 	if flag == nil {
 		flag = f.flags.Lookup(strings.ReplaceAll(field, " ", "-") + "s") // the plural, for lists
 	}
 	switch {
-	case flag == nil, slices.Contains(f.own, flag.Name) && !f.ofCGC():
+	case flag == nil, slices.Contains(f.own, flag.Name) && !f.ofCGC() && !(f.chooses() && setsAuto(key)):
 		return "--param " + key
 	case f.file != "" && !flag.Changed:
 		return "--config " + f.file + ": " + field

@@ -6,6 +6,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -26,6 +27,8 @@ type outcome struct {
 	Features int `json:"features"`
 	Classes  int `json:"classes"`
 	Train    int `json:"train"`
+	// Without says what --without left out of the original graph; absent without the flag.
+	Without *dataset.Omission `json:"without,omitempty"`
 	// Condensed is the condensed graph of the first condensation seed.
 	Condensed condensedSize `json:"condensed"`
 	// Config is the configuration of the first condensation, in the form that --config reads. Each further condensation
@@ -96,11 +99,11 @@ type modelScore struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// outcomeOf returns an outcome with the name and the sizes of g, the memory that the process has used so far, and the
-// file with the condensed graph.
-func outcomeOf(g *graph.Graph, file string) *outcome {
+// outcomeOf returns an outcome with the name and the sizes of g, what was left out of it, the memory that the process
+// has used so far, and the file with the condensed graph.
+func (c *command) outcomeOf(g *graph.Graph, file string) *outcome {
 	return &outcome{
-		Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes, Without: c.omitted,
 		Train: len(g.Split.Train), PeakRSS: peakRSS(), Kept: mostHeld.Load(), File: file,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -164,6 +165,9 @@ func (f *configFlags) buildOne(name string) (condense.Method, error) {
 	m, err := condense.New(name, object)
 	if err != nil {
 		keys := keysOf(name)
+		if err := f.wrongInFile(name); err != nil {
+			return nil, fmt.Errorf("--config %s: %w", f.file, withHint(err, keys))
+		}
 		return nil, usagef("--param: %s (%s)", sentence(withHint(err, keys)), listOfKeys(keys))
 	}
 	_, chooses := m.(auto.Method)
@@ -172,6 +176,17 @@ func (f *configFlags) buildOne(name string) (condense.Method, error) {
 			"use --param", name)
 	}
 	return m, nil
+}
+
+// wrongInFile returns the error of the parameters of a method that are from the file of --config, or nil.
+func (f *configFlags) wrongInFile(name string) error {
+	file := params{list: slices.Clone(f.params.list)}
+	file.list = slices.DeleteFunc(file.list, func(one param) bool { return !one.fromConfig })
+	object, err := file.of(name)
+	if err == nil {
+		_, err = condense.New(name, object)
+	}
+	return err
 }
 
 // methods returns the methods that build has made, with the setting, the limits and the parameters of the flags.
@@ -201,11 +216,14 @@ func (f *configFlags) methods() []condense.Method {
 	return methods
 }
 
-// keysOf returns the names of a method's parameters.
+// keysOf returns the names of a method's parameters, for auto those that are not flags.
 func keysOf(method string) []string {
 	m, err := condense.New(method, nil)
 	if err != nil {
 		return nil
+	}
+	if _, chooses := m.(auto.Method); chooses {
+		return slices.DeleteFunc(keysOfType(reflect.TypeOf(m)), setsAuto)
 	}
 	parameters, err := object.Of(m)
 	if err != nil {
@@ -243,20 +261,22 @@ func (f *configFlags) unread() error {
 	}
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	chooser, keysOfAuto := auto.New().Name(), keysOfType(reflect.TypeFor[auto.Method]())
 	for _, one := range f.params.list {
 		switch {
-		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOf(auto.New().Name()), one.key)):
+		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOfAuto, one.key)):
 			add("--param %s: the parameters of %s are flags, as --hops", one, cmp.Or(strings.Join(own, ", "), "cgc"))
 		case one.method != "" && slices.Contains(own, one.method):
 			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
 		case one.method != "" && !slices.Contains(other, one.method):
 			add("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.names, ", "))
+		case f.chooses() && (one.method == "" || one.method == chooser) && setsAuto(one.key):
+			add("--param %s: this parameter of %s is a flag, --%s", one, chooser, strings.ReplaceAll(one.key, "_", "-"))
 		}
 	}
 	for _, name := range f.own {
 		flag := f.flags.Lookup(name) // skipped if auto reads it, or if it has its default, like auto's candidates
-		if slices.Contains(other, auto.New().Name()) &&
-			(slices.Contains(common, name) || flag.Value.String() == flag.DefValue) {
+		if f.chooses() && (slices.Contains(common, name) || flag.Value.String() == flag.DefValue) {
 			continue
 		}
 		if len(own) == 0 && f.flags.Changed(name) {

@@ -77,14 +77,15 @@ type command struct {
 	threads        int
 	settings       *settings
 	progress       *meter
-	queries        format.Queries  // queries for a graph in a database
-	split          int             // which split to use if the graph has several
-	without        string          // the file of --without, or ""
-	left           []string        // ids of nodes that are left out
-	unlabelled     bool            // the graph may have no labels and no training nodes
-	writing        sync.Mutex      // locked while a file is written
-	warned         []string        // warnings printed so far
-	measured       *bench.Ceilings // nil until the machine is measured
+	queries        format.Queries    // queries for a graph in a database
+	split          int               // which split to use if the graph has several
+	without        string            // the file of --without, or ""
+	left           []string          // ids of nodes that are left out
+	omitted        *dataset.Omission // what was left out of the graph that was read, or nil
+	unlabelled     bool              // the graph may have no labels and no training nodes
+	writing        sync.Mutex        // locked while a file is written
+	warned         []string          // warnings printed so far
+	measured       *bench.Ceilings   // nil until the machine is measured
 }
 
 func (c *command) root() *cobra.Command {
@@ -229,6 +230,7 @@ func (c *command) options() dataset.Options {
 	o := dataset.Environment()
 	o.Queries, o.Split, o.Without, o.Unlabelled = c.queries, c.split, c.left, c.unlabelled
 	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
+	o.Omitted = func(left dataset.Omission) { c.omitted = &left }
 	return o
 }
 

@@ -109,7 +109,7 @@ func (j *runJob) run(ctx context.Context, args []string) (err error) {
 	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
 		return err
 	}
-	r := outcomeOf(g, j.out)
+	r := j.outcomeOf(g, j.out)
 	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
 	r.Report, r.Testing = j.page, tests.measured()
@@ -141,7 +141,7 @@ func (j *runJob) report(ctx context.Context, name string, g *graph.Graph, result
 
 // check checks the command line before anything is opened.
 func (j *runJob) check() error {
-	if err := cmp.Or(j.config.read(), j.training.check(), checkReport(j.page)); err != nil || j.out == "" {
+	if err := cmp.Or(j.readMethod(j.config), j.training.check(), checkReport(j.page)); err != nil || j.out == "" {
 		return err
 	}
 	return storable(j.out, "", j.force)

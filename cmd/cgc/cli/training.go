@@ -141,7 +141,7 @@ func (t *transfer) evaluation(memory int64) experiment.Evaluation {
 
 // outcome returns the outcome of training runs on the condensed graph in file.
 func (t *transfer) outcome(file string, scores []experiment.Score) *outcome {
-	r := outcomeOf(t.graph, file)
+	r := t.outcomeOf(t.graph, file)
 	r.add(t.small, t.opening, t.small.Seconds) // the seconds come from the file
 	if r.Results, r.OtherGraph = accuracies(scores), t.different; len(scores) > 0 {
 		r.Over = overTrainings

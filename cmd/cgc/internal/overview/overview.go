@@ -145,6 +145,9 @@ func (s Subject) origin() report.Paragraph {
 	text := fmt.Sprintf("The graph has %s, %s, %s and %s. Condensed by %s.", report.Plural(g.Nodes(), "node"),
 		report.Plural(g.Edges(), "edge"), report.Plural(g.Classes, "class"),
 		report.Plural(len(g.Split.Train), "training node"), method)
+	if n := s.Condensed.CutFrom(); n > 0 {
+		text += " Cut from " + report.Plural(n, "condensed node") + "."
+	}
 	if s.Date != "" {
 		text += " Report of " + s.Date + "."
 	}
