@@ -167,6 +167,7 @@ var tables = map[string]func(root string) string{
 	"lossless":  lossless,
 	"new-nodes": arrivalTable,
 	"searches":  searchTable,
+	"splits":    splits,
 	"models":    models,
 	"sentence":  sentence,
 	"speed":     speed,
@@ -327,18 +328,23 @@ func accuracy(root string) string {
 	return markdown(t)
 }
 
-// models generates the table of all GNNs on the condensed graphs of auto and cgc.
+// models generates the table of all GNNs on the condensed graphs of auto and cgc. The records of the GCN are those of
+// the accuracy table.
 func models(root string) string {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("N′"), {Name: "model"}, right("seeds"), right("auto"), right("cgc"), right("auto − cgc"),
 	}}
-	all := experiment.Summarize(readLines[experiment.Record](root, "models-cora"))
+	var records []experiment.Record
+	for _, name := range []string{"models-cora", "cora", "auto-cora"} {
+		records = append(records, readLines[experiment.Record](root, name)...)
+	}
+	all := experiment.Summarize(records)
 	var rows []measured
 	var pValues []float64
 	for _, name := range gnn.Names() {
 		c := measured{methods: map[string]experiment.Summary{}}
 		for _, s := range all {
-			if s.Model == name {
+			if s.Model == name && s.Nodes == records[0].Nodes {
 				c.graph, c.nodes, c.methods[s.Arm] = s.Graph.Name, s.Nodes, s
 			}
 		}
