@@ -19,6 +19,7 @@ package cgc
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -69,6 +70,7 @@ type Prepared struct {
 	y          []int32       // class of each training node
 	h          []mat.View    // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
 	assessment assess.Assessment
+	mixing     string     // a warning about edges between classes
 	judging    sync.Mutex // guards the confidence below H⁽ᴷ⁾, computed for the first configuration that augments
 	seconds    condense.Seconds
 }
@@ -114,6 +116,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 		return nil, err
 	}
 	train := p.view.Split.Train
+	p.mixing = mixed(p.view.Graph)
 	p.counts, p.y = p.view.Counts(train), p.view.Labels(train)
 	p.collect() // frees what earlier condensations left
 	in := propagate.Input{Adj: p.view.Adj, X: p.view.X, Rows: train, Classes: p.y, Mapped: p.view.Mapped}
@@ -250,11 +253,33 @@ func (p *Prepared) assessed() Assessed {
 	return assessed
 }
 
-// warnings returns warnings about the scales of the features.
-func (p *Prepared) warnings() []string {
-	warning := p.assessment.Warning()
-	if warning == "" || p.config.Standardize {
-		return nil
+// warnings returns warnings about the scales of the features and about edges between classes.
+func (p *Prepared) warnings() (warnings []string) {
+	if warning := p.assessment.Warning(); warning != "" && !p.config.Standardize {
+		warnings = append(warnings, warning)
 	}
-	return []string{warning}
+	if p.config.Hops > 0 && p.mixing != "" {
+		warnings = append(warnings, p.mixing)
+	}
+	return warnings
+}
+
+// mixed returns a warning if most edges between the training nodes of g join different classes, else "". On a large
+// graph, the edges of some training nodes are counted.
+func mixed(g *graph.Graph) string {
+	const some = 4096
+	train := g.Split.Train
+	var nodes []int32
+	for i := 0; i < len(train); i += len(train)/some + 1 {
+		nodes = append(nodes, train[i])
+	}
+	edges, share, chance := g.Homophily(nodes, train)
+	n := float64(edges)/2 + 4 // most edges count twice; 4 more, 2 of them within a class (Agresti and Coull 1998)
+	likely := (share*(n-4) + 2) / n
+	most := likely + 2*math.Sqrt(likely*(1-likely)/n) // two standard errors above
+	if most-chance >= graph.Mixing*(1-chance) {
+		return ""
+	}
+	return fmt.Sprintf("%.2g%% of the edges between training nodes join nodes of one class, and %.2g%% would by chance, "+
+		"so propagation mixes the classes: compare --hops 0 and --hops 1", 100*share, 100*chance)
 }

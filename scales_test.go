@@ -1,6 +1,6 @@
 package cgc_test
 
-// This file tests features of very large, very small and very different magnitudes.
+// This file tests features of very large, very small and very different magnitudes, and what Condense warns of.
 
 import (
 	"fmt"
@@ -44,6 +44,38 @@ func TestWarnsOfScales(t *testing.T) {
 		warning := strings.Join(small.Warnings, "\n")
 		if c.warns != strings.Contains(warning, "feature 3 (counted from 0)") || !c.warns && warning != "" {
 			t.Errorf("column times %v, standardize %v: warnings %q, want one: %v", c.factor, c.standardize, warning, c.warns)
+		}
+	}
+}
+
+// TestWarnsOfEdgesBetweenClasses checks that edges that mostly join different classes are seen among training nodes,
+// also among a few, and that neither a graph with few such edges nor embeddings without hops lead to a warning.
+func TestWarnsOfEdgesBetweenClasses(t *testing.T) {
+	crossed := *synth.Demo() // class labels that the edges do not follow
+	crossed.Y = slices.Clone(crossed.Y)
+	for i := range crossed.Y {
+		crossed.Y[i] = int32(i % crossed.Classes)
+	}
+	crossed.Split.Train = crossed.Split.Train[:0:0]
+	for i := range 1400 {
+		crossed.Split.Train = append(crossed.Split.Train, int32(i))
+	}
+	crossed.Split.Val, crossed.Split.Test = nil, nil
+	alone := crossed // two edges or so between training nodes prove nothing
+	alone.Split.Train = crossed.Split.Train[:60]
+	for _, c := range []struct {
+		name  string
+		g     *graph.Graph
+		hops  int
+		warns bool
+	}{
+		{"demo", synth.Demo(), 2, false}, {"crossed", &crossed, 2, true}, {"0 hops", &crossed, 0, false},
+		{"few", &alone, 2, false},
+	} {
+		small := mustCondense(t, c.g, configured(14, func(k *cgc.Config) { k.Hops = c.hops }))
+		warning := strings.Join(small.Warnings, "\n")
+		if c.warns != strings.Contains(warning, "compare --hops 0 and --hops 1") || !c.warns && warning != "" {
+			t.Errorf("%s: warnings %q, want one: %v", c.name, warning, c.warns)
 		}
 	}
 }

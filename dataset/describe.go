@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -109,7 +108,7 @@ func Describe(g *graph.Graph) (Facts, error) {
 			k.Name = g.ClassNames[c]
 		}
 	}
-	f.Homophily, f.Chance = homophily(g)
+	_, f.Homophily, f.Chance = g.Homophily(memory.Range(0, g.Nodes()), nil)
 	_, f.Sparse = g.X.(*mat.CSR)
 	x, err := readFeatures(g.X)
 	if err != nil {
@@ -157,42 +156,4 @@ func degrees(a *mat.CSR) (least, median, most int) {
 		below += count[median]
 	}
 	return least, median, most
-}
-
-// homophily returns the share of edges that join nodes of the same class, among edges with two labelled ends. chance is
-// the expected share if such edges joined nodes at random, Σ_c (D_c/ΣD)², where D_c counts the ends in class c. Both
-// are 0 if there are no such edges.
-func homophily(g *graph.Graph) (share, chance float64) {
-	const chunk = 1 << 12
-	var same atomic.Int64
-	ends := make([]atomic.Int64, g.Classes)
-	parallel.For(g.Nodes(), chunk, func(lo, hi int) {
-		equal := 0
-		for i := lo; i < hi; i++ {
-			y := g.Y[i]
-			if y == graph.Unlabelled {
-				continue
-			}
-			labelled := 0
-			for _, j := range g.Adj.Indices[g.Adj.Indptr[i]:g.Adj.Indptr[i+1]] {
-				if z := g.Y[j]; z == y {
-					equal++
-					labelled++
-				} else if z != graph.Unlabelled {
-					labelled++
-				}
-			}
-			ends[y].Add(int64(labelled))
-		}
-		same.Add(int64(equal))
-	})
-	all := 0.0
-	for c := range ends {
-		all += float64(ends[c].Load())
-	}
-	for c := range ends {
-		part := float64(ends[c].Load()) / max(1, all)
-		chance += part * part
-	}
-	return float64(same.Load()) / max(1, all), chance
 }

@@ -32,7 +32,6 @@ const (
 	fewJudges   = 100  // validation or test nodes: with 100, the standard error of an accuracy is at most 5 points
 	noticeable  = 0.01 // share of nodes that is reported
 	majority    = 0.7  // share of the test nodes
-	mixing      = 0.2  // homophily beyond chance, as a share of the largest possible value
 )
 
 // add adds an oddity to f, if is is true.
@@ -68,7 +67,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 			unreached, f.Nodes, f.Components),
 		"No label reaches these nodes along edges, so a model has only their features",
 		"If you can, label a node in each large component, or leave such components out of the test")
-	f.add(f.Edges > 0 && f.Homophily-f.Chance < mixing*(1-f.Chance) && f.Classes > 1, "heterophily", f.Edges,
+	f.add(f.Edges > 0 && f.Homophily-f.Chance < graph.Mixing*(1-f.Chance) && f.Classes > 1, "heterophily", f.Edges,
 		text("%.3g%% of the edges join nodes of one class, and %.3g%% would by chance", 100*f.Homophily, 100*f.Chance),
 		"Propagation mixes the classes, and cgc condenses the mixed features",
 		"Compare --hops 0 and --hops 1. If --hops 0 is as accurate, this graph is not worth condensing")

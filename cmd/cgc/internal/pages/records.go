@@ -125,14 +125,14 @@ func splits(root string) string {
 	for _, k := range order {
 		name := paper.GraphName(k.graph, chosenOn)
 		if k.normalized {
-			name += ", row-normalised"
+			name += " (row-normalised)"
 		}
 		d := experiment.EstimateOf(leads[k])
-		parts = append(parts, fmt.Sprintf("%s ± %s points on %s with %d nodes (at worst %s)", report.Signed(d.Mean, 1).Text,
+		parts = append(parts, fmt.Sprintf("%s ± %s on %s with %d nodes (at worst %s)", report.Signed(d.Mean, 1).Text,
 			report.Decimal(d.CI95, 1).Text, name, k.nodes, report.Signed(slices.Min(leads[k]), 1).Text))
 	}
-	return fmt.Sprintf("On %d random splits of each graph, of the same kind as the public ones, `auto` − `cgc` is\n%s\n"+
-		"(mean with its 95%% interval).\n", len(leads[order[0]]), strings.Join(parts, ",\n"))
+	return fmt.Sprintf("On %d random splits each, `auto` − `cgc` is, in points, %s.\n", len(leads[order[0]]),
+		strings.Join(parts, ",\n"))
 }
 
 // searches lists the graphs and methods of searches that were compared with training runs on the full graph.
