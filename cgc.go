@@ -70,7 +70,7 @@ type Prepared struct {
 	y          []int32       // class of each training node
 	h          []mat.View    // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
 	assessment assess.Assessment
-	mixing     string     // a warning about edges between classes
+	mixing     string     // a warning about edges between classes, or ""
 	judging    sync.Mutex // guards the confidence below H⁽ᴷ⁾, computed for the first configuration that augments
 	seconds    condense.Seconds
 }
@@ -116,7 +116,9 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 		return nil, err
 	}
 	train := p.view.Split.Train
-	p.mixing = mixed(p.view.Graph)
+	if config.Hops > 0 {
+		p.mixing = mixed(p.view.Graph)
+	}
 	p.counts, p.y = p.view.Counts(train), p.view.Labels(train)
 	p.collect() // frees what earlier condensations left
 	in := propagate.Input{Adj: p.view.Adj, X: p.view.X, Rows: train, Classes: p.y, Mapped: p.view.Mapped}
@@ -258,7 +260,7 @@ func (p *Prepared) warnings() (warnings []string) {
 	if warning := p.assessment.Warning(); warning != "" && !p.config.Standardize {
 		warnings = append(warnings, warning)
 	}
-	if p.config.Hops > 0 && p.mixing != "" {
+	if p.mixing != "" {
 		warnings = append(warnings, p.mixing)
 	}
 	return warnings

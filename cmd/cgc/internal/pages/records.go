@@ -27,6 +27,19 @@ type cutRecord struct {
 	Own       float64 `json:"own"`
 }
 
+// byKey returns the records of each key, and the keys in the order of their first records.
+func byKey[K comparable, R any](records []R, key func(R) K) (order []K, of map[K][]R) {
+	of = map[K][]R{}
+	for _, r := range records {
+		k := key(r)
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], r)
+	}
+	return order, of
+}
+
 // cuts generates the table of condensed graphs that were cut from a larger one, with rows for the smallest and the
 // largest size of each graph, in the order of their first records.
 func cuts(root string) string {
@@ -38,15 +51,7 @@ func cuts(root string) string {
 		graph string
 		nodes int
 	}
-	var order []key
-	of := map[key][]cutRecord{}
-	for _, r := range readLines[cutRecord](root, "cuts") {
-		k := key{r.Graph, r.Nodes}
-		if of[k] == nil {
-			order = append(order, k)
-		}
-		of[k] = append(of[k], r)
-	}
+	order, of := byKey(readLines[cutRecord](root, "cuts"), func(r cutRecord) key { return key{r.Graph, r.Nodes} })
 	plusMinus := func(values []float64) string {
 		e := experiment.EstimateOf(values)
 		return report.PlusMinus(e.Mean, e.Std, 1).Text
@@ -112,26 +117,24 @@ func splits(root string) string {
 		nodes      int
 		normalized bool
 	}
-	var order []key
-	leads := map[key][]float64{}
-	for _, r := range readLines[splitRecord](root, "splits") {
-		k := key{r.Graph, r.Nodes, r.Normalized}
-		if leads[k] == nil {
-			order = append(order, k)
-		}
-		leads[k] = append(leads[k], r.Auto-r.CGC)
-	}
+	order, of := byKey(readLines[splitRecord](root, "splits"), func(r splitRecord) key {
+		return key{r.Graph, r.Nodes, r.Normalized}
+	})
 	var parts []string
 	for _, k := range order {
+		var leads []float64
+		for _, r := range of[k] {
+			leads = append(leads, r.Auto-r.CGC)
+		}
 		name := paper.GraphName(k.graph, chosenOn)
 		if k.normalized {
 			name += " (row-normalised)"
 		}
-		d := experiment.EstimateOf(leads[k])
+		d := experiment.EstimateOf(leads)
 		parts = append(parts, fmt.Sprintf("%s ± %s on %s with %d nodes (at worst %s)", report.Signed(d.Mean, 1).Text,
-			report.Decimal(d.CI95, 1).Text, name, k.nodes, report.Signed(slices.Min(leads[k]), 1).Text))
+			report.Decimal(d.CI95, 1).Text, name, k.nodes, report.Signed(slices.Min(leads), 1).Text))
 	}
-	return fmt.Sprintf("On %d random splits each, `auto` − `cgc` is, in points, %s.\n", len(leads[order[0]]),
+	return fmt.Sprintf("On %d random splits each, `auto` − `cgc` is, in points, %s.\n", len(of[order[0]]),
 		strings.Join(parts, ",\n"))
 }
 

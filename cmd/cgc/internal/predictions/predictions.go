@@ -99,21 +99,16 @@ func (p *Predictions) Counts() (classes []int, s Score) {
 	classes = make([]int, p.Model.Classes)
 	var labelled, labels []int32
 	for k, i := range p.Nodes {
-		class := p.Class(k)
-		classes[class]++
+		classes[p.Class(k)]++
 		if p.Labels == nil || p.Labels[i] == graph.Unlabelled {
 			continue
 		}
 		labelled, labels = append(labelled, int32(k)), append(labels, p.Labels[i])
-		if int(p.Labels[i]) == class {
-			s.Accuracy++
-		}
 	}
 	if s.Labelled = len(labels); s.Labelled > 0 {
-		s.Accuracy *= 100 / float64(s.Labelled)
 		rows := new(mat.Dense)
 		p.Probabilities.Gather(rows, labelled)
-		s.Metrics = gnn.MetricsOf(rows, labels)
+		s.Accuracy, s.Metrics = gnn.Accuracy(rows, labels), gnn.MetricsOf(rows, labels)
 	}
 	return classes, s
 }
