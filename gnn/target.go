@@ -209,6 +209,9 @@ func (m *Trained) LogitsWithin(
 	if err := m.accepts(g.X); err != nil {
 		return nil, err
 	}
+	if len(nodes) == 0 {
+		return mat.NewDense(0, m.Classes), nil
+	}
 	view := *g // a target tests nodes that have labels
 	view.Y, view.Classes, view.ClassNames = make([]int32, g.Nodes()), m.Classes, nil
 	view.Split = graph.Split{Val: []int32{}, Test: nodes}

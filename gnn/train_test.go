@@ -307,7 +307,9 @@ func TestBadInput(t *testing.T) {
 	}
 	mattest.Fails(t, "must be the 4 features")(trained.Logits(t.Context(), g.Adj, g.X))
 	h.X = mat.NewDense(h.Nodes(), 4)
-	mattest.Fails(t, "memory limit is 1 bytes, must be at least")(trained.LogitsWithin(t.Context(), &h, h.Split.Test, 1))
+	mattest.Fails(t, "memory limit is 1 bytes, must be at least")(trained.LogitsWithin(t.Context(), &h, []int32{0, 1}, 1))
+	none := mattest.Must(trained.LogitsWithin(t.Context(), &h, nil, 0))
+	mattest.Equal(t, none.Rows, 0, "rows of logits of no nodes")
 	trained.Features = 5
 	mattest.Fails(t, "is 4×8, expected 5×8")(trained.Logits(t.Context(), g.Adj, g.X))
 }
