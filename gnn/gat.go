@@ -10,10 +10,12 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-type gat struct{}
+type gat struct {
+	name  string
+	heads int // of the hidden layer
+}
 
 const (
-	gatHeads   = 8
 	gatDropout = 0.6 // for attention weights, as in the GAT paper
 	gatSlope   = 0.2 // for the LeakyReLU of the scores, as in the GAT paper
 )
@@ -29,15 +31,20 @@ const (
 // Attention weights are dropped with probability 0.6, unless Config.Dropout is 0. Edge weights of a constant A are not
 // used; see Input.Attend for a variable A. On a sample without edges, u and v have no gradient, and weight decay
 // shrinks them towards zero. At zero, attention is the plain mean.
-func GAT() Model { return gat{} }
+func GAT() Model { return gats.standard() }
 
-// Name returns "gat".
-func (gat) Name() string { return "gat" }
+var gats = family{
+	"gat", []setting{{name: "heads", standard: 8, least: 1, most: 64}},
+	func(name string, v []float64) Model { return gat{name, int(v[0])} },
+}
+
+// Name implements Model.
+func (m gat) Name() string { return m.name }
 
 // Shapes lists W, u, v and b of the hidden layer, with the heads side by side, and then W, u, v and b of the output
 // layer.
-func (gat) Shapes(features, hidden, classes int) []Shape {
-	width := gatHeads * gatWidth(hidden)
+func (m gat) Shapes(features, hidden, classes int) []Shape {
+	width := m.heads * headWidth(hidden, m.heads)
 	return []Shape{
 		{Rows: features, Cols: width}, {Rows: width, Cols: 1}, {Rows: width, Cols: 1}, {Rows: 1, Cols: width, Bias: true},
 		{Rows: width, Cols: classes}, {Rows: classes, Cols: 1}, {Rows: classes, Cols: 1},
@@ -45,28 +52,28 @@ func (gat) Shapes(features, hidden, classes int) []Shape {
 	}
 }
 
-// gatWidth returns the number of units of a head: hidden over the number of heads, rounded up.
-func gatWidth[N int | int64](hidden N) N { return (hidden + gatHeads - 1) / gatHeads }
+// headWidth returns the number of units of a head: hidden over the number of heads, rounded up.
+func headWidth[N int | int64](hidden, heads N) N { return (hidden + heads - 1) / heads }
 
 // Forward returns Z.
-func (gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var {
+func (m gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var {
 	layer := func(x *autodiff.Var, p []*autodiff.Var, heads int) *autodiff.Var {
 		own, other := in.headDots(x, p[0], heads), in.headDots(x, p[1], heads)
 		return t.AddRow(in.Attend(Attention{Own: own, Other: other, Slope: gatSlope, Dropout: gatDropout}, x), p[2])
 	}
-	h := t.ELU(layer(in.Times(p[0]), p[1:4], gatHeads))
+	h := t.ELU(layer(in.Times(p[0]), p[1:4], m.heads))
 	return layer(t.MatMul(in.Dropout(h), p[4]), p[5:8], 1)
 }
 
 // Infer computes one head after another. ELU acts on each unit separately, so the units of a head are immediately
 // projected on the classes and then discarded. Memory per node is a few times f + c values; edges need none.
-func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, error) {
+func (m gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, error) {
 	w := &v.work
 	w.reset()
 	near, far := v.field(1), v.field(2)
-	width := p[0].Cols / gatHeads
+	width := p[0].Cols / m.heads
 	projected, part, u, h := w.take(), w.take(), w.take(), w.take()
-	for k := range gatHeads {
+	for k := range m.heads {
 		taken := w.taken
 		lo, hi := k*width, (k+1)*width
 		weights := columns(w, p[0], lo, hi)

@@ -1,5 +1,5 @@
 // Package gnn trains graph neural networks on small graphs and tests them on large ones. By default, the models have
-// two layers and 256 hidden units, as in §4.1 of the paper.
+// two layers and 256 hidden units, as in §4.1 of the paper. Parse returns variants with more layers, hops or heads.
 //
 // A Target is the original graph, prepared once. Train trains a Model on a Sample, usually a condensed graph. It
 // chooses the epoch by the accuracy on the target's validation nodes. Only then does it read the labels of the test
@@ -13,7 +13,7 @@
 // target, the six models of this package work layer by layer and in blocks of rows. They keep features and logits of
 // all nodes, but only some of the hidden units at a time.
 //
-// Not supported: neighbour sampling, deeper models, models with more than one graph, and edge features.
+// Not supported: neighbour sampling, models with more than one graph, and edge features.
 package gnn
 
 import (
@@ -28,7 +28,7 @@ import (
 
 // Model is a GNN architecture without weights. A Trained holds the weights.
 type Model interface {
-	// Name is the name that Parse accepts: lower-case letters, digits and hyphens.
+	// Name is the name that Parse accepts: lower-case letters, digits and hyphens, and then the parameters of a variant.
 	Name() string
 	// Shapes lists the shapes of the parameters for the given numbers of features, hidden units and classes.
 	Shapes(features, hidden, classes int) []Shape
@@ -72,10 +72,7 @@ func Register(m Model) { models.Register(m.Name(), m) }
 // registration.
 func Names() []string { return models.Names() }
 
-// Parse returns the model with the given name, ignoring case. The error for an unknown name lists all names.
-func Parse(name string) (Model, error) { return models.Find(name) }
-
-// All returns a new slice of all models, in the order of Names.
+// All returns a new slice of all models, in the order of Names, each with its default parameters.
 func All() []Model {
 	var all []Model
 	for _, name := range Names() {

@@ -17,9 +17,11 @@ const blockRows = 8192
 // units.
 const sparseUnits = 1 << 26
 
-// Infer works backwards from the output to determine which nodes are needed. The filters of the last layer reach nodes
-// within a few hops of the rows of v. There, hidden units are computed in blocks of nodes and immediately projected on
-// the classes, for each filter of the last layer. Propagation then moves only rows of c values.
+// Infer works backwards from the output to determine which nodes are needed. The filters of the layers after the first
+// reach nodes within a few hops of the rows of v. There, hidden units of the first layer are computed in blocks of
+// nodes and immediately multiplied by the weights of the next layer, for each of its filters. With two layers,
+// propagation then moves only rows of c values, and no more than these are kept for all nodes. A layer between the
+// first and the last moves rows of hidden units and keeps them for all nodes that it reaches (needs.middleLayers).
 func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense) (*mat.Dense, error) {
 	v.work.reset()
 	filters := m.layers[0]
@@ -30,43 +32,62 @@ func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense
 		err := v.first(ctx, first, func(lo, unit int, h mat.Dense) { setColumns(z, lo, unit, &h) })
 		return z, err
 	}
-	parameters = parameters[len(filters)+1:]
-	last := lastLayer{filters: m.layers[1], weights: parameters}
-	first.hops = degree(last.filters)
-	last.at, last.classes = v.field(first.hops), parameters[0].Cols
-	last.width = last.classes
-	if v.classes > 0 {
-		last.width = v.classes
+	first.hops = hopsOf(m.layers[1:])
+	var hidden *mat.Dense // the input of the layer; nil if it is the first layer
+	if len(m.layers) > 2 {
+		hidden = v.work.take()
 	}
-	last.projected = v.projections(last)
-	if err := v.project(ctx, first, last); err != nil {
-		return nil, err
+	kept, last := v.work.taken, len(m.layers)-1
+	for l := 1; ; l++ {
+		parameters = parameters[len(filters)+1:]
+		filters = m.layers[l]
+		next := laterLayer{filters: filters, weights: parameters, hops: hopsOf(m.layers[l+1:])}
+		next.at, next.units = v.field(hopsOf(m.layers[l:])), parameters[0].Cols
+		next.width = next.units
+		if l == last && v.classes > 0 {
+			next.width = v.classes
+		}
+		if l > 1 {
+			next.input = hidden
+		}
+		next.projected = v.projections(next)
+		if err := v.project(ctx, first, next); err != nil {
+			return nil, err
+		}
+		z, err := v.output(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		addRow(z, parameters[len(filters)].Data)
+		if l == last {
+			return z, nil
+		}
+		hidden.Reshape(z.Rows, z.Cols)
+		kernel.ReLU(hidden.Data, z.Data)
+		v.work.taken = kept // the next layer reuses the memory
 	}
-	z, err := v.logits(ctx, last)
-	if err != nil {
-		return nil, err
-	}
-	addRow(z, parameters[len(last.filters)].Data)
-	return z, nil
 }
 
-// lastLayer computes Σ_k P_k·(H·V_k) from H·V_k at the nodes of the field at. The columns of H·V_k, one for each class,
-// are stored in blocks of width columns. Block b of filter k is projected[b·filters+k].
-type lastLayer struct {
-	filters        []filter
-	weights        []*mat.Dense // V_k
-	at             *field
-	classes, width int
-	projected      []*mat.Dense
+// laterLayer computes Σ_k P_k·(H·V_k), within hops of the rows, from H·V_k at the nodes of the field at. The columns of
+// H·V_k, one for each unit or class, are stored in blocks of width columns. Block b of filter k is
+// projected[b·filters+k].
+type laterLayer struct {
+	filters      []filter
+	weights      []*mat.Dense // V_k
+	input        *mat.Dense   // H at the nodes of at; nil if it is the output of the first layer, which is not kept
+	at           *field
+	hops         int
+	units, width int
+	projected    []*mat.Dense
 }
 
 // projections returns the matrices for l.projected, with arbitrary contents.
-func (v *View) projections(l lastLayer) []*mat.Dense {
+func (v *View) projections(l laterLayer) []*mat.Dense {
 	list, rows, used := v.work.list[:0], v.size(l.at), 0
-	for lo := 0; lo < l.classes; lo += l.width {
-		some := min(l.width, l.classes-lo)
+	for lo := 0; lo < l.units; lo += l.width {
+		some := min(l.width, l.units-lo)
 		for range l.filters {
-			if v.spill != nil {
+			if l.width < l.units {
 				list = append(list, &mat.Dense{Rows: rows, Cols: some, Data: v.spill[used:][: rows*some : rows*some]})
 				used += rows * some
 				continue
@@ -80,38 +101,47 @@ func (v *View) projections(l lastLayer) []*mat.Dense {
 	return list
 }
 
-// project computes the hidden units and their projections.
-func (v *View) project(ctx context.Context, first firstLayer, l lastLayer) error {
+// project computes H·V_k from the input of l, or from the units of the first layer, in parts.
+func (v *View) project(ctx context.Context, first firstLayer, l laterLayer) error {
 	product := v.work.take()
 	taken := v.work.taken
-	err := v.first(ctx, first, func(lo, unit int, h mat.Dense) {
-		kernel.ReLU(h.Data, h.Data)
+	part := func(lo, unit int, h mat.Dense) {
 		for k := range l.filters {
 			weights := rowsOf(l.weights[k], unit, unit+h.Cols)
-			if l.width == l.classes && unit == 0 {
+			if l.width == l.units && unit == 0 {
 				to := rowsOf(l.projected[k], lo, lo+h.Rows)
 				mat.Mul(&to, &h, &weights)
 				continue
 			}
 			mat.Mul(product, &h, &weights)
-			for b := 0; b*l.width < l.classes; b++ {
+			for b := 0; b*l.width < l.units; b++ {
 				addColumns(l.projected[b*len(l.filters)+k], lo, product, b*l.width, unit > 0)
 			}
 		}
+	}
+	if x := l.input; x != nil {
+		for lo := 0; lo < x.Rows && ctx.Err() == nil; lo += blockRows {
+			part(lo, 0, rowsOf(x, lo, min(lo+blockRows, x.Rows)))
+		}
+		return ctx.Err()
+	}
+	err := v.first(ctx, first, func(lo, unit int, h mat.Dense) {
+		kernel.ReLU(h.Data, h.Data)
+		part(lo, unit, h)
 	})
-	v.work.taken = taken // the last layer reuses the memory of the first
+	v.work.taken = taken // the next layer reuses the memory of the first
 	return err
 }
 
-// logits returns the output of the last layer at the rows of v, without the bias.
-func (v *View) logits(ctx context.Context, l lastLayer) (*mat.Dense, error) {
-	if l.width == l.classes {
+// output returns the output of l within its hops, without the bias.
+func (v *View) output(ctx context.Context, l laterLayer) (*mat.Dense, error) {
+	if l.width == l.units {
 		return v.propagate(ctx, l, l.projected)
 	}
 	z := v.work.take()
-	z.Reshape(v.size(v.field(0)), l.classes)
+	z.Reshape(v.size(v.field(l.hops)), l.units)
 	taken := v.work.taken
-	for b := 0; b*l.width < l.classes; b++ {
+	for b := 0; b*l.width < l.units; b++ {
 		v.work.taken = taken
 		some, err := v.propagate(ctx, l, l.projected[b*len(l.filters):][:len(l.filters)])
 		if err != nil {
@@ -122,11 +152,11 @@ func (v *View) logits(ctx context.Context, l lastLayer) (*mat.Dense, error) {
 	return z, nil
 }
 
-// propagate returns Σ_k P_k·X_k at the rows of v. X_k = x[k] has a row for each node of l.at.
-func (v *View) propagate(ctx context.Context, l lastLayer, x []*mat.Dense) (z *mat.Dense, err error) {
+// propagate returns Σ_k P_k·X_k within the hops of l. X_k = x[k] has a row for each node of l.at.
+func (v *View) propagate(ctx context.Context, l laterLayer, x []*mat.Dense) (z *mat.Dense, err error) {
 	kept := v.work.taken
 	for k, f := range l.filters {
-		term, err := v.filter(ctx, f, located{x[k], l.at}, 0)
+		term, err := v.filter(ctx, f, located{x[k], l.at}, l.hops)
 		if err != nil {
 			return nil, err
 		}

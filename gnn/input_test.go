@@ -121,7 +121,7 @@ func TestRegistry(t *testing.T) {
 }
 
 func TestContract(t *testing.T) {
-	each(t, func(t *testing.T, m gnn.Model) { gnntest.Test(t, m) })
+	eachVariant(t, func(t *testing.T, m gnn.Model) { gnntest.Test(t, m) })
 }
 
 // words returns dense bags of words. each is the number of words drawn for a row; a word may be drawn twice.

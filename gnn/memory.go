@@ -28,9 +28,12 @@ type streaming interface {
 
 // needs describes which part of a graph determines the logits of a node.
 type needs struct {
-	// first and last are the filters of the layers. Without a first layer, as in GAT, each inference reads X itself.
-	// Without a last layer, the first layer gives the logits.
+	// first and last are the filters of these layers, and middle those of the layers between them. Without a first layer,
+	// as in GAT, each inference reads X itself, once for each of the heads. Without a last layer, the first layer gives
+	// the logits.
 	first, last []filter
+	middle      [][]filter
+	heads       int
 	// hops is the largest distance at which features matter.
 	hops int
 	// rules are the propagations that the model uses.
@@ -39,11 +42,11 @@ type needs struct {
 
 func (m *polynomial) needs() (n needs) {
 	n.first = m.layers[0]
-	if len(m.layers) > 1 {
-		n.last = m.layers[1]
+	if last := len(m.layers) - 1; last > 0 {
+		n.middle, n.last = m.layers[1:last], m.layers[last]
 	}
 	used := [rules]bool{}
-	for _, f := range slices.Concat(n.first, n.last) {
+	for _, f := range slices.Concat(m.layers...) {
 		if f.degree() > 0 {
 			used[f.rule] = true
 		}
@@ -57,10 +60,18 @@ func (m *polynomial) needs() (n needs) {
 	return n
 }
 
-func (gat) needs() needs { return needs{hops: 2} }
+func (m gat) needs() needs { return needs{hops: 2, heads: m.heads} }
 
-// reach is the largest distance at which hidden units matter.
-func (n needs) reach() int { return degree(n.last) }
+// reach is the largest distance at which the first hidden units matter.
+func (n needs) reach() int { return hopsOf(n.middle) + degree(n.last) }
+
+// hopsOf returns the number of hops that the filters of all layers need together.
+func hopsOf(layers [][]filter) (hops int) {
+	for _, filters := range layers {
+		hops += degree(filters)
+	}
+	return hops
+}
 
 // degree returns the largest degree of some filters.
 func degree(filters []filter) (most int) {
@@ -78,12 +89,23 @@ func (n needs) lastLayer(at func(hops int) int64, w, c int64) int64 {
 	if w < c {
 		projections = 1
 	}
-	return projections*at(n.reach())*w + 2*at(max(0, n.reach()-1))*w + at(0)*(w+c)
+	hops := degree(n.last)
+	return projections*at(hops)*w + 2*at(max(0, hops-1))*w + at(0)*(w+c)
+}
+
+// middleLayers returns the largest number of values that a layer between the first and the last keeps in memory for h
+// hidden units: its input, the projections, two steps of Horner's rule, and its output.
+func (n needs) middleLayers(at func(hops int) int64, h int64) (most int64) {
+	for l, filters := range n.middle {
+		hops := hopsOf(n.middle[l:]) + degree(n.last)
+		most = max(most, int64(len(filters)+1)*at(hops)*h+3*at(hops-1)*h)
+	}
+	return most
 }
 
 // gatNumbers returns how many numbers GAT keeps in memory with h hidden units and c classes, one head after another.
-func gatNumbers(at func(hops int) int64, h, c int64) int64 {
-	width := gatWidth(h)
+func (n needs) gatNumbers(at func(hops int) int64, h, c int64) int64 {
+	width := headWidth(h, int64(n.heads))
 	return at(2)*(width+1) + at(1)*(width+2*c+1) + at(0)*c
 }
 
@@ -129,18 +151,18 @@ func (s *scope) memory(n needs, features, hidden, classes int, room, units int64
 	d, h, c := int64(features), int64(hidden), int64(classes)
 	numbers := 2 * all // the left and right factors of an operator
 	if n.first == nil {
-		width := gatWidth(h)
+		width := headWidth(h, int64(n.heads))
 		numbers += d * width // the weights of a head
 		if _, sparse := s.x.(*mat.CSR); sparse {
 			numbers += all * width // X times these
 		}
-		return 4 * (numbers + 4*all + gatNumbers(at, h, c))
+		return 4 * (numbers + 4*all + n.gatNumbers(at, h, c))
 	}
 	numbers += all * int64(n.hops+1) // distances, and the positions of the nodes of each field
 	width := c
 	if len(n.last) > 0 {
 		width = h
-		numbers += n.lastLayer(at, c, c) + blockRows*c
+		numbers += n.lastLayer(at, c, c) + n.middleLayers(at, h) + blockRows*max(c, h)
 	}
 	filters, m := int64(len(n.first)), degree(n.first)
 	if _, dense := s.x.(*mat.Dense); dense { // P·X, part of which is kept, and blocks of hidden units

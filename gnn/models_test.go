@@ -87,9 +87,22 @@ func near(got float32, want, size float64) bool {
 	return math.Abs(float64(got)-want) <= 5e-6*(1+size)
 }
 
-func each(t *testing.T, f func(t *testing.T, m gnn.Model)) {
-	for _, m := range gnn.All() {
-		t.Run(m.Name(), func(t *testing.T) { f(t, m) })
+func each(t *testing.T, f func(t *testing.T, m gnn.Model)) { eachOf(t, gnn.Names(), f) }
+
+// variants are names of models with other parameters than the default.
+var variants = []string{
+	"gcn:layers=1", "gcn:layers=3", "sgc:hops=3", "sage:layers=4", "appnp:hops=3:alpha=0.3", "cheby:layers=3:order=1",
+	"cheby:layers=1:order=3", "gat:heads=3",
+}
+
+// eachVariant calls f for all models and the variants.
+func eachVariant(t *testing.T, f func(t *testing.T, m gnn.Model)) {
+	eachOf(t, slices.Concat(gnn.Names(), variants), f)
+}
+
+func eachOf(t *testing.T, names []string, f func(t *testing.T, m gnn.Model)) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) { f(t, mattest.Must(gnn.Parse(name))) })
 	}
 }
 
@@ -110,7 +123,7 @@ func TestFormulas(t *testing.T) {
 	features := map[string]mat.Matrix{
 		"dense": mattest.Normal(n, d, random), "ones": bags(n, d, false, random), "sparse": bags(n, d, true, random),
 	}
-	each(t, func(t *testing.T, m gnn.Model) {
+	eachVariant(t, func(t *testing.T, m gnn.Model) {
 		for a, adj := range adjacencies {
 			for x, features := range features {
 				t.Run(fmt.Sprint(a, " ", x), func(t *testing.T) {
@@ -176,7 +189,7 @@ func TestAskingForSomeNodes(t *testing.T) {
 		t.Fatalf("%d nodes within two hops of an arc of %d, want 4 more", size, len(some))
 	}
 	for _, x := range []mat.Matrix{mattest.Normal(n, d, random), bags(n, d, true, random)} {
-		each(t, func(t *testing.T, m gnn.Model) {
+		eachVariant(t, func(t *testing.T, m gnn.Model) {
 			p := parameters(m, d, hidden, classes, random)
 			all := mattest.Must(gnn.Inference{Adj: adj, X: x}.Run(t.Context(), m, p))
 			if !slices.Equal(all.First.Data, all.Second.Data) {
@@ -230,7 +243,7 @@ func TestUnitsInParts(t *testing.T) {
 	const n, d, hidden, classes = 9000, 6, 40, 20
 	random := rand.New(rand.NewPCG(4, 5))
 	adj, x := ring(n), bags(n, d, true, random)
-	each(t, func(t *testing.T, m gnn.Model) {
+	eachVariant(t, func(t *testing.T, m gnn.Model) {
 		p := parameters(m, d, hidden, classes, random)
 		want := mattest.Must(gnn.Inference{Adj: adj, X: x}.Run(t.Context(), m, p))
 		for _, width := range []int{1, 32} {

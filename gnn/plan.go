@@ -191,7 +191,7 @@ func (r *region) spilled() int {
 	if r.classes == r.target.classes {
 		return 0
 	}
-	return int(r.at(r.reach())) * r.target.classes * len(r.last)
+	return int(r.at(degree(r.last))) * r.target.classes * len(r.last)
 }
 
 // held returns the bytes that stay in memory between inferences: degrees, nodes, pointers, and the nodes of each field
@@ -233,13 +233,13 @@ func (r *region) propagating(columns int) int64 {
 func (r *region) asking(classes int) int64 {
 	d, h, c := int64(r.target.features), int64(r.hidden), int64(r.target.classes)
 	if r.first == nil {
-		return 4 * (gatNumbers(r.at, h, c) + min(blockRows, r.at(2))*d)
+		return 4 * (r.gatNumbers(r.at, h, c) + min(blockRows, r.at(2))*d)
 	}
 	values := min(blockRows, r.at(r.reach())) * (d + 2*h + c) // a block of features, hidden units and logits
 	if r.last == nil {
 		return 4 * (values + r.at(0)*c)
 	}
-	return 4 * (values + r.lastLayer(r.at, int64(classes), c))
+	return 4 * (values + r.middleLayers(r.at, h) + r.lastLayer(r.at, int64(classes), c))
 }
 
 // work counts the cost of a step: bytes read from files and written to them, bytes gathered from random memory
@@ -285,9 +285,9 @@ func (r *region) preparing() (w work) {
 // inference returns the work of one inference.
 func (r *region) inference() (w work) {
 	d, c, h := int64(r.target.features), int64(r.target.classes), int64(r.hidden)
-	near, adjacency := r.at(r.reach()), budget.Entry(r.of.adj)*int64(r.of.adj.NNZ())
+	near := r.at(r.reach())
 	if r.first == nil { // gat reads X for each head
-		w.read = gatHeads * budget.Features(r.of.x)
+		w.read = int64(r.heads) * budget.Features(r.of.x)
 		w.products = 2*r.at(2)*d*h + 2*near*h*c
 		w.gathered = 4 * r.extent.entries[1] * h
 	}
@@ -300,15 +300,27 @@ func (r *region) inference() (w work) {
 		w.products += 2 * near * d * h
 	}
 	blocks := int64((r.target.classes + r.classes - 1) / r.classes)
-	for _, f := range r.last {
-		w.products += 2 * near * h * c
-		for j := range f.degree() {
-			w.gathered += 4 * r.extent.entries[j] * c
-			if r.whole {
-				w.read += adjacency * blocks
-			}
+	for l, filters := range r.middle {
+		from := hopsOf(r.middle[l+1:]) + degree(r.last)
+		for _, f := range filters {
+			w.products += 2 * r.at(from+degree(filters)) * h * h
+			w.propagate(r, f, from, h, 1)
 		}
+	}
+	for _, f := range r.last {
+		w.products += 2 * r.at(degree(r.last)) * h * c
+		w.propagate(r, f, 0, c, blocks)
 	}
 	w.read += 2 * 4 * int64(r.spilled()) // written to the file once and read once
 	return w
+}
+
+// propagate adds the work of a filter on the given number of columns, in blocks, at the nodes within some hops.
+func (w *work) propagate(r *region, f filter, hops int, columns, blocks int64) {
+	for j := range f.degree() {
+		w.gathered += 4 * r.extent.entries[hops+j] * columns
+		if r.whole {
+			w.read += budget.Entry(r.of.adj) * int64(r.of.adj.NNZ()) * blocks
+		}
+	}
 }

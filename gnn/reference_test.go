@@ -100,31 +100,49 @@ func referenceLogits(m gnn.Model, adj *mat.CSR, x table, p []table) table {
 
 // logitsBy implements referenceLogits, given Â, M and the edges of attention (pattern, with self-loops).
 func logitsBy(m gnn.Model, a, mean, pattern, x table, p []table) table {
+	name, own := gnn.Structure(m)
 	chebyshev := func(x table, w []table) table {
-		t1 := a.times(x).scaled(-1)
-		t2 := a.times(t1).scaled(-2).plus(x.scaled(-1))
-		return x.times(w[0]).plus(t1.times(w[1])).plus(t2.times(w[2])).plus(w[3])
+		before, t := x, a.times(x).scaled(-1)
+		sum := x.times(w[0]).plus(t.times(w[1]))
+		for k := 2; k <= int(own["order"]); k++ {
+			before, t = t, a.times(t).scaled(-2).plus(before.scaled(-1))
+			sum = sum.plus(t.times(w[k]))
+		}
+		return sum.plus(w[len(w)-1])
 	}
-	switch m.Name() {
+	// stack applies a layer with the given number of parameters as often as the model has layers.
+	stack := func(size int, layer func(x table, p []table) table) table {
+		for l := range int(own["layers"]) {
+			if l > 0 {
+				x = x.relu()
+			}
+			x, p = layer(x, p[:size]), p[size:]
+		}
+		return x
+	}
+	switch name {
 	case "sgc":
-		return a.times(a.times(x)).times(p[0]).plus(p[1])
+		for range int(own["hops"]) {
+			x = a.times(x)
+		}
+		return x.times(p[0]).plus(p[1])
 	case "gcn":
-		h := a.times(x).times(p[0]).plus(p[1]).relu()
-		return a.times(h).times(p[2]).plus(p[3])
+		return stack(2, func(x table, p []table) table { return a.times(x).times(p[0]).plus(p[1]) })
 	case "sage":
-		h := x.times(p[0]).plus(mean.times(x).times(p[1])).plus(p[2]).relu()
-		return h.times(p[3]).plus(mean.times(h).times(p[4])).plus(p[5])
+		return stack(3, func(x table, p []table) table {
+			return x.times(p[0]).plus(mean.times(x).times(p[1])).plus(p[2])
+		})
 	case "appnp":
 		h := x.times(p[0]).plus(p[1]).relu().times(p[2])
 		z := h
-		for range 10 {
-			z = a.times(z).scaled(0.9).plus(h.scaled(0.1))
+		for range int(own["hops"]) {
+			z = a.times(z).scaled(1 - own["alpha"]).plus(h.scaled(own["alpha"]))
 		}
 		return z.plus(p[3])
 	case "cheby":
-		return chebyshev(chebyshev(x, p[:4]).relu(), p[4:])
+		return stack(int(own["order"])+2, chebyshev)
 	case "gat":
-		h := attention(pattern, x.times(p[0]), p[1:4], 8).each(func(_, _ int, x float64) float64 {
+		h := attention(pattern, x.times(p[0]), p[1:4], int(own["heads"])).each(func(_, _ int, x float64) float64 {
 			if x < 0 {
 				return math.Exp(x) - 1
 			}

@@ -85,7 +85,7 @@ func TestStreamedIsInMemory(t *testing.T) {
 				}
 				read, dense := stored(t, circle(700, 13, weighted), st.width, st.s)
 				t.Run(fmt.Sprintf("%v,%d,%s,%v", weighted, st.width, st.s, inductive), func(t *testing.T) {
-					each(t, func(t *testing.T, m gnn.Model) { streamed(t, m, read, dense, inductive) })
+					eachVariant(t, func(t *testing.T, m gnn.Model) { streamed(t, m, read, dense, inductive) })
 				})
 			}
 		}
@@ -116,7 +116,7 @@ func streamed(t *testing.T, m gnn.Model, read, dense *graph.Graph, inductive boo
 		}
 		target.Close()
 	}
-	if m.Name() != "gat" && !inductive && blocks[0] == blocks[2] {
+	if name, _ := gnn.Structure(m); name != "gat" && !inductive && blocks[0] == blocks[2] {
 		t.Errorf("%s is cut up alike within the least bound and a large one: %v", m.Name(), blocks)
 	}
 }
@@ -182,7 +182,7 @@ func TestLeastHoldsTheGraph(t *testing.T) {
 // smaller limit, and that the error reports the smallest limit that works. The graph is in memory.
 func TestBound(t *testing.T) {
 	g := synth.Demo()
-	for _, name := range gnn.Names() {
+	for _, name := range slices.Concat(gnn.Names(), variants) {
 		m := mattest.Must(gnn.Parse(name))
 		config := gnn.Defaults()
 		config.Epochs, config.Hidden = 2, 16

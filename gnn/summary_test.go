@@ -39,7 +39,7 @@ func arriving(weighted, sparse bool) (adj *mat.CSR, x, arrived mat.Matrix, edges
 // TestNewNodes compares the logits of new nodes with the formulas, on the graph in which edges lead from known nodes to
 // new ones and not back. Each known node is a group.
 func TestNewNodes(t *testing.T) {
-	each(t, func(t *testing.T, m gnn.Model) {
+	eachVariant(t, func(t *testing.T, m gnn.Model) {
 		for _, c := range []struct {
 			weighted, sparse bool
 			hidden           int
@@ -93,7 +93,7 @@ func TestNewNodes(t *testing.T) {
 
 // TestSummaryOfGroups checks that the row of a group is the mean of the rows of its nodes.
 func TestSummaryOfGroups(t *testing.T) {
-	each(t, func(t *testing.T, m gnn.Model) {
+	eachVariant(t, func(t *testing.T, m gnn.Model) {
 		adj, x, _, _ := arriving(true, true)
 		n, d := x.Dims()
 		trained := &gnn.Trained{Model: m, Features: d, Hidden: 8, Classes: 3}
