@@ -191,11 +191,11 @@ func read(f *safetensors.File) (*Model, error) {
 	}
 	for i, shape := range kind.Shapes(d.Features, d.Hidden, d.Classes) {
 		s := storedOf(kind, i)
-		info, _ := f.Find(string(s))
+		info, _ := f.Find(s.name)
 		if want := s.shape(shape); !slices.Equal(info.Shape, want) {
-			return nil, fmt.Errorf("tensor %q has the shape %v, must have %v", s, info.Shape, want)
+			return nil, fmt.Errorf("tensor %q has the shape %v, must have %v", s.name, info.Shape, want)
 		}
-		data, err := safetensors.Slice[float32](f, string(s))
+		data, err := safetensors.Slice[float32](f, s.name)
 		if err != nil {
 			return nil, err
 		}
@@ -204,53 +204,62 @@ func read(f *safetensors.File) (*Model, error) {
 	return m, m.readKnown(f)
 }
 
-// stored is the name under which a parameter is stored. PyTorch's names also say how its shape in the file differs from
-// its shape in memory: see shape.
-type stored string
-
-// names lists the tensors of each model, in the order of its parameters. PyTorch Geometric's layers give their tensors
-// these names in a list convs, or lins for linear layers without propagation.
-var names = map[string][]stored{
-	"gcn": {"convs.0.lin.weight", "convs.0.bias", "convs.1.lin.weight", "convs.1.bias"},
-	"sgc": {"convs.0.lin.weight", "convs.0.lin.bias"},
-	"sage": {
-		"convs.0.lin_r.weight", "convs.0.lin_l.weight", "convs.0.lin_l.bias",
-		"convs.1.lin_r.weight", "convs.1.lin_l.weight", "convs.1.lin_l.bias",
-	},
-	"appnp": {"lins.0.weight", "lins.0.bias", "lins.1.weight", "bias"}, // the last is added after the propagation
-	"cheby": {
-		"convs.0.lins.0.weight", "convs.0.lins.1.weight", "convs.0.lins.2.weight", "convs.0.bias",
-		"convs.1.lins.0.weight", "convs.1.lins.1.weight", "convs.1.lins.2.weight", "convs.1.bias",
-	},
-	"gat": {
-		"convs.0.lin.weight", "convs.0.att_dst", "convs.0.att_src", "convs.0.bias",
-		"convs.1.lin.weight", "convs.1.att_dst", "convs.1.att_src", "convs.1.bias",
-	},
+// stored is how a parameter is stored: under which name, and for attention with how many heads. PyTorch's names also
+// say how its shape in the file differs from its shape in memory: see shape.
+type stored struct {
+	name  string
+	heads int // 0 unless it is a vector of attention
 }
 
-// storedOf returns how parameter i of m is stored. Parameters of other models are numbered.
+// names lists the tensors of a layer, in the order of the model's parameters. PyTorch Geometric's layers give their
+// tensors these names.
+var names = map[string][]string{
+	"gcn":  {"lin.weight", "bias"},
+	"sgc":  {"lin.weight", "lin.bias"},
+	"sage": {"lin_r.weight", "lin_l.weight", "lin_l.bias"},
+	"gat":  {"lin.weight", "att_dst", "att_src", "bias"},
+}
+
+// storedOf returns how parameter i of m is stored: in a list convs, or lins for linear layers without propagation.
+// Parameters of other models are numbered.
 func storedOf(m gnn.Model, i int) stored {
-	if list := names[m.Name()]; i < len(list) {
-		return list[i]
+	kind, own := gnn.Structure(m)
+	layer := names[kind]
+	switch kind {
+	case "appnp": // the last is added after the propagation
+		return stored{name: []string{"lins.0.weight", "lins.0.bias", "lins.1.weight", "bias"}[i]}
+	case "cheby":
+		for k := range int(own["order"]) + 1 {
+			layer = append(layer, fmt.Sprintf("lins.%d.weight", k))
+		}
+		layer = append(layer, "bias")
 	}
-	return stored(fmt.Sprintf("parameters.%d", i))
+	if layer == nil {
+		return stored{name: fmt.Sprintf("parameters.%d", i)}
+	}
+	s := stored{name: fmt.Sprintf("convs.%d.%s", i/len(layer), layer[i%len(layer)])}
+	if strings.HasPrefix(layer[i%len(layer)], "att_") {
+		s.heads = 1 // in the output layer
+		if i < len(layer) {
+			s.heads = int(own["heads"])
+		}
+	}
+	return s
 }
 
 // transposed reports whether s is stored transposed: torch multiplies by Wᵀ.
-func (s stored) transposed() bool { return strings.HasSuffix(string(s), "weight") }
+func (s stored) transposed() bool { return strings.HasSuffix(s.name, "weight") }
 
 // shape returns the shape of a parameter in the file. A bias is a vector. A parameter of attention is 1 × heads ×
-// units, with 8 heads in the first layer and one in the second.
+// units.
 func (s stored) shape(p gnn.Shape) []int {
 	switch {
 	case s.transposed():
 		return []int{p.Cols, p.Rows}
-	case strings.HasSuffix(string(s), "bias"):
+	case strings.HasSuffix(s.name, "bias"):
 		return []int{p.Cols}
-	case strings.HasPrefix(string(s), "convs.0.att_"):
-		return []int{1, 8, p.Rows / 8}
-	case strings.HasPrefix(string(s), "convs.1.att_"):
-		return []int{1, 1, p.Rows}
+	case s.heads > 0:
+		return []int{1, s.heads, p.Rows / s.heads}
 	}
 	return []int{p.Rows, p.Cols}
 }
@@ -261,7 +270,7 @@ func (s stored) tensor(p *mat.Dense) safetensors.Tensor {
 	if s.transposed() {
 		data = p.T().Data
 	}
-	return safetensors.Tensor{Name: string(s), Shape: s.shape(gnn.Shape{Rows: p.Rows, Cols: p.Cols}), Data: data}
+	return safetensors.Tensor{Name: s.name, Shape: s.shape(gnn.Shape{Rows: p.Rows, Cols: p.Cols}), Data: data}
 }
 
 // parameter returns the parameter with the given shape whose stored numbers are data.

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -44,10 +45,24 @@ type Space struct {
 	Weighted     []bool    `json:"weighted"`
 }
 
-// DefaultSpace returns a space of 5,760 candidates around gnn.Defaults.
+// DefaultSpace returns a space of 17,280 candidates around gnn.Defaults. It has three variants of each model of package
+// gnn, so that these models are drawn equally often, and every other registered model once.
 func DefaultSpace() Space {
+	models := []string{
+		"sgc", "sgc:hops=3", "sgc:hops=4", // sgc:hops=1 is gcn:layers=1
+		"gcn:layers=1", "gcn", "gcn:layers=3",
+		"sage:layers=1", "sage", "sage:layers=3",
+		"appnp:hops=5", "appnp", "appnp:alpha=0.2",
+		"cheby:order=1", "cheby", "cheby:order=3",
+		"gat:heads=1", "gat:heads=4", "gat",
+	}
+	for _, name := range gnn.Names() {
+		if !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
 	return Space{
-		Models: gnn.Names(), Hidden: []int{16, 32, 64, 128, 256}, Dropout: []float64{0, 0.25, 0.5, 0.75},
+		Models: models, Hidden: []int{16, 32, 64, 128, 256}, Dropout: []float64{0, 0.25, 0.5, 0.75},
 		InputDropout: []float64{0, 0.5}, LearningRate: []float64{0.002, 0.01, 0.05},
 		WeightDecay: []float64{0, 5e-5, 5e-4, 5e-3}, Weighted: []bool{false, true},
 	}
@@ -84,6 +99,9 @@ func (s Space) candidate(epochs int, pick func(n int) int) Candidate {
 	c := Candidate{Training: gnn.Defaults()}
 	c.Training.Epochs = epochs
 	c.Model = s.Models[pick(len(s.Models))]
+	if m, err := gnn.Parse(c.Model); err == nil {
+		c.Model = m.Name()
+	}
 	c.Training.Hidden = s.Hidden[pick(len(s.Hidden))]
 	c.Training.Dropout = s.Dropout[pick(len(s.Dropout))]
 	c.Training.InputDropout = s.InputDropout[pick(len(s.InputDropout))]
@@ -99,7 +117,15 @@ const largestSpace = 10_000_000
 // Validate returns an error if the space is too large, or if a list is empty, repeats a value or has one that is out of
 // range.
 func (s Space) Validate() error {
-	if err := cmp.Or(distinct("models", s.Models), distinct("hidden", s.Hidden), distinct("dropout", s.Dropout),
+	models := make([]string, len(s.Models))
+	for i, name := range s.Models {
+		m, err := gnn.Parse(name)
+		if err != nil {
+			return err
+		}
+		models[i] = m.Name() // equal models have equal names
+	}
+	if err := cmp.Or(distinct("models", models), distinct("hidden", s.Hidden), distinct("dropout", s.Dropout),
 		distinct("input dropout", s.InputDropout), distinct("learning rate", s.LearningRate),
 		distinct("weight decay", s.WeightDecay), distinct("weighted", s.Weighted)); err != nil {
 		return err
@@ -112,9 +138,6 @@ func (s Space) Validate() error {
 	}
 	for i := range slices.Max(s.lengths()) { // together, these candidates contain every value of every parameter
 		c := s.candidate(1, func(n int) int { return i % n })
-		if _, err := gnn.Parse(c.Model); err != nil {
-			return err
-		}
 		if err := c.Training.Validate(); err != nil {
 			return err
 		}
@@ -188,7 +211,7 @@ type Result struct {
 	// Trials holds all candidates, the best first: by the epochs they reached, then by validation accuracy.
 	Trials []Trial `json:"trials"`
 	// Finalists holds the candidates that were trained on the original graph, the best first. The best trial of each model
-	// becomes a finalist, then the second best of each, and so on.
+	// becomes a finalist, then the second best of each, and so on. Variants of a model count as one model.
 	Finalists []Finalist `json:"finalists"`
 	// Seconds is the time of the search on the condensed graph.
 	Seconds float64 `json:"seconds"`
@@ -315,12 +338,14 @@ func (s Search) sampled(g *graph.Graph) *graph.Graph {
 }
 
 // finalists returns the n trials to confirm, given sorted trials: the best of each model, then the second best of each,
-// and so on. On a condensed graph, the best runs of different models are closer than on the original graph.
+// and so on. Variants of a model count as one model. On a condensed graph, the best runs of different models are closer
+// than on the original graph.
 func finalists(trials []Trial, n int) []Trial {
 	seen, place := map[string]int{}, map[Candidate]int{}
 	for _, t := range trials {
-		place[t.Candidate] = seen[t.Model]
-		seen[t.Model]++
+		model, _, _ := strings.Cut(t.Model, ":")
+		place[t.Candidate] = seen[model]
+		seen[model]++
 	}
 	chosen := slices.Clone(trials)
 	slices.SortStableFunc(chosen, func(a, b Trial) int { return cmp.Compare(place[a.Candidate], place[b.Candidate]) })

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/search"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
@@ -161,6 +162,41 @@ func TestSearchWithoutFinalists(t *testing.T) {
 	}
 }
 
+// TestVariants checks that the default space has as many variants of each model, that variants of a model share its
+// finalists, and that results have canonical names.
+func TestVariants(t *testing.T) {
+	shares := map[string]int{}
+	for _, name := range search.DefaultSpace().Models {
+		kind, _ := gnn.Structure(mattest.Must(gnn.Parse(name)))
+		shares[kind]++
+	}
+	for _, kind := range gnn.Names() {
+		mattest.Equal(t, shares[kind], 3, "variants of %s", kind)
+	}
+	mattest.OK(t, search.DefaultSpace().Validate())
+	mattest.Equal(t, search.DefaultSpace().Size(), 17280, "size of the default space")
+
+	g, small := subject(t)
+	s := search.Search{Space: space(), Trials: 100, Epochs: 9, Finalists: 4}
+	s.Space.Models = []string{"gcn", "GCN:layers=03", "gcn:layers=1", "sgc"}
+	r := outcome(t, s, g, small)
+	seen := map[string]int{}
+	for _, trial := range r.Trials {
+		seen[trial.Model]++
+	}
+	want := map[string]int{"gcn": 16, "gcn:layers=3": 16, "gcn:layers=1": 16, "sgc": 16}
+	if !reflect.DeepEqual(seen, want) {
+		t.Errorf("trials of each model: %v, want %v", seen, want)
+	}
+	linear := 0
+	for _, f := range r.Finalists {
+		if f.Model == "sgc" {
+			linear++
+		}
+	}
+	mattest.Equal(t, linear, 2, "finalists that are an sgc, of 4")
+}
+
 func TestSearchErrors(t *testing.T) {
 	g, small := subject(t)
 	empty, unknown := space(), space()
@@ -172,7 +208,10 @@ func TestSearchErrors(t *testing.T) {
 	}
 	wrong.Dropout, twice.LearningRate = []float64{0, 0.5, 1}, []float64{0.1, 0.2, 0.1}
 	mattest.Fails(t, "0 trials")(search.Search{Space: space(), Epochs: 1}.Run(t.Context(), small, g))
+	alike, beyond := space(), space()
+	alike.Models, beyond.Models = []string{"gcn:layers=3", "sgc", "GCN:layers=3.0"}, []string{"sgc", "gcn:layers=9"}
 	for want, of := range map[string]search.Space{
+		"models gcn:layers=3, must be listed only once": alike, "layers of gcn is 9": beyond,
 		"hidden [], must be a list of at least 1 value": empty, "learning rate 0.1, must be listed only once": twice,
 		"gcnn": unknown, "more than 10000000 candidates": huge,
 		"dropout 1, must be": wrong,

@@ -230,7 +230,8 @@ def search(
         data: The graph, as for condense.
         condensed: What condense returned for this graph, or the path of its file. Without it, the graph is condensed.
         space: Lists of values to choose from, by name: models, hidden, dropout, input_dropout, learning_rate,
-            weight_decay, weighted. Missing names have default values.
+            weight_decay, weighted. Missing names have default values. Models may have parameters, as in gcn:layers=3:
+            layers of gcn, sage and cheby, hops of sgc and appnp, alpha of appnp, order of cheby, heads of gat.
         **options: The flags of `cgc search`. help(cgc.search) lists them.
 
     Returns:
@@ -357,7 +358,7 @@ def evaluate(
     Args:
         small: What condense returned, or the path of its file.
         on: The original graph, in any form that condense accepts.
-        models: One or more of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        models: One or more of sgc, gcn, sage, appnp, cheby and gat, as in gcn or gcn:layers=3. The default is gcn.
         **options: The flags of `cgc evaluate`. help(cgc.evaluate) lists them.
 
     Returns:
@@ -392,7 +393,7 @@ def report(
         small: What condense returned, or the path of its file.
         on: The original graph, in any form that condense accepts.
         path: The file to write. Its name must end in .html. An existing file is replaced.
-        models: One or more of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        models: One or more of sgc, gcn, sage, appnp, cheby and gat, as in gcn or gcn:layers=3. The default is gcn.
         **options: The flags of `cgc report`. help(cgc.report) lists them.
 
     Raises:
@@ -423,7 +424,7 @@ def train(
     Args:
         small: What condense returned, or the path of its file.
         on: The original graph, in any form that condense accepts.
-        models: One or more of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        models: One or more of sgc, gcn, sage, appnp, cheby and gat, as in gcn or gcn:layers=3. The default is gcn.
         **options: The flags of `cgc train`. help(cgc.train) lists them.
 
     Returns:

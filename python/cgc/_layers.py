@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from torch_geometric.nn import APPNP, ChebConv, GATConv, GCNConv, SAGEConv, SGConv
 from torch_geometric.utils import add_self_loops
 
+from ._new import structure
+
 __all__ = ["build"]
 
 
@@ -28,7 +30,7 @@ class LoopedCheb(ChebConv):  # type: ignore[misc]
 
 
 class Layers(nn.Module):
-    """One or two layers, with dropout between them."""
+    """Layers of one kind, with dropout between them."""
 
     def __init__(self, *convs: nn.Module, activation: Any = F.relu, weighted: bool = True, loops: bool = False) -> None:
         """Store the layers.
@@ -52,12 +54,12 @@ class Layers(nn.Module):
 class Predict(nn.Module):
     """Two linear layers, then personalised PageRank, then the bias."""
 
-    def __init__(self, features: int, hidden: int, classes: int) -> None:
+    def __init__(self, features: int, hidden: int, classes: int, hops: int, alpha: float) -> None:
         """Make the layers."""
         super().__init__()
         self.lins = nn.ModuleList([nn.Linear(features, hidden), nn.Linear(hidden, classes, bias=False)])
         self.bias = nn.Parameter(torch.zeros(classes))
-        self.propagate = APPNP(K=10, alpha=0.1)
+        self.propagate = APPNP(K=hops, alpha=alpha)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Optional[Tensor] = None) -> Tensor:
         """Return the logits."""
@@ -68,16 +70,21 @@ class Predict(nn.Module):
 
 def build(model: str, features: int, hidden: int, classes: int) -> nn.Module:
     """Return a model with PyTorch Geometric's initial weights."""
+    model, own = structure(model)
     if model == "sgc":
-        return Layers(SGConv(features, classes, K=2))
-    if model == "gcn":
-        return Layers(GCNConv(features, hidden), GCNConv(hidden, classes))
-    if model == "sage":
-        return Layers(SAGEConv(features, hidden), SAGEConv(hidden, classes), weighted=False, loops=True)
+        return Layers(SGConv(features, classes, K=int(own["hops"])))
     if model == "appnp":
-        return Predict(features, hidden, classes)
-    if model == "cheby":
-        return Layers(LoopedCheb(features, hidden, K=3), LoopedCheb(hidden, classes, K=3))
-    width = -(-hidden // 8)
-    first, last = GATConv(features, width, heads=8, dropout=0.6), GATConv(8 * width, classes, heads=1, dropout=0.6)
-    return Layers(first, last, activation=F.elu, weighted=False)
+        return Predict(features, hidden, classes, int(own["hops"]), own["alpha"])
+    if model == "gat":
+        heads = int(own["heads"])
+        width = -(-hidden // heads)
+        first = GATConv(features, width, heads=heads, dropout=0.6)
+        last = GATConv(heads * width, classes, heads=1, dropout=0.6)
+        return Layers(first, last, activation=F.elu, weighted=False)
+    sizes = [features, *[hidden] * (int(own["layers"]) - 1), classes]
+    pairs = list(zip(sizes, sizes[1:]))
+    if model == "gcn":
+        return Layers(*(GCNConv(*pair) for pair in pairs))
+    if model == "sage":
+        return Layers(*(SAGEConv(*pair) for pair in pairs), weighted=False, loops=True)
+    return Layers(*(LoopedCheb(*pair, K=int(own["order"]) + 1) for pair in pairs))

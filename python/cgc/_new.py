@@ -11,28 +11,53 @@ from ._graph import whole_numbers
 from ._names import text, text_of
 from ._safetensors import Array
 
-__all__ = ["Known", "logits_of_new"]
+__all__ = ["Known", "logits_of_new", "structure"]
 
-_PAGERANK = [0.1 * 0.9**j for j in range(10)] + [0.9**10]
-
-# The layers of each model. A layer is a list of filters and the name of its bias. A filter has the coefficients of the
-# powers of P, whether P averages over neighbours, and the name of its weight.
-_LAYERS: dict[str, list[tuple[list[tuple[list[float], bool, str]], str]]] = {
-    "sgc": [([([0, 0, 1], False, "convs.0.lin.weight")], "convs.0.lin.bias")],
-    "gcn": [([([0, 1], False, f"convs.{k}.lin.weight")], f"convs.{k}.bias") for k in range(2)],
-    "sage": [
-        ([([1], False, f"convs.{k}.lin_r.weight"), ([0, 1], True, f"convs.{k}.lin_l.weight")], f"convs.{k}.lin_l.bias")
-        for k in range(2)
-    ],
-    "appnp": [([([1], False, "lins.0.weight")], "lins.0.bias"), ([(_PAGERANK, False, "lins.1.weight")], "bias")],
-    "cheby": [
-        (
-            [(c, False, f"convs.{k}.lins.{j}.weight") for j, c in enumerate([[1.0], [0.0, -1.0], [-1.0, 0.0, 2.0]])],
-            f"convs.{k}.bias",
-        )
-        for k in range(2)
-    ],
+# The parameters of each model and their defaults, as in package gnn.
+_OWN: dict[str, dict[str, float]] = {
+    "sgc": {"hops": 2},
+    "gcn": {"layers": 2},
+    "sage": {"layers": 2},
+    "appnp": {"hops": 10, "alpha": 0.1},
+    "cheby": {"layers": 2, "order": 2},
+    "gat": {"heads": 8},
 }
+
+
+def structure(name: str) -> tuple[str, dict[str, float]]:
+    """Return the model of a name such as gcn:layers=3, and all its parameters."""
+    model, *settings = name.split(":")
+    own = dict(_OWN[model])
+    for key, value in (setting.split("=") for setting in settings):
+        own[key] = float(value)
+    return model, own
+
+
+# A layer is a list of filters and the name of its bias. A filter has the coefficients of the powers of P, whether P
+# averages over neighbours, and the name of its weight.
+_Layer = tuple[list[tuple[list[float], bool, str]], str]
+
+
+def _layers(model: str, own: Mapping[str, float]) -> list[_Layer]:
+    """Return the layers of a model with the given parameters."""
+    if model == "sgc":
+        return [([([0.0] * int(own["hops"]) + [1.0], False, "convs.0.lin.weight")], "convs.0.lin.bias")]
+    if model == "appnp":
+        hops, alpha = int(own["hops"]), own["alpha"]
+        pagerank = [alpha * (1 - alpha) ** j for j in range(hops)] + [(1 - alpha) ** hops]
+        return [([([1], False, "lins.0.weight")], "lins.0.bias"), ([(pagerank, False, "lins.1.weight")], "bias")]
+    convs = [f"convs.{k}" for k in range(int(own["layers"]))]
+    if model == "gcn":
+        return [([([0, 1], False, f"{c}.lin.weight")], f"{c}.bias") for c in convs]
+    if model == "sage":
+        return [
+            ([([1], False, f"{c}.lin_r.weight"), ([0, 1], True, f"{c}.lin_l.weight")], f"{c}.lin_l.bias") for c in convs
+        ]
+    chebyshev: list[list[float]] = [[1], [0, -1]]
+    while len(chebyshev) <= own["order"]:
+        last, before = [0.0, *chebyshev[-1]], [*chebyshev[-2], 0.0, 0.0]
+        chebyshev.append([-2 * u - v for u, v in zip(last, before)])
+    return [([(t, False, f"{c}.lins.{j}.weight") for j, t in enumerate(chebyshev)], f"{c}.bias") for c in convs]
 
 
 class Known:
@@ -115,16 +140,17 @@ def logits_of_new(
 ) -> Array:
     """Return the logits of new nodes with features x; edge e joins new[e] with the known node neighbours[e]."""
     p = _Propagation(known, len(x), new, neighbours, weight)
+    model, own = structure(model)
     if model == "gat":
         for k in range(2):
             x = x @ weights[f"convs.{k}.lin.weight"].T
-            own, other = (weights[f"convs.{k}.att_{side}"] for side in ("dst", "src"))
-            heads = x.reshape(len(x), *own.shape[1:])
-            x = p.attend((heads * own).sum(2), (heads * other).sum(2), x) + weights[f"convs.{k}.bias"]
+            to, of = (weights[f"convs.{k}.att_{side}"] for side in ("dst", "src"))
+            heads = x.reshape(len(x), *to.shape[1:])
+            x = p.attend((heads * to).sum(2), (heads * of).sum(2), x) + weights[f"convs.{k}.bias"]
             if k == 0:
                 x = np.where(x < 0, np.expm1(x), x)
         return x
-    layers = _LAYERS[model]
+    layers = _layers(model, own)
     for k, (filters, bias) in enumerate(layers):
         z = np.zeros((), np.float32)
         for coefficients, mean, name in filters:

@@ -9,6 +9,10 @@ import cgc
 from cgc._run import run
 
 MODELS = ("sgc", "gcn", "sage", "appnp", "cheby", "gat")
+VARIANTS = (
+    "sgc:hops=3", "gcn:layers=1", "gcn:layers=3", "sage:layers=3", "appnp:hops=5:alpha=0.2", "cheby:layers=3:order=1",
+    "cheby:layers=1:order=4", "gat:heads=3",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +20,7 @@ def small():
     return cgc.condense("demo", nodes=21)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MODELS + VARIANTS)
 def test_pyg_gives_the_same_predictions(small, name):
     torch = pytest.importorskip("torch")
     utils = pytest.importorskip("torch_geometric.utils")
@@ -126,7 +130,7 @@ def predicted(served, home, x, edge_index, names):
     return np.array([[float(p) for p in line.split(",")[2:]] for line in lines])
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MODELS + VARIANTS)
 def test_new_nodes_are_those_of_the_command(small, name, tmp_path):
     model = cgc.train(small, "demo", models=name, seeds=1, epochs=30, hidden=24 if name == "cheby" else 128)
     served = cgc.summarize(model, "demo", groups=50)

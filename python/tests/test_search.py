@@ -96,6 +96,17 @@ def test_a_space_may_hold_arrays():
     assert type(trial.params["lr"]) is float and trial.params["hidden"] in (8, 9)
 
 
+def test_models_with_parameters_of_their_own():
+    names = ["gcn:layers=3", "appnp:hops=5:alpha=0.2"]
+    found = cgc.search("demo", nodes=21, space={"models": names, "hidden": [8]}, trials=9, epochs=3, finalists=0)
+    assert {trial["models"] for trial in found.trials} == set(names)
+    assert found.best["models"] in names
+    with pytest.raises(cgc.Error, match="space has layers of gcn is 9, must be an integer from 1 to 8"):
+        cgc.search("demo", space={"models": ["gcn:layers=9"]})
+    with pytest.raises(cgc.Error, match="models: layers of gcn is 9, must be an integer from 1 to 8"):
+        cgc.search("demo", models="gcn:layers=9")
+
+
 def test_mistakes_in_the_space_of_a_search():
     with pytest.raises(cgc.Error, match="space has models and models is given"):
         cgc.search("demo", space={"models": ["sgc"]}, models=["gcn"])

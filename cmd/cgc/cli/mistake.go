@@ -116,9 +116,17 @@ func flagMistake(cmd *cobra.Command, err error) error {
 	case errors.As(err, &value):
 		flag := value.GetFlag()
 		text := value.GetValue()
-		return usagef("--%s %s, must be %s", flag.Name, text, expected(flag.Value, text, value.Unwrap()))
+		return invalid("--"+flag.Name, text, flag.Value, value.Unwrap())
 	}
 	return usagef("%v (%s --help lists the flags)", err, cmd.CommandPath())
+}
+
+// invalid returns the error for a flag value with the given text and its cause. place says where it was set.
+func invalid(place, text string, value pflag.Value, cause error) error {
+	if errors.As(cause, new(ownSentence)) {
+		return usagef("%s: %s", place, sentence(cause))
+	}
+	return usagef("%s %s, must be %s", place, text, expected(value, text, cause))
 }
 
 // expected describes the values that a flag accepts, and suggests words similar to mistyped ones in text.

@@ -44,7 +44,9 @@ validation accuracy. Labels of test nodes are read only for the accuracy that is
 
 --space reads a JSON object with lists of values to choose from, for any of models, hidden, dropout, input_dropout,
 learning_rate, weight_decay and weighted. The default space has ` + report.Count(search.DefaultSpace().Size()) +
-			` candidates.
+			` candidates: three variants of each model,
+such as gcn:layers=1, gcn and gcn:layers=3. A model's name may have parameters: layers (gcn, sage, cheby), hops (sgc,
+appnp), alpha (appnp), order (cheby) and heads (gat).
 
 --compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which
 takes long. With -o, all training runs on the full graph are kept in FOLDER/whole.jsonl, and the same command resumes.`,
@@ -62,7 +64,8 @@ takes long. With -o, all training runs on the full graph are kept in FOLDER/whol
 		}
 	})
 	flags.StringVar(&job.small, "condensed", "", "search on the condensed graph in `FILE` instead of condensing")
-	flags.Var(models(&job.models), "models", "models to choose from (default all)")
+	flags.Var(models(&job.models), "models",
+		"models to choose from, with parameters as in gcn:layers=3 (default three variants of each)")
 	flags.Lookup("models").DefValue = ""
 	flags.StringVar(&job.space, "space", "", "JSON `FILE` with the values to choose from")
 	flags.IntVar(&job.search.Trials, "trials", 1000, "number of candidates")

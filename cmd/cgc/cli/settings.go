@@ -207,7 +207,7 @@ func (s *settings) apply(cmd *cobra.Command) (err error) {
 			from = place
 		}
 		if e := flag.Value.Set(value); e != nil {
-			err = usagef("%s %s, must be %s", place, value, expected(flag.Value, value, e))
+			err = invalid(place, value, flag.Value, e)
 			return
 		}
 		s.origins[flag.Name] = place

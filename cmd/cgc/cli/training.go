@@ -48,7 +48,8 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	// five graphs measured and falls by 0.2 on the fifth (docs/notes/2026-11-defaults.md).
 	t.config.Weighted = true
 	flags := cmd.Flags()
-	flags.Var(models(&t.models), "models", "models to train: "+strings.Join(gnn.Names(), ", "))
+	flags.Var(models(&t.models), "models",
+		"models to train, with parameters as in gcn:layers=3: "+strings.Join(gnn.Names(), ", "))
 	flags.IntVar(&t.seeds, "seeds", 5, seeds)
 	flags.IntVar(&t.config.Epochs, "epochs", t.config.Epochs, "number of training epochs")
 	flags.IntVar(&t.config.Hidden, "hidden", t.config.Hidden, "number of hidden units")

@@ -28,6 +28,9 @@ type value[T any] struct {
 // Set parses text and stores the value.
 func (v *value[T]) Set(text string) error {
 	read, err := v.parse(text)
+	if errors.As(err, new(ownSentence)) {
+		return err
+	}
 	if err != nil {
 		return errors.New(v.want)
 	}
@@ -42,6 +45,9 @@ func (v *value[T]) String() string { return v.format(*v.at) }
 func (v *value[T]) Type() string    { return v.kind }
 func (v *value[T]) must() string    { return v.want }
 func (v *value[T]) words() []string { return v.among }
+
+// ownSentence is an error about a flag value that says what is valid. It replaces the description of valid values.
+type ownSentence struct{ error }
 
 // errValue reports an invalid flag value. Users see a description of valid values instead.
 var errValue = errors.New("not a value")
@@ -141,7 +147,15 @@ func addSome[T any](cmd *cobra.Command, at *[]T, name string, values []T, usage 
 
 // models returns a flag whose value is a comma-separated list of models. Repeated models count once.
 func models(at *[]gnn.Model) *value[[]gnn.Model] {
-	return several(at, gnn.Parse, gnn.Model.Name, gnn.Names())
+	parse := func(name string) (gnn.Model, error) {
+		m, err := gnn.Parse(name)
+		if kind, _, varied := strings.Cut(strings.ToLower(name), ":"); err != nil && varied &&
+			slices.Contains(gnn.Names(), kind) {
+			err = ownSentence{err}
+		}
+		return m, err
+	}
+	return several(at, parse, gnn.Model.Name, gnn.Names())
 }
 
 func modelNames(models []gnn.Model) []string { return mapped(models, gnn.Model.Name) }
