@@ -668,7 +668,26 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
 
 # The values that search chooses from by default.
 SPACE: dict[str, list[Any]] = {
-    "models": ["sgc", "sgc: hops=3", "sgc: hops=4", "gcn: layers=1", "gcn", "gcn: layers=3", "sage: layers=1", "sage", "sage: layers=3", "appnp: hops=5", "appnp", "appnp: alpha=0.2", "cheby: order=1", "cheby", "cheby: order=3", "gat: heads=1", "gat: heads=4", "gat"],
+    "models": [
+        "sgc",
+        "sgc:hops=3",
+        "sgc:hops=4",
+        "gcn:layers=1",
+        "gcn",
+        "gcn:layers=3",
+        "sage:layers=1",
+        "sage",
+        "sage:layers=3",
+        "appnp:hops=5",
+        "appnp",
+        "appnp:alpha=0.2",
+        "cheby:order=1",
+        "cheby",
+        "cheby:order=3",
+        "gat:heads=1",
+        "gat:heads=4",
+        "gat",
+    ],
     "hidden": [16, 32, 64, 128, 256],
     "dropout": [0, 0.25, 0.5, 0.75],
     "input_dropout": [0, 0.5],

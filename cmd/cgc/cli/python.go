@@ -43,9 +43,9 @@ __all__ = [
 %s]
 `
 
-// pythonLiteral turns a JSON object of lists into a Python literal, with one list per line.
-var pythonLiteral = strings.NewReplacer("{", "{\n    ", "}", ",\n}", "],", "],\n    ", ":", ": ", ",", ", ",
-	"true", "True", "false", "False")
+// pythonLiteral turns a JSON object of lists into a Python literal, with one list of numbers or one string per line.
+var pythonLiteral = strings.NewReplacer("{", "{\n    ", "}", ",\n}", `["`, "[\n        \"", `"],`, "\",\n    ],\n    ",
+	"],", "],\n    ", `":`, `": `, `,"`, ",\n        \"", ",", ", ", "true", "True", "false", "False")
 
 // PythonParameters returns the source of the Python module that defines the flags of the command as keyword arguments.
 // For each function it contains a class with the types, and a table with the names, defaults, groups and help texts.
