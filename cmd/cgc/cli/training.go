@@ -49,7 +49,7 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	t.config.Weighted = true
 	flags := cmd.Flags()
 	flags.Var(models(&t.models), "models",
-		"models to train, with parameters as in gcn:layers=3: "+strings.Join(gnn.Names(), ", "))
+		"models to train: "+strings.Join(gnn.Names(), ", ")+"; gcn:layers=3 sets a parameter")
 	flags.IntVar(&t.seeds, "seeds", 5, seeds)
 	flags.IntVar(&t.config.Epochs, "epochs", t.config.Epochs, "number of training epochs")
 	flags.IntVar(&t.config.Hidden, "hidden", t.config.Hidden, "number of hidden units")
