@@ -308,8 +308,8 @@ func headline(root string) string {
 		lost = fmt.Sprint(worse)
 	}
 	return markdown(t) + fmt.Sprintf("\nIn %d comparisons with other methods ([board](docs/results/board.md)), `auto` is "+
-		"significantly better in %d,\nsignificantly worse in %s, and neither in %d (5%%, Holm's procedure).\n",
-		compared, better, lost, compared-better-worse)
+		"significantly better in %d,\nsignificantly worse in %s, and neither in %d "+
+		"(5%%, Holm's procedure, at most five seeds each).\n", compared, better, lost, compared-better-worse)
 }
 
 // accuracy generates the table of all sizes and methods, with their paired differences from cgc and the paper's
