@@ -133,8 +133,6 @@ func GraphName(name string, chosenOn []string) string {
 	return name
 }
 
-func (s *Standings) graphName(p Place) string { return GraphName(p.Graph.Name, s.ChosenOn) }
-
 // Accuracy formats the test accuracy and its standard deviation as one cell.
 func Accuracy(s experiment.Summary) report.Cell {
 	return report.Word(report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1).Text)
