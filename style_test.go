@@ -47,7 +47,7 @@ func tooLong(t *testing.T, file string) (lines []int) {
 	return lines
 }
 
-// TestLengths keeps the pages short. Notes, the board, and pages for contributors are not counted.
+// TestLengths keeps the pages short. Notes and pages for contributors are not counted.
 func TestLengths(t *testing.T) {
 	lines := func(files ...string) (n int) {
 		for _, file := range files {
@@ -57,7 +57,7 @@ func TestLengths(t *testing.T) {
 	}
 	pages := append(mattest.Must(filepath.Glob("docs/*.md")), mattest.Must(filepath.Glob("docs/[^n]*/*.md"))...)
 	pages = slices.DeleteFunc(append(pages, "README.md"), func(page string) bool {
-		return slices.Contains([]string{"architecture.md", "extend.md", "board.md"}, filepath.Base(page))
+		return slices.Contains([]string{"architecture.md", "extend.md"}, filepath.Base(page))
 	})
 	for _, c := range []struct {
 		what        string

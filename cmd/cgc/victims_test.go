@@ -33,6 +33,8 @@ func victims() []*victim {
 	experiment := append([]string{"cgc", "experiment", "demo", "--methods", "cgc,cgc-x", "--nodes", "14", "-o", "results"},
 		training...)
 	paper := append([]string{"cgc", "paper", "table3", "--graphs", made, "-o", "results"}, training...)
+	board := []string{"cgc", "paper", "board", "demo", "--methods", "random", "--models", "sgc", "--whole", "0", "-o",
+		"board"}
 	condense := []string{"cgc", "condense", "demo", "--nodes", "35", "-o"}
 	tune := []string{"cgc", "tune", "demo", "--nodes", "35", "--seeds", "1", "--epochs", "5", "--hidden", "4", "--force",
 		"-o", "best.json"}
@@ -93,6 +95,10 @@ func victims() []*victim {
 				"results/table3-made-safetensors.png", "results/table3-made-safetensors.svg"},
 			prepare: makes("cgc", "data", "make", "--like", "cora", "--scale", "0.1", "-o", made),
 			before:  with(paper, "--seeds", "1"), after: with(paper, "--seeds", "2"),
+		},
+		{
+			name: "paper board", outputs: []string{"board/board.csv"}, grown: []string{"board/demo.jsonl"},
+			before: with(board, "--seeds", "1"), after: with(board, "--seeds", "2"),
 		},
 		fetched(), python(),
 	}

@@ -36,7 +36,8 @@ size is measured there only, with the first model and at most three seeds. Witho
 that cgc data list finds.
 
 The tables first list where another method is significantly better than auto (5%, Holm's procedure over all
-differences, paired by seed).
+differences, paired by seed). Then they have a row for each method, with the middle size of each graph and the first
+model. FOLDER/board.csv has all sizes, models, differences and costs.
 
 Each finished training run is appended to FOLDER/NAME.jsonl. Run the same command again to resume. After a further run
 with --normalize-features, validation accuracy also chooses between plain and row-normalised features.`,
@@ -101,6 +102,9 @@ func (j *boardJob) run(ctx context.Context, graphs []string) error {
 		records = append(records, more...)
 	}
 	s := paper.NewStandings(records, un.All(), nil)
+	if err := j.replace(filepath.Join(j.folder, "board.csv"), s.WriteCSV); err != nil {
+		return err
+	}
 	return j.print(s, s.Document())
 }
 

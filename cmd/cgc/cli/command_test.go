@@ -174,7 +174,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 }
 
 // TestBoard checks that a second run of a board trains nothing, that row-normalised runs extend the same log, and that
-// the table has all methods.
+// the table and board.csv have all methods.
 func TestBoard(t *testing.T) {
 	folder := t.TempDir()
 	args := []string{"paper", "board", "demo", "--methods", "herding", "--models", "sgc", "--seeds", "1", "--whole",
@@ -186,9 +186,12 @@ func TestBoard(t *testing.T) {
 	if again != table || !bytes.Equal(first, records()) {
 		t.Errorf("a second run trained again, or printed another table:\n%s\n%s", table, again)
 	}
-	for _, want := range []string{"cgc-paper", "herding", "full graph", "break-even"} {
-		if !strings.Contains(table, want) {
-			t.Errorf("no %q in\n%s", want, table)
+	file := string(mattest.Must(os.ReadFile(filepath.Join(folder, "board.csv"))))
+	for _, text := range []string{table, file} {
+		for _, want := range []string{"cgc-paper", "herding", "full graph"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
 		}
 	}
 	ok(t, append(args, "--normalize-features")...)

@@ -81,6 +81,7 @@ var files = map[string]func(root string) string{
 	"docs/figures/accuracy.svg": accuracyFigure,
 	"docs/figures/sizes.svg":    sizesFigure,
 	"docs/reference/api.txt":    publicNames,
+	"results/board.csv":         boardCSV,
 	"python/cgc/_parameters.py": func(string) string { return must(cli.PythonParameters()) },
 }
 

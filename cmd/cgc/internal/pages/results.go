@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
@@ -211,8 +212,21 @@ func standings(root string) *paper.Standings {
 
 // board generates the tables of all methods.
 func board(root string) string {
+	d := &report.Document{Blocks: standings(root).Document().Blocks}
+	for i, block := range d.Blocks {
+		if text, is := block.(report.Paragraph); is {
+			d.Blocks[i] = report.Paragraph(plain.Wrap(string(text), 120, ""))
+		}
+	}
 	var b bytes.Buffer
-	check(report.Markdown(&b, &report.Document{Blocks: standings(root).Document().Blocks}))
+	check(report.Markdown(&b, d))
+	return b.String()
+}
+
+// boardCSV generates the file of all numbers of the board.
+func boardCSV(root string) string {
+	var b bytes.Buffer
+	check(standings(root).WriteCSV(&b))
 	return b.String()
 }
 
@@ -294,8 +308,8 @@ func headline(root string) string {
 		lost = fmt.Sprint(worse)
 	}
 	return markdown(t) + fmt.Sprintf("\nIn %d comparisons with other methods ([board](docs/results/board.md)), `auto` is "+
-		"significantly better in %d,\nsignificantly worse in %s, and neither in %d (5%%, Holm's procedure).\n",
-		compared, better, lost, compared-better-worse)
+		"significantly better in %d,\nsignificantly worse in %s, and neither in %d "+
+		"(5%%, Holm's procedure, at most five seeds each).\n", compared, better, lost, compared-better-worse)
 }
 
 // accuracy generates the table of all sizes and methods, with their paired differences from cgc and the paper's

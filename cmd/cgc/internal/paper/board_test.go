@@ -197,9 +197,6 @@ func TestStandings(t *testing.T) {
 	if rows := s.Losses().Rows; len(rows) != 1 || rows[0][3].Text != "above" {
 		t.Errorf("losses: %v", rows)
 	}
-	if rows := s.Counts().Rows; len(rows) != 4 {
-		t.Errorf("counts: %v", rows)
-	}
 	if all, better, worse := s.Compared(); all != 3 || better != 1 || worse != 1 {
 		t.Errorf("%d comparisons, %d better and %d worse, must be 3, 1 and 1", all, better, worse)
 	}
@@ -211,6 +208,59 @@ func TestStandings(t *testing.T) {
 			t.Errorf("%d of %d records, compares with %s: %v", len(rest), len(records), paper.Ours, compared)
 		}
 	}
+}
+
+// TestRanking checks the tables of a document and the lines of the file, for two sizes, two models and a full graph.
+func TestRanking(t *testing.T) {
+	var records []experiment.Record
+	add := func(arm, model string, nodes int, seed uint64, test float64) {
+		r := record(arm, seed, 0.5, 80, test)
+		r.Model, r.Nodes, r.Processor, r.Peak, r.TrainingSeconds = model, nodes, 3, 2e6, 1
+		if arm == experiment.Whole {
+			r.Config, r.TrainingSeconds = nil, 2
+		}
+		records = append(records, r)
+	}
+	for seed := range uint64(2) {
+		shift := float64(seed)
+		add("below", "gcn", 10, seed, 60+shift*1.001)
+		add("below", "gcn", 20, seed, 58+shift*1.001)
+		add(paper.Ours, "gcn", 10, seed, 70+shift)
+		add(paper.Ours, "gcn", 20, seed, 71+shift)
+		add("above", "gcn", 20, seed, 74+2*shift)
+		add("below", "sgc", 20, seed, 90)
+		add(experiment.Whole, "gcn", 2000, seed, 72+shift)
+	}
+	add("alone", "gcn", 20, 0, 75)
+	failed := paper.Unmeasured{Graph: records[0].Graph, Arm: "endless", Nodes: 20, Reason: "takes long", Needs: 120}
+	s := paper.NewStandings(records, []paper.Unmeasured{failed}, []string{"tiny"})
+	texts := func(table *report.Table) (rows []string) {
+		for _, row := range table.Rows {
+			var cells []string
+			for _, c := range row {
+				cells = append(cells, c.Text)
+			}
+			rows = append(rows, strings.Join(cells, "|"))
+		}
+		return rows
+	}
+	mattest.Equal(t, texts(s.Accuracies()), []string{"alone|75.0|1|0|0|+4.0", "above|75.0 ± 1.4|1|0|0|+3.5",
+		"auto|71.5 ± 0.7", "below|58.5 ± 0.7 ▽|2|0|2|−11.5", "endless|failed", "full graph|72.5 ± 0.7"}, "accuracies")
+	mattest.Equal(t, texts(s.Costs())[3:], []string{"below|3.0|2|3", "endless|–|–|–"}, "costs")
+	var file strings.Builder
+	mattest.OK(t, s.WriteCSV(&file))
+	lines := strings.Split(file.String(), "\n")
+	mattest.Equal(t, lines[1:], []string{
+		"tiny,true,gcn,10,auto,2,70.5,0.7071,,,,,3,2000000,160,1,3,,,,",
+		"tiny,true,gcn,10,below,2,60.5005,0.7078,2,-9.9995,0.0064,worse,3,2000000,160,1,3,,,,",
+		"tiny,true,gcn,20,above,2,75,1.4142,2,3.5,6.3531,neither,3,2000000,320,1,3,,,,",
+		"tiny,true,gcn,20,alone,1,75,,1,4,,neither,3,2000000,320,1,3,,,,",
+		"tiny,true,gcn,20,auto,2,71.5,0.7071,,,,,3,2000000,320,1,3,,,,",
+		"tiny,true,gcn,20,below,2,58.5005,0.7078,2,-12.9995,0.0064,worse,3,2000000,320,1,3,,,,",
+		"tiny,true,gcn,2000,full graph,2,72.5,0.7071,,,,,,,,2,,,,,",
+		"tiny,true,sgc,20,below,2,90,0,,,,,3,2000000,320,1,,,,,",
+		"tiny,true,,20,endless,,,,,,,,,,,,,,,,takes long: about 2 minutes", "",
+	}, "lines")
 }
 
 // TestCosts checks that each condensation counts once, and only for the model that was trained on it.

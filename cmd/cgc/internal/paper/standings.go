@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -134,51 +133,9 @@ func GraphName(name string, chosenOn []string) string {
 	return name
 }
 
-func (s *Standings) graphName(p Place) string { return GraphName(p.Graph.Name, s.ChosenOn) }
-
 // Accuracy formats the test accuracy and its standard deviation as one cell.
 func Accuracy(s experiment.Summary) report.Cell {
 	return report.Word(report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1).Text)
-}
-
-// accuracy formats an accuracy, and marks it if it differs significantly from the accuracy of Ours.
-func (p *Place) accuracy() report.Cell {
-	if p == nil {
-		return report.Missing()
-	}
-	text := Accuracy(p.Summary).Text
-	switch {
-	case p.Significant && p.Against.Difference.Mean > 0:
-		text += " ▲"
-	case p.Significant:
-		text += " ▽"
-	}
-	return report.Word(text)
-}
-
-func rightColumns(names ...string) (columns []report.Column) {
-	for _, name := range names {
-		columns = append(columns, report.Column{Name: name, Side: report.Right})
-	}
-	return columns
-}
-
-// Losses lists the places where a method is significantly better than Ours, largest difference first.
-func (s *Standings) Losses() *report.Table {
-	t := &report.Table{Columns: append(append(report.Columns("graph"), rightColumns("N′")...),
-		append(report.Columns("model", "method"), rightColumns("its accuracy", Ours, "difference, 95% interval")...)...)}
-	lost := slices.DeleteFunc(slices.Clone(s.Places), func(p Place) bool {
-		return !p.Significant || p.Against.Difference.Mean <= 0
-	})
-	slices.SortStableFunc(lost, func(a, b Place) int {
-		return cmp.Compare(b.Against.Difference.Mean, a.Against.Difference.Mean)
-	})
-	for _, p := range lost {
-		ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
-		t.Row(s.graphName(p), p.Nodes, p.Model, p.Arm, Accuracy(p.Summary), ours.accuracy(),
-			Difference(p.Against.Difference, false))
-	}
-	return t
 }
 
 // Difference formats a mean difference with its 95% interval: "+2.2 (+1.8 to +2.6)". bold sets the mean in bold, for
@@ -192,179 +149,22 @@ func Difference(d experiment.Estimate, bold bool) report.Cell {
 		report.Signed(d.Mean+d.CI95, 1).Text))
 }
 
-// arms returns the names of the methods, in the order in which they were measured.
-func (s *Standings) arms() (names []string) {
-	for _, p := range s.Places {
-		if !p.IsWhole() && !slices.Contains(names, p.Arm) {
-			names = append(names, p.Arm)
-		}
-	}
-	for _, u := range s.Unmeasured {
-		if !slices.Contains(names, u.Arm) {
-			names = append(names, u.Arm)
-		}
-	}
-	return names
-}
-
-// Counts returns a table with a row for each method: in how many places it is better or worse than Ours, significantly
-// and otherwise, and its mean difference.
-func (s *Standings) Counts() *report.Table {
-	t := &report.Table{Columns: append(report.Columns("method"), rightColumns("compared", "significantly better",
-		"better", "equal or worse", "significantly worse", "mean difference", "failed or stopped")...)}
-	type row struct {
-		cells []any
-		mean  float64
-	}
-	var rows []row
-	for _, arm := range s.arms() {
-		if arm == Ours {
-			continue
-		}
-		c, missing := s.tally(func(a string) bool { return a == arm }), 0
-		for _, u := range s.Unmeasured {
-			if u.Arm == arm {
-				missing++
-			}
-		}
-		n := c.better + c.above + c.below + c.worse
-		mean := report.Missing()
-		if n > 0 {
-			mean = report.Signed(c.sum/float64(n), 1)
-		}
-		rows = append(rows, row{
-			[]any{arm, n, c.better, c.above, c.below, c.worse, mean, missing}, c.sum / float64(max(n, 1)),
-		})
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.mean, a.mean) })
-	for _, r := range rows {
-		t.Row(r.cells...)
-	}
-	return t
-}
-
-// Graph returns a table with a row for each method on a graph: the accuracies of the first model at all sizes and of
-// the other models at the middle size, and the cost of condensing to the middle size.
-func (s *Standings) Graph(name string) *report.Table {
-	var of []Place
-	var nodes []int
-	var models []string
-	for _, p := range s.Places {
-		if p.Graph.Name != name {
-			continue
-		}
-		of = append(of, p)
-		if !p.IsWhole() && !slices.Contains(nodes, p.Nodes) {
-			nodes = append(nodes, p.Nodes)
-		}
-		if !slices.Contains(models, p.Model) {
-			models = append(models, p.Model)
-		}
-	}
-	if len(nodes) == 0 {
-		return &report.Table{}
-	}
-	slices.Sort(nodes)
-	middle, fingerprint := nodes[len(nodes)/2], of[0].Graph.Fingerprint
-	t := &report.Table{Columns: report.Columns("method")}
-	type column struct {
-		nodes int
-		model string
-	}
-	var columns []column
-	for _, n := range nodes {
-		columns = append(columns, column{n, models[0]})
-	}
-	for _, m := range models[1:] {
-		columns = append(columns, column{middle, m})
-	}
-	for _, c := range columns {
-		t.Columns = append(t.Columns, rightColumns(fmt.Sprintf("%s, %d", c.model, c.nodes))...)
-	}
-	t.Columns = append(t.Columns, rightColumns("seconds", "peak, MB", "size, kB", "break-even")...)
-	whole := s.place(fingerprint, experiment.Whole, 0, models[0])
-	rank := func(arm string) float64 {
-		if p := s.place(fingerprint, arm, middle, models[0]); p != nil {
-			return p.Test.Mean
-		}
-		return -1
-	}
-	arms := slices.DeleteFunc(s.arms(), func(arm string) bool {
-		return rank(arm) < 0 && s.unmeasured(fingerprint, arm) == nil
-	})
-	slices.SortStableFunc(arms, func(a, b string) int { return cmp.Compare(rank(b), rank(a)) })
-	for _, arm := range append(arms, experiment.Whole) {
-		title := arm
-		if arm == experiment.Whole {
-			title = "full graph"
-		}
-		var row []report.Cell
-		for _, c := range columns {
-			row = append(row, s.place(fingerprint, arm, c.nodes, c.model).accuracy())
-		}
-		if p := s.place(fingerprint, arm, middle, models[0]); p != nil && arm != experiment.Whole {
-			row = append(row, report.Significant(p.Processor, 2), report.Decimal(float64(p.Peak)/1e6, 0),
-				report.Decimal(p.Bytes()/1e3, 0), breakEven(p, whole))
-		} else if u := s.unmeasured(fingerprint, arm); u != nil {
-			row[0] = report.Word(u.Error())
-		}
-		t.Row(title, row)
-	}
-	return t
-}
-
-// unmeasured returns the first entry for a method on a graph, or nil.
-func (s *Standings) unmeasured(fingerprint, arm string) *Unmeasured {
-	return first(s.Unmeasured, func(u *Unmeasured) bool { return u.Graph.Fingerprint == fingerprint && u.Arm == arm })
-}
-
-// breakEven returns the number of training runs at which condensing pays off: the smallest n with condense + n·train ≤
-// n·train on the full graph.
-func breakEven(p, whole *Place) report.Cell {
-	if whole == nil {
-		return report.Missing()
-	}
-	saved := whole.Train - p.Train
-	if saved <= 0 {
-		return report.Word("never")
-	}
-	return report.Integer(int(math.Ceil(p.Processor / saved)))
-}
-
-// Authors compares the accuracies of the first model with table 3 of the paper, for the methods and graphs in that
-// table.
-func (s *Standings) Authors() *report.Table {
-	t := &report.Table{Columns: append(report.Columns("method", "graph"),
-		rightColumns("N′", "here", "printed in the paper", "difference")...)}
-	places := slices.Clone(s.Places)
-	slices.SortStableFunc(places, func(a, b Place) int {
-		return cmp.Or(cmp.Compare(a.Graph.Name, b.Graph.Name), cmp.Compare(a.Nodes, b.Nodes))
-	})
-	for _, arm := range s.arms() {
-		for _, p := range places {
-			v := PrintedAccuracy(p.Graph, p.Nodes, printedMethod(strings.Replace(p.Arm, PublishedName, "CGC", 1)))
-			if p.Arm != arm || p.Model != s.Places[0].Model || v == nil || v.OutOfMemory {
-				continue
-			}
-			t.Row(arm, s.graphName(p), p.Nodes, Accuracy(p.Summary), v.String(), report.Signed(p.Test.Mean-v.Mean, 1))
-		}
-	}
-	return t
-}
-
 // Compared counts the comparisons of other methods with Ours: all of them, and those in which Ours is significantly
 // better and significantly worse.
 func (s *Standings) Compared() (all, better, worse int) {
 	c := s.tally(func(arm string) bool { return arm != Ours })
-	return c.better + c.above + c.below + c.worse, c.worse, c.better
+	return c.all, c.worse, c.better
 }
 
-// tally counts comparisons of other methods with Ours: significantly better, better, equal or worse, and significantly
-// worse than it. sum is the sum of the differences.
+// tally counts comparisons of other methods with Ours: all of them, and those in which the other method is
+// significantly better and significantly worse. sum is the sum of the differences.
 type tally struct {
-	better, above, below, worse int
-	sum                         float64
+	all, better, worse int
+	sum                float64
 }
+
+// mean returns the mean difference, or 0 if there is none.
+func (c tally) mean() float64 { return c.sum / float64(max(c.all, 1)) }
 
 // tally counts the comparisons of the methods that are counted.
 func (s *Standings) tally(counted func(arm string) bool) (c tally) {
@@ -372,20 +172,30 @@ func (s *Standings) tally(counted func(arm string) bool) (c tally) {
 		if !counted(p.Arm) || p.Against.Seeds == 0 {
 			continue
 		}
-		up := p.Against.Difference.Mean > 0
+		c.all++
 		c.sum += p.Against.Difference.Mean
-		switch {
-		case p.Significant && up:
+		switch p.verdict() {
+		case "better":
 			c.better++
-		case p.Significant:
+		case "worse":
 			c.worse++
-		case up:
-			c.above++
-		default:
-			c.below++
 		}
 	}
 	return c
+}
+
+// verdict says whether a method is significantly "better" or "worse" than Ours, or "neither". It is empty if there is
+// nothing to compare.
+func (p *Place) verdict() string {
+	switch {
+	case p.Against.Seeds == 0:
+		return ""
+	case !p.Significant:
+		return "neither"
+	case p.Against.Difference.Mean > 0:
+		return "better"
+	}
+	return "worse"
 }
 
 // PrintedAccuracy returns the number in a column of table 3 of the paper for a graph and a number of condensed nodes,
@@ -402,29 +212,4 @@ func PrintedAccuracy(g graph.Identity, nodes int, column string) *Value {
 		}
 	}
 	return nil
-}
-
-// Document returns all tables. If Ours was not measured, nothing is compared with it.
-func (s *Standings) Document() *report.Document {
-	d := &report.Document{Title: "Board"}
-	if slices.Contains(s.arms(), Ours) {
-		d.Add(report.Heading("Where a method is significantly better than " + Ours))
-		if t := s.Losses(); len(t.Rows) > 0 {
-			d.Add(t)
-		} else {
-			d.Add(report.Paragraph("Nowhere."))
-		}
-		d.Add(report.Heading("Each method against "+Ours), s.Counts())
-	}
-	var names []string
-	for _, p := range s.Places {
-		if !slices.Contains(names, p.Graph.Name) {
-			names = append(names, p.Graph.Name)
-			d.Add(report.Heading(s.graphName(p)), s.Graph(p.Graph.Name))
-		}
-	}
-	if t := s.Authors(); len(t.Rows) > 0 {
-		d.Add(report.Heading("Against the paper's numbers"), t)
-	}
-	return d
 }
