@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,12 +148,10 @@ func TestLearns(t *testing.T) {
 func validation(t *testing.T, m condense.Method, g *graph.Graph, nodes int, seed uint64) float64 {
 	t.Helper()
 	small := mattest.Must(m.Condense(t.Context(), g, nodes, seed))
-	target := mattest.Must(gnn.NewTarget(g, false))
-	defer target.Close()
 	config := gnn.Defaults()
 	config.Epochs, config.Hidden = 50, 32
-	source := rand.NewPCG(seed, 0)
-	return mattest.Must(gnn.Train(t.Context(), gnn.GCN(), experiment.Sample(small), target, config, source)).Validation
+	e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: config, Trainings: 1, Seed: seed}
+	return mattest.Must(e.Run(t.Context(), small, g))[0].Val[0]
 }
 
 // TestContinues checks that a run that is stopped after each epoch gives the same bytes as an uninterrupted run.

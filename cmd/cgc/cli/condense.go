@@ -11,7 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
@@ -305,7 +304,7 @@ func (j *condenseJob) several(ctx context.Context, g *graph.Graph) (
 ) {
 	method, seed := j.config.methods()[0], j.config.config.Seed
 	for _, n := range j.nodes {
-		file := filepath.Join(j.out, commandline.FileName(g.Name, n)+extension)
+		file := filepath.Join(j.out, defaultName(g, n))
 		if err := storable(file, "", j.force); err != nil {
 			return nil, nil, err
 		}

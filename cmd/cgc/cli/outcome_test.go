@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -132,7 +131,7 @@ func TestVersionLines(t *testing.T) {
 	}
 }
 
-// TestBench checks the keys of bench --json and the sizes of its cases. It only checks that times are positive.
+// TestBench checks the keys of bench --json and that its flags reach the cases. Package bench tests their content.
 func TestBench(t *testing.T) {
 	for _, c := range []struct {
 		part any
@@ -165,26 +164,8 @@ func TestBench(t *testing.T) {
 		t.Errorf("ceilings %+v", c)
 	}
 	for i, c := range m.Cases {
-		if c.Size != "cora" || c.Scale != float64(i+1) || c.Partition != "kmeans" || c.Nodes != 2708*(i+1) ||
-			c.Edges != 5429*(i+1) || c.Features != 1433 ||
-			c.Classes != 7 || c.Train != 140*(i+1) || c.Condensed != 70 || runtime.GOOS == "linux" && c.Peak < 1<<20 {
+		if c.Scale != float64(i+1) || c.Nodes != 2708*(i+1) || runtime.GOOS == "linux" && c.Peak < 1<<20 {
 			t.Errorf("%+v", c)
-		}
-		var steps []string
-		for _, s := range c.Steps {
-			steps = append(steps, s.Name)
-			if whole := s.Name == "condense"; s.Seconds <= 0 || whole != (s.Work == nil) ||
-				(whole || s.Name == "augment") != (s.Share == 0) { // the defaults augment nothing
-				t.Errorf("%+v", s)
-			}
-		}
-		if !slices.Equal(steps, []string{"propagate", "assess", "augment", "partition", "generate", "condense"}) {
-			t.Errorf("steps %v", steps)
-		}
-	}
-	for _, g := range m.Growth {
-		if g.Size != "cora" || g.Partition != "kmeans" || g.Step == "" || g.Exponent == 0 {
-			t.Errorf("%+v", g)
 		}
 	}
 }

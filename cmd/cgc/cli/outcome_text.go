@@ -238,25 +238,18 @@ func (r *outcome) accuracies() *report.Table {
 			report.Column{Name: "seconds", Key: "seconds on the full graph"}, report.Column{Name: "ratio", Key: "ratio %"})
 	}
 	for _, a := range r.Results {
-		row := []report.Cell{report.Word(a.Model), a.test()}
+		row := []report.Cell{report.Word(a.Model), report.Mean(a.TestMean, a.TestStd, a.Seeds, 1)}
 		if several {
 			row = append(row, report.Interval(max(0, a.TestMean-a.TestCI95), min(100, a.TestMean+a.TestCI95), 1))
 		}
 		row = append(row, report.Decimal(a.Seconds, 1))
 		if w, is := whole[a.Model]; is && w.TestMean > 0 {
-			row = append(row, w.test(), report.Decimal(w.Seconds, 1), report.Percent(100*a.TestMean/w.TestMean, 1))
+			row = append(row, report.Mean(w.TestMean, w.TestStd, w.Seeds, 1), report.Decimal(w.Seconds, 1),
+				report.Percent(100*a.TestMean/w.TestMean, 1))
 		}
 		t.Row(row)
 	}
 	return t
-}
-
-// test formats the test accuracy as mean ± standard deviation, or only as the value if there is one seed.
-func (a modelScore) test() report.Cell {
-	if a.Seeds < 2 {
-		return report.Decimal(a.TestMean, 1)
-	}
-	return report.PlusMinus(a.TestMean, a.TestStd, 1)
 }
 
 // metrics describes the predictions by more than their accuracy, where it may mislead.

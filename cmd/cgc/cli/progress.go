@@ -134,7 +134,7 @@ func (p *meter) say(sentence string) {
 	if p.container != nil && !p.closed {
 		w = p.container // prints above the bar
 	}
-	fmt.Fprintln(w, fold("note: "+sentence, columns(p.stderr)))
+	fmt.Fprintln(w, plain.Wrap("note: "+sentence, columns(p.stderr), "      "))
 }
 
 // columns returns the width of a terminal, or 0 if w is not a terminal.
@@ -146,9 +146,6 @@ func columns(w io.Writer) int {
 	}
 	return 0
 }
-
-// fold wraps a note and indents its later lines by the width of "note: ".
-func fold(text string, width int) string { return plain.Wrap(text, width, "      ") }
 
 func (p *meter) state() (name string, done, all int64) {
 	p.mutex.Lock()

@@ -137,9 +137,6 @@ func (m Means) run(
 	ctx context.Context, g *graph.Graph, method condense.Checker, s *learn.Structure, nodes int, seed uint64,
 ) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
-	if s != nil {
-		plan.Threshold = s.Threshold
-	}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
 		e, err := newMeans(ctx, start, m)
 		if err != nil {

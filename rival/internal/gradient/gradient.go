@@ -191,9 +191,6 @@ func (m Matching) run(
 	seed uint64,
 ) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: choice}
-	if s != nil {
-		plan.Threshold = s.Threshold
-	}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
 		relay, err := newRelay(ctx, start, m)
 		if err != nil {

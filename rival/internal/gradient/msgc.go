@@ -78,9 +78,7 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 
 // Condense implements condense.Method.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	plan := learn.Plan{
-		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Threshold: m.Threshold,
-	}
+	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
 		return m.begin(ctx, start, seed)
 	})
@@ -211,7 +209,7 @@ func (l *sparseLearner) Chosen() (epoch int, done bool) {
 // Result returns the means of X′ and of A′ over the chosen window.
 func (l *sparseLearner) Result() learn.Iterate {
 	window := len(l.losses.Data)
-	return learn.Iterate{X: l.x[window], A: l.a[window]}
+	return learn.Iterate{X: l.x[window], A: l.a[window], Threshold: l.Threshold}
 }
 
 // State implements learn.Learner.

@@ -91,9 +91,7 @@ const (
 
 // Condense implements condense.Method.
 func (m sgdd) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	plan := learn.Plan{
-		Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: m.Threshold,
-	}
+	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
 		inner, err := newRelay(ctx, start, m.Matching)
 		if err != nil {

@@ -241,15 +241,3 @@ func TestUnits(t *testing.T) {
 	}
 	learntest.Close(t, "X′", b.Result().X, want, 1e-3)
 }
-
-// TestSquares compares the loss and its gradient with their values for the probabilities ¼ and ¾.
-func TestSquares(t *testing.T) {
-	logits := &mat.Dense{Rows: 1, Cols: 2, Data: []float32{0, float32(math.Log(3))}}
-	loss, gradient := squares(softmax(logits), &mat.Dense{Rows: 1, Cols: 2, Data: []float32{1, 0}})
-	if math.Abs(loss-9.0/16) > 1e-6 { // ½(¾² + ¾²)
-		t.Errorf("loss %v, want 9/16", loss)
-	}
-	// p = ¾ of the second class has the loss p², so that the slope is 2p·p(1−p).
-	want := &mat.Dense{Rows: 1, Cols: 2, Data: []float32{-9.0 / 32, 9.0 / 32}}
-	learntest.Close(t, "gradient", gradient, want, 1e-6)
-}

@@ -176,7 +176,7 @@ func (p *Pair) Step(epoch int, dx, da *mat.Dense) {
 }
 
 // Result returns the current X′ and A′.
-func (p *Pair) Result() Iterate { return Iterate{X: p.X, A: p.A()} }
+func (p *Pair) Result() Iterate { return Iterate{X: p.X, A: p.A(), Threshold: p.Threshold} }
 
 // State returns the matrices that a checkpoint stores.
 func (p *Pair) State() []*mat.Dense {

@@ -38,8 +38,10 @@ type Chooser interface {
 type Iterate struct {
 	// X is X′ divided by Start.Unit.
 	X *mat.Dense
-	// A is A′, dense and symmetric with a zero diagonal, or nil for A′ = I.
-	A *mat.Dense
+	// A is A′, dense and symmetric with a zero diagonal, or nil for A′ = I. Threshold is the minimum weight of an edge of
+	// the condensed graph; smaller weights become 0.
+	A         *mat.Dense
+	Threshold float64
 	// Soft holds a distribution over the classes for each condensed node, or is nil if labels are not learnt.
 	Soft *mat.Dense
 }
@@ -67,8 +69,6 @@ type Plan struct {
 	Epochs int
 	// Choice is not used if the learner is a Chooser.
 	Choice
-	// Threshold is the minimum weight of an edge of A′; smaller weights become 0.
-	Threshold float64
 }
 
 // Account is the run metadata in Condensed.Account.
@@ -273,7 +273,7 @@ func (r *run) sample(of Iterate) *condense.Condensed {
 	kernel.Scale(small.X.Data, r.start.Unit, small.X.Data)
 	if of.A != nil {
 		for i, w := range of.A.Data {
-			if w < float32(r.Threshold) {
+			if w < float32(of.Threshold) {
 				of.A.Data[i] = 0
 			}
 		}

@@ -73,7 +73,7 @@ func (m gcsr) Check(g *graph.Graph, nodes int) error {
 
 // Condense implements condense.Method.
 func (m gcsr) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, student *student) (learn.Learner, error) {
+	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()
 		layers, err := s.Linear(ctx, train, m.Hops)
 		if err != nil {
@@ -172,7 +172,7 @@ func (l *expressive) Result() learn.Iterate {
 	if err != nil { // X′ is not finite, which the caller reports
 		a = mat.NewDense(l.x.Rows, l.x.Rows)
 	}
-	return learn.Iterate{X: l.x, A: a}
+	return learn.Iterate{X: l.x, A: a, Threshold: l.gcsr.Threshold}
 }
 
 // State implements learn.Learner.

@@ -82,7 +82,7 @@ func (m geom) Check(g *graph.Graph, nodes int) error {
 // Condense implements condense.Method.
 func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	m.end = m.TeacherEpochs
-	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
+	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, err := easyFirst(ctx, s)
 		if err != nil {
 			return nil, err

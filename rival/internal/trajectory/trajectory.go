@@ -163,7 +163,7 @@ func checkInit(init string) error {
 
 // Condense implements condense.Method.
 func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, student *student) (learn.Learner, error) {
+	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()
 		if err := m.convolutions(ctx, m.Name(), s, m.Init, train, nil, student.store, seed); err != nil {
 			return nil, err
@@ -174,14 +174,12 @@ func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 
 // run condenses g. begin trains the experts and returns the learner.
 func (m Matching) run(
-	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64, threshold float64,
+	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64,
 	begin func(*learn.Start, *student) (learn.Learner, error),
 ) (*condense.Condensed, error) {
 	var experts *store
 	defer func() { experts.close() }()
-	plan := learn.Plan{
-		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
-	}
+	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	return learn.Run(ctx, g, plan, func(s *learn.Start) (_ learn.Learner, err error) {
 		stretch, onDisk, err := m.plan(method.Name(), g, nodes)
 		if err != nil {

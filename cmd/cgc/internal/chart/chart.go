@@ -28,7 +28,7 @@ const (
 // SVG writes p as an SVG image. It shows the first view of a Scatter and the first sheet of a Heatmap. Equal plots give
 // equal bytes.
 func SVG(w io.Writer, p *report.Plot) error {
-	c := vgsvg.New(size(p))
+	c := vgsvg.New(width, tall(p))
 	drawPlot(p, draw.New(c))
 	_, err := c.WriteTo(w)
 	return err
@@ -36,23 +36,23 @@ func SVG(w io.Writer, p *report.Plot) error {
 
 // PNG writes p as a PNG image with the content of SVG. Equal plots give equal bytes.
 func PNG(w io.Writer, p *report.Plot) error {
-	c := vgimg.NewWith(vgimg.UseWH(size(p)), vgimg.UseDPI(resolution))
+	c := vgimg.NewWith(vgimg.UseWH(width, tall(p)), vgimg.UseDPI(resolution))
 	drawPlot(p, draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
 
-// size returns the width and the height of the image. The height grows with the number of rows or classes.
-func size(p *report.Plot) (w, h vg.Length) {
+// tall returns the height of the image, which grows with the number of rows or classes.
+func tall(p *report.Plot) vg.Length {
 	switch data := p.Data.(type) {
 	case *report.Lines:
-		return width, height
+		return height
 	case *report.Bars:
-		return width, 3*vg.Centimeter + vg.Length(len(data.Rows))*0.7*vg.Centimeter
+		return 3*vg.Centimeter + vg.Length(len(data.Rows))*0.7*vg.Centimeter
 	case *report.Heatmap:
-		return width, 4*vg.Centimeter + vg.Length(min(40, len(data.Rows)))*0.4*vg.Centimeter + 3*vg.Centimeter
+		return 4*vg.Centimeter + vg.Length(min(40, len(data.Rows)))*0.4*vg.Centimeter + 3*vg.Centimeter
 	}
-	return width, max(12*vg.Centimeter, 2*vg.Centimeter+vg.Length(len(classes(p)))*keyLine)
+	return max(12*vg.Centimeter, 2*vg.Centimeter+vg.Length(len(classes(p)))*keyLine)
 }
 
 // keyLine is the height of a line in a long key. A key of more than longKey classes is long.

@@ -47,3 +47,24 @@ func TestReworded(t *testing.T) {
 		}
 	}
 }
+
+func TestWrap(t *testing.T) {
+	const text = "note: the größte feature is 6.14e+03 times the median one"
+	long := strings.Repeat("x", 99)
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{text, 0, text},
+		{text, 57, text},
+		{text, 56, "note: the größte feature is 6.14e+03 times the median\n      one"},
+		{text, 16, "note: the größte\n      feature is\n      6.14e+03\n      times the\n      median one"},
+		{text, 3, text},
+		{"note: " + long + " end", 40, "note:\n      " + long + "\n      end"},
+	} {
+		if got := Wrap(c.text, c.width, "      "); got != c.want {
+			t.Errorf("%d columns: %q, want %q", c.width, got, c.want)
+		}
+	}
+}
