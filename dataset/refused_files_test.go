@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 )
 
 // arrays returns bad .npz and .npy files, and folders with such files.

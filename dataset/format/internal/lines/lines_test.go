@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
