@@ -101,7 +101,7 @@ func TestProgress(t *testing.T) {
 		{filepath.Join(scipy, "own.npz"), []string{"reading own.npz"}},
 		{written("pyg", "made.npz"), []string{"reading made.npz"}},
 		{written("torch", "made.pt"), []string{"reading made.pt"}},
-		{fixture.Folder(t, text), []string{"reading features.csv.gz"}},
+		{fixture.Folder(t, text), []string{"reading features.csv.gz", "reading edges.csv", "reading labels.csv"}},
 	} {
 		last := map[string]progress.Event{}
 		ctx := progress.With(t.Context(), func(e progress.Event) {

@@ -326,57 +326,32 @@ func contents(t *testing.T, path string) []byte {
 	return fixture.Must(os.ReadFile(path))(t)
 }
 
-// alike fails unless Open and Stream return the same error.
-func alike(t *testing.T, files map[string][]byte, want string) {
+// refusesBoth fails unless reading at once and in parts return the same error.
+func refusesBoth(t *testing.T, files map[string][]byte, want string) {
 	t.Helper()
 	fixture.Refuses(t, files, want)
-	mattest.Fails(t, want)(streams(t.Context(), t, files, 1<<20))
+	refusesParts(t.Context(), t, files, 1<<20, want)
 }
 
-// streams writes the graph in files, in parts.
-func streams(ctx context.Context, t *testing.T, files map[string][]byte, memory int64) (folder string, err error) {
+// refusesParts fails unless reading in parts, with the given memory, returns the error.
+func refusesParts(ctx context.Context, t *testing.T, files map[string][]byte, memory int64, want string) {
 	t.Helper()
-	s, err := dataset.Options{}.Stream(ctx, fixture.Folder(t, files), memory)
-	folder = t.TempDir()
-	if err == nil {
-		_, err = dataset.WriteStream(ctx, filepath.Join(folder, "a.safetensors"), s, format.Storing{Memory: 1 << 16})
-	}
-	return folder, err
+	_, _, err := fixture.Written(ctx, t, fixture.Folder(t, files), memory)
+	fixture.Says(t, err, want)
 }
 
 // TestStreamRefuses checks that errors have one line with the place and the value, and that no files are left.
 func TestStreamRefuses(t *testing.T) {
 	l := randomLists()
 	good := l.own(len(l.from))
-	with := func(file string, old, new string) map[string][]byte {
-		return fixture.With(good, file, bytes.Replace(good[file], []byte(old), []byte(new), 1))
-	}
-	line7 := l.edge(5) + "\n"
 	bad := l.npy(false)
 	binary.LittleEndian.PutUint32(bad[len(bad)-4:], math.Float32bits(float32(math.Inf(1))))
+	npy := fixture.With(fixture.With(good, "features.csv", nil), "features.npy", bad)
+	refusesParts(t.Context(), t, npy, 1<<20, "features.npy: feature 4 of node 2999 is +Inf, must be a finite")
 	ends := l.ends("<i8", false)
 	binary.LittleEndian.PutUint64(ends[len(ends)-8:], 3000)
-	for want, files := range map[string]map[string][]byte{
-		"edges.csv:7: node 3000, must be 0 to 2999":    with("edges.csv", line7, "1,3000\n"),
-		`edges.csv:7: weight "-2", must be a positive`: with("edges.csv", line7, "1,2,-2\n"),
-		"edges.csv:7: the line is empty":               with("edges.csv", line7, "\n"),
-		`features.csv:3000: column 2: "b", must be a finite`: fixture.With(good, "features.csv",
-			text("", streamedNodes, func(i int) string { return []string{"0,1", "0,b"}[i/(streamedNodes-1)] })),
-		"features.csv: 2999 lines, expected 3000, one": fixture.With(good, "features.csv",
-			text("", streamedNodes-1, func(int) string { return "0.125" })),
-		"labels.csv:2: label 70000, must be 0 to 65535": with("labels.csv", "0,train\n", "70000,train\n"),
-		`labels.csv:2: part "dev", must be train`:       with("labels.csv", "0,train\n", "0,dev\n"),
-		"split.csv: 1 lines for 3000 labels":            fixture.With(good, "split.csv", []byte("train\n")),
-		"features.npy: feature 4 of node 2999 is +Inf, must be a finite": fixture.With(
-			fixture.With(good, "features.csv", nil), "features.npy", bad),
-		fmt.Sprintf("data.npz: edge %d (", len(l.from)-1): l.ogbArrays(ends, l.npy(false)),
-	} {
-		folder, err := streams(t.Context(), t, files, 1<<20)
-		fixture.Says(t, err, want)
-		if left, _ := os.ReadDir(folder); len(left) > 0 {
-			t.Errorf("%s: files are left: %v", want, left)
-		}
-	}
+	arrays := l.ogbArrays(ends, l.npy(false))
+	refusesParts(t.Context(), t, arrays, 1<<20, fmt.Sprintf("data.npz: edge %d (", len(l.from)-1))
 	named := l.named(func(i int64) string { return fmt.Sprintf("n%d", i) }, false)
 	target := fmt.Sprintf(",n%d\n", l.to[7])
 	for want, change := range map[string][3]string{
@@ -394,16 +369,14 @@ func TestStreamRefuses(t *testing.T) {
 			lines := bytes.SplitAfter(named[file], []byte("\n"))
 			lines[8] = bytes.Replace(lines[8], []byte(old), []byte(new), 1)
 			named := fixture.With(named, file, bytes.Join(lines, nil))
-			alike(t, named, want)
+			refusesBoth(t, named, want)
 			continue
 		}
 		if !bytes.Contains(named[file], []byte(old)) {
 			t.Fatalf("%s has no %q", file, old)
 		}
-		alike(t, fixture.With(named, file, bytes.Replace(named[file], []byte(old), []byte(new), 1)), want)
+		refusesBoth(t, fixture.With(named, file, bytes.Replace(named[file], []byte(old), []byte(new), 1)), want)
 	}
-	mattest.Fails(t, "labels and split of")(streams(t.Context(), t, good, 1000))
-	ctx := mattest.Cancelled(t)
-	_, err := streams(ctx, t, good, 1<<20)
-	mattest.WantIs(t, err, context.Canceled)
+	refusesParts(t.Context(), t, good, 1000, "labels and split of")
+	refusesParts(mattest.Cancelled(t), t, good, 1<<20, context.Canceled.Error())
 }
