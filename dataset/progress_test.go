@@ -25,13 +25,13 @@ func TestProgress(t *testing.T) {
 		numbers[i] = float32(i % 7)
 	}
 	x := fixture.Npy("<f4", fmt.Sprintf("%d, %d", n, features), numbers)
-	var indptr, indices, ones, labels []int64
+	var indptr, indices, ones []int64
 	var classes, train []string
 	for i := range n + 1 {
 		indptr = append(indptr, int64(i))
 	}
 	for i := range n {
-		indices, ones, labels = append(indices, int64((i+1)%n)), append(ones, 1), append(labels, int64(i%3))
+		indices, ones = append(indices, int64((i+1)%n)), append(ones, 1)
 		classes = append(classes, fmt.Sprintf(`%s"%d": %d`, strings.Repeat(" ", 100), i, i%3))
 		train = append(train, strings.Repeat(" ", 100)+strconv.Itoa(i))
 	}
@@ -76,14 +76,6 @@ func TestProgress(t *testing.T) {
 		"ind.own.tx": fixture.Pickled(row), "ind.own.ty": fixture.Pickled(fixture.PickleArray([]int32{0, 1}, 1, 2)),
 		"ind.own.graph": fixture.Pickled(graphText.String()), "ind.own.test.index": fmt.Appendln(nil, n),
 	}
-	object := func(object string) []byte {
-		return fixture.Npy("|O", "", fixture.Pickled(fixture.PickleObjects([]string{object})))
-	}
-	scipy := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(map[string][]byte{
-		"adj_matrix": object(fixture.PickleCSR(n, n, ends, columns, values)), "node_attr": object(csr),
-		"node_label": number(labels),
-	})})
-
 	made := fixture.Made(t, "cora", 1)
 	written := func(name, file string) string {
 		f := fixture.Must(format.Find(name))(t)
@@ -98,7 +90,6 @@ func TestProgress(t *testing.T) {
 		{fixture.Folder(t, saint), []string{"reading feats.npy", "reading class_map.json",
 			"reading role.json"}},
 		{fixture.Folder(t, planetoid), []string{"reading ind.own.allx", "reading ind.own.graph"}},
-		{filepath.Join(scipy, "own.npz"), []string{"reading own.npz"}},
 		{written("pyg", "made.npz"), []string{"reading made.npz"}},
 		{written("torch", "made.pt"), []string{"reading made.pt"}},
 		{fixture.Folder(t, text), []string{"reading features.csv.gz", "reading edges.csv", "reading labels.csv"}},

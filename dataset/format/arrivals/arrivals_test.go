@@ -1,24 +1,19 @@
 package arrivals_test
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/arrivals"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // folder writes the two tables.
 func folder(t *testing.T, nodes, edges string) string {
-	t.Helper()
-	path := t.TempDir()
-	mattest.OK(t, os.WriteFile(filepath.Join(path, "nodes.csv"), []byte(nodes), 0o600))
-	mattest.OK(t, os.WriteFile(filepath.Join(path, "edges.csv"), []byte(edges), 0o600))
-	return path
+	return fixture.Folder(t, map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)})
 }
 
 // TestRead reads nodes with and without labels. Edges have either direction, repeat, and join new nodes too.

@@ -1,7 +1,7 @@
 package native_test
 
 import (
-	"context"
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,10 +18,12 @@ import (
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/progress"
 )
 
-func TestContract(t *testing.T) { formattest.Run(t, "safetensors", writeTensors(t, foreign(), nil)) }
+func TestContract(t *testing.T) {
+	formattest.Run(t, "safetensors", writeTensors(t, foreign(), nil))
+	formattest.Condensed(t, "safetensors")
+}
 
 func TestWriteAndOpenAgain(t *testing.T) {
 	sparse := fixture.Made(t, "cora", 1)
@@ -44,6 +46,10 @@ func TestWriteAndOpenAgain(t *testing.T) {
 		if fixture.Same(t, again, g); again.Name != g.Name || again.Classes != g.Classes {
 			t.Errorf("%s is read as %s of %d classes", g.Name, again.Name, again.Classes)
 		}
+		if data, err := os.ReadFile(file); err != nil || bytes.Contains(data, []byte("_names")) ||
+			bytes.Contains(data, []byte(`"ids`)) {
+			t.Errorf("%s: %v, or its header has names", name, err)
+		}
 		if g.Mapped || again.Mapped != (runtime.GOOS != "windows") {
 			t.Errorf("%s: mapped %v as it was made, %v as it was read", name, g.Mapped, again.Mapped)
 		}
@@ -51,18 +57,6 @@ func TestWriteAndOpenAgain(t *testing.T) {
 		if err := again.Check(t.Context()); err != nil {
 			t.Errorf("%s: a graph that was opened is checked once more: %v", name, err)
 		}
-	}
-}
-
-func TestWriteStopsWhenCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	file := filepath.Join(t.TempDir(), "g.safetensors")
-	ctx = progress.With(ctx, func(progress.Event) { cancel() })
-	if err := dataset.Write(ctx, file, fixture.Made(t, "arxiv", 0.1)); err == nil {
-		t.Error("a cancelled write succeeds")
-	}
-	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) > 0 {
-		t.Errorf("a cancelled write leaves %v", left)
 	}
 }
 

@@ -254,21 +254,6 @@ func TestUnlabelled(t *testing.T) {
 	mattest.Fails(t, "there is no column label")(open(t.Context(), folder))
 }
 
-// TestWrite checks that two classes with the same name, and a class without a name, are read back.
-func TestWrite(t *testing.T) {
-	for _, classes := range [][]string{{"z", "", "never"}, {"7", "a", "b"}, {"a", "b", "b"}} {
-		g := mattest.Must(open(t.Context(), filepath.Join("testdata", "spark")))
-		g.ClassNames, g.Classes = classes, 3
-		g.Y = []int32{2, 1, 2, graph.Unlabelled, 1} // no label is 0
-		path := filepath.Join(t.TempDir(), "out.parquet")
-		mattest.OK(t, dataset.Write(t.Context(), path, g))
-		again, err := open(t.Context(), path)
-		if err != nil || !slices.Equal(again.ClassNames, classes) || !slices.Equal(again.Y, g.Y) || again.Classes != 3 {
-			t.Errorf("%v: classes %q, labels %v", err, again.ClassNames, again.Y)
-		}
-	}
-}
-
 // TestWriteMany checks that a graph of many row groups and pages is read back unchanged.
 func TestWriteMany(t *testing.T) {
 	t.Cleanup(parquet.SetRowGroup(1 << 18))

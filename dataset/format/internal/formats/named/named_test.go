@@ -2,17 +2,13 @@ package named_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -67,31 +63,6 @@ func TestNumbersHaveNoNames(t *testing.T) {
 		t.Errorf("ids %q, classes %q", g.IDs, g.ClassNames)
 	}
 	fixture.Same(t, g, fixture.Open(t, fixture.Folder(t, fixture.Plain())))
-}
-
-// TestNamesAreKept checks that native files keep names, and that files without names have no tensors for them.
-func TestNamesAreKept(t *testing.T) {
-	g := fixture.Open(t, fixture.Folder(t, plain()))
-	bare := *g
-	bare.IDs, bare.ClassNames = nil, nil
-	dir := t.TempDir()
-	for name, g := range map[string]*graph.Graph{"names": g, "bare": &bare} {
-		file := filepath.Join(dir, name+".safetensors")
-		fixture.OK(t, dataset.Write(t.Context(), file, g))
-		again := fixture.Open(t, file)
-		if !reflect.DeepEqual(again.IDs, g.IDs) || !reflect.DeepEqual(again.ClassNames, g.ClassNames) {
-			t.Errorf("%s: ids %q, classes %q", name, again.IDs, again.ClassNames)
-		}
-		data := fixture.Must(os.ReadFile(file))(t)
-		has := strings.Contains(string(data), "class_names") || strings.Contains(string(data), `"ids`)
-		if has != (name == "names") {
-			t.Errorf("%s: the file has names: %v", name, has)
-		}
-	}
-	part := g.Induced([]int32{1, 2})
-	if !slices.Equal(part.IDs, []string{"bob", "zoë"}) || !slices.Equal(part.ClassNames, g.ClassNames) {
-		t.Errorf("the induced graph has ids %q and classes %q", part.IDs, part.ClassNames)
-	}
 }
 
 // TestMixedIDs checks that if only some ids are integers, all are compared as text, with a note.

@@ -12,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -109,18 +108,6 @@ func TestMasksOfSeveralSplits(t *testing.T) {
 func TestReadFileOfNumpy(t *testing.T) {
 	data := fixture.Base64(t, filepath.Join("testdata", "masks.npz.b64"))
 	same(t, fixture.Folder(t, map[string][]byte{"own.npz": data}))
-}
-
-func TestReadFileOfTorch(t *testing.T) {
-	slow.Test(t, "Python imports torch")
-	dir := t.TempDir()
-	mattest.Python(t, "numpy, torch", `
-import sys, numpy as np, torch
-m = lambda *i: torch.isin(torch.arange(4), torch.tensor(i))
-np.savez(sys.argv[1], x=torch.rand(4, 3), y=torch.tensor([0, 1, 1, 0]),
-    edge_index=torch.tensor([[0, 1, 1, 2, 3, 0], [1, 0, 2, 1, 0, 3]]),
-    train_mask=m(0, 1), val_mask=m(2), test_mask=m(3))`, filepath.Join(dir, "own.npz"))
-	same(t, dir)
 }
 
 func TestRefuses(t *testing.T) {
