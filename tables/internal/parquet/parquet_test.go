@@ -111,11 +111,9 @@ func TestUnreadColumns(t *testing.T) {
 	mattest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "polars"))))
 	edges := filepath.Join(dir, "edges.parquet")
 	mattest.OK(t, pq.WriteFile(edges, []edge{{"ann", "bob", time.Unix(0, 0)}}))
-	g, notes, err := (parquet.Format{}).Read(t.Context(), dir)
-	mattest.OK(t, err)
-	if want := "edges.parquet: columns that are not read: ts"; g.Edges() != 1 || !strings.Contains(notes[0], want) {
-		t.Errorf("%d edges, notes %q, want %q", g.Edges(), notes, want)
-	}
+	g, notes := fixture.Noted(t, dir)
+	fixture.Is(t, g, "edges 0-1")
+	fixture.Notes(t, notes, "edges.parquet: columns that are not read: ts")
 	mattest.OK(t, pq.WriteFile(edges, []since{{time.Unix(0, 0), "bob"}}))
 	mattest.Fails(t, "own/edges.parquet: column source holds times, must hold numbers, text")(open(t.Context(), dir))
 }

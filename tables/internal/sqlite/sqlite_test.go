@@ -91,12 +91,9 @@ func TestIndex(t *testing.T) {
 	for _, name := range []string{"index", "Unnamed: 0"} {
 		path := made(t, fmt.Sprintf("create table nodes (%q, id, label, split, x)", name), edges,
 			"insert into nodes values (0, 10, 'a', 'train', 1), (1, 9, 'b', 'train', 2.5)")
-		var notes []string
-		g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
-		want := fmt.Sprintf("column %q is left", name)
-		if err != nil || g.Features() != 1 || len(notes) != 1 || !strings.Contains(notes[0], want) {
-			t.Errorf("%s: %v, notes %q, graph %v", name, err, notes, g)
-		}
+		g, notes := fixture.Noted(t, path)
+		fixture.Notes(t, notes, fmt.Sprintf("column %q is left", name))
+		mattest.Equal(t, g.Features(), 1, "features")
 	}
 }
 

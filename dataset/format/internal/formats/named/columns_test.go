@@ -52,15 +52,7 @@ func TestIndexColumns(t *testing.T) {
 	} {
 		got, notes := opened(t, folder(c.nodes, c.edges))
 		mattest.Equal(t, got, want, "%s: the graph is", name)
-		if len(notes) != len(c.notes) {
-			t.Errorf("%s: notes %q, want %d", name, notes, len(c.notes))
-			continue
-		}
-		for i, note := range notes {
-			if !strings.Contains(note, c.notes[i]) {
-				t.Errorf("%s: note %q, want %q", name, note, c.notes[i])
-			}
-		}
+		fixture.Notes(t, notes, c.notes...)
 	}
 	for _, nodes := range []string{
 		"unnamed,id,label,split,f\n0,a,x,train,1\n1,b,y,test,2\n",
@@ -81,18 +73,14 @@ func TestUnreadColumns(t *testing.T) {
 		"source,target,weight,ts\na,b,2.5,monday\n": "edges.csv: columns that are not read: ts",
 	} {
 		_, notes := opened(t, folder(rows, edges))
-		if len(notes) != 1 || !strings.HasSuffix(notes[0], want) {
-			t.Errorf("%q: notes %q, want %q", edges, notes, want)
-		}
+		fixture.Notes(t, notes, want)
 	}
 }
 
 // TestLabelAmongFeatures checks that a note names a feature that may hold the label.
 func TestLabelAmongFeatures(t *testing.T) {
 	_, notes := opened(t, folder("id,label,split,f,Target\na,x,train,1,0\nb,y,test,2,1\n", "source,target\na,b\n"))
-	if len(notes) != 1 || !strings.Contains(notes[0], "the label is in column label, and column Target is a feature") {
-		t.Errorf("notes %q", notes)
-	}
+	fixture.Notes(t, notes, "the label is in column label, and column Target is a feature")
 }
 
 // TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.

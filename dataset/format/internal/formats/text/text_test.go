@@ -25,9 +25,7 @@ func TestReadText(t *testing.T) {
 	if g.Classes != 2 || g.Name != "own" {
 		t.Errorf("%d classes, name %s", g.Classes, g.Name)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges (1 self-loop dropped") {
-		t.Errorf("notes %q", notes)
-	}
+	fixture.Notes(t, notes, "4 edge entries became 2 undirected edges (1 self-loop dropped")
 }
 
 func TestReadTextVariants(t *testing.T) {
