@@ -171,16 +171,14 @@ func TestStreamsAreWritten(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	for name, tensors := range map[string][]safetensors.Tensor{
-		"a wrong shape": {{Name: "x", Shape: []int{2, 2}, Data: []float32{1}}},
-		"a wrong type":  {{Name: "x", DType: safetensors.F16, Data: []float32{1}}},
-		"a name twice":  {{Name: "x", Data: []float32{1}}, {Name: "x", Data: []float32{1}}},
-		"metadata":      {{Name: "__metadata__", Data: []float32{1}}},
-		"strings":       {{Name: "x", Data: []string{"1"}}},
+	for want, tensors := range map[string][]safetensors.Tensor{
+		"takes 16 bytes, and its data has 4":   {{Name: "x", Shape: []int{2, 2}, Data: []float32{1}}},
+		"type F16 from a []float32":            {{Name: "x", DType: safetensors.F16, Data: []float32{1}}},
+		`name "x" is taken`:                    {{Name: "x", Data: []float32{1}}, {Name: "x", Data: []float32{1}}},
+		`name "__metadata__" is taken`:         {{Name: "__metadata__", Data: []float32{1}}},
+		"[]string, must be a slice of numbers": {{Name: "x", Data: []string{"1"}}},
 	} {
-		if err := safetensors.Write(t.Context(), filepath.Join(t.TempDir(), "t"), nil, tensors); err == nil {
-			t.Errorf("no error for %s", name)
-		}
+		mattest.WantError(t, safetensors.Write(t.Context(), filepath.Join(t.TempDir(), "t"), nil, tensors), want)
 	}
 }
 

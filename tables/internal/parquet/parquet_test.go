@@ -85,11 +85,7 @@ func TestCompressions(t *testing.T) {
 			options := []pq.WriterOption{pq.Compression(codec), pq.DataPageVersion(version)}
 			mattest.OK(t, pq.WriteFile(filepath.Join(dir, "nodes.parquet"), nodes, options...))
 			mattest.OK(t, pq.WriteFile(filepath.Join(dir, "edges.parquet"), edges, options...))
-			g, err := open(t.Context(), dir)
-			switch {
-			case err != nil:
-				t.Errorf("%s: %v", about, err)
-			case g.Edges() != n || !slices.Equal(g.X.(*mat.Dense).Data, want):
+			if g := mattest.Must(open(t.Context(), dir)); g.Edges() != n || !slices.Equal(g.X.(*mat.Dense).Data, want) {
 				t.Errorf("%s: %d edges, features %v", about, g.Edges(), g.X.(*mat.Dense).Data[:8])
 			}
 		}

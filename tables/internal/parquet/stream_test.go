@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -20,24 +19,29 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestStream checks that streaming writes the same file as Open and Write, with the same notes, or returns the same
-// error.
+// same fails the test unless reading in parts gives the same file and notes, or the same error, as reading at once. It
+// returns the error.
+func same(t *testing.T, what, folder string) error {
+	t.Helper()
+	want, notes, wrong := fixture.Written(t.Context(), t, folder, 0)
+	got, inParts, err := fixture.Written(t.Context(), t, folder, 1<<20)
+	slices.Sort(notes)
+	slices.Sort(inParts)
+	if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(want, got) || err == nil && !slices.Equal(notes, inParts) {
+		t.Errorf("%s in parts: %d bytes, notes %q, error %v\nat once: %d bytes, notes %q, error %v", what, len(got), inParts,
+			err, len(want), notes, wrong)
+	}
+	return err
+}
+
+// TestStream checks each folder of testdata.
 func TestStream(t *testing.T) {
-	folders := mattest.Must(filepath.Glob(filepath.Join("testdata", "*")))
 	compared, refused := 0, 0
-	for _, folder := range folders {
+	for _, folder := range mattest.Must(filepath.Glob(filepath.Join("testdata", "*"))) {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			continue
 		}
-		want, notes, wrong := fixture.Written(t.Context(), t, folder, 0)
-		got, inParts, err := fixture.Written(t.Context(), t, folder, 1<<20)
-		slices.Sort(notes)
-		slices.Sort(inParts)
-		if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(want, got) || !slices.Equal(notes, inParts) {
-			t.Errorf("%s in parts: %d bytes, notes %q, error %v\nas a whole: %d bytes, notes %q, error %v", folder,
-				len(got), inParts, err, len(want), notes, wrong)
-		}
-		if err != nil {
+		if same(t, folder, folder) != nil {
 			refused++
 		}
 		compared++
@@ -92,12 +96,8 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 		mattest.OK(t, os.MkdirAll(dir, 0o755))
 		writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
 		writeRows(t, filepath.Join(dir, "edges.parquet"), edges)
-		want, notes, wrong := fixture.Written(t.Context(), t, dir, 0)
-		got, inParts, err := fixture.Written(t.Context(), t, dir, 1<<20)
-		if !bytes.Equal(want, got) || !slices.Equal(notes, inParts) || fmt.Sprint(err) != fmt.Sprint(wrong) ||
-			(wantError == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), wantError) {
-			t.Errorf("%s: %d bytes, notes %q, error %v\nas a whole: %d bytes, notes %q, error %v", what,
-				len(got), inParts, err, len(want), notes, wrong)
+		if err := same(t, what, dir); wantError != "" || err != nil {
+			mattest.WantError(t, err, wantError)
 		}
 	}
 	compare("names", "")

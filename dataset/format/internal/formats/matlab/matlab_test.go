@@ -26,10 +26,7 @@ type order interface {
 // element returns an element: a tag, numbers, and zeros up to a multiple of 8 bytes. Content of up to 4 bytes is in the
 // tag.
 func element(o order, kind uint32, numbers any) []byte {
-	content, err := binary.Append(nil, o, numbers)
-	if err != nil {
-		panic(err)
-	}
+	content := mattest.Must(binary.Append(nil, o, numbers))
 	if size := uint32(len(content)); size > 0 && size <= 4 {
 		return append(o.AppendUint32(nil, size<<16|kind), append(content, make([]byte, 4-size)...)...)
 	}
@@ -48,12 +45,8 @@ func variable(o order, class uint32, name string, rows, cols int32, numbers ...[
 func packed(o order, variable []byte) []byte {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
-	if _, err := z.Write(variable); err != nil {
-		panic(err)
-	}
-	if err := z.Close(); err != nil {
-		panic(err)
-	}
+	mattest.Must(z.Write(variable))
+	z.Close() // a buffer does not fail
 	return append(o.AppendUint32(o.AppendUint32(nil, 15), uint32(out.Len())), out.Bytes()...)
 }
 
