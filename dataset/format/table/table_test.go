@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -160,8 +161,12 @@ func TestRefuses(t *testing.T) {
 		}
 		for part := 1; part < 3; part++ {
 			_, _, err := pair(part, nodes, edges).Graph(t.Context())
-			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "the rows before", "row 1"), c.want) {
-				t.Errorf("parts of %d rows: %v, want %s", part, err, c.want)
+			s, _, wrong := pair(part, nodes, edges).Stream(t.Context(), 1<<20)
+			if wrong == nil {
+				_, _, wrong = s.Graph(t.Context())
+			}
+			for _, err := range []error{err, wrong} {
+				fixture.Says(t, errors.New(strings.ReplaceAll(fmt.Sprint(err), "the rows before", "row 1")), c.want)
 			}
 		}
 	}
