@@ -54,6 +54,13 @@ func TestProgress(t *testing.T) {
 		"ind.own.tx": fixture.Pickled(row), "ind.own.ty": fixture.Pickled(fixture.PickleArray([]int32{0, 1}, 1, 2)),
 		"ind.own.graph": fixture.Pickled(graphText.String()), "ind.own.test.index": fmt.Appendln(nil, n),
 	}
+	object := func(object string) []byte {
+		return fixture.Npy("|O", "", fixture.Pickled(fixture.PickleObjects([]string{object})))
+	}
+	scipy := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(map[string][]byte{
+		"adj_matrix": object(fixture.PickleCSR(n, n, ends, columns, values)), "node_attr": object(csr),
+		"node_label": fixture.Npy("<i8", fmt.Sprint(n, ","), make([]int64, n)),
+	})})
 	made := fixture.Made(t, "cora", 1)
 	written := func(name, file string) string {
 		f := fixture.Must(format.Find(name))(t)
@@ -67,6 +74,7 @@ func TestProgress(t *testing.T) {
 	}{
 		{fixture.Folder(t, saint), []string{"reading feats.npy", "reading class_map.json", "reading role.json"}},
 		{fixture.Folder(t, planetoid), []string{"reading ind.own.allx", "reading ind.own.graph"}},
+		{filepath.Join(scipy, "own.npz"), []string{"reading own.npz"}},
 		{written("pyg", "made.npz"), []string{"reading made.npz"}},
 		{written("torch", "made.pt"), []string{"reading made.pt"}},
 		{fixture.Folder(t, text), []string{"reading features.csv.gz", "reading edges.csv", "reading labels.csv"}},
