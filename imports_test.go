@@ -29,7 +29,7 @@ var layers = []string{
 	"propagate internal/assess internal/augment partition internal/generate dataset/format gnn",
 	"dataset condense internal/training",
 	". experiment internal/judge internal/rival",
-	"dataset/format/formattest experiment/model experiment/search internal/distill rival tables",
+	"dataset/format/formattest internal/fixture experiment/model experiment/search internal/distill rival tables",
 	"condense/auto",
 	"experiment/tune",
 	"cmd/cgc/internal",

@@ -2,8 +2,6 @@ package dataset_test
 
 import (
 	"archive/zip"
-	"bytes"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -20,31 +18,17 @@ import (
 // name ends in "→" is a symbolic link to /etc/passwd.
 func rezipped(t *testing.T, archive string, rename func(name string) []string) []byte {
 	t.Helper()
-	from := fixture.Must(zip.OpenReader(archive))(t)
-	defer from.Close()
-	var to bytes.Buffer
-	w := zip.NewWriter(&to)
-	for _, member := range from.File {
-		r := fixture.Must(member.Open())(t)
-		content, err := io.ReadAll(r)
-		r.Close()
-		fixture.OK(t, err)
-		for _, name := range rename(member.Name) {
-			header := &zip.FileHeader{Name: strings.TrimSuffix(name, "→"), Method: zip.Store}
-			data := content
+	data := fixture.Must(os.ReadFile(archive))(t)
+	return fixture.Rezipped(t, data, func(of string, content []byte, add func(*zip.FileHeader, []byte)) {
+		for _, name := range rename(of) {
+			header, data := &zip.FileHeader{Name: strings.TrimSuffix(name, "→")}, content
 			if strings.HasSuffix(name, "→") {
 				header.SetMode(fs.ModeSymlink | 0o777)
 				data = []byte("/etc/passwd")
 			}
-			m, err := w.CreateHeader(header)
-			if err == nil {
-				_, err = m.Write(data)
-			}
-			fixture.OK(t, err)
+			add(header, data)
 		}
-	}
-	fixture.OK(t, w.Close())
-	return to.Bytes()
+	})
 }
 
 // everything lists the files and folders below a folder.

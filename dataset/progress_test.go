@@ -12,37 +12,15 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/progress"
 )
 
 // TestProgress reads graphs of 20,000 nodes in formats whose readers count bytes themselves. The reported progress
 // never decreases, never exceeds the total, and reaches it. A reader that is cancelled at its first report stops.
 func TestProgress(t *testing.T) {
-	const n, features = 20_000, 40
-	numbers := make([]float32, n*features)
-	for i := range numbers {
-		numbers[i] = float32(i % 7)
-	}
-	x := fixture.Npy("<f4", fmt.Sprintf("%d, %d", n, features), numbers)
-	var indptr, indices, ones, labels []int64
-	var classes, train []string
-	for i := range n + 1 {
-		indptr = append(indptr, int64(i))
-	}
-	for i := range n {
-		indices, ones, labels = append(indices, int64((i+1)%n)), append(ones, 1), append(labels, int64(i%3))
-		classes = append(classes, fmt.Sprintf(`%s"%d": %d`, strings.Repeat(" ", 100), i, i%3))
-		train = append(train, strings.Repeat(" ", 100)+strconv.Itoa(i))
-	}
-	number := func(v []int64) []byte { return fixture.Npy("<i8", fmt.Sprintf("%d,", len(v)), v) }
-	adjacency := fixture.Npz(map[string][]byte{
-		"indptr": number(indptr), "indices": number(indices), "data": number(ones), "shape": number([]int64{n, n}),
-	})
-	saint := map[string][]byte{
-		"adj_full.npz": adjacency, "feats.npy": x, "class_map.json": []byte("{" + strings.Join(classes, ",") + "}"),
-		"role.json": []byte(`{"tr": [` + strings.Join(train, ",") + `]}`),
-	}
+	const n = 20_000
+	saint := fixture.SAINT(fixture.Made(t, "arxiv", 0.12), strings.Repeat(" ", 100))
 	lines := new(strings.Builder)
 	for i := range n {
 		for k := range 20 {
@@ -81,9 +59,8 @@ func TestProgress(t *testing.T) {
 	}
 	scipy := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(map[string][]byte{
 		"adj_matrix": object(fixture.PickleCSR(n, n, ends, columns, values)), "node_attr": object(csr),
-		"node_label": number(labels),
+		"node_label": fixture.Npy("<i8", fmt.Sprint(n, ","), make([]int64, n)),
 	})})
-
 	made := fixture.Made(t, "cora", 1)
 	written := func(name, file string) string {
 		f := fixture.Must(format.Find(name))(t)
@@ -95,13 +72,12 @@ func TestProgress(t *testing.T) {
 		path  string
 		files []string // files that report progress
 	}{
-		{fixture.Folder(t, saint), []string{"reading feats.npy", "reading class_map.json",
-			"reading role.json"}},
+		{fixture.Folder(t, saint), []string{"reading feats.npy", "reading class_map.json", "reading role.json"}},
 		{fixture.Folder(t, planetoid), []string{"reading ind.own.allx", "reading ind.own.graph"}},
 		{filepath.Join(scipy, "own.npz"), []string{"reading own.npz"}},
 		{written("pyg", "made.npz"), []string{"reading made.npz"}},
 		{written("torch", "made.pt"), []string{"reading made.pt"}},
-		{fixture.Folder(t, text), []string{"reading features.csv.gz"}},
+		{fixture.Folder(t, text), []string{"reading features.csv.gz", "reading edges.csv", "reading labels.csv"}},
 	} {
 		last := map[string]progress.Event{}
 		ctx := progress.With(t.Context(), func(e progress.Event) {

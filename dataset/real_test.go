@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
 

@@ -11,16 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 )
 
-// arrays returns bad .npz and .npy files, and folders with such files.
+// arrays returns bad .npz files.
 func arrays(t *testing.T) (all []bad) {
 	t.Helper()
 	add := func(name string, content []byte) {
-		all = append(all, bad{
-			name: "npz: " + name, files: map[string][]byte{"own.npz": content}, open: "own.npz", want: "own.npz",
-		})
+		all = append(all, single("npz: "+name, "own.npz", content))
 	}
 	good := map[string][]byte{
 		"x": fixture.Npy("<f4", "2, 1", []float32{1, 2}), "y": fixture.Npy("<i8", "2,", []int64{0, 1}),
@@ -63,25 +61,17 @@ func arrays(t *testing.T) (all []bad) {
 		add("edges: "+name, fixture.Npz(fixture.With(good, "edge_index", edges)))
 	}
 	var zeros bytes.Buffer
-	z, err := flate.NewWriter(&zeros, 9)
-	if err == nil {
-		_, err = z.Write(append(fixture.Npy("<f4", "50000000, 1", []float32{}), make([]byte, 1000)...))
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	fixture.OK(t, err)
+	z := fixture.Must(flate.NewWriter(&zeros, 9))(t)
+	fixture.Must(z.Write(append(fixture.Npy("<f4", "50000000, 1", []float32{}), make([]byte, 1000)...)))(t)
+	fixture.OK(t, z.Close())
 	add("a member that claims 4 GB of 100 bytes", zipped(t, "x.npy", zeros.Bytes(), 4<<30, zip.Deflate))
 	add("a member that claims 2⁶³ bytes", zipped(t, "x.npy", zeros.Bytes(), 1<<63, zip.Deflate))
 	add("a stored member that claims 4 GB", zipped(t, "x.npy", good["x"], 4<<30, zip.Store))
 	add("a packing that is not known", zipped(t, "edge_index.npy", good["x"], 64, 99))
 	add("a member that climbs out", zipped(t, "../../etc/x.npy", good["x"], uint64(len(good["x"])), zip.Store))
 	add("a member with a path of the root", zipped(t, "/x.npy", good["x"], uint64(len(good["x"])), zip.Store))
-	all = append(all, bad{
-		name: "npz: a bomb of rows", files: map[string][]byte{"own.npz": bomb(t, good)}, open: "own.npz",
-		want: "own.npz", bomb: true,
-	})
-	all = append(all, saint()...)
+	add("a bomb of rows", bomb(t, good))
+	all[len(all)-1].bomb = true
 	return all
 }
 
@@ -92,11 +82,7 @@ func bomb(t *testing.T, arrays map[string][]byte) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	write := func(name string, content io.Reader) {
-		w, err := z.Create(name + ".npy")
-		if err == nil {
-			_, err = io.Copy(w, content)
-		}
-		fixture.OK(t, err)
+		fixture.Must(io.Copy(fixture.Must(z.Create(name+".npy"))(t), content))(t)
 	}
 	for _, name := range slices.Sorted(maps.Keys(arrays)) {
 		if name != "x" {
@@ -120,25 +106,21 @@ func (endless) Read(p []byte) (int, error) {
 
 // saint returns bad folders in the format of GraphSAINT, with errors in zip, arrays and JSON.
 func saint() (all []bad) {
-	good := map[string][]byte{
-		"adj_full.npz": fixture.Npz(map[string][]byte{
-			"indptr": fixture.Npy("<i8", "3,", []int64{0, 1, 2}), "indices": fixture.Npy("<i4", "2,", []int32{1, 0}),
-			"data": fixture.Npy("<f4", "2,", []float32{1, 1}), "shape": fixture.Npy("<i8", "2,", []int64{2, 2}),
-			"format": fixture.Npy("|S3", "", []byte("csr")),
-		}),
-		"feats.npy":      fixture.Npy("<f4", "2, 1", []float32{1, 2}),
-		"class_map.json": []byte(`{"0": 0, "1": 1}`),
-		"role.json":      []byte(`{"tr": [0], "va": [], "te": [1]}`),
-	}
-	add := func(name, file string, content []byte) {
-		all = append(all, bad{name: "saint: " + name, files: fixture.With(good, file, content), want: file})
-	}
 	matrix := func(indptr []int64, shape []int64, indices []int32) []byte {
 		return fixture.Npz(map[string][]byte{
 			"indptr": fixture.Npy("<i8", "3,", indptr), "indices": fixture.Npy("<i4", "2,", indices),
 			"data": fixture.Npy("<f4", "2,", []float32{1, 1}), "shape": fixture.Npy("<i8", "2,", shape),
 			"format": fixture.Npy("|S3", "", []byte("csr")),
 		})
+	}
+	good := map[string][]byte{
+		"adj_full.npz":   matrix([]int64{0, 1, 2}, []int64{2, 2}, []int32{1, 0}),
+		"feats.npy":      fixture.Npy("<f4", "2, 1", []float32{1, 2}),
+		"class_map.json": []byte(`{"0": 0, "1": 1}`),
+		"role.json":      []byte(`{"tr": [0], "va": [], "te": [1]}`),
+	}
+	add := func(name, file string, content []byte) {
+		all = append(all, among("saint: "+name, good, file, content))
 	}
 	add("10¹² nodes", "adj_full.npz", matrix([]int64{0, 1, 2}, []int64{1e12, 1e12}, []int32{1, 0}))
 	add("a negative shape", "adj_full.npz", matrix([]int64{0, 1, 2}, []int64{-2, 2}, []int32{1, 0}))
@@ -173,9 +155,7 @@ func pickles() (all []bad) {
 		"ind.own.test.index": []byte("2\n"),
 	}
 	add := func(name string, content []byte) {
-		all = append(all, bad{
-			name: "pickle: " + name, files: fixture.With(good, "ind.own.allx", content), want: "ind.own.allx",
-		})
+		all = append(all, among("pickle: "+name, good, "ind.own.allx", content))
 	}
 	for _, class := range []string{
 		"os\nsystem", "posix\nsystem", "subprocess\nPopen", "builtins\neval", "__builtin__\nexec", "builtins\n__import__",
@@ -222,10 +202,7 @@ func pickles() (all []bad) {
 func documents(t *testing.T) (all []bad) {
 	t.Helper()
 	markup := func(name, content string) {
-		all = append(all, bad{
-			name: "graphml: " + name, files: map[string][]byte{"own.graphml": []byte(content)}, open: "own.graphml",
-			want: "own.graphml",
-		})
+		all = append(all, single("graphml: "+name, "own.graphml", []byte(content)))
 	}
 	const head = `<graphml><key id="l" for="node" attr.name="label" attr.type="string"/>` +
 		`<key id="x" for="node" attr.name="x" attr.type="double"/><graph edgedefault="undirected">`
@@ -245,10 +222,8 @@ func documents(t *testing.T) (all []bad) {
 		"names": head + "<" + strings.Repeat("n", bombBytes()/2), "space": strings.Repeat(" ", bombBytes()/2),
 		"a feature": head + node("n", strings.Repeat("1", bombBytes()/2)) + tail,
 	} {
-		all = append(all, bad{
-			name: "graphml: a gzip bomb of " + name, files: map[string][]byte{"own.graphml.gz": fixture.Packed(content)},
-			open: "own.graphml.gz", want: "own.graphml.gz", bomb: true,
-		})
+		all = append(all, single("graphml: a gzip bomb of "+name, "own.graphml.gz", fixture.Packed(content)))
+		all[len(all)-1].bomb = true
 	}
 
 	market := func(name, content string) {

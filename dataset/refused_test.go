@@ -8,12 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -24,6 +25,16 @@ type bad struct {
 	open  string // within the folder; "" is the folder
 	want  string // a part of the error
 	bomb  bool   // the files decompress to far more bytes
+}
+
+// single returns a file that cannot be read.
+func single(name, file string, content []byte) bad {
+	return bad{name: name, files: map[string][]byte{file: content}, open: file, want: file}
+}
+
+// among returns a folder in which one file is bad.
+func among(name string, good map[string][]byte, file string, content []byte) bad {
+	return bad{name: name, files: fixture.With(good, file, content), want: file}
 }
 
 // bombBytes returns the decompressed size of a bomb. Only slow tests use bombs that exceed the limits of a line and of
@@ -108,16 +119,11 @@ func zipped(t *testing.T, member string, content []byte, claim uint64, method ui
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	w, err := z.CreateRaw(&zip.FileHeader{
+	w := fixture.Must(z.CreateRaw(&zip.FileHeader{
 		Name: member, Method: method, CompressedSize64: uint64(len(content)), UncompressedSize64: claim,
-	})
-	if err == nil {
-		_, err = w.Write(content)
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	fixture.OK(t, err)
+	}))(t)
+	fixture.Must(w.Write(content))(t)
+	fixture.OK(t, z.Close())
 	return out.Bytes()
 }
 
@@ -126,24 +132,15 @@ func from(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	dir := filepath.Join("format", "internal", "formats", folder)
-	entries, err := os.ReadDir(dir)
-	fixture.OK(t, err)
-	for _, e := range entries {
-		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range fixture.Must(os.ReadDir(dir))(t) {
+		files[e.Name()] = fixture.Must(os.ReadFile(filepath.Join(dir, e.Name())))(t)
 	}
 	return files
 }
 
 // refused lists the bad inputs.
-func refused(t *testing.T) (all []bad) {
-	all = append(all, texts()...)
-	all = append(all, wholeFiles(t)...)
-	all = append(all, safetensorsFiles()...)
-	all = append(all, arrays(t)...)
-	all = append(all, pickles()...)
-	return append(all, documents(t)...)
+func refused(t *testing.T) []bad {
+	return slices.Concat(texts(), wholeFiles(t), safetensorsFiles(), arrays(t), saint(), pickles(), documents(t))
 }
 
 // wholeFiles returns files of every format that are truncated, empty, of another format, or changed.
@@ -173,9 +170,7 @@ func wholeFiles(t *testing.T) (all []bad) {
 			"an ELF file":       append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 500)...),
 			"ones":              bytes.Repeat([]byte{0xff}, 5000),
 		} {
-			all = append(all, bad{
-				name: file + ": " + what, files: map[string][]byte{file: changed}, open: file, want: file,
-			})
+			all = append(all, single(file+": "+what, file, changed))
 		}
 	}
 	return all
@@ -219,17 +214,14 @@ func texts() (all []bad) {
 
 // safetensorsFiles returns files with wrong headers.
 func safetensorsFiles() (all []bad) {
-	add := func(name string, content []byte, want string) {
-		all = append(all, bad{
-			name: "safetensors: " + name, files: map[string][]byte{"own.safetensors": content}, open: "own.safetensors",
-			want: want,
-		})
+	add := func(name string, content []byte) {
+		all = append(all, single("safetensors: "+name, "own.safetensors", content))
 	}
 	long := func(length uint64) []byte { return append(binary.LittleEndian.AppendUint64(nil, length), "{}"...) }
-	add("a header of 4 GB in 10 bytes", long(4<<30), "own.safetensors")
-	add("a header of 2⁶⁴−1 bytes", long(1<<64-1), "own.safetensors")
-	add("a header of 2⁶³ bytes", long(1<<63), "own.safetensors")
-	add("no header", long(0), "own.safetensors")
+	add("a header of 4 GB in 10 bytes", long(4<<30))
+	add("a header of 2⁶⁴−1 bytes", long(1<<64-1))
+	add("a header of 2⁶³ bytes", long(1<<63))
+	add("no header", long(0))
 	entry := func(rest string) string { return `{"x":{"dtype":"F32",` + rest + `}}` }
 	for name, header := range map[string]string{
 		"10¹² nodes":             entry(`"shape":[1000000000000,100],"data_offsets":[0,8]`),
@@ -256,7 +248,7 @@ func safetensorsFiles() (all []bad) {
 			`"y":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`,
 		"nothing of a graph": `{"weights":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`,
 	} {
-		add(name, tensors(header, 8), "own.safetensors")
+		add(name, tensors(header, 8))
 	}
 	graph := func(n int, indptr, indices, y string, data int) []byte {
 		return tensors(fmt.Sprintf(`{"adj.indptr":%s,"adj.indices":%s,"x":{"dtype":"F32","shape":[%d,1],`+
@@ -270,7 +262,7 @@ func safetensorsFiles() (all []bad) {
 		"labels of half the nodes": graph(2, `{"dtype":"I64","shape":[3],"data_offsets":[8,32]}`,
 			`{"dtype":"I32","shape":[0],"data_offsets":[32,32]}`, `{"dtype":"I32","shape":[1],"data_offsets":[32,36]}`, 36),
 	} {
-		add(name, content, "own.safetensors")
+		add(name, content)
 	}
 	return all
 }

@@ -14,17 +14,11 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
-)
-
-const (
-	streamedNodes    = 3000
-	streamedEdges    = 10_000
-	streamedFeatures = 5
 )
 
 // lists are the parts of a graph with repeats, self-loops and nodes without labels or edges.
@@ -32,14 +26,15 @@ type lists struct {
 	from, to, y []int64
 	weight      []float32
 	x           []float32
+	width       int // the number of features
 	part        []string
 }
 
-func randomLists() lists {
+func randomLists(nodes, edges, features int) lists {
 	random := rand.New(rand.NewPCG(7, 7))
-	var l lists
-	for range streamedEdges {
-		u, v := random.IntN(streamedNodes-5), random.IntN(streamedNodes-5)
+	l := lists{width: features}
+	for range edges {
+		u, v := random.IntN(nodes-5), random.IntN(nodes-5)
 		if random.IntN(50) == 0 {
 			v = u
 		}
@@ -49,12 +44,12 @@ func randomLists() lists {
 			l.from, l.to, l.weight = append(l.from, int64(v)), append(l.to, int64(u)), append(l.weight, 2)
 		}
 	}
-	for i := range streamedNodes {
+	for i := range nodes {
 		l.y, l.part = append(l.y, int64(i%7)), append(l.part, []string{"train", "val", "test", ""}[i/7%4])
 		if i%100 == 99 {
 			l.y[i], l.part[i] = -1, ""
 		}
-		for range streamedFeatures {
+		for range features {
 			l.x = append(l.x, float32(random.NormFloat64()))
 		}
 	}
@@ -71,7 +66,7 @@ func text(header string, n int, row func(i int) string) []byte {
 }
 
 func (l lists) features(i int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(l.x[i*streamedFeatures:][:streamedFeatures]), " ", ","), "[]")
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(l.x[i*l.width:][:l.width]), " ", ","), "[]")
 }
 
 func (l lists) edge(i int) string { return fmt.Sprintf("%d,%d", l.from[i], l.to[i]) }
@@ -85,14 +80,26 @@ func (l lists) own(weighted int) map[string][]byte {
 			}
 			return fmt.Sprintf("%s,%v", l.edge(i), l.weight[i])
 		}),
-		"features.csv": text("", streamedNodes, l.features),
-		"labels.csv": text("label,part\n", streamedNodes, func(i int) string {
-			if l.y[i] < 0 && i < streamedNodes-1 {
+		"features.csv": text("", len(l.y), l.features),
+		"labels.csv": text("label,part\n", len(l.y), func(i int) string {
+			if l.y[i] < 0 && i < len(l.y)-1 {
 				return ""
 			}
 			return fmt.Sprintf("%d,%s", l.y[i], l.part[i])
 		}),
 	}
+}
+
+// packed compresses the .csv files.
+func packed(files map[string][]byte) map[string][]byte {
+	all := map[string][]byte{}
+	for name, content := range files {
+		if strings.HasSuffix(name, ".csv") && content != nil {
+			name, content = name+".gz", fixture.Packed(string(content))
+		}
+		all[name] = content
+	}
+	return all
 }
 
 // npy returns the features as an .npy file, in C or in Fortran order.
@@ -101,10 +108,10 @@ func (l lists) npy(fortran bool) []byte {
 	if fortran {
 		x = make([]float32, len(l.x))
 		for i, v := range l.x {
-			x[i%streamedFeatures*streamedNodes+i/streamedFeatures] = v
+			x[i%l.width*len(l.y)+i/l.width] = v
 		}
 	}
-	file := fixture.Npy("<f4", fmt.Sprint(streamedNodes, ", ", streamedFeatures), x)
+	file := fixture.Npy("<f4", fmt.Sprint(len(l.y), ", ", l.width), x)
 	if fortran {
 		file = bytes.Replace(file, []byte("False"), []byte("True "), 1)
 	}
@@ -151,47 +158,45 @@ func (l lists) ogb(order bool) map[string][]byte {
 				list = fmt.Appendln(list, i)
 			}
 		}
-		files["split/time/"+to+".csv.gz"] = fixture.Packed(string(list))
+		files["split/time/"+to+".csv"] = list
 	}
-	papers := text("node,paper\n", streamedNodes, func(i int) string {
+	files["mapping/nodeidx2paperid.csv"] = text("node,paper\n", len(l.y), func(i int) string {
 		if !order && i < 2 {
 			i = 1 - i
 		}
 		return fmt.Sprintf("%d,paper %d", i, i*i)
 	})
-	files["mapping/nodeidx2paperid.csv.gz"] = fixture.Packed(string(papers))
-	files["mapping/labelidx2field.csv.gz"] = fixture.Packed("label,field\n" +
-		"0,a\n1,b\n2,c\n3,d\n4,e\n5,f\n6,g\n7,unused\n")
+	files["mapping/labelidx2field.csv"] = []byte("label,field\n0,a\n1,b\n2,c\n3,d\n4,e\n5,f\n6,g\n7,unused\n")
 	return files
 }
 
 func (l lists) ogbText(order bool) map[string][]byte {
 	files := l.ogb(order)
-	files["raw/edge.csv.gz"] = fixture.Packed(string(text("", len(l.from), l.edge)))
-	files["raw/node-feat.csv.gz"] = fixture.Packed(string(text("", streamedNodes, l.features)))
-	files["raw/node-label.csv"] = text("", streamedNodes, func(i int) string {
+	files["raw/edge.csv"] = text("", len(l.from), l.edge)
+	files["raw/node-feat.csv"] = text("", len(l.y), l.features)
+	files["raw/node-label.csv"] = text("", len(l.y), func(i int) string {
 		if l.y[i] < 0 {
 			return `""`
 		}
 		return fmt.Sprint(l.y[i])
 	})
-	files["raw/num-node-list.csv"] = fmt.Append(nil, streamedNodes)
+	files["raw/num-node-list.csv"] = fmt.Append(nil, len(l.y))
 	files["raw/num-edge-list.csv"] = fmt.Append(nil, len(l.from))
 	return files
 }
 
 func (l lists) ogbArrays(ends, x []byte) map[string][]byte {
 	files := l.ogb(true)
-	labels := make([]float32, streamedNodes)
+	labels := make([]float32, len(l.y))
 	for i, c := range l.y {
 		if labels[i] = float32(c); c < 0 {
 			labels[i] = float32(math.NaN())
 		}
 	}
-	count := fixture.Npy("<i8", "1,", []int64{streamedNodes})
+	count := fixture.Npy("<i8", "1,", []int64{int64(len(l.y))})
 	files["raw/data.npz"] = fixture.Npz(map[string][]byte{"edge_index": ends, "node_feat": x, "num_nodes_list": count})
 	files["raw/node-label.npz"] = fixture.Npz(map[string][]byte{
-		"node_label": fixture.Npy("<f4", fmt.Sprint(streamedNodes, ", 1"), labels),
+		"node_label": fixture.Npy("<f4", fmt.Sprint(len(l.y), ", 1"), labels),
 	})
 	return files
 }
@@ -210,8 +215,12 @@ func (l lists) named(id func(i int64) string, wild bool) map[string][]byte {
 	if wild {
 		quote = func(s string) string { return `"` + strings.Replace(s, " ", "\n\"\"", 1) + `"` }
 	}
+	header := "\xef\xbb\xbfid,split,label"
+	for j := range l.width {
+		header += fmt.Sprintf(",%c%d", 'a'+j%5, j/5)
+	}
 	return map[string][]byte{
-		"nodes.csv": text("\xef\xbb\xbfid,split,label,a,b,c,d,e\n", streamedNodes, func(i int) string {
+		"nodes.csv": text(header+"\n", len(l.y), func(i int) string {
 			label := ""
 			if l.y[i] >= 0 {
 				label = string(rune('a' + l.y[i]))
@@ -231,7 +240,7 @@ func (l lists) named(id func(i int64) string, wild bool) map[string][]byte {
 // TestStreamWritesWhatOpenReads checks that streaming, with so little memory that sorting needs many buckets, writes
 // the same file as Open and Write.
 func TestStreamWritesWhatOpenReads(t *testing.T) {
-	l := randomLists()
+	l := randomLists(3000, 10_000, 5)
 	all := len(l.from)
 	digits := func(i int64) string { return fmt.Sprint(i) }
 	words := func(i int64) string {
@@ -244,23 +253,21 @@ func TestStreamWritesWhatOpenReads(t *testing.T) {
 		"text":              l.own(all),
 		"text, weights":     l.own(0),
 		"text, late weight": l.own(all - 3),
-		"text, packed": fixture.With(fixture.With(l.own(0), "edges.csv", nil), "edges.csv.gz",
-			fixture.Packed(string(l.own(0)["edges.csv"]))),
-		"text, no split": fixture.With(l.own(all), "labels.csv", text("", streamedNodes, func(i int) string {
+		"text, packed":      packed(l.own(0)),
+		"text, no split": fixture.With(l.own(all), "labels.csv", text("", len(l.y), func(i int) string {
 			return fmt.Sprint(i%7 + 1)
 		})),
-		"text, split.csv": fixture.With(l.own(all), "split.csv", text("", streamedNodes, func(i int) string {
+		"text, split.csv": fixture.With(l.own(all), "split.csv", text("", len(l.y), func(i int) string {
 			return l.part[i] + " "
 		})),
-		"named, numbers": l.named(digits, false),
-		"named, names":   named,
-		"named, both":    l.named(mixed, false),
-		"named, plain":   l.named(func(i int64) string { return fmt.Sprint(i + 5) }, false),
-		"named, packed": fixture.With(fixture.With(named, "nodes.csv", nil), "nodes.csv.gz",
-			fixture.Packed(string(named["nodes.csv"]))),
+		"named, numbers":      l.named(digits, false),
+		"named, names":        named,
+		"named, both":         l.named(mixed, false),
+		"named, plain":        l.named(func(i int64) string { return fmt.Sprint(i + 5) }, false),
+		"named, packed":       packed(named),
 		"npy":                 npy,
 		"npy, Fortran":        fixture.With(npy, "features.npy", l.npy(true)),
-		"ogb text":            l.ogbText(true),
+		"ogb text":            packed(l.ogbText(true)),
 		"ogb text, disorder":  l.ogbText(false),
 		"ogb arrays":          l.ogbArrays(l.ends("<i8", false), l.npy(false)),
 		"ogb files":           l.ogbFiles(),
@@ -326,84 +333,42 @@ func contents(t *testing.T, path string) []byte {
 	return fixture.Must(os.ReadFile(path))(t)
 }
 
-// alike fails unless Open and Stream return the same error.
-func alike(t *testing.T, files map[string][]byte, want string) {
+// refusesBoth fails unless reading at once and in parts return the same error.
+func refusesBoth(t *testing.T, files map[string][]byte, want string) {
 	t.Helper()
 	fixture.Refuses(t, files, want)
-	mattest.Fails(t, want)(streams(t.Context(), t, files, 1<<20))
+	refusesParts(t.Context(), t, files, 1<<20, want)
 }
 
-// streams writes the graph in files, in parts.
-func streams(ctx context.Context, t *testing.T, files map[string][]byte, memory int64) (folder string, err error) {
+// refusesParts fails unless reading in parts, with the given memory, returns the error.
+func refusesParts(ctx context.Context, t *testing.T, files map[string][]byte, memory int64, want string) {
 	t.Helper()
-	s, err := dataset.Options{}.Stream(ctx, fixture.Folder(t, files), memory)
-	folder = t.TempDir()
-	if err == nil {
-		_, err = dataset.WriteStream(ctx, filepath.Join(folder, "a.safetensors"), s, format.Storing{Memory: 1 << 16})
-	}
-	return folder, err
+	_, _, err := fixture.Written(ctx, t, fixture.Folder(t, files), memory)
+	fixture.Says(t, err, want)
 }
 
 // TestStreamRefuses checks that errors have one line with the place and the value, and that no files are left.
 func TestStreamRefuses(t *testing.T) {
-	l := randomLists()
+	l := randomLists(3000, 10_000, 5)
 	good := l.own(len(l.from))
-	with := func(file string, old, new string) map[string][]byte {
-		return fixture.With(good, file, bytes.Replace(good[file], []byte(old), []byte(new), 1))
-	}
-	line7 := l.edge(5) + "\n"
 	bad := l.npy(false)
 	binary.LittleEndian.PutUint32(bad[len(bad)-4:], math.Float32bits(float32(math.Inf(1))))
+	npy := fixture.With(fixture.With(good, "features.csv", nil), "features.npy", bad)
+	refusesParts(t.Context(), t, npy, 1<<20, "features.npy: feature 4 of node 2999 is +Inf, must be a finite")
 	ends := l.ends("<i8", false)
 	binary.LittleEndian.PutUint64(ends[len(ends)-8:], 3000)
-	for want, files := range map[string]map[string][]byte{
-		"edges.csv:7: node 3000, must be 0 to 2999":    with("edges.csv", line7, "1,3000\n"),
-		`edges.csv:7: weight "-2", must be a positive`: with("edges.csv", line7, "1,2,-2\n"),
-		"edges.csv:7: the line is empty":               with("edges.csv", line7, "\n"),
-		`features.csv:3000: column 2: "b", must be a finite`: fixture.With(good, "features.csv",
-			text("", streamedNodes, func(i int) string { return []string{"0,1", "0,b"}[i/(streamedNodes-1)] })),
-		"features.csv: 2999 lines, expected 3000, one": fixture.With(good, "features.csv",
-			text("", streamedNodes-1, func(int) string { return "0.125" })),
-		"labels.csv:2: label 70000, must be 0 to 65535": with("labels.csv", "0,train\n", "70000,train\n"),
-		`labels.csv:2: part "dev", must be train`:       with("labels.csv", "0,train\n", "0,dev\n"),
-		"split.csv: 1 lines for 3000 labels":            fixture.With(good, "split.csv", []byte("train\n")),
-		"features.npy: feature 4 of node 2999 is +Inf, must be a finite": fixture.With(
-			fixture.With(good, "features.csv", nil), "features.npy", bad),
-		fmt.Sprintf("data.npz: edge %d (", len(l.from)-1): l.ogbArrays(ends, l.npy(false)),
-	} {
-		folder, err := streams(t.Context(), t, files, 1<<20)
-		fixture.Says(t, err, want)
-		if left, _ := os.ReadDir(folder); len(left) > 0 {
-			t.Errorf("%s: files are left: %v", want, left)
-		}
-	}
+	arrays := l.ogbArrays(ends, l.npy(false))
+	refusesParts(t.Context(), t, arrays, 1<<20, fmt.Sprintf("data.npz: edge %d (", len(l.from)-1))
 	named := l.named(func(i int64) string { return fmt.Sprintf("n%d", i) }, false)
-	target := fmt.Sprintf(",n%d\n", l.to[7])
-	for want, change := range map[string][3]string{
-		`edges.csv:9: target "Nobody" is not an id in nodes.csv`:        {"edges.csv", target, ",Nobody\n"},
-		`nodes.csv:4: the id "n0" appears twice, first in line 2`:       {"nodes.csv", "\nn2,", "\nn0,"},
-		`nodes.csv:4: split "dev", must be train, val, test or nothing`: {"nodes.csv", "\nn2,train,", "\nn2,dev,"},
-		`nodes.csv:4: 9 fields, and the header has 8`:                   {"nodes.csv", "\nn2,", "\nn2,,"},
-		`nodes.csv:4: column a: the text "x`:                            {"nodes.csv", "\nn2,train,c,", "\nn2,train,c,x"},
-		`nodes.csv:1: there is no column id`:                            {"nodes.csv", "id,", "name,"},
-		`nodes.csv:4: label "7", and label "a" in line 2: must be only`: {"nodes.csv", "\nn2,train,c,", "\nn2,train,7,"},
-		`edges.csv:2: weight "-1`:                                       {"edges.csv", "\n", "\n-1"},
+	nobody := fixture.With(named, "edges.csv", append(named["edges.csv"], "1,n1,Nobody\n"...))
+	refusesBoth(t, nobody, fmt.Sprintf(`edges.csv:%d: target "Nobody" is not an id in nodes.csv`, len(l.from)+2))
+	for want, id := range map[string]string{
+		`nodes.csv:4: the id "n0" appears twice, first in line 2`: "n0,",
+		`nodes.csv:4: 9 fields, and the header has 8`:             "n2,,",
 	} {
-		file, old, new := change[0], change[1], change[2]
-		if strings.Contains(want, ":9:") {
-			lines := bytes.SplitAfter(named[file], []byte("\n"))
-			lines[8] = bytes.Replace(lines[8], []byte(old), []byte(new), 1)
-			named := fixture.With(named, file, bytes.Join(lines, nil))
-			alike(t, named, want)
-			continue
-		}
-		if !bytes.Contains(named[file], []byte(old)) {
-			t.Fatalf("%s has no %q", file, old)
-		}
-		alike(t, fixture.With(named, file, bytes.Replace(named[file], []byte(old), []byte(new), 1)), want)
+		nodes := bytes.Replace(named["nodes.csv"], []byte("\nn2,"), []byte("\n"+id), 1)
+		refusesBoth(t, fixture.With(named, "nodes.csv", nodes), want)
 	}
-	mattest.Fails(t, "labels and split of")(streams(t.Context(), t, good, 1000))
-	ctx := mattest.Cancelled(t)
-	_, err := streams(ctx, t, good, 1<<20)
-	mattest.WantIs(t, err, context.Canceled)
+	refusesParts(t.Context(), t, good, 1000, "labels and split of")
+	refusesParts(mattest.Cancelled(t), t, good, 1<<20, context.Canceled.Error())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -91,14 +92,10 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// tables writes a folder called graph with nodes.csv and edges.csv.
+// tables writes a folder with nodes.csv and edges.csv.
 func tables(t *testing.T, nodes, edges []string) string {
-	folder := filepath.Join(t.TempDir(), "graph")
-	mattest.OK(t, os.Mkdir(folder, 0o755))
-	for name, lines := range map[string][]string{"nodes.csv": nodes, "edges.csv": edges} {
-		mattest.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
-	}
-	return folder
+	of := func(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
+	return fixture.Folder(t, map[string][]byte{"nodes.csv": of(nodes), "edges.csv": of(edges)})
 }
 
 // TestWithoutUnknownNodes checks that the error names the ids that are not nodes, even if they are the numbers of nodes

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -52,10 +53,7 @@ func Locate(err error, file string, parts map[string]string) error {
 	} else if !errors.As(err, &part) {
 		return err
 	}
-	if own := parts[part.Part]; own != "" {
-		file = own
-	}
-	return &ReadError{File: file, Err: part.Err}
+	return &ReadError{File: cmp.Or(parts[part.Part], file), Err: part.Err}
 }
 
 // UnrecognisedError is the error for a path that no format recognises.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -57,17 +57,13 @@ func TestTheMostCertainFormatReads(t *testing.T) {
 	if g.Name != "a" || len(g.Split.Train) != 20 || len(g.Split.Val) != 30 || len(g.Split.Test) != 40 {
 		t.Errorf("a graph without a name or a split is opened as %s with %+v", g.Name, g.Split)
 	}
-	if len(notes) != 2 || notes[0] != "from twins" || !strings.Contains(notes[1], "comes without a split") {
-		t.Errorf("notes %q", notes)
-	}
+	fixture.Notes(t, notes, "from twins", "comes without a split")
 }
 
 func TestTwoFormatsAreAnError(t *testing.T) {
 	path := file(t, "a.twin")
 	_, err := dataset.Options{}.Open(t.Context(), path)
-	if want := path + " may be of the formats first and second"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	fixture.Says(t, err, path+" may be of the formats first and second")
 }
 
 func TestSeveralGraphsAreAnError(t *testing.T) {
@@ -75,12 +71,10 @@ func TestSeveralGraphsAreAnError(t *testing.T) {
 	_, err := dataset.Options{}.Open(t.Context(), dir)
 	var several *format.SeveralError
 	if !errors.As(err, &several) || len(several.Graphs) != 2 {
-		t.Fatalf("error %v", err)
+		t.Errorf("error %v", err)
 	}
-	want := "holds the graphs a, b: name the file of the one you want, as " + filepath.Join(dir, "a.safetensors")
-	if !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	fixture.Says(t, err, "holds the graphs a, b: name the file of the one you want, as "+
+		filepath.Join(dir, "a.safetensors"))
 }
 
 // TestFoldersAreNotFiles checks that a folder is not recognised as a file, whatever its name.

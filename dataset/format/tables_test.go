@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -23,11 +23,7 @@ func friends() *graph.Graph {
 	}
 	b.AddWeightedEdge(0, 1, 2)
 	b.AddWeightedEdge(2, 1, 0.5)
-	g, _, err := b.Graph(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	return g
+	return mattest.First(b.Graph(context.Background()))
 }
 
 // GraphTables serves formats that write rows of text.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // A folder counts as a control group only if it has the kernel's files. Its children can have a memory limit if the
@@ -22,9 +24,7 @@ func TestPossible(t *testing.T) {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"cgroup.controllers": c.controllers, "cgroup.subtree_control": c.enabled} {
 			if text != "-" {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				mattest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 			}
 		}
 		g := group{filepath.Join(dir, "child"), "memory.max", "memory.peak"}

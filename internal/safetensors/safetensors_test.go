@@ -67,9 +67,7 @@ func equal[E safetensors.Element](t *testing.T, f *safetensors.File, want safete
 
 func TestRoundTrip(t *testing.T) {
 	f := open(t, write(t, everyType()))
-	if f.Metadata["made"] != "here" {
-		t.Errorf("metadata %v", f.Metadata)
-	}
+	mattest.Equal(t, f.Metadata["made"], "here", "metadata made is")
 	for _, want := range everyType() {
 		for _, check := range []func(*testing.T, *safetensors.File, safetensors.Tensor){
 			equal[float64], equal[float32], equal[int64], equal[int32], equal[int16], equal[int8], equal[uint64],
@@ -173,16 +171,14 @@ func TestStreamsAreWritten(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	for name, tensors := range map[string][]safetensors.Tensor{
-		"a wrong shape": {{Name: "x", Shape: []int{2, 2}, Data: []float32{1}}},
-		"a wrong type":  {{Name: "x", DType: safetensors.F16, Data: []float32{1}}},
-		"a name twice":  {{Name: "x", Data: []float32{1}}, {Name: "x", Data: []float32{1}}},
-		"metadata":      {{Name: "__metadata__", Data: []float32{1}}},
-		"strings":       {{Name: "x", Data: []string{"1"}}},
+	for want, tensors := range map[string][]safetensors.Tensor{
+		"takes 16 bytes, and its data has 4":   {{Name: "x", Shape: []int{2, 2}, Data: []float32{1}}},
+		"type F16 from a []float32":            {{Name: "x", DType: safetensors.F16, Data: []float32{1}}},
+		`name "x" is taken`:                    {{Name: "x", Data: []float32{1}}, {Name: "x", Data: []float32{1}}},
+		`name "__metadata__" is taken`:         {{Name: "__metadata__", Data: []float32{1}}},
+		"[]string, must be a slice of numbers": {{Name: "x", Data: []string{"1"}}},
 	} {
-		if err := safetensors.Write(t.Context(), filepath.Join(t.TempDir(), "t"), nil, tensors); err == nil {
-			t.Errorf("no error for %s", name)
-		}
+		mattest.WantError(t, safetensors.Write(t.Context(), filepath.Join(t.TempDir(), "t"), nil, tensors), want)
 	}
 }
 
@@ -265,15 +261,7 @@ from safetensors.numpy import save_file
 t = {"y": np.arange(5, dtype=np.int64), "x": np.ones((3, 2), np.float32) / 4, "odd": np.array([True])}
 save_file(t, sys.argv[1], metadata={"a": "b"})`, path)
 	f := open(t, path)
-	x, err := safetensors.Slice[float32](f, "x")
-	if err != nil || !slices.Equal(x, []float32{.25, .25, .25, .25, .25, .25}) {
-		t.Errorf("x is %v, %v", x, err)
-	}
-	y, err := safetensors.Slice[int64](f, "y")
-	if err != nil || !slices.Equal(y, []int64{0, 1, 2, 3, 4}) {
-		t.Errorf("y is %v, %v", y, err)
-	}
-	if f.Metadata["a"] != "b" {
-		t.Errorf("metadata %v", f.Metadata)
-	}
+	mattest.Equal(t, mattest.Must(safetensors.Slice[float32](f, "x")), slices.Repeat([]float32{.25}, 6), "x is")
+	mattest.Equal(t, mattest.Must(safetensors.Slice[int64](f, "y")), []int64{0, 1, 2, 3, 4}, "y is")
+	mattest.Equal(t, f.Metadata["a"], "b", "metadata a is")
 }

@@ -1,24 +1,19 @@
 package arrivals_test
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/arrivals"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // folder writes the two tables.
 func folder(t *testing.T, nodes, edges string) string {
-	t.Helper()
-	path := t.TempDir()
-	mattest.OK(t, os.WriteFile(filepath.Join(path, "nodes.csv"), []byte(nodes), 0o600))
-	mattest.OK(t, os.WriteFile(filepath.Join(path, "edges.csv"), []byte(edges), 0o600))
-	return path
+	return fixture.Folder(t, map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)})
 }
 
 // TestRead reads nodes with and without labels. Edges have either direction, repeat, and join new nodes too.
@@ -40,9 +35,8 @@ func TestRead(t *testing.T) {
 // TestNumbers reads edges to known nodes without names. Without weights, all are 1.
 func TestNumbers(t *testing.T) {
 	a, notes, err := arrivals.Read(t.Context(), folder(t, ",id,f\n0,x,1\n1,y,2\n", "source,target\n3,x\n0,x\n"), nil, 4)
-	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "index that pandas wrote") {
-		t.Fatal(notes, err)
-	}
+	fixture.OK(t, err)
+	fixture.Notes(t, notes, "index that pandas wrote")
 	want := &mat.CSR{Rows: 2, Cols: 6, Indptr: []int64{0, 2, 2}, Indices: []int32{0, 3}}
 	mattest.Equal(t, a.Edges, want, "edges")
 	_, _, err = arrivals.Read(t.Context(), folder(t, "id,f\n2,1\n", "source,target\n"), nil, 4)

@@ -64,7 +64,7 @@ func Condensed(t *testing.T, name string) {
 func keeps(t *testing.T, w format.Writer, extension string) {
 	t.Helper()
 	for _, classes := range [][]string{
-		{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, {"a", "b", "b "}, {"a", "", "a"}, nil,
+		{"never", "z", `a "b" <&>`}, {"2", "0", "1"}, {"a", "b", "b "}, {"a", "", "a"}, {"never", "", "z"}, nil,
 	} {
 		b := graph.Builder{
 			Name: "kept", X: &mat.Dense{Rows: 4, Cols: 2, Data: []float32{1, 0.5, -2, 0, 1e-30, 3, 0, 7}},

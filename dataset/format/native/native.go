@@ -2,6 +2,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -153,10 +154,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 			f.fail("format_version %.20q, must be 1 to %d: the file is from a later program", text, version)
 		}
 	}
-	g := &graph.Graph{Name: f.Metadata["name"]}
-	if g.Name == "" {
-		g.Name = strings.TrimSuffix(filepath.Base(f.path), extension)
-	}
+	g := &graph.Graph{Name: cmp.Or(f.Metadata["name"], strings.TrimSuffix(filepath.Base(f.path), extension))}
 	_, list := f.Find("edge_index")
 	if !list {
 		g.Adj = f.csr("adj", max(0, f.dims("adj.indptr", 1)[0]-1))

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
@@ -53,17 +53,6 @@ func TestPanelsStayInTheFile(t *testing.T) {
 	}
 }
 
-// panels returns the foreign graph with the given tensors in place of x.
-func panels(tensors ...safetensors.Tensor) []safetensors.Tensor {
-	var list []safetensors.Tensor
-	for _, t := range foreign() {
-		if t.Name != "x" {
-			list = append(list, t)
-		}
-	}
-	return append(list, tensors...)
-}
-
 func TestPanelsRefuse(t *testing.T) {
 	half := func(name string, cols int, d safetensors.DType) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, Shape: []int{3, cols}, DType: d, Data: make([]uint16, 3*cols)}
@@ -85,7 +74,7 @@ func TestPanelsRefuse(t *testing.T) {
 			{Name: "x.0", Shape: []int{1, 2}, DType: safetensors.F16, Data: make([]uint16, 2)}},
 		"feature 3 of node 1 is not a finit": {half("x.0", 2, safetensors.F16), wrong},
 	} {
-		fixture.RefusesAt(t, writeTensors(t, panels(tensors...), nil), want)
+		fixture.RefusesAt(t, writeTensors(t, replaced("x", tensors...), nil), want)
 	}
 }
 

@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,7 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -105,9 +106,8 @@ func TestKinds(t *testing.T) {
 	edges := [][]table.Cell{cells(2, 30, "7"), cells(1.5, 5.0, 7), cells("1", -2, 30)}
 	for part := 1; part < 5; part++ {
 		g, notes, err := pair(part, nodes, edges).Graph(t.Context())
-		if err != nil || len(notes) != 0 {
-			t.Fatalf("%v, notes %q", err, notes)
-		}
+		fixture.OK(t, err)
+		fixture.Notes(t, notes)
 		fixture.Is(t, g, "ids 30|7|5|-2; classes blue|red; y 1 - 0 -; dense 1 2 3, 4 5 6, 7 8 9.5, 0 0 0")
 		fixture.Is(t, g, "edges 0-1*2 0-3*1 1-2*1.5; split 0 /  / 2")
 	}
@@ -161,8 +161,12 @@ func TestRefuses(t *testing.T) {
 		}
 		for part := 1; part < 3; part++ {
 			_, _, err := pair(part, nodes, edges).Graph(t.Context())
-			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "the rows before", "row 1"), c.want) {
-				t.Errorf("parts of %d rows: %v, want %s", part, err, c.want)
+			s, _, wrong := pair(part, nodes, edges).Stream(t.Context(), 1<<20)
+			if wrong == nil {
+				_, _, wrong = s.Graph(t.Context())
+			}
+			for _, err := range []error{err, wrong} {
+				fixture.Says(t, errors.New(strings.ReplaceAll(fmt.Sprint(err), "the rows before", "row 1")), c.want)
 			}
 		}
 	}
@@ -173,14 +177,11 @@ func TestRefuses(t *testing.T) {
 	} {
 		p := pair(1, nil, nil)
 		p.Nodes = memory{name: "nodes", header: c.header}
-		if _, _, err := p.Graph(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %s", err, c.want)
-		}
+		_, _, err := p.Graph(t.Context())
+		fixture.Says(t, err, c.want)
 	}
-	ctx := mattest.Cancelled(t)
-	if _, _, err := pair(1, [][]table.Cell{good}, nil).Graph(ctx); err != context.Canceled {
-		t.Errorf("%v, want that the context is cancelled", err)
-	}
+	_, _, err := pair(1, [][]table.Cell{good}, nil).Graph(mattest.Cancelled(t))
+	mattest.WantIs(t, err, context.Canceled)
 }
 
 // TestMasks reads the split from three columns, as PyTorch Geometric has them.
@@ -210,9 +211,8 @@ func TestMasks(t *testing.T) {
 		{header, cells("b", "red", 2, 1, 0, 1), "nodes: row 2: the node is in train_mask and in test_mask, must be in"},
 		{"id,label,x,split,valid_mask,z", nil, "nodes: there are the columns split and valid_mask, must be one of them"},
 	} {
-		if _, _, err := masked(c.header, a, c.node).Graph(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %s", err, c.want)
-		}
+		_, _, err := masked(c.header, a, c.node).Graph(t.Context())
+		fixture.Says(t, err, c.want)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/tables/internal/parquet"
@@ -46,23 +47,9 @@ func TestLibraries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := mattest.Must(open(t.Context(), filepath.Join("testdata", name)))
-			if g.Name != name || !slices.Equal(g.IDs, []string{"ann", "bob", "zoë", "dan", "eve"}) ||
-				!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
-				!slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled, 0}) {
-				t.Errorf("name %s, ids %q, classes %q, labels %v", g.Name, g.IDs, g.ClassNames, g.Y)
-			}
-			x := g.X.(*mat.Dense)
-			if x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9.5, -0.25}) {
-				t.Errorf("features %+v", x)
-			}
-			s := g.Split
-			if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{4}) {
-				t.Errorf("split %+v", s)
-			}
-			if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1, 4, 3}) ||
-				!slices.Equal(g.Adj.Data, []float32{1, 1, 2.5, 2.5, 1, 1}) {
-				t.Errorf("adjacency %+v", g.Adj)
-			}
+			mattest.Equal(t, g.Name, name, "the name is")
+			fixture.Is(t, g, "ids ann|bob|zoë|dan|eve; classes blue|red; y 1 0 1 - 0; split 0 1 / 2 / 4")
+			fixture.Is(t, g, "edges 0-1*1 1-2*2.5 3-4*1; dense 1 2, 3 4, 5 6, 7 8, 9.5 -0.25")
 		})
 	}
 }
@@ -98,11 +85,7 @@ func TestCompressions(t *testing.T) {
 			options := []pq.WriterOption{pq.Compression(codec), pq.DataPageVersion(version)}
 			mattest.OK(t, pq.WriteFile(filepath.Join(dir, "nodes.parquet"), nodes, options...))
 			mattest.OK(t, pq.WriteFile(filepath.Join(dir, "edges.parquet"), edges, options...))
-			g, err := open(t.Context(), dir)
-			switch {
-			case err != nil:
-				t.Errorf("%s: %v", about, err)
-			case g.Edges() != n || !slices.Equal(g.X.(*mat.Dense).Data, want):
+			if g := mattest.Must(open(t.Context(), dir)); g.Edges() != n || !slices.Equal(g.X.(*mat.Dense).Data, want) {
 				t.Errorf("%s: %d edges, features %v", about, g.Edges(), g.X.(*mat.Dense).Data[:8])
 			}
 		}
@@ -124,11 +107,9 @@ func TestUnreadColumns(t *testing.T) {
 	mattest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "polars"))))
 	edges := filepath.Join(dir, "edges.parquet")
 	mattest.OK(t, pq.WriteFile(edges, []edge{{"ann", "bob", time.Unix(0, 0)}}))
-	g, notes, err := (parquet.Format{}).Read(t.Context(), dir)
-	mattest.OK(t, err)
-	if want := "edges.parquet: columns that are not read: ts"; g.Edges() != 1 || !strings.Contains(notes[0], want) {
-		t.Errorf("%d edges, notes %q, want %q", g.Edges(), notes, want)
-	}
+	g, notes := fixture.Noted(t, dir)
+	fixture.Is(t, g, "edges 0-1")
+	fixture.Notes(t, notes, "edges.parquet: columns that are not read: ts")
 	mattest.OK(t, pq.WriteFile(edges, []since{{time.Unix(0, 0), "bob"}}))
 	mattest.Fails(t, "own/edges.parquet: column source holds times, must hold numbers, text")(open(t.Context(), dir))
 }
@@ -137,12 +118,8 @@ func TestUnreadColumns(t *testing.T) {
 // as pandas writes them in a column with nulls.
 func TestIntegers(t *testing.T) {
 	g := mattest.Must(open(t.Context(), filepath.Join("testdata", "integers")))
-	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) ||
-		!slices.Equal(g.ClassNames, []string{"1", "2"}) ||
-		!slices.Equal(g.Y, []int32{0, 1, 0}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
-		!slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 1, -1.5, 0.5, 0, 2, 0.25, -2, 1, 3, 7, 65504}) {
-		t.Errorf("ids %q, labels %v, adjacency %+v, features %+v", g.IDs, g.Y, g.Adj, g.X)
-	}
+	fixture.Is(t, g, "ids 40|7|3000000000; classes 1|2; y 0 1 0; edges 0-1 1-2")
+	fixture.Is(t, g, "dense 1 1 -1.5 0.5, 0 2 0.25 -2, 1 3 7 65504")
 	g = mattest.Must(open(t.Context(), filepath.Join("testdata", "uuids")))
 	if g.Edges() != 1 || g.IDs[0] != "00000000-0000-0001-0000-000000000000" {
 		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
@@ -214,50 +191,51 @@ func damaged(t *testing.T, folder, name string, change func(content []byte) []by
 	dir := filepath.Join(t.TempDir(), "own")
 	mattest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", folder))))
 	file := filepath.Join(dir, name)
-	content, err := os.ReadFile(file)
-	if err == nil {
-		err = os.WriteFile(file, change(content), 0o600)
-	}
-	mattest.OK(t, err)
+	mattest.OK(t, os.WriteFile(file, change(mattest.Must(os.ReadFile(file))), 0o600))
 	return dir
 }
 
 // TestDamaged checks that files that are truncated, changed in one byte or missing give an error or a valid graph.
 func TestDamaged(t *testing.T) {
 	cut := damaged(t, "pyarrow-lists", "edges.parquet", func(b []byte) []byte { return b[:len(b)/2] })
-	if _, err := open(t.Context(), cut); err == nil ||
-		!strings.Contains(err.Error(), "own/edges.parquet: not a whole Parquet file: ") {
-		t.Errorf("a file that is cut: %v", err)
-	}
+	mattest.Fails(t, "own/edges.parquet: not a whole Parquet file: ")(open(t.Context(), cut))
 	missing := damaged(t, "pyarrow-lists", "edges.parquet", func(b []byte) []byte { return b })
 	mattest.OK(t, os.Remove(filepath.Join(missing, "edges.parquet")))
 	mattest.Fails(t, "edges.parquet: there is no such file")(open(t.Context(), missing))
-	var whole []byte
-	dir := damaged(t, "pyarrow-lists", "nodes.parquet", func(b []byte) []byte { whole = b; return b })
-	wrong, size := 0, len(whole)
-	for at := 0; at < size; at += 29 {
+	dir := damaged(t, "pyarrow-lists", "nodes.parquet", func(b []byte) []byte { return b })
+	eachByte(t, filepath.Join(dir, "nodes.parquet"), 29, func() error {
+		g, err := open(t.Context(), dir)
+		if err == nil {
+			mattest.OK(t, g.Validate(t.Context()))
+		} else if !strings.HasPrefix(err.Error(), dir) {
+			t.Errorf("error without the file: %v", err)
+		}
+		return err
+	})
+}
+
+// eachByte changes single bytes of a file, at multiples of apart, and calls read each time. It fails the test if fewer
+// than a tenth of the reads fail.
+func eachByte(t *testing.T, path string, apart int, read func() error) {
+	t.Helper()
+	whole := mattest.Must(os.ReadFile(path))
+	wrong := 0
+	for at := 0; at < len(whole); at += apart {
 		changed := slices.Clone(whole)
 		changed[at] ^= 0x55
-		mattest.OK(t, os.WriteFile(filepath.Join(dir, "nodes.parquet"), changed, 0o600))
-		if g, err := open(t.Context(), dir); err == nil {
-			err = g.Validate(t.Context())
-			if err != nil {
-				t.Errorf("byte %d: %v", at, err)
-			}
-		} else if wrong++; !strings.HasPrefix(err.Error(), dir) {
-			t.Errorf("byte %d: error without the file: %v", at, err)
+		mattest.OK(t, os.WriteFile(path, changed, 0o600))
+		if read() != nil {
+			wrong++
 		}
 	}
-	if wrong < size/290 {
-		t.Errorf("%d of %d damaged files were found to be wrong", wrong, size/29)
+	if wrong < len(whole)/apart/10 {
+		t.Errorf("%d of %d damaged files were found to be wrong", wrong, len(whole)/apart)
 	}
 }
 
 func TestCancelled(t *testing.T) {
-	ctx := mattest.Cancelled(t)
-	if _, err := open(ctx, filepath.Join("testdata", "spark")); err != context.Canceled {
-		t.Errorf("%v, want that the context is cancelled", err)
-	}
+	_, err := open(mattest.Cancelled(t), filepath.Join("testdata", "spark"))
+	mattest.WantIs(t, err, context.Canceled)
 }
 
 // TestUnlabelled checks that the column of labels may be missing if graphs without labels are allowed, and only then.
@@ -272,28 +250,12 @@ func TestUnlabelled(t *testing.T) {
 		Target string `parquet:"target"`
 	}{{"x", "y"}}))
 	o := dataset.Options{Unlabelled: true}
-	g := mattest.Must(o.Open(t.Context(), folder))
-	s := mattest.Must(o.Stream(t.Context(), folder, 1<<20))
+	g, s := mattest.Must(o.Open(t.Context(), folder)), mattest.Must(o.Stream(t.Context(), folder, 1<<20))
 	mattest.OK(t, s.Close())
 	for _, y := range [][]int32{g.Y, s.Y} {
 		mattest.Equal(t, y, []int32{graph.Unlabelled, graph.Unlabelled}, "labels")
 	}
 	mattest.Fails(t, "there is no column label")(open(t.Context(), folder))
-}
-
-// TestWrite checks that two classes with the same name, and a class without a name, are read back.
-func TestWrite(t *testing.T) {
-	for _, classes := range [][]string{{"z", "", "never"}, {"7", "a", "b"}, {"a", "b", "b"}} {
-		g := mattest.Must(open(t.Context(), filepath.Join("testdata", "spark")))
-		g.ClassNames, g.Classes = classes, 3
-		g.Y = []int32{2, 1, 2, graph.Unlabelled, 1} // no label is 0
-		path := filepath.Join(t.TempDir(), "out.parquet")
-		mattest.OK(t, dataset.Write(t.Context(), path, g))
-		again, err := open(t.Context(), path)
-		if err != nil || !slices.Equal(again.ClassNames, classes) || !slices.Equal(again.Y, g.Y) || again.Classes != 3 {
-			t.Errorf("%v: classes %q, labels %v", err, again.ClassNames, again.Y)
-		}
-	}
 }
 
 // TestWriteMany checks that a graph of many row groups and pages is read back unchanged.
@@ -323,9 +285,7 @@ func TestWriteKeepsOthers(t *testing.T) {
 	mattest.OK(t, os.CopyFS(path, os.DirFS(filepath.Join("testdata", "spark"))))
 	err := dataset.Write(t.Context(), path, g)
 	mattest.WantError(t, err, "the folder holds edges.parquet, and only one with the files nodes")
-	if _, err := open(t.Context(), path); err != nil {
-		t.Errorf("what stood there: %v", err)
-	}
+	fixture.Open(t, path) // what was there
 }
 
 // TestDamagedCondensed checks that a damaged file of a condensed graph gives an error or a valid condensed graph.
@@ -334,44 +294,21 @@ func TestDamagedCondensed(t *testing.T) {
 	small.MemberIDs = []string{"ann", "bob", "zoë"}
 	path := filepath.Join(t.TempDir(), "small.parquet")
 	mattest.OK(t, small.Save(t.Context(), path))
-	nodes := filepath.Join(path, "nodes.parquet")
-	whole := mattest.Must(os.ReadFile(nodes))
-	wrong := 0
-	for at := 0; at < len(whole); at += 13 {
-		changed := slices.Clone(whole)
-		changed[at] ^= 0x55
-		mattest.OK(t, os.WriteFile(nodes, changed, 0o600))
-		if _, err := condense.Load(path); err != nil {
-			wrong++
-		}
-	}
-	if wrong < len(whole)/130 {
-		t.Errorf("%d of %d damaged files were found to be wrong", wrong, len(whole)/13)
-	}
+	eachByte(t, filepath.Join(path, "nodes.parquet"), 13, func() error {
+		_, err := condense.Load(path)
+		return err
+	})
 }
 
 // FuzzRead checks that no input causes a panic or unbounded memory use, in tables of nodes and of edges. Any graph that
 // is read must be valid.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"pandas-snappy", "pyarrow-lists", "pyarrow-encodings", "integers", "duckdb"} {
-		nodes, err := os.ReadFile(filepath.Join("testdata", name, "nodes.parquet"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		edges, err := os.ReadFile(filepath.Join("testdata", name, "edges.parquet"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(nodes, edges)
+		nodes := mattest.Must(os.ReadFile(filepath.Join("testdata", name, "nodes.parquet")))
+		f.Add(nodes, mattest.Must(os.ReadFile(filepath.Join("testdata", name, "edges.parquet"))))
 	}
 	f.Fuzz(func(t *testing.T, nodes, edges []byte) {
-		dir := t.TempDir()
-		for name, content := range map[string][]byte{"nodes.parquet": nodes, "edges.parquet": edges} {
-			mattest.OK(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
-		}
-		if g, err := open(t.Context(), dir); err == nil {
-			mattest.OK(t, g.Validate(t.Context()))
-		}
+		fixture.Valid(t, fixture.Folder(t, map[string][]byte{"nodes.parquet": nodes, "edges.parquet": edges}))
 	})
 }
 

@@ -2,73 +2,46 @@ package parquet_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// written returns the native file of the graph at path, read by Open or by Stream, and the notes about the input.
-func written(ctx context.Context, t *testing.T, path string, inParts bool) (data []byte, notes []string, err error) {
+// same fails the test unless reading in parts gives the same file and notes, or the same error, as reading at once. It
+// returns the error.
+func same(t *testing.T, what, folder string) error {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "own.safetensors")
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	if inParts {
-		var s *format.Stream
-		if s, err = o.Stream(ctx, path, 1<<20); err == nil {
-			var changes graph.Changes
-			changes, err = dataset.WriteStream(ctx, file, s, format.Storing{Memory: 1 << 16})
-			notes = append(notes, content.EdgeNotes(s.Name, changes)...)
-			err = errors.Join(err, s.Close())
-		}
-	} else {
-		var g *graph.Graph
-		if g, err = o.Open(ctx, path); err == nil {
-			err = dataset.Write(ctx, file, g)
-		}
+	want, notes, wrong := fixture.Written(t.Context(), t, folder, 0)
+	got, inParts, err := fixture.Written(t.Context(), t, folder, 1<<20)
+	slices.Sort(notes)
+	slices.Sort(inParts)
+	if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(want, got) || err == nil && !slices.Equal(notes, inParts) {
+		t.Errorf("%s in parts: %d bytes, notes %q, error %v\nat once: %d bytes, notes %q, error %v", what, len(got), inParts,
+			err, len(want), notes, wrong)
 	}
-	if err != nil {
-		if _, left := os.Stat(file); left == nil {
-			t.Errorf("an error leaves %s", file)
-		}
-		return nil, nil, err
-	}
-	data, err = os.ReadFile(file)
-	return data, notes, err
+	return err
 }
 
-// TestStream checks that streaming writes the same file as Open and Write, with the same notes, or returns the same
-// error.
+// TestStream checks each folder of testdata.
 func TestStream(t *testing.T) {
-	folders := mattest.Must(filepath.Glob(filepath.Join("testdata", "*")))
 	compared, refused := 0, 0
-	for _, folder := range folders {
+	for _, folder := range mattest.Must(filepath.Glob(filepath.Join("testdata", "*"))) {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			continue
 		}
-		want, notes, wrong := written(t.Context(), t, folder, false)
-		got, inParts, err := written(t.Context(), t, folder, true)
-		slices.Sort(notes)
-		slices.Sort(inParts)
-		if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(want, got) || !slices.Equal(notes, inParts) {
-			t.Errorf("%s in parts: %d bytes, notes %q, error %v\nas a whole: %d bytes, notes %q, error %v", folder,
-				len(got), inParts, err, len(want), notes, wrong)
-		}
-		if err != nil {
+		if same(t, folder, folder) != nil {
 			refused++
 		}
 		compared++
@@ -123,12 +96,8 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 		mattest.OK(t, os.MkdirAll(dir, 0o755))
 		writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
 		writeRows(t, filepath.Join(dir, "edges.parquet"), edges)
-		want, notes, wrong := written(t.Context(), t, dir, false)
-		got, inParts, err := written(t.Context(), t, dir, true)
-		if !bytes.Equal(want, got) || !slices.Equal(notes, inParts) || fmt.Sprint(err) != fmt.Sprint(wrong) ||
-			(wantError == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), wantError) {
-			t.Errorf("%s: %d bytes, notes %q, error %v\nas a whole: %d bytes, notes %q, error %v", what,
-				len(got), inParts, err, len(want), notes, wrong)
+		if err := same(t, what, dir); wantError != "" || err != nil {
+			mattest.WantError(t, err, wantError)
 		}
 	}
 	compare("names", "")
@@ -157,21 +126,10 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 	compare("numbers and names", "")
 	nodes[many-1].X[1] = 4 * 65504
 	file := filepath.Join(t.TempDir(), "half.safetensors")
-	s, err := (dataset.Options{}).Stream(t.Context(), dir, 1<<20)
-	mattest.OK(t, err)
-	mattest.OK(t, s.Close())
 	writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
-	if s, err = (dataset.Options{}).Stream(t.Context(), dir, 1<<20); err != nil {
-		t.Fatal(err)
-	}
+	s := mattest.Must((dataset.Options{}).Stream(t.Context(), dir, 1<<20))
 	defer s.Close()
-	_, err = dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 16, Storage: mat.F16})
-	if err == nil || !strings.Contains(err.Error(), "nodes.parquet: feature 2 of node 999 is 262016, expected −65504 "+
-		"to") {
-		t.Errorf("a feature beyond f16: %v", err)
-	}
-	if _, err := (dataset.Options{}).Stream(t.Context(), dir, 14_000); err == nil ||
-		!strings.Contains(err.Error(), "the ids of 1000 nodes take") {
-		t.Errorf("ids beyond the memory: %v", err)
-	}
+	_, err := dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 16, Storage: mat.F16})
+	fixture.Says(t, err, "nodes.parquet: feature 2 of node 999 is 262016, expected −65504 to")
+	mattest.Fails(t, "the ids of 1000 nodes take")((dataset.Options{}).Stream(t.Context(), dir, 14_000))
 }

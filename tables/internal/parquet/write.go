@@ -146,10 +146,7 @@ func (w *writer) rows(out *pq.GenericWriter[any], t *format.Table) error {
 	}
 	held := 0
 	for block, err := range t.Blocks() {
-		if err == nil {
-			err = w.ctx.Err()
-		}
-		if err != nil {
+		if err = cmp.Or(err, w.ctx.Err()); err != nil {
 			return err
 		}
 		for k := range block.Columns {

@@ -2,6 +2,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,10 +56,7 @@ func (f Format) Read(ctx context.Context, address string) (*graph.Graph, []strin
 func (f Format) ReadQueries(ctx context.Context, address string, q format.Queries) (*graph.Graph, []string, error) {
 	d, err := connect(ctx, address)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return nil, nil, err
+		return nil, nil, cmp.Or(ctx.Err(), err)
 	}
 	defer d.close()
 	nodes, err := d.table(ctx, "nodes", q.Nodes)
@@ -80,7 +78,7 @@ type database struct {
 
 // connect connects to a database and begins a transaction.
 func connect(ctx context.Context, address string) (*database, error) {
-	d := &database{shown: format.Shown(address), name: Name}
+	d := &database{shown: format.Shown(address)}
 	config, err := pgx.ParseConfig(address)
 	if err != nil { // the text of the error may contain the password
 		return nil, &format.ReadError{File: d.shown, Err: errors.New(
@@ -89,9 +87,7 @@ func connect(ctx context.Context, address string) (*database, error) {
 	if d.password = config.Password; config.ConnectTimeout == 0 {
 		config.ConnectTimeout = patience
 	}
-	if config.Database != "" {
-		d.name = config.Database
-	}
+	d.name = cmp.Or(config.Database, Name)
 	if d.connection, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return nil, d.fail(err)
 	}

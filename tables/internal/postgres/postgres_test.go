@@ -10,16 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/mat"
 
 	_ "github.com/graph-condensation/cgc/tables"
 )
@@ -56,26 +54,11 @@ func TestServer(t *testing.T) {
 }
 
 func testTables(t *testing.T, s *server) {
-	var first *graph.Graph
 	for range 3 {
 		g := mattest.Must(open(t.Context(), s.address("postgres"), "", ""))
-		if first == nil {
-			first = g
-		}
-		if !reflect.DeepEqual(g.X, first.X) || !reflect.DeepEqual(g.Adj, first.Adj) {
-			t.Error("the same rows in another order give another graph")
-		}
-		if g.Name != "postgres" || !slices.Equal(g.IDs, []string{"ann", "bob", "dan", "eve", "zoë"}) ||
-			!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
-			!slices.Equal(g.Y, []int32{1, 0, graph.Unlabelled, 0, 1}) {
-			t.Errorf("name %s, ids %q, classes %q, labels %v", g.Name, g.IDs, g.ClassNames, g.Y)
-		}
-		if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 7, 8, 9.5, -0.25, 5, 6}) {
-			t.Errorf("features %+v", x)
-		}
-		if !slices.Equal(g.Split.Train, []int32{0, 1}) || !slices.Equal(g.Adj.Data, []float32{1, 1, 2.5, 1, 1, 2.5}) {
-			t.Errorf("split %+v, weights %v", g.Split, g.Adj.Data)
-		}
+		mattest.Equal(t, g.Name, "postgres", "the name is")
+		fixture.Is(t, g, "ids ann|bob|dan|eve|zoë; classes blue|red; y 1 0 - 0 1; split 0 1 / 4 / 3")
+		fixture.Is(t, g, "edges 0-1*1 1-4*2.5 2-3*1; dense 1 2, 3 4, 7 8, 9.5 -0.25, 5 6")
 		s.run(t, "update nodes set f0 = f0 where id < 'd'") // changes the order of rows
 	}
 }
@@ -105,18 +88,11 @@ func testCommand(t *testing.T, s *server) {
 }
 
 func testArrays(t *testing.T, s *server) {
-	g, err := open(t.Context(), s.address("postgres"), "select * from arrays", "table links")
-	mattest.OK(t, err)
-	if !slices.Equal(g.IDs, []string{"9", "10"}) || !slices.Equal(g.Y, []int32{1, 0}) || g.Edges() != 1 ||
-		!slices.Equal(g.X.(*mat.Dense).Data, []float32{6, 7, 8, 9, -1, 1, 2, 3, 4, 5.5}) {
-		t.Errorf("ids %q, labels %v, features %+v", g.IDs, g.Y, g.X)
-	}
-	g, err = open(t.Context(), s.address("postgres"), "table uuids",
-		"select a.id as source, b.id as target, now() as ts from uuids a, uuids b where a.label and not b.label")
-	mattest.OK(t, err)
-	if g.Edges() != 1 || g.IDs[1] != "00000000-0000-0000-0000-00000000000b" {
-		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
-	}
+	g := mattest.Must(open(t.Context(), s.address("postgres"), "select * from arrays", "table links"))
+	fixture.Is(t, g, "ids 9|10; y 1 0; edges 0-1; dense 6 7 8 9 -1, 1 2 3 4 5.5")
+	g = mattest.Must(open(t.Context(), s.address("postgres"), "table uuids",
+		"select a.id as source, b.id as target, now() as ts from uuids a, uuids b where a.label and not b.label"))
+	fixture.Is(t, g, "edges 0-1; ids 00000000-0000-0000-0000-00000000000a|00000000-0000-0000-0000-00000000000b")
 }
 
 func testRefuses(t *testing.T, s *server) {

@@ -15,8 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/tables/internal/sqlite"
 
 	_ "github.com/graph-condensation/cgc/tables"
@@ -34,22 +34,8 @@ func open(ctx context.Context, path, nodes, edges string) (*graph.Graph, error) 
 // zoë.
 func check(t *testing.T, g *graph.Graph) {
 	t.Helper()
-	if !slices.Equal(g.IDs, []string{"ann", "bob", "dan", "eve", "zoë"}) ||
-		!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
-		!slices.Equal(g.Y, []int32{1, 0, graph.Unlabelled, 0, 1}) {
-		t.Errorf("ids %q, classes %q, labels %v", g.IDs, g.ClassNames, g.Y)
-	}
-	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 7, 8, 9.5, -0.25, 5, 6}) {
-		t.Errorf("features %+v", x)
-	}
-	s := g.Split
-	if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{4}) || !slices.Equal(s.Test, []int32{3}) {
-		t.Errorf("split %+v", s)
-	}
-	if !slices.Equal(g.Adj.Indices, []int32{1, 0, 4, 3, 2, 1}) ||
-		!slices.Equal(g.Adj.Data, []float32{1, 1, 2.5, 1, 1, 2.5}) {
-		t.Errorf("adjacency %+v", g.Adj)
-	}
+	fixture.Is(t, g, "ids ann|bob|dan|eve|zoë; classes blue|red; y 1 0 - 0 1; split 0 1 / 4 / 3")
+	fixture.Is(t, g, "edges 0-1*1 1-4*2.5 2-3*1; dense 1 2, 3 4, 7 8, 9.5 -0.25, 5 6")
 }
 
 func TestRead(t *testing.T) {
@@ -65,9 +51,7 @@ func TestUnlabelled(t *testing.T) {
 	path := made(t, "create table nodes (id text, a real)", "insert into nodes values ('x', 1), ('y', 2)",
 		"create table edges (source text, target text)", "insert into edges values ('x', 'y')")
 	g := mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), path))
-	if !slices.Equal(g.Y, []int32{graph.Unlabelled, graph.Unlabelled}) || g.Classes != 0 || g.Features() != 1 {
-		t.Errorf("labels %v of %d classes, %d features", g.Y, g.Classes, g.Features())
-	}
+	fixture.Is(t, g, "y - -; dense 1, 2; classes")
 	mattest.Fails(t, "there is no column label")(dataset.Options{}.Open(t.Context(), path))
 }
 
@@ -99,10 +83,7 @@ func TestNumbers(t *testing.T) {
 		"insert into edges values ('9', 10.0, '2026-01-02 03:04:05')",
 		"create view nodes as select id, label, case id when 10 then 'train' end as split, x from n")
 	g := mattest.Must(open(t.Context(), path, "", ""))
-	if !slices.Equal(g.IDs, []string{"9", "10"}) || g.Edges() != 1 || !slices.Equal(g.Y, []int32{1, 0}) ||
-		!slices.Equal(g.X.(*mat.Dense).Data, []float32{2.5, 1}) || !slices.Equal(g.Split.Train, []int32{1}) {
-		t.Errorf("ids %q, labels %v, features %+v, split %+v", g.IDs, g.Y, g.X, g.Split)
-	}
+	fixture.Is(t, g, "ids 9|10; edges 0-1; y 1 0; dense 2.5, 1; split 1 /  /")
 }
 
 // TestIndex checks that a pandas index, from to_sql or imported from a .csv file, does not become a feature.
@@ -110,12 +91,9 @@ func TestIndex(t *testing.T) {
 	for _, name := range []string{"index", "Unnamed: 0"} {
 		path := made(t, fmt.Sprintf("create table nodes (%q, id, label, split, x)", name), edges,
 			"insert into nodes values (0, 10, 'a', 'train', 1), (1, 9, 'b', 'train', 2.5)")
-		var notes []string
-		g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
-		want := fmt.Sprintf("column %q is left", name)
-		if err != nil || g.Features() != 1 || len(notes) != 1 || !strings.Contains(notes[0], want) {
-			t.Errorf("%s: %v, notes %q, graph %v", name, err, notes, g)
-		}
+		g, notes := fixture.Noted(t, path)
+		fixture.Notes(t, notes, fmt.Sprintf("column %q is left", name))
+		mattest.Equal(t, g.Features(), 1, "features")
 	}
 }
 
@@ -168,24 +146,17 @@ func TestRefuses(t *testing.T) {
 	}
 	mattest.OK(t, err)
 	mattest.Fails(t, "SQLite says: ")(open(t.Context(), cut, "", ""))
-	if _, err := open(t.Context(), "testdata", "select 1", ""); err == nil {
-		t.Error("a folder is read as a database")
-	}
+	mattest.Fails(t, "folder testdata holds the graphs other-names, people")(open(t.Context(), "testdata", "select 1", ""))
 	want := "graphs of the format demo take no queries, only those of sqlite and postgres do (demo)"
-	if _, err := open(t.Context(), "demo", "select 1", ""); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
+	mattest.Fails(t, want)(open(t.Context(), "demo", "select 1", ""))
 }
 
 // TestCancelled checks that a query that never ends is cancelled with the context.
 func TestCancelled(t *testing.T) {
 	path := made(t, nodes, edges, two)
+	_, err := open(mattest.Cancelled(t), path, "", "")
+	mattest.WantIs(t, err, context.Canceled)
 	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := open(ctx, path, "", ""); err != context.Canceled {
-		t.Errorf("%v, want that the context is cancelled", err)
-	}
-	ctx, stop = context.WithCancel(t.Context())
 	defer stop()
 	endless := "with recursive n(i) as (select 1 union all select i + 1 from n) " +
 		"select sum(i) as id, 1 as label, 2 as x from n"
@@ -195,9 +166,7 @@ func TestCancelled(t *testing.T) {
 		ended <- err
 	}()
 	stop()
-	if err := <-ended; err != context.Canceled {
-		t.Errorf("%v, want that the context is cancelled", err)
-	}
+	mattest.WantIs(t, <-ended, context.Canceled)
 }
 
 func ExampleFormat() {
@@ -213,16 +182,10 @@ func ExampleFormat() {
 // FuzzRead checks that no input causes a panic or unbounded memory use, in the file of a database. Any graph that is
 // read must be valid.
 func FuzzRead(f *testing.F) {
-	text, err := os.ReadFile(filepath.Join("testdata", "people.sqlite"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text)
+	f.Add(mattest.Must(os.ReadFile(filepath.Join("testdata", "people.sqlite"))))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "people.sqlite")
 		mattest.OK(t, os.WriteFile(path, text, 0o600))
-		if g, err := open(t.Context(), path, "", ""); err == nil {
-			mattest.OK(t, g.Validate(t.Context()))
-		}
+		fixture.Valid(t, path)
 	})
 }

@@ -4,6 +4,7 @@ package archive
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,10 +51,7 @@ func Write(ctx context.Context, path string, members []Member, align int, total 
 			}
 			length := int64(0)
 			for block, err := range m.Blocks {
-				if err == nil {
-					err = ctx.Err()
-				}
-				if err == nil {
+				if err = cmp.Or(err, ctx.Err()); err == nil {
 					_, err = w.Write(block)
 				}
 				length += int64(len(block))

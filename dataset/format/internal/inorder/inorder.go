@@ -2,6 +2,7 @@
 package inorder
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -30,10 +31,7 @@ func Each[T any](
 			return 0, item, false
 		}
 		item, more, err := next()
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			fail(count, err)
 			more = false
 		}

@@ -88,17 +88,16 @@ func (z *Archive) Reader(name string) (*Array, io.Closer, error) {
 		return nil, nil, z.Fail(name, err)
 	}
 	a, err := NewArray(z.meter.Reader(r), int64(f.UncompressedSize64))
+	begin := int64(0)
+	if err == nil && f.Method == zip.Store {
+		begin, err = f.DataOffset()
+	}
 	if err != nil {
 		r.Close()
 		return nil, nil, z.Fail(name, err)
 	}
 	closers := closers{r}
 	if f.Method == zip.Store {
-		begin, err := f.DataOffset()
-		if err != nil {
-			r.Close()
-			return nil, nil, z.Fail(name, err)
-		}
 		file, err := os.Open(z.Path)
 		if err != nil {
 			r.Close()

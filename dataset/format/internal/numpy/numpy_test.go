@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 

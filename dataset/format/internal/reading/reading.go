@@ -2,6 +2,7 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -60,10 +61,7 @@ type reader struct {
 // Read implements io.Reader. It counts what it reads.
 func (r reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p[:min(len(p), step)])
-	if wrong := r.Add(n); wrong != nil {
-		err = wrong
-	}
-	return n, err
+	return n, cmp.Or(r.Add(n), err)
 }
 
 // Failed returns an error of opening or reading a file: err itself if it comes from the system, else a

@@ -200,7 +200,7 @@ func readAdjacency(ctx context.Context, z Source, name string, n int) (e graph.E
 			}
 			dense, err := numpy.Dense(a)
 			if err == nil {
-				m = sparse(dense)
+				m = dense.Sparse()
 			}
 			return err
 		})
@@ -220,18 +220,4 @@ func readAdjacency(ctx context.Context, z Source, name string, n int) (e graph.E
 		return e, wrong(z, "array %s: %w", name, err)
 	}
 	return e, nil
-}
-
-// sparse returns the entries of a dense matrix that are not zero.
-func sparse(dense *mat.Dense) *mat.CSR {
-	s := &mat.CSR{Rows: dense.Rows, Cols: dense.Cols, Indptr: make([]int64, dense.Rows+1), Data: []float32{}}
-	for i := range dense.Rows {
-		for j, v := range dense.Row(i) {
-			if v != 0 {
-				s.Indices, s.Data = append(s.Indices, int32(j)), append(s.Data, v)
-			}
-		}
-		s.Indptr[i+1] = int64(len(s.Indices))
-	}
-	return s
 }

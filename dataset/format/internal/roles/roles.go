@@ -3,6 +3,7 @@
 package roles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,9 +178,7 @@ func wrong(z Arrays, text string, args ...any) error {
 
 // describe sets the name and the classes of a graph that cgc wrote, and the names of its nodes and features.
 func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
-	if meta["name"] != "" {
-		b.Name = meta["name"]
-	}
+	b.Name = cmp.Or(meta["name"], b.Name)
 	if b.Classes, b.ClassNames, err = classes.Described(meta); err != nil {
 		return wrong(z, "%w", err)
 	}

@@ -126,10 +126,7 @@ func (w *writer) table(path string, tables ...*format.Table) error {
 // rows writes the rows of t as lines of a .csv file, block by block.
 func (w *writer) rows(out io.Writer, t *format.Table) error {
 	for block, err := range t.Blocks() {
-		if err == nil {
-			err = w.ctx.Err()
-		}
-		if err != nil {
+		if err = cmp.Or(err, w.ctx.Err()); err != nil {
 			return err
 		}
 		for i := range block.Rows {

@@ -3,6 +3,7 @@ package graphml
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -204,10 +205,7 @@ func kindOf(c *format.Column) string {
 // rows writes a tag for each row of t. begin writes its start, up to the closing quote of its last attribute.
 func (w *writer) rows(t *format.Table, keys []int, begin func(block *format.Table, i int), end string) error {
 	for block, err := range t.Blocks() {
-		if err == nil {
-			err = w.ctx.Err()
-		}
-		if err != nil {
+		if err = cmp.Or(err, w.ctx.Err()); err != nil {
 			return err
 		}
 		for i := range block.Rows {

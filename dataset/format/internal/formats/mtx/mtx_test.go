@@ -3,12 +3,11 @@ package mtx_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/mtx"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 )
 
 const (
@@ -45,9 +44,7 @@ func TestRepeatedEntries(t *testing.T) {
 	repeated := "%%MatrixMarket matrix coordinate real general\n4 4 3\n1 2 2\n1 2 3\n2 3 1\n"
 	g, notes := fixture.Noted(t, fixture.Folder(t, fixture.With(plain(), "adjacency.mtx", []byte(repeated))))
 	fixture.Is(t, g, "edges 0-1*3 1-2*1")
-	if len(notes) != 1 || !strings.Contains(notes[0], "1 repeat or opposite direction merged") {
-		t.Errorf("notes %q", notes)
-	}
+	fixture.Notes(t, notes, "1 repeat or opposite direction merged")
 }
 
 // TestVariants checks that all ways to store features, labels and the split give the same graph.

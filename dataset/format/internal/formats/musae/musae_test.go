@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/musae"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -88,9 +88,7 @@ func TestRead(t *testing.T) {
 	}
 	dir := fixture.Folder(t, facebook())
 	same(t, filepath.Join(dir, "musae_facebook_edges.csv"))
-	if g := fixture.Open(t, dir); !slices.Equal(g.ClassNames, []string{"government", "tvshow"}) {
-		t.Errorf("classes %q", g.ClassNames)
-	}
+	fixture.Is(t, fixture.Open(t, dir), "classes government|tvshow")
 	same(t, fixture.Folder(t, geom()))
 	same(t, fixture.Folder(t, film()))
 	formattest.Run(t, musae.Name, dir)
@@ -104,9 +102,7 @@ func TestTwitch(t *testing.T) {
 	delete(files, "musae_facebook_target.csv")
 	files["musae_facebook_target.csv.gz"] = fixture.Packed("id,days,mature,views,partner,new_id\n" +
 		"730,1,True,9,False,3\n615,2,False,3,True,2\n9,2,False,3,True,1\n8,2,True,3,True,0\n")
-	if g := same(t, fixture.Folder(t, files)); !slices.Equal(g.ClassNames, []string{"False", "True"}) {
-		t.Errorf("classes %q", g.ClassNames)
-	}
+	fixture.Is(t, same(t, fixture.Folder(t, files)), "classes False|True")
 }
 
 // TestSeveral checks that the error for a folder of several graphs names them, and that each can be opened.
@@ -141,15 +137,10 @@ func TestSplits(t *testing.T) {
 		o := dataset.Options{Split: k, Note: func(s string) { notes = append(notes, s) }}
 		return o.Open(t.Context(), fixture.Folder(t, files))
 	}
-	for k, want := range [][]int32{{2}, {3}} {
-		g := fixture.Must(open(geom(), k))(t)
-		if !slices.Equal(g.Split.Val, want) || !slices.Equal(g.Split.Train, []int32{0, 1}) {
-			t.Errorf("split %d is %+v", k, g.Split)
-		}
-		if !strings.Contains(notes[k], fmt.Sprintf("holds 2 splits: split %d of 0 to 1 is used", k)) {
-			t.Errorf("notes %q", notes)
-		}
+	for k, want := range []string{"split 0 1 / 2 / 3", "split 0 1 / 3 / 2"} {
+		fixture.Is(t, fixture.Must(open(geom(), k))(t), want)
 	}
+	fixture.Notes(t, notes, "holds 2 splits: split 0 of 0 to 1 is used", "holds 2 splits: split 1 of 0 to 1 is used")
 	other := fixture.With(geom(), "film_split_0.6_0.2_0.npz", []byte("PK"))
 	for _, c := range []struct {
 		files map[string][]byte
@@ -180,9 +171,7 @@ func TestQuantity(t *testing.T) {
 	if !slices.Equal(count, []int{41, 39, 40, 40, 40}) || g.Y[0] != 4 || g.Y[199] != 0 {
 		t.Errorf("%v nodes in the classes", count)
 	}
-	if !strings.Contains(notes[0], "target holds 160 different numbers: they were divided into 5 classes") {
-		t.Errorf("notes %q", notes)
-	}
+	fixture.Notes(t, notes[:1], "target holds 160 different numbers: they were divided into 5 classes")
 }
 
 func TestRefuses(t *testing.T) {

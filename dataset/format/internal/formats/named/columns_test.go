@@ -1,41 +1,37 @@
 package named_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// opened returns the fingerprints of the graph in a folder, read whole and in parts, and the notes from the first read.
-func opened(t *testing.T, files map[string][]byte) (whole, parts string, notes []string) {
+// opened returns a hash of the native file of the graph in a folder, and the notes. Reading in parts must give the same
+// file.
+func opened(t *testing.T, files map[string][]byte) (hash string, notes []string) {
 	t.Helper()
 	path := fixture.Folder(t, files)
-	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
-	g := fixture.Must(o.Open(t.Context(), path))(t)
-	s := fixture.Must(dataset.Options{}.Stream(t.Context(), path, 1<<20))(t)
-	file := filepath.Join(t.TempDir(), "own.safetensors")
-	fixture.Must(dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 20}))(t)
-	again := fixture.Open(t, file)
-	a, err := graph.Identify(g)
-	b, wrong := graph.Identify(again)
-	if err != nil || wrong != nil {
-		t.Fatal(err, wrong)
+	whole, notes, err := fixture.Written(t.Context(), t, path, 0)
+	fixture.OK(t, err)
+	parts, _, err := fixture.Written(t.Context(), t, path, 1<<20)
+	if err != nil || !bytes.Equal(parts, whole) {
+		t.Errorf("in parts: %v, %d bytes are not the %d of the graph read at once", err, len(parts), len(whole))
 	}
-	return a.Fingerprint, b.Fingerprint, notes
+	return fmt.Sprintf("%x", sha256.Sum256(whole)), notes
 }
 
 // TestIndexColumns checks that a pandas index column is left out of the features, with a note, and does not affect
 // edges.
 func TestIndexColumns(t *testing.T) {
-	want, _, _ := opened(t, folder("id,label,split,f\na,x,train,1\nb,y,test,2\n", "source,target\na,b\n"))
+	want, _ := opened(t, folder("id,label,split,f\na,x,train,1\nb,y,test,2\n", "source,target\na,b\n"))
 	for name, c := range map[string]struct {
 		nodes, edges string
 		notes        []string
@@ -54,25 +50,15 @@ func TestIndexColumns(t *testing.T) {
 		"a word": {"Unnamed: 0,id,label,split,f\nfirst,a,x,train,1\nlast,b,y,test,2\n", "source,target\na,b\n",
 			[]string{`the column "Unnamed: 0" is left out`}},
 	} {
-		whole, parts, notes := opened(t, folder(c.nodes, c.edges))
-		if whole != want || parts != want {
-			t.Errorf("%s: the graphs are %s and in parts %s, want %s", name, whole, parts, want)
-		}
-		if len(notes) != len(c.notes) {
-			t.Errorf("%s: notes %q, want %d", name, notes, len(c.notes))
-			continue
-		}
-		for i, note := range notes {
-			if !strings.Contains(note, c.notes[i]) {
-				t.Errorf("%s: note %q, want %q", name, note, c.notes[i])
-			}
-		}
+		got, notes := opened(t, folder(c.nodes, c.edges))
+		mattest.Equal(t, got, want, "%s: the graph is", name)
+		fixture.Notes(t, notes, c.notes...)
 	}
 	for _, nodes := range []string{
 		"unnamed,id,label,split,f\n0,a,x,train,1\n1,b,y,test,2\n",
 		"id,index,label,split,f\na,0,x,train,1\nb,1,y,test,2\n",
 	} {
-		if kept, _, notes := opened(t, folder(nodes, "source,target\na,b\n")); kept == want || len(notes) > 0 {
+		if kept, notes := opened(t, folder(nodes, "source,target\na,b\n")); kept == want || len(notes) > 0 {
 			t.Errorf("a feature is left out of %q: %q", nodes, notes)
 		}
 	}
@@ -86,44 +72,39 @@ func TestUnreadColumns(t *testing.T) {
 			"be in a column called weight)",
 		"source,target,weight,ts\na,b,2.5,monday\n": "edges.csv: columns that are not read: ts",
 	} {
-		_, _, notes := opened(t, folder(rows, edges))
-		if len(notes) != 1 || !strings.HasSuffix(notes[0], want) {
-			t.Errorf("%q: notes %q, want %q", edges, notes, want)
-		}
+		_, notes := opened(t, folder(rows, edges))
+		fixture.Notes(t, notes, want)
 	}
 }
 
 // TestLabelAmongFeatures checks that a note names a feature that may hold the label.
 func TestLabelAmongFeatures(t *testing.T) {
-	_, _, notes := opened(t, folder("id,label,split,f,Target\na,x,train,1,0\nb,y,test,2,1\n", "source,target\na,b\n"))
-	if len(notes) != 1 || !strings.Contains(notes[0], "the label is in column label, and column Target is a feature") {
-		t.Errorf("notes %q", notes)
-	}
+	_, notes := opened(t, folder("id,label,split,f,Target\na,x,train,1,0\nb,y,test,2,1\n", "source,target\na,b\n"))
+	fixture.Notes(t, notes, "the label is in column label, and column Target is a feature")
 }
 
 // TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.
 func TestSeparators(t *testing.T) {
 	nodes, edges := "id,label,split,f,g\na,x,train,1,3\n\"b\",y,test,2,\"4\"\n", "source,target\na,\"b\"\n"
-	want, _, _ := opened(t, folder(nodes, edges))
+	want, _ := opened(t, folder(nodes, edges))
 	for _, separator := range []string{";", "\t"} {
 		of := func(text string) string { return strings.ReplaceAll(text, ",", separator) }
-		whole, parts, notes := opened(t, folder(of(nodes), of(edges)))
-		if whole != want || parts != want || len(notes) > 0 {
-			t.Errorf("%q: the graphs are %s and in parts %s, want %s; notes %q", separator, whole, parts, want, notes)
+		if got, notes := opened(t, folder(of(nodes), of(edges))); got != want || len(notes) > 0 {
+			t.Errorf("%q: the graph is %s, want %s; notes %q", separator, got, want, notes)
 		}
 	}
 	// A comma in quotes does not count, nor does a semicolon in a header with commas.
-	whole, _, _ := opened(t, folder("id;label;split;\"f,h\";g\na;x;train;1;3\nb;y;test;2;4\n", edges))
-	commas, _, _ := opened(t, folder("id,label,split,f;h,g\na,x,train,1,3\nb,y,test,2,4\n", edges))
-	if whole != want || commas != want {
-		t.Errorf("the graphs are %s and %s, want %s", whole, commas, want)
+	for _, header := range []string{"id;label;split;\"f,h\";g\na;x;train;1;3\nb;y;test;2;4\n",
+		"id,label,split,f;h,g\na,x,train,1,3\nb,y,test,2,4\n"} {
+		g := fixture.Open(t, fixture.Folder(t, folder(header, edges)))
+		fixture.Same(t, g, fixture.Open(t, fixture.Folder(t, folder(nodes, edges))))
 	}
 }
 
 // TestUsualNames checks that columns are found by the names that other programs give them.
 func TestUsualNames(t *testing.T) {
 	read := func(nodes, edges string) string {
-		g, _, _ := opened(t, map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)})
+		g, _ := opened(t, map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)})
 		return g
 	}
 	rows, pairs := "a,x,1\nb,y,2\n", "a,b\n"

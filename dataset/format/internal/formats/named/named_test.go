@@ -2,18 +2,13 @@ package named_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
-	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -45,17 +40,12 @@ func TestReadBooleans(t *testing.T) {
 // TestReadQuotedFields checks files that Python's csv module wrote: quoted fields, another order of columns, and \r\n.
 func TestReadQuotedFields(t *testing.T) {
 	g := fixture.Open(t, filepath.Join("testdata", "quoted"))
-	if !slices.Equal(g.IDs, []string{"alice", `bob "b"`, "zoë"}) ||
-		!slices.Equal(g.ClassNames, []string{"blue", "red, dark"}) || !slices.Equal(g.Adj.Data, []float32{1, 2.5, 1, 2.5}) {
-		t.Errorf("ids %q, classes %q, weights %v", g.IDs, g.ClassNames, g.Adj.Data)
-	}
+	fixture.Is(t, g, `ids alice|bob "b"|zoë; classes blue|red, dark; edges 0-1*1 0-2*2.5`)
 	quoted := folder("\xef\xbb\xbfid,label,f\n\"a\nb\",1,0\n\n\"c\"\"\",2,0\n", "source,target\n\"a\nb\",\"c\"\"\" \n")
 	quoted["nodes.csv.gz"] = fixture.Packed(string(quoted["nodes.csv"]))
 	delete(quoted, "nodes.csv")
 	g = fixture.Open(t, fixture.Folder(t, fixture.With(quoted, "nodes.csv", nil)))
-	if !slices.Equal(g.IDs, []string{"a\nb", `c"`}) || g.Edges() != 1 {
-		t.Errorf("ids %q, %d edges", g.IDs, g.Edges())
-	}
+	fixture.Is(t, g, "ids a\nb|c\"; edges 0-1")
 }
 
 // TestNumbersHaveNoNames checks that a graph of numbered nodes and labels has no names, and equals the graph of a
@@ -69,31 +59,6 @@ func TestNumbersHaveNoNames(t *testing.T) {
 	fixture.Same(t, g, fixture.Open(t, fixture.Folder(t, fixture.Plain())))
 }
 
-// TestNamesAreKept checks that native files keep names, and that files without names have no tensors for them.
-func TestNamesAreKept(t *testing.T) {
-	g := fixture.Open(t, fixture.Folder(t, plain()))
-	bare := *g
-	bare.IDs, bare.ClassNames = nil, nil
-	dir := t.TempDir()
-	for name, g := range map[string]*graph.Graph{"names": g, "bare": &bare} {
-		file := filepath.Join(dir, name+".safetensors")
-		fixture.OK(t, dataset.Write(t.Context(), file, g))
-		again := fixture.Open(t, file)
-		if !reflect.DeepEqual(again.IDs, g.IDs) || !reflect.DeepEqual(again.ClassNames, g.ClassNames) {
-			t.Errorf("%s: ids %q, classes %q", name, again.IDs, again.ClassNames)
-		}
-		data := fixture.Must(os.ReadFile(file))(t)
-		has := strings.Contains(string(data), "class_names") || strings.Contains(string(data), `"ids`)
-		if has != (name == "names") {
-			t.Errorf("%s: the file has names: %v", name, has)
-		}
-	}
-	part := g.Induced([]int32{1, 2})
-	if !slices.Equal(part.IDs, []string{"bob", "zoë"}) || !slices.Equal(part.ClassNames, g.ClassNames) {
-		t.Errorf("the induced graph has ids %q and classes %q", part.IDs, part.ClassNames)
-	}
-}
-
 // TestMixedIDs checks that if only some ids are integers, all are compared as text, with a note.
 func TestMixedIDs(t *testing.T) {
 	for want, files := range map[string]map[string][]byte{
@@ -102,9 +67,8 @@ func TestMixedIDs(t *testing.T) {
 		`nodes.csv: the id "007" in line 4 is another node than "7" in line 2: ids are compared as text`: folder(
 			"id,label,split,f\n7,a,train,0\n8,b,test,0\n007,b,test,0\n", "source,target\n7,8\n"),
 	} {
-		if _, notes := fixture.Noted(t, fixture.Folder(t, files)); len(notes) != 1 || !strings.Contains(notes[0], want) {
-			t.Errorf("notes %q, want %s", notes, want)
-		}
+		_, notes := fixture.Noted(t, fixture.Folder(t, files))
+		fixture.Notes(t, notes, want)
 	}
 }
 

@@ -1,13 +1,11 @@
 package npz_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -53,9 +51,7 @@ func TestReadHeterophilous(t *testing.T) {
 	g, notes, err := opened(t, heterophilous(), 1)
 	fixture.OK(t, err)
 	fixture.Is(t, g, "split 2 3 / 0 / 1; dense 1 2, 3 4, 5 6, 7 8")
-	if want := "train_masks holds 2 splits: split 1 of 0 to 1 is used"; !slices.Equal(notes, []string{want}) {
-		t.Errorf("notes %q, want %q", notes, want)
-	}
+	fixture.Notes(t, notes, "train_masks holds 2 splits: split 1 of 0 to 1 is used")
 }
 
 // TestSplits checks which split numbers are errors, and that a mask of one split counts for all.
@@ -64,10 +60,7 @@ func TestSplits(t *testing.T) {
 	shared["train_masks"] = fixture.Npy("|b1", "2, 4", []bool{true, true, false, false, true, false, true, false})
 	delete(shared, "val_masks")
 	shared["test_mask"] = fixture.Npy("|b1", "4,", []bool{false, false, false, true})
-	if g, _, err := opened(t, shared, 1); err != nil || !slices.Equal(g.Split.Train, []int32{0, 2}) ||
-		!slices.Equal(g.Split.Test, []int32{3}) {
-		t.Errorf("a mask for both splits: %v", err)
-	}
+	fixture.Is(t, mattest.First(opened(t, shared, 1)), "split 0 2 /  / 3")
 	none := fixture.With(dotted(), "unused", fixture.Npy("<i4", "1,", []int32{1}))
 	few := fixture.With(heterophilous(), "val_masks", fixture.Npy("|b1", "3, 4", make([]bool, 12)))
 	for _, c := range []struct {
@@ -79,13 +72,11 @@ func TestSplits(t *testing.T) {
 		{heterophilous(), -1, "split -1, must be at least 0"},
 		{members(), 1, "split 1, must be 0: train_mask holds 1 split"},
 		{none, 1, "split 1, must be 0: the file holds no splits"},
-		{few, 0, ""},
 	} {
 		_, _, err := opened(t, c.members, c.split)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("split %d: error %v, want %q", c.split, err, c.want)
-		}
+		fixture.Says(t, err, c.want)
 	}
+	mattest.First(opened(t, few, 0))
 	text := fixture.Folder(t, fixture.Plain())
 	const want = "split 1, must be 0: the format csv has one split"
 	mattest.Fails(t, want)((dataset.Options{Split: 1}).Open(t.Context(), text))
@@ -112,11 +103,7 @@ func TestRefusesLayouts(t *testing.T) {
 		{dotted(), "attr_matrix.indptr", fixture.Npy("<i4", "2,", []int32{0, 4}), "2 row pointers for 4 rows, expected 5"},
 		{dotted(), "attr_matrix.shape", fixture.Npy("<i8", "2,", []int64{3, 2}), "5 row pointers for 3 rows, expected 4"},
 	} {
-		files := fixture.With(c.members, c.array, c.data)
-		if c.data == nil {
-			delete(files, c.array)
-		}
-		fixture.Refuses(t, map[string][]byte{"own.npz": fixture.Npz(files)}, c.want)
+		fixture.RefusesAt(t, folder(t, fixture.With(c.members, c.array, c.data)), c.want)
 	}
 }
 

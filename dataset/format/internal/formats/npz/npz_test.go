@@ -3,16 +3,14 @@ package npz_test
 import (
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -63,12 +61,10 @@ func TestRead(t *testing.T) {
 // TestUnreadWeights checks that an array that may hold weights, but is not called edge_weight, causes a note.
 func TestUnreadWeights(t *testing.T) {
 	const want = "own.npz: the array edge_attr is not read: if it holds the weights of the edges, call it edge_weight"
-	for shape, told := range map[string]bool{"3,": true, "3, 1": true, "1, 3": true, "3, 1, 1": false} {
+	for shape, told := range map[string][]string{"3,": {want}, "3, 1": {want}, "1, 3": {want}, "3, 1, 1": nil} {
 		dir := folder(t, fixture.With(members(), "edge_attr", fixture.Npy("<f4", shape, []float32{1, 2, .5})))
 		_, notes := fixture.Noted(t, dir)
-		if told != (len(notes) == 1 && strings.HasSuffix(notes[0], want)) || !told && notes != nil {
-			t.Errorf("shape %s: notes %q", shape, notes)
-		}
+		fixture.Notes(t, notes, told...)
 	}
 }
 
@@ -94,33 +90,10 @@ func TestUnlabelled(t *testing.T) {
 	fixture.Is(t, mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), path)), "y 0 1 1 0")
 }
 
-// TestMasksOfSeveralSplits checks that the first column of a mask with several splits is used.
-func TestMasksOfSeveralSplits(t *testing.T) {
-	files := fixture.With(members(), "train_mask",
-		fixture.Npy("|b1", "4, 2", []bool{true, false, true, false, false, true, false, false}))
-	g, notes := fixture.Noted(t, folder(t, files))
-	if !slices.Equal(g.Split.Train, []int32{0, 1}) || len(notes) == 0 ||
-		notes[0] != "train_mask holds 2 splits: split 0 of 0 to 1 is used" {
-		t.Errorf("training nodes %v, notes %q", g.Split.Train, notes)
-	}
-}
-
 // TestReadFileOfNumpy checks that a file written by numpy 2.4 is read (numpy.savez_compressed).
 func TestReadFileOfNumpy(t *testing.T) {
 	data := fixture.Base64(t, filepath.Join("testdata", "masks.npz.b64"))
 	same(t, fixture.Folder(t, map[string][]byte{"own.npz": data}))
-}
-
-func TestReadFileOfTorch(t *testing.T) {
-	slow.Test(t, "Python imports torch")
-	dir := t.TempDir()
-	mattest.Python(t, "numpy, torch", `
-import sys, numpy as np, torch
-m = lambda *i: torch.isin(torch.arange(4), torch.tensor(i))
-np.savez(sys.argv[1], x=torch.rand(4, 3), y=torch.tensor([0, 1, 1, 0]),
-    edge_index=torch.tensor([[0, 1, 1, 2, 3, 0], [1, 0, 2, 1, 0, 3]]),
-    train_mask=m(0, 1), val_mask=m(2), test_mask=m(3))`, filepath.Join(dir, "own.npz"))
-	same(t, dir)
 }
 
 func TestRefuses(t *testing.T) {
@@ -149,11 +122,7 @@ func TestRefuses(t *testing.T) {
 		{"train_mask", fixture.Npy("|b1", "4,", make([]bool, 4)), "train_mask: no node trains"},
 		{"train_mask", fixture.Npy("|b1", "4, 0", []bool{}), "array train_mask: shape [4 0], expected [4]"},
 	} {
-		files := fixture.With(members(), c.array, c.data)
-		if c.data == nil {
-			delete(files, c.array)
-		}
-		fixture.Refuses(t, map[string][]byte{"own.npz": fixture.Npz(files)}, c.want)
+		fixture.RefusesAt(t, folder(t, fixture.With(members(), c.array, c.data)), c.want)
 	}
 }
 

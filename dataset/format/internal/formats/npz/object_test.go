@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -95,11 +95,7 @@ func TestRefusesObjects(t *testing.T) {
 		{"train_mask", fixture.Npy("|b1", "2,", []bool{true, false}), "array train_mask: shape [2], expected [3]"},
 		{"train_idx", fixture.Npy("<i4", "1,", []int32{3}), "array train_idx: node 3 at place 0, must be 0 to 2"},
 	} {
-		files := fixture.With(objects(), c.array, c.data)
-		if c.data == nil {
-			delete(files, c.array)
-		}
-		fixture.Refuses(t, map[string][]byte{"own.npz": fixture.Npz(files)}, c.want)
+		fixture.RefusesAt(t, folder(t, fixture.With(objects(), c.array, c.data)), c.want)
 	}
 }
 

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/ogb"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -99,15 +98,11 @@ func TestSplits(t *testing.T) {
 		files["split/time/"+name+".csv"] = []byte(data)
 	}
 	dir := fixture.Folder(t, files)
-	for k, want := range [][]int32{{0}, {3}} {
-		g, err := dataset.Options{Split: k}.Open(t.Context(), dir)
-		if err != nil || !slices.Equal(g.Split.Train, want) {
-			t.Errorf("split %d: training nodes %v, error %v", k, g.Split.Train, err)
-		}
+	for k, want := range []string{"split 0 / 1 / 3", "split 3 / 1 / 0"} {
+		fixture.Is(t, fixture.Must(dataset.Options{Split: k}.Open(t.Context(), dir))(t), want)
 	}
-	_, err := dataset.Options{Split: 2}.Open(t.Context(), dir)
 	const want = `split 2, must be 0 to 1: the folder holds the splits ["rank" "time"]`
-	fixture.Says(t, err, want)
+	mattest.Fails(t, want)(dataset.Options{Split: 2}.Open(t.Context(), dir))
 }
 
 // TestReadText checks that the graph equals the same graph in the text format, even if the path is raw itself.
@@ -211,22 +206,21 @@ func TestPickledSplit(t *testing.T) {
 // TestOddMapping checks that a graph with a faulty mapping is read, but without the names in that mapping.
 func TestOddMapping(t *testing.T) {
 	for text, want := range map[string]string{
-		"label idx,name\n0,a\n":        "names 1 classes, and there are 2; the names are left out",
-		"label idx,name\n0,a\n0,b\n":   "labelidx2x.csv:3: number 0, expected each of 0 to 1 once; its names are left out",
-		"label idx,name\n0,a\n1,\xff":  "labelidx2x.csv:3: the name is not UTF-8 text",
-		"label idx,name\nx,a\n":        `labelidx2x.csv:2: "x" is not an integer`,
-		"label idx,name\n0,\"\n1,b\n":  "labelidx2x.csv:2: a quote is not closed",
-		"label idx,name\n1,b\n0,\n\n2": "",
+		"label idx,name\n0,a\n":       "names 1 classes, and there are 2; the names are left out",
+		"label idx,name\n0,a\n0,b\n":  "labelidx2x.csv:3: number 0, expected each of 0 to 1 once; its names are left out",
+		"label idx,name\n0,a\n1,\xff": "labelidx2x.csv:3: the name is not UTF-8 text",
+		"label idx,name\nx,a\n":       `labelidx2x.csv:2: "x" is not an integer`,
+		"label idx,name\n0,\"\n1,b\n": "labelidx2x.csv:2: a quote is not closed",
 	} {
 		g, notes := fixture.Noted(t, fixture.Folder(t, fixture.With(small(), "mapping/labelidx2x.csv", []byte(text))))
-		if want == "" {
-			if len(notes) != 0 || !slices.Equal(g.ClassNames, []string{"0", "b", "2"}) || g.Classes != 3 {
-				t.Errorf("notes %q, classes %q", notes, g.ClassNames)
-			}
-		} else if len(notes) != 1 || !strings.Contains(notes[0], want) || g.ClassNames != nil {
-			t.Errorf("notes %q, classes %q, want %s", notes, g.ClassNames, want)
-		}
+		fixture.Notes(t, notes, want)
+		fixture.Is(t, g, "classes")
 	}
+	files := fixture.With(small(), "mapping/labelidx2x.csv", []byte("label idx,name\n1,b\n0,\n\n2"))
+	g, notes := fixture.Noted(t, fixture.Folder(t, files))
+	fixture.Notes(t, notes)
+	fixture.Is(t, g, "classes 0|b|2")
+	mattest.Equal(t, g.Classes, 3, "classes")
 }
 
 // FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.

@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/torch"
-	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/fixture"
 )
 
 // written returns a file of testdata, which testdata/make.py wrote with torch.
@@ -117,30 +117,22 @@ func TestRefusesGraphs(t *testing.T) {
 }
 
 // member changes one member of an archive, or removes it if the content is nil.
-func member(t *testing.T, data []byte, name string, change func([]byte) []byte) []byte {
+func member(t testing.TB, data []byte, name string, change func([]byte) []byte) []byte {
 	t.Helper()
-	z := fixture.Must(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
-	var out bytes.Buffer
-	w := zip.NewWriter(&out)
 	found := false
-	for _, m := range z.File {
-		r := fixture.Must(m.Open())(t)
-		var content bytes.Buffer
-		fixture.Must(content.ReadFrom(r))(t)
-		text := content.Bytes()
-		if strings.HasSuffix(m.Name, name) {
+	changed := fixture.Rezipped(t, data, func(of string, content []byte, add func(*zip.FileHeader, []byte)) {
+		if strings.HasSuffix(of, name) {
 			found = true
-			if text = change(text); text == nil {
-				continue
+			if content = change(content); content == nil {
+				return
 			}
 		}
-		to := fixture.Must(w.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store}))(t)
-		fixture.Must(to.Write(text))(t)
+		add(&zip.FileHeader{Name: of}, content)
+	})
+	if !found {
+		t.Fatalf("there is no member %s", name)
 	}
-	if err := w.Close(); err != nil || !found {
-		t.Fatalf("member %s found: %v, %v", name, found, err)
-	}
-	return out.Bytes()
+	return changed
 }
 
 // with replaces bytes in the pickle of an archive.
@@ -228,16 +220,7 @@ func FuzzRead(f *testing.F) {
 func FuzzPickle(f *testing.F) {
 	whole := written(f, "data")
 	for _, name := range []string{"data", "dict", "adj_t", "sparse", "processed", "torch_sparse", "strides"} {
-		data := written(f, name)
-		z := fixture.Must(zip.NewReader(bytes.NewReader(data), int64(len(data))))(f)
-		for _, m := range z.File {
-			if strings.HasSuffix(m.Name, "data.pkl") {
-				r := fixture.Must(m.Open())(f)
-				var text bytes.Buffer
-				fixture.Must(text.ReadFrom(r))(f)
-				f.Add(text.Bytes())
-			}
-		}
+		member(f, written(f, name), "data.pkl", func(text []byte) []byte { f.Add(text); return text })
 	}
 	f.Fuzz(func(t *testing.T, pickled []byte) {
 		fixture.Valid(t, put(t, "own.pt", member(t, whole, "data.pkl", func([]byte) []byte { return pickled })))
