@@ -138,3 +138,10 @@ func Structure(m Model) (name string, parameters map[string]float64) {
 	}
 	return name, parameters
 }
+
+// Linear reports whether m is a model of this package without a hidden layer, such as sgc and gcn:layers=1.
+// Config.Hidden and Config.Dropout have no effect on it.
+func Linear(m Model) bool {
+	p, is := m.(*polynomial)
+	return is && len(p.layers) == 1
+}

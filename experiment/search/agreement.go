@@ -61,8 +61,8 @@ func (s Search) Agree(
 	}
 	defer t.target.Close()
 	var trials []Trial
-	for _, i := range rand.New(rand.NewPCG(s.Seed, agreementStream)).Perm(s.Space.Size())[:candidates] {
-		trials = append(trials, Trial{Candidate: s.Space.at(i, s.Epochs)})
+	for _, c := range s.Space.draw(candidates, s.Epochs, rand.NewPCG(s.Seed, agreementStream)) {
+		trials = append(trials, Trial{Candidate: c})
 	}
 	t.count = progress.NewCounter(0, candidates)
 	if err := t.train(ctx, trials, s.Epochs, true); err != nil {

@@ -45,7 +45,7 @@ type Space struct {
 	Weighted     []bool    `json:"weighted"`
 }
 
-// DefaultSpace returns a space of 17,280 candidates around gnn.Defaults. It has three variants of each model of package
+// DefaultSpace returns a space of 12,720 candidates around gnn.Defaults. It has three variants of each model of package
 // gnn, so that these models are drawn equally often, and every other registered model once.
 func DefaultSpace() Space {
 	models := []string{
@@ -76,22 +76,47 @@ func (s Space) lengths() []int {
 	}
 }
 
-// Size returns the number of candidates.
+// Size returns the number of candidates. Linear models have one for all Hidden and Dropout, which do not affect them.
 func (s Space) Size() int {
-	size := 1
-	for _, n := range s.lengths() {
-		size *= n
+	all := 0
+	for _, name := range s.Models {
+		n := len(s.InputDropout) * len(s.LearningRate) * len(s.WeightDecay) * len(s.Weighted)
+		if m, err := gnn.Parse(name); err == nil && !gnn.Linear(m) {
+			n *= len(s.Hidden) * len(s.Dropout)
+		}
+		all += n
 	}
-	return size
+	return all
 }
 
-// at returns candidate i, for i from 0 to Size−1. The positions in the lists are the digits of i.
-func (s Space) at(i, epochs int) Candidate {
-	return s.candidate(epochs, func(n int) int {
-		digit := i % n
-		i /= n
-		return digit
-	})
+// draw returns n random candidates, or all in random order if there are fewer. Models are drawn equally often, until
+// all candidates of some are drawn.
+func (s Space) draw(n, epochs int, src rand.Source) []Candidate {
+	combinations := 1
+	for _, length := range s.lengths() {
+		combinations *= length
+	}
+	drawn := make([]Candidate, 0, min(n, combinations))
+	seen := map[Candidate]bool{} // linear models
+	for _, i := range rand.New(src).Perm(combinations) {
+		if len(drawn) == n {
+			break
+		}
+		c := s.candidate(epochs, func(length int) int { // positions in the lists are the digits of i
+			digit := i % length
+			i /= length
+			return digit
+		})
+		if m, err := gnn.Parse(c.Model); err == nil && gnn.Linear(m) {
+			c.Training.Hidden, c.Training.Dropout = gnn.Defaults().Hidden, gnn.Defaults().Dropout
+			if seen[c] {
+				continue
+			}
+			seen[c] = true
+		}
+		drawn = append(drawn, c)
+	}
+	return drawn
 }
 
 // candidate returns the candidate at the positions that pick chooses, given the length of each list.
@@ -258,20 +283,19 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	if g, err = s.check(small, g); err != nil {
 		return nil, err
 	}
-	order := rand.New(rand.NewPCG(s.Seed, searchStream)).Perm(s.Space.Size())
-	order = order[:min(s.Trials, len(order))]
+	drawn := s.Space.draw(s.Trials, s.Epochs, rand.NewPCG(s.Seed, searchStream))
 	wide := len(g.Split.Val) > sampled && !small.Inductive // inductive testing needs all edges among validation nodes
 	t, err := s.newTrainer(ctx, small, g, wide)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { t.target.Close() }()
-	t.count = progress.NewCounter(0, len(order))
+	t.count = progress.NewCounter(0, len(drawn))
 	r := new(Result)
 	var last []Trial // the survivors of all brackets
 	ready := time.Now()
-	for len(order) > 0 {
-		n := min(bracket, len(order))
+	for len(drawn) > 0 {
+		n := min(bracket, len(drawn))
 		if s.Seconds > 0 {
 			n = min(n, s.fitting(len(last)+len(r.Trials), time.Since(ready).Seconds(), time.Since(begun).Seconds()))
 		}
@@ -279,14 +303,14 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 			break
 		}
 		var trials []Trial
-		for _, i := range order[:n] {
-			trials = append(trials, Trial{Candidate: s.Space.at(i, s.Epochs)})
+		for _, c := range drawn[:n] {
+			trials = append(trials, Trial{Candidate: c})
 		}
 		left, err := t.halve(ctx, trials)
 		if err != nil {
 			return nil, err
 		}
-		last, r.Trials, order = append(last, trials[:left]...), append(r.Trials, trials[left:]...), order[n:]
+		last, r.Trials, drawn = append(last, trials[:left]...), append(r.Trials, trials[left:]...), drawn[n:]
 	}
 	if wide {
 		t.target.Close() // keep only one target in memory
