@@ -72,37 +72,6 @@ func setting(change func(*cgc.Config)) condense.Method {
 	return c
 }
 
-func scores(r *experiment.Result) (all [][]float64) {
-	for _, s := range append(slices.Clone(r.Small), r.Whole...) {
-		all = append(all, s.Val, s.Test)
-	}
-	return all
-}
-
-func TestRunRepeatsItselfForAnyThreads(t *testing.T) {
-	g := tiny(t)
-	mattest.IgnoresThreads(t, func() [][]float64 {
-		var steps []int64
-		r := mattest.Must(plan(nil).Run(counted(t.Context(), t, func(e progress.Event) {
-			steps = append(steps, e.Done)
-			if e.Total != 3+2*3+2*2 {
-				t.Errorf("%d pieces of work in all, want 13", e.Total)
-			}
-		}), g))
-		if len(r.Condensed) != 3 || len(r.Small) != 2 || len(r.Whole) != 2 ||
-			len(r.Small[1].Test) != 3 || len(r.Whole[0].Val) != 2 {
-			t.Fatalf("%d condensed graphs, %d and %d models", len(r.Condensed), len(r.Small), len(r.Whole))
-		}
-		if r.Small[0].Model != "gcn" || r.Small[1].Model != "sgc" {
-			t.Errorf("models %s and %s, want the plan's order", r.Small[0].Model, r.Small[1].Model)
-		}
-		if len(steps) != 13 || !slices.IsSorted(steps) {
-			t.Errorf("progress %v, want 1 to 13", steps)
-		}
-		return scores(r)
-	})
-}
-
 // TestRepetitionsAreCondensations checks that condensed graphs differ between seeds, and that a seed gives the same
 // graph in any plan.
 func TestRepetitionsAreCondensations(t *testing.T) {
