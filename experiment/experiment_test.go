@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
+	_ "github.com/graph-condensation/cgc/rival/all"
 )
 
 func tiny(t *testing.T) *graph.Graph {
@@ -210,16 +211,19 @@ func TestRunNamesMistakesAndStops(t *testing.T) {
 	}
 }
 
-// careless is Picked with a bug: it returns a graph with fewer nodes, or one altered by change.
+// random selects training nodes at random.
+var random = mattest.Must(condense.New("random", nil))
+
+// careless is random with a bug: it returns a graph with fewer nodes, or one altered by change.
 type careless struct {
-	Picked
 	change func(*condense.Condensed)
 	fewer  int
 }
 
-func (c careless) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+func (careless) Name() string                 { return "random" }
+func (careless) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 func (c careless) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	small, err := c.Picked.Condense(ctx, g, nodes-c.fewer, seed)
+	small, err := random.Condense(ctx, g, nodes-c.fewer, seed)
 	if err == nil && c.change != nil {
 		c.change(small)
 	}
@@ -267,8 +271,8 @@ func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 func TestPlanUnderASetting(t *testing.T) {
 	loose := careless{change: func(c *condense.Condensed) { c.Members = nil }}
 	for _, m := range []condense.Method{
-		condense.Under(condense.Setting{Standardize: true}, Picked{}),
-		condense.Under(condense.Setting{Inductive: true}, Picked{}),
+		condense.Under(condense.Setting{Standardize: true}, random),
+		condense.Under(condense.Setting{Inductive: true}, random),
 		loose,
 	} {
 		p := plannedFor(m)
