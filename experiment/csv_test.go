@@ -73,20 +73,20 @@ func TestCSVHoldsRecords(t *testing.T) {
 func TestCSVHasTheStepsOfItsMethods(t *testing.T) {
 	p := grid(func(p *experiment.Grid) {
 		p.Arms = p.Arms[:2]
-		p.Arms[1].Name, p.Arms[1].Method = "picked", Picked{}
+		p.Arms[1].Name, p.Arms[1].Method = "random", random
 		p.Models, p.Seeds, p.Trainings, p.Whole = p.Models[1:], 1, 1, 0
 	})
 	var text bytes.Buffer
 	mattest.OK(t, experiment.WriteCSV(&text, mustGrid(t, p, nil)))
 	head, _, _ := strings.Cut(text.String(), "\n")
-	want := "epoch,propagate_seconds,assess_seconds,augment_seconds,partition_seconds,generate_seconds,pick_seconds," +
+	want := "epoch,propagate_seconds,assess_seconds,augment_seconds,partition_seconds,generate_seconds,select_seconds," +
 		"condense_seconds,"
 	if !strings.Contains(head, want) {
 		t.Errorf("header %s, want %s in it", head, want)
 	}
 	rows := read(t, &text)
-	if rows[1]["method"] != "picked" || number(t, rows[1]["assess_seconds"]) != 0 ||
-		number(t, rows[0]["pick_seconds"]) != 0 {
+	if rows[1]["method"] != "random" || number(t, rows[1]["assess_seconds"]) != 0 ||
+		number(t, rows[0]["select_seconds"]) != 0 {
 		t.Errorf("rows %v", rows)
 	}
 }

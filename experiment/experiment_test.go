@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
+	_ "github.com/graph-condensation/cgc/rival/all"
 )
 
 func tiny(t *testing.T) *graph.Graph {
@@ -70,37 +71,6 @@ func setting(change func(*cgc.Config)) condense.Method {
 	c := cgc.Defaults()
 	change(&c)
 	return c
-}
-
-func scores(r *experiment.Result) (all [][]float64) {
-	for _, s := range append(slices.Clone(r.Small), r.Whole...) {
-		all = append(all, s.Val, s.Test)
-	}
-	return all
-}
-
-func TestRunRepeatsItselfForAnyThreads(t *testing.T) {
-	g := tiny(t)
-	mattest.IgnoresThreads(t, func() [][]float64 {
-		var steps []int64
-		r := mattest.Must(plan(nil).Run(counted(t.Context(), t, func(e progress.Event) {
-			steps = append(steps, e.Done)
-			if e.Total != 3+2*3+2*2 {
-				t.Errorf("%d pieces of work in all, want 13", e.Total)
-			}
-		}), g))
-		if len(r.Condensed) != 3 || len(r.Small) != 2 || len(r.Whole) != 2 ||
-			len(r.Small[1].Test) != 3 || len(r.Whole[0].Val) != 2 {
-			t.Fatalf("%d condensed graphs, %d and %d models", len(r.Condensed), len(r.Small), len(r.Whole))
-		}
-		if r.Small[0].Model != "gcn" || r.Small[1].Model != "sgc" {
-			t.Errorf("models %s and %s, want the plan's order", r.Small[0].Model, r.Small[1].Model)
-		}
-		if len(steps) != 13 || !slices.IsSorted(steps) {
-			t.Errorf("progress %v, want 1 to 13", steps)
-		}
-		return scores(r)
-	})
 }
 
 // TestRepetitionsAreCondensations checks that condensed graphs differ between seeds, and that a seed gives the same
@@ -241,16 +211,19 @@ func TestRunNamesMistakesAndStops(t *testing.T) {
 	}
 }
 
-// careless is Picked with a bug: it returns a graph with fewer nodes, or one altered by change.
+// random selects training nodes at random.
+var random = mattest.Must(condense.New("random", nil))
+
+// careless is random with a bug: it returns a graph with fewer nodes, or one altered by change.
 type careless struct {
-	Picked
 	change func(*condense.Condensed)
 	fewer  int
 }
 
-func (c careless) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+func (careless) Name() string                 { return "random" }
+func (careless) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 func (c careless) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	small, err := c.Picked.Condense(ctx, g, nodes-c.fewer, seed)
+	small, err := random.Condense(ctx, g, nodes-c.fewer, seed)
 	if err == nil && c.change != nil {
 		c.change(small)
 	}
@@ -298,8 +271,8 @@ func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 func TestPlanUnderASetting(t *testing.T) {
 	loose := careless{change: func(c *condense.Condensed) { c.Members = nil }}
 	for _, m := range []condense.Method{
-		condense.Under(condense.Setting{Standardize: true}, Picked{}),
-		condense.Under(condense.Setting{Inductive: true}, Picked{}),
+		condense.Under(condense.Setting{Standardize: true}, random),
+		condense.Under(condense.Setting{Inductive: true}, random),
 		loose,
 	} {
 		p := plannedFor(m)

@@ -241,9 +241,7 @@ func (in *Input) filter(f filter, w *autodiff.Var, nodes, reached []int32) *auto
 	}
 	px := in.adj.filter(f, t.Values().Var(x)).Value
 	if nodes != nil {
-		all := px
-		px = new(mat.Dense)
-		all.Gather(px, nodes)
+		px = px.Select(nodes).Dense()
 	}
 	in.propagated = append(in.propagated, filtered{f, nodes, px})
 	return t.MatMul(t.Var(px), w)

@@ -34,13 +34,6 @@ func wantAccuracies(t *testing.T, g *graph.Graph, r *gnn.Result, logits func(nod
 	}
 }
 
-// gathered returns some rows of x.
-func gathered(x *mat.Dense, rows []int32) *mat.Dense {
-	some := new(mat.Dense)
-	x.Gather(some, rows)
-	return some
-}
-
 // wantLosses compares the losses of two equivalent training runs.
 func wantLosses(t *testing.T, of string, got, want *gnn.Result) {
 	t.Helper()
@@ -65,7 +58,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("chose %v in epoch %d, want %v: %v", r.Validation, r.Epoch, best, r.Accuracies)
 		}
 		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
-		wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense { return gathered(z, nodes) })
+		wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense { return z.Select(nodes).Dense() })
 		if r.Test < 48 { // guessing gives 33, with a standard deviation of 4.7
 			t.Errorf("test accuracy %v, want above 48 on blocks", r.Test)
 		}
@@ -77,7 +70,7 @@ func TestTies(t *testing.T) {
 	g := blocks(150, 10, 3, 2)
 	target := newTarget(t, g, false)
 	entropy := func(r *gnn.Result) float64 {
-		z := gathered(mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X)), g.Split.Val)
+		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X)).Select(g.Split.Val).Dense()
 		return gnn.CrossEntropy(z, g.Labels(g.Split.Val), 1)
 	}
 	config := quick()
@@ -104,7 +97,8 @@ func TestWeights(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
 	rows := []int32{0, 1, 2, 3, 4, 5}
-	once, twice := gathered(g.X.(*mat.Dense), rows), gathered(g.X.(*mat.Dense), append(rows, 2, 4))
+	x := g.X.(*mat.Dense)
+	once, twice := x.Select(rows).Dense(), x.Select(append(rows, 2, 4)).Dense()
 	weighted := &gnn.Sample{X: once, Y: g.Labels(rows), Classes: g.Classes, Weights: []float32{1, 1, 2, 1, 2, 1}}
 	repeated := &gnn.Sample{X: twice, Y: g.Labels(append(rows, 2, 4)), Classes: g.Classes}
 	c := quick()
@@ -130,7 +124,8 @@ func TestSoftLabels(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
 	rows := []int32{0, 1, 2, 3, 4, 5}
-	once, twice := gathered(g.X.(*mat.Dense), rows), gathered(g.X.(*mat.Dense), append(rows, rows...))
+	x := g.X.(*mat.Dense)
+	once, twice := x.Select(rows).Dense(), x.Select(append(rows, rows...)).Dense()
 	labels := g.Labels(rows)
 	sample := &gnn.Sample{X: once, Y: labels, Classes: g.Classes}
 	c := quick()

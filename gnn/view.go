@@ -45,9 +45,7 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 	if v.rows == nil {
 		return z, nil
 	}
-	some := new(mat.Dense)
-	z.Gather(some, v.rows)
-	return some, nil
+	return z.Select(v.rows).Dense(), nil
 }
 
 // forward returns the logits of all nodes of a by one forward pass.

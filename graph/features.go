@@ -35,9 +35,7 @@ func (c *changed) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 func selectRows(x mat.Matrix, rows []int32) mat.Matrix {
 	switch x := x.(type) {
 	case *mat.Dense:
-		some := new(mat.Dense)
-		x.Gather(some, rows)
-		return some
+		return x.Select(rows).Dense()
 	case *mat.CSR:
 		return x.Select(rows)
 	}

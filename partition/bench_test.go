@@ -36,18 +36,3 @@ func BenchmarkAggregate(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkLargestClass partitions only the largest class: 22797 rows into 97 groups.
-func BenchmarkLargestClass(b *testing.B) {
-	x := mattest.Mixture(22797, 128, 40, 1)
-	for _, m := range []partition.Partitioner{partition.KMeans{}, partition.Spectral{}} {
-		b.Run(fmt.Sprintf("%T", m), func(b *testing.B) {
-			var g partition.Groups
-			for b.Loop() {
-				g = group(b, m, x, 97, 1)
-			}
-			b.ReportMetric(float64(len(g.Stats.Objective)), "iterations")
-			b.ReportMetric(float64(g.Stats.Products), "products")
-		})
-	}
-}

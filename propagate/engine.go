@@ -97,8 +97,4 @@ func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.Vie
 }
 
 // rowsOf returns a copy of the given rows of h.
-func rowsOf(h *mat.Dense, rows []int32) mat.View {
-	some := new(mat.Dense)
-	h.Gather(some, rows)
-	return some.View()
-}
+func rowsOf(h *mat.Dense, rows []int32) mat.View { return h.Select(rows).Dense().View() }

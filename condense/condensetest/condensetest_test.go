@@ -1,76 +1,46 @@
 package condensetest_test
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"math"
-	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/partition"
+	_ "github.com/graph-condensation/cgc/rival/all"
 )
 
-// method selects training nodes at random. Its functions, if set, break the contract.
+// method is the registered method "random". Its functions, if set, break the contract.
 type method struct {
 	before func(g *graph.Graph, seed *uint64)
 	after  func(g *graph.Graph, small *condense.Condensed)
-	budget func(counts []int, nodes int) []int
 	deaf   bool // it ignores ctx
 }
 
-func (method) Name() string { return "draw" }
+var random = mattest.Must(condense.New("random", nil))
+
+func (method) Name() string { return "random" }
 
 func (method) MarshalJSON() ([]byte, error) { return []byte(`{}`), nil }
 
 func (m method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	done := condense.StartClock(ctx).Step("draw")
-	defer done()
 	if m.before != nil {
 		m.before(g, &seed)
 	}
-	counts := g.Counts(g.Split.Train)
-	budget, err := partition.Budgets(counts, nodes)
-	if err != nil {
-		return nil, err
+	if m.deaf {
+		ctx = context.WithoutCancel(ctx)
 	}
-	if m.budget != nil {
-		budget = m.budget(counts, nodes)
-	}
-	random := rand.New(rand.NewPCG(seed, 0))
-	var picked []int32
-	for c, n := range budget {
-		own := slices.DeleteFunc(slices.Clone(g.Split.Train), func(v int32) bool { return int(g.Y[v]) != c })
-		random.Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
-		for i := range n {
-			picked = append(picked, own[i%len(own)])
-		}
-	}
-	small := &condense.Condensed{
-		X: new(mat.Dense), Y: g.Labels(picked), Classes: g.Classes, Budget: budget,
-		Members: condense.FromRows(picked, g.Nodes()),
-		Graph:   g.Name, GraphNodes: g.Nodes(), Method: m.Name(),
-	}
-	if err := g.X.ReadBlock(small.X, picked, 0, g.Features()); err != nil {
-		return nil, err
-	}
-	small.Config, err = condense.Configuration(m, nodes, seed)
-	if m.after != nil {
+	small, err := random.Condense(ctx, g, nodes, seed)
+	if err == nil && m.after != nil {
 		m.after(g, small)
 	}
-	if !m.deaf {
-		err = errors.Join(err, ctx.Err())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return small, nil
+	return small, err
 }
 
 var claims = []condensetest.Claim{condensetest.Proportional, condensetest.Random}
@@ -97,25 +67,19 @@ func TestBrokenContract(t *testing.T) {
 		{"validation labels", "of validation nodes, moved", method{after: func(g *graph.Graph, small *condense.Condensed) {
 			shift(small, sum(g, g.Split.Val))
 		}}},
-		{"output", "nodes of class", method{budget: func(counts []int, nodes int) []int { // all for one class
-			budget := make([]int, len(counts))
-			budget[0] = nodes
-			return budget
+		{"output", "nodes of class", method{after: func(_ *graph.Graph, small *condense.Condensed) { // all of one class
+			clear(small.Y)
+			small.Budget = condense.CountBudget(small.Y, small.Classes)
 		}}},
-		{"output", "nodes, expected", method{budget: func(counts []int, nodes int) []int { // one too few
-			budget, _ := partition.Budgets(counts, nodes)
-			budget[slices.Index(budget, slices.Max(budget))]--
-			return budget
+		{"output", "nodes, expected", method{after: func(_ *graph.Graph, small *condense.Condensed) { // one too few
+			cut, _ := small.Cut(context.Background(), small.Nodes()-1)
+			*small = *cmp.Or(cut, small)
 		}}},
-		{"proportions", "have class", method{budget: func(counts []int, nodes int) []int { // classes share equally
-			budget := make([]int, len(counts))
-			for c := 0; nodes > 0; c = (c + 1) % len(counts) {
-				if budget[c] < counts[c] {
-					budget[c]++
-					nodes--
-				}
+		{"proportions", "have class", method{after: func(_ *graph.Graph, small *condense.Condensed) { // classes share equally
+			for j := range small.Y {
+				small.Y[j] = int32(j * small.Classes / len(small.Y))
 			}
-			return budget
+			small.Budget = condense.CountBudget(small.Y, small.Classes)
 		}}},
 		{"output", "finite", method{after: func(_ *graph.Graph, small *condense.Condensed) {
 			small.X.Data[0] = float32(math.NaN())
@@ -135,11 +99,11 @@ func TestBrokenContract(t *testing.T) {
 		}}},
 		{"seed", "not read", method{before: func(_ *graph.Graph, seed *uint64) { *seed = 0 }}},
 		{"cancellation", "before the call", method{deaf: true}},
-		{"cancellation", "at draw", method{deaf: true}},
+		{"cancellation", "at select", method{deaf: true}},
 		{"sizes", "panic", method{before: func(*graph.Graph, *uint64) { panic("no") }}},
-		{"output", `Config is read back as {"method":"draw",`, method{after: func(_ *graph.Graph, small *condense.Condensed) {
-			small.Inductive = true
-		}}},
+		{"output", `Config is read back as {"method":"random",`, method{
+			after: func(_ *graph.Graph, small *condense.Condensed) { small.Inductive = true },
+		}},
 	} {
 		if err := condensetest.Violations(t.Context(), c.broken, claims...); !found(err, c.rule, c.says) {
 			t.Errorf("want an error of rule %q with %q, got\n%v", c.rule, c.says, err)

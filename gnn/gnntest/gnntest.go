@@ -280,8 +280,7 @@ func training(t *testing.T, m gnn.Model) {
 		t.Errorf("the loss goes from %v to %v in %d epochs, want it to fall", begin, end, len(r.Losses))
 	}
 	z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
-	test := new(mat.Dense)
-	z.Gather(test, g.Split.Test)
+	test := z.Select(g.Split.Test).Dense()
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
 	some := mattest.Must(r.Trained.LogitsWithin(t.Context(), g, g.Split.Test, 0))
 	if accuracy := gnn.Accuracy(some, g.Labels(g.Split.Test)); accuracy != r.Test {

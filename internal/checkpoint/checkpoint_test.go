@@ -2,7 +2,6 @@ package checkpoint_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,25 +77,4 @@ func TestNone(t *testing.T) {
 	if err := checkpoint.Remove(t.Context()); err != nil {
 		t.Error(err)
 	}
-}
-
-func ExampleWith() {
-	folder, _ := os.MkdirTemp("", "checkpoint")
-	defer os.RemoveAll(folder)
-	ctx := checkpoint.With(context.Background(), filepath.Join(folder, "state"), 0)
-	for range 2 { // the second run finds all steps completed
-		sum := mat.NewDense(1, 1)
-		step, err := checkpoint.From(ctx).Resume("count to 3", []*mat.Dense{sum})
-		fmt.Println("from step", step)
-		for ; err == nil && step < 3; step++ {
-			sum.Data[0]++
-			err = checkpoint.From(ctx).Save(ctx, "count to 3", step+1, []*mat.Dense{sum})
-		}
-		fmt.Println(sum.Data[0], err)
-	}
-	// Output:
-	// from step 0
-	// 3 <nil>
-	// from step 3
-	// 3 <nil>
 }

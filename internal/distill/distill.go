@@ -445,8 +445,7 @@ func (p *prepared) smooth(ctx context.Context, smoothing Depth) (*mat.Dense, err
 	if err != nil {
 		return nil, err
 	}
-	smooth := new(mat.Dense)
-	all.Gather(smooth, p.nodes)
+	smooth := all.Select(p.nodes).Dense()
 	normalise(smooth)
 	return smooth, nil
 }

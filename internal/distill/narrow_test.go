@@ -37,9 +37,7 @@ func TestNarrow(t *testing.T) {
 	if mean, deviation := sum/pairs, math.Sqrt(squares/pairs); math.Abs(mean) > 0.002 || math.Abs(deviation*32-1) > 0.1 {
 		t.Errorf("errors of inner products %v ± %v of the norms, want 0 ± 1/32", mean, deviation)
 	}
-	some := new(mat.Dense)
-	x.Gather(some, []int32{140, 7})
-	again := mattest.Must(distill.Narrow(t.Context(), some)).(*mat.Dense)
+	again := mattest.Must(distill.Narrow(t.Context(), x.Select([]int32{140, 7}).Dense())).(*mat.Dense)
 	if !slices.Equal(again.Row(1), narrow.Row(7)) || !slices.Equal(again.Row(0), narrow.Row(140)) {
 		t.Error("the columns of a row depend on the other rows")
 	}
@@ -62,7 +60,7 @@ func TestCondensesWide(t *testing.T) {
 	x := g.X.(*mat.Dense)
 	for _, sparse := range []bool{false, true} {
 		if sparse {
-			g.X = sparsed(x)
+			g.X = x.Sparse()
 		}
 		meansOf(t, g, x)
 	}
@@ -101,16 +99,4 @@ func meansOf(t *testing.T, g *graph.Graph, x *mat.Dense) {
 	if small.Members.NNZ() != g.Nodes() || right < 285 {
 		t.Errorf("%d members, %d of their own class", small.Members.NNZ(), right)
 	}
-}
-
-// sparsed returns x as a sparse matrix.
-func sparsed(x *mat.Dense) *mat.CSR {
-	s := &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: []int64{0}}
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			s.Indices, s.Data = append(s.Indices, int32(j)), append(s.Data, v)
-		}
-		s.Indptr = append(s.Indptr, int64(len(s.Data)))
-	}
-	return s
 }

@@ -222,9 +222,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 	}
 	if n >= d {
 		mat.MulTA(f.right, f.vectors, factor.Rounded(classSums(h, y, classes), classes)) // PᵀY = VᵀHᵀY
-		some := new(mat.Dense)
-		h.Gather(some, rows)
-		mat.Mul(f.p, some, f.vectors)
+		mat.Mul(f.p, h.Select(rows).Dense(), f.vectors)
 		return f, nil
 	}
 	p := f.vectors.Clone() // H = QΛ^½Vᵀ, so P = QΛ^½

@@ -24,11 +24,3 @@ func ExampleLeftSingular() {
 	// 1
 	// 0.333 0.667 0.667
 }
-
-// The minimum-norm solution of a system with many solutions.
-func ExampleSymmetric_PseudoSolve() {
-	s := &factor.Symmetric{N: 2, Data: []float64{1, 1, 1, 1}}
-	found := mattest.Must(s.PseudoSolve(context.Background(), []float64{4, 4}, 1, 1e-7))
-	fmt.Printf("%.3f, rank %d\n", found.X, found.Rank)
-	// Output: [2.000 2.000], rank 1
-}
