@@ -4,8 +4,16 @@
 // Both start with each node as a super-node, and merge super-nodes by ascending cost until N′ are left. A super-node
 // has the mean features of its nodes and the summed weights of their edges. Its class is the class of its training
 // nodes. Super-nodes of different classes are never merged, and at least N′ super-nodes with a class are kept. In the
-// end, each super-node therefore has a class. The authors' programs merge classes, keep super-nodes without a class,
-// and weight A′ otherwise. A-CM searches pairs with its authors' settings for ogbn-products, and anew at each level.
+// end, each super-node therefore has a class.
+//
+// What differs from the authors' programs (loukasa/graph-coarsening and amazon-science/convolution-matching):
+//   - They merge classes and keep super-nodes without a class.
+//   - VN has mean features; theirs has sums over √|S|, divided by the sum of the row, and GNNs that ignore edge
+//     weights. Components compete by cost; theirs are coarsened one by one, in at most 10 levels.
+//   - A-CM searches pairs with its authors' settings for Cora on every graph, and anew at each level, where it merges
+//     up to 250 pairs or a twentieth of the super-nodes. Theirs merges at most 10 pairs per level on Cora, and updates
+//     only the costs near a merge. It also ends at a share of the edges.
+//
 // docs/notes/2026-11-baselines.md has the details.
 package coarsening
 

@@ -18,7 +18,8 @@
 //   - Real gradients use full neighbourhoods, not 10 and 5 sampled neighbours. The relay SGC draws Batch nodes of a
 //     larger class with replacement, the program without. The relay GCN uses all training nodes.
 //   - On arxiv and Flickr, the relay of the program is an SGC with a hidden layer and ReLU, which does not exist here.
-//   - The program has no GCond-X. Here it has the settings of GCond, and every epoch trains X′.
+//   - The program has no GCond-X: with lr_adj=0 it learns X′ for a random A′, which it then drops. Here GCond-X has the
+//     settings of GCond and A′ = I throughout, and every epoch trains X′.
 //
 // docs/notes/2026-11-baselines.md explains what the papers leave open and what other departures cost.
 package gradient
