@@ -66,6 +66,14 @@ type Checker interface {
 	Check(g *graph.Graph, nodes int) error
 }
 
+// Altered is a Method that differs on purpose from the published method of its source. Its name says so. Tables list
+// it, but comparisons with it do not count.
+type Altered interface {
+	Method
+	// Altered says what differs: a phrase without a verb, such as "no dropout".
+	Altered() string
+}
+
 // CheckResult returns an error that names m unless small is valid and what m promises for g and nodes: the number of
 // nodes, the features and classes of g, and the setting of m.
 func CheckResult(m Method, g *graph.Graph, nodes int, small *Condensed) error {

@@ -262,9 +262,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "validation nodes; nodes, ratio or label_ratio sets the largest size to try; 0 turns this off"),
         ("method", "auto", "Method",
          "condensation method; auto chooses the best on the validation nodes, or cgc if a flag sets a "
-         "parameter of cgc: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, "
-         "sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, "
-         "bonsai, clustgdd, gecc, deepcgc"),
+         "parameter of cgc: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn-classwise, "
+         "a-cm-classwise, sntk, sntk-x, gcgp, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, "
+         "sfgc, geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",
@@ -414,8 +414,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("method", "cgc", "Method",
          "condensation method; candidates are ranked better on a graph condensed by cgc than by auto, "
          "because cgc learns only from labelled nodes, as training on the full graph does: cgc, cgc-x, "
-         "simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcgp, gcond, gcond-x, "
-         "doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, gecc, deepcgc"),
+         "simdm, cgc-d, auto, random, herding, k-center, vn-classwise, a-cm-classwise, sntk, sntk-x, gcgp, "
+         "gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr, bonsai, clustgdd, "
+         "gecc, deepcgc"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

@@ -37,8 +37,8 @@ var baselines = []struct {
 	{name: "random", claims: []condensetest.Claim{condensetest.Proportional, condensetest.Random}},
 	{name: "herding", claims: []condensetest.Claim{condensetest.Proportional}},
 	{name: "k-center", claims: []condensetest.Claim{condensetest.Proportional}},
-	{name: "vn", claims: []condensetest.Claim{}},
-	{name: "a-cm", brief: `"pairs_per_level":400`, claims: []condensetest.Claim{}}, // so that there are few levels
+	{name: "vn-classwise", claims: []condensetest.Claim{}},
+	{name: "a-cm-classwise", brief: `"pairs_per_level":400`, claims: []condensetest.Claim{}}, // few levels
 	{name: "sntk", brief: `"epochs":2,"judge_every":2,"judge_epochs":3`},
 	{name: "sntk-x", brief: `"epochs":2,"judge_every":2,"judge_epochs":3,"filter":1,"scale":"add"`},
 	{name: "gcgp", brief: `"epochs":2,"judge_every":2,"judge_epochs":3,"filter":2`},
@@ -211,8 +211,8 @@ func TestRefuses(t *testing.T) {
 		{"herding", `"hops":-1`, "hops -1, must be from 0 to 20"},
 		{"k-center", `"hops":21`, "hops 21"},
 		{"k-center", `"memory":8`, "k-center on 30 training nodes with 6 features needs 2.2 kB, must be at most 8 bytes"},
-		{"vn", `"eigenpairs":0`, "eigenpairs 0, must be from 1 to 100"},
-		{"a-cm", `"pairs_per_level":-2`, "pairs per level -2, must be at least 0"},
+		{"vn-classwise", `"eigenpairs":0`, "eigenpairs 0, must be from 1 to 100"},
+		{"a-cm-classwise", `"pairs_per_level":-2`, "pairs per level -2, must be at least 0"},
 		{"sntk-x", `"hops":3`, "hops 3, must be 1 or 2"},
 		{"sntk-x", `"layers":0`, "layers 0, must be from 1"},
 		{"sntk-x", `"ridge":0`, "ridge 0, must be above 0"},

@@ -32,9 +32,9 @@ import (
 // rows sum to 18, α would have to be 18² times as large for rows that sum to 1.
 //
 // Departures from the authors' program (BangHonor/SimGC, SimGC_transductive.py):
-//   - On every graph, the teacher is the one that the program uses for Cora and Citeseer. On other graphs, their
-//     teacher has three layers of 256 units with batch normalisation and dropout of ½, or is an SGC without ReLU
-//     (arxiv).
+//   - On every graph, the teacher and the learning rates are those of the program for Cora and Citeseer. On other
+//     graphs, their teacher has three layers of 256 units with batch normalisation and dropout of ½, or is an SGC
+//     without ReLU (arxiv), and their learning rates for X′ and A′ are ten times as large.
 //   - Features of arxiv are standardised by the program; here this is left to the user.
 //   - A GCN with ReLU and 256 units chooses the iterate. On Cora and Citeseer, theirs has 2048 units and no ReLU. Their
 //     program validates every 100 steps and reports the student with the best validation accuracy in 3000 steps.

@@ -28,13 +28,14 @@ import (
 // Departures from the authors' program (jianjianGJ/MSGC, main.py and graphsyn.py):
 //   - A condensed graph has one A′, the mean of the patterns before normalisation. The authors train GNNs on the 16
 //     normalised patterns at once.
+//   - The learning rates and the number of steps are those for Cora and Citeseer on every graph.
 //   - PGE is the network of GCond: batch normalisation is over all pairs of nodes, not over the pairs in the patterns,
 //     and A′ is symmetrised before the sigmoid, not after it.
 //   - X′ starts from class means on every graph, as in the program on Cora. On Citeseer and arxiv, the program starts
 //     from clusters, and on Flickr from samples.
 //   - Real gradients use full neighbourhoods, not 10 and 5 sampled neighbours.
 type msgc struct {
-	// Matching has the relay SGC, the only one that MSGC supports.
+	// Matching has the relay SGC, the only one that is supported. The authors' program also offers GCN and APPNP.
 	Matching
 	// Patterns is the number of sparse graphs, at least 1.
 	Patterns int `json:"patterns"`

@@ -21,6 +21,15 @@ import (
 //
 // A′ is a function of X′ (express). Experts and students are linear networks with two layers on ÂᴷX and Â′ᴷX′,
 // respectively.
+//
+// Departures from the authors' program (zclzcl0223/GCSR, condense.py and buffer.py), besides the number of experts:
+//   - P starts from training labels within Hops hops (LabelMixtures). In the program it starts from the classes of
+//     both ends of all edges, which include those of test nodes.
+//   - Its A′ has a diagonal, to which normalisation adds I. Here the diagonal is 0 before I is added.
+//   - Its experts continue with a tenth of the learning rate and a restarted Adam after 50 of their 100 epochs. The
+//     last starts and targets, up to epoch 61, are later than that. Here the rate is constant.
+//   - Its networks propagate the biases too: their logits are Â²((XW₁ + b₁)W₂ + b₂).
+//   - It trains the GNN that it reports on the last iterate. Here validation nodes choose the iterate (package learn).
 type gcsr struct {
 	Matching
 	// Hops is K, the number of propagations in the linear GNNs, at least 0. InitHops is the number of propagations of

@@ -27,6 +27,8 @@ import (
 //
 // Departures from the authors' program (NUS-HPC-AI-Lab/GEOM, geomtt_transduct2.py), besides the number of experts and
 // the difficulty of nodes (easyFirst):
+//   - The share of the nodes that experts see grows geometrically on every graph. In the program it does so on Cora; on
+//     Reddit it grows linearly, and on the other graphs like a square root.
 //   - Its Y′ are the exponentials of learnt numbers, whose sum need not be 1. Here Y′ is their softmax.
 //   - Its k-center uses the hidden units of a trained GCN, not ÂᴷX.
 type geom struct {

@@ -30,7 +30,7 @@ import (
 
 // listed names the methods whose outcomes are in testdata/methods.txt. Other methods must not panic, and must return a
 // valid result or an error.
-var listed = strings.Fields("cgc cgc-x simdm random herding k-center vn a-cm sntk sntk-x gcgp " +
+var listed = strings.Fields("cgc cgc-x simdm random herding k-center vn-classwise a-cm-classwise sntk sntk-x gcgp " +
 	"gcond gcond-x doscond msgc sgdd gcdm gcdm-x simgc")
 
 // few sets the parameters of every learning method to a few small steps.
@@ -190,7 +190,7 @@ func TestMethodsThatTakeLong(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			defer end()
 			longest := "prepare"
-			if name == "a-cm" {
+			if name == "a-cm-classwise" {
 				longest = "merge"
 			}
 			var late []string // stages that begin after the cancellation

@@ -170,7 +170,8 @@ func TestStandings(t *testing.T) {
 			record(paper.Ours, seed, 0.5, 80+shift, 70+shift),
 			record(paper.Ours, seed, 0, 79, 90), // the better test accuracy must not count
 			record("above", seed, 0, 50, 72+1.01*shift), record("below", seed, 0, 50, 60+0.99*shift),
-			record("alike", seed, 0, 50, 70+shift*shift*20))
+			record("alike", seed, 0, 50, 70+shift*shift*20),
+			record("vn-classwise", seed, 0, 50, 80+1.02*shift)) // a condense.Altered, which does not count
 	}
 	s := paper.NewStandings(records, []paper.Unmeasured{{Arm: "endless"}}, nil)
 	verdicts := map[string]string{}
@@ -189,10 +190,17 @@ func TestStandings(t *testing.T) {
 			t.Errorf("%g bytes, must be %g", p.Bytes(), want)
 		}
 	}
-	for arm, want := range map[string]string{"above": "better", "below": "worse", "alike": "equal"} {
+	for arm, want := range map[string]string{
+		"above": "better", "below": "worse", "alike": "equal", "vn-classwise": "equal",
+	} {
 		if verdicts[arm] != want {
 			t.Errorf("%s is %s, must be %s", arm, verdicts[arm], want)
 		}
+	}
+	var text strings.Builder
+	mattest.OK(t, report.Text(&text, s.Document()))
+	if want := "Not compared: vn-classwise (no merging"; !strings.Contains(text.String(), want) {
+		t.Errorf("the document does not say %q", want)
 	}
 	if rows := s.Losses().Rows; len(rows) != 1 || rows[0][3].Text != "above" {
 		t.Errorf("losses: %v", rows)

@@ -32,8 +32,10 @@ func (s *Standings) Document() *report.Document {
 		}
 	}
 	d.Add(report.Heading(fmt.Sprintf("Test accuracy in %% (%s)", s.Places[0].Model)), s.Accuracies())
-	if text := s.againstPaper(); text != "" {
-		d.Add(report.Paragraph(text))
+	for _, text := range []string{s.uncounted(), s.againstPaper()} {
+		if text != "" {
+			d.Add(report.Paragraph(text))
+		}
 	}
 	d.Add(report.Heading("Cost of condensing"), s.Costs())
 	return d
@@ -256,6 +258,27 @@ func (s *Standings) printed(p *Place) *Value {
 		return nil
 	}
 	return v
+}
+
+// uncounted names the methods with which Ours is not compared, and says why. It is empty if there are none.
+func (s *Standings) uncounted() string {
+	var reasons []string
+	arms := map[string][]string{} // by reason
+	for _, arm := range s.arms() {
+		if text := altered(arm); text != "" && s.comparable() {
+			if arms[text] == nil {
+				reasons = append(reasons, text)
+			}
+			arms[text] = append(arms[text], arm)
+		}
+	}
+	for i, text := range reasons {
+		reasons[i] = fmt.Sprintf("%s (%s)", strings.Join(arms[text], ", "), text)
+	}
+	if reasons == nil {
+		return ""
+	}
+	return "Not compared: " + strings.Join(reasons, "; ") + "."
 }
 
 // againstPaper compares the accuracies with table 3 of the paper, in one sentence. It is empty if the table has no

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -32,7 +33,8 @@ type Place struct {
 	// another machine.
 	Peak      int64
 	Processor float64
-	// Against is the paired difference to Ours. It has no seeds if there is nothing to compare.
+	// Against is the paired difference to Ours. It has no seeds if there is nothing to compare, or if the method is a
+	// condense.Altered.
 	Against experiment.Comparison
 	// Significant reports whether the difference is significant at 5% by Holm's procedure over all places.
 	Significant bool
@@ -71,7 +73,8 @@ func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []strin
 	var pValues []float64
 	for i := range s.Places {
 		p := &s.Places[i]
-		if ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model); ours != nil && p.Arm != Ours {
+		ours := s.place(p.Graph.Fingerprint, Ours, p.Nodes, p.Model)
+		if ours != nil && p.Arm != Ours && altered(p.Arm) == "" {
 			p.Against = experiment.Compare(p.Summary, ours.Summary)
 		}
 		if p.Against.Seeds >= 2 {
@@ -84,6 +87,16 @@ func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []strin
 		p.Significant = p.Against.Seeds >= 2 && PValue(p.Against) <= bound
 	}
 	return s
+}
+
+// altered says how a method differs from the published one that it is named after. It is empty if the method is no
+// condense.Altered.
+func altered(arm string) string {
+	m, err := condense.New(arm, nil)
+	if a, is := m.(condense.Altered); err == nil && is {
+		return a.Altered()
+	}
+	return ""
 }
 
 // place returns the place for a graph, a method, a size and a model, or nil. The size does not matter for the full
