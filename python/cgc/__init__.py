@@ -7,7 +7,7 @@ Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, metho
 
 Accepted graphs:
 
-* a torch_geometric Data, or a data set with one graph: x, y, edge_index (or adj_t), edge_weight and masks;
+* a torch_geometric Data, or a data set with one graph: x, y, edge_index (or adj_t), edge_weight, masks or OGB's split;
 * a DGL graph with one type of nodes and edges: node data feat (or x), label (or y) and masks, edge data weight;
 * a networkx graph: node attributes x (or feat), y (or label), split (train, val, test) or masks, edge attribute weight;
 * two tables: cgc.tables(nodes, edges);

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
 from . import _condensed, _names, _options, _safetensors, _search
 from ._condensed import Condensed
-from ._error import Error
+from ._error import Error, path_text
 from ._frames import Tables
 from ._graph import Graph, read_graph
 from ._model import Model, Predictions, load_model
@@ -112,7 +112,7 @@ def condense(
             a dictionary of the parts below, or the name, path or database address of a graph.
         edge_index: The edges, 2 × E. This and all other parts may be numpy arrays, torch tensors or lists.
         edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
-        x: The features, N × d. They may be a scipy.sparse matrix.
+        x: The features, N × d. They may be sparse: a scipy.sparse matrix or a sparse tensor of torch.
         y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).
         train_mask: The training nodes: N booleans or a list of nodes. Without masks, a split is drawn (see
             load_dataset).
@@ -141,9 +141,6 @@ def condense(
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
     line = _options.flags("condense", options, ["data", *GRAPH, "config"])
-    nodes = _options.plain(options.get("nodes"))
-    if isinstance(nodes, list) or (isinstance(nodes, str) and "," in nodes):
-        raise Error(f"nodes is {nodes}, must be one number")
     alone = data is None and options.get("embeddings") is not None and all(part is None for part in given.values())
     if alone:
         data = ""  # the file of embeddings names the graph
@@ -242,7 +239,8 @@ def search(
         UnknownArgument: There is no such argument.
 
     Example:
-        >>> found = cgc.search("demo", nodes=35, space={"hidden": [16]}, trials=20, epochs=30, finalists=1)
+        >>> space = {"models": ["gcn", "gcn:layers=3", "sgc"], "hidden": [16]}
+        >>> found = cgc.search("demo", nodes=35, space=space, trials=20, epochs=30, finalists=1)
         >>> found.best["hidden"], found.finalists[0]["whole_test"] > 80
         (16, True)
     """
@@ -251,7 +249,7 @@ def search(
     lists = _search.lists(space or {}, given)
     with _handed_over("data", data, {}, line) as (graph, home, spoken, _):
         if condensed is not None:
-            line.append(f"--condensed={_file(condensed, home, spoken)}")
+            line.append(f"--condensed={_file(condensed, home, spoken, 'condensed')}")
         if space is not None:
             path = home / "space.json"
             spoken[f"--space {path}: "] = "space has "
@@ -338,6 +336,8 @@ def cut(small: Any, **options: "Unpack[CutOptions]") -> Any:
         [70, 35, 7]
     """
     line = _options.flags("cut", options, ["small"])
+    if options.get("nodes") is None:
+        raise Error("nodes is missing, must be the number of condensed nodes")
     with folder(0) as home:
         out, spoken = home / "cut.safetensors", dict[str, str]()
         run(["cut", _file(small, home, spoken), f"--output={out}", *line], spoken)
@@ -405,7 +405,7 @@ def report(
         >>> cgc.report(small, "demo", "report.html", seeds=0, whole=0, ceilings=False)
     """
     line = _options.flags("report", {**options, "models": models}, ["small", "on", "path"])
-    if Path(path).suffix != ".html":
+    if Path(path_text(path)).suffix != ".html":
         raise Error(f"path is {os.fspath(path)}, must end in .html")
     with _handed_over("on", on, {}, line) as (graph, home, spoken, _):
         file, page = _file(small, home, spoken), home / "report.html"
@@ -543,7 +543,7 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
         ['float16', 'float16', 'float16', 'float16']
     """
     line = _options.flags("propagate", options, ["data", "path"])
-    if Path(path).suffix == ".safetensors":
+    if Path(path_text(path)).suffix == ".safetensors":
         raise Error(f"path is {os.fspath(path)}, must be a folder: `cgc propagate` writes a file for embeddings")
     taken = os.listdir(path) if os.path.isdir(path) else os.path.exists(path)
     if taken and not (Path(path) / "propagate.json").exists():
@@ -554,13 +554,13 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
     return load_propagated(os.fspath(path))
 
 
-def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
+def _file(small: Any, home: Path, spoken: dict[str, str], argument: str = "small") -> str:
     """Return the path of a condensed graph. A graph in memory is first written to a file in home."""
     if isinstance(small, (str, os.PathLike)):
         return os.fspath(small)
     file = str(home / "small.safetensors")
-    spoken[file] = "small"
-    _condensed.save(small, file)
+    spoken[f"--{argument} {file}"] = spoken[file] = argument
+    _condensed.write(small, file, argument)
     return file
 
 
@@ -598,7 +598,7 @@ def load_dataset(
     with _handed_over("name", name, {}, given, True) as (graph, home, spoken, ids):
         out = home / "read.safetensors"
         run(["data", "convert", graph, str(out), *given], spoken)
-        found = read_graph(out)
+        found = read_graph(out, str(name))
     return found if isinstance(name, (str, os.PathLike)) else replace(found, ids=_own(found.ids, ids))
 
 
@@ -618,8 +618,11 @@ def _handed_over(
         with folder(0) as home:
             yield os.fspath(data), home, {}, None
         return
-    if data is None and argument == "on":
-        raise Error("on is None, must be the graph to test on")
+    if data is None and all(part is None for part in given.values()):
+        parts_too = ", or its parts by name: x, y and edge_index" if given else ""
+        raise Error(
+            f"{argument} is None, must be " + ("the graph to test on" if argument == "on" else "a graph") + parts_too
+        )
     parts = parts_of(argument, data, given)
     flag = next((f for f in line if f.startswith("--split=")), "--split=0")
     if parts.choose(flag.removeprefix("--split=")) and flag in line:

@@ -8,19 +8,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
 from . import _names, _safetensors
-from ._error import Error
+from ._error import Error, path_text, reason
 from ._graph import array, dgl, pyg
 from ._run import run
 from ._safetensors import Array, Tensor
 from ._scratch import beside, folder
 from ._take import edges_of_matrix
 
-__all__ = ["Condensed", "Origin", "load", "of_pyg", "save", "whole"]
+__all__ = ["Condensed", "Origin", "load", "of_pyg", "save", "whole", "write"]
 
 # Maps fields to tensors of a file, in the command's order.
 _TENSORS = {
@@ -130,6 +130,24 @@ class Condensed:
     members_ids: Optional[Sequence[Any]] = None
     origin: Origin = field(default_factory=lambda: Origin({}))
 
+    if TYPE_CHECKING:  # the fields are arrays, but tensors and lists may be passed
+
+        def __init__(
+            self,
+            x: Any,
+            y: Any,
+            edge_index: Any = None,
+            edge_weight: Any = None,
+            members_indptr: Any = None,
+            members_indices: Any = None,
+            members_weights: Any = None,
+            y_soft: Any = None,
+            scaling_mean: Any = None,
+            scaling_std: Any = None,
+            members_ids: Optional[Sequence[Any]] = None,
+            origin: Origin = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         """Convert the arrays of another program. Raise Error for other types or sizes."""
         put = object.__setattr__  # the fields are frozen
@@ -180,9 +198,9 @@ class Condensed:
         """
         if self.members_indptr is None or self.members_indices is None or self.members_weights is None:
             raise Error("the condensed graph has no members: its method keeps none")
-        if not -len(self.y) <= node < len(self.y):
-            raise Error(f"node is {node}, must be 0 to {len(self.y) - 1}")
-        node %= len(self.y)
+        if not isinstance(node, (int, np.integer)) or not -len(self.y) <= node < len(self.y):
+            raise Error(f"node is {node!r}, must be an integer from 0 to {len(self.y) - 1}")
+        node = int(node) % len(self.y)
         row = slice(*self.members_indptr[[node, node + 1]].tolist())
         named: Any = self.members_indices if self.members_ids is None else self.members_ids
         return named[row], self.members_weights[row]
@@ -245,7 +263,7 @@ def load(path: str | os.PathLike[str]) -> Condensed:
         >>> cgc.load("demo-70.npz").x.shape
         (70, 96)
     """
-    if Path(path).suffix == _OWN or not os.path.exists(path):
+    if Path(path_text(path)).suffix == _OWN or not os.path.exists(path):
         return _read(path, path)
     with folder(0) as home:
         own, given = home / f"small{_OWN}", os.path.abspath(path)
@@ -282,13 +300,12 @@ def save(small: Any, path: str | os.PathLike[str]) -> None:
         >>> cgc.save(small, "demo-70.safetensors")
         >>> cgc.save(small, "demo-70.pt")
     """
-    small = small if isinstance(small, Condensed) else of_pyg(small)
-    if Path(path).suffix == _OWN:
-        _write(small, path)
+    if Path(path_text(path)).suffix == _OWN:
+        write(small, path)
         return
     with folder(0) as home:
         own, given = home / f"small{_OWN}", os.path.abspath(path)
-        _write(small, own)
+        write(small, own)
         spoken = {f"TO {given}": f"path {os.fspath(path)}", given: os.fspath(path)}
         try:
             run(["convert", str(own), given, "--force"], spoken)
@@ -296,8 +313,9 @@ def save(small: Any, path: str | os.PathLike[str]) -> None:
             raise Error(str(e).removesuffix(", or format")) from None
 
 
-def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
-    """Write a safetensors file."""
+def write(small: Any, path: str | os.PathLike[str], argument: str = "small") -> None:
+    """Write a Condensed, or the Data that condense returned, as a safetensors file. Errors name the argument."""
+    small = small if isinstance(small, Condensed) else of_pyg(small, argument)
     tensors = [Tensor(name, getattr(small, k)) for k, name in _TENSORS.items() if getattr(small, k) is not None]
     if small.members_ids is not None:
         tensors += _names.strings("members.ids", [str(v) for v in small.members_ids])
@@ -342,20 +360,20 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield home / "whole"
             os.replace(home / "whole", path)
     except OSError as e:
-        raise Error(f"writing {path}: {e.strerror or e}") from None
+        raise Error(f"writing {path}: {reason(e)}") from None
 
 
-def of_pyg(data: Any) -> Condensed:
+def of_pyg(data: Any, argument: str = "small") -> Condensed:
     """Return the Condensed with the contents of a Data that condense returned, or of the dictionary in its .pt file.
 
-    Without edge_weight, all weights are 1.
+    Without edge_weight, all weights are 1. Errors name the argument.
     """
     origin, meta = getattr(data, "origin", None), getattr(data, "cgc", None)
     if isinstance(meta, list) and len(meta) == 1:
         origin = Origin(json.loads(meta[0]))
     if not isinstance(origin, Origin):
         raise Error(
-            f"small is a {type(data).__qualname__} that cgc.condense did not make, expected what it returns, or "
+            f"{argument} is a {type(data).__qualname__} that cgc.condense did not make, expected what it returns, or "
             "cgc.Condensed(x, y, edge_index, edge_weight)"
         )
     arrays = {k: array(k, data[k]) for k in _TENSORS if k in data}
@@ -363,10 +381,10 @@ def of_pyg(data: Any) -> Condensed:
         arrays["edge_index"], arrays["edge_weight"], _ = edges_of_matrix(data["adj_t"], "adj_t")
     for k in ("x", "y", "edge_index"):
         if k not in arrays:
-            raise Error(f"small has no {k}, expected what cgc.condense returns")
+            raise Error(f"{argument} has no {k}, expected what cgc.condense returns")
     nodes, rows = len(arrays["y"]), len(arrays.get("members_indptr", arrays["y"])) - 1
     if "members_indptr" in arrays and rows != nodes:
-        raise Error(f"small has {nodes} nodes and the source nodes of {rows}, expected what cgc.condense returns")
+        raise Error(f"{argument} has {nodes} nodes and the source nodes of {rows}, expected what cgc.condense returns")
     if arrays.get("edge_weight") is None:
         arrays["edge_weight"] = np.ones(arrays["edge_index"].shape[1], np.float32)
     names = _names.of_features(getattr(data, "feature_names", None))
@@ -377,5 +395,5 @@ def of_pyg(data: Any) -> Condensed:
         given, own = array(k, data[k]) if k in data else getattr(small, k), getattr(small, k)
         tolerance = 0.01 if own.dtype.kind == "f" else 0  # floats may have been converted to fewer bits
         if given.shape != own.shape or not np.allclose(given, own, rtol=tolerance, atol=tolerance):
-            raise Error(f"small.{k} was changed, must be what small.{source} gives, which is what cgc reads")
+            raise Error(f"{argument}.{k} was changed, must be what {argument}.{source} gives, which is what cgc reads")
     return small

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["Error", "GraphWarning", "UnknownArgument", "unknown", "warn"]
+__all__ = ["Error", "GraphWarning", "UnknownArgument", "path_text", "reason", "unknown", "warn"]
 
 
 class Error(Exception):
@@ -55,6 +57,20 @@ def warn(sentence: str) -> None:
         frame = frame.f_back
     module = str(frame.f_globals.get("__name__"))
     warnings.warn_explicit(sentence, GraphWarning, frame.f_code.co_filename, frame.f_lineno, module, registry={})
+
+
+def path_text(value: Any) -> str:
+    """Return the argument path as a string. Raise Error if it is no path."""
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(text, str):
+        found = "None" if value is None else f"a {type(value).__name__}"
+        raise Error(f"path is {found}, must be a string or a pathlib.Path")
+    return text
+
+
+def reason(error: OSError) -> str:
+    """Return why a file could not be read or written."""
+    return "there is no such file or folder" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
 
 
 def unknown(function: str, name: str, known: Iterable[str]) -> UnknownArgument:

@@ -161,7 +161,7 @@ class Parts:
             name, splits = self.called(part), mask.shape[1]
             if not split.isdecimal() or int(split) >= splits:
                 raise Error(f"split {split}, must be 0 to {splits - 1}: {name} holds {splits} splits")
-            if not found and splits > 1:
+            if not found and splits > 1 and int(split) == 0:  # another one was chosen
                 warn(f"{name} holds {splits} splits: split {split} of 0 to {splits - 1} is used")
             found = splits
             setattr(self, part, mask[:, int(split)])
@@ -199,6 +199,8 @@ class Parts:
 
     def metadata(self) -> dict[str, str]:
         """Return the metadata of the file."""
+        if not isinstance(self.name, str):
+            raise Error(f"name is a {type(self.name).__name__}, must be a string")
         meta = {"name": self.name}
         if self.class_names is not None:
             self.classes = len(self.class_names)
@@ -228,6 +230,12 @@ class Parts:
             lambda m: f"{self.called('x')}[{m[2]}, {m[1]}] is not",
             sentence,
         )
+        sentence = re.sub(
+            r"^(?:the )?graph.* has no \w+ nodes \(0\), must have at least 1: mark .* as (val|test) in its split$",
+            lambda m: f"{self.called(m[1] + '_mask')} has no node, must have at least 1",
+            sentence,
+        )
+        sentence = sentence.replace("must be 0: the file holds 1 split", "must be 0: there is only one split")
         return re.sub("^label ", f"{self.called('y')}: label ", sentence)
 
     def _labels(self) -> Array:
@@ -302,8 +310,12 @@ class Parts:
             _feature_shape(name, (rows, columns), nodes)
             tensors = [Tensor("x.indptr", self.x.indptr, "<i8"), Tensor("x.indices", self.x.indices, "<i4")]
             if self.x.data is not None and not bool(np.all(self.x.data == 1)):
-                if not np.isfinite(self.x.data).all():
-                    raise Error(f"{name} holds a number that is not finite, must hold finite numbers")
+                if self.x.data.dtype.kind not in "fiub":
+                    raise Error(f"{name} has elements of type {self.x.data.dtype}, must have numbers")
+                wrong = np.flatnonzero(~np.isfinite(self.x.data))
+                if wrong.size:
+                    node = np.searchsorted(self.x.indptr, wrong[0], side="right") - 1
+                    raise Error(f"{name}[{node}, {self.x.indices[wrong[0]]}] is not a finite number")
                 tensors.append(Tensor("x.data", self.x.data, "<f4"))
             return tensors
         x = array(name, self.x)
@@ -381,7 +393,9 @@ def array(name: str, value: Any, texts: bool = False) -> Array:
     """
     if hasattr(value, "detach"):
         if str(getattr(value, "layout", "torch.strided")) != "torch.strided":
-            raise Error(f"{name} is a sparse tensor, expected a dense one, or a scipy matrix")
+            raise Error(f"{name} is a sparse tensor, expected a dense one: {name}.to_dense() makes it")
+        if getattr(value, "is_meta", False):
+            raise Error(f"{name} is a tensor on the device meta, must hold numbers")
         value = value.detach().cpu()
         if str(value.dtype) == "torch.bfloat16":
             value = value.float()
@@ -419,9 +433,11 @@ def _dense(tensors: Mapping[str, Array]) -> Array:
     return np.concatenate(panels, axis=1, dtype=np.float32)
 
 
-def read_graph(path: str | os.PathLike[str]) -> Graph:
-    """Read a graph that the command wrote as safetensors."""
+def read_graph(path: str | os.PathLike[str], called: str) -> Graph:
+    """Read a graph that the command wrote as safetensors. called is its name in errors."""
     t, meta = _safetensors.read(path)
+    if meta.get("format") == "cgc-condensed":
+        raise Error(f"{called} is a condensed graph, must be an original graph: cgc.load reads it")
     try:
         indptr, nodes = t["adj.indptr"], len(t["y"])
         rows = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(indptr))
@@ -443,4 +459,4 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
             class_names=_names.listed(meta, "class_names"), feature_names=_names.listed(meta, "feature_names"), **masks,
         )  # fmt: skip
     except KeyError as e:
-        raise Error(f"{path} has no tensor {e}, must have a graph that cgc wrote") from None
+        raise Error(f"{called} has no tensor {e}, must have a graph that cgc wrote") from None

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _safetensors
 from ._condensed import whole
-from ._error import Error
+from ._error import Error, path_text
 from ._graph import array, whole_numbers
 from ._names import columns
 from ._new import Known, logits_of_new
@@ -92,7 +92,7 @@ class Model:
         Raises:
             Error: The file cannot be written, or its name has another extension.
         """
-        if Path(path).suffix != ".safetensors":
+        if Path(path_text(path)).suffix != ".safetensors":
             raise Error(f"path is {os.fspath(path)}, must end in .safetensors")
         tensors = {**self.state_dict, **(self.known.tensors if self.known else {})}
         with whole(path) as fresh:
@@ -218,7 +218,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         >>> cgc.load_model("demo-gcn.safetensors").name
         'gcn'
     """
-    tensors, metadata = _safetensors.read(path)
+    tensors, metadata = _safetensors.read(path_text(path))
     if metadata.get("format") != "cgc-model":
         raise Error(f"{os.fspath(path)}: not a trained model")
     return Model(tensors, metadata)

@@ -78,6 +78,8 @@ def flags(function: str, options: Mapping[str, Any], also: Iterable[str] = ()) -
             raise unknown(function, name, {*names, *also})
         if value is None:
             continue
+        if name == "nodes":
+            _check_size(plain(value))
         if name == "params":
             if not isinstance(value, Mapping):
                 raise Error(f"params is {value!r}, must be a dictionary")
@@ -85,6 +87,15 @@ def flags(function: str, options: Mapping[str, Any], also: Iterable[str] = ()) -
         else:
             line.append(f"--{name.replace('_', '-')}={_word(name, plain(value))}")
     return line
+
+
+def _check_size(nodes: object) -> None:
+    """Raise Error for a size that is no integer of at least 1. The command's own error would speak of lists."""
+    if isinstance(nodes, list) or (isinstance(nodes, str) and "," in nodes):
+        raise Error(f"nodes is {nodes}, must be one number")
+    one = nodes >= 1 if isinstance(nodes, int) and not isinstance(nodes, bool) else str(nodes).isdecimal()
+    if isinstance(nodes, (int, float, str)) and not one:
+        raise Error(f"nodes {nodes}, must be an integer of at least 1")
 
 
 def _word(name: str, value: object) -> str:
@@ -98,6 +109,8 @@ def _word(name: str, value: object) -> str:
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
     if isinstance(value, (list, tuple)):
+        if not value:
+            raise Error(f"{name} is {value!r}, must have at least 1 value")
         return ",".join(_word(name, v) for v in value)
     raise Error(f"{name} is of type {type(value).__name__}, must be a number, a string or a list of them")
 

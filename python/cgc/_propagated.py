@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 
 import numpy
 
-from ._error import Error
+from ._error import Error, path_text
 from ._safetensors import Array
 
 __all__ = ["Propagated", "load_propagated"]
@@ -54,6 +54,14 @@ class Propagated:
         self.train, self.val, self.test = (array(part, "int64", None) for part in ("train", "val", "test"))
         self.ids: Optional[Array] = array("ids", "str", rows) if (folder / "ids.npy").exists() else None
 
+    def __repr__(self) -> str:
+        """Return the name of the graph, the sizes and the number type."""
+        graph, (rows, features) = self.info["graph"], self.hops[0].shape
+        return (
+            f"Propagated({graph['name']}: {rows:,} of {graph['nodes']:,} nodes, {self.info['hops']} hops, "
+            f"{features:,} features, {self.hops[0].dtype})"
+        )
+
 
 def load_propagated(path: Union[str, Path]) -> Propagated:
     """Memory-map a folder that propagate or `cgc propagate` wrote.
@@ -72,7 +80,7 @@ def load_propagated(path: Union[str, Path]) -> Propagated:
         >>> cgc.load_propagated("propagated").hops[1].shape
         (140, 96)
     """
-    folder = Path(path)
+    folder = Path(path_text(path))
     try:
         return Propagated(folder, json.loads((folder / "propagate.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as e:

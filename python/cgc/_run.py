@@ -22,7 +22,21 @@ __all__ = ["binary", "run"]
 _PATIENCE = 5.0  # seconds that an interrupted command has to stop by itself
 _LOOK = 0.1  # seconds between two updates of the progress display
 # Notes that only report a choice (the plan for a memory limit, the default size), or how long a call takes.
-_CHOSEN = re.compile(r"note: (plan |.*\(set --nodes, --ratio or --label-ratio to change it\)|.* so far, about .* left)")
+_CHOSEN = re.compile(
+    r"note: (plan |.*\(set --nodes, --ratio or --label-ratio to change it\)|.* so far, about .* left"
+    r"|.*: split [1-9]\d* of 0 to \d+ is used)"
+)
+# Phrases of errors of the command, as patterns, and their words in Python.
+_WORDS = (
+    (r"--([a-z-]+) allows it", r"--\1=True allows it"),
+    (r"must be true or false", "must be True or False"),
+    (
+        r"--param (\S+): the parameters of (.*) are flags, as --hops",
+        r"params \1: the parameters of \2 are arguments, as hops",
+    ),
+    (r"--param (\S+): this parameter of (\S+) is a flag, --", r"params \1: this parameter of \2 is an argument, --"),
+    (r"--param\b", "params"),
+)
 _SWITCHES = {name for listed in FLAGS.values() for name, default, _, _ in listed if default is False}
 
 
@@ -144,7 +158,10 @@ def _sentence(code: int, said: str, spoken: Mapping[str, str]) -> str:
         )
     if not lines:
         return f"the command ended with code {code}: " + (said.strip() or "it says nothing")
-    return re.sub(r"--([a-z][a-z-]*)", lambda flag: _argument(flag[1]), _named(lines[-1], spoken))
+    text = _named(lines[-1], spoken)
+    for words, own in _WORDS:
+        text = re.sub(words, own, text)
+    return re.sub(r"--([a-z][a-z-]*)", lambda flag: _argument(flag[1]), text)
 
 
 def _note(text: str, spoken: Mapping[str, str]) -> str:
@@ -166,4 +183,4 @@ def _named(text: str, spoken: Mapping[str, str]) -> str:
     for path, name in spoken.items():
         text = text.replace(f"--config {path}", "config").replace(f"{path}: ", name and f"{name}: ")
         text = text.replace(path, name or "the graph")
-    return text
+    return text.replace("graph graph ", "the graph ")  # graph is the name of a graph without a name

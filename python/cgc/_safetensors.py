@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 import numpy.typing as npt
 
-from ._error import Error
+from ._error import Error, reason
 
 __all__ = ["Array", "Tensor", "read", "write"]
 
@@ -187,5 +187,5 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]
                 if kind == "BF16":  # the upper half of a float32
                     arrays[name] = (arrays[name].astype("<u4") << 16).view("<f4")
     except OSError as e:
-        raise Error(f"{Path(path)}: {e.strerror or e}") from None
+        raise Error(f"{Path(path)}: {reason(e)}") from None
     return arrays, metadata

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ._error import Error, warn
 from ._frames import Tables, parts_of_tables
 from ._graph import NAMES, PARTS, Graph, Parts, Sparse, array
 from ._names import columns, identity, in_mask, of_features
+from ._safetensors import Array
 
 __all__ = ["GRAPH", "edges_of_matrix", "is_from", "parts_of"]
 
@@ -64,8 +66,8 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
                     f"{argument}.edge_weight = {argument}.{name}"
                 )
                 break
-    elif is_from("dgl", data):
-        parts = _of_dgl(data)
+    elif is_from("dgl", data) and hasattr(graph := _dgl_graph(argument, data), "ndata"):
+        parts = _of_dgl(graph)
     elif is_from("networkx", data):
         parts = _of_networkx(data)
     else:
@@ -91,22 +93,40 @@ def parts_of(argument: str, data: Any, given: dict[str, Any]) -> Parts:
     parts.feature_names = columns(parts.x) or parts.feature_names
     if parts.x is not None and is_from("scipy", parts.x):
         parts.x = _sparse(parts.x)
+    elif (entries := _entries(parts.called("x"), parts.x)) is not None:
+        parts.x = _rows(parts.called("x"), *entries)
     return parts
 
 
 def _pyg_graph(argument: str, data: Any) -> Any:
-    """Return a torch_geometric Data, or the only graph of a data set. Return None for any other object."""
+    """Return a torch_geometric Data, or the only graph of a data set. Return None for any other object.
+
+    A data set of OGB keeps its split apart from its graph.
+    """
     from torch_geometric.data import Data, Dataset, HeteroData
 
     if isinstance(data, Dataset):
-        if len(data) != 1:
-            raise Error(f"the data set has {len(data)} graphs, expected one: {argument}[0] is the first")
-        data = data[0]
+        split: Mapping[str, Any] = getattr(data, "get_idx_split", dict)()
+        data = copy.copy(_only(argument, data))
+        for part, nodes in split.items() if isinstance(data, Data) else ():
+            data[f"{part}_idx"] = nodes
     if isinstance(data, HeteroData):
         raise Error(
             f"{argument} is a HeteroData, expected one type of nodes and edges: {argument}.to_homogeneous() makes it"
         )
     return data if isinstance(data, Data) else None
+
+
+def _dgl_graph(argument: str, data: Any) -> Any:
+    """Return the only graph of a data set of DGL. Return other objects as they are."""
+    return _only(argument, data) if hasattr(data, "__getitem__") and not hasattr(data, "ndata") else data
+
+
+def _only(argument: str, graphs: Any) -> Any:
+    """Return the graph of a data set that has one."""
+    if len(graphs) != 1:
+        raise Error(f"the data set has {len(graphs)} graphs, expected one: {argument}[0] is the first")
+    return graphs[0]
 
 
 def _of_pyg(data: Any) -> Parts:
@@ -210,14 +230,9 @@ def edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
 
     adj is a scipy.sparse matrix, a sparse tensor of torch, or a square array. Values at the same position are added.
     """
-    if hasattr(adj, "sizes") and hasattr(adj, "coo"):  # SparseTensor of torch_sparse
-        shape, (row, column, value) = tuple(adj.sizes()), adj.coalesce().coo()
-        ends = np.stack([array(name, row), array(name, column)])
-        weights = None if value is None else array(name, value)
-    elif hasattr(adj, "layout") and str(adj.layout) != "torch.strided":
-        shape, adj = tuple(adj.shape), adj.detach().cpu()
-        coo = (adj if adj.is_sparse else adj.to_sparse()).coalesce()
-        ends, weights = array(name, coo.indices()), array(name, coo.values())
+    entries = _entries(name, adj)
+    if entries is not None:
+        shape, ends, weights = entries
     elif hasattr(adj, "tocoo"):
         shape, csr = tuple(adj.shape), _sparse(adj)
         rows = np.repeat(np.arange(len(csr.indptr) - 1, dtype=csr.indices.dtype), np.diff(csr.indptr))
@@ -236,6 +251,32 @@ def edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
     if not bool(kept.all()):
         ends, weights = ends[:, kept], weights[kept]
     return ends, weights, shape[0]
+
+
+def _entries(name: str, matrix: Any) -> Optional[tuple[tuple[int, ...], Array, Optional[Array]]]:
+    """Return the shape, the positions in ascending order and the values of a sparse tensor. None for other objects.
+
+    The values are None if all are 1.
+    """
+    if hasattr(matrix, "sizes") and hasattr(matrix, "coo"):  # SparseTensor of torch_sparse
+        row, column, value = matrix.coalesce().coo()
+        ends = np.stack([array(name, row), array(name, column)])
+        return tuple(matrix.sizes()), ends, None if value is None else array(name, value)
+    if str(getattr(matrix, "layout", "torch.strided")) == "torch.strided":
+        return None
+    shape, matrix = tuple(matrix.shape), matrix.detach().cpu()
+    coo = (matrix if matrix.is_sparse else matrix.to_sparse()).coalesce()
+    return shape, array(name, coo.indices()), array(name, coo.values())
+
+
+def _rows(name: str, shape: tuple[int, ...], ends: Array, values: Optional[Array]) -> Sparse:
+    """Return the CSR form of the entries of a sparse tensor, without those that are 0."""
+    if len(shape) != 2:
+        raise Error(f"{name} has shape {shape}, expected (nodes, number of features)")
+    if values is not None:
+        kept = values != 0
+        ends, values = ends[:, kept], values[kept]
+    return Sparse(np.searchsorted(ends[0], np.arange(shape[0] + 1)), ends[1], values, (shape[0], shape[1]))
 
 
 def _sparse(x: Any) -> Sparse:

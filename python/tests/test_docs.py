@@ -51,6 +51,20 @@ def test_signatures_list_the_flags(name):
     assert "threads: Optional[int] = None" in shown
 
 
+def test_help_has_the_words_of_python():
+    for name, listed in FLAGS.items():
+        for flag, _, _, about in listed:
+            assert not re.search(r"\b(FILE|FOLDER|GRAPH|POINTS|QUERY|flag)\b|--", about), f"{name}: {flag}: {about}"
+
+
+def test_arrays_of_a_condensed_graph_may_have_any_type(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    script = tmp_path / "own.py"
+    script.write_text("import cgc\n\nsmall = cgc.Condensed([[0.5]], y=[0])\nreveal_type(small.x)\n")
+    said, _, code = api.run(["--strict", "--cache-dir", str(tmp_path / "mypy"), str(script)])
+    assert code == 0 and "ndarray" in said, said
+
+
 def defaults(name: str, **others) -> dict:
     """Return the flags of a function with their defaults, overridden by others."""
     return {**{flag: value for flag, value, _, _ in FLAGS[name] if value is not None}, **others}

@@ -101,7 +101,17 @@ BAD = {
     "too few nodes": (lambda a: {"nodes": 2}, "^nodes 2, "),
     "nodes below 0": (lambda a: {"nodes": -5}, "^nodes -5, "),
     "several sizes": (lambda a: {"nodes": [6, 9]}, r"^nodes is \[6, 9\], must be one number"),
-    "half a node": (lambda a: {"nodes": 6.5}, "^nodes 6.5, "),
+    "half a node": (lambda a: {"nodes": 6.5}, "^nodes 6.5, must be an integer of at least 1$"),
+    "no node": (lambda a: {"nodes": 0}, "^nodes 0, must be an integer of at least 1$"),
+    "a truth value for a size": (lambda a: {"nodes": True}, "^nodes True, must be an integer of at least 1$"),
+    "a word for a switch": (lambda a: {"standardize": "yes"}, "^standardize yes, must be True or False$"),
+    "an empty list": (lambda a: {"method": []}, r"^method is \[\], must have at least 1 value$"),
+    "an argument among the parameters": (
+        lambda a: {"method": "cgc", "params": {"hops": 3}}, "^params hops=3: the parameters of cgc are arguments, as"),
+    "a name that is a number": (lambda a: {"name": 5}, "^name is a int, must be a string$"),
+    "a class without training nodes": (
+        lambda a: {"train_mask": a["train_mask"] & (a["y"] > 0)}, "^class 0 of the graph has 0 training nodes"),
+    "one split of one": (lambda a: {"split": 1}, "^split 1, must be 0: there is only one split$"),
     "a share above 1": (lambda a: {"ratio": 1.5}, "^ratio 1.5, "),
     "a share of 0": (lambda a: {"label_ratio": 0}, "^label_ratio 0, "),
     "a temperature of 0": (lambda a: {"temperature": 0}, "^temperature 0, "),
@@ -136,6 +146,45 @@ def test_unknown_arguments(arrays):
         cgc.condense(train_msk=1)
     with pytest.raises(cgc.Error, match="evaluate has no argument zzz, must be one of"):
         cgc.evaluate(None, on="demo", zzz=1)
+
+
+def test_arguments_that_are_no_path_and_no_graph(arrays, tmp_path):
+    small = cgc.condense(**arrays, nodes=6)
+    model = cgc.train(small, on=arrays, seeds=1, epochs=2)
+    for use in (
+        cgc.load,
+        cgc.load_model,
+        cgc.load_propagated,
+        model.save,
+        lambda path: cgc.save(small, path),
+        lambda path: cgc.report(small, arrays, path),
+        lambda path: cgc.propagate(arrays, path),
+    ):
+        for path, found in ((None, "None"), (3, "a int"), (b"small.pt", "a bytes")):
+            with pytest.raises(cgc.Error, match=f"^path is {found}, must be a string or a pathlib.Path$"):
+                use(path)
+    with pytest.raises(cgc.Error, match=r"^data is None, must be a graph, or its parts by name"):
+        cgc.condense()
+    with pytest.raises(cgc.Error, match=r"^name is None, must be a graph$"):
+        cgc.load_dataset(None)
+    with pytest.raises(cgc.Error, match=r"^data is None, must be a graph$"):
+        cgc.search(None)
+    with pytest.raises(cgc.Error, match=r"^condensed is a dict that cgc.condense did not make"):
+        cgc.search(arrays, arrays)
+    with pytest.raises(cgc.Error, match=r"^nodes with condensed, must be without"):
+        cgc.search(arrays, small, nodes=6)
+    with pytest.raises(cgc.Error, match=r"^nodes is missing, must be the number of condensed nodes$"):
+        cgc.cut(small)
+    for node in (1.0, "1"):
+        with pytest.raises(cgc.Error, match=f"^node is {node!r}, must be an integer from 0 to 5$"):
+            small.members(node)
+    bare = {k: v for k, v in arrays.items() if k != "val_mask"}
+    with pytest.raises(cgc.Error, match=r"^val_mask has no node, must have at least 1$"):
+        cgc.search(bare, nodes=6)
+    file = tmp_path / "small.npz"
+    small.save(file)
+    with pytest.raises(cgc.Error, match=r"small\.npz is a condensed graph, must be an original graph: cgc\.load reads"):
+        cgc.load_dataset(file)
 
 
 def test_files_that_are_no_condensed_graph(tmp_path, arrays):
@@ -229,7 +278,9 @@ def test_another_split_is_an_error_with_counts(arrays, tmp_path):
     other = cgc.load_dataset(_saved(swapped, tmp_path / "other.npz"))
     brief = {"seeds": 1, "epochs": 2}
     assert cgc.evaluate(small, on=graph, **brief)["gcn"].test_mean >= 0
-    with pytest.raises(cgc.Error, match=r"30 of the 30 nodes it was made from are test nodes of .*other_graph"):
+    with pytest.raises(
+        cgc.Error, match=r"30 of the 30 nodes it was made from are test nodes of .*; other_graph=True allows it"
+    ):
         cgc.evaluate(small, on=other, **brief)
     page = tmp_path / "page.html"
     with pytest.raises(cgc.Error, match=r"30 of the 30 nodes it was made from are test nodes of .*other_graph"):

@@ -74,6 +74,11 @@ def test_files_of_other_folders(tmp_path):
         cgc.load_propagated(tmp_path / "some")
 
 
+def test_what_is_printed_has_the_sizes(tmp_path):
+    found = cgc.propagate("demo", tmp_path / "few", hops=1, part="train", store="f16")
+    assert repr(found) == "Propagated(demo: 140 of 4,000 nodes, 1 hops, 96 features, float16)"
+
+
 def test_errors(tmp_path):
     with pytest.raises(cgc.Error, match=r"must be a folder of cgc\.propagate"):
         cgc.load_propagated(tmp_path)

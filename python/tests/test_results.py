@@ -261,6 +261,18 @@ def test_sparse_tensors_of_torch(arrays):
     same(want, cgc.condense(adj=adj.to_dense(), **arrays, nodes=6))
     geometric = pytest.importorskip("torch_geometric")
     data = geometric.data.Data(edge_index=edges, **{k: torch.from_numpy(v) for k, v in arrays.items()})
+    few = torch.where(data.x > 0.5, data.x, torch.zeros(()))
+    fewer = cgc.condense(geometric.data.Data(**{**data.to_dict(), "x": few}), nodes=6)
+    for x in (few.to_sparse(), few.to_sparse_csr()):
+        found = cgc.condense(geometric.data.Data(**{**data.to_dict(), "x": x}), nodes=6)
+        np.testing.assert_allclose(found.x.numpy(), fewer.x.numpy(), atol=1e-5)  # another order of sums
+    with pytest.raises(cgc.Error, match=r"^x\[1, 0\] is not a finite number$"):
+        bad = torch.sparse_coo_tensor(torch.tensor([[1], [0]]), torch.tensor([torch.nan]), (60, 8))
+        cgc.condense(x=bad, edge_index=edges, **{k: v for k, v in arrays.items() if k != "x"}, nodes=6)
+    with pytest.raises(cgc.Error, match=r"^x has shape \(60,\), expected"):
+        cgc.condense(data, x=few[:, 0].to_sparse(), nodes=6)
+    with pytest.raises(cgc.Error, match=r"^x is a tensor on the device meta"):
+        cgc.condense(data, x=few.to("meta"), nodes=6)
     sparse = geometric.transforms.ToSparseTensor(layout=torch.sparse_csr)(data)
     assert "edge_index" not in sparse
     small = cgc.condense(sparse, nodes=6)
@@ -291,6 +303,21 @@ def test_sparse_tensors_of_torch_sparse(arrays):
         same(want, cgc.condense(adj=SparseTensor(row, column, value), **arrays, nodes=6))
 
 
+def test_the_only_graph_of_a_data_set_of_dgl(arrays):
+    class Graph:
+        """A stand-in for DGL's class of this name."""
+
+        __module__ = "dgl"
+
+        def edges(self):
+            return arrays["edge_index"]
+
+    Graph.edata, Graph.ndata = {}, {k: v for k, v in arrays.items() if k != "edge_index"}
+    same(cgc.condense(**arrays, nodes=6), cgc.condense(type("Set", (list,), {"__module__": "dgl"})([Graph()]), nodes=6))
+    with pytest.raises(cgc.Error, match=r"the data set has 2 graphs, expected one: data\[0\] is the first"):
+        cgc.condense(type("Set", (list,), {"__module__": "dgl"})([Graph()] * 2), nodes=6)
+
+
 def test_torch_geometric(arrays, tmp_path):
     torch = pytest.importorskip("torch")
     geometric = pytest.importorskip("torch_geometric")
@@ -310,8 +337,7 @@ def test_torch_geometric(arrays, tmp_path):
         several[mask] = torch.stack([data.test_mask, data[mask]], 1)
     torch.save(several, tmp_path / "several.pt")
     for graph in (several, tmp_path / "several.pt"):
-        with pytest.warns(cgc.GraphWarning, match="train_mask holds 2 splits: split 1 of 0 to 1 is used"):
-            second = cgc.condense(graph, nodes=6, split=1, method="cgc")
+        second = cgc.condense(graph, nodes=6, split=1, method="cgc")
         same(second, cgc.condense(data, nodes=6, method="cgc"))
         assert cgc.evaluate(second, on=graph, seeds=1, epochs=2, split=1)["gcn"].seeds == 1
         assert cgc.load_dataset(graph, split=1).val_mask.sum() == 15
@@ -365,6 +391,15 @@ def test_torch_geometric_data_sets(arrays):
             return self.graphs[idx]
 
     same(cgc.condense(Graphs([data]), nodes=6), cgc.condense(data, nodes=6))
+
+    class Ogb(Graphs):
+        def get_idx_split(self):
+            masks = {"train": data.train_mask, "valid": data.val_mask, "test": data.test_mask}
+            return {part: mask.nonzero().reshape(-1) for part, mask in masks.items()}
+
+    bare = geometric.data.Data(x=data.x, y=data.y.reshape(-1, 1), edge_index=data.edge_index)
+    same(cgc.condense(Ogb([bare]), nodes=6), cgc.condense(data, nodes=6))
+    assert "train_idx" not in bare  # the caller's graph is as before
     typed = geometric.data.HeteroData({"paper": {"x": data.x, "y": data.y}})
     for value, expected in (
         (Graphs([data, data]), r"the data set has 2 graphs, expected one: data\[0\] is the first"),

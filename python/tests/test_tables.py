@@ -52,7 +52,7 @@ def test_members_and_classes_have_their_names(arrays, columns):
             assert NAMES[number] == name and COLOURS[arrays["y"][number]] == small.class_names[small.y[i]]
     assert plain.class_names is None and plain.members_ids is None
     assert plain.members(-1)[0].tolist() == plain.members(5)[0].tolist()
-    with pytest.raises(cgc.Error, match="node is 6, must be 0 to 5"):
+    with pytest.raises(cgc.Error, match="node is 6, must be an integer from 0 to 5"):
         plain.members(6)
 
 

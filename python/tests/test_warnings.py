@@ -87,7 +87,7 @@ def test_edge_attributes_that_may_be_weights_are_told(arrays):
 
 def test_nothing_is_warned_about_without_a_graph():
     def make():
-        with pytest.raises(cgc.Error, match=r"^x is missing"):
+        with pytest.raises(cgc.Error, match=r"^data is None"):
             cgc.condense(nodes=70)
 
     assert not warned(make)
@@ -98,6 +98,11 @@ def test_what_was_chosen_is_no_warning(tmp_path, monkeypatch):
     file = tmp_path / "made.safetensors"
     command("data", "make", "--like", "cora", "-o", str(file), "--scale", "0.3")
     assert not warned(lambda: cgc.condense(file, nodes=20, memory=40_000_000))
+    many = {"x": np.eye(8), "y": np.arange(8) % 2, "edge_index": [[0], [1]], "train_mask": np.ones((8, 3), bool)}
+    np.savez(tmp_path / "many.npz", **many)
+    for graph in (many, tmp_path / "many.npz"):
+        assert not warned(lambda graph=graph: cgc.condense(graph, nodes=2, split=2))
+        assert len(warned(lambda graph=graph: cgc.condense(graph, nodes=2))) == 1
     fake = tmp_path / "cgc"
     fake.write_text('#!/bin/sh\necho "note: confirmed: 16 s so far, about 67 s left" >&2\necho "{}"\n')
     fake.chmod(0o755)

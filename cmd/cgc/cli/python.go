@@ -140,10 +140,17 @@ func pythonOf(flag *pflag.Flag) (p pythonFlag, err error) {
 
 func pythonName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// pythonHelp replaces flags in a help text with keyword arguments.
+// pythonWords replaces the placeholders of the command in a help text.
+var pythonWords = strings.NewReplacer(
+	"if a flag sets", "if an argument sets", "the one FILE was", "the one small was",
+	"FILE", "this file", "FOLDER", "this folder", "as if GRAPH", "as if the graph", "GRAPH", "data",
+	"QUERY", "query", "POINTS", "this many points", "=false", "False",
+)
+
+// pythonHelp replaces flags and placeholders in a help text with keyword arguments.
 func pythonHelp(help string) string {
-	return strings.ReplaceAll(
-		flagWord.ReplaceAllStringFunc(help, func(flag string) string { return pythonName(flag[2:]) }), "=false", "False")
+	help = flagWord.ReplaceAllStringFunc(help, func(flag string) string { return pythonName(flag[2:]) })
+	return pythonWords.Replace(help)
 }
 
 // pythonText formats a text as string literals, one per line, which Python concatenates.
