@@ -20,8 +20,8 @@ const sparseUnits = 1 << 26
 // Infer works backwards from the output to determine which nodes are needed. The filters of the layers after the first
 // reach nodes within a few hops of the rows of v. There, hidden units of the first layer are computed in blocks of
 // nodes and immediately multiplied by the weights of the next layer, for each of its filters. With two layers,
-// propagation then moves only rows of c values, and no more than these are kept for all nodes. A layer between the
-// first and the last moves rows of hidden units and keeps them for all nodes that it reaches (needs.middleLayers).
+// propagation then moves only rows of c values, and only these are kept for all nodes. A layer between the first and
+// the last moves rows of hidden units and keeps them for all nodes that it reaches (needs.middleLayers).
 func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense) (*mat.Dense, error) {
 	v.work.reset()
 	filters := m.layers[0]
@@ -68,9 +68,9 @@ func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense
 	}
 }
 
-// laterLayer computes Σ_k P_k·(H·V_k), within hops of the rows, from H·V_k at the nodes of the field at. The columns of
-// H·V_k, one for each unit or class, are stored in blocks of width columns. Block b of filter k is
-// projected[b·filters+k].
+// laterLayer is any layer but the first. It computes Σ_k P_k·(H·V_k) at the nodes within hops of the rows, given H·V_k
+// at the nodes of at. The columns of H·V_k, one for each unit or class, are stored in blocks of width columns. Block b
+// of filter k is projected[b·filters+k].
 type laterLayer struct {
 	filters      []filter
 	weights      []*mat.Dense // V_k

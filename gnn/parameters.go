@@ -18,17 +18,17 @@ type family struct {
 	model func(name string, values []float64) Model
 }
 
-// setting is a number that the name of a model may set, from least to most.
+// setting is a parameter that the name of a model may set. Its values are from least to most.
 type setting struct {
 	name                  string
 	standard, least, most float64
-	real                  bool // else it is an integer
+	real                  bool // whether values need not be integers
 }
 
 // families holds the models of this package by name.
 var families = map[string]family{"sgc": sgc, "gcn": gcn, "sage": sage, "appnp": appnp, "cheby": cheby, "gat": gats}
 
-// layers is the number of layers; 2 as in the papers.
+// layers is the number of layers. The papers have two.
 var layers = setting{name: "layers", standard: 2, least: 1, most: 8}
 
 // standard returns the model whose parameters have their default values.

@@ -11,10 +11,11 @@ import (
 // classes.
 const Mixing = 0.2
 
-// Homophily returns the share of edges that join nodes of the same class, among the edges from nodes to labelled
-// nodes in known; nil means all. edges is their number, where an edge between two of nodes counts twice. chance is the
-// expected share if such edges joined nodes at random, Σ_c (D_c/ΣD)², where D_c counts the edges from nodes of class c.
-// Both are 0 if there are no such edges. known is in ascending order; labels of other nodes are not read.
+// Homophily returns the share of edges that join nodes of the same class, among the edges from a labelled node in nodes
+// to a labelled node in known. edges is the number of these edges; an edge counts twice if nodes and known contain both
+// of its ends. chance is the expected share if such edges joined nodes at random, Σ_c (D_c/ΣD)², where D_c counts the
+// edges from nodes of class c. Both shares are 0 without such edges. known is in ascending order, and nil means all
+// nodes. Labels of nodes outside nodes and known are not read.
 func (g *Graph) Homophily(nodes, known []int32) (edges int64, share, chance float64) {
 	const chunk = 1 << 12
 	var same atomic.Int64

@@ -122,7 +122,8 @@ func TestHoldsOut(t *testing.T) {
 	}
 }
 
-// TestOneNodeDecidesNothing: the gain on a single node has no standard error. cgc is kept, and no loss can be judged.
+// TestOneNodeDecidesNothing: the gain on a single node has no standard error. cgc is kept, and the loss cannot be
+// estimated.
 func TestOneNodeDecidesNothing(t *testing.T) {
 	for _, heldOut := range []bool{false, true} {
 		g := blocks(t, 0.85, 0.5)
@@ -145,7 +146,7 @@ func TestOneNodeDecidesNothing(t *testing.T) {
 		}
 		m.Lossless = 1
 		_, err := m.Condense(t.Context(), g, 4, 0)
-		if err == nil || err.Error() != "no loss can be judged: "+want {
+		if err == nil || err.Error() != "the loss cannot be estimated: "+want {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -223,7 +224,7 @@ func TestLossless(t *testing.T) {
 	}
 
 	_, err := m.Condense(t.Context(), g, 6, 1)
-	want := fmt.Sprintf("no size from 4 to 6 condensed nodes has a judged loss of at most 0.5 points: "+
+	want := fmt.Sprintf("no size from 4 to 6 condensed nodes has an estimated loss of at most 0.5 points: "+
 		"the smallest loss is %.1f ± %.1f, with 4 nodes", a.Sizes[0].Loss, a.Sizes[0].Error)
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)

@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Size is a number of condensed nodes that was judged for Method.Lossless.
+// Size is a number of condensed nodes that was tried for Method.Lossless.
 type Size struct {
 	Nodes int `json:"nodes"`
 	// Chosen is the chosen candidate. Accuracy is the validation accuracy of a GCN trained briefly on it, in percent.
@@ -25,14 +25,14 @@ type Size struct {
 	Error float64 `json:"error"`
 }
 
-// smallest returns the choice for the smallest tried size whose judged loss is at most Lossless. most is the largest
-// size.
+// smallest returns the choice for the smallest tried size whose estimated loss is at most Lossless. most is the
+// largest size.
 func (p *prepared) smallest(ctx context.Context, most int) (made choice, err error) {
 	g := p.field.shared.graph
 	train := g.Split.Train
 	most = min(most, judge.MostNodes, len(train))
 	if p.field.judge == nil {
-		return made, fmt.Errorf("no loss can be judged: %s", p.field.why)
+		return made, fmt.Errorf("the loss cannot be estimated: %s", p.field.why)
 	}
 	present := g.TrainClasses()
 	list := sizes(present, most)
@@ -73,11 +73,11 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 		}
 	}
 	if len(judged) == 0 {
-		return made, fmt.Errorf("no loss can be judged: %w at each size", gnn.ErrDiverged)
+		return made, fmt.Errorf("the loss cannot be estimated: %w at each size", gnn.ErrDiverged)
 	}
 	best := slices.MinFunc(judged, func(a, b Size) int { return cmp.Compare(a.Loss, b.Loss) })
-	return made, fmt.Errorf("no size from %d to %d condensed nodes has a judged loss of at most %g points: the smallest "+
-		"loss is %.1f ± %.1f, with %s", present, most, p.method.Lossless, best.Loss, best.Error, counted(best.Nodes))
+	return made, fmt.Errorf("no size from %d to %d condensed nodes has an estimated loss of at most %g points: the "+
+		"smallest loss is %.1f ± %.1f, with %s", present, most, p.method.Lossless, best.Loss, best.Error, counted(best.Nodes))
 }
 
 // counted writes a number of nodes.
@@ -88,7 +88,7 @@ func counted(nodes int) string {
 	return fmt.Sprintf("%d nodes", nodes)
 }
 
-// sizeReason says why the last of the judged sizes was chosen.
+// sizeReason says why the last of the tried sizes was chosen.
 func (m Method) sizeReason(a *Account) string {
 	size := a.Sizes[len(a.Sizes)-1]
 	side := "below"

@@ -204,11 +204,11 @@ func read(f *safetensors.File) (*Model, error) {
 	return m, m.readKnown(f)
 }
 
-// stored is how a parameter is stored: under which name, and for attention with how many heads. PyTorch's names also
-// say how its shape in the file differs from its shape in memory: see shape.
+// stored describes how a file stores a parameter. The name is PyTorch's, and its last word decides how the shape in the
+// file differs from the shape in memory: see shape.
 type stored struct {
 	name  string
-	heads int // 0 unless it is a vector of attention
+	heads int // 0 unless the parameter is an attention vector
 }
 
 // names lists the tensors of a layer, in the order of the model's parameters. PyTorch Geometric's layers give their
@@ -220,8 +220,8 @@ var names = map[string][]string{
 	"gat":  {"lin.weight", "att_dst", "att_src", "bias"},
 }
 
-// storedOf returns how parameter i of m is stored: in a list convs, or lins for linear layers without propagation.
-// Parameters of other models are numbered.
+// storedOf returns how parameter i of m is stored. Names begin with the list that has the layer: convs, or lins for
+// linear layers without propagation. The parameters of models from other packages are numbered.
 func storedOf(m gnn.Model, i int) stored {
 	kind, own := gnn.Structure(m)
 	layer := names[kind]

@@ -76,7 +76,7 @@ func (s Space) lengths() []int {
 	}
 }
 
-// Size returns the number of candidates. Linear models have one for all Hidden and Dropout, which do not affect them.
+// Size returns the number of candidates. Hidden and Dropout do not affect linear models, so their values do not count.
 func (s Space) Size() int {
 	all := 0
 	for _, name := range s.Models {

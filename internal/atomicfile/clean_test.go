@@ -66,7 +66,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestWritersClean checks that every way to write cleans first.
+// TestWritersClean checks that every function that writes a file first removes what earlier processes left behind.
 func TestWritersClean(t *testing.T) {
 	unlocked(t)
 	all := maps.Clone(writers)

@@ -25,7 +25,7 @@ func TestMakeExceeds(t *testing.T) {
 // TestExceeded checks that memory in use counts, and memory that the collector can free does not.
 func TestExceeded(t *testing.T) {
 	for _, c := range []struct {
-		asked, limit, left int64 // 70 are held before a collection, and left are held at the end
+		asked, limit, left int64 // left is the memory that is held at the end; 70 is held at the start
 		fails              bool
 	}{{30, 100, 70, false}, {60, 100, 40, false}, {61, 100, 40, true}, {61, 0, 70, false}} {
 		held := int64(70)

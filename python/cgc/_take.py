@@ -254,7 +254,7 @@ def edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
 
 
 def _entries(name: str, matrix: Any) -> Optional[tuple[tuple[int, ...], Array, Optional[Array]]]:
-    """Return the shape, the positions in ascending order and the values of a sparse tensor. None for other objects.
+    """Return the shape, the sorted positions and the values of a sparse tensor. Return None for other objects.
 
     The values are None if all are 1.
     """

@@ -243,7 +243,7 @@ func (f *configFlags) settle() {
 	}
 }
 
-// idle returns a note for each flag of cgc's methods that has no effect on the chosen ones of them.
+// idle returns a note for each flag that does not affect the chosen methods.
 func (f *configFlags) idle() (notes []string) {
 	var methods []string
 	for _, m := range f.methods() {

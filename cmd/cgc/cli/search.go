@@ -45,7 +45,7 @@ validation accuracy. Labels of test nodes are read only for the accuracy that is
 --space reads a JSON object with lists of values to choose from, for any of models, hidden, dropout, input_dropout,
 learning_rate, weight_decay and weighted. The default space has ` + report.Count(search.DefaultSpace().Size()) +
 			` candidates: three variants of each model,
-such as gcn:layers=1, gcn and gcn:layers=3. A model's name may have parameters: layers (gcn, sage, cheby), hops (sgc,
+such as gcn:layers=1, gcn and gcn:layers=3. A model's name may set parameters: layers (gcn, sage, cheby), hops (sgc,
 appnp), alpha (appnp), order (cheby) and heads (gat).
 
 --compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which

@@ -193,7 +193,7 @@ func (s *settings) apply(cmd *cobra.Command) (err error) {
 			sized = max(sized, level)
 		}
 	}
-	from := "" // the place of the size
+	from := "" // where the size was set
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		level, value, place := s.find(cmd, flag)
 		size := slices.Contains(sizes, flag.Name)

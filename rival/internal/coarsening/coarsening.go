@@ -7,12 +7,13 @@
 // end, each super-node therefore has a class.
 //
 // What differs from the authors' programs (loukasa/graph-coarsening and amazon-science/convolution-matching):
-//   - They merge classes and keep super-nodes without a class.
-//   - VN has mean features; theirs has sums over √|S|, divided by the sum of the row, and GNNs that ignore edge
-//     weights. Components compete by cost; theirs are coarsened one by one, in at most 10 levels.
-//   - A-CM searches pairs with its authors' settings for Cora on every graph, and anew at each level, where it merges
-//     up to 250 pairs or a twentieth of the super-nodes. Theirs merges at most 10 pairs per level on Cora, and updates
-//     only the costs near a merge. It also ends at a share of the edges.
+//   - The programs also merge nodes of different classes, and keep super-nodes without a class.
+//   - VN takes the mean of the features. The program divides their sum by √|S| and then each row by its sum, and trains
+//     GNNs that ignore edge weights. VN merges by cost in all components at once. The program coarsens one component
+//     after another, in at most 10 levels.
+//   - A-CM has the authors' settings for Cora on every graph. It searches all pairs anew at each level and merges up to
+//     250 pairs or a twentieth of the super-nodes. The program merges at most 10 pairs per level on Cora, and updates
+//     only the costs near a merge. It can also stop at a share of the edges.
 //
 // docs/notes/2026-11-baselines.md has the details.
 package coarsening

@@ -22,11 +22,13 @@
 //  5. The condensed embeddings are H′ = f⁻¹(C). A′ and X′ follow from them as in cgc. With the default threshold there
 //     are no edges, and X′ = H′: this is the authors' DeepCGC-X, whose accuracies are within 0.3 points of DeepCGC's.
 //
-// What differs from the authors' program: nodes without a split join the training nodes on every graph, theirs only on
-// Cora and Citeseer; if step 4 would leave a group empty, the class keeps its groups; k-means starts from k-means++;
-// with edges, X′ minimises the objective of cgc (theirs has Â′³ with self-loops of weight 2 and a normalised Laplacian,
-// and multiplies X′ by α). As in that program, W is learnt in the first epoch, and from the second on it is set to C
-// after each epoch.
+// What differs from the authors' program:
+//   - Nodes without a split join the training nodes on every graph, not only on Cora and Citeseer.
+//   - If step 4 would leave a group empty, the class keeps its groups. k-means starts from k-means++.
+//   - With edges, X′ minimises the objective of cgc. The program has Â′³ with self-loops of weight 2 and a normalised
+//     Laplacian, and multiplies X′ by α.
+//
+// As in the program, W is learnt in the first epoch. After each later epoch it is set to C.
 package deepcgc
 
 import (

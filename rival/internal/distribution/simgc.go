@@ -33,8 +33,8 @@ import (
 //
 // Departures from the authors' program (BangHonor/SimGC, SimGC_transductive.py):
 //   - On every graph, the teacher and the learning rates are those of the program for Cora and Citeseer. On other
-//     graphs, their teacher has three layers of 256 units with batch normalisation and dropout of ½, or is an SGC
-//     without ReLU (arxiv), and their learning rates for X′ and A′ are ten times as large.
+//     graphs, the program's teacher has three layers of 256 units with batch normalisation and dropout of ½ (on arxiv,
+//     it is an SGC without ReLU), and the learning rates for X′ and A′ are ten times as large.
 //   - Features of arxiv are standardised by the program; here this is left to the user.
 //   - A GCN with ReLU and 256 units chooses the iterate. On Cora and Citeseer, theirs has 2048 units and no ReLU. Their
 //     program validates every 100 steps and reports the student with the best validation accuracy in 3000 steps.

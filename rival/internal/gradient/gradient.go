@@ -13,13 +13,15 @@
 // differentiating the objective needs only first-order derivatives. GCN needs second-order derivatives.
 //
 // Departures of GCond and DosCond from their authors' program (ChandlerBang/GCond, gcond_agent_transduct.py):
-//   - X′ begins with features of the node's own class, as in the paper. The program orders the classes of Y′ by their
-//     size, but those of X′ by their number. On Cora, five of seven classes begin with the features of another class.
+//   - X′ begins with features of the node's own class, as in the paper. The program sorts the rows of Y′ by the size of
+//     their class, but those of X′ by its number. On Cora, five of seven classes begin with the features of another
+//     class.
 //   - On Cora and Citeseer, the programs of all five methods divide each row of features by its sum. Here all rows are
 //     divided by the mean sum (package learn).
 //   - Real gradients use full neighbourhoods, not 10 and 5 sampled neighbours. The relay SGC draws Batch nodes of a
-//     larger class with replacement, the program without. The relay GCN uses all training nodes.
-//   - On arxiv and Flickr, the relay of the program is an SGC with a hidden layer and ReLU, which does not exist here.
+//     larger class with replacement. The program draws them without. The relay GCN uses all training nodes.
+//   - On arxiv and Flickr, the relay of the program is an SGC with a hidden layer and ReLU. Here there is no such
+//     relay.
 //   - The program has no GCond-X: with lr_adj=0 it learns X′ for a random A′, which it then drops. Here GCond-X has the
 //     settings of GCond and A′ = I throughout, and every epoch trains X′.
 //

@@ -91,7 +91,7 @@ func unit(g *graph.Graph) (float32, error) {
 	return float32(sum / float64(len(g.Split.Train))), nil
 }
 
-// Source returns the random source of an epoch. Begin uses epoch 0.
+// Source returns the random source of an epoch. Epoch 0 is for the start (Begin).
 func Source(seed uint64, epoch int) rand.Source { return rand.NewPCG(seed, uint64(epoch)) }
 
 // Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾, H⁽ᵏ⁾ = ÂᵏX, divided by Unit, at the given nodes: K+1 matrices with a row for each

@@ -46,8 +46,8 @@ type geom struct {
 	Lambda        float64 `json:"lambda"`
 	Span          int     `json:"span"`
 	TeacherEpochs int     `json:"teacher_epochs"`
-	// Window is the number of first epochs of an expert at which the first student may start, at least 1. The range
-	// grows by one epoch for each further student, up to MaxStart.
+	// Window is the length of the range of epochs of an expert at which students start, at least 1. The range begins
+	// with the first epoch, and grows by one epoch with each student, up to MaxStart.
 	Window int `json:"window"`
 	// Init chooses the initial X′, as in sfgc.
 	Init string `json:"init"`

@@ -11,8 +11,8 @@
 // The gradient is propagated back through all S steps, which needs second-order derivatives (unroll).
 //
 // On Cora and Citeseer, the authors' programs divide each row of features by its sum. Here all rows are divided by the
-// mean sum (package learn). The board trains 20 experts for each method, as is the default; the authors train 200, for
-// GCSR 100.
+// mean sum (package learn). The default is 20 experts for each method. The authors train 200, or 100 for
+// GCSR.
 //
 // docs/notes/2026-11-baselines.md explains what the papers leave open and where cgc departs from their programs.
 package trajectory

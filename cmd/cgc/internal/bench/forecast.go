@@ -22,7 +22,7 @@ type Forecast struct {
 	Features int    `json:"features"`
 	Classes  int    `json:"classes"`
 	Train    int    `json:"train"`
-	// Condensed is the number of condensed nodes, and Budget is this number for each class.
+	// Condensed is the number of condensed nodes, and Budget has the number for each class.
 	Condensed int   `json:"condensed_nodes"`
 	Budget    []int `json:"budget"`
 	// Memory is the expected peak of the resident set, in bytes, excluding pages of mapped files if File is not 0. Read

@@ -214,7 +214,7 @@ func sizesFigure(root string) string {
 // that size. Each line of its file is the command's JSON output.
 func lossless(root string) string {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "graph"}, right("training nodes"), right("size found"), right("judged loss"), right("auto, trained"),
+		{Name: "graph"}, right("training nodes"), right("size found"), right("estimated loss"), right("auto, trained"),
 		right("full graph"), right("loss after training"),
 	}}
 	type found struct {

@@ -68,7 +68,7 @@ func (s *Standings) graphs() (columns []column) {
 	return columns
 }
 
-// at returns the place of a method in a column with the first model, or nil.
+// at returns the place of a method and the first model in a column, or nil.
 func (s *Standings) at(c column, arm string) *Place {
 	return s.place(c.Fingerprint, arm, c.nodes, s.Places[0].Model)
 }
@@ -234,9 +234,9 @@ func (s *Standings) Costs() *report.Table {
 	return t
 }
 
-// breakEven returns the number of training runs at which condensing pays off: the smallest n with condense + n·train ≤
-// n·train on the full graph. It is "never" if training on the condensed graph takes longer, and empty if no model was
-// trained on the full graph.
+// breakEven returns the number of training runs at which condensing pays off: the smallest n with c + n·t ≤ n·f, where
+// condensing takes c seconds, training t, and training on the full graph f. It is "never" if t ≥ f, and empty if no
+// model was trained on the full graph.
 func (s *Standings) breakEven(p *Place) string {
 	whole := s.place(p.Graph.Fingerprint, experiment.Whole, 0, p.Model)
 	switch {
@@ -301,7 +301,7 @@ func (s *Standings) againstPaper() string {
 	if parts == nil {
 		return ""
 	}
-	return "Mean difference to the accuracies in table 3 of the paper, in points, with their number: " +
+	return "Mean difference from the accuracies in table 3 of the paper, in points, and the number of accuracies: " +
 		strings.Join(parts, ", ") + "."
 }
 
@@ -372,7 +372,7 @@ func (s *Standings) on(c column) (places []*Place) {
 	return places
 }
 
-// points rounds an accuracy or a difference to four decimals, which do not depend on the processor. A zero has no sign.
+// points rounds an accuracy or a difference to four decimals, which are equal on all processors. A zero has no sign.
 func points(v float64) float64 { return math.Round(v*1e4)/1e4 + 0 }
 
 // seconds rounds a time to six significant digits.

@@ -89,8 +89,8 @@ func NewStandings(records []experiment.Record, un []Unmeasured, chosenOn []strin
 	return s
 }
 
-// altered says how a method differs from the published one that it is named after. It is empty if the method is no
-// condense.Altered.
+// altered says how a method differs from the published method that it is named after. It is empty if the method is not
+// a condense.Altered.
 func altered(arm string) string {
 	m, err := condense.New(arm, nil)
 	if a, is := m.(condense.Altered); err == nil && is {

@@ -111,8 +111,8 @@ type Scatter struct {
 	// Views are the layouts, at least one. The first is shown, and a reader may switch to another.
 	Views  []View  `json:"views"`
 	Layers []Layer `json:"layers"`
-	// Unions lets a reader of a page merge marks of the last layer, which must have sizes, to a chosen number. Union k
-	// merges two marks into mark n+k, where n is the number of marks. nil offers no choice.
+	// Unions lets a reader of a page choose the number of marks of the last layer. Union k merges two marks into mark
+	// n+k, where n is the number of marks, which must have sizes. nil offers no choice.
 	Unions [][2]int32 `json:"unions,omitempty"`
 }
 
