@@ -162,8 +162,8 @@ func TestSearchWithoutFinalists(t *testing.T) {
 	}
 }
 
-// TestVariants checks that the default space has as many variants of each model, that variants of a model share its
-// finalists, and that results have canonical names.
+// TestVariants checks that the default space has equally many variants of each model, that finalists are chosen as if
+// variants were one model, and that results have canonical names.
 func TestVariants(t *testing.T) {
 	shares := map[string]int{}
 	for _, name := range search.DefaultSpace().Models {

@@ -32,8 +32,9 @@ func (c *command) convertCommand(parent string) *cobra.Command {
 		Long: `Convert FROM, a graph or the file of a condensed graph, to the format given by the file extension of TO.
 If --store, --panels or --memory is set, TO must end in .safetensors.
 
-Native files, text, OGB folders, folders of named nodes and Parquet are read in parts, so the graph may be larger than
-memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edge, or 24 if edges have weights.`,
+Native files (cgc's safetensors), text, OGB folders, folders of named nodes and Parquet are read in parts, so the graph
+may be larger than memory. Edges are sorted in temporary files next to TO: at most 16 bytes per edge, or 24 if edges
+have weights.`,
 		Args:              arguments(2, "FROM", "TO"),
 		ValidArgsFunction: completeGraph,
 		RunE:              runs(job.run),

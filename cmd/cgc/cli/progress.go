@@ -327,8 +327,8 @@ func (p *pace) tell() bool {
 	return true
 }
 
-// left returns the remaining time at the mean pace so far. It is known after one second, if each unfinished stage has
-// at least one finished piece, and as long as it is at least half a second.
+// left returns the remaining time at the mean pace so far. It is unknown in the first second, before each unfinished
+// stage has a finished piece, and if it is less than half a second.
 func (p *pace) left(now time.Time) (left time.Duration, known bool) {
 	if len(p.stages) == 0 || now.Sub(p.begun) < time.Second {
 		return 0, false

@@ -93,9 +93,9 @@ func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cgc",
 		Short: "Condense a labelled graph, in seconds, to a small one that trains graph neural networks about as well",
-		Long: `cgc condenses a labelled graph to a small one. A graph neural network trained on the small graph reaches about
-the same accuracy on the original graph as one trained on the original graph. GRAPH is a name (cgc data list),
-a folder, a file or a database URL.
+		Long: `cgc condenses a labelled graph into a small one. A graph neural network trained on the small graph reaches
+about the same accuracy on the original graph as one trained on the original graph. GRAPH is a name (cgc data list), a
+folder, a file or a database URL.
 
 ` + settingsHelp(),
 		SilenceErrors: true,

@@ -309,6 +309,6 @@ func settingsPlace() string {
 // settingsHelp describes where settings come from.
 func settingsHelp() string {
 	return fmt.Sprintf(`Flags can also be set in %s ($%s names another file), as {"threads": 2, "run":
-{"seeds": 3}}, and by environment variables, as CGC_WEIGHT_DECAY for --weight-decay. Later ones override earlier ones:
-the file, the variables, the command line.`, settingsPlace(), settingsVariable)
+{"seeds": 3}}, and by environment variables, as CGC_WEIGHT_DECAY for --weight-decay. Variables override the file,
+and the command line overrides both.`, settingsPlace(), settingsVariable)
 }

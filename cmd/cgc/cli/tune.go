@@ -38,7 +38,7 @@ func (c *command) tuneCommand() *cobra.Command {
 		Long: `Start from the configuration that auto chooses for the graph. Rank many other configurations of cgc,
 cgc-x and cgc-d on the validation nodes with fast surrogates of GNNs, and train GNNs with the best of them. Write the
 winner to a file that run and condense read with --config. The configuration of auto wins unless another is better by
-more than the noise. If time ends before any training, the first of the ranking is written. Labels of test nodes are
+more than the noise. If the time ends before any training, the best-ranked one is written. Labels of test nodes are
 never read. With --trials and without --seconds, the same command writes the same file.
 
 A parameter or method that a flag sets is fixed. All others are searched, starting from the defaults or from the file of

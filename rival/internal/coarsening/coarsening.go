@@ -11,9 +11,9 @@
 //   - VN takes the mean of the features. The program divides their sum by √|S| and then each row by its sum, and trains
 //     GNNs that ignore edge weights. VN merges by cost in all components at once. The program coarsens one component
 //     after another, in at most 10 levels.
-//   - A-CM has the authors' settings for Cora on every graph. It searches all pairs anew at each level and merges up to
-//     250 pairs or a twentieth of the super-nodes. The program merges at most 10 pairs per level on Cora, and updates
-//     only the costs near a merge. It can also stop at a share of the edges.
+//   - A-CM has the authors' settings for Cora on every graph. It searches pairs anew at each level, and merges up to
+//     250 of them or a twentieth of the super-nodes. The program merges at most 10 pairs per level on Cora, and updates
+//     only the costs near a merge. It stops at a given share of the edges.
 //
 // docs/notes/2026-11-baselines.md has the details.
 package coarsening
