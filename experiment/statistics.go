@@ -202,8 +202,8 @@ func Compare(a, base Summary) Comparison {
 	return c
 }
 
-// Comparisons compares every arm with the first arm on the same graph, with the same size N′ and model, and both or
-// neither of them inductive. The full graph is left out.
+// Comparisons compares every arm with the first arm on the same graph, with the same size N′, model and setting
+// (inductive or transductive). The full graph is left out.
 func Comparisons(summaries []Summary) (all []Comparison) {
 	type place struct {
 		graph, model string

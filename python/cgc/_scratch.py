@@ -212,7 +212,8 @@ def _orderly() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack before they end the process.
 
     This applies only to the main thread and to signals with their default action. Handlers of the program are kept,
-    also those that it sets meanwhile. The block of an objective may end in any thread, which cannot reset handlers.
+    including any that it sets inside the block. The block of an objective may end in any thread, which cannot reset
+    handlers.
     """
     handler = _Handler()
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -94,7 +94,7 @@ func (s set) tile(rows, vectors int) {
 	n := param("n")
 	accumulate := GP8()
 	Load(Param("accumulate"), accumulate)
-	// each calls f for every register of the tile and its place in C, from the pointer on.
+	// each calls f for every register of the tile with its address in C. pointer is the address of the first.
 	each := func(pointer GPVirtual, f func(sum VecVirtual, at Mem, last bool)) {
 		for r := range rows {
 			for v := range vectors {

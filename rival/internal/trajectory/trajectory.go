@@ -11,8 +11,8 @@
 // The gradient is propagated back through all S steps, which needs second-order derivatives (unroll).
 //
 // On Cora and Citeseer, the authors' programs divide each row of features by its sum. Here all rows are divided by the
-// mean sum (package learn). The default is 20 experts for each method. The authors train 200, or 100 for
-// GCSR.
+// mean sum (package learn). The default is 20 experts for each method. The authors train 100 for GCSR, and
+// 200 for the others.
 //
 // docs/notes/2026-11-baselines.md explains what the papers leave open and where cgc departs from their programs.
 package trajectory
@@ -122,7 +122,7 @@ func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onD
 //
 // Departures from the authors' program (Amanda-Zheng/SFGC, metagtt_transduct_adj_identity.py), besides the number of
 // experts:
-//   - On Cora, the program takes starts of 0, 10, 20 and 30 for numbers of snapshots, which are 10 epochs apart. Its
+//   - On Cora, the program uses the starts 0, 10, 20 and 30 as numbers of snapshots, which are 10 epochs apart. So its
 //     students start at epochs 0, 100, 200 and 300, and their targets are 1200 epochs later. Here they start at 0, 10,
 //     20 and 30, as in its programs for other graphs. MaxStart 300 and Interval 100 follow the program for Cora.
 //   - It keeps the iterate with the smallest validation loss of a kernel regression with a graph neural tangent kernel.

@@ -91,7 +91,7 @@ func (s *Standings) arms() (names []string) {
 	return names
 }
 
-// ranked returns the names of the methods by their mean difference to Ours. If Ours was not measured, they are ranked
+// ranked returns the names of the methods by their mean difference from Ours. If Ours was not measured, they are ranked
 // by their accuracy on the first graph. Methods without either come last.
 func (s *Standings) ranked() []string {
 	arms, first, compared := s.arms(), s.graphs()[0], s.comparable()

@@ -33,7 +33,7 @@ type Place struct {
 	// another machine.
 	Peak      int64
 	Processor float64
-	// Against is the paired difference to Ours. It has no seeds if there is nothing to compare, or if the method is a
+	// Against is the paired difference from Ours. It has no seeds if there is nothing to compare, or if the method is a
 	// condense.Altered.
 	Against experiment.Comparison
 	// Significant reports whether the difference is significant at 5% by Holm's procedure over all places.
@@ -179,7 +179,7 @@ type tally struct {
 // mean returns the mean difference, or 0 if there is none.
 func (c tally) mean() float64 { return c.sum / float64(max(c.all, 1)) }
 
-// tally counts the comparisons of the methods that are counted.
+// tally returns the tally of the methods for which counted is true.
 func (s *Standings) tally(counted func(arm string) bool) (c tally) {
 	for _, p := range s.Places {
 		if !counted(p.Arm) || p.Against.Seeds == 0 {
