@@ -119,7 +119,7 @@ def _listen(child: subprocess.Popen[bytes], shown: Optional[Bar]) -> tuple[bytes
 
 
 def _read(stream: Optional[IO[bytes]]) -> bytes:
-    """Return the contents of a stream, or b"" if it is closed meanwhile."""
+    """Return the contents of a stream, or b"" if it is closed in the meantime."""
     try:
         return stream.read() if stream is not None else b""
     except (OSError, ValueError):

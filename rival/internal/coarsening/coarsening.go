@@ -3,8 +3,8 @@
 //
 // Both start with each node as a super-node, and merge super-nodes by ascending cost until N′ are left. A super-node
 // has the mean features of its nodes and the summed weights of their edges. Its class is the class of its training
-// nodes. Super-nodes of different classes are never merged, and at least N′ super-nodes with a class are kept. In the
-// end, each super-node therefore has a class.
+// nodes. Super-nodes of different classes are never merged, and at least N′ super-nodes with a class are kept. So in
+// the end, each super-node has a class.
 //
 // What differs from the authors' programs (loukasa/graph-coarsening and amazon-science/convolution-matching):
 //   - The programs also merge nodes of different classes, and keep super-nodes without a class.

@@ -182,7 +182,7 @@ func TestMethods(t *testing.T) {
 }
 
 // TestMethodsThatTakeLong checks that the methods that take minutes on a large star honour cancellation in the middle
-// of their work, once their longest stage has begun. The star is smaller here, so that they could finish in seconds.
+// of their work, once their longest stage has begun. On this smaller star, they would finish in seconds.
 func TestMethodsThatTakeLong(t *testing.T) {
 	g := star(t, 50_000)
 	for _, name := range takeLong {
