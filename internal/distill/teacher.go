@@ -87,7 +87,7 @@ func (e embedder) means(ctx context.Context, weights *mat.CSR, hops int) (*mat.D
 }
 
 // teach returns q of the given nodes: the mean of the teachers' distributions over the classes. own is nil, or holds
-// the embeddings of these nodes at depth Hops. Its rows trains belong to the training nodes.
+// the embeddings of these nodes at depth Hops. trains lists the rows of the training nodes.
 //
 // A teacher of depth d propagates the features, fits ridge regression on the training nodes, and predicts the
 // distribution softmax(s·z_iW) for node i. The penalty and the scale s come from leave-one-out errors (fitRidge).
@@ -130,9 +130,9 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 }
 
 // study returns the labels after rounds of students. A student is a ridge regression on the embeddings h. Its targets
-// are the labels of the previous round, with rows trains replaced by the one-hot rows of the classes y. λ is the mean
-// squared norm of a row of h. The outputs, with negative ones set to 0 and each row divided by its sum, are the labels
-// of the next round.
+// are the labels of the previous round, with the rows in trains replaced by the one-hot rows of the classes y. λ is the
+// mean squared norm of a row of h. The outputs, with negative ones set to 0 and each row divided by its sum, are the
+// labels of the next round.
 func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32, rounds int) (*mat.Dense, error) {
 	var student *student
 	for range rounds {
