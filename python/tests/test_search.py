@@ -90,7 +90,7 @@ def test_a_warning_about_the_graph_is_given_once(arrays):
 def test_a_space_may_hold_arrays():
     space = {"hidden": range(8, 10), "learning_rate": np.array([0.01, 0.02]), "dropout": (np.float32(0.5),)}
     found = cgc.search("demo", nodes=21, models=["sgc"], space=space, trials=3, epochs=2, finalists=0)
-    assert found.result["space"] == 64 and found.best["dropout"] == 0.5
+    assert found.result["space"] == 32 and found.best["dropout"] == 0.5
     small = cgc.condense("demo", nodes=21)
     trial = study_of(cgc.objective(small, "demo", models="sgc", space=space, epochs=2), 1).trials[0]
     assert type(trial.params["lr"]) is float and trial.params["hidden"] in (8, 9)
