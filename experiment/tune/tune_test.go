@@ -319,7 +319,7 @@ func TestSearchNamesMistakes(t *testing.T) {
 	}
 	bare := *g
 	bare.Split.Val = nil
-	want := "no validation nodes (0), must have at least 1: mark some of its training nodes as val in its split"
+	want := "no validation nodes (0), must have at least 1: mark some of the 50 labelled nodes outside its split as val"
 	mattest.Fails(t, want)(search(nil).Run(t.Context(), &bare))
 }
 
