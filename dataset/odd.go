@@ -169,7 +169,7 @@ func (f *Facts) oddClasses() {
 		"Add training nodes of this class, or remove its nodes from the graph")
 	f.add(len(tiny) > 0, "tiny_class", len(tiny),
 		fmt.Sprintf("%s fewer than %d training nodes", f.classes(tiny), tinyClass),
-		"Its condensed nodes are copies of single nodes, and its accuracy depends on chance",
+		"The condensed nodes of such a class are copies of single nodes, and its accuracy depends on chance",
 		"Label more of its nodes, or merge it with a similar class")
 	if f.Classes < 2 {
 		return
