@@ -233,7 +233,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptedRecords(t *testing.T) {
 	for _, c := range []struct{ stage, args string }{
 		{"training gcn", "experiment demo --methods random --nodes 14 --epochs 100000000 --hidden 8 -o out"},
-		{"searching", "search demo --nodes 14 --epochs 100000000 --trials 3 -o out"},
+		{"searching on demo", "search demo --nodes 14 --epochs 100000000 --trials 3 -o out"},
 	} {
 		cmd := exec.Command("cgc", strings.Fields(c.args)...)
 		_, stderr := endless(t, cmd, c.stage, true)
