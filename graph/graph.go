@@ -61,11 +61,12 @@ func (g *Graph) need(nodes, mark string, part []int32) error {
 	if len(part) > 0 {
 		return nil
 	}
-	help := fmt.Sprintf("mark some of its training nodes as %s in its split", mark)
+	from := "training nodes"
 	if spare := g.unassigned(); spare > 0 {
-		help = fmt.Sprintf("mark some of the %d labelled nodes outside its split as %s", spare, mark)
+		from = fmt.Sprintf("%d labelled nodes that are in no part", spare)
 	}
-	return fmt.Errorf("graph %s has no %s nodes (0), must have at least 1: %s", g.Name, nodes, help)
+	return fmt.Errorf("graph %s has no %s nodes (0), must have at least 1: mark some of its %s as %s in its split",
+		g.Name, nodes, from, mark)
 }
 
 // unassigned returns the number of labelled nodes in no part of the split.

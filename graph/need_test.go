@@ -12,7 +12,7 @@ func TestNeed(t *testing.T) {
 	g := &graph.Graph{Name: "g", Y: []int32{0, 1, graph.Unlabelled, 0, 1}, Classes: 2}
 	g.Split.Train = []int32{0, 1}
 	mattest.Equal(t, g.NeedVal().Error(), "graph g has no validation nodes (0), must have at least 1: "+
-		"mark some of the 2 labelled nodes outside its split as val", "labelled nodes outside the split")
+		"mark some of its 2 labelled nodes that are in no part as val in its split", "labelled nodes outside the split")
 	g.Split.Test = []int32{2, 3, 4}
 	mattest.OK(t, g.NeedTest())
 	mattest.Equal(t, g.NeedVal().Error(), "graph g has no validation nodes (0), must have at least 1: "+
