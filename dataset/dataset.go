@@ -27,6 +27,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
 // Options controls where graphs are looked up and how changes are reported. The zero value reads folders, files and
@@ -245,17 +246,30 @@ func located(ctx context.Context, found format.Place, err error) error {
 	case !is:
 		return fmt.Errorf("reading %s: %w", format.Shown(found.Path), err)
 	case errors.Is(err, fs.ErrNotExist):
-		return &format.ReadError{File: system.Path, Err: missingFile{found.Format.Describe().Title}}
+		return &format.ReadError{File: system.Path, Err: missingFile{found.Format.Describe().Title, misnamed(system.Path)}}
 	}
 	return &format.ReadError{File: system.Path, Err: system.Err}
 }
 
-// missingFile is the error for a missing file that the format needs.
-type missingFile struct{ title string }
+// missingFile is the error for a missing file that the format needs. hint is a clause about files with similar names.
+type missingFile struct{ title, hint string }
 
 // Error names the format.
 func (e missingFile) Error() string {
-	return fmt.Sprintf("there is no such file, and the format of this graph (%s) needs it", e.title)
+	return fmt.Sprintf("there is no such file, and the format of this graph (%s) needs it%s", e.title, e.hint)
+}
+
+// misnamed returns a clause about the files next to the missing file whose names differ from its name in one letter,
+// or "".
+func misnamed(missing string) (hint string) {
+	folder, name := filepath.Split(missing)
+	entries, _ := os.ReadDir(filepath.Clean(folder)) // an unreadable folder counts as empty
+	for _, e := range entries {
+		if spelling.Distance(strings.ToLower(e.Name()), name) <= 1 {
+			hint += fmt.Sprintf("; %.50q must be %s", e.Name(), name)
+		}
+	}
+	return hint
 }
 
 // Is reports whether target is fs.ErrNotExist.
@@ -290,11 +304,14 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 	if err := o.trainable(g.Split, g.Y); err != nil {
 		return fail("%w", err)
 	}
+	if g.Edges() == 0 && g.Nodes() > 1 {
+		o.note("%s has no edges, so propagation changes nothing: if it should have edges, check their file", g.Name)
+	}
 	return nil
 }
 
 // doubtClasses notes labels that are probably not classes: numbers without 0, more than 50 classes with fewer than two
-// nodes each on average, or a class whose name means that a label is missing.
+// nodes each on average, a class whose name means that a label is missing, or names that differ only in case or spaces.
 func (o Options) doubtClasses(g *graph.Graph) {
 	const few = 50
 	count := 0 // of labelled nodes
@@ -325,6 +342,15 @@ func (o Options) doubtClasses(g *graph.Graph) {
 		if content.Missing(class) {
 			o.note("%s has the class %q: if it means that there is no label, leave the label empty", g.Name, class)
 		}
+	}
+	spelt := map[string]string{} // the first class with a name, by the name in lower case
+	for _, class := range g.ClassNames {
+		plain := strings.ToLower(strings.TrimSpace(class))
+		if other, twice := spelt[plain]; twice {
+			o.note("%s has the classes %q and %q: if they are one class, give them one name", g.Name, other, class)
+			break // one pair is enough to look for others
+		}
+		spelt[plain] = class
 	}
 }
 

@@ -82,7 +82,8 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 		"Such a feature does not distinguish nodes, and costs memory and time",
 		"Remove it")
 	f.add(x.ratio > scales.Most, "scales", 1,
-		text("Feature %d (counted from 0) is %.6g times as large as the median one", x.largest, math.Round(x.ratio)),
+		text("F%s is %.6g times as large as the median feature", scales.Column(x.largest, g.FeatureNames)[1:],
+			math.Round(x.ratio)),
 		"Distances between nodes, and so the clusters, depend only on it",
 		"--standardize gives all features one scale")
 	size := scales.Magnitude(x.norm, f.Features)
@@ -168,7 +169,7 @@ func (f *Facts) oddClasses() {
 		"Add training nodes of this class, or remove its nodes from the graph")
 	f.add(len(tiny) > 0, "tiny_class", len(tiny),
 		fmt.Sprintf("%s fewer than %d training nodes", f.classes(tiny), tinyClass),
-		"Its condensed nodes are copies of single nodes, and its accuracy depends on chance",
+		"The condensed nodes of such a class are copies of single nodes, and its accuracy depends on chance",
 		"Label more of its nodes, or merge it with a similar class")
 	if f.Classes < 2 {
 		return

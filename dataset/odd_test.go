@@ -99,6 +99,12 @@ func TestOdd(t *testing.T) {
 				row(*b, i)[2] *= 1000
 			}
 		},
+		`scales: Feature "price" is 1`: func(b *graph.Builder) {
+			for i := range 600 {
+				row(*b, i)[2] *= 1000
+			}
+			b.FeatureNames = []string{"a", "b", "price", "d"}
+		},
 		"magnitude: The features of a node have a norm of 197.8 (root mean square). GNNs learn": func(b *graph.Builder) {
 			for i := range 600 {
 				for j := range row(*b, i) {

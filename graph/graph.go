@@ -61,8 +61,30 @@ func (g *Graph) need(nodes, mark string, part []int32) error {
 	if len(part) > 0 {
 		return nil
 	}
-	return fmt.Errorf("graph %s has no %s nodes (0), must have at least 1: mark some of its training nodes as %s in its "+
-		"split", g.Name, nodes, mark)
+	from := "training nodes"
+	if spare := g.unassigned(); spare > 0 {
+		from = fmt.Sprintf("%d labelled nodes that are in no part", spare)
+	}
+	return fmt.Errorf("graph %s has no %s nodes (0), must have at least 1: mark some of its %s as %s in its split",
+		g.Name, nodes, from, mark)
+}
+
+// unassigned returns the number of labelled nodes in no part of the split.
+func (g *Graph) unassigned() int {
+	labelled := 0
+	for _, c := range g.Y {
+		if c != Unlabelled {
+			labelled++
+		}
+	}
+	for _, part := range [][]int32{g.Split.Train, g.Split.Val, g.Split.Test} {
+		for _, v := range part {
+			if g.Y[v] != Unlabelled {
+				labelled--
+			}
+		}
+	}
+	return labelled
 }
 
 // Nodes returns the number of nodes N.

@@ -243,7 +243,7 @@ func TestSaysWhatIsHeldOut(t *testing.T) {
 	m.Lossless = 1
 	_, a := choice(t, m, g, 0)
 	want := "no candidate was clearly better on 10 held-out training nodes; with 1 node, a GCN trained briefly is " +
-		"0.0 ± 0.0 points below the 100.0% of the training nodes that were not held out"
+		"0.0 ± 0.0 points below the 100.0% of one trained on the training nodes that were not held out"
 	mattest.Equal(t, a.Why, want, "why")
 }
 

@@ -95,9 +95,9 @@ func (m Method) sizeReason(a *Account) string {
 	if size.Loss < 0 {
 		side = "above"
 	}
-	whole := "all training nodes"
+	whole := "one trained on all training nodes"
 	if a.HeldOut {
-		whole = "the training nodes that were not held out"
+		whole = "one trained on the training nodes that were not held out"
 	}
 	reason := fmt.Sprintf("; with %s, a GCN trained briefly is %.1f ± %.1f points %s the %.1f%% of %s",
 		counted(size.Nodes), math.Abs(size.Loss), size.Error, side, a.Whole, whole)

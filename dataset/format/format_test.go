@@ -57,7 +57,7 @@ func TestTheMostCertainFormatReads(t *testing.T) {
 	if g.Name != "a" || len(g.Split.Train) != 20 || len(g.Split.Val) != 30 || len(g.Split.Test) != 40 {
 		t.Errorf("a graph without a name or a split is opened as %s with %+v", g.Name, g.Split)
 	}
-	fixture.Notes(t, notes, "from twins", "comes without a split")
+	fixture.Notes(t, notes, "from twins", "comes without a split", "has no edges")
 }
 
 func TestTwoFormatsAreAnError(t *testing.T) {

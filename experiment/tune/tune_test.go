@@ -319,7 +319,8 @@ func TestSearchNamesMistakes(t *testing.T) {
 	}
 	bare := *g
 	bare.Split.Val = nil
-	want := "no validation nodes (0), must have at least 1: mark some of its training nodes as val in its split"
+	want := "no validation nodes (0), must have at least 1: " +
+		"mark some of its 50 labelled nodes that are in no part as val in its split"
 	mattest.Fails(t, want)(search(nil).Run(t.Context(), &bare))
 }
 

@@ -16,10 +16,13 @@ func ExampleClassifier_Warning() {
 	c := mattest.Must(assess.LeastSquares(context.Background(), []mat.View{t.View()}, []int32{0, 0, 1, 1}, 2))
 	fmt.Println(c.Rank)
 	what, fix, _ := strings.Cut(c.Warning(), ": ")
+	what, why, _ := strings.Cut(what, ", and ")
 	fmt.Println(what)
+	fmt.Println(why)
 	fmt.Println(fix)
 	// Output:
 	// 3
-	// feature 2 (counted from 0) is 30000 times as large as the median one, and distances between nodes depend only on it
+	// propagated to the training nodes, feature 2 (counted from 0) is 30000 times as large as the median feature
+	// distances between nodes depend only on it
 	// --standardize gives all features one scale
 }

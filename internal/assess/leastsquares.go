@@ -37,11 +37,12 @@ const MostScales = scales.Most
 
 // Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales, or the features
 // are too large or too small for a GNN. The classifier compensates for that, but clustering and a GNN do not.
+// Features have numbers here: the warning is part of a condensed graph, which does not depend on their names.
 func (c Classifier) Warning() string {
 	const remedy = ": --standardize gives all features one scale"
 	if c.Scales > MostScales {
-		return fmt.Sprintf("feature %d (counted from 0) is %.6g times as large as the median one, "+
-			"and distances between nodes depend only on it"+remedy, c.Largest, math.Round(c.Scales))
+		return fmt.Sprintf("propagated to the training nodes, %s is %.6g times as large as the median feature, and "+
+			"distances between nodes depend only on it"+remedy, scales.Column(c.Largest, nil), math.Round(c.Scales))
 	}
 	if size := scales.Magnitude(c.Norm, c.W.Rows); size != "" {
 		return fmt.Sprintf("the features of a node have a norm of about %.4g, and GNNs learn worse from features as %s as "+

@@ -2,6 +2,7 @@
 package scales
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -39,4 +40,12 @@ func Magnitude(norm float64, d int) string {
 		return "small"
 	}
 	return ""
+}
+
+// Column describes feature j in a sentence, by its name if names is not nil.
+func Column(j int, names []string) string {
+	if names == nil {
+		return fmt.Sprintf("feature %d (counted from 0)", j)
+	}
+	return fmt.Sprintf("feature %.50q", names[j])
 }

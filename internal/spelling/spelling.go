@@ -7,8 +7,8 @@ import (
 )
 
 // Near returns at most three similar words from the list among, the nearest first. Similar words are within Distance 1
-// + len/4, where len is the length of the shorter word, or begin with word, if it has at least three letters. Near
-// ignores case. If the list contains word, it returns nil.
+// + len/4, where len is the length of the shorter word, or begin with word, if it has at least three letters or a
+// hyphen follows it. Near ignores case. If the list contains word, it returns nil.
 func Near(word string, among []string) []string {
 	if slices.Contains(among, word) {
 		return nil
@@ -22,7 +22,7 @@ func Near(word string, among []string) []string {
 	for _, name := range among {
 		lower := strings.ToLower(name)
 		d := Distance(word, lower)
-		begins := len(word) >= 3 && strings.HasPrefix(lower, word)
+		begins := len(word) >= 3 && strings.HasPrefix(lower, word) || word != "" && strings.HasPrefix(lower, word+"-")
 		if begins || d <= 1+min(len(lower), len(word))/4 {
 			all = append(all, found{name, d})
 		}

@@ -20,13 +20,14 @@ func TestDistance(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
-	among := []string{"cora", "citeseer", "coral", "nodes", "label-ratio", "label-ratios"}
+	among := []string{"cora", "citeseer", "coral", "nodes", "label-ratio", "label-ratios", "vn-classwise"}
 	for _, c := range []struct {
 		word string
 		want []string
 	}{
 		{"coar", []string{"cora", "coral"}}, {"Cora", []string{"cora", "coral"}}, {"cora", nil}, {"node", []string{"nodes"}},
 		{"label", []string{"label-ratio", "label-ratios"}}, {"xyz", nil}, {"", nil}, {"c", nil},
+		{"vn", []string{"vn-classwise"}},
 	} {
 		mattest.Equal(t, spelling.Near(c.word, among), c.want, "%q", c.word)
 	}

@@ -33,7 +33,7 @@ func (c *command) boardCommand() *cobra.Command {
 the results. With two seeds, each model is trained with four configurations; the one with the best mean validation
 accuracy is used with the other seeds and is reported. A method that takes more than a minute to condense to the middle
 size is measured there only, with the first model and at most three seeds. Without GRAPH, the graphs are the data sets
-that cgc data list finds.
+that cgc data list finds. CGC with the paper's parameters is always measured too, as cgc-paper.
 
 The tables first list where another method is significantly better than auto (5%, Holm's procedure over all
 differences, paired by seed). Then they have a row for each method, with the middle size of each graph and the first
@@ -45,7 +45,7 @@ with --normalize-features, validation accuracy also chooses between plain and ro
 		RunE:              runs(job.run),
 	}
 	flags := inOrder(cmd)
-	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare, or all")
+	addSome(cmd, &job.names, "methods", condense.Names(), "methods to compare (default all)")
 	flags.Lookup("methods").DefValue = ""
 	flags.DurationVar(&job.board.Limit, "limit", 20*time.Minute, "maximum processor time of one condensation")
 	addNormalize(flags, &job.board.NormalizeFeatures)
@@ -83,6 +83,9 @@ func (j *boardJob) run(ctx context.Context, graphs []string) error {
 	if len(graphs) == 0 {
 		return usagef("paper board found no data sets, must have a GRAPH")
 	}
+	if err := j.findable(graphs); err != nil {
+		return err
+	}
 	if err := makeFolder("-o", j.folder); err != nil {
 		return err
 	}
@@ -94,9 +97,7 @@ func (j *boardJob) run(ctx context.Context, graphs []string) error {
 	for _, name := range graphs {
 		more, err := j.on(ctx, name, un)
 		if err != nil {
-			if errors.Is(err, context.Canceled) {
-				j.progress.note("run the same command again to resume")
-			}
+			j.resumes(err)
 			return err
 		}
 		records = append(records, more...)

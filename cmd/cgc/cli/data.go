@@ -269,7 +269,7 @@ func factsDocument(f dataset.Facts) *report.Document {
 	fact("graph", "%s", f.Name)
 	fact("nodes", "%s, %s without an edge, %s without a label", count(f.Nodes), count(f.Isolated), count(f.Unlabelled))
 	within := ""
-	if f.Unlabelled < f.Nodes {
+	if f.Unlabelled < f.Nodes && f.Edges > 0 {
 		within = fmt.Sprintf(", %.3g%% of them within a class", 100*f.Homophily)
 	}
 	fact("edges", "%s, %s%s", count(f.Edges), weights, within)

@@ -85,6 +85,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 	}
 	defer func() {
 		if j.log != nil {
+			j.resumes(err)
 			err = errors.Join(err, j.log.Close())
 		}
 	}()
@@ -95,6 +96,9 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		if slices.Contains(names[:i], name) {
 			return usagef("graph %s is given twice, must be once", name)
 		}
+	}
+	if err := j.findable(names); err != nil {
+		return err
 	}
 	for _, name := range names {
 		config := *j.config // default sizes depend on the graph
@@ -263,6 +267,13 @@ func (j *experimentJob) keep() error {
 		j.kept = len(j.log.Records())
 	}
 	return err
+}
+
+// resumes tells the user after an interruption that the training runs so far are kept.
+func (c *command) resumes(err error) {
+	if errors.Is(err, context.Canceled) {
+		c.progress.note("run the same command again to resume")
+	}
 }
 
 // openLog opens a log, or starts a new one.

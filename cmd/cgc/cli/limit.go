@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -289,6 +291,19 @@ func (c *command) read(ctx context.Context, name string) (g *graph.Graph, second
 	ctx, explain := guard(ctx, "reading "+name, "", 0)
 	g, err = c.options().Open(ctx, name)
 	return g, time.Since(begun).Seconds(), explain(err)
+}
+
+// findable returns an error if one of several graphs does not exist, so that a mistyped name is reported before the
+// work on the graphs before it.
+func (c *command) findable(names []string) error {
+	o := c.options()
+	o.Note = nil // Open prints the notes
+	for _, name := range names {
+		if _, err := o.Find(name); errors.As(err, new(*dataset.NotFoundError)) && !slices.Contains(graphNames(), name) {
+			return err
+		}
+	}
+	return nil
 }
 
 // readable returns an error if reading a graph needs more memory than the system allows, and the format knows the sizes

@@ -229,6 +229,23 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptedRecords checks that interrupted commands that keep their training runs say how to resume.
+func TestInterruptedRecords(t *testing.T) {
+	for _, c := range []struct{ stage, args string }{
+		{"training gcn", "experiment demo --methods random --nodes 14 --epochs 100000000 --hidden 8 -o out"},
+		{"searching on demo", "search demo --nodes 14 --epochs 100000000 --trials 3 -o out"},
+	} {
+		cmd := exec.Command("cgc", strings.Fields(c.args)...)
+		_, stderr := endless(t, cmd, c.stage, true)
+		mattest.OK(t, interrupt(t, cmd)(nil))
+		said, _ := io.ReadAll(stderr)
+		want := "\nnote: run the same command again to resume\ncgc: interrupted\n"
+		if !strings.HasSuffix("\n"+string(said), want) {
+			t.Errorf("%s: standard error ends with %q, want %q", c.args, said, want)
+		}
+	}
+}
+
 // interrupt returns a function that interrupts cmd.
 func interrupt(t *testing.T, cmd *exec.Cmd) func(io.Closer) error {
 	t.Helper()

@@ -156,6 +156,8 @@ func expected(value pflag.Value, text string, cause error) string {
 		return "a number"
 	case "bool":
 		return "true or false"
+	case "duration":
+		return "a time with a unit, as 90s, 20m or 1h30m"
 	}
 	if cause != nil {
 		return cause.Error()

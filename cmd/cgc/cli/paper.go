@@ -21,6 +21,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/registry"
+	"github.com/graph-condensation/cgc/internal/spelling"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -104,6 +106,18 @@ type paperJob struct {
 	more []report.Block // blocks of the report page that show the condensed graphs
 }
 
+// noStudy returns the error for a word that is not a table. It may be a mistyped command.
+func (j *paperJob) noStudy(err error) error {
+	hint := "cgc paper lists them"
+	if unknown, is := errors.AsType[*registry.Unknown](err); is {
+		names := mapped(available(j.cmd), (*cobra.Command).Name)
+		if near := spelling.Near(unknown.Name, names); len(near) > 0 {
+			hint += "; did you mean cgc paper " + strings.Join(near, " or cgc paper ") + "?"
+		}
+	}
+	return usagef("%s (%s)", sentence(err), hint)
+}
+
 // searchName is the file with the training runs of a search, in the folder of records.
 const searchName = "search.jsonl"
 
@@ -124,7 +138,7 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 	}
 	studies, err := paper.Find(words)
 	if err != nil {
-		return usagef("%s (cgc paper lists them)", sentence(err))
+		return j.noStudy(err)
 	}
 	if err := j.check(studies); err != nil {
 		return err
@@ -135,8 +149,8 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 				err = errors.Join(err, log.Close())
 			}
 		}
-		if errors.Is(err, context.Canceled) && j.folder != "" {
-			j.progress.note("run the same command again to resume")
+		if j.folder != "" {
+			j.resumes(err)
 		}
 	}()
 	var results []*paper.Result

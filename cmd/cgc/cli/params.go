@@ -44,7 +44,11 @@ func (p *params) Set(text string) error {
 			return err
 		}
 	}
-	p.add(newParam(key, value))
+	one, err := newParam(key, value)
+	if err != nil {
+		return ownSentence{err}
+	}
+	p.add(one)
 	return nil
 }
 
@@ -59,11 +63,16 @@ func (p *params) add(one param) {
 }
 
 // newParam returns a parameter. key may begin with the name of a method and a dot.
-func newParam(key string, value json.RawMessage) param {
-	if method, rest, dotted := strings.Cut(key, "."); dotted && slices.Contains(condense.Names(), method) {
-		return param{method: method, key: rest, value: value}
+func newParam(key string, value json.RawMessage) (param, error) {
+	method, rest, dotted := strings.Cut(key, ".")
+	if !dotted {
+		return param{key: key, value: value}, nil
 	}
-	return param{key: key, value: value}
+	if !slices.Contains(condense.Names(), method) {
+		_, err := condense.New(method, nil)
+		return param{}, err
+	}
+	return param{method: method, key: rest, value: value}, nil
 }
 
 // String formats the parameters in the syntax of Set, separated by spaces.
@@ -97,7 +106,11 @@ func (p *params) readFile() error {
 	}
 	var below params
 	for key, value := range object {
-		below.add(newParam(key, value))
+		one, err := newParam(key, value)
+		if err != nil {
+			return fmt.Errorf("--params %s: %w", p.file, err)
+		}
+		below.add(one)
 	}
 	p.list = append(below.list, p.list...)
 	return nil

@@ -123,7 +123,10 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 		if j.search.Log, err = j.openLog(filepath.Join(j.folder, "whole.jsonl")); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, j.search.Log.Close()) }()
+		defer func() {
+			j.resumes(err)
+			err = errors.Join(err, j.search.Log.Close())
+		}()
 	}
 	j.progress.step("searching on " + g.Name)
 	result, err := j.search.Run(ctx, small, g)

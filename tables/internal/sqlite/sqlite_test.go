@@ -92,7 +92,7 @@ func TestIndex(t *testing.T) {
 		path := made(t, fmt.Sprintf("create table nodes (%q, id, label, split, x)", name), edges,
 			"insert into nodes values (0, 10, 'a', 'train', 1), (1, 9, 'b', 'train', 2.5)")
 		g, notes := fixture.Noted(t, path)
-		fixture.Notes(t, notes, fmt.Sprintf("column %q is left", name))
+		fixture.Notes(t, notes, fmt.Sprintf("column %q is left", name), "has no edges")
 		mattest.Equal(t, g.Features(), 1, "features")
 	}
 }

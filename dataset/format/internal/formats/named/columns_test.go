@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -138,5 +140,23 @@ func TestColumnsThatAreWrong(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*fs.PathError)) ||
 		!strings.Contains(err.Error(), "edges.csv: there is no such file, and the format of this graph (text with names)") {
 		t.Errorf("without edges.csv: %v", err)
+	}
+	mattest.OK(t, os.WriteFile(filepath.Join(missing, "edge.csv"), []byte(edges), 0o666))
+	mattest.Fails(t, `needs it; "edge.csv" must be edges.csv`)(dataset.Options{}.Open(t.Context(), missing))
+}
+
+// TestDoubts checks that class names that differ only in case, and a graph without edges, are noted.
+func TestDoubts(t *testing.T) {
+	for text, want := range map[string]string{
+		"id,label,f\na,Tea,1\nb,tea,2\nc,TEA,3\n": `has the classes "TEA" and "Tea": if they are one class`,
+		"id,label,f\na,x,1\nb,y,2\n":              "has no edges, so propagation changes nothing",
+	} {
+		var notes []string
+		o := dataset.Options{Note: func(note string) { notes = append(notes, note) }}
+		path := fixture.Folder(t, folder(text, "source,target\n"))
+		mattest.Must(o.Open(t.Context(), path))
+		if got := strings.Join(notes, "\n"); strings.Count(got, want) != 1 {
+			t.Errorf("notes %q, want once %q", got, want)
+		}
 	}
 }
