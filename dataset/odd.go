@@ -82,7 +82,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 		"Such a feature does not distinguish nodes, and costs memory and time",
 		"Remove it")
 	f.add(x.ratio > scales.Most, "scales", 1,
-		text("F%s is %.6g times as large as the median feature", scales.Column(x.largest, g.FeatureNames)[1:],
+		text("The largest is %s: %.6g times as large as the median feature", scales.Column(x.largest, g.FeatureNames),
 			math.Round(x.ratio)),
 		"Distances between nodes, and so the clusters, depend only on it",
 		"--standardize gives all features one scale")

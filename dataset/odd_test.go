@@ -94,12 +94,12 @@ func TestOdd(t *testing.T) {
 				row(*b, i)[1], row(*b, i)[3] = 7, 0
 			}
 		},
-		"scales: Feature 2 (counted from 0) is 1": func(b *graph.Builder) {
+		"scales: The largest is feature 2 (counted from 0): 1": func(b *graph.Builder) {
 			for i := range 600 {
 				row(*b, i)[2] *= 1000
 			}
 		},
-		`scales: Feature "price" is 1`: func(b *graph.Builder) {
+		`scales: The largest is feature "price": 1`: func(b *graph.Builder) {
 			for i := range 600 {
 				row(*b, i)[2] *= 1000
 			}
