@@ -68,11 +68,11 @@ func newParam(key string, value json.RawMessage) (param, error) {
 	if !dotted {
 		return param{key: key, value: value}, nil
 	}
-	if !slices.Contains(condense.Names(), method) {
-		_, err := condense.New(method, nil)
+	m, err := condense.New(method, nil)
+	if err != nil {
 		return param{}, err
 	}
-	return param{method: method, key: rest, value: value}, nil
+	return param{method: m.Name(), key: rest, value: value}, nil
 }
 
 // String formats the parameters in the syntax of Set, separated by spaces.
