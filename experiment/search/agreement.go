@@ -60,8 +60,12 @@ func (s Search) Agree(
 		return nil, err
 	}
 	defer t.target.Close()
+	drawn, err := s.Space.draw(candidates, s.Epochs, rand.NewPCG(s.Seed, agreementStream))
+	if err != nil {
+		return nil, err
+	}
 	var trials []Trial
-	for _, c := range s.Space.draw(candidates, s.Epochs, rand.NewPCG(s.Seed, agreementStream)) {
+	for _, c := range drawn {
 		trials = append(trials, Trial{Candidate: c})
 	}
 	t.count = progress.NewCounter(0, candidates)

@@ -76,12 +76,24 @@ func (s Space) lengths() []int {
 	}
 }
 
-// Size returns the number of candidates. Hidden and Dropout do not affect linear models, so their values do not count.
-func (s Space) Size() int {
-	all := 0
-	for _, name := range s.Models {
+// parse returns the models of the space.
+func (s Space) parse() (models []gnn.Model, err error) {
+	models = make([]gnn.Model, len(s.Models))
+	for i, name := range s.Models {
+		if models[i], err = gnn.Parse(name); err != nil {
+			return nil, err
+		}
+	}
+	return models, nil
+}
+
+// Size returns the number of candidates, or 0 if a model is unknown. Hidden and Dropout do not affect linear models, so
+// their values do not count.
+func (s Space) Size() (all int) {
+	models, _ := s.parse()
+	for _, m := range models {
 		n := len(s.InputDropout) * len(s.LearningRate) * len(s.WeightDecay) * len(s.Weighted)
-		if m, err := gnn.Parse(name); err == nil && !gnn.Linear(m) {
+		if !gnn.Linear(m) {
 			n *= len(s.Hidden) * len(s.Dropout)
 		}
 		all += n
@@ -90,8 +102,12 @@ func (s Space) Size() int {
 }
 
 // draw returns n random candidates, or all in random order if there are fewer. Models are drawn equally often, until
-// all candidates of some are drawn.
-func (s Space) draw(n, epochs int, src rand.Source) []Candidate {
+// all candidates of some are drawn. Equal models have equal names.
+func (s Space) draw(n, epochs int, src rand.Source) ([]Candidate, error) {
+	models, err := s.parse()
+	if err != nil {
+		return nil, err
+	}
 	combinations := 1
 	for _, length := range s.lengths() {
 		combinations *= length
@@ -107,7 +123,8 @@ func (s Space) draw(n, epochs int, src rand.Source) []Candidate {
 			i /= length
 			return digit
 		})
-		if m, err := gnn.Parse(c.Model); err == nil && gnn.Linear(m) {
+		m := models[slices.Index(s.Models, c.Model)]
+		if c.Model = m.Name(); gnn.Linear(m) {
 			c.Training.Hidden, c.Training.Dropout = gnn.Defaults().Hidden, gnn.Defaults().Dropout
 			if seen[c] {
 				continue
@@ -116,7 +133,7 @@ func (s Space) draw(n, epochs int, src rand.Source) []Candidate {
 		}
 		drawn = append(drawn, c)
 	}
-	return drawn
+	return drawn, nil
 }
 
 // candidate returns the candidate at the positions that pick chooses, given the length of each list.
@@ -124,9 +141,6 @@ func (s Space) candidate(epochs int, pick func(n int) int) Candidate {
 	c := Candidate{Training: gnn.Defaults()}
 	c.Training.Epochs = epochs
 	c.Model = s.Models[pick(len(s.Models))]
-	if m, err := gnn.Parse(c.Model); err == nil {
-		c.Model = m.Name()
-	}
 	c.Training.Hidden = s.Hidden[pick(len(s.Hidden))]
 	c.Training.Dropout = s.Dropout[pick(len(s.Dropout))]
 	c.Training.InputDropout = s.InputDropout[pick(len(s.InputDropout))]
@@ -142,15 +156,15 @@ const largestSpace = 10_000_000
 // Validate returns an error if the space is too large, or if a list is empty, repeats a value or has one that is out of
 // range.
 func (s Space) Validate() error {
-	models := make([]string, len(s.Models))
-	for i, name := range s.Models {
-		m, err := gnn.Parse(name)
-		if err != nil {
-			return err
-		}
-		models[i] = m.Name() // equal models have equal names
+	models, err := s.parse()
+	if err != nil {
+		return err
 	}
-	if err := cmp.Or(distinct("models", models), distinct("hidden", s.Hidden), distinct("dropout", s.Dropout),
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.Name() // equal models have equal names
+	}
+	if err := cmp.Or(distinct("models", names), distinct("hidden", s.Hidden), distinct("dropout", s.Dropout),
 		distinct("input dropout", s.InputDropout), distinct("learning rate", s.LearningRate),
 		distinct("weight decay", s.WeightDecay), distinct("weighted", s.Weighted)); err != nil {
 		return err
@@ -283,7 +297,10 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	if g, err = s.check(small, g); err != nil {
 		return nil, err
 	}
-	drawn := s.Space.draw(s.Trials, s.Epochs, rand.NewPCG(s.Seed, searchStream))
+	drawn, err := s.Space.draw(s.Trials, s.Epochs, rand.NewPCG(s.Seed, searchStream))
+	if err != nil {
+		return nil, err
+	}
 	wide := len(g.Split.Val) > sampled && !small.Inductive // inductive testing needs all edges among validation nodes
 	t, err := s.newTrainer(ctx, small, g, wide)
 	if err != nil {
@@ -495,13 +512,9 @@ func (s Search) newTrainer(
 	if err != nil {
 		return nil, err
 	}
-	var models []gnn.Model
-	for _, name := range s.Space.Models {
-		m, err := gnn.Parse(name)
-		if err != nil {
-			return nil, err
-		}
-		models = append(models, m)
+	models, err := s.Space.parse()
+	if err != nil {
+		return nil, err
 	}
 	target, err := training.Target(ctx, seen, small.Inductive, s.Memory, models, slices.Max(s.Space.Hidden), nil)
 	if err != nil {

@@ -110,10 +110,7 @@ type paperJob struct {
 func (j *paperJob) noStudy(err error) error {
 	hint := "cgc paper lists them"
 	if unknown, is := errors.AsType[*registry.Unknown](err); is {
-		names := mapped(available(j.cmd), (*cobra.Command).Name)
-		if near := spelling.Near(unknown.Name, names); len(near) > 0 {
-			hint += "; did you mean cgc paper " + strings.Join(near, " or cgc paper ") + "?"
-		}
+		hint += spelling.Hint("cgc paper ", unknown.Name, mapped(available(j.cmd), (*cobra.Command).Name))
 	}
 	return usagef("%s (%s)", sentence(err), hint)
 }

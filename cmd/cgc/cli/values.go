@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 // value is a pflag.Value with a custom parser.
@@ -149,8 +150,8 @@ func addSome[T any](cmd *cobra.Command, at *[]T, name string, values []T, usage 
 func models(at *[]gnn.Model) *value[[]gnn.Model] {
 	parse := func(name string) (gnn.Model, error) {
 		m, err := gnn.Parse(name)
-		if kind, _, varied := strings.Cut(strings.ToLower(name), ":"); err != nil && varied &&
-			slices.Contains(gnn.Names(), kind) {
+		unknown, is := errors.AsType[*registry.Unknown](err)
+		if err != nil && !(is && unknown.Kind == "model") { // then the model is known, and a parameter of it is wrong
 			err = ownSentence{err}
 		}
 		return m, err

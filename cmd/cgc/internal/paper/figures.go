@@ -51,10 +51,7 @@ func overNodes(r *Result) (all []*report.Plot) {
 			}
 		}
 		for style, arm := range []string{cgcx.name, full.name, wholeName} {
-			name := arm
-			if arm == wholeName {
-				name = "full graph"
-			}
+			name := called(arm)
 			here := report.Series{Name: name, Style: style, Joined: true}
 			paper := report.Series{Name: name + ", paper", Style: style, Joined: true, Hollow: true}
 			for _, c := range r.Cells {
