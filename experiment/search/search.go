@@ -89,8 +89,9 @@ func (s Space) parse() (models []gnn.Model, err error) {
 
 // Size returns the number of candidates, or 0 if a model is unknown. Hidden and Dropout do not affect linear models, so
 // their values do not count.
-func (s Space) Size() (all int) {
+func (s Space) Size() int {
 	models, _ := s.parse()
+	all := 0
 	for _, m := range models {
 		n := len(s.InputDropout) * len(s.LearningRate) * len(s.WeightDecay) * len(s.Weighted)
 		if !gnn.Linear(m) {

@@ -9,25 +9,16 @@ import numpy as np
 
 from ._graph import whole_numbers
 from ._names import text, text_of
+from ._parameters import MODELS
 from ._safetensors import Array
 
 __all__ = ["Known", "logits_of_new", "structure"]
-
-# The parameters of each model and their defaults, as in package gnn.
-_OWN: dict[str, dict[str, float]] = {
-    "sgc": {"hops": 2},
-    "gcn": {"layers": 2},
-    "sage": {"layers": 2},
-    "appnp": {"hops": 10, "alpha": 0.1},
-    "cheby": {"layers": 2, "order": 2},
-    "gat": {"heads": 8},
-}
 
 
 def structure(name: str) -> tuple[str, dict[str, float]]:
     """Return the model of a name such as gcn:layers=3, and all its parameters."""
     model, *settings = name.split(":")
-    own = dict(_OWN[model])
+    own = dict(MODELS[model])
     for key, value in (setting.split("=") for setting in settings):
         own[key] = float(value)
     return model, own

@@ -7,6 +7,7 @@ from typing import Any, Optional, TypedDict, Union
 
 __all__ = [
     "FLAGS",
+    "MODELS",
     "SPACE",
     "CondenseOptions",
     "CutOptions",
@@ -665,6 +666,16 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("threads", None, "General",
          "number of threads (default all cores); results do not depend on it"),
     ],
+}
+
+# The parameters that the name of a model may set, with their defaults.
+MODELS: dict[str, dict[str, float]] = {
+    "sgc": {"hops": 2},
+    "gcn": {"layers": 2},
+    "sage": {"layers": 2},
+    "appnp": {"alpha": 0.1, "hops": 10},
+    "cheby": {"layers": 2, "order": 2},
+    "gat": {"heads": 8},
 }
 
 # The values that search chooses from by default.

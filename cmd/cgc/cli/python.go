@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
 	"github.com/graph-condensation/cgc/experiment/search"
+	"github.com/graph-condensation/cgc/gnn"
 )
 
 // pythonFunctions lists the functions of the Python package that accept the flags of the command with the same name.
@@ -52,7 +53,7 @@ var pythonLiteral = strings.NewReplacer("{", "{\n    ", "}", ",\n}", `["`, "[\n 
 func PythonParameters() (string, error) {
 	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
 	var classes, tables strings.Builder
-	names := []string{`"FLAGS"`, `"SPACE"`} // constants come first, then classes in order of name
+	names := []string{`"FLAGS"`, `"MODELS"`, `"SPACE"`} // constants come first, then classes in order of name
 	for _, function := range pythonFunctions {
 		cmd, _, err := root.Find([]string{function})
 		if err != nil {
@@ -85,14 +86,25 @@ func PythonParameters() (string, error) {
 		}
 		tables.WriteString("    ],\n")
 	}
-	slices.Sort(names[2:])
+	slices.Sort(names[3:])
 	space, err := json.Marshal(search.DefaultSpace())
 	if err != nil {
 		return "", err
 	}
+	var models strings.Builder
+	for _, m := range gnn.All() {
+		name, own := gnn.Structure(m)
+		text, err := json.Marshal(own)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&models, "    %q: %s,\n", name, strings.NewReplacer(":", ": ", ",", ", ").Replace(string(text)))
+	}
 	const about = "\n# By function: the name, default (None if the help says it), group and help of each argument.\n"
 	return fmt.Sprintf(pythonHead, "    "+strings.Join(names, ",\n    ")+",\n") + classes.String() + "\n" + about +
 		"FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {\n" + tables.String() + "}\n" +
+		"\n# The parameters that the name of a model may set, with their defaults.\n" +
+		"MODELS: dict[str, dict[str, float]] = {\n" + models.String() + "}\n" +
 		"\n# The values that search chooses from by default.\nSPACE: dict[str, list[Any]] = " +
 		pythonLiteral.Replace(string(space)) + "\n", nil
 }
