@@ -31,7 +31,6 @@ import (
 //     Sample nodes. At their weight of 10⁻¹⁰, which is the default here too, the distance hardly matters.
 //   - Their result, and the A′ on which they train the relay, come from batch normalisation with running means. Here
 //     the means of the current pairs are used throughout.
-//   - Epochs is 600, as for GCond. The program runs 2000 epochs on every graph.
 //   - Real gradients use full neighbourhoods, and X′ begins with features of the node's own class, as in gcond.
 //   - Smoothness is 0.5, the default of the program. The command in its README has 0.1.
 //   - The program trains the GNN that it reports on A′ itself, without self-loops and normalisation.
@@ -50,12 +49,13 @@ type sgdd struct {
 	Sample     int     `json:"sample"`
 }
 
-// newSGDD returns SGDD with the settings of its authors' program, with the epochs of GCond and a sample of 200 nodes.
+// newSGDD returns SGDD with the settings of its authors' program, with a sample of 200 nodes.
 func newSGDD() sgdd {
 	m := sgdd{
 		Matching: newGCond().Matching, Choice: newGCond().Choice, Structure: newGCond().Structure,
 		Graphon: 0.5, Smoothness: 0.5, Transport: 1e-10, Sample: 200,
 	}
+	m.Epochs = 2000
 	m.Threshold = 0
 	return m
 }
