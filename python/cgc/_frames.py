@@ -309,11 +309,12 @@ def _features(
             )
         names = [n for n in nodes if n not in taken and n not in index]
         for n in names:
-            if "label" in roles and n.lower() in _NAMES["label"] and n.lower() != "y":  # y is often a coordinate
-                warn(
-                    f"nodes: the label is in column {roles['label']}, and column {n} is a feature: leave it out if it "
-                    "holds the label too"
-                )
+            for role in ("id", "label"):
+                if role in roles and n.lower() in _NAMES[role] and n.lower() != "y":  # y is often a coordinate
+                    warn(
+                        f"nodes: the {role} is in column {roles[role]}, and column {n} is a feature: leave it out if it "
+                        f"holds the {role} too"
+                    )
     else:
         names = [str(n) for n in ([asked] if np.ndim(asked) == 0 else asked)]
     for n in names:

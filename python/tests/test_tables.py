@@ -192,7 +192,7 @@ def test_an_index_that_pandas_wrote_is_no_feature(columns, tmp_path, name):
 
 def test_columns_that_the_command_notes_are_warned_about(columns, tmp_path):
     nodes, edges = frames(columns)
-    nodes, edges = nodes.assign(team=0.0, Class=1.0, y=2.0), edges.assign(w=2.0, note="-")
+    nodes, edges = nodes.assign(team=0.0, Class=1.0, y=2.0, node_id=3.0), edges.assign(w=2.0, note="-")
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_csv(tmp_path / "edges.csv", index=False)
     told = []
@@ -201,7 +201,7 @@ def test_columns_that_the_command_notes_are_warned_about(columns, tmp_path):
             cgc.load_dataset(graph)
         told.append([re.sub(".*(nodes|edges)(.csv)?: ", "", str(w.message)).replace(", or weight=… names it", "")
                      for w in found])  # fmt: skip
-    assert sorted(told[0]) == sorted(told[1]) and len(told[1]) == 2
+    assert sorted(told[0]) == sorted(told[1]) and len(told[1]) == 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cgc.load_dataset(cgc.tables(nodes, edges[["source", "target", "w"]], weight="w", features=["f0", "Class"]))

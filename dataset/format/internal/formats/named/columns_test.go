@@ -79,10 +79,12 @@ func TestUnreadColumns(t *testing.T) {
 	}
 }
 
-// TestLabelAmongFeatures checks that a note names a feature that may hold the label.
-func TestLabelAmongFeatures(t *testing.T) {
-	_, notes := opened(t, folder("id,label,split,f,Target\na,x,train,1,0\nb,y,test,2,1\n", "source,target\na,b\n"))
-	fixture.Notes(t, notes, "the label is in column label, and column Target is a feature")
+// TestRepeatsAmongFeatures checks that notes name features that may hold the label or the id.
+func TestRepeatsAmongFeatures(t *testing.T) {
+	const nodes = "id,label,split,y,Target,node_id\na,x,train,1,0,7\nb,y,test,2,1,8\n"
+	_, notes := opened(t, folder(nodes, "source,target\na,b\n"))
+	fixture.Notes(t, notes, "the label is in column label, and column Target is a feature",
+		"the id is in column id, and column node_id is a feature: leave it out if it holds the id too")
 }
 
 // TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.
