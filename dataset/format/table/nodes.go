@@ -262,7 +262,7 @@ func (n *nodes) checkSplit(y []int32) error {
 	if name == "" {
 		return nil
 	}
-	return n.failAt(first, "the split is %s, and there is no label", name)
+	return n.failAt(first, "the split is %s, and there is no label (-1 is none): leave the node out of the split", name)
 }
 
 // notes returns indexNotes and repeatNotes, a sentence if some ids are numbers and others names, and one if two ids are

@@ -139,7 +139,7 @@ func TestRefuses(t *testing.T) {
 		{cells([]float32{1, 2}, "b", 4, nil, 3), edge, `row 2: label "4", and label "red" in row 1: must be only`},
 		{cells([]float32{1, 2}, "b", "red", "dev", 3), edge, `row 2: split "dev", must be train, val, test or nothing`},
 		{cells([]float32{1, 2}, "b", "red", 0.5, 3), edge, "row 2: split 0.5, must be train, val, test or nothing"},
-		{cells([]float32{1, 2}, "b", nil, "val", 3), edge, "row 2: the split is val, and there is no label"},
+		{cells([]float32{1, 2}, "b", nil, "val", 3), edge, "row 2: the split is val, and there is no label (-1 is none): le"},
 		{cells([]float32{1, 2}, "b", "red", nil, nil), edge, "row 2: column y: missing value, must be a finite number"},
 		{cells([]float32{1, 2}, "b", "red", nil, 1e300), edge, "row 2: column y: 1e+300, must be a finite number"},
 		{cells([]float32{1}, "b", "red", nil, 3), edge, "row 2: column x holds 1 numbers, and 2 in row 1"},

@@ -130,6 +130,8 @@ func TestColumnsThatAreWrong(t *testing.T) {
 		{nodes + "c,x,\n", edges, "nodes.csv:4: column f: missing value, must be a finite number: fill it in, or drop"},
 		{nodes + "c,x,N/A\n", edges, "nodes.csv:4: column f: missing value"},
 		{nodes + "c,x,red\n", edges, `column f: the text "red", must be a finite number: drop the column or one-hot enc`},
+		{nodes + "c,x,Test\n", edges, `column f: the text "Test", must be a finite number: drop the column, or call it`},
+		{nodes + "c,x,\"[1, 2]\"\n", edges, `column f: the text "[1, 2]", must be a finite number: give each number of a li`},
 		{nodes + "c,x,-inf\n", edges, `nodes.csv:4: column f: "-inf", must be a finite number`},
 		{nodes + "c,x,1e99\n", edges, `nodes.csv:4: column f: "1e99", must be a finite number`},
 		{"id;label;f\na;x;0,5\n", edges, `nodes.csv:2: column f: "0,5", must be a number with a decimal point, not a`},
