@@ -102,13 +102,18 @@ var (
 	WeightNames = []string{"weight"}
 )
 
-// Repeats returns "id" or "label" if the name of a feature suggests that it repeats the id or the label, else "".
+// partNames are names of features that may say which part of the split a node is in, or which fold.
+var partNames = []string{"train", "is_train", "val", "is_val", "valid", "is_valid", "test", "is_test", "fold"}
+
+// Repeats returns "id", "label" or "split" if the name of a feature suggests that it holds one of these, else "".
 func Repeats(name string) string {
 	switch {
 	case Column([]string{name}, IDNames) == 0:
 		return "id"
 	case Column([]string{name}, LabelNames) == 0 && !strings.EqualFold(name, "y"): // often a coordinate
 		return "label"
+	case Column([]string{name}, partNames) == 0:
+		return "split"
 	}
 	return ""
 }

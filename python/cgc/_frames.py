@@ -25,6 +25,9 @@ _NAMES = {
     "test_mask": ("test_mask",),
 }  # fmt: skip
 
+# Names of features that may hold the split.
+_PARTS = ("train", "is_train", "val", "is_val", "valid", "is_valid", "test", "is_test", "fold")
+
 _OF_NODES = ("id", "label", "split", *PARTS)
 
 # The name of an index column that pandas wrote: "__index_level_0__" in Parquet, and "" in CSV files, which becomes
@@ -312,9 +315,14 @@ def _features(
             for role in ("id", "label"):
                 if role in roles and n.lower() in _NAMES[role] and n.lower() != "y":  # y is often a coordinate
                     warn(
-                        f"nodes: the {role} is in column {roles[role]}, and column {n} is a feature: leave it out if it "
-                        f"holds the {role} too"
+                        f"nodes: the {role} is in column {roles[role]}, and column {n} is a feature: leave it out if "
+                        f"it holds the {role} too"
                     )
+            if n.lower() in _PARTS and not {"split", *PARTS} & set(roles):
+                warn(
+                    f"nodes: there is no split, and column {n} is a feature: if it holds the split, leave it out or "
+                    "rename it (split; or train_mask, val_mask and test_mask)"
+                )
     else:
         names = [str(n) for n in ([asked] if np.ndim(asked) == 0 else asked)]
     for n in names:

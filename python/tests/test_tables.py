@@ -207,6 +207,14 @@ def test_columns_that_the_command_notes_are_warned_about(columns, tmp_path):
         cgc.load_dataset(cgc.tables(nodes, edges[["source", "target", "w"]], weight="w", features=["f0", "Class"]))
 
 
+def test_a_split_among_the_features_is_warned_about(columns):
+    nodes, edges = columns
+    nodes = {"is_train" if n == "split" else n: [1] * 60 if n == "split" else c for n, c in nodes.items()}
+    with pytest.warns(cgc.GraphWarning) as found:
+        cgc.load_dataset(cgc.tables(nodes, edges))
+    assert any("there is no split, and column is_train is a feature: if" in str(w.message) for w in found)
+
+
 def test_a_feature_called_unnamed_stays(columns):
     nodes, edges = columns
     more = {"unnamed": range(60), "Unnamed: one": range(60), "index": range(60)}

@@ -103,17 +103,22 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 	return notes
 }
 
-// repeatNotes returns a sentence for each feature whose name suggests that it repeats the id or the label.
+// repeatNotes returns a sentence for each feature whose name suggests that it holds the id, the label or the split.
 func (c *columns) repeatNotes(t Table) (notes []string) {
+	bare := max(c.split, c.masks[0], c.masks[1], c.masks[2]) < 0
+	note := func(text string, args ...any) { notes = append(notes, t.File()+": "+fmt.Sprintf(text, args...)) }
 	for _, i := range c.features {
 		name := t.Header()[i]
-		what, of := content.Repeats(name), c.id
-		if what == "label" {
-			of = c.label
-		}
-		if what != "" && of >= 0 {
-			notes = append(notes, fmt.Sprintf("%s: the %s is in column %s, and column %s is a feature: leave it out if it "+
-				"holds the %s too", t.File(), what, t.Header()[of], name, what))
+		switch what := content.Repeats(name); {
+		case what == "id":
+			note("the id is in column %s, and column %s is a feature: leave it out if it holds the id too",
+				t.Header()[c.id], name)
+		case what == "label" && c.label >= 0:
+			note("the label is in column %s, and column %s is a feature: leave it out if it holds the label too",
+				t.Header()[c.label], name)
+		case what == "split" && bare:
+			note("there is no split, and column %s is a feature: if it holds the split, leave it out or rename it (split; or "+
+				"train_mask, val_mask and test_mask)", name)
 		}
 	}
 	return notes

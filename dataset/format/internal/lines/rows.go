@@ -151,7 +151,8 @@ func OpenTable(path string, n int, header bool) (t Table, err error) {
 		if err := f.CheckIndex(line, isWord); err != nil {
 			return t, err
 		}
-		for _, name := range Fields(line) {
+		names := Fields(line)
+		for _, name := range []string{names[0], names[len(names)-1]} { // the others may be words of a vocabulary
 			if content.Repeats(name) != "" {
 				return t, f.Fail(1, "the column %.50q would be a feature: leave it out (line i is node i; nodes.csv may have ids "+
 					"and labels), or rename it if it is a feature", name)

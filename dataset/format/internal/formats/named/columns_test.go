@@ -79,12 +79,15 @@ func TestUnreadColumns(t *testing.T) {
 	}
 }
 
-// TestRepeatsAmongFeatures checks that notes name features that may hold the label or the id.
+// TestRepeatsAmongFeatures checks that notes name features that may hold the label, the id or the split.
 func TestRepeatsAmongFeatures(t *testing.T) {
 	const nodes = "id,label,split,y,Target,node_id\na,x,train,1,0,7\nb,y,test,2,1,8\n"
 	_, notes := opened(t, folder(nodes, "source,target\na,b\n"))
 	fixture.Notes(t, notes, "the label is in column label, and column Target is a feature",
 		"the id is in column id, and column node_id is a feature: leave it out if it holds the id too")
+	_, notes = opened(t, folder("id,label,f,is_train\na,x,1,1\nb,y,2,0\n", "source,target\na,b\n"))
+	fixture.Notes(t, notes, "there is no split, and column is_train is a feature: if it holds the split, leave it out or",
+		"own comes without a split")
 }
 
 // TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.
