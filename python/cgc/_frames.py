@@ -12,7 +12,7 @@ import numpy as np
 
 from ._error import Error, unknown, warn
 from ._graph import PARTS, Parts, array
-from ._names import class_numbers, identity, in_mask, missing
+from ._names import class_numbers, identity, in_mask, missing, part_of
 from ._safetensors import Array
 
 __all__ = ["Tables", "parts_of_tables", "tables"]
@@ -178,10 +178,7 @@ def parts_of_tables(given: Tables) -> Parts:
         parts.edge_weight = _numbers("edges", roles["weight"], edges[roles["weight"]])
         parts.names["edge_weight"] = f"edges[{roles['weight']!r}]"
     if "split" in roles:
-        split = ["" if missing(s) else str(s) for s in _values(nodes[roles["split"]])]
-        for i, word in enumerate(split):
-            if word not in ("", "train", "val", "test"):
-                raise Error(f"{called['split']} of row {i} is {word!r}, must be train, val, test or none")
+        split = [part_of(f"{called['split']} of row {i}", s) for i, s in enumerate(_values(nodes[roles["split"]]))]
         for part in PARTS:
             setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split], bool))
             parts.names[part] = f"{part[: -len('_mask')]} in {called['split']}"

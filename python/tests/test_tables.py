@@ -23,6 +23,7 @@ def frames(columns):
 
 def test_the_bytes_are_those_of_a_folder_with_the_same_tables(columns, tmp_path):
     nodes, edges = frames(columns)
+    nodes["split"] = nodes["split"].replace({"val": " Validation", "test": "TEST"})
     folder = tmp_path / "people"
     folder.mkdir()
     nodes.to_csv(folder / "nodes.csv", index=False)
@@ -252,7 +253,7 @@ def test_networkx_with_names(arrays):
     for i in range(60):
         part = "train" if arrays["train_mask"][i] else "val" if arrays["val_mask"][i] else "test"
         label = {} if part == "test" else {"label": str(COLOURS[arrays["y"][i]])}
-        graph.add_node(("node", i), feat=arrays["x"][i], **label, **({} if part == "test" else {"split": part}))
+        graph.add_node(("node", i), feat=arrays["x"][i], **label, **({} if part == "test" else {"split": part.title()}))
     graph.add_edges_from((("node", int(i)), ("node", int(j))) for i, j in arrays["edge_index"].T)
     small = cgc.condense(graph, nodes=6)
     assert small.class_names == ["blue", "dark green", "red"]
