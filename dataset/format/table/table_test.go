@@ -133,6 +133,7 @@ func TestRefuses(t *testing.T) {
 		{cells([]float32{1, 2}, math.NaN(), "red", nil, 3), edge, "row 2: the id is NaN"},
 		{cells([]float32{1, 2}, "", "red", nil, 3), edge, "row 2: the id is empty"},
 		{cells([]float32{1, 2}, 1.5, "red", nil, 3), edge, "row 2: the id is 1.5, must be a name or an integer"},
+		{cells([]float32{1, 2}, 1e16, "red", nil, 3), edge, "row 2: the id is the float 1e+16, must be an integer or text"},
 		{cells([]float32{1, 2}, []float32{1}, "red", nil, 3), edge, "row 2: the id is a list of 1 numbers, must be a name"},
 		{cells([]float32{1, 2}, "a", "red", nil, 3), edge, `row 2: the id "a" appears twice, first in row 1`},
 		{cells([]float32{1, 2}, "b", 0.5, nil, 3), edge, "row 2: the label is 0.5, must be a name or an integer"},
