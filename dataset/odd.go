@@ -78,7 +78,8 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 	}
 
 	f.add(x.constant > 0, "constant_features", x.constant,
-		text("%s one value for all nodes, first feature %d", have(x.constant, f.Features, "feature"), x.first),
+		text("%s one value for all nodes, the first is %s", have(x.constant, f.Features, "feature"),
+			scales.Column(x.first, g.FeatureNames)),
 		"Such a feature does not distinguish nodes, and costs memory and time",
 		"Remove it")
 	f.add(x.ratio > scales.Most, "scales", 1,

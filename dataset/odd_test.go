@@ -89,7 +89,9 @@ func TestOdd(t *testing.T) {
 			}
 			b.AddEdge(0, 1)
 		},
-		"constant_features: 2 of 4 features have one value for all nodes, first feature 1": func(b *graph.Builder) {
+		"constant_features: 2 of 4 features have one value for all nodes, the first is feature 1 (counted from 0)": func(
+			b *graph.Builder,
+		) {
 			for i := range 600 {
 				row(*b, i)[1], row(*b, i)[3] = 7, 0
 			}

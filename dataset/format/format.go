@@ -162,14 +162,19 @@ func Recognise(path string) (Place, error) {
 func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
 	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
 	each(func(name string, f Format) {
-		if d := f.Describe(); !asked(f) || folder && d.Folder == "" || !folder && d.File == "" {
+		d := f.Describe()
+		holds := d.File
+		if folder {
+			holds = d.Folder
+		}
+		if !asked(f) || holds == "" {
 			return
 		}
-		switch c := f.Recognise(path); {
+		switch c, both := f.Recognise(path), fmt.Sprintf("%s (%s)", name, holds); {
 		case c > best:
-			best, found.Format, found.FormatName, names = c, f, name, []string{name}
+			best, found.Format, found.FormatName, names = c, f, name, []string{both}
 		case c == best && c > No:
-			names = append(names, name)
+			names = append(names, both)
 		}
 	})
 	switch len(names) {

@@ -63,7 +63,7 @@ func TestTheMostCertainFormatReads(t *testing.T) {
 func TestTwoFormatsAreAnError(t *testing.T) {
 	path := file(t, "a.twin")
 	_, err := dataset.Options{}.Open(t.Context(), path)
-	fixture.Says(t, err, path+" may be of the formats first and second")
+	fixture.Says(t, err, path+" may be of the formats first (a .twin file) and second (a .twin file)")
 }
 
 func TestSeveralGraphsAreAnError(t *testing.T) {

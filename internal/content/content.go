@@ -93,6 +93,31 @@ func Column(header, names []string) int {
 	return -1
 }
 
+// Usual names of columns, in any case.
+var (
+	IDNames     = []string{"id", "node_id", "node"}
+	LabelNames  = []string{"label", "class", "y", "target"}
+	SourceNames = []string{"source", "src_id", "src", "from", "id_1"}
+	TargetNames = []string{"target", "dst_id", "dst", "to", "id_2"}
+	WeightNames = []string{"weight"}
+)
+
+// partNames are names of features that may say which part of the split a node is in, or which fold.
+var partNames = []string{"train", "is_train", "val", "is_val", "valid", "is_valid", "test", "is_test", "fold"}
+
+// Repeats returns "id", "label" or "split" if the name of a feature suggests that it holds one of these, else "".
+func Repeats(name string) string {
+	switch {
+	case Column([]string{name}, IDNames) == 0:
+		return "id"
+	case Column([]string{name}, LabelNames) == 0 && !strings.EqualFold(name, "y"): // often a coordinate
+		return "label"
+	case Column([]string{name}, partNames) == 0:
+		return "split"
+	}
+	return ""
+}
+
 // indexName matches the names that pandas gives to an index without a name: in a Parquet file, and on reading a .csv
 // file from to_csv. If a table is written and read several times, the name in a .csv file gets a second number.
 var indexName = regexp.MustCompile(`^(Unnamed: \d+(\.\d+)?|__index_level_\d+__)$`)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._error import Error, unknown, warn
 from ._graph import PARTS, Parts, array
-from ._names import class_numbers, identity, in_mask, missing
+from ._names import class_numbers, identity, in_mask, missing, part_of
 from ._safetensors import Array
 
 __all__ = ["Tables", "parts_of_tables", "tables"]
@@ -24,6 +24,9 @@ _NAMES = {
     "weight": ("weight",), "train_mask": ("train_mask",), "val_mask": ("val_mask", "valid_mask"),
     "test_mask": ("test_mask",),
 }  # fmt: skip
+
+# Names of features that may hold the split.
+_PARTS = ("train", "is_train", "val", "is_val", "valid", "is_valid", "test", "is_test", "fold")
 
 _OF_NODES = ("id", "label", "split", *PARTS)
 
@@ -175,10 +178,7 @@ def parts_of_tables(given: Tables) -> Parts:
         parts.edge_weight = _numbers("edges", roles["weight"], edges[roles["weight"]])
         parts.names["edge_weight"] = f"edges[{roles['weight']!r}]"
     if "split" in roles:
-        split = ["" if missing(s) else str(s) for s in _values(nodes[roles["split"]])]
-        for i, word in enumerate(split):
-            if word not in ("", "train", "val", "test"):
-                raise Error(f"{called['split']} of row {i} is {word!r}, must be train, val, test or none")
+        split = [part_of(f"{called['split']} of row {i}", s) for i, s in enumerate(_values(nodes[roles["split"]]))]
         for part in PARTS:
             setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split], bool))
             parts.names[part] = f"{part[: -len('_mask')]} in {called['split']}"
@@ -309,10 +309,16 @@ def _features(
             )
         names = [n for n in nodes if n not in taken and n not in index]
         for n in names:
-            if "label" in roles and n.lower() in _NAMES["label"] and n.lower() != "y":  # y is often a coordinate
+            for role in ("id", "label"):
+                if role in roles and n.lower() in _NAMES[role] and n.lower() != "y":  # y is often a coordinate
+                    warn(
+                        f"nodes: the {role} is in column {roles[role]}, and column {n} is a feature: leave it out if "
+                        f"it holds the {role} too"
+                    )
+            if n.lower() in _PARTS and not {"split", *PARTS} & set(roles):
                 warn(
-                    f"nodes: the label is in column {roles['label']}, and column {n} is a feature: leave it out if it "
-                    "holds the label too"
+                    f"nodes: there is no split, and column {n} is a feature: if it holds the split, leave it out or "
+                    "rename it (split; or train_mask, val_mask and test_mask)"
                 )
     else:
         names = [str(n) for n in ([asked] if np.ndim(asked) == 0 else asked)]

@@ -14,9 +14,12 @@ from ._error import Error
 from ._safetensors import Array, Tensor
 
 __all__ = [
-    "class_numbers", "columns", "identity", "in_mask", "listed", "missing", "of_features", "strings", "text", "text_of",
-    "texts",
+    "SPLITS", "class_numbers", "columns", "identity", "in_mask", "listed", "missing", "of_features", "part_of",
+    "strings", "text", "text_of", "texts",
 ]  # fmt: skip
+
+# The part of the split that each word names, in lower case, as in the command.
+SPLITS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test", "": "", "none": ""}
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -26,6 +29,14 @@ def missing(value: object) -> bool:
     if value is None or (isinstance(value, str) and not value) or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and math.isnan(value)
+
+
+def part_of(called: str, value: Any) -> str:
+    """Return the part of the split that a value names, in any case, or "" for none."""
+    part = SPLITS.get("" if missing(value) else str(value).strip().lower())
+    if part is None:
+        raise Error(f"{called} is {value!r}, must be train, val, test or none")
+    return part
 
 
 def in_mask(called: str, value: Any) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ._error import Error
+from ._names import SPLITS
 from ._spark_blocks import BLOCKS, Map, blocks_of
 from ._spark_files import groups_of, of_nodes, read_by
 
@@ -16,7 +17,6 @@ __all__ = ["WHOLE", "Again", "Columns", "Table", "check", "column", "disk", "key
 
 _MAX_CLASSES = 1 << 16
 _MAX_NODES = (1 << 31) - 1
-_SPLITS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test", "": "", "none": ""}
 WHOLE = ("byte", "short", "integer", "long")
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean", "decimal")
 
@@ -110,7 +110,7 @@ def check(plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Again
     from pyspark.sql import functions as F
 
     whole = plain.schema["id"].dataType.typeName() in WHOLE
-    take = blocks_of(list(_SPLITS), whole, run is None)
+    take = blocks_of(list(SPLITS), whole, run is None)
     blocks = (run(take, BLOCKS) if run else plain.mapInArrow(take, BLOCKS)).persist(disk())
     kept.append(blocks)
     found = [json.loads(row.facts) for row in blocks.select("facts").where(F.col("facts").isNotNull()).collect()]
@@ -191,7 +191,7 @@ def _check_facts(plain: Any, names: Sequence[str], found: Sequence[Mapping[str, 
     if most != fewest or most < 1:
         raise Error(f"nodes have from {fewest} to {most} features, must have the same number, at least 1")
     if any(f["strange"] for f in found):
-        bad = plain.where(~F.col("split").isin(*_SPLITS)).orderBy("id").first()
+        bad = plain.where(~F.col("split").isin(*SPLITS)).orderBy("id").first()
         raise Error(f"the split of node {bad.id} is {bad.split!r}, must be train, val, test or nothing")
     if any(f["bare"] for f in found):
         bad = plain.where((F.col("split") == "train") & F.col("label").isNull()).orderBy("id").first()
@@ -211,7 +211,7 @@ def _classes(plain: Any, found: Sequence[Mapping[str, Any]]) -> tuple[int, Optio
         for label, split, count in facts["labels"]:
             if label is not None:
                 own = counts.setdefault(label, {})
-                own[_SPLITS[split]] = own.get(_SPLITS[split], 0) + count
+                own[SPLITS[split]] = own.get(SPLITS[split], 0) + count
     if len(counts) > _MAX_CLASSES + 1:
         raise Error(f"the table of nodes has more than {_MAX_CLASSES:,} labels, must be at most as many")
     whole = {text: _whole(text) for text in counts}

@@ -11,7 +11,7 @@ import numpy as np
 from ._error import Error, warn
 from ._frames import Tables, parts_of_tables
 from ._graph import NAMES, PARTS, Graph, Parts, Sparse, array
-from ._names import columns, identity, in_mask, of_features
+from ._names import columns, identity, in_mask, of_features, part_of
 from ._safetensors import Array
 
 __all__ = ["GRAPH", "edges_of_matrix", "is_from", "parts_of"]
@@ -211,10 +211,7 @@ def _of_networkx(graph: Any) -> Parts:
                 )
         setattr(parts, part, np.stack(rows))
     if any("split" in a for a in attributes):
-        split = [a.get("split") for a in attributes]
-        odd = next((i for i, s in enumerate(split) if s not in ("train", "val", "test", None, "")), None)
-        if odd is not None:
-            raise Error(f"split of node {nodes[odd]!r} is {split[odd]!r}, must be train, val, test or none")
+        split = [part_of(f"split of node {v!r}", a.get("split")) for v, a in zip(nodes, attributes)]
         for part in PARTS:
             setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split]))
     else:

@@ -23,6 +23,7 @@ def frames(columns):
 
 def test_the_bytes_are_those_of_a_folder_with_the_same_tables(columns, tmp_path):
     nodes, edges = frames(columns)
+    nodes["split"] = nodes["split"].replace({"val": " Validation", "test": "TEST"})
     folder = tmp_path / "people"
     folder.mkdir()
     nodes.to_csv(folder / "nodes.csv", index=False)
@@ -192,7 +193,7 @@ def test_an_index_that_pandas_wrote_is_no_feature(columns, tmp_path, name):
 
 def test_columns_that_the_command_notes_are_warned_about(columns, tmp_path):
     nodes, edges = frames(columns)
-    nodes, edges = nodes.assign(team=0.0, Class=1.0, y=2.0), edges.assign(w=2.0, note="-")
+    nodes, edges = nodes.assign(team=0.0, Class=1.0, y=2.0, node_id=3.0), edges.assign(w=2.0, note="-")
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_csv(tmp_path / "edges.csv", index=False)
     told = []
@@ -201,10 +202,18 @@ def test_columns_that_the_command_notes_are_warned_about(columns, tmp_path):
             cgc.load_dataset(graph)
         told.append([re.sub(".*(nodes|edges)(.csv)?: ", "", str(w.message)).replace(", or weight=… names it", "")
                      for w in found])  # fmt: skip
-    assert sorted(told[0]) == sorted(told[1]) and len(told[1]) == 2
+    assert sorted(told[0]) == sorted(told[1]) and len(told[1]) == 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cgc.load_dataset(cgc.tables(nodes, edges[["source", "target", "w"]], weight="w", features=["f0", "Class"]))
+
+
+def test_a_split_among_the_features_is_warned_about(columns):
+    nodes, edges = columns
+    nodes = {"is_train" if n == "split" else n: [1] * 60 if n == "split" else c for n, c in nodes.items()}
+    with pytest.warns(cgc.GraphWarning) as found:
+        cgc.load_dataset(cgc.tables(nodes, edges))
+    assert any("there is no split, and column is_train is a feature: if" in str(w.message) for w in found)
 
 
 def test_a_feature_called_unnamed_stays(columns):
@@ -244,7 +253,7 @@ def test_networkx_with_names(arrays):
     for i in range(60):
         part = "train" if arrays["train_mask"][i] else "val" if arrays["val_mask"][i] else "test"
         label = {} if part == "test" else {"label": str(COLOURS[arrays["y"][i]])}
-        graph.add_node(("node", i), feat=arrays["x"][i], **label, **({} if part == "test" else {"split": part}))
+        graph.add_node(("node", i), feat=arrays["x"][i], **label, **({} if part == "test" else {"split": part.title()}))
     graph.add_edges_from((("node", int(i)), ("node", int(j))) for i, j in arrays["edge_index"].T)
     small = cgc.condense(graph, nodes=6)
     assert small.class_names == ["blue", "dark green", "red"]

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/internal/content"
 )
@@ -108,11 +109,16 @@ func (c *Cell) missing() bool {
 func (c *Cell) notNumber() string {
 	text := string(bytes.TrimSpace(c.Text))
 	_, err := decimal.Float([]byte(text))
+	part, isPart := classes.PartOf(c.Text)
 	switch {
 	case c.missing():
 		return "missing value, must be a finite number: fill it in, or drop the column"
 	case c.Kind == Text && decimalComma.MatchString(text):
 		return fmt.Sprintf("%v, must be a number with a decimal point, not a comma", c)
+	case c.Kind == Text && isPart && part != classes.NoPart:
+		return fmt.Sprintf("the text %v, must be a finite number: drop the column, or call it split if it is the split", c)
+	case c.Kind == Text && text[0] == '[':
+		return fmt.Sprintf("the text %v, must be a finite number: give each number of a list its own column", c)
 	case c.Kind == Text && err != nil && !errors.Is(err, strconv.ErrRange):
 		return fmt.Sprintf("the text %v, must be a finite number: drop the column or one-hot encode it", c)
 	}

@@ -9,15 +9,10 @@ import (
 	"github.com/graph-condensation/cgc/internal/content"
 )
 
-// Possible names of the columns of the two tables, in any case.
+// Possible names of the columns of a split, in any case. Package content has the names of the other columns.
 var (
-	idNames     = []string{"id", "node_id", "node"}
-	labelNames  = []string{"label", "class", "y", "target"}
-	splitNames  = []string{"split", "part"}
-	maskNames   = [3][]string{{"train_mask"}, {"val_mask", "valid_mask"}, {"test_mask"}} // booleans in place of a split
-	sourceNames = []string{"source", "src_id", "src", "from", "id_1"}
-	targetNames = []string{"target", "dst_id", "dst", "to", "id_2"}
-	weightNames = []string{"weight"}
+	splitNames = []string{"split", "part"}
+	maskNames  = [3][]string{{"train_mask"}, {"val_mask", "valid_mask"}, {"test_mask"}} // booleans in place of a split
 )
 
 // Missing returns an error if a column is missing. places holds the index of each column in header, −1 for a missing
@@ -44,7 +39,7 @@ func Missing(header []string, names [][]string, places ...int) error {
 	switch {
 	case len(header) == 1 && strings.ContainsAny(header[0], "|: "):
 		hint += "; fields must be separated by commas, semicolons or tabs"
-	case header[0] == "" && slices.Contains(missing, idNames[0]):
+	case header[0] == "" && slices.Contains(missing, content.IDNames[0]):
 		hint += "; if the first column, which has no name, holds the ids, call it id"
 	}
 	return fmt.Errorf("there is no column %s, the columns are %.200q%s",
@@ -63,12 +58,12 @@ type columns struct {
 func findColumns(t Table, labelled bool) (c columns, err error) {
 	header := t.Header()
 	c = columns{
-		id: content.Column(header, idNames), label: content.Column(header, labelNames),
+		id: content.Column(header, content.IDNames), label: content.Column(header, content.LabelNames),
 		split: content.Column(header, splitNames),
 	}
-	needed, places := [][]string{idNames}, []int{c.id}
+	needed, places := [][]string{content.IDNames}, []int{c.id}
 	if labelled {
-		needed, places = append(needed, labelNames), append(places, c.label)
+		needed, places = append(needed, content.LabelNames), append(places, c.label)
 	}
 	if err := Missing(header, needed, places...); err != nil {
 		return c, t.Fail(-1, err)
@@ -108,14 +103,22 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 	return notes
 }
 
-// labelNotes returns a sentence for each feature whose name suggests that it repeats the label.
-func (c *columns) labelNotes(t Table) (notes []string) {
+// repeatNotes returns a sentence for each feature whose name suggests that it holds the id, the label or the split.
+func (c *columns) repeatNotes(t Table) (notes []string) {
+	bare := max(c.split, c.masks[0], c.masks[1], c.masks[2]) < 0
+	note := func(text string, args ...any) { notes = append(notes, t.File()+": "+fmt.Sprintf(text, args...)) }
 	for _, i := range c.features {
 		name := t.Header()[i]
-		isLabel := content.Column([]string{name}, labelNames) == 0 && !strings.EqualFold(name, "y") // often a coordinate
-		if isLabel && c.label >= 0 {
-			notes = append(notes, fmt.Sprintf("%s: the label is in column %s, and column %s is a feature: leave it out if it "+
-				"holds the label too", t.File(), t.Header()[c.label], name))
+		switch what := content.Repeats(name); {
+		case what == "id":
+			note("the id is in column %s, and column %s is a feature: leave it out if it holds the id too",
+				t.Header()[c.id], name)
+		case what == "label" && c.label >= 0:
+			note("the label is in column %s, and column %s is a feature: leave it out if it holds the label too",
+				t.Header()[c.label], name)
+		case what == "split" && bare:
+			note("there is no split, and column %s is a feature: if it holds the split, leave it out or rename it (split; or "+
+				"train_mask, val_mask and test_mask)", name)
 		}
 	}
 	return notes
@@ -125,10 +128,10 @@ func (c *columns) labelNotes(t Table) (notes []string) {
 func findEnds(t Table) (e ends, notes []string, err error) {
 	header := t.Header()
 	e = ends{
-		source: content.Column(header, sourceNames), target: content.Column(header, targetNames),
-		weight: content.Column(header, weightNames),
+		source: content.Column(header, content.SourceNames), target: content.Column(header, content.TargetNames),
+		weight: content.Column(header, content.WeightNames),
 	}
-	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
+	if err := Missing(header, [][]string{content.SourceNames, content.TargetNames}, e.source, e.target); err != nil {
 		return e, nil, t.Fail(-1, err)
 	}
 	if note := content.Unread(t.File(), header, e.source, e.target, e.weight); note != "" {

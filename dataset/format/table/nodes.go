@@ -262,13 +262,13 @@ func (n *nodes) checkSplit(y []int32) error {
 	if name == "" {
 		return nil
 	}
-	return n.failAt(first, "the split is %s, and there is no label", name)
+	return n.failAt(first, "the split is %s, and there is no label (-1 is none): leave the node out of the split", name)
 }
 
-// notes returns indexNotes and labelNotes, a sentence if some ids are numbers and others names, and one if two ids are
+// notes returns indexNotes and repeatNotes, a sentence if some ids are numbers and others names, and one if two ids are
 // the same number.
 func (n *nodes) notes() (notes []string) {
-	notes = append(n.columns.indexNotes(n.Table), n.columns.labelNotes(n.Table)...)
+	notes = append(n.columns.indexNotes(n.Table), n.columns.repeatNotes(n.Table)...)
 	if n.whole > 0 && n.odd >= 0 {
 		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is a name, and %d of %d ids are integers: "+
 			"all are compared as text", n.File(), n.oddID, n.Place(n.odd), n.whole, n.at.Len()))

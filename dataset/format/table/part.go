@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"math"
 	"unicode/utf8"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
@@ -58,6 +59,8 @@ func (p *part) add(cells []Cell) error {
 		label, p.number, isLabel = cells[p.label].text(p.number[:0])
 	}
 	switch {
+	case !isName && cells[p.id].Kind == Float && cells[p.id].Float == math.Trunc(cells[p.id].Float):
+		return p.fail("the id is the float %v, must be an integer or text: floats from 2^53 are rounded", &cells[p.id])
 	case !isName:
 		return p.fail("the id is %v, must be a name or an integer", &cells[p.id])
 	case !isLabel:

@@ -8,7 +8,9 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -130,8 +132,8 @@ type Table struct {
 }
 
 // OpenTable reads the first line of a file that has a line for each of n nodes. If header is true, a first line that
-// begins with a word is skipped, and column numbers that pandas wrote are an error. It is also an error if the file is
-// too short for n lines.
+// begins with a word is skipped, and column numbers that pandas wrote and columns of ids or labels are errors. A file
+// that is too short for n lines is an error, too.
 func OpenTable(path string, n int, header bool) (t Table, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -148,6 +150,13 @@ func OpenTable(path string, n int, header bool) (t Table, err error) {
 	if header {
 		if err := f.CheckIndex(line, isWord); err != nil {
 			return t, err
+		}
+		names := Fields(line)
+		for _, name := range []string{names[0], names[len(names)-1]} { // the others may be words of a vocabulary
+			if content.Repeats(name) != "" {
+				return t, f.Fail(1, "the column %.50q would be a feature: leave it out (line i is node i; nodes.csv may have ids "+
+					"and labels), or rename it if it is a feature", name)
+			}
 		}
 		if numbered(line) {
 			return t, f.Fail(1, "the numbers 0 to %d look like the column names that pandas wrote, and must not be there: "+
@@ -178,16 +187,21 @@ func (t *File) ragged(columns int) error {
 // the column has the name that pandas gives to an index, or it has no name and another column has one, or the others
 // are numbered. isWord reports whether a field is a name, not a value.
 func (t *File) CheckIndex(line []byte, isWord func(field []byte) bool) error {
-	var names []string
-	word := false
-	for field := range bytes.SplitSeq(line, comma) {
-		names, word = append(names, string(bytes.TrimSpace(field))), word || isWord(field)
-	}
-	if (word || numbered(bytes.TrimPrefix(line, comma))) && content.IsIndex(names, 0) {
+	word := slices.ContainsFunc(bytes.Split(line, comma), isWord)
+	if (word || numbered(bytes.TrimPrefix(line, comma))) && content.IsIndex(Fields(line), 0) {
 		return t.Fail(1, "the first column looks like an index that pandas wrote, and must not be there: write the file "+
 			"with to_csv(…, index=False)")
 	}
 	return nil
+}
+
+// Fields returns the names in a header, without spaces and quotes around them.
+func Fields(line []byte) []string {
+	names := strings.Split(string(line), ",")
+	for i, name := range names {
+		names[i] = strings.Trim(name, " \t\r\"")
+	}
+	return names
 }
 
 // numbered reports whether a line holds 0, 1, 2 and so on: the names that pandas gives to columns without names. Fewer

@@ -60,7 +60,10 @@ func readLabels(z Source, name string, own bool) (y []int32, classNames []string
 			return fmt.Errorf("shape %v, expected one label for each node", a.Shape)
 		}
 		numbers, err := wholeNumbers(a)
-		if err != nil {
+		switch {
+		case err != nil && (a.Kind == 'U' || a.Kind == numpy.Object):
+			return fmt.Errorf("%w: numpy.unique(%s, return_inverse=True)[1] numbers names", err, name)
+		case err != nil:
 			return err
 		}
 		if y, err = content.Labels(numbers); !own {

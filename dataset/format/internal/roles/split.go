@@ -105,7 +105,8 @@ func mask(z Arrays, name string, n, k int) (nodes []int32, splits int, err error
 	err = z.Open(name, func(a *numpy.Array) error {
 		at := layout(a.Shape, n, strings.HasSuffix(name, "s"))
 		if at.splits < 1 {
-			return fmt.Errorf("shape %v, expected [%d], a number for each node", a.Shape, n)
+			return fmt.Errorf("shape %v, expected [%d], a number for each node (%s holds a list of nodes)", a.Shape, n,
+				strings.Replace(strings.TrimSuffix(name, "s"), "mask", "idx", 1))
 		}
 		in, err := numpy.Numbers[int32](a)
 		if err != nil {

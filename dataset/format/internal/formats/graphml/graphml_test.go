@@ -74,10 +74,14 @@ func TestReadVariants(t *testing.T) {
 		`<graph><edge source="0" target="n1"/><node id="0"><data key="c">5</data><data key="f">[1, 2.5]</data></node>` +
 		`<node id="n1"><data key="f">3 4</data><data key="c">7</data></node>` + end
 	// networkx numbers attributes, and declares the last one first.
-	turned := `<graphml><key id="d2" for="node" attr.name="b" attr.type="int"/>` +
+	turned := `<graphml><key id="d2" for="node" attr.name="ID" attr.type="int"/>` +
 		`<key id="d1" for="node" attr.name="a" attr.type="int"/><key id="d0" for="node" attr.name="y" attr.type="int"/>` +
 		`<graph><node id="q"><data key="d0">0</data><data key="d1">1</data><data key="d2">2</data></node>` + end
-	fixture.Is(t, fixture.Open(t, write(t, turned)), "dense 1 2") // features a and b
+	g, notes := open(t, write(t, turned))
+	fixture.Is(t, g, "dense 1 2") // features a and ID
+	if want := "the attribute ID is a feature: leave it out if it holds the id"; !strings.Contains(notes, want) {
+		t.Errorf("notes %s, want %s", notes, want)
+	}
 	fixture.Is(t, fixture.Open(t, write(t, list)), "ids; edges 0-1; dense 1 2.5, 3 4; y 0 1; classes 5|7")
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 type role byte
@@ -107,6 +109,10 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 			k.role, k.column = feature, len(columns)
 		}
 		columns = append(columns, found[0].name)
+		if what := content.Repeats(found[0].name); what == "id" || what == "label" {
+			notes = append(notes, fmt.Sprintf("%s: the attribute %s is a feature: leave it out if it holds the %s", file,
+				found[0].name, what))
+		}
 	}
 	if len(columns) == 0 && !listed {
 		return nil, nil, fmt.Errorf("no attribute of nodes is a feature, must be at least one number (there are: %.200s)",

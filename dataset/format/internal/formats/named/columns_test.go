@@ -79,10 +79,15 @@ func TestUnreadColumns(t *testing.T) {
 	}
 }
 
-// TestLabelAmongFeatures checks that a note names a feature that may hold the label.
-func TestLabelAmongFeatures(t *testing.T) {
-	_, notes := opened(t, folder("id,label,split,f,Target\na,x,train,1,0\nb,y,test,2,1\n", "source,target\na,b\n"))
-	fixture.Notes(t, notes, "the label is in column label, and column Target is a feature")
+// TestRepeatsAmongFeatures checks that notes name features that may hold the label, the id or the split.
+func TestRepeatsAmongFeatures(t *testing.T) {
+	const nodes = "id,label,split,y,Target,node_id\na,x,train,1,0,7\nb,y,test,2,1,8\n"
+	_, notes := opened(t, folder(nodes, "source,target\na,b\n"))
+	fixture.Notes(t, notes, "the label is in column label, and column Target is a feature",
+		"the id is in column id, and column node_id is a feature: leave it out if it holds the id too")
+	_, notes = opened(t, folder("id,label,f,is_train\na,x,1,1\nb,y,2,0\n", "source,target\na,b\n"))
+	fixture.Notes(t, notes, "there is no split, and column is_train is a feature: if it holds the split, leave it out or",
+		"own comes without a split")
 }
 
 // TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.
@@ -128,6 +133,8 @@ func TestColumnsThatAreWrong(t *testing.T) {
 		{nodes + "c,x,\n", edges, "nodes.csv:4: column f: missing value, must be a finite number: fill it in, or drop"},
 		{nodes + "c,x,N/A\n", edges, "nodes.csv:4: column f: missing value"},
 		{nodes + "c,x,red\n", edges, `column f: the text "red", must be a finite number: drop the column or one-hot enc`},
+		{nodes + "c,x,Test\n", edges, `column f: the text "Test", must be a finite number: drop the column, or call it`},
+		{nodes + "c,x,\"[1, 2]\"\n", edges, `column f: the text "[1, 2]", must be a finite number: give each number of a li`},
 		{nodes + "c,x,-inf\n", edges, `nodes.csv:4: column f: "-inf", must be a finite number`},
 		{nodes + "c,x,1e99\n", edges, `nodes.csv:4: column f: "1e99", must be a finite number`},
 		{"id;label;f\na;x;0,5\n", edges, `nodes.csv:2: column f: "0,5", must be a number with a decimal point, not a`},

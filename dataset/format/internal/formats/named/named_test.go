@@ -93,7 +93,8 @@ func TestRefuses(t *testing.T) {
 	} {
 		fixture.Refuses(t, folder(c.nodes, c.edges), c.want)
 	}
-	fixture.Refuses(t, fixture.With(plain(), "labels.csv", []byte("0\n")), "may be of the formats named and csv")
+	fixture.Refuses(t, fixture.With(plain(), "labels.csv", []byte("0\n")), "may be of the formats "+
+		"named (nodes.csv and edges.csv) and csv (edges.csv and labels.csv), expected files of one of them")
 	fixture.Refuses(t, fixture.With(plain(), "nodes.csv.gz", []byte("no")), "unpacking gzip")
 }
 

@@ -110,6 +110,8 @@ func TestRefuses(t *testing.T) {
 		{"y", fixture.Npy("<i8", "3,", []int64{0, 1, 1}), "array x: shape [4 2], must have 3 rows, one for each label"},
 		{"y", fixture.Npy("<i8", "4, 2", make([]int64, 8)), "array y: shape [4 2]: 2 labels for each node, expected one"},
 		{"y", fixture.Npy("<f4", "4,", []float32{0, .5, 1, 1}), "y: element 1 is 0.5, must be an integer"},
+		{"y", fixture.Npy("<U1", "4,", []uint32{'a', 'b', 'a', 'b'}),
+			"array y: elements of type U4, must be numbers: numpy.unique(y, return_inverse=True)[1] numbers names"},
 		{"y", fixture.Npy("<i8", "4,", []int64{0, -1, 1, 0}), "train_mask: node 1 has no label (y is -1)"},
 		{"edge_index", fixture.Npy("<i8", "3, 2", make([]int64, 6)), "shape [3 2], must be 2 × edges (transpose it"},
 		{"edge_index", fixture.Npy("<i8", "2, 2", []int64{0, 1, 1, 4}), "edge_index: node 4 at [1, 1], must be 0 to 3"},
@@ -121,6 +123,7 @@ func TestRefuses(t *testing.T) {
 		{"val_mask", fixture.Npy("|i1", "4,", []int8{0, 0, 7, 0}), "array val_mask: 7 for node 2, must be 0 or 1"},
 		{"train_mask", fixture.Npy("|b1", "4,", make([]bool, 4)), "train_mask: no node trains"},
 		{"train_mask", fixture.Npy("|b1", "4, 0", []bool{}), "array train_mask: shape [4 0], expected [4]"},
+		{"train_mask", fixture.Npy("<i8", "2,", []int64{0, 1}), "a number for each node (train_idx holds a list of nodes)"},
 	} {
 		fixture.RefusesAt(t, folder(t, fixture.With(members(), c.array, c.data)), c.want)
 	}

@@ -3,10 +3,12 @@ package text
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -43,14 +45,15 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 	if s.Files["features"], err = features(ctx, path, s); err != nil {
 		return nil, nil, err
 	}
-	if err := survey(edges, s); err != nil {
+	notes, err := survey(edges, s)
+	if err != nil {
 		return nil, nil, err
 	}
 	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
 		return streamEdges(ctx, edges, s.Nodes, add)
 	}
 	s.Size = content.SizeOf(edges, s.Files["features"])
-	return s, nil, nil
+	return s, notes, nil
 }
 
 // features sets the rows of s, and returns their file.
@@ -72,44 +75,56 @@ func features(ctx context.Context, path string, s *format.Stream) (file string, 
 	return filepath.Join(path, "features.npy"), err
 }
 
-// survey estimates from the first lines how many edges there are and whether they have weights.
-func survey(file string, s *format.Stream) error {
-	t, err := openLines(file)
+// survey estimates from the first lines how many edges there are and whether they have weights. A header whose columns
+// have another order is an error. A note says that a third column with another name is the weight.
+func survey(file string, s *format.Stream) (notes []string, err error) {
+	t, header, err := openLines(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer t.Close()
+	for i, names := range [][]string{content.SourceNames, content.TargetNames, content.WeightNames} {
+		if at := content.Column(header, names); at >= 0 && at != i {
+			return nil, t.Fail(1, "the columns are %.200q, must be source, target and weight in this order",
+				strings.Join(header, ","))
+		}
+	}
+	if len(header) == 3 && !strings.EqualFold(header[2], "weight") {
+		notes = append(notes, fmt.Sprintf("%s: the column %.50q is read as the weight of the edges: leave it out if it is "+
+			"not", file, header[2]))
+	}
 	if s.Entries, err = t.About(); err != nil {
-		return err
+		return nil, err
 	}
 	line, err := t.Peek()
 	s.Weighted = bytes.Count(line, comma) > 1
 	if err == io.EOF {
 		err = nil
 	}
-	return err
+	return notes, err
 }
 
 var comma = []byte(",")
 
-// openLines opens a file, and skips its header if it has one.
-func openLines(file string) (*lines.File, error) {
-	t, err := lines.Open(file)
+// openLines opens a file. If it has a header, it skips the line and returns the names.
+func openLines(file string) (t *lines.File, header []string, err error) {
+	t, err = lines.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	line, err := t.Peek()
 	if err == nil {
 		err = t.CheckIndex(line, isWord)
 	}
 	if err == nil && isHeader(line) {
+		header = lines.Fields(line)
 		_, err = t.Next()
 	}
 	if err != nil && err != io.EOF {
 		t.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return t, nil
+	return t, header, nil
 }
 
 // each reads a file without its header, in sections that are parsed concurrently. For each section it calls begin. The
@@ -119,7 +134,7 @@ func openLines(file string) (*lines.File, error) {
 func each(
 	ctx context.Context, file string, begin func(first int) (add func(i int, line []byte) error, end func() error),
 ) (count, empty int, err error) {
-	t, err := openLines(file)
+	t, _, err := openLines(file)
 	if err != nil {
 		return 0, -1, err
 	}
@@ -184,7 +199,7 @@ func streamEdges(ctx context.Context, file string, nodes int, add func(graph.Edg
 
 // emptyLine returns an error about an empty line. at counts from 0 after the header.
 func emptyLine(file string, at int) error {
-	t, err := openLines(file)
+	t, _, err := openLines(file)
 	if err != nil {
 		return err
 	}

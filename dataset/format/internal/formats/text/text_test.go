@@ -50,6 +50,8 @@ func TestReadTextWeights(t *testing.T) {
 	files := fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))
 	g := fixture.Open(t, fixture.Folder(t, files))
 	fixture.Is(t, g, "edges 0-1*3.5 1-2*0.25") // the larger weight of the two directions
+	_, notes := fixture.Noted(t, fixture.Folder(t, fixture.With(files, "edges.csv", []byte("source,target,ts\n0,1,9\n"))))
+	fixture.Notes(t, notes, `edges.csv: the column "ts" is read as the weight of the edges: leave it out if it is not`)
 }
 
 func TestReadTextDrawsASplit(t *testing.T) {
@@ -150,6 +152,11 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"features.csv", ",0,1,2\n0,1,1,1\n1,1,1,1\n2,1,1,1\n3,1,1,1\n", "features.csv" + index},
 		{"features.csv", "0,1,2\n1,1,1\n1,1,1\n1,1,1\n1,1,1\n", "features.csv:1: the numbers 0 to 2 look like the column " +
 			"names that pandas wrote, and must not be there: write the file with to_csv(…, header=False), or name the columns"},
+		{"features.csv", "f,id\n1,0\n1,1\n1,2\n1,3\n", `features.csv:1: the column "id" would be a feature: leave it out`},
+		{"features.csv", "\"Label\",f\n0,1\n1,1\n1,1\n0,1\n", `the column "Label" would be a feature`},
+		{"edges.csv", "type,source,target\n1,0,1\n1,1,2\n", `edges.csv:1: the columns are "type,source,target", must be ` +
+			"source, target and weight in this order"},
+		{"edges.csv", "\"to\",\"from\"\n0,1\n1,2\n", `the columns are "to,from", must be source, target and weight`},
 		{"labels.csv", ",label\n0,1\n1,1\n2,1\n3,1\n", "labels.csv" + index},
 		{"edges.csv", ",source,target\n0,1,2\n1,2,3\n", "edges.csv" + index},
 		{"edges.csv", "0;1\n1;2\n", `edges.csv:2: node "1;2" is not an integer: fields must be separated by commas`},
