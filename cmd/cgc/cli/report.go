@@ -117,6 +117,8 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 
 // train trains on the condensed graph and on the full graph, the requested number of times each.
 func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) {
+	ctx, explain := guard(ctx, "testing on "+j.graph.Name, inParts(j.graph), 0)
+	defer func() { err = explain(err) }()
 	j.progress.step("training")
 	e := j.evaluation(0)
 	if e.Trainings > 0 {

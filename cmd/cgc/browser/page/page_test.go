@@ -158,6 +158,13 @@ func TestViews(t *testing.T) {
 		if dark := ground == "rgb(17, 21, 27)"; dark != v.Dark || (theme == "dark") != v.Dark {
 			t.Errorf("%+v: theme %s on %s", v, theme, ground)
 		}
+		ticks := chromium.Value[[]float64](p,
+			"report.plots[1].chart.getModel().getComponent('xAxis').axis.scale.getTicks().map((t) => t.value)")
+		for i := 2; i < len(ticks); i++ {
+			if math.Abs(ticks[i]-2*ticks[i-1]+ticks[i-2]) > 1e-9 {
+				t.Errorf("%+v: the accuracies have the ticks %v, want equal distances", v, ticks)
+			}
+		}
 		if texts := chromium.Value[[]string](p, cut); len(texts) > 0 {
 			t.Errorf("%+v: these are cut off: %q", v, texts)
 		}
@@ -318,7 +325,11 @@ func TestSlider(t *testing.T) {
 		p.Eval(`report.plots[0].chart.getOption().series.filter((s) => /^1-/.test(s.id)).map((s) => s.data)`, &marks)
 		return said, marks
 	}
+	sizes := func() string {
+		return chromium.Value[string](p, "document.querySelector('#plot-0 .layers').textContent")
+	}
 	said, whole := set(42)
+	all := sizes()
 	if said != "42 condensed nodes" || len(whole) != 7 {
 		t.Fatalf("at first %q, with marks of %d classes", said, len(whole))
 	}
@@ -337,10 +348,10 @@ func TestSlider(t *testing.T) {
 			}
 		}
 	}
-	if said != "7 condensed nodes" {
-		t.Errorf("at the left end %q", said)
+	if said != "7 condensed nodes" || sizes() == all {
+		t.Errorf("at the left end %q, with the sizes of %q", said, sizes())
 	}
-	if _, again := set(42); !reflect.DeepEqual(again, whole) {
+	if _, again := set(42); !reflect.DeepEqual(again, whole) || sizes() != all {
 		t.Error("the marks are others when the slider is back")
 	}
 }
@@ -355,10 +366,19 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestPrint checks that the printed page is light, has plots as wide as the paper, and has no buttons.
+// TestPrint checks that the printed page is light and has no buttons, and that its plots are drawn at once, as wide as
+// the paper.
 func TestPrint(t *testing.T) {
 	p := opener(t)(chromium.View{Dark: true})
-	p.Eval("dispatchEvent(new Event('beforeprint'))", nil)
+	for i, n := range chromium.Value[[]int](p, `(dispatchEvent(new Event('beforeprint')), report.plots.map(({ chart }) => {
+		const canvas = chart.getDom().querySelector('.paper');
+		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+		return data.filter((v, at) => at % 4 === 3 && v > 40).length;
+	}))`) {
+		if n < 30 {
+			t.Errorf("plot %d is printed with %d pixels, want at least 30", i, n)
+		}
+	}
 	theme := func() string { return chromium.Value[string](p, "document.documentElement.dataset.theme") }
 	for _, w := range chromium.Value[[]int](p, "report.plots.map((p) => p.chart.getWidth())") {
 		if w < 250 || w > 680 {

@@ -306,6 +306,9 @@ func TestMistakes(t *testing.T) {
 	s.choose("#files", write("song.mp3", "la la"))
 	s.Wait(`/song.mp3/.test(document.getElementById("choose-problem").innerText)`)
 
+	s.choose("#files", write("nodes.csv", "id,label,f\na,x,1\n"))
+	s.Wait(`/^edges.csv: there is no such file/.test(document.getElementById("choose-problem").innerText)`)
+
 	s.demo()
 	s.Run(chromedp.SetValue("#nodes", "3", chromedp.ByQuery))
 	s.click("#run")
@@ -387,8 +390,8 @@ func TestNumbers(t *testing.T) {
 	s.Eval(`void import("/view.js").then((view) => { window.view = view; })`, &none)
 	s.Wait(`window.view`)
 	for expression, want := range map[string]string{
-		"size(999)": "999 bytes", "size(1500)": "1.5 KB", "size(100200)": "100 KB", "size(250300)": "250 KB",
-		"size(999499)": "999 KB", "size(999500)": "1 MB", "size(12e10)": "120 GB",
+		"size(999)": "999 bytes", "size(1500)": "1.5 kB", "size(100200)": "100 kB", "size(250300)": "250 kB",
+		"size(999499)": "999 kB", "size(999500)": "1 MB", "size(12e10)": "120 GB",
 		"time(9.96)": "10.0 s", "time(99.4)": "99 s", "time(99.6)": "1 min 40 s", "time(119.6)": "2 min 00 s",
 	} {
 		if got := chromium.Value[string](s.Page, "view."+expression); got != want {

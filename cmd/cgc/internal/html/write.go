@@ -80,7 +80,7 @@ func (w *writer) block(block report.Block) {
 	case report.Paragraph:
 		w.put("<p>%s</p>", string(block))
 	case report.Warning:
-		w.put("<p class=\"warning\"><strong>Warning.</strong> %s</p>", string(block))
+		w.put("<p class=\"warning\"><strong>Warning:</strong> %s</p>", string(block))
 	case report.Command:
 		w.copied("command", string(block))
 	case report.Code:

@@ -257,8 +257,9 @@ func (s Subject) listed(j int32) string {
 }
 
 // project returns two views of the training nodes and the condensed nodes. The first projects them to the principal
-// components of the class means, and the second to the principal components of the training nodes. It scales and
-// centres h and small in place.
+// components of the class means, and the second to the principal components of the training nodes. The means of two
+// classes have only one: then the second axis is the first component of the training nodes that is orthogonal to it.
+// project scales and centres h and small in place.
 func project(ctx context.Context, h, small *mat.Dense, labels []int32, classes int) ([]report.View, error) {
 	level(h, small)
 	centre(h, small)
@@ -272,16 +273,55 @@ func project(ctx context.Context, h, small *mat.Dense, labels []int32, classes i
 		if err != nil {
 			return nil, fmt.Errorf("projection of the embeddings: %w", err)
 		}
-		var at, smallAt mat.Dense
-		mat.Mul(&at, h, axes)
-		mat.Mul(&smallAt, small, axes)
-		places := grid(&at, &smallAt)
 		axis := func(k int) string {
 			return fmt.Sprintf("PC %d of %s (%.0f%% of variance)", k+1, v.axis, 100*shares[k])
 		}
-		views = append(views, report.View{Name: v.name, X: axis(0), Y: axis(1), At: places})
+		one := v.fit == means && shares[1] == 0
+		if one {
+			rest, _, err := principal(ctx, without(h, axes))
+			if err != nil {
+				return nil, fmt.Errorf("projection of the embeddings: %w", err)
+			}
+			for i := range axes.Rows {
+				axes.Row(i)[1] = rest.Row(i)[0]
+			}
+		}
+		var at, smallAt mat.Dense
+		mat.Mul(&at, h, axes)
+		mat.Mul(&smallAt, small, axes)
+		y := axis(1)
+		if one {
+			y = fmt.Sprintf("orthogonal PC of training nodes (%.0f%% of variance)",
+				100*squares(at.Columns(1, 2))/cmp.Or(squares(h), 1))
+		}
+		views = append(views, report.View{Name: v.name, X: axis(0), Y: y, At: grid(&at, &smallAt)})
 	}
 	return views, nil
+}
+
+// without returns the rows of h without their parts along the first column of axes.
+func without(h, axes *mat.Dense) *mat.Dense {
+	rest := mat.NewDense(h.Rows, h.Cols)
+	for i := range h.Rows {
+		along := 0.0
+		for j, v := range h.Row(i) {
+			along += float64(v) * float64(axes.Row(j)[0])
+		}
+		for j, v := range h.Row(i) {
+			rest.Row(i)[j] = v - float32(along*float64(axes.Row(j)[0]))
+		}
+	}
+	return rest
+}
+
+// squares returns the sum of the squares of all entries.
+func squares(x *mat.Dense) (sum float64) {
+	for i := range x.Rows {
+		for _, v := range x.Row(i) {
+			sum += float64(v) * float64(v)
+		}
+	}
+	return sum
 }
 
 // level multiplies the matrices in place by a power of two that brings their largest number near 1. Squares then

@@ -94,6 +94,7 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 		if inner[p], err = spring(ctx, a, nodes); err != nil {
 			return nil, 0, err
 		}
+		separate(inner[p], func(i int) float64 { return extent(nodes[i]) })
 		for i, v := range nodes {
 			room[p] = max(room[p], math.Hypot(inner[p][i][0], inner[p][i][1])+extent(v))
 		}
@@ -184,7 +185,7 @@ func pack(radii []float64) [][2]float64 {
 }
 
 // spring lays out the nodes of a component around the origin by Eades' spring embedder. Marks have a radius of at most
-// 1. Most marks do not touch.
+// 1. Few marks overlap.
 func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error) {
 	places := make([][2]float64, len(nodes))
 	switch len(nodes) {
@@ -228,6 +229,37 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 		}
 	}
 	return places, nil
+}
+
+// separate moves overlapping marks apart, so that the edges between them are visible. A few marks in a crowd may still
+// touch.
+func separate(places [][2]float64, extent func(i int) float64) {
+	const rounds = 30
+	for range rounds {
+		moved := false
+		for i := range places {
+			for j := range i {
+				a, b := &places[i], &places[j]
+				x, y, want := a[0]-b[0], a[1]-b[1], extent(i)+extent(j)
+				if max(math.Abs(x), math.Abs(y)) > want {
+					continue
+				}
+				apart := math.Hypot(x, y)
+				if apart > 0.999*want {
+					continue
+				}
+				if apart == 0 {
+					x, apart = 1, 1
+				}
+				push := (want/apart - 1) / 2
+				a[0], a[1], b[0], b[1] = a[0]+push*x, a[1]+push*y, b[0]-push*x, b[1]-push*y
+				moved = true
+			}
+		}
+		if !moved {
+			return
+		}
+	}
 }
 
 // settle writes positions of the nodes to places. It returns false if a node gets farther away than any layout

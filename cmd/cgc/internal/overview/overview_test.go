@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -115,6 +116,24 @@ func TestOneSpace(t *testing.T) {
 	}
 }
 
+// TestTwoClasses checks that two classes, whose means are on a line, are drawn in a plane.
+func TestTwoClasses(t *testing.T) {
+	shape := synth.DemoShape()
+	shape.Classes, shape.Balanced = 2, false
+	g := mattest.Must(synth.Make(t.Context(), shape, rand.NewPCG(1, 0)))
+	config := cgc.Defaults()
+	config.Nodes = 20
+	small := mattest.Must(cgc.Condense(t.Context(), g, config))
+	view := plots(t, overview.Subject{Graph: g, Condensed: small})["embeddings"].Data.(*report.Scatter).Views[0]
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, at := range view.At[0] {
+		low, high = min(low, at[1]), max(high, at[1])
+	}
+	if high-low < 1000 || !strings.HasPrefix(view.Y, "orthogonal PC of training nodes (") {
+		t.Errorf("the second axis, %q, holds the marks from %v to %v", view.Y, low, high)
+	}
+}
+
 // TestEmbeddingsOfAnySize checks that multiplying all features by a power of two leaves every mark where it was. At 2⁷⁰
 // squares overflow in float32, and at 2⁻⁸⁰ they vanish.
 func TestEmbeddingsOfAnySize(t *testing.T) {
@@ -163,7 +182,7 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// TestDense checks that a condensed graph in which all nodes are connected is drawn, with every node in its own place.
+// TestDense checks that a condensed graph in which all nodes are connected is drawn with marks that do not overlap.
 func TestDense(t *testing.T) {
 	for _, n := range []int{15, 42, 139} {
 		g, small := condensed(t, func(c *cgc.Config) { c.Nodes = n })
@@ -176,12 +195,15 @@ func TestDense(t *testing.T) {
 			}
 			small.Adj.Indptr = append(small.Adj.Indptr, int64(len(small.Adj.Indices)))
 		}
-		places := map[[2]float64]bool{}
-		for _, at := range plots(t, overview.Subject{Graph: g, Condensed: small})["network"].Data.(*report.Network).At {
-			places[at] = true
-		}
-		if len(places) != n {
-			t.Errorf("%d nodes are drawn in %d places", n, len(places))
+		net := plots(t, overview.Subject{Graph: g, Condensed: small})["network"].Data.(*report.Network)
+		most := slices.Max(net.Size)
+		for i, a := range net.At {
+			for j, b := range net.At[:i] {
+				radii := net.Radius * (math.Sqrt(net.Size[i]/most) + math.Sqrt(net.Size[j]/most))
+				if math.Hypot(a[0]-b[0], a[1]-b[1]) < radii {
+					t.Errorf("of %d nodes, %d and %d overlap", n, i, j)
+				}
+			}
 		}
 	}
 }

@@ -101,7 +101,8 @@ func (s Subject) confusion(names []string) []report.Block {
 	}
 	p := &report.Plot{
 		Name: "confusion", Title: "Predictions on the test nodes", Data: matrix,
-		Caption: "Test nodes by true class (row) and predicted class (column). ",
+		Caption: "Test nodes by true class (row) and predicted class (column). " +
+			"Colours follow the square root of the number. ",
 	}
 	whole := of(s.Whole, small.Model)
 	if whole == nil || len(whole.Predicted) != len(truth) {

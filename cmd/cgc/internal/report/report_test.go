@@ -102,6 +102,17 @@ func TestRenderers(t *testing.T) {
 	}
 }
 
+// TestControl checks that control characters in a name reach no terminal.
+func TestControl(t *testing.T) {
+	d := new(report.Document)
+	d.Add(report.Paragraph("\x1b[31mred\tor\u202eder\nnext"))
+	var b bytes.Buffer
+	mattest.OK(t, report.Text(&b, d))
+	if want := "\ufffd[31mred\ufffdor\ufffdder\nnext\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
 // TestPlots compares the JSON of plots, which a page draws.
 func TestPlots(t *testing.T) {
 	var plots []any

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // Text is a Renderer that writes plain text for a terminal, in one call to w.Write. Blocks are separated by empty
 // lines, and the columns of tables are aligned. A Plot is shown as its table and its caption. Lines are omitted,
-// because tables contain their numbers.
+// because tables contain their numbers. A control character, such as one in a class name, becomes "�": it could
+// colour or reverse text, or overwrite it.
 func Text(w io.Writer, d *Document) error {
-	return write(w, d.Title, d.Blocks, func(block Block) string {
+	return write(w, d.Title, d.Blocks, func(block Block) (text string) {
+		defer func() { text = strings.Map(printable, text) }()
 		switch block := block.(type) {
 		case Heading:
 			return string(block) + "\n"
@@ -34,6 +37,13 @@ func Text(w io.Writer, d *Document) error {
 		}
 		return ""
 	})
+}
+
+func printable(r rune) rune {
+	if r != '\n' && unicode.In(r, unicode.Cc, unicode.Bidi_Control) {
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 func textPlot(p *Plot) string {

@@ -70,6 +70,18 @@ function bars(figure, plot) {
       },
     };
   }
+  // percents returns the ends of an axis and the distance of its ticks, so that all ticks are multiples of it and none
+  // is above 100% if no number is.
+  function percents(ticks) {
+    const all = plot.series
+      .flatMap((s) => [s.values, s.low || [], s.high || [], ...(s.samples || []).map((some) => some || [])].flat())
+      .filter(Number.isFinite);
+    if (!all.length) return {};
+    const [low, high] = [Math.min(...all) - 0.2, Math.max(...all) + 0.2];
+    const interval = [0.5, 1, 2, 5, 10, 20].find((step) => Math.ceil(high / step) - Math.floor(low / step) <= ticks) || 50;
+    const max = Math.ceil(high / interval) * interval;
+    return { interval, min: Math.floor(low / interval) * interval, max: high <= 100.2 ? Math.min(100, max) : max };
+  }
   function bar(s, index) {
     const common = { name: s.name, data: s.values.map((v) => (v === null ? '-' : v)), z: s.tick ? 4 : 3 };
     const opacity = shows(index) ? 1 : 0.08;
@@ -94,10 +106,7 @@ function bars(figure, plot) {
     const wide = Math.min(190, chart.getWidth() * 0.34),
       stands = upright();
     const values = { ...valueAxis(plot.axis), splitNumber: chart.getWidth() < 460 ? 3 : 5 };
-    if (plot.points) {
-      values.min = ({ min }) => Math.floor(min - 0.2);
-      values.max = ({ max }) => Math.ceil(max + 0.2);
-    }
+    if (plot.points) Object.assign(values, percents(values.splitNumber));
     const words = {
       type: 'category',
       inverse: !stands,

@@ -79,21 +79,27 @@ function key(figure, names, marks, changed) {
   return { shows: (c) => chosen.size === 0 || chosen.has(c) };
 }
 
-// layerKey adds a list below a key: the mark of each layer and, if its marks have sizes, their size or range of sizes.
-function layerKey(figure, layers) {
+// layerKey adds a list below a key: the mark of each layer and, if its marks have sizes, their size or range of sizes,
+// then another item. It returns a function that writes the sizes again.
+function layerKey(figure, layers, more) {
   const circle = (size, border) =>
     element('i', { class: border ? 'ring' : 'dot', style: `width:${size}px;height:${size}px`, 'aria-hidden': true });
   const list = element('ul', { class: 'layers' });
-  for (const layer of layers) {
-    const sizes = layer.size || [];
-    const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
-    const range = !sizes.length ? '' : least === most ? `, ${count(most)} ${layer.unit} each` : `, ${least} to ${count(most)} ${layer.unit}`;
-    const plain = layer === layers.at(-1) ? circle(10, true) : circle(6);
-    const marks = !sizes.length ? [plain] : least === most ? [circle(14, true)] : [circle(8, true), circle(16, true)];
-    list.append(element('li', {}, ...marks, layer.name + range));
-  }
+  const write = () => {
+    list.replaceChildren();
+    for (const layer of layers) {
+      const sizes = layer.size || [];
+      const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+      const some = least === most ? `${count(most)} ${layer.unit} each` : `${count(least)} to ${count(most)} ${layer.unit}`;
+      const plain = layer === layers.at(-1) ? circle(10, true) : circle(6);
+      const marks = !sizes.length ? [plain] : least === most ? [circle(14, true)] : [circle(8, true), circle(16, true)];
+      list.append(element('li', {}, ...marks, layer.name + (sizes.length ? ', ' + some : '')));
+    }
+    list.append(more);
+  };
+  write();
   figure.querySelector('.key').after(list);
-  return list;
+  return write;
 }
 
 // choices adds a switch between names if there are several.

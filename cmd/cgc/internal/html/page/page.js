@@ -32,12 +32,19 @@ function resize() {
     }
   }
 }
-// For printing, the page is light and as wide as A4 paper.
+// For printing, the page is light and as wide as A4 paper. Each plot is drawn again on one canvas: a plot can have
+// several, and Chromium prints only the last of them.
 function print(begins) {
   printing = begins;
   document.body.style.width = begins ? '680px' : '';
   theme();
   resize();
+  for (const { chart } of drawn) {
+    const box = chart.getDom(),
+      paper = begins && chart.renderToCanvas({ pixelRatio: 2 });
+    box.querySelector('.paper')?.remove();
+    if (paper) box.append(Object.assign(paper, { className: 'paper' }));
+  }
 }
 addEventListener('beforeprint', () => print(true));
 addEventListener('afterprint', () => print(false));

@@ -5,7 +5,8 @@ function plane(figure, plot) {
   const links = plot.links || [],
     box = figure.querySelector('.plot');
   const tall = plot.kind === 'network' ? 0.9 : 0.58;
-  box.style.height = Math.round(Math.max(320, Math.min(620, box.clientWidth * tall))) + 'px';
+  const height = () => Math.round(Math.max(320, Math.min(620, box.clientWidth * tall))) + 'px';
+  box.style.height = height();
   const chart = echarts.init(box);
   let view = 0,
     narrow = 1,
@@ -14,9 +15,13 @@ function plane(figure, plot) {
   const names = plot.classes.map((name, c) => (present.has(c) ? name : null));
   const shown = key(figure, names, icon, () => render());
   const outside = element('li');
-  layerKey(figure, layers).append(outside);
+  const sizes = layerKey(figure, layers, outside);
 
-  if (plot.unions && plot.unions.length) slider(figure, plot, () => render());
+  if (plot.unions && plot.unions.length)
+    slider(figure, plot, () => {
+      sizes();
+      render();
+    });
 
   const place = (l, i) => views[view].at[l][i];
   // range gives both axes the same scale, with room for all marks. start and end delimit the visible part in percent:
@@ -317,6 +322,8 @@ function plane(figure, plot) {
     render,
     resized: () => {
       kept = null;
+      box.style.height = height();
+      chart.resize();
     },
   };
 }

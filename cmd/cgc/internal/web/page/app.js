@@ -307,7 +307,7 @@ async function train() {
     if (!result) return;
     state.accuracies.push([`${result.model} on ${on}`, count(result.nodes), count(result.epochs),
       `${result.validation.toFixed(1)}%`, `${result.test.toFixed(1)}%`, time(result.seconds)]);
-    fill(byId("accuracies"), ["Learnt from", "nodes", "epochs", "validation accuracy", "test accuracy", "time"],
+    fill(byId("accuracies"), ["Learnt from", "training nodes", "epochs", "validation accuracy", "test accuracy", "time"],
       state.accuracies);
     byId("accuracies").hidden = false;
     if (result.files) {

@@ -43,10 +43,13 @@ export function chosen(list) {
 
 const tooMany = () => `That folder holds more than ${mostFiles.toLocaleString("en")} files. Choose the folder of one graph.`;
 
-/** Returns the path of the only top-level file or folder or, if there are several, of the inbox. */
+/**
+ * Returns the path of the only top-level file or folder or, if there are several or it is one of two tables, of the
+ * inbox. The error then names the missing table.
+ */
 export function root(files) {
   const tops = new Set(files.map(({ path }) => path.slice(inbox.length + 1).split("/")[0]));
-  return tops.size === 1 ? `${inbox}/${[...tops][0]}` : inbox;
+  return tops.size === 1 && !/^(nodes|edges)\.csv/.test([...tops][0]) ? `${inbox}/${[...tops][0]}` : inbox;
 }
 
 /** Returns a path as shown to the user, without the inbox. */

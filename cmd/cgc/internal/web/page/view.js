@@ -14,7 +14,7 @@ export const count = (n) => n.toLocaleString("en");
 
 /** Formats a number of bytes. */
 export function size(bytes) {
-  const units = ["bytes", "KB", "MB", "GB", "TB"];
+  const units = ["bytes", "kB", "MB", "GB", "TB"];
   let at = 0;
   const rounded = (n) => Number(n.toPrecision(3));
   while (rounded(bytes) >= 1000 && at < units.length - 1) {
