@@ -111,6 +111,9 @@ func Describe(g *graph.Graph) (Facts, error) {
 	_, f.Homophily, f.Chance = g.Homophily(memory.Range(0, g.Nodes()), nil)
 	_, f.Sparse = g.X.(*mat.CSR)
 	x, err := readFeatures(g.X)
+	if err == nil {
+		x.telling, err = telling(g.X, g.Y)
+	}
 	if err != nil {
 		return f, fmt.Errorf("reading the features of %s: %w", g.Name, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/scales"
 	"github.com/graph-condensation/cgc/mat"
@@ -23,6 +24,8 @@ type features struct {
 	norm    float64
 	// hash holds a hash of the features of each node: 0 if all of them are 0. Equal features have equal hashes.
 	hash []uint64
+	// telling lists the features that telling finds.
+	telling []int32
 }
 
 // column summarises a feature, zeros excluded.
@@ -167,4 +170,46 @@ func (f *features) twins(y []int32, train, test []int32) (copied, contrary int) 
 		}
 	}
 	return copied, contrary
+}
+
+// telling returns the features that have the same value in all labelled nodes of a class, but not in all classes with
+// at least tinyClass labelled nodes. An error comes from reading x.
+func telling(x mat.Matrix, y []int32) (found []int32, err error) {
+	_, d := x.Dims()
+	live := memory.Range(0, d)      // features with one value in each class so far
+	first := map[int32][]float32{}  // the first labelled row of each class
+	nodes, lo := map[int32]int{}, 0 // labelled nodes of each class
+	for block, err := range mat.Blocks(x) {
+		if err != nil {
+			return nil, err
+		}
+		for i := range block.Rows {
+			c := y[lo+i]
+			if c == graph.Unlabelled {
+				continue
+			}
+			row := block.Row(i)
+			if nodes[c]++; nodes[c] == 1 {
+				first[c] = slices.Clone(row)
+				continue
+			}
+			of := first[c]
+			live = slices.DeleteFunc(live, func(j int32) bool { return row[j] != of[j] })
+		}
+		if lo += block.Rows; len(live) == 0 {
+			return nil, nil
+		}
+	}
+	for _, j := range live {
+		distinct := map[float32]bool{}
+		for c, row := range first {
+			if nodes[c] >= tinyClass {
+				distinct[row[j]] = true
+			}
+		}
+		if len(distinct) > 1 {
+			found = append(found, j)
+		}
+	}
+	return found, nil
 }

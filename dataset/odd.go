@@ -11,8 +11,8 @@ import (
 // Oddity is an unusual property of a graph.
 type Oddity struct {
 	// Key is the kind of property: isolated, unlabelled, unreached, few_train, few_val, few_test, empty_class,
-	// untrained_class, tiny_class, majority, constant_features, scales, magnitude, zero_rows, copies, contradictions,
-	// heterophily.
+	// untrained_class, tiny_class, majority, constant_features, telling_features, scales, magnitude, zero_rows, copies,
+	// contradictions, heterophily.
 	Key string `json:"key"`
 	// Count is the number of nodes, classes or features concerned. Fact, Meaning (for condensing) and Help are one
 	// sentence each.
@@ -82,6 +82,13 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 			scales.Column(x.first, g.FeatureNames)),
 		"Such a feature does not distinguish nodes, and costs memory and time",
 		"Remove it")
+	if n := len(x.telling); n > 0 {
+		f.add(true, "telling_features", n,
+			text("%s the same value in all nodes of a class, and others in other classes; the first is %s",
+				have(n, f.Features, "feature"), scales.Column(int(x.telling[0]), g.FeatureNames)),
+			"It tells the class, so accuracies mean nothing if it was made from the labels",
+			"Remove it, unless it will be known for nodes without a label too")
+	}
 	f.add(x.ratio > scales.Most, "scales", 1,
 		text("The largest is %s: %.6g times as large as the median feature", scales.Column(x.largest, g.FeatureNames),
 			math.Round(x.ratio)),

@@ -96,6 +96,12 @@ func TestOdd(t *testing.T) {
 				row(*b, i)[1], row(*b, i)[3] = 7, 0
 			}
 		},
+		`telling_features: 2 of 4 features have the same value in all nodes of a class, and others in other classes; ` +
+			`the first is feature 1 (counted from 0). It tells the class`: func(b *graph.Builder) {
+			for i := range 600 {
+				row(*b, i)[1], row(*b, i)[3] = float32(2*b.Y[i]-1), float32(b.Y[i])
+			}
+		},
 		"scales: The largest is feature 2 (counted from 0): 1": func(b *graph.Builder) {
 			for i := range 600 {
 				row(*b, i)[2] *= 1000
