@@ -106,6 +106,10 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 	among := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	for i := range n {
 		for j, w := range edges.Row(i) {
+			if !(w > 0 && w <= math.MaxFloat32) {
+				return nil, fmt.Errorf("weight %v of the edge from new node %d to column %d, must be a positive finite number",
+					w, i, j)
+			}
 			some.degrees[i] += float64(w)
 			if j >= known {
 				among.Indices = append(among.Indices, int32(j-known))
@@ -115,6 +119,9 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 			}
 		}
 		among.Indptr[i+1] = int64(len(among.Indices))
+	}
+	if err := check(ctx, among, x); err != nil {
+		return nil, fmt.Errorf("new nodes: %w", err)
 	}
 	a := &adjacency{ctx: ctx, nodes: n, constant: among, summary: s, arrivals: some}
 	return forward(m.Model, a, x, m.Parameters)
