@@ -63,7 +63,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 func targetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (_ *Target, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("target: %w", err)
+		return nil, err
 	}
 	var input int64 // the size of a mapped graph
 	if g.Mapped {

@@ -114,7 +114,7 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 			len(s.Models), s.Trials, s.Seconds)
 	}
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
+		return nil, err
 	}
 	if err := g.NeedVal(); err != nil {
 		return nil, err
