@@ -192,6 +192,7 @@ func TestSummaryFile(t *testing.T) {
 			t.Errorf("probability %v after reading, was %v", after.Data[j], want)
 		}
 	}
+	mattest.Fails(t, "1 names for 96 features")(with.New(t.Context(), x, []string{"a"}, edges))
 	mattest.Fails(t, "no summary of a graph")(m.New(t.Context(), x, nil, edges))
 }
 
