@@ -149,5 +149,8 @@ func TestSummaryRefuses(t *testing.T) {
 	unknown.Row(3)[1] = float32(math.Inf(1))
 	mattest.Fails(t, "feature 1 of node 3 is not a finite number")(gcn.Logits(t.Context(), adj, unknown))
 	mattest.Fails(t, "feature 1 of node 3 is not a finite")(gcn.Summarize(t.Context(), adj, unknown, modulo(n, n, n)))
+	alone := &mat.CSR{Rows: 2, Cols: n + 2, Indptr: make([]int64, 3)}
+	without := mattest.Must(gcn.LogitsOfNew(t.Context(), s, alone, arrived))
+	mattest.Equal(t, mattest.Must(gcn.LogitsOfNew(t.Context(), s, nil, arrived)), without, "logits with nil edges")
 	mattest.Fails(t, "the summary is not of this model")(model(gnn.APPNP()).LogitsOfNew(t.Context(), s, edges, arrived))
 }

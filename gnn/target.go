@@ -212,6 +212,12 @@ func (m *Trained) LogitsWithin(
 	if len(nodes) == 0 {
 		return mat.NewDense(0, m.Classes), nil
 	}
+	for i, v := range nodes {
+		if v < 0 || int(v) >= g.Nodes() || i > 0 && v <= nodes[i-1] {
+			return nil, fmt.Errorf("node %d at position %d of the nodes, must ascend from 0 to %d without repeats", v, i,
+				g.Nodes()-1)
+		}
+	}
 	view := *g // a target tests nodes that have labels
 	view.Y, view.Classes, view.ClassNames = make([]int32, g.Nodes()), m.Classes, nil
 	view.Split = graph.Split{Val: []int32{}, Test: nodes}
