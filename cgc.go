@@ -99,7 +99,7 @@ func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, s
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
+		return nil, err
 	}
 	if _, err := check(g, config); err != nil {
 		return nil, err

@@ -262,10 +262,10 @@ func (c Config) NodesFor(g *graph.Graph) (int, error) { return c.Size.Of(g, c.In
 
 // check returns N′, or an error about config, or about g for this config.
 func check(g *graph.Graph, config Config) (nodes int, err error) {
-	if err := config.Validate(); err != nil {
+	if err := condense.Trainable(g); err != nil { // first, because without training nodes DefaultsFor finds no size
 		return 0, err
 	}
-	if err := condense.Trainable(g); err != nil {
+	if err := config.Validate(); err != nil {
 		return 0, err
 	}
 	return config.NodesFor(g)

@@ -59,6 +59,8 @@ func TestMistakesAreAllNamed(t *testing.T) {
 		"class 1 of graph small has 0 training nodes": &missing,
 	} {
 		mattest.Fails(t, want)(cgc.Condense(t.Context(), other, configured(10, nil)))
+		config, _ := cgc.DefaultsFor(other)
+		mattest.Fails(t, want)(cgc.Condense(t.Context(), other, config))
 	}
 }
 

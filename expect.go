@@ -27,9 +27,13 @@ type Expectation struct {
 	Memory int64
 }
 
-// Expect estimates the result and memory of Condense without reading features. In the inductive setting, it builds the
-// subgraph of the training nodes. It returns the errors that Condense would return before it starts.
+// Expect estimates the result and memory of Condense. It reads features only to check a graph that is not sealed
+// (graph.Graph.Seal). In the inductive setting, it builds the subgraph of the training nodes. It returns the errors
+// that Condense would return before it starts.
 func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
+	if err := g.Check(context.Background()); err != nil {
+		return e, err
+	}
 	if e.Nodes, err = check(g, config); err != nil {
 		return e, err
 	}

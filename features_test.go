@@ -14,6 +14,11 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/search"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
@@ -97,7 +102,7 @@ func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	t.Error("40 blocks are not enough")
 }
 
-// Condense and Prepare reject an invalid graph that was built by hand.
+// Every entry point rejects an invalid graph that was built by hand.
 func TestInvalidGraphsAreRefused(t *testing.T) {
 	for want, spoil := range map[string]func(*graph.Graph){
 		"must be 0 to 39":           func(g *graph.Graph) { g.Adj.Indices[0] = 1 << 20 },
@@ -105,14 +110,30 @@ func TestInvalidGraphsAreRefused(t *testing.T) {
 		"must be 0 to 2":            func(g *graph.Graph) { g.Y[5] = 3 },
 	} {
 		g, _ := smallGraph(40, 7, 3, false, false, rand.New(rand.NewPCG(62, 0)))
-		spoil(g)
 		config := configured(6, nil)
-		_, err := cgc.Condense(t.Context(), g, config)
-		_, prepared := cgc.Prepare(t.Context(), g, config)
-		for _, err := range []error{err, prepared} {
-			mattest.WantError(t, err, "not valid", want)
-		}
+		small := mattest.Must(cgc.Condense(t.Context(), g, config))
+		spoil(g)
+		mattest.Fails(t, "not valid", want)(cgc.Condense(t.Context(), g, config))
+		mattest.Fails(t, "not valid", want)(cgc.Prepare(t.Context(), g, config))
+		mattest.Fails(t, "not valid", want)(cgc.Expect(g, config))
+		mattest.Fails(t, "not valid", want)(auto.New().Condense(t.Context(), g, 6, 0))
+		under := condense.Under(condense.Setting{Standardize: true}, cgc.Defaults())
+		mattest.Fails(t, "not valid", want)(under.Condense(t.Context(), g, 6, 0))
+		models := []gnn.Model{gnn.SGC()}
+		plan := experiment.Plan{Method: config, Size: config.Size, Training: gnn.Defaults(), Seeds: 1, Models: models}
+		mattest.Fails(t, "not valid", want)(plan.Run(t.Context(), g))
+		mattest.Fails(t, "not valid", want)(experiment.Grid{}.Run(t.Context(), g, nil))
+		evaluation := experiment.Evaluation{Models: models, Training: gnn.Defaults(), Trainings: 1}
+		mattest.Fails(t, "not valid", want)(evaluation.Run(t.Context(), small, g))
+		space := search.Search{Space: search.DefaultSpace(), Trials: 1, Epochs: 1}
+		mattest.Fails(t, "not valid", want)(space.Run(t.Context(), small, g))
 	}
+}
+
+// AccountOf rejects the account of another method, whose keys it does not know.
+func TestAccountOfAnotherMethod(t *testing.T) {
+	other := &cgc.Condensed{Method: "auto", Account: []byte(`{"chosen":"cgc"}`)}
+	mattest.Fails(t, `the graph was condensed by "auto", must be one of [cgc`)(cgc.AccountOf(other))
 }
 
 // failing holds features that can be read only a limited number of times.

@@ -33,9 +33,12 @@ func (c Config) Condense(ctx context.Context, g *graph.Graph, nodes int, seed ui
 	return Condense(ctx, g, c.with(g, nodes, seed))
 }
 
-// Check implements condense.Checker. It returns an error if c is invalid, or if g or the number of nodes does not fit
-// c.
+// Check implements condense.Checker. It returns an error if c or g is invalid, or if g or the number of nodes does not
+// fit c.
 func (c Config) Check(g *graph.Graph, nodes int) error {
+	if err := g.Check(context.Background()); err != nil {
+		return err
+	}
 	_, err := check(g, c.with(g, nodes, c.Seed))
 	return err
 }
@@ -137,6 +140,9 @@ type Assessed struct {
 
 // AccountOf returns the account of a graph that this package condensed.
 func AccountOf(small *Condensed) (a Account, err error) {
+	if Variant(small.Method).index() < 0 {
+		return a, notOurs(small)
+	}
 	if err := json.Unmarshal(small.Account, &a); err != nil {
 		return a, fmt.Errorf("account of a graph condensed by %q: %w", small.Method, err)
 	}
@@ -151,9 +157,14 @@ func ConfigOf(small *Condensed) (Config, error) {
 		return c, fmt.Errorf("configuration of a graph condensed by %q: %w", small.Method, err)
 	}
 	if c.Variant.index() < 0 {
-		return c, fmt.Errorf("the graph was condensed by %q, must be one of %v", small.Method, Variants())
+		return c, notOurs(small)
 	}
 	return c, nil
+}
+
+// notOurs returns the error for a graph that another package condensed.
+func notOurs(small *Condensed) error {
+	return fmt.Errorf("the graph was condensed by %q, must be one of %v", small.Method, Variants())
 }
 
 // describe writes the configuration and the account into small.

@@ -31,6 +31,9 @@ import (
 // of n nodes. The result is the same for any number of threads.
 func (c *Condensed) Cut(ctx context.Context, nodes int) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("the condensed graph is not valid: %w", err)
+	}
 	if c.Edges() > 0 {
 		without := *c
 		for range 2 {

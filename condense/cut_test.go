@@ -172,6 +172,7 @@ func TestCutRefuses(t *testing.T) {
 	c := grouped(1)
 	mattest.Fails(t, "nodes 2, must be 3 (the classes with condensed nodes) to 23")(c.Cut(t.Context(), 2))
 	mattest.Fails(t, "nodes 24, must be 3")(c.Cut(t.Context(), 24))
+	mattest.Fails(t, "the condensed graph is not valid: x is 0×0")(new(condense.Condensed).Cut(t.Context(), 1))
 }
 
 // TestCutPropagates checks that a cut of a graph with edges equals a cut without edges, after the features were

@@ -118,6 +118,9 @@ func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 	if own := SettingOf(u.Method); own != (Setting{}) {
 		return nil, fmt.Errorf("method %s under %+v has a setting of its own, %+v", u.Name(), u.setting, own)
 	}
+	if err := g.Check(ctx); err != nil {
+		return nil, err
+	}
 	view, err := u.setting.View(ctx, g)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,9 @@ func (s Size) Validate() error {
 // below the number of classes with training nodes, or above the number of training nodes, the error is a *FieldError.
 func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 	train := len(g.Split.Train)
+	if train == 0 {
+		return 0, Trainable(g)
+	}
 	present := g.TrainClasses()
 	round := func(share float64, of int) int { return int(math.Round(share * float64(of))) }
 	nodes, name, value, from := s.Nodes, "nodes", any(s.Nodes), ""

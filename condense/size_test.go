@@ -84,6 +84,7 @@ func TestTrainable(t *testing.T) {
 	mattest.OK(t, condense.Trainable(g))
 	missing := *g
 	missing.Split.Train = slices.DeleteFunc(slices.Clone(g.Split.Train), func(v int32) bool { return g.Y[v] == 1 })
+	mattest.Fails(t, "graph bare has 0 training nodes")(condense.Size{Nodes: 1}.Of(&graph.Graph{Name: "bare"}, false))
 	want := "class 1 of graph hundred has 0 training nodes and 17 for validation and test"
 	mattest.WantError(t, condense.Trainable(&missing), want)
 	missing.Split.Train = nil

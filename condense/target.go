@@ -102,6 +102,9 @@ func (e *TargetError) Error() string { return e.Target.Reason() }
 // Without a Source, c certainly belongs to another split if its source nodes include test nodes of g but lack some of
 // its training nodes: a method that uses nodes without labels uses all training nodes.
 func (c *Condensed) CheckTarget(g *graph.Graph) (Target, error) {
+	if err := c.Validate(); err != nil {
+		return Target{}, fmt.Errorf("the condensed graph is not valid: %w", err)
+	}
 	t := Target{Graph: g.Name, Known: c.Source != nil}
 	train := t.countMembers(c, g)
 	known, unknown, err := c.Matched(g)

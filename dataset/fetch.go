@@ -62,7 +62,7 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 		return "", o.missing(name)
 	}
 	if o.Cache == "" {
-		return "", fmt.Errorf("no cache folder to fetch %s into: set CGC_DATA, or HOME", name)
+		return "", fmt.Errorf("no cache folder to fetch %s into: set HOME, or dataset.Options.Cache in a Go program", name)
 	}
 	dir = filepath.Join(o.Cache, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -34,7 +34,7 @@ func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error)
 		return &format.UnknownExtensionError{Path: path, Extensions: format.Extensions(known), Formats: known}
 	}
 	if err := g.Check(ctx); err != nil {
-		return fmt.Errorf("writing %s: graph %s is not valid: %w", path, g.Name, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return w.Write(ctx, path, g)
 }

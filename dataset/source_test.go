@@ -54,6 +54,10 @@ func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
 func TestOpenWithoutFolders(t *testing.T) {
 	_, err := dataset.Options{}.Open(t.Context(), "cora")
 	fixture.Says(t, err, "no folder: CGC_DATA is empty, or dataset.Options.Search in a Go program")
+	_, err = dataset.Options{}.Fetch(t.Context(), "cora")
+	fixture.Says(t, err, "set HOME, or dataset.Options.Cache in a Go program")
+	_, err = dataset.Options{}.Open(t.Context(), "postgres://user:secret@host/db")
+	fixture.Says(t, err, "reads addresses such as postgres://host/db: a Go program has to import package tables of cgc")
 }
 
 func TestDemoHasOneSplit(t *testing.T) {

@@ -38,13 +38,13 @@ type Evaluation struct {
 // are not tested. The standard deviation of a score is over training runs only; it does not cover the variation between
 // condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
-	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), target) })
+	return e.on(ctx, small, g, true, func(t *gnn.Target) ([]Score, error) { return e.train(ctx, Sample(small), t) })
 }
 
 // Best trains like Run and returns the result with the best validation accuracy. If several are equally good, it
 // returns the first. g needs no test nodes.
 func (e Evaluation) Best(ctx context.Context, small *condense.Condensed, g *graph.Graph) (best *gnn.Result, err error) {
-	_, err = e.on(ctx, small, g, func(target *gnn.Target) ([]Score, error) {
+	_, err = e.on(ctx, small, g, false, func(target *gnn.Target) ([]Score, error) {
 		results, err := e.results(ctx, Sample(small), target)
 		if err == nil {
 			best = slices.MaxFunc(results, func(a, b *gnn.Result) int { return cmp.Compare(a.Validation, b.Validation) })
@@ -56,7 +56,7 @@ func (e Evaluation) Best(ctx context.Context, small *condense.Condensed, g *grap
 
 // Plan performs the checks of Run and calls Planned, but trains nothing.
 func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) error {
-	_, err := e.run(ctx, small, g, func(*gnn.Target) ([]Score, error) { return nil, nil })
+	_, err := e.on(ctx, small, g, true, func(*gnn.Target) ([]Score, error) { return nil, nil })
 	return err
 }
 
@@ -64,24 +64,14 @@ func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *grap
 // nodes of g have equal weights, even if Training.Weighted is set.
 func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
 	e.Training.Weighted = false
-	return e.run(ctx, small, g, func(target *gnn.Target) ([]Score, error) { return e.train(ctx, target.Sample(), target) })
+	return e.on(ctx, small, g, true, func(t *gnn.Target) ([]Score, error) { return e.train(ctx, t.Sample(), t) })
 }
 
-// run calls train with the target for g, which must have test nodes.
-func (e Evaluation) run(ctx context.Context, small *condense.Condensed, g *graph.Graph,
-	train func(*gnn.Target) ([]Score, error)) ([]Score, error) {
-	known, _ := g.WithClasses(small.Classes, small.ClassNames)
-	if err := known.NeedTest(); err != nil {
-		return nil, err
-	}
-	return e.on(ctx, small, g, train)
-}
-
-// on calls train with the target for g, which need not have test nodes.
-func (e Evaluation) on(ctx context.Context, small *condense.Condensed, g *graph.Graph,
+// on calls train with the target for g, which must have test nodes if tested is set.
+func (e Evaluation) on(ctx context.Context, small *condense.Condensed, g *graph.Graph, tested bool,
 	train func(*gnn.Target) ([]Score, error)) (_ []Score, err error) {
 	defer memory.Recover(&err)
-	target, err := e.target(ctx, small, g)
+	target, err := e.target(ctx, small, g, tested)
 	if err != nil {
 		return nil, err
 	}
@@ -90,24 +80,34 @@ func (e Evaluation) on(ctx context.Context, small *condense.Condensed, g *graph.
 }
 
 // target returns the target for g, after checking that everything fits together.
-func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *graph.Graph) (*gnn.Target, error) {
+func (e Evaluation) target(
+	ctx context.Context, small *condense.Condensed, g *graph.Graph, tested bool,
+) (*gnn.Target, error) {
 	if e.Trainings < 1 || len(e.Models) == 0 {
 		return nil, fmt.Errorf("%d trainings of %d models, must be at least 1 of each", e.Trainings,
 			len(e.Models))
+	}
+	if err := g.Check(ctx); err != nil {
+		return nil, err
 	}
 	g, err := g.WithFeatures(small.FeatureNames) // once, since it may copy them
 	if err != nil {
 		return nil, err
 	}
 	known, _ := g.WithClasses(small.Classes, small.ClassNames)
-	if small.X.Cols != known.Features() || small.Classes != known.Classes {
-		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
-			"graph %s has %d and %d: it was condensed from another (%s)",
-			small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
+	if tested {
+		if err := known.NeedTest(); err != nil {
+			return nil, err
+		}
 	}
 	compared, err := small.CheckTarget(g)
 	if err != nil {
 		return nil, err
+	}
+	if small.X.Cols != known.Features() || small.Classes != known.Classes {
+		return nil, fmt.Errorf("the condensed graph has %d features and %d classes, "+
+			"graph %s has %d and %d: it was condensed from another (%s)",
+			small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
 	}
 	if err := compared.Err(); err != nil && !e.OtherGraph {
 		return nil, err

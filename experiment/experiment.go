@@ -77,6 +77,9 @@ func (s Score) TestCI95() float64 { return EstimateOf(s.Test).CI95 }
 // numbers for any number of threads. Steps that do not depend on the seed are done once, and the Seconds of each
 // condensed graph include them.
 func (p Plan) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
+	if err := g.Check(ctx); err != nil {
+		return nil, err
+	}
 	grid := Grid{
 		Arms: []Arm{{Method: p.Method, Size: p.Size, Training: p.Training}}, Seed: p.Seed, Seeds: p.Seeds, Trainings: 1,
 		Models: p.Models, Whole: p.Whole, Memory: p.Memory, Planned: p.Planned,

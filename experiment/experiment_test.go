@@ -193,10 +193,10 @@ func TestRunNamesMistakesAndStops(t *testing.T) {
 	} {
 		mattest.Fails(t, want)(plan(change).Run(t.Context(), g))
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	_, err := plan(nil).Run(counted(ctx, t, func(e progress.Event) {
 		if e.Done == 5 {
-			cancel()
+			cancel(errors.New("shutting down"))
 		}
 	}), g)
 	if err != context.Canceled {

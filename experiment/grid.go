@@ -70,10 +70,10 @@ const step = 1_000_000
 // condensations, one for the training runs of each model, and one for each model's training runs on the full graph. Run
 // reports to ctx the number of missing pieces of work, and each piece when it ends.
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
+	if err := g.Check(ctx); err != nil {
+		return nil, err
+	}
 	if p.Blind {
-		if err := g.Check(ctx); err != nil {
-			return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
-		}
 		g = g.WithoutTest()
 	}
 	id, err := graph.Identify(g)

@@ -181,6 +181,11 @@ func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 			return fmt.Errorf("features: %w", err)
 		}
 	}
+	if i, j, found, err := mat.FirstNotFinite(ctx, x); err != nil {
+		return fmt.Errorf("reading features: %w", err)
+	} else if found { // ReLU could turn NaN into 0, and the result would look like any other
+		return fmt.Errorf("feature %d of node %d is not a finite number", j, i)
+	}
 	if adj == nil {
 		return nil
 	}

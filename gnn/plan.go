@@ -35,7 +35,8 @@ type Plan struct {
 
 // Plan returns how m, with the given number of hidden units, is tested on t. It is nil if t has no memory limit or its
 // graph is not larger than the limit: the model is then tested in memory. A *MemoryError reports the smallest limit
-// that works. Plan searches for the nodes within the model's hops, but reads no features.
+// that works. Train does not check the limit of a model that is tested in memory, so call Plan before. Plan searches
+// for the nodes within the model's hops, but reads no features.
 func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 	s := t.streams
 	if s == nil {

@@ -87,8 +87,9 @@ func meansOf(x *mat.Dense, group []int32, groups int) *mat.Dense {
 
 // LogitsOfNew returns the logits, B×c, of B new nodes with features x. Their edges are B×(N+B) for a summary of N
 // nodes: column j < N is known node j, and column N + i is new node i. An edge between two new nodes is in the rows of
-// both. Known nodes keep the values that they propagate. With one new node and one group per known node, the result
-// equals Logits on the graph with this node, except that its neighbours keep their values.
+// both, and there are no self-loops. Nil means no edges. Known nodes keep the values that they propagate. With one new
+// node and one group per known node, the result equals Logits on the graph with this node, except that its neighbours
+// keep their values.
 func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x mat.Matrix) (_ *mat.Dense, err error) {
 	defer memory.Recover(&err)
 	if err := m.accepts(x); err != nil {
@@ -96,6 +97,9 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 	}
 	known := len(s.Group)
 	n, _ := x.Dims()
+	if edges == nil {
+		edges = &mat.CSR{Rows: n, Cols: known + n, Indptr: make([]int64, n+1)}
+	}
 	if edges.Rows != n || edges.Cols != known+n {
 		return nil, fmt.Errorf("edges are %d×%d for %d new and %d known nodes", edges.Rows, edges.Cols, n, known)
 	}
@@ -106,6 +110,10 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 	among := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	for i := range n {
 		for j, w := range edges.Row(i) {
+			if !(w > 0 && w <= math.MaxFloat32) {
+				return nil, fmt.Errorf("weight %v of the edge from new node %d to column %d, must be a positive finite number",
+					w, i, j)
+			}
 			some.degrees[i] += float64(w)
 			if j >= known {
 				among.Indices = append(among.Indices, int32(j-known))
@@ -115,6 +123,9 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 			}
 		}
 		among.Indptr[i+1] = int64(len(among.Indices))
+	}
+	if err := check(ctx, among, x); err != nil {
+		return nil, fmt.Errorf("new nodes: %w", err)
 	}
 	a := &adjacency{ctx: ctx, nodes: n, constant: among, summary: s, arrivals: some}
 	return forward(m.Model, a, x, m.Parameters)

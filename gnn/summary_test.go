@@ -133,5 +133,24 @@ func TestSummaryRefuses(t *testing.T) {
 	mattest.Fails(t, "2×5, must be the 6 features")(gcn.LogitsOfNew(t.Context(), s, edges, mat.NewDense(2, 5)))
 	more := mat.NewDense(3, d)
 	mattest.Fails(t, "edges are 2×19 for 3 new and 17 known nodes")(gcn.LogitsOfNew(t.Context(), s, edges, more))
+	for want, change := range map[string]func(e *mat.CSR, x *mat.Dense){
+		"feature 2 of node 1 is not a finite number": func(_ *mat.CSR, x *mat.Dense) { x.Row(1)[2] = float32(math.NaN()) },
+		"weight -1 of the edge from new node 0 to":   func(e *mat.CSR, _ *mat.Dense) { e.Data[2] = -1 },
+		"adjacency entry (0, 0) is a self-loop":      func(e *mat.CSR, _ *mat.Dense) { e.Indices[3] = int32(n) },
+		"entry (1, 0) has no counterpart":            func(e *mat.CSR, _ *mat.Dense) { e.Indices[3] = int32(n) - 1 },
+		"(0, 1) has weight 3, and 2 the other way":   func(e *mat.CSR, _ *mat.Dense) { e.Data[5] = 2 },
+	} {
+		_, _, arrived, edges := arriving(true, false)
+		x := arrived.(*mat.Dense)
+		change(edges, x)
+		mattest.Fails(t, want)(gcn.LogitsOfNew(t.Context(), s, edges, x))
+	}
+	unknown := x.(*mat.Dense).Clone()
+	unknown.Row(3)[1] = float32(math.Inf(1))
+	mattest.Fails(t, "feature 1 of node 3 is not a finite number")(gcn.Logits(t.Context(), adj, unknown))
+	mattest.Fails(t, "feature 1 of node 3 is not a finite")(gcn.Summarize(t.Context(), adj, unknown, modulo(n, n, n)))
+	alone := &mat.CSR{Rows: 2, Cols: n + 2, Indptr: make([]int64, 3)}
+	without := mattest.Must(gcn.LogitsOfNew(t.Context(), s, alone, arrived))
+	mattest.Equal(t, mattest.Must(gcn.LogitsOfNew(t.Context(), s, nil, arrived)), without, "logits with nil edges")
 	mattest.Fails(t, "the summary is not of this model")(model(gnn.APPNP()).LogitsOfNew(t.Context(), s, edges, arrived))
 }

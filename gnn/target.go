@@ -63,7 +63,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 func targetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (_ *Target, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("target: %w", err)
+		return nil, err
 	}
 	var input int64 // the size of a mapped graph
 	if g.Mapped {
@@ -211,6 +211,12 @@ func (m *Trained) LogitsWithin(
 	}
 	if len(nodes) == 0 {
 		return mat.NewDense(0, m.Classes), nil
+	}
+	for i, v := range nodes {
+		if v < 0 || int(v) >= g.Nodes() || i > 0 && v <= nodes[i-1] {
+			return nil, fmt.Errorf("node %d at position %d of the nodes, must ascend from 0 to %d without repeats", v, i,
+				g.Nodes()-1)
+		}
 	}
 	view := *g // a target tests nodes that have labels
 	view.Y, view.Classes, view.ClassNames = make([]int32, g.Nodes()), m.Classes, nil

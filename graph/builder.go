@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -83,6 +84,10 @@ func (b *Builder) Graph(ctx context.Context) (*Graph, Changes, error) {
 	n := b.Nodes
 	if n == 0 && b.X != nil {
 		n, _ = b.X.Dims()
+	}
+	if n == 0 && (b.X == nil || b.Edges.Len() > 0) { // later checks would blame the first edge
+		return nil, Changes{Entries: b.Edges.Len()}, &PartError{"features", errors.New("there are no nodes (0), " +
+			"must be features with a row for each node")}
 	}
 	if b.outside != nil {
 		return nil, Changes{Entries: b.Edges.Len()}, b.outside

@@ -77,6 +77,7 @@ func TestBuilderNamesTheFault(t *testing.T) {
 		{"edges: edges have 7 sources, 6 targets and 0 weights, must be", func(b *graph.Builder) {
 			b.Edges.To = b.Edges.To[:6]
 		}},
+		{"features: there are no nodes (0), must be features with", func(b *graph.Builder) { b.X, b.Nodes = nil, 0 }},
 		{"edges: -1 nodes, must be 0 to", func(b *graph.Builder) { b.Nodes = -1 }},
 		{"features: there are no features, expected a matrix of 4 rows", func(b *graph.Builder) { b.X, b.Nodes = nil, 4 }},
 		{"features: features are 3×2, expected 4 rows", func(b *graph.Builder) { b.X, b.Nodes = mat.NewDense(3, 2), 4 }},

@@ -8,14 +8,18 @@ import (
 )
 
 // Find returns the nodes with the given ids, ascending and each once. The id of a node without a name is its number.
-// Spaces around an id are ignored, unless a name has them. The error names the ids that no node has.
+// Spaces around an id are ignored, unless a name has them. The error names the ids that no node has, or an id that two
+// nodes have.
 func (g *Graph) Find(ids []string) ([]int32, error) {
 	number := map[string]int32{} // only of the given ids, because a graph may have very many
 	for _, id := range ids {
 		number[id], number[strings.TrimSpace(id)] = -1, -1
 	}
 	for v, id := range g.IDs {
-		if _, given := number[id]; given {
+		if before, given := number[id]; given {
+			if before >= 0 {
+				return nil, fmt.Errorf("nodes %d and %d have the same id %q, must be one node", before, v, id)
+			}
 			number[id] = int32(v)
 		}
 	}

@@ -22,6 +22,7 @@ func TestFind(t *testing.T) {
 		{named, []string{" a"}, []int32{1}, ""},
 		{named, []string{"7"}, []int32{3}, ""},
 		{named, []string{"b", "3", "c", "3"}, nil, `there is no node "3", "c"`},
+		{&graph.Graph{IDs: []string{"b", "a", "b"}}, []string{"b"}, nil, `nodes 0 and 2 have the same id "b"`},
 		{numbered, []string{"11", " 0 ", "11"}, []int32{0, 11}, ""},
 		{numbered, []string{"12", "-1", "x", "", "13", "14"}, nil, `no node "12", "-1", "x", "", "13" and 1 more`},
 		{numbered, nil, nil, ""},

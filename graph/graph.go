@@ -10,8 +10,9 @@ import (
 
 // Graph is a graph with features, labels and a split: 𝒯 = {A, X}, y of the paper (§2.1).
 //
-// A Graph may be built field by field. Validate reports whether the fields are as documented below. Every function that
-// takes a graph checks it once with Check and trusts it from then on.
+// A Graph may be built field by field. Validate reports whether the fields are as documented below. Functions that
+// condense, train, predict, measure or write check a graph once with Check. Other functions, and the methods of Graph,
+// trust it.
 type Graph struct {
 	// Name identifies the graph in messages and results.
 	Name string

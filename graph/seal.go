@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -9,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Seal returns what Check returns. If g is valid, it also records this in g, so that later calls of Check cost nothing.
+// Seal returns what Validate returns. If g is valid, it also records this in g, so that later calls cost nothing.
 // Code that creates a graph calls Seal, as dataset.Open does, or uses Builder, which seals its graphs. Seal writes to
 // g, so nothing else may use g at the same time.
 //
@@ -17,8 +19,11 @@ import (
 // has the record too. It is valid as long as the copy shares these fields with g. The record does not cover values that
 // are changed in place: only Validate finds those.
 func (g *Graph) Seal(ctx context.Context) error {
-	if err := g.Check(ctx); err != nil {
-		g.sealed = nil
+	if g.untouched() {
+		return nil
+	}
+	g.sealed = nil
+	if err := g.Validate(ctx); err != nil {
 		return err
 	}
 	g.mark()
@@ -31,13 +36,16 @@ func (g *Graph) untouched() bool { return g.sealed != nil && slices.Equal(g.memo
 // mark records that g is valid.
 func (g *Graph) mark() { g.sealed = g.memory() }
 
-// Check returns nil at once if g is sealed and no field was replaced since, otherwise what Validate returns. Every
-// function that relies on a valid graph calls it first. It only reads g and is safe for concurrent use.
+// Check returns nil at once if g is sealed and no field was replaced since, otherwise what Validate returns, after the
+// name of the graph. It only reads g and is safe for concurrent use.
 func (g *Graph) Check(ctx context.Context) error {
 	if g.untouched() {
 		return nil
 	}
-	return g.Validate(ctx)
+	if err := g.Validate(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("graph %s is not valid: %w", cmp.Or(g.Name, "without a name"), err)
+	}
+	return ctx.Err()
 }
 
 // seal records where the fields of a graph are in memory, in a fixed order. It refers to that memory, so that nothing

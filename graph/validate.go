@@ -27,7 +27,7 @@ func (g *Graph) validate(ctx context.Context) error {
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	switch {
 	case g.Adj == nil:
-		return errors.New("there is no adjacency (nil)")
+		return errors.New("there is no adjacency (nil): that of a graph without edges has no entries")
 	case g.X == nil:
 		return errors.New("there are no features (nil)")
 	}

@@ -31,6 +31,7 @@ func TestRunNamesWhatIsWrong(t *testing.T) {
 		"hops -1, must be at least 0":                           func(c change) { c.p.Hops = -1 },
 		"hops 1001, must be at most 1000":                       func(c change) { c.p.Hops = 1001 },
 		"teleport 0, must be above 0 and at most 1":             func(c change) { c.p.Rule = propagate.PPR },
+		"no adjacency or no features (nil)":                     func(c change) { c.in.Adj = nil },
 		"adjacency is 2×2 for features of 3 nodes":              func(c change) { c.in.X = mat.NewDense(3, 3) },
 		"row 0 is node 2, must be 0 to 1":                       func(c change) { c.in.Rows = []int32{2} },
 		"3 degrees for 2 nodes":                                 func(c change) { c.in.Degrees = make([]float64, 3) },

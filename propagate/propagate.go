@@ -6,6 +6,7 @@
 package propagate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -135,6 +136,9 @@ func (in Input) ByClass() []int32 {
 // Validate returns an error if the sizes of in do not match, or if a row or a class is out of range. It reads only Rows
 // and Classes. The caller must make sure that Adj is valid (graph.Graph.Check).
 func (in Input) Validate() error {
+	if in.Adj == nil || in.X == nil {
+		return errors.New("no adjacency or no features (nil): the adjacency of a graph without edges has no entries")
+	}
 	n, _ := in.X.Dims()
 	if in.Adj.Rows != n || in.Adj.Cols != n {
 		return fmt.Errorf("adjacency is %d×%d for features of %d nodes", in.Adj.Rows, in.Adj.Cols, n)

@@ -68,7 +68,8 @@ func recogniseAddress(address string) (found Place, err error) {
 	case found.Format != nil:
 		return found, nil
 	case len(schemes) == 0:
-		return found, fmt.Errorf("no format here reads addresses such as %s", Shown(address))
+		return found, fmt.Errorf("no format of this program reads addresses such as %s: "+
+			"a Go program has to import package tables of cgc", Shown(address))
 	}
 	return found, fmt.Errorf("no format reads %s, must be an address that begins with %s",
 		Shown(address), strings.Join(schemes, " or "))

@@ -77,7 +77,10 @@ func (m *Model) New(ctx context.Context, x mat.Matrix, names []string, edges *ma
 	if m.Known == nil {
 		return nil, errors.New("the model has no summary of a graph, which Summarize adds")
 	}
-	b, _ := x.Dims()
+	b, d := x.Dims()
+	if names != nil && len(names) != d {
+		return nil, fmt.Errorf("%d names for %d features of new nodes", len(names), d)
+	}
 	g := &graph.Graph{
 		Name: "of new nodes", X: x, FeatureNames: names,
 		Adj: &mat.CSR{Rows: b, Cols: b, Indptr: make([]int64, b+1)},

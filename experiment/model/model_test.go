@@ -101,6 +101,9 @@ func TestBest(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	m, _ := trained(t, gnn.GCN(), func(*cgc.Config) {})
 	g := *synth.Demo()
+	for _, nodes := range [][]int32{{3, 3}, {4, 3}, {3, 4000}} {
+		mattest.Fails(t, "at position 1 of the nodes, must ascend")(m.Probabilities(t.Context(), &g, nodes, 0))
+	}
 	g.X = mat.NewDense(g.Nodes(), 5)
 	mattest.Fails(t, "has 5 features, must have the 96 of graph demo")(m.Probabilities(t.Context(), &g, g.Split.Test, 0))
 	huge := mat.NewDense(g.Nodes(), m.Features)
@@ -192,6 +195,7 @@ func TestSummaryFile(t *testing.T) {
 			t.Errorf("probability %v after reading, was %v", after.Data[j], want)
 		}
 	}
+	mattest.Fails(t, "1 names for 96 features")(with.New(t.Context(), x, []string{"a"}, edges))
 	mattest.Fails(t, "no summary of a graph")(m.New(t.Context(), x, nil, edges))
 }
 

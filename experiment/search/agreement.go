@@ -48,7 +48,7 @@ func (s Search) Agree(
 	ctx context.Context, small *condense.Condensed, g *graph.Graph, candidates int,
 ) (_ *Agreement, err error) {
 	defer memory.Recover(&err)
-	if g, err = s.check(small, g); err != nil {
+	if g, err = s.check(ctx, small, g); err != nil {
 		return nil, err
 	}
 	if candidates < 3 || candidates > s.Space.Size() {

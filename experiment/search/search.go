@@ -295,7 +295,7 @@ const sampled = 2048
 func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ *Result, err error) {
 	defer memory.Recover(&err)
 	begun := time.Now()
-	if g, err = s.check(small, g); err != nil {
+	if g, err = s.check(ctx, small, g); err != nil {
 		return nil, err
 	}
 	drawn, err := s.Space.draw(s.Trials, s.Epochs, rand.NewPCG(s.Seed, searchStream))
@@ -400,7 +400,7 @@ func better(a, b Trial) int {
 }
 
 // check validates the search, and returns g with the classes and features of small.
-func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, error) {
+func (s Search) check(ctx context.Context, small *condense.Condensed, g *graph.Graph) (*graph.Graph, error) {
 	if s.Trials < 1 || s.Epochs < 1 || s.Finalists < 0 || !(s.Seconds >= 0) {
 		return nil, fmt.Errorf("%d trials, %d epochs, %d finalists, %v seconds, must be at least 1, 1, 0 and 0", s.Trials,
 			s.Epochs, s.Finalists, s.Seconds)
@@ -409,6 +409,9 @@ func (s Search) check(small *condense.Condensed, g *graph.Graph) (*graph.Graph, 
 		return nil, errors.New("the log needs the identity of the graph with its fingerprint")
 	}
 	if err := s.Space.Validate(); err != nil {
+		return nil, err
+	}
+	if err := g.Check(ctx); err != nil {
 		return nil, err
 	}
 	if err := g.NeedVal(); err != nil {

@@ -113,8 +113,11 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 			"above 0",
 			len(s.Models), s.Trials, s.Seconds)
 	}
+	if s.Base.Method == nil {
+		return nil, errors.New("no base method (nil)")
+	}
 	if err := g.Check(ctx); err != nil {
-		return nil, fmt.Errorf("graph %s is not valid: %w", g.Name, err)
+		return nil, err
 	}
 	if err := g.NeedVal(); err != nil {
 		return nil, err

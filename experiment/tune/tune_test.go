@@ -317,6 +317,7 @@ func TestSearchNamesMistakes(t *testing.T) {
 		"-1 trials":             func(s *tune.Search) { s.Trials = -1 },
 		"nodes 9999":            func(s *tune.Search) { s.Nodes = 9999 },
 		"epochs 0":              func(s *tune.Search) { s.Training.Epochs = 0 },
+		"no base method (nil)":  func(s *tune.Search) { s.Base.Method = nil },
 		"temperature 0, must":   func(s *tune.Search) { s.Base.Method = cold },
 		"method foreign has no": func(s *tune.Search) { s.Base.Method = foreign{cold} },
 		"0 of nodes, ratio and": func(s *tune.Search) { s.Nodes = 0 }, // the search does not choose the size

@@ -152,7 +152,7 @@ func ByClass(g *graph.Graph) [][]int32 {
 // errs, the errors of the parameters, joined. The Check of a baseline calls it first.
 func Check(g *graph.Graph, nodes int, errs ...error) error {
 	if err := g.Check(context.Background()); err != nil {
-		return fmt.Errorf("graph %s is not valid: %w", g.Name, err)
+		return err
 	}
 	if err := condense.Trainable(g); err != nil {
 		return err

@@ -3,6 +3,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ func Run(ctx context.Context, jobs []Job, inOrder bool, ended func(i int, r *gnn
 	if inOrder || slices.ContainsFunc(jobs, func(j Job) bool { return j.Target.Streams() }) {
 		chunk = max(1, len(jobs))
 	}
+	caller := ctx
 	ctx, cancel := context.WithCancelCause(Uncounted(ctx))
 	defer cancel(nil)
 	var mu sync.Mutex
@@ -64,11 +66,7 @@ func Run(ctx context.Context, jobs []Job, inOrder bool, ended func(i int, r *gnn
 			run(i, jobs[i])
 		}
 	})
-	err = context.Cause(ctx)
-	if errors.Is(err, context.Canceled) {
-		return context.Canceled
-	}
-	return err
+	return cmp.Or(caller.Err(), context.Cause(ctx)) // not the cause of the caller's ctx, which errors.Is may not know
 }
 
 // Target returns the target for g within a memory limit (gnn.TargetWithin). If testing one of the models on it exceeds
