@@ -48,7 +48,7 @@ type Options struct {
 	Split int
 	// Without lists ids of nodes that Open leaves out, with their edges, as if the files had never contained them. If a
 	// split is drawn, it is drawn from the remaining nodes. Nodes without names are listed by number, and these numbers
-	// become the names of the remaining nodes. An unknown id is an error.
+	// become the names of the remaining nodes. An unknown id is an error. Nil leaves out none and reports nothing.
 	Without []string
 	// Unlabelled allows graphs without labels or training nodes, to predict them.
 	Unlabelled bool
@@ -184,7 +184,7 @@ func oneSplit(path, kind string, split int) error {
 // and for options that have queries, choose a split or leave out nodes. Close the stream after use.
 func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
-	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) || o.Split != 0 || len(o.Without) > 0 {
+	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) || o.Split != 0 || o.Without != nil {
 		return nil, nil
 	}
 	found, err := o.Find(name)

@@ -161,8 +161,8 @@ func (o Options) missing(name string) error {
 	case name == synth.DemoShape().Name:
 		text = "demo is generated, not read"
 	case fetchable(name):
-		text = fmt.Sprintf("no files of %[1]s in %[2]s: cgc data fetch %[1]s downloads them, or put %[3]s from %[4]s into a "+
-			"folder DIR and set CGC_DATA=DIR", name, o.where(), "ind."+name+".*", officialOrigin)
+		text = fmt.Sprintf("%[1]s is not on this disk (looked in %[2]s): cgc data fetch %[1]s downloads it, or put %[3]s "+
+			"from %[4]s into a folder DIR and set CGC_DATA=DIR", name, o.where(), "ind."+name+".*", officialOrigin)
 	}
 	return &NotFoundError{Name: name, text: text}
 }
@@ -171,5 +171,5 @@ func (o Options) where() string {
 	if dirs := o.folders(); len(dirs) > 0 {
 		return strings.Join(dirs, ", ")
 	}
-	return "no folder: CGC_DATA is empty, or dataset.Options.Search in a Go program"
+	return "no folder: CGC_DATA and HOME are not set, nor dataset.Options.Search in a Go program"
 }

@@ -36,8 +36,8 @@ func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
 		"./nowhere":   {"no file or folder", "nowhere"},
 		"x.npz":       {"no file or folder"},
 		"reddit":      {"reddit is not on this disk", "adj_full.npz", "CGC_DATA", dir},
-		"cora":        {"no files of cora", dir},
-		"pubmed":      {"no files of pubmed", "put ind.pubmed.* from https://", "into a folder DIR and set CGC_DATA=DIR"},
+		"cora":        {"cora is not on this disk", dir},
+		"pubmed":      {"pubmed is not on this", "put ind.pubmed.* from https://", "into a folder DIR and set CGC_DATA=DIR"},
 		dir:           {"holds no graph"},
 		"dataset.go":  {"format of dataset.go is not recognised"},
 		"":            {`"" is not a graph`},
@@ -53,7 +53,7 @@ func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
 // Options without folders do not read CGC_DATA, so the error also names the field.
 func TestOpenWithoutFolders(t *testing.T) {
 	_, err := dataset.Options{}.Open(t.Context(), "cora")
-	fixture.Says(t, err, "no folder: CGC_DATA is empty, or dataset.Options.Search in a Go program")
+	fixture.Says(t, err, "no folder: CGC_DATA and HOME are not set, nor dataset.Options.Search in a Go program")
 	_, err = dataset.Options{}.Fetch(t.Context(), "cora")
 	fixture.Says(t, err, "set HOME, or dataset.Options.Cache in a Go program")
 	_, err = dataset.Options{}.Open(t.Context(), "postgres://user:secret@host/db")

@@ -23,7 +23,7 @@ type Omission struct {
 // g has no split yet, complete draws it later, from the remaining nodes.
 func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Graph) (_ *graph.Graph, err error) {
 	defer memory.Recover(&err)
-	if len(o.Without) == 0 || g == nil {
+	if o.Without == nil || g == nil {
 		return g, nil
 	}
 	kept, err := nodesWithout(g, o.Without)
@@ -34,11 +34,14 @@ func (o Options) leaveOut(ctx context.Context, found format.Place, g *graph.Grap
 	if left.Before, err = o.fingerprint(ctx, found, g); err != nil {
 		return nil, err
 	}
-	smaller := g.Induced(kept)
-	smaller.Numbers = kept
-	if g.IDs == nil && len(kept) < g.Nodes() { // the numbers become names, as in a table whose numbers have gaps
-		for _, v := range kept {
-			smaller.IDs = append(smaller.IDs, strconv.Itoa(int(v)))
+	smaller := g
+	if left.Nodes > 0 {
+		smaller = g.Induced(kept)
+		smaller.Numbers = kept
+		if g.IDs == nil { // the numbers become names, as in a table whose numbers have gaps
+			for _, v := range kept {
+				smaller.IDs = append(smaller.IDs, strconv.Itoa(int(v)))
+			}
 		}
 	}
 	if left.After, err = o.fingerprint(ctx, found, smaller); err != nil {

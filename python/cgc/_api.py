@@ -527,7 +527,7 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
 
     Args:
         data: The graph, as for condense.
-        path: The folder to write. A folder of an earlier call is replaced, unless that call was the same.
+        path: The folder to write. A folder of an earlier call is replaced.
         **options: The flags of `cgc propagate`. help(cgc.propagate) lists them.
 
     Returns:

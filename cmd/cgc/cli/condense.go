@@ -62,7 +62,8 @@ separate run.`,
 		"write the seconds of each step into the file, for cgc report; two runs then give different bytes")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
 	flags.BoolVar(&job.dry, "dry-run", false,
-		"print the nodes allocated to each class and the expected memory and time; write nothing")
+		"print the nodes allocated to each class and the expected memory and time; write nothing (measuring the machine "+
+			"takes two seconds and 600 MB of memory)")
 	return cmd
 }
 

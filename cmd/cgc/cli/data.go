@@ -205,7 +205,7 @@ func (c *command) reading() (words []string) {
 }
 
 // readIDs reads a file with an id on each line, or a .csv table with the ids in its first column. A header in the first
-// line (id, node_id or node) is skipped.
+// line (id, node_id or node) is skipped. ids is not nil unless there is an error.
 func readIDs(path string) (ids []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -224,10 +224,7 @@ func readIDs(path string) (ids []string, err error) {
 	if len(rows) > 0 && slices.Contains(header, strings.ToLower(rows[0][0])) {
 		rows = rows[1:]
 	}
-	for _, row := range rows {
-		ids = append(ids, row[0])
-	}
-	return ids, nil
+	return mapped(rows, func(row []string) string { return row[0] }), nil
 }
 
 func (c *command) describeCommand() *cobra.Command {

@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -88,44 +87,25 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
 		Rows: len(rows), Precision: j.config.Precision, Store: j.store, Folder: j.out,
 	}
-	// write writes hops of the nodes, and the arrays that describe the nodes, to what create opens.
-	write := func(p propagate.Propagation, create func(name string, write func(io.Writer) error) error) error {
-		array := func(a format.Array) error {
-			return create(a.Name+".npy", func(w io.Writer) error { return npy.Write(w, a, j.store) })
-		}
-		if err := engine.Hops(ctx, p, in, j.store, func(l int, h mat.Matrix) error {
-			return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
-		}); err != nil {
-			return err
-		}
-		for _, a := range describeRows(g, rows) {
-			if err := array(a); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	_, unnamed := os.Stat(filepath.Join(j.out, "ids.npy"))
-	if found := j.earlier(info); found != nil && !j.force && (unnamed == nil) == (g.IDs != nil) {
-		// Hop 0 is compared too, because a digest samples the features of a large graph.
-		j.progress.step("comparing with " + j.out)
-		first := propagate.Propagation{Rule: p.Rule, Teleport: p.Teleport}
-		if write(first, func(name string, write func(io.Writer) error) error {
-			return compare(filepath.Join(j.out, name), write)
-		}) == nil {
-			return j.print(found, sentenceDocument("%s is complete: nothing to do (--force computes it again)", j.out))
-		}
-	}
 	if err := j.save(j.out, func() error {
 		return atomicfile.Folder(j.out, func(folder string) error {
+			array := func(a format.Array) error {
+				file := filepath.Join(folder, a.Name+".npy")
+				return create(file, func(w io.Writer) error { return npy.Write(w, a, j.store) })
+			}
 			j.progress.step("propagating")
-			if err := write(p, func(name string, write func(io.Writer) error) error {
-				if name == "hop0.npy" {
+			if err := engine.Hops(ctx, p, in, j.store, func(l int, h mat.Matrix) error {
+				if l == 0 {
 					j.progress.step("writing " + j.out)
 				}
-				return create(filepath.Join(folder, name), write)
+				return array(format.Array{Name: fmt.Sprintf("hop%d", l), Data: h})
 			}); err != nil {
 				return err
+			}
+			for _, a := range describeRows(g, rows) {
+				if err := array(a); err != nil {
+					return err
+				}
 			}
 			info.Seconds, info.PeakRSS = time.Since(begun).Seconds(), peakRSS()
 			return create(filepath.Join(folder, infoName), func(w io.Writer) error { return writeJSON(w, info) })
@@ -137,30 +117,6 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 		report.Count(len(rows)), g.Name, g.Features(), j.store))
 }
 
-// earlier returns the info of an earlier result in the output folder that was computed as info says, or nil. All its
-// hops have the size of hop 0.
-func (j *propagateJob) earlier(info hopsInfo) *hopsInfo {
-	text, err := os.ReadFile(filepath.Join(j.out, infoName))
-	var found hopsInfo
-	if err != nil || json.Unmarshal(text, &found) != nil {
-		return nil
-	}
-	found.Folder = j.out
-	info.Graph, info.Seconds, info.PeakRSS = found.Graph, found.Seconds, found.PeakRSS // the graph may have a new name
-	if found != info {
-		return nil
-	}
-	var size int64
-	for l := range info.Hops + 1 {
-		file, err := os.Stat(filepath.Join(j.out, fmt.Sprintf("hop%d.npy", l)))
-		if err != nil || l > 0 && file.Size() != size {
-			return nil
-		}
-		size = file.Size()
-	}
-	return &found
-}
-
 // create writes a new file.
 func create(path string, write func(io.Writer) error) (err error) {
 	file, err := os.Create(path)
@@ -169,37 +125,6 @@ func create(path string, write func(io.Writer) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	return write(file)
-}
-
-// errDiffers says that a file does not have the bytes that would be written.
-var errDiffers = errors.New("the file differs")
-
-// compare returns an error unless the file at path has exactly the bytes that write writes.
-func compare(path string, write func(io.Writer) error) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := write(comparison{file}); err != nil {
-		return err
-	}
-	if n, _ := file.Read(make([]byte, 1)); n > 0 {
-		return errDiffers
-	}
-	return nil
-}
-
-// comparison is a writer that fails where the bytes written differ from those of a file.
-type comparison struct{ file io.Reader }
-
-// Write implements io.Writer.
-func (c comparison) Write(written []byte) (int, error) {
-	read := make([]byte, len(written))
-	if _, err := io.ReadFull(c.file, read); err != nil || !bytes.Equal(read, written) {
-		return 0, errDiffers
-	}
-	return len(written), nil
 }
 
 // describeRows returns the arrays that describe the rows: their nodes, labels and names, and the rows of each part of
@@ -221,13 +146,45 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 	return all
 }
 
-// hopsFree returns an error if the output folder must not be replaced.
-func (j *propagateJob) hopsFree() error {
+// ownFile matches the names of the files in a folder of propagated features.
+var ownFile = regexp.MustCompile(`^((hop[0-9]+|nodes|y|train|val|test|ids)\.npy|propagate\.json)$`)
+
+// hopsFree returns an error if the output folder must not be replaced, which removes everything in it. It must not
+// contain inputs. If it contains other files that this command does not write, --force is needed.
+func (j *propagateJob) hopsFree(inputs ...string) error {
 	if info, err := os.Stat(filepath.Clean(j.out)); err == nil && !info.IsDir() { // without a slash at the end
 		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)
+	}
+	for _, input := range inputs {
+		if input != "" && within(j.out, input) {
+			return usagef("-o %s is or contains %s, which is read, must be another folder", j.out, input)
+		}
+	}
+	stranger := atomicfile.Stranger(j.out, func(e os.DirEntry) bool {
+		return !e.IsDir() && ownFile.MatchString(e.Name())
+	})
+	if stranger != "" && !j.force {
+		return fmt.Errorf("-o %s: the folder contains %s, which cgc did not write (--force replaces the folder)",
+			j.out, stranger)
 	}
 	return free("-o", j.out, true, j.force, func(folder string) bool {
 		entries, err := os.ReadDir(folder)
 		return err == nil && (len(entries) == 0 || readBy(os.Stat)(filepath.Join(folder, infoName)))
 	})
+}
+
+// within reports whether path is folder, or is inside it. Both must exist.
+func within(folder, path string) bool {
+	var real [2]string
+	for i, name := range []string{folder, path} {
+		name, err := filepath.Abs(name)
+		if err == nil {
+			real[i], err = filepath.EvalSymlinks(name)
+		}
+		if err != nil {
+			return false
+		}
+	}
+	rest, err := filepath.Rel(real[0], real[1])
+	return err == nil && filepath.IsLocal(rest)
 }

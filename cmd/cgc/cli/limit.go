@@ -133,6 +133,9 @@ func inParts(g *graph.Graph) string {
 	if g.Mapped || budget.Graph(g.Adj, g.X) < small {
 		return ""
 	}
+	if g.Numbers != nil { // even a native file is then copied
+		return " (a .safetensors file that cgc convert --without writes is read in parts)"
+	}
 	return " (a .safetensors file that cgc convert writes is read in parts)"
 }
 

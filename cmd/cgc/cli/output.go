@@ -68,6 +68,9 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	}
 	if folder {
 		path = filepath.Clean(path) // without a slash at the end
+		if base := filepath.Base(path); base == "." || base == ".." {
+			return usagef("%s %s, must be a folder with a name: it is replaced when the new one is complete", flag, path)
+		}
 	}
 	err = atomicfile.Check(path)      // creates a temporary file next to it
 	beside, _ := filepath.Split(path) // filepath.Dir would remove NAME/..

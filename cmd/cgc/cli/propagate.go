@@ -78,7 +78,7 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the arrays to a folder, or the embeddings to a .safetensors `FILE`")
-	flags.BoolVar(&job.force, "force", false, "replace a file or folder even if it contains no embeddings, or is complete")
+	flags.BoolVar(&job.force, "force", false, "replace a file that contains no embeddings, or a folder with other files")
 	addPropagation(cmd, &job.config)
 	rule := flags.Lookup("propagation").Value.(*value[propagate.Rule])
 	rule.want += " (the hops of sgc are those of SIGN)"
@@ -123,7 +123,7 @@ func (j *propagateJob) intoFolder(ctx context.Context, args []string) error {
 	if err := j.chosen.read(); err != nil {
 		return err
 	}
-	if err := j.hopsFree(); err != nil {
+	if err := j.hopsFree(args[0], j.chosen.only); err != nil {
 		return err
 	}
 	j.unlabelled = true

@@ -181,6 +181,14 @@ func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  "
 // begin applies the settings and starts the progress display.
 func (c *command) begin(cmd *cobra.Command) (err error) {
 	c.cmd = cmd
+	cmd.Flags().Visit(func(flag *pflag.Flag) { // an unset variable of a script, such as --without "$FILE"
+		if flag.Value.Type() == "string" && flag.Value.String() == "" {
+			err = usagef("--%s has an empty value, must have one or be left out", flag.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	if c.settings, err = readSettings(cmd.Root()); err != nil {
 		return err
 	}

@@ -193,15 +193,20 @@ func severalNodes(flags *pflag.FlagSet, at *int, all *[]int) {
 		"(default 10 per class, but at most half of the training nodes)"
 }
 
-// list returns a flag whose value is a comma-separated list. A repeated value is a mistake if distinct is set, and is
-// otherwise left out.
+// list returns a flag whose value is a comma-separated list. A flag that is given again adds to the list. A repeated
+// value is a mistake if distinct is set, and is otherwise left out.
 func list[T any](at *[]T, parse func(word string) (T, error), format func(T) string, distinct bool) *value[[]T] {
+	given := ""
+	join := func(values []T) string { return strings.Join(mapped(values, format), ",") }
 	return &value[[]T]{
 		at:     at,
-		format: func(values []T) string { return strings.Join(mapped(values, format), ",") },
+		format: join,
 		parse: func(text string) (read []T, err error) {
 			var words []string
-			for word := range strings.SplitSeq(text, ",") {
+			if given == "" || text != join(*at) { // readFile sets the whole list again
+				given += "," + text
+			}
+			for word := range strings.SplitSeq(given[1:], ",") {
 				v, err := parse(strings.TrimSpace(word))
 				if err != nil {
 					return nil, err
