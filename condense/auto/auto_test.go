@@ -224,11 +224,15 @@ func TestLossless(t *testing.T) {
 	}
 
 	_, err := m.Condense(t.Context(), g, 6, 1)
-	want := fmt.Sprintf("no size from 4 to 6 condensed nodes has an estimated loss of at most 0.5 points: "+
-		"the smallest loss is %.1f ± %.1f, with 4 nodes", a.Sizes[0].Loss, a.Sizes[0].Error)
+	want := fmt.Sprintf("no size from 4 to 6 condensed nodes has an estimated loss of at most 0.5 points "+
+		"with a standard error of at most 10: the smallest loss is %.1f ± %.1f, with 4 nodes",
+		a.Sizes[0].Loss, a.Sizes[0].Error)
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
+	few := *g
+	few.Split.Val, m.Lossless = g.Split.Val[:4], 100
+	mattest.Fails(t, "with a standard error of at most 10")(m.Condense(t.Context(), &few, 6, 1))
 	m.Memory = 24 << 20 // an idle process
 	mattest.Fails(t, "memory limit")(m.Condense(t.Context(), g, 20, 1))
 }

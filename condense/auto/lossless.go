@@ -25,8 +25,12 @@ type Size struct {
 	Error float64 `json:"error"`
 }
 
-// smallest returns the choice for the smallest tried size whose estimated loss is at most Lossless. most is the
-// largest size.
+// mostError is the maximum standard error of the loss at an accepted size, in points. A larger one says that accuracies
+// of the trials, or the few validation nodes, differ so much that the loss is unknown.
+const mostError = 10
+
+// smallest returns the choice for the smallest tried size whose estimated loss is at most Lossless, with a standard
+// error of at most mostError. most is the largest size.
 func (p *prepared) smallest(ctx context.Context, most int) (made choice, err error) {
 	g := p.field.shared.graph
 	train := g.Split.Train
@@ -65,7 +69,7 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 			Nodes: nodes, Chosen: made.account.Chosen, Accuracy: judge.Mean(verdicts...).Accuracy, Loss: -gain,
 			Error: deviation,
 		})
-		if -gain <= p.method.Lossless {
+		if -gain <= p.method.Lossless && deviation <= mostError {
 			a := made.account
 			a.Whole, a.Sizes = judge.Mean(whole...).Accuracy, judged
 			a.Why += p.method.sizeReason(a)
@@ -76,8 +80,9 @@ func (p *prepared) smallest(ctx context.Context, most int) (made choice, err err
 		return made, fmt.Errorf("the loss cannot be estimated: %w at each size", gnn.ErrDiverged)
 	}
 	best := slices.MinFunc(judged, func(a, b Size) int { return cmp.Compare(a.Loss, b.Loss) })
-	return made, fmt.Errorf("no size from %d to %d condensed nodes has an estimated loss of at most %g points: the "+
-		"smallest loss is %.1f ± %.1f, with %s", present, most, p.method.Lossless, best.Loss, best.Error, counted(best.Nodes))
+	return made, fmt.Errorf("no size from %d to %d condensed nodes has an estimated loss of at most %g points with a "+
+		"standard error of at most %d: the smallest loss is %.1f ± %.1f, with %s",
+		present, most, p.method.Lossless, mostError, best.Loss, best.Error, counted(best.Nodes))
 }
 
 // counted writes a number of nodes.
@@ -101,8 +106,11 @@ func (m Method) sizeReason(a *Account) string {
 	}
 	reason := fmt.Sprintf("; with %s, a GCN trained briefly is %.1f ± %.1f points %s the %.1f%% of %s",
 		counted(size.Nodes), math.Abs(size.Loss), size.Error, side, a.Whole, whole)
-	if len(a.Sizes) > 1 {
+	switch n := len(a.Sizes); {
+	case n > 1 && a.Sizes[n-2].Loss > m.Lossless:
 		reason += fmt.Sprintf(", and the next smaller size tried loses more than %g", m.Lossless)
+	case n > 1:
+		reason += fmt.Sprintf(", and at the next smaller size tried, the standard error is above %d points", mostError)
 	}
 	return reason
 }
