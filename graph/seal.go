@@ -3,11 +3,13 @@ package graph
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"unsafe"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -42,10 +44,11 @@ func (g *Graph) Check(ctx context.Context) error {
 	if g.untouched() {
 		return nil
 	}
-	if err := g.Validate(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("graph %s is not valid: %w", cmp.Or(g.Name, "without a name"), err)
+	err := g.Validate(ctx)
+	if large := new(memory.Exceeded); err == nil || ctx.Err() != nil || errors.As(err, &large) {
+		return err
 	}
-	return ctx.Err()
+	return fmt.Errorf("graph %s is not valid: %w", cmp.Or(g.Name, "without a name"), err)
 }
 
 // seal records where the fields of a graph are in memory, in a fixed order. It refers to that memory, so that nothing

@@ -14,8 +14,9 @@ import (
 // Validate checks g against the comments of its fields. It returns the first violation of each kind, joined, each with
 // the position, the value and the limit, or nil. If the shape or a row of Adj is wrong, it checks nothing else. It only
 // reads g, so it is safe for concurrent use. It returns the error of ctx soon after ctx ends.
-func (g *Graph) Validate(ctx context.Context) error {
-	err := g.validate(ctx)
+func (g *Graph) Validate(ctx context.Context) (err error) {
+	defer memory.Recover(&err)
+	err = g.validate(ctx)
 	if ended := ctx.Err(); ended != nil {
 		return ended // the faults found are incomplete, and may be wrong
 	}
