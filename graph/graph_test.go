@@ -240,6 +240,11 @@ func TestScaling(t *testing.T) {
 	if scaled.Row(1)[0] != 0 || scaled.Row(2)[1] != 2 || x.Row(1)[0] != 3 {
 		t.Errorf("scaled %v, original %v", scaled.Data, x.Data)
 	}
+	// The deviation of the smallest number among zeros is no float32. Division by 0 would give NaN.
+	tiny := &mat.Dense{Rows: 4, Cols: 1, Data: []float32{0, 0, 0, math.SmallestNonzeroFloat32}}
+	if s := mattest.Must(graph.FitScaling(tiny, []int32{0, 1, 2, 3})); s.Std[0] != 1 {
+		t.Errorf("scaling %+v of tiny numbers, want the deviation 1", s)
+	}
 }
 
 // If the mean is a million times the deviation, a difference of sums of squares has no correct digit.

@@ -51,8 +51,9 @@ func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 	for j := range d {
 		variance := (square[j] - moment[j]*moment[j]/n) / n // moment corrects for the rounding of the mean
 		s.Mean[j], s.Std[j] = float32(mean[j]), 1
-		if deviation := math.Sqrt(max(0, variance)); deviation > rounding*math.Abs(mean[j]) {
-			s.Std[j] = float32(deviation)
+		deviation := math.Sqrt(max(0, variance))
+		if std := float32(deviation); std > 0 && deviation > rounding*math.Abs(mean[j]) { // a tiny one rounds to 0
+			s.Std[j] = std
 		}
 	}
 	return s, nil

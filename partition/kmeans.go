@@ -105,7 +105,11 @@ func (m KMeans) best(ctx context.Context, p *points, k, restarts int, random *ra
 	l := newLloyd(p, k)
 	lowest, visits := 0.0, 0
 	for r := range restarts {
-		p.x.Gather(l.centres, p.plusPlus(k, random))
+		drawn, err := p.plusPlus(ctx, k, random)
+		if err != nil {
+			return Groups{}, nil, err
+		}
+		p.x.Gather(l.centres, drawn)
 		stats, err := l.run(ctx, m.iterations(), m.Tolerance)
 		if err != nil {
 			return Groups{}, nil, err
@@ -180,15 +184,16 @@ func sampled(x [][]float32, size int, random *rand.Rand) [][]float32 {
 // The distances are not updated after every draw. A candidate is drawn by outdated distances D²_old, its current
 // distance is computed, and it is accepted with probability D²_now/D²_old ≤ 1. Accepted rows then follow D²_now
 // exactly. After many rejections, all distances are updated in one matrix product with the rows drawn since the last
-// update. If the rows have fewer than k distinct values, the remaining ones are drawn uniformly.
-func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
+// update. If the rows have fewer than k distinct values, the remaining ones are drawn uniformly. The only error is
+// ctx.Err().
+func (p *points) plusPlus(ctx context.Context, k int, random *rand.Rand) ([]int32, error) {
 	n := p.n
 	drawn := make([]int32, 1, k)
 	drawn[0] = int32(random.IntN(n))
 	dist := memory.Filled(n, float32(math.Inf(1)))
 	cumulative := memory.Make[float64](n)
 	for known := 0; len(drawn) < k; {
-		p.approach(dist, drawn[known:])
+		p.approach(ctx, dist, drawn[known:])
 		known = len(drawn)
 		total := 0.0
 		for i, v := range dist {
@@ -197,12 +202,15 @@ func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 		}
 		// A candidate costs len(drawn)·d operations, and an update of all distances n·d per drawn row. Many candidates are
 		// therefore tried.
-		for tries := 4*(k-known) + 16; total > 0 && tries > 0 && len(drawn) < k; tries-- {
+		for tries := 4*(k-known) + 16; total > 0 && tries > 0 && len(drawn) < k && ctx.Err() == nil; tries-- {
 			u := random.Float64() * total
 			i := min(sort.Search(n, func(i int) bool { return cumulative[i] > u }), n-1)
 			if now := p.squaredDistanceTo(i, drawn); random.Float64()*float64(dist[i]) < now {
 				drawn = append(drawn, int32(i))
 			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if len(drawn) == known { // the remaining distances are rounding errors: there are no more distinct rows
 			for len(drawn) < k {
@@ -210,7 +218,7 @@ func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 			}
 		}
 	}
-	return drawn
+	return drawn, nil
 }
 
 // squaredDistanceTo returns the squared distance of row i to the nearest of the rows drawn.
@@ -223,7 +231,8 @@ func (p *points) squaredDistanceTo(i int, drawn []int32) float64 {
 }
 
 // approach updates dist, the squared distance of each row to the nearest drawn row, with the given newly drawn rows.
-func (p *points) approach(dist []float32, rows []int32) {
+// dist is meaningless once ctx is done.
+func (p *points) approach(ctx context.Context, dist []float32, rows []int32) {
 	var centres mat.Dense
 	p.x.Gather(&centres, rows)
 	norms := make([]float32, len(rows))
@@ -231,7 +240,7 @@ func (p *points) approach(dist []float32, rows []int32) {
 		norms[j] = float32(squaredNorm(centres.Row(j)))
 	}
 	of, to := make([]int32, len(dist)), make([]float32, len(dist))
-	p.nearest(of, to, &centres, norms)
+	p.nearest(ctx, of, to, &centres, norms)
 	for i, v := range to {
 		dist[i] = min(dist[i], v)
 	}

@@ -1,6 +1,7 @@
 package partition_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -226,6 +227,47 @@ func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 			t.Errorf("scaled by %g: reported objective %v, computed %v", scale, a, b)
 		}
 	}
+}
+
+// ending is a random source that ends a context with its first number.
+type ending struct {
+	rand.Source
+	end   func()
+	drawn int
+}
+
+func (e *ending) Uint64() uint64 {
+	e.end()
+	e.drawn++
+	return e.Source.Uint64()
+}
+
+// patient is a context that ends when it has been asked a number of times.
+type patient struct {
+	context.Context
+	left int
+}
+
+func (p *patient) Err() error {
+	if p.left--; p.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Drawing k rows and one pass over all rows each take seconds with thousands of groups.
+func TestKMeansStopsWithinAStep(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	src := &ending{Source: rand.NewPCG(1, 2), end: cancel}
+	_, err := partition.KMeans{}.Partition(ctx, mattest.Mixture(1000, 8, 5, 1).View().Rows(), 500, src)
+	mattest.WantIs(t, err, context.Canceled)
+	if src.drawn > 2 {
+		t.Errorf("%d numbers were drawn, %d of them after the context ended", src.drawn, src.drawn-1)
+	}
+	// With one group, nothing is drawn but its start. The first pass has two blocks of rows.
+	x := mattest.Mixture(2000, 64, 5, 1).View().Rows()
+	_, err = partition.KMeans{Restarts: 1}.Partition(&patient{t.Context(), 2}, x, 1, rand.NewPCG(1, 2))
+	mattest.WantIs(t, err, context.Canceled)
 }
 
 func TestKMeansRefusesParameters(t *testing.T) {

@@ -54,10 +54,7 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (sta
 	}
 	clear(l.sum)
 	for range iterations {
-		if err := ctx.Err(); err != nil {
-			return stats, err
-		}
-		if err := l.assign(len(stats.Objective) == 0); err != nil {
+		if err := l.assign(ctx, len(stats.Objective) == 0); err != nil {
 			return stats, err
 		}
 		stats.Visits += l.n
@@ -86,17 +83,20 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (sta
 
 // assign stores the nearest centre of each row in next, and the squared distance to it in dist. In the same pass, it
 // updates the sums for rows that change groups. The first pass over points that are not in memory also computes their
-// norms. The error is errUnlike if these are NaN or too large for squared distances.
-func (l *lloyd) assign(first bool) error {
+// norms. The error is ctx.Err(), or errUnlike if these norms are NaN or too large for squared distances.
+func (l *lloyd) assign(ctx context.Context, first bool) error {
 	d, chunk := l.d, l.chunk()
 	first = first && l.x == nil
-	parallel.For(l.n, chunk, func(lo, hi int) {
+	err := parallel.ForContext(ctx, l.n, chunk, func(lo, hi int) {
 		sum := l.sum
 		if lo > 0 {
 			sum = l.part[lo/chunk-1]
 			clear(sum)
 		}
 		factor.Each(l, lo, hi, func(at, end int, x []float32) {
+			if ctx.Err() != nil { // with many groups, a chunk takes seconds
+				return
+			}
 			row := func(i int) []float32 { return x[(i-at)*d : (i-at+1)*d] }
 			if first {
 				for i := at; i < end; i++ {
@@ -113,6 +113,9 @@ func (l *lloyd) assign(first bool) error {
 			}
 		})
 	})
+	if err != nil {
+		return err
+	}
 	for _, part := range l.part {
 		for j, v := range part {
 			l.sum[j] += v

@@ -156,11 +156,11 @@ func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
 const nearestChunk = 1024
 
 // nearest finds the nearest centre of each point and the squared distance to it. The points must be in memory.
-// centreNorms are the centres' squared norms.
-func (p *points) nearest(of []int32, dist []float32, centres *mat.Dense, centreNorms []float32) {
+// centreNorms are the centres' squared norms. The result is meaningless once ctx is done.
+func (p *points) nearest(ctx context.Context, of []int32, dist []float32, centres *mat.Dense, centreNorms []float32) {
 	d := p.d
 	to := kernel.Points{Data: centres.Data, Stride: d, N: centres.Rows, Norms: centreNorms}
-	parallel.For(p.n, nearestChunk, func(lo, hi int) {
+	_ = parallel.ForContext(ctx, p.n, nearestChunk, func(lo, hi int) { // the caller checks ctx
 		points := kernel.Points{Data: p.x.Data[lo*d : hi*d], Stride: d, N: hi - lo, Norms: p.norms[lo:hi]}
 		kernel.Nearest(of[lo:hi], dist[lo:hi], points, to, d)
 	})

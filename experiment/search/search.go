@@ -429,7 +429,8 @@ func (s Search) check(ctx context.Context, small *condense.Condensed, g *graph.G
 	return g, compared.Err()
 }
 
-// confirm trains each trial on the original graph.
+// confirm trains each trial on the original graph. If the training diverges, its accuracies are 0, and the log does not
+// keep it: a Grid with the same log must not take it for a result.
 func (s Search) confirm(
 	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
 ) ([]Finalist, error) {
@@ -441,7 +442,7 @@ func (s Search) confirm(
 	finalists := make([]Finalist, len(trials))
 	for i, trial := range trials {
 		finalists[i].Trial = trial
-		if err := s.logged(ctx, &finalists[i], small, g); err != nil {
+		if err := s.logged(ctx, &finalists[i], small, g); err != nil && !errors.Is(err, gnn.ErrDiverged) {
 			return nil, err
 		}
 		count.Add(ctx, stage)
@@ -474,7 +475,7 @@ func (s Search) logged(ctx context.Context, f *Finalist, small *condense.Condens
 	return s.Log.Add(r)
 }
 
-// whole trains a finalist on the original graph. If the training diverges, its accuracies are 0.
+// whole trains a finalist on the original graph.
 func (s Search) whole(ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph) error {
 	m, err := gnn.Parse(f.Model)
 	if err != nil {
@@ -483,9 +484,6 @@ func (s Search) whole(ctx context.Context, f *Finalist, small *condense.Condense
 	scores, err := experiment.Evaluation{
 		Models: []gnn.Model{m}, Training: f.Training, Trainings: 1, Seed: s.Seed, Memory: s.Memory,
 	}.Whole(progress.With(ctx, nil), small, g)
-	if errors.Is(err, gnn.ErrDiverged) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -226,7 +226,7 @@ func TestSearchErrors(t *testing.T) {
 }
 
 // TestAgree checks that a second search and comparison read the training runs on the full graph from the log, with
-// their times, and give the same results.
+// their times, and give the same results. The log keeps no training run that diverged.
 func TestAgree(t *testing.T) {
 	g, small := subject(t)
 	log := mattest.Must(experiment.OpenLog(filepath.Join(t.TempDir(), "whole.jsonl")))
@@ -243,6 +243,11 @@ func TestAgree(t *testing.T) {
 	again, err := s.Agree(t.Context(), small, g, 12)
 	if err != nil || !reflect.DeepEqual(a, again) || len(log.Records()) != records {
 		t.Errorf("the second run differs, or trains again: %v", err)
+	}
+	for _, r := range log.Records() {
+		if r.Val == 0 {
+			t.Errorf("the log has a run of %s with learning rate %v that diverged", r.Model, r.Training.LearningRate)
+		}
 	}
 	for _, f := range a.Compared {
 		if f.WholeVal > a.Best.WholeVal {

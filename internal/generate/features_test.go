@@ -173,6 +173,9 @@ func TestAdjacencyRefuses(t *testing.T) {
 func TestAdjacencyAtAnyScale(t *testing.T) {
 	h := clusters(40, 6, 5, rand.New(rand.NewPCG(54, 0)))
 	want := mattest.First(generate.Adjacency(t.Context(), h, 0.5, 0))
+	if got := mattest.First(generate.Adjacency(t.Context(), h, 0.5, math.MaxFloat64)); got.NNZ() != want.NNZ() {
+		t.Errorf("%d entries with the largest degree, %d without a limit", got.NNZ(), want.NNZ())
+	}
 	for _, factor := range []float32{1e-40, 1e-38, 1e19, 1e37} {
 		scaled := h.Clone()
 		for i := range scaled.Data {

@@ -76,10 +76,11 @@ func similar(ctx context.Context, unit *mat.Dense, threshold float64) ([]pair, e
 // strongest returns the pairs with the largest cosines, at most n·degree/2 of them, and the cosine that they all
 // exceed: bound, or the largest cosine of a dropped pair. A degree of 0 keeps all pairs. strongest may reorder pairs.
 func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, float64) {
-	most := int(degree * float64(n) / 2)
-	if degree <= 0 || len(pairs) <= most {
+	limit := degree * float64(n) / 2 // may exceed an int
+	if degree <= 0 || float64(len(pairs)) <= limit {
 		return pairs, bound
 	}
+	most := int(limit)
 	byCosine := func(p, q pair) int { return cmp.Compare(q.cosine, p.cosine) }
 	slices.SortFunc(pairs, byCosine)
 	bound = pairs[most].cosine // all pairs of this cosine are dropped
