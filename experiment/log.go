@@ -86,7 +86,8 @@ func decode(line []byte, r *Record) error {
 		return errNotRecord
 	}
 	if known.Record > recordVersion {
-		return fmt.Errorf("record of version %d, must be 1 to %d", known.Record, recordVersion)
+		return fmt.Errorf("record of version %d, must be at most %d: a newer version of cgc wrote it", known.Record,
+			recordVersion)
 	}
 	r.Training = gnn.Defaults()
 	err := json.Unmarshal(line, r)

@@ -81,7 +81,7 @@ func TestLogRefusesWhatItCannotRead(t *testing.T) {
 	log := mustOpen(t, path, example()...)
 	for want, change := range map[string]func(*experiment.Record){
 		"not a record":                            func(r *experiment.Record) { r.Version = 0 },
-		"record of version 2, must be 1 to 1":     func(r *experiment.Record) { r.Version = 2 },
+		"record of version 2, must be at most 1":  func(r *experiment.Record) { r.Version = 2 },
 		"configuration without the name of its m": func(r *experiment.Record) { r.Config = json.RawMessage("{}") },
 	} {
 		r := example()[0]
@@ -125,7 +125,7 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 		record + "\n":                              "line 2: not a record",
 		record + "x":                               "line 2: not a record",
 		record + "{\"record\":1,\n":                "line 2: not a record",
-		"{\"record\":99}\n":                        "line 1: record of version 99, must be 1 to 1",
+		"{\"record\":99}\n":                        "line 1: record of version 99, must be at most 1: a newer version",
 		"{\"record\":1,\"seed\":-1}\n":             "line 1: not a record",
 		"{\"record\":1,\"val\":\"x\"}\n":           "line 1: not a record",
 		"{\"record\":1,\"config\":7}\n":            "line 1: not a record",

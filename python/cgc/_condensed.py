@@ -93,7 +93,7 @@ class Condensed:
     Attributes:
         x: The features, N′ × d, float32.
         y: The labels, N′, int64.
-        edge_index: The edges, 2 × E, int64, each in both directions. None means no edges.
+        edge_index: The edges, 2 × E, int64, each in both directions, in any order. None means no edges.
         edge_weight: The weights of the edges, E, float32. None means weights of 1.
         members_indptr: Where the source nodes of each condensed node begin, N′ + 1.
         members_indices: The source nodes of all condensed nodes. None if the method keeps none. With the option
@@ -168,6 +168,9 @@ class Condensed:
         for name, shape in wanted.items():
             if getattr(self, name).shape != shape:
                 raise Error(f"{name} has shape {getattr(self, name).shape}, must have {shape}")
+        order = np.lexsort(self.edge_index[::-1])  # files keep the edges ordered by their first node
+        put(self, "edge_index", self.edge_index[:, order])
+        put(self, "edge_weight", self.edge_weight[order])
 
     @property
     def target(self) -> Array:

@@ -135,6 +135,9 @@ def test_condensed_graphs_of_other_programs(arrays, tmp_path):
         assert loaded.origin.metadata["classes"] == "3" and loaded.edge_index.shape == (2, 0)
     linked = cgc.Condensed(mine.x, mine.y, [[0, 1], [1, 0]])
     assert linked.edge_weight.tolist() == [1, 1] and "1 edges" in repr(linked) and "method unknown" in repr(linked)
+    shuffled = cgc.Condensed(mine.x, mine.y, [[2, 1, 0, 1], [1, 0, 1, 2]], [3, 2, 2, 3])
+    assert shuffled.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert shuffled.edge_weight.tolist() == [2, 2, 3, 3]
     rows = {"members_indptr": [*range(7)], "members_indices": [*range(6)], "members_weights": [1] * 6}
     with pytest.raises(cgc.Error, match="members_indices are given and origin has no graph_nodes"):
         cgc.save(cgc.Condensed(mine.x, mine.y, **rows), tmp_path / "listed.npz")

@@ -208,6 +208,9 @@ func TestStandings(t *testing.T) {
 	if all, better, worse := s.Compared(); all != 3 || better != 1 || worse != 1 {
 		t.Errorf("%d comparisons, %d better and %d worse, must be 3, 1 and 1", all, better, worse)
 	}
+	if all, better, worse := s.Compared("above", "none"); all != 1 || better != 0 || worse != 1 {
+		t.Errorf("%d comparisons with above, %d better and %d worse, must be 1, 0 and 1", all, better, worse)
+	}
 	for _, rest := range [][]experiment.Record{records, slices.DeleteFunc(slices.Clone(records),
 		func(r experiment.Record) bool { return r.Arm == paper.Ours })} {
 		var text strings.Builder

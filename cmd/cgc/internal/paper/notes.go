@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
@@ -35,8 +36,8 @@ func (r *Result) notes() (notes report.Notes) {
 	default:
 		taken := Published().Settings.Taken
 		add("Parameters: the paper's where it states them (SGC, K = 2, spectral partition). It searched the others for "+
-			"each data set and does not report the values. Used here, from its ranges: p %g, τ %s, T %g, α %g.",
-			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
+			"each data set and does not report the values. Used here, from its ranges: p %g of the K·n embeddings, τ %s, "+
+			"T %g, α %g.", taken.Augment/float64(cgc.Defaults().Hops), taken.Temperature, taken.Threshold, taken.Alpha)
 		if r.Trials > 0 {
 			add("These are what each search began with.")
 		}

@@ -162,10 +162,10 @@ func Difference(d experiment.Estimate, bold bool) report.Cell {
 		report.Signed(d.Mean+d.CI95, 1).Text))
 }
 
-// Compared counts the comparisons of other methods with Ours: all of them, and those in which Ours is significantly
-// better and significantly worse.
-func (s *Standings) Compared() (all, better, worse int) {
-	c := s.tally(func(arm string) bool { return arm != Ours })
+// Compared counts the comparisons of the given methods, or of all others, with Ours: all of them, and those in which
+// Ours is significantly better and significantly worse.
+func (s *Standings) Compared(methods ...string) (all, better, worse int) {
+	c := s.tally(func(arm string) bool { return arm != Ours && (methods == nil || slices.Contains(methods, arm)) })
 	return c.all, c.worse, c.better
 }
 
