@@ -165,7 +165,13 @@ func (c *command) target(small *condense.Condensed, g *graph.Graph, allowed bool
 	}
 	if !allowed {
 		hint := ""
-		if c.cmd.Flags().Lookup("other-graph") != nil {
+		known, _, err := small.Matched(g)
+		switch {
+		case err != nil || known.Features() != small.X.Cols: // no model of one graph accepts the other
+		case known.Classes > small.Classes && !t.Known:
+			hint = fmt.Sprintf("; if a class has no condensed node, the metadata (origin in Python) must count it: "+
+				"\"classes\": \"%d\"", known.Classes)
+		case known.Classes == small.Classes && c.cmd.Flags().Lookup("other-graph") != nil:
 			hint = "; --other-graph allows it"
 		}
 		return nil, fmt.Errorf("%s%s", t.Reason(), hint)
