@@ -83,9 +83,10 @@ func (o Options) Describe(ctx context.Context, name string) (Facts, error) {
 }
 
 // Describe returns the facts about g, which must be valid. It reads features once, and edges twice. It can only fail on
-// a feature matrix whose type is not from package mat.
-func Describe(g *graph.Graph) (Facts, error) {
-	f := Facts{
+// a feature matrix whose type is not from package mat, or if the features need more memory than the system allows.
+func Describe(g *graph.Graph) (f Facts, err error) {
+	defer memory.Recover(&err)
+	f = Facts{
 		Name: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
 		Train: len(g.Split.Train), Val: len(g.Split.Val), Test: len(g.Split.Test),
 		Weighted: g.Adj.Data != nil, PerClass: make([]ClassFacts, g.Classes),

@@ -3,6 +3,7 @@ package dataset
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -35,7 +36,8 @@ type column struct {
 	filled      int
 }
 
-// readFeatures reads x once. An error comes from reading x.
+// readFeatures reads x once. An error comes from reading x. It panics with a *memory.Exceeded if there are too many
+// features.
 func readFeatures(x mat.Matrix) (features, error) {
 	n, d := x.Dims()
 	f := features{hash: make([]uint64, n)}
@@ -44,6 +46,7 @@ func readFeatures(x mat.Matrix) (features, error) {
 	columns := make([][]column, (n+chunk-1)/chunk)
 	begin := func(part int) []column {
 		if columns[part] == nil {
+			memory.Check(d * int(unsafe.Sizeof(column{})))
 			columns[part] = slices.Repeat([]column{{least: math.MaxFloat32, most: -math.MaxFloat32}}, d)
 		}
 		return columns[part]
@@ -56,8 +59,9 @@ func readFeatures(x mat.Matrix) (features, error) {
 			}
 		})
 	case *mat.CSR:
+		_, _, longest := degrees(x)
+		ones := slices.Repeat([]float32{1}, longest)
 		parallel.For(n, chunk, func(lo, hi int) {
-			ones := slices.Repeat([]float32{1}, d)
 			for i := lo; i < hi; i++ {
 				from, to := x.Indptr[i], x.Indptr[i+1]
 				values := ones[:to-from]
@@ -112,7 +116,7 @@ func scramble(z uint64) uint64 {
 
 // join combines the summaries of the parts.
 func (f *features) join(parts [][]column, n, d int) {
-	norms := make([]float64, d)
+	norms := memory.Make[float64](d)
 	widest, squares := 0.0, 0.0
 	for j := range d {
 		all := column{least: math.MaxFloat32, most: -math.MaxFloat32}
@@ -190,7 +194,7 @@ func telling(x mat.Matrix, y []int32) (found []int32, err error) {
 			}
 			row := block.Row(i)
 			if nodes[c]++; nodes[c] == 1 {
-				first[c] = slices.Clone(row)
+				first[c] = memory.Clone(row)
 				continue
 			}
 			of := first[c]

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // vast is a format whose files need more memory than any system allows.
@@ -49,5 +50,17 @@ func TestMemoryIsRefused(t *testing.T) {
 	_, err := dataset.Options{}.Open(t.Context(), path)
 	if large := new(memory.Exceeded); !errors.As(err, &large) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, want that the memory is refused, and the path", err)
+	}
+}
+
+// TestDescribeWithoutMemory checks that features whose summary needs more memory than the system allows are an error.
+func TestDescribeWithoutMemory(t *testing.T) {
+	if most, _ := memory.Limit(); most == 0 {
+		t.Skip("this system does not tell how much it allows")
+	}
+	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
+	g.X = &mat.CSR{Rows: g.Nodes(), Cols: 1 << 40, Indptr: make([]int64, g.Nodes()+1)}
+	if _, err := dataset.Describe(g); !errors.As(err, new(*memory.Exceeded)) {
+		t.Errorf("error %v, want that the memory is refused", err)
 	}
 }

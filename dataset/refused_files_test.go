@@ -33,6 +33,7 @@ func arrays(t *testing.T) (all []bad) {
 		"a side of 30 digits":   header("<f4", "100000000000000000000000000000,"),
 		"nested sides":          header("<f4", strings.Repeat("(", 5000)),
 		"elements of 4 GB":      header("<U1073741824", "1, 1"),
+		"elements of 2⁶⁴ bytes": header("<U4611686018427387904", "1, 1"),
 		"an unknown type":       header("<c8", "2, 1"),
 		"objects":               header("|O", "2, 1"),
 		"records":               header("[('a', '<f4')]", "2, 1"),
@@ -70,6 +71,13 @@ func arrays(t *testing.T) (all []bad) {
 	add("a packing that is not known", zipped(t, "edge_index.npy", good["x"], 64, 99))
 	add("a member that climbs out", zipped(t, "../../etc/x.npy", good["x"], uint64(len(good["x"])), zip.Store))
 	add("a member with a path of the root", zipped(t, "/x.npy", good["x"], uint64(len(good["x"])), zip.Store))
+	add("metadata of 2⁶³ bytes",
+		fixture.Npz(fixture.With(good, "cgc", fixture.Npy("|S9223372036854775807", "0,", []byte{}))))
+	many := map[string][]byte{}
+	for i := range 5000 {
+		many[fmt.Sprintf("%040d", i)] = []byte{}
+	}
+	add("thousands of members", fixture.Npz(many))
 	add("a bomb of rows", bomb(t, good))
 	all[len(all)-1].bomb = true
 	return all

@@ -12,6 +12,7 @@ package format
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -135,8 +136,8 @@ type Place struct {
 // Recognise chooses the format that is most certain that it can read path, an existing file or folder. If no format
 // recognises a folder, but the folder contains the file of one graph, Recognise returns that file. An error is an
 // *UnrecognisedError, a *SeveralError if a folder holds the files of several graphs, or an error that names formats
-// that are equally certain. If path is an address such as postgres://host/name, the format with its scheme reads it; if
-// there is none, the error lists the schemes that are read.
+// that are equally certain. A pipe or a device is an error. If path is an address such as postgres://host/name, the
+// format with its scheme reads it; if there is none, the error lists the schemes that are read.
 func Recognise(path string) (Place, error) {
 	if isAddress(path) {
 		return recogniseAddress(path)
@@ -144,6 +145,9 @@ func Recognise(path string) (Place, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return Place{}, err
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() { // reading it may never end
+		return Place{}, Wrong(path, "a pipe or a device, must be a file or a folder")
 	}
 	found, err := recognise(path, info.IsDir(), func(Format) bool { return true })
 	if _, unknown := err.(*UnrecognisedError); !unknown || !info.IsDir() {
@@ -199,7 +203,7 @@ func List(folder string) (graphs []Place) {
 		for _, e := range entries {
 			path := filepath.Join(folder, e.Name())
 			name, ok := cutExtension(e.Name(), f)
-			if ok && !e.IsDir() && f.Recognise(path) != No {
+			if ok && e.Type()&^fs.ModeSymlink == 0 && f.Recognise(path) != No {
 				found[name] = path
 			}
 		}

@@ -87,6 +87,11 @@ func TestFoldersAreNotFiles(t *testing.T) {
 	}
 }
 
+func TestDevicesAreNotFiles(t *testing.T) {
+	_, err := format.Recognise(os.DevNull)
+	fixture.Says(t, err, os.DevNull+": a pipe or a device")
+}
+
 func TestErrorsListTheFormats(t *testing.T) {
 	var unknown *format.UnrecognisedError
 	_, err := dataset.Options{}.Open(t.Context(), t.TempDir())

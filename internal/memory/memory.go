@@ -20,17 +20,23 @@ type Number interface {
 // process. Recover converts that panic to an error.
 func Make[T Number](n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
-	if size >= looked {
-		limit, by := Limit()
-		if e := exceeded(int64(size), limit, by, Held, debug.FreeOSMemory); e != nil {
-			panic(e)
-		}
-	}
+	Check(size)
 	s := make([]T, n)
 	if size >= 2*huge {
 		advise(Bytes(s))
 	}
 	return s
+}
+
+// Check panics with an *Exceeded if the system does not allow an allocation of size bytes.
+func Check(size int) {
+	if size < looked {
+		return
+	}
+	limit, by := Limit()
+	if e := exceeded(int64(size), limit, by, Held, debug.FreeOSMemory); e != nil {
+		panic(e)
+	}
 }
 
 // Bytes returns the memory of s, whose elements contain no pointers.

@@ -31,7 +31,7 @@ from ._parameters import (
     TuneOptions,
 )
 from ._propagated import Propagated, load_propagated
-from ._run import run
+from ._run import operand, run
 from ._scratch import folder
 from ._search import SearchResult
 from ._table import Table
@@ -510,7 +510,7 @@ def summarize(model: Union[Model, Path_], on: Any, **options: "Unpack[SummarizeO
 def _model_file(model: Union[Model, Path_], home: Path, spoken: dict[str, str]) -> str:
     """Return the path of a model. A model in memory is first written to a file in home."""
     if isinstance(model, (str, os.PathLike)):
-        return os.fspath(model)
+        return operand(model)
     if not isinstance(model, Model):
         raise Error(f"model is a {type(model).__qualname__}, must be what cgc.train returned, or the path of its file")
     file = str(home / "model.safetensors")
@@ -557,7 +557,7 @@ def propagate(data: Any, path: Path_, **options: "Unpack[PropagateOptions]") -> 
 def _file(small: Any, home: Path, spoken: dict[str, str], argument: str = "small") -> str:
     """Return the path of a condensed graph. A graph in memory is first written to a file in home."""
     if isinstance(small, (str, os.PathLike)):
-        return os.fspath(small)
+        return operand(small)
     file = str(home / "small.safetensors")
     spoken[f"--{argument} {file}"] = spoken[file] = argument
     _condensed.write(small, file, argument)
@@ -616,7 +616,7 @@ def _handed_over(
         if extra:
             raise Error(f"{extra[0]} and the path {os.fspath(data)} are given, must be one of them")
         with folder(0) as home:
-            yield os.fspath(data), home, {}, None
+            yield operand(data), home, {}, None
         return
     if data is None and all(part is None for part in given.values()):
         parts_too = ", or its parts by name: x, y and edge_index" if given else ""

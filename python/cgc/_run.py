@@ -17,7 +17,7 @@ from ._bar import Bar, bar
 from ._error import Error, warn
 from ._parameters import FLAGS
 
-__all__ = ["binary", "run"]
+__all__ = ["binary", "operand", "run"]
 
 _PATIENCE = 5.0  # seconds that an interrupted command has to stop by itself
 _LOOK = 0.1  # seconds between two updates of the progress display
@@ -47,6 +47,12 @@ def binary() -> str:
     if not os.path.isfile(path):
         raise Error(f"the command is not at {path}: install the package with pip, or set CGC_BINARY")
     return path
+
+
+def operand(path: str | os.PathLike[str]) -> str:
+    """Return a path as an argument of the command, which takes a leading hyphen for the beginning of a flag."""
+    text = os.fsdecode(path)
+    return os.path.join(".", text) if text.startswith("-") else text
 
 
 def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None, told: Optional[set[str]] = None) -> Any:
@@ -84,7 +90,10 @@ def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None, told:
                 warn(_note(note.removeprefix("note: "), spoken or {}))
         if told is not None:
             told.update(text.splitlines())
-        return json.loads(out)
+        try:
+            return json.loads(out)
+        except ValueError:
+            raise Error(f"{line[0]} prints no JSON, must be the command cgc: see CGC_BINARY") from None
     if child.returncode in (130, -signal.SIGINT):
         raise KeyboardInterrupt
     raise Error(_sentence(child.returncode, text, spoken or {}))

@@ -218,6 +218,14 @@ def test_a_command_that_is_missing_or_broken(arrays, monkeypatch, tmp_path):
         cgc.condense(**arrays, nodes=6)
 
 
+def test_a_path_with_a_leading_hyphen(arrays, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    cgc.save(cgc.condense(**arrays, nodes=6), "-small.safetensors")
+    assert cgc.cut("-small.safetensors", nodes=4).x.shape[0] == 4
+    with pytest.raises(cgc.Error, match="there is no file or folder"):
+        cgc.load_dataset("--help")
+
+
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="no signals to send")
 
 
@@ -228,6 +236,16 @@ def test_a_killed_child(arrays, monkeypatch, tmp_path):
     fake.chmod(0o755)
     monkeypatch.setenv("CGC_BINARY", str(fake))
     with pytest.raises(cgc.Error, match="ended by signal 9, as the system does when memory runs out"):
+        cgc.condense(**arrays, nodes=6)
+
+
+@needs_signals
+def test_another_command(arrays, monkeypatch, tmp_path):
+    fake = tmp_path / "cgc"
+    fake.write_text("#!/bin/sh\necho done\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("CGC_BINARY", str(fake))
+    with pytest.raises(cgc.Error, match="prints no JSON, must be the command cgc: see CGC_BINARY"):
         cgc.condense(**arrays, nodes=6)
 
 

@@ -22,6 +22,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
@@ -360,5 +361,29 @@ func TestTuneWithoutTime(t *testing.T) {
 	}
 	if code != exitFailure || !strings.Contains(stderr.String(), "--seconds 1e-09: no configuration could be ranked") {
 		t.Errorf("exit code %d, %s", code, stderr.String())
+	}
+}
+
+// TestPasswords checks that neither errors nor reports contain the password of a database address.
+func TestPasswords(t *testing.T) {
+	const address = "postgres://ann:secret@host/db"
+	for _, args := range [][]string{
+		{address}, {"evaluate", address, "--on", "demo"}, {"convert", "demo", address}, {"data", "fetch", address},
+	} {
+		var said bytes.Buffer
+		code := Run(t.Context(), args, io.Discard, &said)
+		if text := said.String(); code == 0 || strings.Contains(text, "secret") || !strings.Contains(text, "//host/db") {
+			t.Errorf("%v: exit code %d, %q", args, code, text)
+		}
+	}
+	c := &command{
+		args: []string{"report", "a.safetensors", "--on=" + address}, stderr: io.Discard,
+		progress: newMeter(io.Discard, true),
+	}
+	path := filepath.Join(t.TempDir(), "page.html")
+	mattest.OK(t, c.writeReport(path, "", &report.Document{}, nil))
+	page := string(mattest.Must(os.ReadFile(path)))
+	if strings.Contains(page, "secret") || !strings.Contains(page, "--on=postgres://host/db") {
+		t.Error("the report has the password, or no address")
 	}
 }

@@ -192,7 +192,11 @@ func (c *command) writeReport(path, title string, d *report.Document, more []rep
 		return nil
 	}
 	page := report.Document{Title: cmp.Or(d.Title, title), Blocks: slices.Clone(d.Blocks)}
-	page.Add(report.Heading("How to repeat it"), report.Command(commandline.Of(append([]string{"cgc"}, c.args...)...)))
+	words := []string{"cgc"}
+	for _, arg := range c.args {
+		words = append(words, discreet(arg, arg))
+	}
+	page.Add(report.Heading("How to repeat it"), report.Command(commandline.Of(words...)))
 	page.Add(more...)
 	return c.writePage(path, &page)
 }

@@ -50,9 +50,20 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 		if exitCode(err) == exitUsage {
 			text = c.settings.name(text)
 		}
-		fmt.Fprintf(c.stderr, "cgc: %s\n", text)
+		fmt.Fprintf(c.stderr, "cgc: %s\n", discreet(text, args...))
 	}
 	return exitCode(err)
+}
+
+// discreet returns text without the passwords of addresses among the arguments of a command line.
+func discreet(text string, args ...string) string {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") {
+			_, arg, _ = strings.Cut(arg, "=")
+		}
+		text = strings.ReplaceAll(text, arg, format.Shown(arg))
+	}
+	return text
 }
 
 // fault prints an error message for a panic.

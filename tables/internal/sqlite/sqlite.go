@@ -13,7 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
@@ -72,7 +73,7 @@ func (f Format) ReadQueries(ctx context.Context, path string, q format.Queries) 
 	if err != nil {
 		return nil, nil, err
 	}
-	defer d.db.Close()
+	defer d.close()
 	nodes, rows, err := d.table(ctx, "nodes", q.Nodes)
 	if err != nil {
 		return nil, nil, err
@@ -93,9 +94,10 @@ func (f Format) ReadQueries(ctx context.Context, path string, q format.Queries) 
 
 // database is an open file.
 type database struct {
-	path string
-	db   *sql.DB
-	in   *sql.Tx // used for all reads, so that nodes and edges are consistent
+	path       string
+	db         *sql.DB
+	connection *sql.Conn
+	in         *sql.Tx // used for all reads, so that nodes and edges are consistent
 }
 
 // open opens a file for reading.
@@ -112,11 +114,29 @@ func open(ctx context.Context, path string) (*database, error) {
 		return nil, &format.ReadError{File: path, Err: err}
 	}
 	d := &database{path: path, db: db}
-	if d.in, err = db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
-		db.Close()
+	const longest = 64 << 20 // bytes of a row: a view can make far longer values than the file holds
+	if d.connection, err = db.Conn(ctx); err == nil {
+		_, err = sqlite.Limit(d.connection, sqlite3.SQLITE_LIMIT_LENGTH, longest)
+	}
+	if err == nil {
+		d.in, err = d.connection.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	}
+	if err != nil {
+		d.close()
 		return nil, &format.ReadError{File: path, Err: plain(err)}
 	}
 	return d, nil
+}
+
+// close closes the file. An open transaction would keep it open.
+func (d *database) close() {
+	if d.in != nil {
+		_ = d.in.Rollback() // nothing was written
+	}
+	if d.connection != nil {
+		d.connection.Close()
+	}
+	d.db.Close()
 }
 
 // plain returns an SQLite error without its prefix and error number.

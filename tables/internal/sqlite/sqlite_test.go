@@ -125,6 +125,8 @@ func TestRefuses(t *testing.T) {
 		{add("edges values (10, null)"), "", "", "row 1: target is null, must be an id in table nodes"},
 		{good, "select id, label from nodes", "", "the query for nodes: no column of features besides id, label and split"},
 		{good, "select id, id, label from nodes", "", `the query for nodes: the column "id" appears twice`},
+		{[]string{nodes, two, "create view edges as select zeroblob(1 << 27) as source, 0 as target"}, "", "",
+			"table edges: SQLite says: string or blob too big"},
 		{good, "select", "", "the query for nodes: SQLite says: incomplete input"},
 		{good, "delete from nodes", "", "the query for nodes: SQLite says: attempt to write a readonly database"},
 		{good, "", "drop table nodes", "the query for edges: SQLite says: attempt to write a readonly database"},
@@ -149,6 +151,18 @@ func TestRefuses(t *testing.T) {
 	mattest.Fails(t, "folder testdata holds the graphs other-names, people")(open(t.Context(), "testdata", "select 1", ""))
 	want := "graphs of the format demo take no queries, only those of sqlite and postgres do (demo)"
 	mattest.Fails(t, want)(open(t.Context(), "demo", "select 1", ""))
+}
+
+// TestCloses checks that the file is closed after reading.
+func TestCloses(t *testing.T) {
+	path := made(t, nodes, edges, two)
+	mattest.Must(open(t.Context(), path, "", ""))
+	links := mattest.Must(filepath.Glob("/proc/self/fd/*")) // none outside Linux
+	for _, link := range links {
+		if file, _ := os.Readlink(link); file == path {
+			t.Error("the file is still open")
+		}
+	}
 }
 
 // TestCancelled checks that a query that never ends is cancelled with the context.

@@ -13,17 +13,29 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 	"unicode/utf8"
 )
 
-// Sentence returns err as one line. It rewords the system's errors about files and the errors of the JSON decoder. A
-// cancelled context becomes "interrupted".
+// Printable replaces each control character of text except line breaks, such as one in a class name or a path, by "�":
+// it could colour or reverse the text of a terminal, or overwrite it.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.In(r, unicode.Cc, unicode.Bidi_Control) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// Sentence returns err as one printable line. It rewords the system's errors about files and the errors of the JSON
+// decoder. A cancelled context becomes "interrupted".
 func Sentence(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
 	text := strings.ReplaceAll(reworded(err, err.Error()), "json: unknown field", "unknown field")
-	return once(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+	return once(Printable(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")))
 }
 
 // reworded replaces messages of the system and of the JSON decoder in text, if err is or wraps such an error.

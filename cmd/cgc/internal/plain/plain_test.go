@@ -27,6 +27,7 @@ func TestReworded(t *testing.T) {
 		"reading a: nothere.json: there is no such file or folder": fmt.Errorf("reading a: %w", missing),
 		"nothere.json: there is no such file or folder; b":         errors.Join(missing, errors.New("b")),
 		"first; second":         errors.New("first\nsecond"),
+		"\ufffd[31ma.npz: odd":  errors.New("\x1b[31ma.npz: odd"),
 		"unknown field \"a\"":   errors.New(`json: unknown field "a"`),
 		"x.json: x.json is odd": errors.New("x.json: x.json: x.json is odd"),
 		"plain.go/x.json: a part of the path is a file, must be a folder":  under,

@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
 )
 
 // Text is a Renderer that writes plain text for a terminal, in one call to w.Write. Blocks are separated by empty
 // lines, and the columns of tables are aligned. A Plot is shown as its table and its caption. Lines are omitted,
-// because tables contain their numbers. A control character, such as one in a class name, becomes "�": it could
-// colour or reverse text, or overwrite it.
+// because tables contain their numbers. Control characters become "�" (plain.Printable).
 func Text(w io.Writer, d *Document) error {
 	return write(w, d.Title, d.Blocks, func(block Block) (text string) {
-		defer func() { text = strings.Map(printable, text) }()
+		defer func() { text = plain.Printable(text) }()
 		switch block := block.(type) {
 		case Heading:
 			return string(block) + "\n"
@@ -37,13 +37,6 @@ func Text(w io.Writer, d *Document) error {
 		}
 		return ""
 	})
-}
-
-func printable(r rune) rune {
-	if r != '\n' && unicode.In(r, unicode.Cc, unicode.Bidi_Control) {
-		return unicode.ReplacementChar
-	}
-	return r
 }
 
 func textPlot(p *Plot) string {

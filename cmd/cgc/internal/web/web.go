@@ -97,7 +97,7 @@ func Handler(all map[string][]byte) http.Handler {
 		tags[name] = fmt.Sprintf(`"%.12x"`, sha256.Sum256(content))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := r.URL.Path[1:]
+		name := strings.TrimPrefix(r.URL.Path, "/") // the path of CONNECT, and of http://HOST, is empty
 		if name == "" {
 			name = "index.html"
 		}

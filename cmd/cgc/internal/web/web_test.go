@@ -68,6 +68,9 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: %s, want not found", target, r.Status)
 		}
 	}
+	if r := get("GET", "http://localhost", ""); r.StatusCode != 200 { // a request to a proxy, without a path
+		t.Errorf("the address without a path: %s", r.Status)
+	}
 	if r := get("POST", "/", ""); r.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %s", r.Status)
 	}

@@ -152,7 +152,7 @@ func Texts(a *Array) ([]string, error) {
 	for _, s := range a.Shape {
 		n *= s
 	}
-	texts, raw := make([]string, 0, min(n, encodeBlock)), make([]byte, a.Size)
+	texts, raw := make([]string, 0, min(n, encodeBlock)), make([]byte, min(n, 1)*a.Size)
 	for i := range n {
 		if _, err := io.ReadFull(a.R, raw); err != nil {
 			return nil, fmt.Errorf("reading text %d of %d: %w", i, n, err)

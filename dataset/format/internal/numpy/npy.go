@@ -62,7 +62,8 @@ func ParseDType(s string) (DType, error) {
 	d := DType{Kind: short[0], Size: size, Big: s[0] == '>'}
 	known := map[byte][]int{'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f': {2, 4, 8}}[d.Kind]
 	text := d.Kind == 'S' || d.Kind == 'U'
-	if err != nil || !text && !slices.Contains(known, size) || text && size < 1 {
+	const longest = math.MaxInt32 / 4 // numpy counts the bytes of an element in 31 bits
+	if err != nil || !text && !slices.Contains(known, size) || text && (size < 1 || size > longest) {
 		return DType{}, fmt.Errorf("element type %q, want bool, integers of 1 to 8 bytes or floats of 2 to 8", s)
 	}
 	if d.Kind == 'U' {

@@ -25,7 +25,8 @@ type Archive struct {
 	// Path is the path of the file.
 	Path string
 
-	meter *reading.Meter
+	members map[string]*zip.File // the first member of each name
+	meter   *reading.Meter
 }
 
 // OpenArchive opens an .npz file. Reading arrays reports to package progress, and stops when ctx is done.
@@ -38,11 +39,14 @@ func OpenArchive(ctx context.Context, file string) (*Archive, error) {
 		return nil, err
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	total := uint64(0)
+	total, members := uint64(0), make(map[string]*zip.File, len(z.File))
 	for _, f := range z.File {
 		total += min(f.UncompressedSize64, 1<<50) // an upper bound for any file
+		if members[f.Name] == nil {
+			members[f.Name] = f
+		}
 	}
-	return &Archive{z, file, reading.New(ctx, file, int64(total))}, nil
+	return &Archive{z, file, members, reading.New(ctx, file, int64(total))}, nil
 }
 
 // Holds reports whether file is an .npz file with an array of one of the names. It reads only the directory.
@@ -56,14 +60,7 @@ func Holds(file string, names ...string) bool {
 }
 
 // member returns the entry that holds the array of that name, or nil.
-func (z *Archive) member(name string) *zip.File {
-	for _, f := range z.File {
-		if f.Name == name+".npy" {
-			return f
-		}
-	}
-	return nil
-}
+func (z *Archive) member(name string) *zip.File { return z.members[name+".npy"] }
 
 // Open calls read with the array of that name.
 func (z *Archive) Open(name string, read func(*Array) error) error { return open(z, name, read) }

@@ -72,13 +72,15 @@ const (
 	// maxMarks bounds the instructions that open a list, a tuple or a dictionary. The library allocates 256 bytes for each
 	// one.
 	maxMarks = 1 << 20
-	// maxLong bounds the bytes of an integer. The library needs quadratic time to parse it.
-	maxLong = 64
+	// maxLong bounds the bytes of an integer, and maxDigits its decimal digits, as Python does. The library needs
+	// quadratic time to parse it.
+	maxLong, maxDigits = 64, 4300
 )
 
 // The instructions whose arguments are checked.
 const (
 	opMark  = '('
+	opLong  = 'L' // its argument is a line of decimal digits
 	opLong4 = 0x8b
 	opFrame = 0x95
 	short   = "TBX\x8b"      // an argument of 4 bytes is a length
@@ -93,7 +95,9 @@ type guard struct {
 	size  int
 	last  byte
 	marks int
-	err   error // the first error, which is kept because the library tries again after an error
+	// digits is the number of bytes since opLong, or 0 if other bytes than digits followed it.
+	digits int
+	err    error // the first error, which is kept because the library tries again after an error
 }
 
 // ReadByte reads an instruction, or an argument of one byte.
@@ -111,6 +115,16 @@ func (g *guard) instruction(b byte) {
 	if b == opMark {
 		if g.marks++; g.marks > maxMarks {
 			g.err = fmt.Errorf("pickle has more than %d lists and tuples", maxMarks)
+		}
+	}
+	switch {
+	case b == opLong:
+		g.digits = 1
+	case g.digits == 0 || (b < '0' || b > '9') && b != '-':
+		g.digits = 0
+	default:
+		if g.digits++; g.digits > maxDigits {
+			g.err = fmt.Errorf("pickle has an integer of more than %d digits", maxDigits)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package pickle_test
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
@@ -50,6 +51,7 @@ func TestLoadRefuses(t *testing.T) {
 		"claims a string of 214748":   []byte("T\xff\xff\xff\x7f"),
 		"cut short":                   []byte("\x80\x02]"),
 		"must have at most 64":        []byte("\x8b\xff\xff\x00\x00"),
+		"more than 4300 digits":       []byte("L" + strings.Repeat("9", 4301) + "L\n."),
 		"more than 1048576 lists":     bytes.Repeat([]byte("("), 1<<20+1),
 		"the stack is empty":          []byte("."),
 		"does not fit the 8 bytes":    fixture.Pickled(fixture.PickleArray([]int32{1, 2}, 3)),
