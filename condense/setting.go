@@ -114,7 +114,8 @@ type under struct {
 func (u under) Setting() Setting { return u.setting }
 
 // Condense condenses the view.
-func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error) {
+func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (_ *Condensed, err error) {
+	defer memory.Recover(&err)
 	if own := SettingOf(u.Method); own != (Setting{}) {
 		return nil, fmt.Errorf("method %s under %+v has a setting of its own, %+v", u.Name(), u.setting, own)
 	}

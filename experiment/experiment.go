@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Plan is an experiment with one method.
@@ -76,7 +77,8 @@ func (s Score) TestCI95() float64 { return EstimateOf(s.Test).CI95 }
 // Labels of test nodes are read only after training, and no choice depends on them. The same plan gives the same
 // numbers for any number of threads. Steps that do not depend on the seed are done once, and the Seconds of each
 // condensed graph include them.
-func (p Plan) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
+func (p Plan) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) {
+	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
 		return nil, err
 	}

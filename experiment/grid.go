@@ -69,7 +69,8 @@ const step = 1_000_000
 // depends on them. The same grid gives the same numbers for any number of threads. There is a progress stage for
 // condensations, one for the training runs of each model, and one for each model's training runs on the full graph. Run
 // reports to ctx the number of missing pieces of work, and each piece when it ends.
-func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
+func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) (_ []Record, err error) {
+	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {
 		return nil, err
 	}
@@ -86,8 +87,7 @@ func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, erro
 // run implements Run. If keep is not nil, every condensation is done, and its graph is passed to keep.
 func (p Grid) run(
 	ctx context.Context, g *graph.Graph, id graph.Identity, log *Log, keep func(*condense.Condensed),
-) (_ []Record, err error) {
-	defer memory.Recover(&err)
+) ([]Record, error) {
 	nodes, err := p.check(g)
 	if err != nil {
 		return nil, err

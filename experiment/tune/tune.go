@@ -321,9 +321,9 @@ func (w *searcher) late(err error) error {
 	return err
 }
 
-// share returns a part of the time limit.
+// share returns a part of the time limit. Longer limits count as 146 years: a time.Duration would overflow.
 func (w *searcher) share(part float64) time.Duration {
-	return time.Duration(part * w.Seconds * float64(time.Second))
+	return time.Duration(min(part*w.Seconds*float64(time.Second), 1<<62))
 }
 
 // search ranks candidates in batches. The first batch is random; later, two thirds are drawn near the best. It uses at

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -299,6 +300,14 @@ func TestSearchEnds(t *testing.T) {
 			return
 		}
 		seconds *= 2
+	}
+}
+
+// TestSearchHasTime checks that a limit above 292 years, which a time.Duration cannot represent, is no short one.
+func TestSearchHasTime(t *testing.T) {
+	s := search(func(s *tune.Search) { s.Trials, s.Seconds, s.Training.Epochs = 2, math.Inf(1), 2 })
+	if r := mattest.Must(s.Run(t.Context(), tiny(t))); len(r.Ranked) == 0 || len(r.Confirmed) == 0 {
+		t.Errorf("%d candidates were ranked, %d confirmed", len(r.Ranked), len(r.Confirmed))
 	}
 }
 

@@ -27,7 +27,8 @@ const (
 	residual  = 1e-4
 )
 
-// newStudent returns the regression on h. It returns ctx's error soon after ctx is done.
+// newStudent returns the regression on h. It is an error if squares of h overflow in float32. It returns ctx's error
+// soon after ctx is done.
 func newStudent(ctx context.Context, h *mat.Dense) (*student, error) {
 	s := &student{h: h}
 	for i := range h.Rows {
@@ -45,6 +46,9 @@ func newStudent(ctx context.Context, h *mat.Dense) (*student, error) {
 	gram, err := factor.Gram(ctx, h)
 	if err != nil {
 		return nil, err
+	}
+	if trace := gram.Trace(); !(trace <= math.MaxFloat64) {
+		return nil, inRange(h, trace)
 	}
 	for k := range gram.N {
 		gram.Data[k*gram.N+k] += s.penalty

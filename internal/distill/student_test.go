@@ -53,3 +53,11 @@ func TestStudentOfZeros(t *testing.T) {
 		mattest.Equal(t, v, 0, "output %d is", i)
 	}
 }
+
+// TestStudentOutOfRange checks that the error names the feature whose squares overflow. The teacher, which sees only
+// training nodes, may not have found it.
+func TestStudentOutOfRange(t *testing.T) {
+	h := mat.NewDense(3, 2)
+	h.Row(1)[1] = 1e20
+	mattest.Fails(t, "squares of feature 1", "overflow")(newStudent(t.Context(), h))
+}

@@ -76,6 +76,17 @@ func TestMemoryIsRefused(t *testing.T) {
 			Method: config, Size: condense.Size{Nodes: 35}, Training: training, Seeds: 1, Models: gnn.All(),
 		}.Run(ctx, g)
 		return err
+	}}, call{"grid", func(ctx context.Context, g *graph.Graph) error {
+		_, err := experiment.Grid{
+			Arms: []experiment.Arm{{
+				Name: "standardized", Method: condense.Under(condense.Setting{Standardize: true}, method(t, "random", fewest)),
+				Size: condense.Size{Nodes: 35}, Training: training,
+			}}, Seeds: 1, Trainings: 1, Models: gnn.All(),
+		}.Run(ctx, g, nil)
+		return err
+	}}, call{"under a setting", func(ctx context.Context, g *graph.Graph) error {
+		_, err := condense.Under(condense.Setting{Standardize: true}, method(t, "random", fewest)).Condense(ctx, g, 35, 1)
+		return err
 	}}, call{"tune", func(ctx context.Context, g *graph.Graph) error {
 		_, err := tune.Search{
 			Base: tune.Candidate{Method: config}, Nodes: 35, Models: []gnn.Model{gnn.SGC()}, Training: training, Trials: 2,
