@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -245,11 +246,11 @@ func (e *ending) Uint64() uint64 {
 // patient is a context that ends when it has been asked a number of times.
 type patient struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (p *patient) Err() error {
-	if p.left--; p.left < 0 {
+	if p.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -266,7 +267,9 @@ func TestKMeansStopsWithinAStep(t *testing.T) {
 	}
 	// With one group, nothing is drawn but its start. The first pass has two blocks of rows.
 	x := mattest.Mixture(2000, 64, 5, 1).View().Rows()
-	_, err = partition.KMeans{Restarts: 1}.Partition(&patient{t.Context(), 2}, x, 1, rand.NewPCG(1, 2))
+	twice := &patient{Context: t.Context()}
+	twice.left.Store(2)
+	_, err = partition.KMeans{Restarts: 1}.Partition(twice, x, 1, rand.NewPCG(1, 2))
 	mattest.WantIs(t, err, context.Canceled)
 }
 
