@@ -230,22 +230,19 @@ needs_signals = pytest.mark.skipif(os.name == "nt", reason="no signals to send")
 
 
 @needs_signals
-def test_a_killed_child(arrays, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("kill -9 $$", "ended by signal 9, as the system does when memory runs out"),
+        ("echo done", "prints no JSON, must be the command cgc: see CGC_BINARY"),
+    ],
+)
+def test_a_killed_child_and_another_command(script, sentence, arrays, monkeypatch, tmp_path):
     fake = tmp_path / "cgc"
-    fake.write_text("#!/bin/sh\nkill -9 $$\n")
+    fake.write_text(f"#!/bin/sh\n{script}\n")
     fake.chmod(0o755)
     monkeypatch.setenv("CGC_BINARY", str(fake))
-    with pytest.raises(cgc.Error, match="ended by signal 9, as the system does when memory runs out"):
-        cgc.condense(**arrays, nodes=6)
-
-
-@needs_signals
-def test_another_command(arrays, monkeypatch, tmp_path):
-    fake = tmp_path / "cgc"
-    fake.write_text("#!/bin/sh\necho done\n")
-    fake.chmod(0o755)
-    monkeypatch.setenv("CGC_BINARY", str(fake))
-    with pytest.raises(cgc.Error, match="prints no JSON, must be the command cgc: see CGC_BINARY"):
+    with pytest.raises(cgc.Error, match=sentence):
         cgc.condense(**arrays, nodes=6)
 
 

@@ -220,8 +220,7 @@ func readIDs(path string) (ids []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	header := []string{"id", "node_id", "node"}
-	if len(rows) > 0 && slices.Contains(header, strings.ToLower(rows[0][0])) {
+	if len(rows) > 0 && content.Column(rows[0][:1], content.IDNames) == 0 {
 		rows = rows[1:]
 	}
 	return mapped(rows, func(row []string) string { return row[0] }), nil
