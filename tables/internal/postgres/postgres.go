@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -72,14 +71,13 @@ func (f Format) ReadQueries(ctx context.Context, address string, q format.Querie
 type database struct {
 	shown, name string // the address without secrets, and the name of the database
 	password    string
-	connection  *pgx.Conn
-	in          pgx.Tx
+	connection  *pgconn.PgConn
 }
 
 // connect connects to a database and begins a transaction.
 func connect(ctx context.Context, address string) (*database, error) {
 	d := &database{shown: format.Shown(address)}
-	config, err := pgx.ParseConfig(address)
+	config, err := pgconn.ParseConfig(address)
 	if err != nil { // the text of the error may contain the password
 		return nil, &format.ReadError{File: d.shown, Err: errors.New(
 			"the address is invalid, must be postgres://USER@HOST:PORT/DATABASE, with other characters escaped as in %25")}
@@ -88,11 +86,11 @@ func connect(ctx context.Context, address string) (*database, error) {
 		config.ConnectTimeout = patience
 	}
 	d.name = cmp.Or(config.Database, Name)
-	if d.connection, err = pgx.ConnectConfig(ctx, config); err != nil {
+	if d.connection, err = pgconn.ConnectConfig(ctx, config); err != nil {
 		return nil, d.fail(err)
 	}
-	options := pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}
-	if d.in, err = d.connection.BeginTx(ctx, options); err != nil {
+	begin := d.connection.Exec(ctx, "begin isolation level repeatable read read only")
+	if err = begin.Close(); err != nil {
 		err = d.fail(err)
 		d.close()
 		return nil, err
@@ -138,27 +136,27 @@ func (d *database) table(ctx context.Context, name, statement string) (*query.Ta
 		}
 		return t.Fail(row, d.plain(err))
 	}
-	rows, err := d.in.Query(ctx, statement)
+	prepared, err := d.connection.Prepare(ctx, "", statement, nil)
 	if err != nil {
 		return nil, fail(-1, err)
 	}
-	fields := rows.FieldDescriptions()
-	if len(fields) == 0 { // an error that only reading reports, or a statement that returns no rows
-		if rows.Close(); rows.Err() != nil {
-			return nil, fail(-1, rows.Err())
-		}
-		return nil, t.Fail(-1, errors.New("it gives no rows, expected a select"))
-	}
-	setters, unsupported := make([]setter, len(fields)), make([]error, len(fields))
-	for i, f := range fields {
+	count := len(prepared.Fields)
+	setters, formats, unsupported := make([]setter, count), make([]int16, count), make([]error, count)
+	for i, f := range prepared.Fields {
 		t.Columns = append(t.Columns, f.Name)
-		if setters[i], err = newSetter(d.connection.TypeMap(), f); err != nil {
+		if setters[i], formats[i], err = newSetter(f.DataTypeOID); err != nil {
 			unsupported[i] = t.Fail(-1, fmt.Errorf("column %s %w", f.Name, err))
 		}
 	}
-	if err := t.Check(); err != nil {
-		rows.Close()
+	if err := t.Check(); count > 0 && err != nil {
 		return nil, err
+	}
+	rows := d.connection.ExecStatement(ctx, prepared, nil, nil, formats)
+	if count == 0 { // a statement that returns no rows, or may not run
+		if _, err := rows.Close(); err != nil {
+			return nil, fail(-1, err)
+		}
+		return nil, t.Fail(-1, errors.New("it gives no rows, expected a select"))
 	}
 	read := 0
 	t.Next = func(cells []table.Cell) error {
@@ -167,14 +165,14 @@ func (d *database) table(ctx context.Context, name, statement string) (*query.Ta
 				return err
 			}
 		}
-		if !rows.Next() {
-			if err := rows.Err(); err != nil {
+		if !rows.NextRow() {
+			if _, err := rows.Close(); err != nil {
 				return fail(read, err)
 			}
 			return io.EOF
 		}
 		read++
-		for i, raw := range rows.RawValues() {
+		for i, raw := range rows.Values() {
 			if cells[i].Kind = table.Null; raw == nil || !t.Reads(i) {
 				continue
 			}

@@ -37,14 +37,15 @@ func TestServer(t *testing.T) {
 			(3, 'bob', 'blue', 'train', 4), (7, 'dan', null, null, 8), (9.5, 'eve', 'blue', 'test', -0.25)`,
 		"insert into edges values ('ann', 'bob', 1), ('zoë', 'bob', 2.5), ('dan', 'eve', 1)",
 		"create table arrays (node_id bigint, y smallint, x float8[], z real[], k int[], n numeric[])",
-		`insert into arrays values (10, 1, '{1,2}', '{3}', '{4}', '{5.5}'), (9, 2, '{6,7}', '{8}', '{9}', '{-1}')`,
+		`insert into arrays values (10, 1, '{1,2}', '{3}', '{4}', '{5.5}'), (9, 2, '{6,7}', '{8}', '{9}', '[0:0]={-1}')`,
 		"create table links (src int, dst numeric)", "insert into links values (10, 9)",
 		"create table uuids (id uuid, label bool, x int8)",
 		`insert into uuids values ('00000000-0000-0000-0000-00000000000a', true, 1),
 			('00000000-0000-0000-0000-00000000000b', false, 2)`,
 		"create table empty (id int, label int, x int)",
-		"create table odd (id text, label text, x float8, t timestamp, b bytea, j jsonb, a text[], m float8[], p point)",
-		`insert into odd values ('a', 'l', 'NaN', now(), 'b', '{}', '{a}', '{{1},{2}}', '(1,2)')`,
+		`create table odd (id text, label text, x float8, t timestamp, b bytea, j jsonb, a text[], m float8[], p point,
+			n numeric[])`,
+		`insert into odd values ('a', 'l', 'NaN', now(), 'b', '{}', '{a}', '{{1},{2}}', '(1,2)', '{{1},{2}}')`,
 	)
 	t.Run("tables", func(t *testing.T) { testTables(t, s) })
 	t.Run("command", func(t *testing.T) { testCommand(t, s) })
@@ -115,6 +116,7 @@ func testRefuses(t *testing.T, s *server) {
 		{"select id, label, a from odd", "", "column a holds lists of strings, must hold numbers"},
 		{"select id, label, p from odd", "", "column p holds points, must hold numbers"},
 		{"select id, label, m from odd", "", "row 1: column m: an array of 2 dimensions, must be 1"},
+		{"select id, label, n from odd", "", "row 1: column n: an array of 2 dimensions, must be 1"},
 		{node + "union all select 'b', 'l', 1 / 0", "", ", the query for nodes"},
 		{"", "select 'ann' as source, 'x' as target", `, the query for edges: row 1: target "x" is not an id in table nodes`},
 		{"", "select 'ann' as source", `the query for edges: there is no column target, the columns are "source"`},
@@ -125,10 +127,7 @@ func testRefuses(t *testing.T, s *server) {
 		}
 		secretIn(t, err)
 	}
-	var count int
-	if err := s.connection.QueryRow(t.Context(), "select count(*) from nodes").Scan(&count); err != nil || count != 5 {
-		t.Errorf("%v: %d nodes after all this, want 5", err, count)
-	}
+	mattest.Equal(t, s.ask(t, "select count(*) from nodes"), "5", "the number of nodes after all this is")
 	for address, want := range map[string]string{
 		s.address("nobody"): `PostgreSQL says: database "nobody" does not exist`,
 		strings.Replace(s.address("postgres"), "hush", "hash", 1): "PostgreSQL says: password authentication failed",
@@ -158,10 +157,9 @@ func testCancelled(t *testing.T, s *server) {
 			"select i as id, 1 as label, pg_sleep(600) as x from generate_series(1, 9) i", "")
 		ended <- err
 	}()
-	for running := 0; running == 0; { // until the server runs the query
-		err := s.connection.QueryRow(t.Context(), "select count(*) from pg_stat_activity where state = 'active' and "+
-			"query like '%pg_sleep(600)%' and pid <> pg_backend_pid()").Scan(&running)
-		mattest.OK(t, err)
+	for running := ""; running != "1"; { // until the server runs the query
+		running = s.ask(t, "select count(*) from pg_stat_activity where state = 'active' and "+
+			"query like '%pg_sleep(600)%' and pid <> pg_backend_pid()")
 	}
 	stop()
 	mattest.WantIs(t, <-ended, context.Canceled)

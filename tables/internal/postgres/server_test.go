@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
@@ -29,7 +29,7 @@ const secret = "hush'%?#/@:word"
 // server is a PostgreSQL server that a test has started.
 type server struct {
 	port       int
-	connection *pgx.Conn // a connection of the user tester, who may write
+	connection *pgconn.PgConn // a connection of the user tester, who may write
 }
 
 // programs returns the folder of the newest installed server: in the folders that Debian uses, or else in $PATH.
@@ -104,7 +104,7 @@ func start(t *testing.T) *server {
 		_ = cmd.Wait()                         // with any exit code
 	})
 	for range 3000 { // five minutes: on a busy machine, the server starts late
-		if s.connection, err = pgx.Connect(t.Context(), s.address("postgres")); err == nil {
+		if s.connection, err = pgconn.Connect(t.Context(), s.address("postgres")); err == nil {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -137,8 +137,15 @@ func (s *server) address(name string) string {
 func (s *server) run(t *testing.T, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
-		if _, err := s.connection.Exec(t.Context(), statement); err != nil {
+		if err := s.connection.Exec(t.Context(), statement).Close(); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// ask returns the first value of the first row that a query gives.
+func (s *server) ask(t *testing.T, query string) string {
+	t.Helper()
+	results := mattest.Must(s.connection.Exec(t.Context(), query).ReadAll())
+	return string(results[0].Rows[0][0])
 }

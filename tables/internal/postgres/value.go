@@ -6,71 +6,58 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
+	"strconv"
 
 	"github.com/graph-condensation/cgc/dataset/format/table"
 )
 
-// setter sets a cell to a value in the server's encoding. The bytes are valid only during the call.
-type setter func(raw []byte, cell *table.Cell) error
+// Types of columns, by their numbers in the server's catalogue pg_type.
+const (
+	boolType, int8Type, int2Type, int4Type, float4Type, float8Type, numericType = 16, 20, 21, 23, 700, 701, 1700
+	int2List, int4List, int8List, float4List, float8List, numericList           = 1005, 1007, 1016, 1021, 1022, 1231
+)
 
 // sizes maps the types of fixed-size numbers to their sizes in bytes.
-var sizes = map[uint32]int{
-	pgtype.Int2OID: 2, pgtype.Int4OID: 4, pgtype.Int8OID: 8, pgtype.Float4OID: 4, pgtype.Float8OID: 8, pgtype.BoolOID: 1,
-}
+var sizes = map[uint32]int{boolType: 1, int2Type: 2, int4Type: 4, int8Type: 8, float4Type: 4, float8Type: 8}
 
 // elements maps the types of arrays to the types of their elements.
 var elements = map[uint32]uint32{
-	pgtype.Int2ArrayOID: pgtype.Int2OID, pgtype.Int4ArrayOID: pgtype.Int4OID, pgtype.Int8ArrayOID: pgtype.Int8OID,
-	pgtype.Float4ArrayOID: pgtype.Float4OID, pgtype.Float8ArrayOID: pgtype.Float8OID,
-	pgtype.NumericArrayOID: pgtype.NumericOID,
+	int2List: int2Type, int4List: int4Type, int8List: int8Type, float4List: float4Type, float8List: float8Type,
 }
 
 // others lists types that graphs do not support, with names for errors.
 var others = map[uint32]string{
-	pgtype.DateOID: "dates", pgtype.TimeOID: "times", pgtype.TimestampOID: "times", pgtype.TimestamptzOID: "times",
-	pgtype.IntervalOID: "intervals", pgtype.ByteaOID: "bytes", pgtype.JSONOID: "JSON", pgtype.JSONBOID: "JSON",
-	pgtype.PointOID: "points", pgtype.TextArrayOID: "lists of strings", pgtype.VarcharArrayOID: "lists of strings",
+	17: "bytes", 114: "JSON", 3802: "JSON", 600: "points", 1082: "dates", 1083: "times", 1114: "times", 1184: "times",
+	1266: "times", 1186: "intervals", 790: "amounts of money", 1000: "lists of booleans", 1009: "lists of strings",
+	1015: "lists of strings", 2249: "rows", 2951: "lists of UUIDs",
 }
 
-// newSetter returns the setter for the type of a column. It is an error if graphs do not support that type.
-func newSetter(types *pgtype.Map, f pgconn.FieldDescription) (setter, error) {
-	if what := others[f.DataTypeOID]; what != "" {
-		return nil, fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", what)
+// binaryFormat is the format of values in the server's own encoding. In the format 0 they are text.
+const binaryFormat = 1
+
+// setter sets a cell to a value. The bytes are valid only during the call.
+type setter func(raw []byte, cell *table.Cell) error
+
+// newSetter returns the setter for columns of a type, and the format of the values that it reads: binary for what has
+// a fixed size, and for arrays of it. It is an error if graphs do not support the type.
+func newSetter(oid uint32) (set setter, format int16, err error) {
+	if what := others[oid]; what != "" {
+		return nil, 0, fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", what)
 	}
-	text := func(raw []byte, cell *table.Cell) error {
+	switch {
+	case sizes[oid] > 0:
+		return func(raw []byte, cell *table.Cell) error { return setNumber(oid, raw, cell) }, binaryFormat, nil
+	case elements[oid] != 0:
+		return func(raw []byte, cell *table.Cell) error { return setList(elements[oid], raw, cell) }, binaryFormat, nil
+	case oid == numericType:
+		return setNumeric, 0, nil
+	case oid == numericList:
+		return setNumericList, 0, nil
+	}
+	return func(raw []byte, cell *table.Cell) error {
 		cell.Kind, cell.Text = table.Text, bytes.Clone(raw)
 		return nil
-	}
-	if f.Format != pgtype.BinaryFormatCode {
-		return text, nil
-	}
-	if element := elements[f.DataTypeOID]; element != 0 {
-		return func(raw []byte, cell *table.Cell) error { return setList(types, element, raw, cell) }, nil
-	}
-	switch f.DataTypeOID {
-	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
-		return text, nil
-	case pgtype.UUIDOID:
-		return func(raw []byte, cell *table.Cell) error {
-			var word string
-			err := types.Scan(f.DataTypeOID, f.Format, raw, &word)
-			cell.Kind, cell.Text = table.Text, []byte(word)
-			return err
-		}, nil
-	case pgtype.NumericOID:
-		return func(raw []byte, cell *table.Cell) error { return setNumeric(types, raw, cell) }, nil
-	}
-	if sizes[f.DataTypeOID] == 0 {
-		name := "values of a type of their own"
-		if known, is := types.TypeForOID(f.DataTypeOID); is {
-			name = "values of the type " + known.Name
-		}
-		return nil, fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", name)
-	}
-	return func(raw []byte, cell *table.Cell) error { return setNumber(f.DataTypeOID, raw, cell) }, nil
+	}, 0, nil
 }
 
 // setNumber sets a cell to a fixed-size number.
@@ -80,36 +67,65 @@ func setNumber(oid uint32, raw []byte, cell *table.Cell) error {
 	}
 	cell.Kind = table.Int
 	switch oid {
-	case pgtype.BoolOID:
+	case boolType:
 		cell.Int = int64(raw[0])
-	case pgtype.Int2OID:
+	case int2Type:
 		cell.Int = int64(int16(binary.BigEndian.Uint16(raw)))
-	case pgtype.Int4OID:
+	case int4Type:
 		cell.Int = int64(int32(binary.BigEndian.Uint32(raw)))
-	case pgtype.Int8OID:
+	case int8Type:
 		cell.Int = int64(binary.BigEndian.Uint64(raw))
-	case pgtype.Float4OID:
+	case float4Type:
 		cell.Kind, cell.Float = table.Float, float64(math.Float32frombits(binary.BigEndian.Uint32(raw)))
-	case pgtype.Float8OID:
+	case float8Type:
 		cell.Kind, cell.Float = table.Float, math.Float64frombits(binary.BigEndian.Uint64(raw))
 	}
 	return nil
 }
 
-// setNumeric sets a cell to an arbitrary-precision number.
-func setNumeric(types *pgtype.Map, raw []byte, cell *table.Cell) error {
+// setNumeric sets a cell to an arbitrary-precision number, which the server sends as text. What exceeds float64 is
+// infinite.
+func setNumeric(raw []byte, cell *table.Cell) (err error) {
 	cell.Kind = table.Float
-	var v pgtype.Float8
-	err := types.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, raw, &v)
-	cell.Float = v.Float64
+	if cell.Float, err = strconv.ParseFloat(string(raw), 64); errors.Is(err, strconv.ErrRange) {
+		return nil
+	}
 	return err
+}
+
+// setNumericList sets a cell to an array of arbitrary-precision numbers, as in {1.5,NULL}. The text begins with the
+// bounds of the indices if they are not the usual ones, as in [0:1]={1.5,NULL}.
+func setNumericList(raw []byte, cell *table.Cell) error {
+	raw = raw[bytes.IndexByte(raw, '=')+1:]
+	raw, opens := bytes.CutPrefix(raw, []byte("{"))
+	raw, closes := bytes.CutSuffix(raw, []byte("}"))
+	if !opens || !closes {
+		return errArray
+	}
+	cell.Kind, cell.List = table.List, cell.List[:0]
+	switch nested := len(raw) - len(bytes.TrimLeft(raw, "{")); {
+	case nested > 0:
+		return fmt.Errorf("an array of %d dimensions, must be 1", nested+1)
+	case len(raw) == 0:
+		return nil
+	}
+	for word := range bytes.SplitSeq(raw, []byte(",")) {
+		one := table.Cell{Float: math.NaN()}
+		if string(word) != "NULL" {
+			if err := setNumeric(word, &one); err != nil {
+				return err
+			}
+		}
+		cell.List = append(cell.List, float32(one.Float))
+	}
+	return nil
 }
 
 var errArray = errors.New("the server sent an array that is cut short")
 
 // setList sets a cell to an array: the number of dimensions, whether there are nulls, the type of the elements, the
 // length and the first index of each dimension, and then the length and the bytes of each element.
-func setList(types *pgtype.Map, element uint32, raw []byte, cell *table.Cell) error {
+func setList(element uint32, raw []byte, cell *table.Cell) error {
 	word := func() (v int32, err error) {
 		if len(raw) < 4 {
 			return 0, errArray
@@ -147,12 +163,7 @@ func setList(types *pgtype.Map, element uint32, raw []byte, cell *table.Cell) er
 			return errArray
 		}
 		var one table.Cell
-		if element == pgtype.NumericOID {
-			err = setNumeric(types, raw[:size], &one)
-		} else {
-			err = setNumber(element, raw[:size], &one)
-		}
-		if err != nil {
+		if err = setNumber(element, raw[:size], &one); err != nil {
 			break
 		}
 		v := float32(one.Float)
