@@ -16,10 +16,12 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 func TestContract(t *testing.T) {
+	slow.Test(t, "condenses dozens of graphs in many ways")
 	claims := []condensetest.Claim{condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation}
 	condensetest.Test(t, auto.New(), claims...)
 }

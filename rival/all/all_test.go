@@ -20,6 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/checkpoint"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 	_ "github.com/graph-condensation/cgc/rival/all"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -95,7 +96,10 @@ func method(t *testing.T, name string, parameters ...string) condense.Checker {
 }
 
 func TestContract(t *testing.T) {
-	for _, b := range baselines {
+	for i, b := range baselines {
+		if i%3 > 0 && !slow.On() {
+			continue // one of three methods
+		}
 		claims := b.claims
 		if claims == nil {
 			claims = []condensetest.Claim{condensetest.Proportional, condensetest.Random}

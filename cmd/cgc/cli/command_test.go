@@ -22,6 +22,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
@@ -176,6 +177,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 // TestBoard checks that a second run of a board trains nothing, that row-normalised runs extend the same log, and that
 // the table and board.csv have all methods.
 func TestBoard(t *testing.T) {
+	slow.Test(t, "package paper has such a test too")
 	folder := t.TempDir()
 	args := []string{"paper", "board", "demo", "--methods", "herding", "--models", "sgc", "--seeds", "1", "--whole",
 		"1", "-o", folder}

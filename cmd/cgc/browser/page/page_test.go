@@ -1,3 +1,5 @@
+//go:build browser
+
 // Package page_test opens the pages of package html in a browser.
 package page_test
 

@@ -1,3 +1,5 @@
+//go:build browser
+
 // Package web_test uses the page of package web in Chromium like a user: it drops files, condenses, stops, saves the
 // result and trains on it.
 package web_test

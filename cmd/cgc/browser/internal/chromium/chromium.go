@@ -1,3 +1,5 @@
+//go:build browser
+
 // Package chromium opens pages in a local, headless Chromium for tests.
 //
 // A page records errors and warnings on its console, exceptions, and all its requests. Without Chromium, tests are
