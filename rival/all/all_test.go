@@ -115,6 +115,7 @@ func TestContract(t *testing.T) {
 // iterates are validated at powers of two and at multiples of judge_every. The distance to an expert's trajectory must
 // fall below its initial value.
 func TestLearns(t *testing.T) {
+	slow.Test(t, "condenses with every method that learns")
 	for _, b := range baselines {
 		if b.longer == "" {
 			continue

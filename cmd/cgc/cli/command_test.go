@@ -124,6 +124,7 @@ func TestOldFile(t *testing.T) {
 // TestConvertSurvivesItsEnd checks that a killed or interrupted conversion writes nothing to its target, and that the
 // next conversion removes the temporary files it left.
 func TestConvertSurvivesItsEnd(t *testing.T) {
+	slow.Test(t, "kills commands")
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGINT to send")
 	}

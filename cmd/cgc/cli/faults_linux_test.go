@@ -23,6 +23,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/slow"
 )
 
 // hooked is a buffer that calls hook on the first write that contains word.
@@ -280,6 +281,7 @@ func TestTooLittleMemory(t *testing.T) {
 // TestGoesOutOfCore checks that, without --memory, a graph file larger than the memory of the control group is
 // condensed in blocks, with the same result as an unlimited run.
 func TestGoesOutOfCore(t *testing.T) {
+	slow.Test(t, "makes a large graph")
 	dir := t.TempDir()
 	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
 	g := wide(120_000, 8, 128)

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/reach"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -148,6 +149,7 @@ func TestTraffic(t *testing.T) {
 // Blocks of rows give the same result as one process, up to rounding. Each row is a sum of at most a few hundred
 // float32 terms, which is split into one partial sum per block.
 func TestRows(t *testing.T) {
+	slow.Test(t, "computes in blocks of rows in many ways")
 	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
 		normalized := mattest.Must(g.NormalizedFeatures(t.Context()))
 		scaling := mattest.Must(graph.FitScaling(normalized.X, g.Split.Train))

@@ -25,6 +25,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
 	_ "github.com/graph-condensation/cgc/rival/all" // registers the published baselines
@@ -55,6 +56,7 @@ type ended struct {
 func TestCancel(t *testing.T) {
 	path, times, limit := *cancelGraph, 3, 20*time.Second
 	if path == "" {
+		slow.Test(t, "cancels each call in each stage")
 		t.Log("on a small graph: name a large one in -cancel.graph")
 		path, times, limit = filepath.Join(t.TempDir(), cgcFile+".safetensors"), 1, time.Hour // the first call completes
 		shape := synth.DemoShape().Scale(0.2)
