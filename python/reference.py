@@ -32,8 +32,8 @@ CLASSES = (
 )  # fmt: skip
 SHARED = {"small": "cut", "on": "evaluate", "data": "search", "models": "evaluate"}  # each explained by this function
 FLAGS_SAID = """\
-A function with the name of a command also has its [flags](cli.md#flags) as keyword arguments: `label_ratio` for
-`--label-ratio`. `help(cgc.condense)` shows types, defaults and an example.
+A function with the name of a command also has most of its [flags](cli.md#flags) as keyword arguments: `label_ratio` for
+`--label-ratio`, `params` for `--param`. `help(cgc.condense)` lists them, with types, defaults and an example.
 """
 SHORT_HEAD = """
 ### All other functions

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
@@ -50,7 +51,8 @@ func divide(ctx context.Context, logits, x *mat.Dense, groups int, seed uint64) 
 		groups = max(present, min(1000, n/10))
 	}
 	if groups < present || groups > n {
-		return nil, 0, fmt.Errorf("%d groups, must be %d (the predicted classes) to %d (the nodes)", groups, present, n)
+		return nil, 0, parameter.Check(false, "groups", groups,
+			fmt.Sprintf("from %d (the predicted classes) to %d (the nodes)", present, n))
 	}
 	budgets, err := partition.Budgets(counts, groups)
 	if err != nil {

@@ -231,7 +231,7 @@ func TestSummaryFileRefuses(t *testing.T) {
 		change(&with)
 		mattest.Fails(t, sentence)(model.Load(saved(t, &with)))
 	}
-	mattest.Fails(t, "6 groups, must be 7 (the predicted classes) to 4000 (the nodes)")(
+	mattest.Fails(t, "groups 6, must be from 7 (the predicted classes) to 4000 (the nodes)")(
 		m.Summarize(t.Context(), synth.Demo(), 6, 1))
 }
 

@@ -95,8 +95,8 @@ func (k *Keeper) Resume(identity string, state []*mat.Dense) (step int, err erro
 	return step, nil
 }
 
-// Save writes the state after a step if the interval since the last write is over, or if ctx is done, so that an
-// interrupted run loses nothing.
+// Save writes the state after a step if the interval since the last write is over, or if ctx is done. So a run that is
+// interrupted between two steps loses nothing, and one that is interrupted within a step at most the interval.
 func (k *Keeper) Save(ctx context.Context, identity string, step int, state []*mat.Dense) error {
 	if k == nil || ctx.Err() == nil && time.Since(k.saved) < k.every {
 		return nil

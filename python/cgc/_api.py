@@ -658,6 +658,6 @@ def _config(config: Union[Mapping[str, Any], Path_, None], home: Path, spoken: d
     elif isinstance(config, (str, os.PathLike)):
         path = Path(config)
     else:
-        raise Error(f"config is a {type(config).__name__}, must be a dictionary that tune returned")
+        raise Error(f"config is a {type(config).__name__}, must be a dictionary (small.origin.config) or a path")
     spoken[str(path)] = "config"
     return [f"--config={path}"]

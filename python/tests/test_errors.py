@@ -123,7 +123,7 @@ BAD = {
     "a wrong configuration": (lambda a: {"config": {"alpha": -1}}, "^config: alpha -1, "),
     "an unknown key": (lambda a: {"config": {"alhpa": 1}}, '^config: .*unknown field "alhpa"'),
     "parameters that are no dictionary": (lambda a: {"params": "foo"}, "params is 'foo', must be a dictionary"),
-    "a configuration that is none": (lambda a: {"config": 5}, "config is a int, must be a dictionary"),
+    "a configuration that is none": (lambda a: {"config": 5}, r"config is a int, .* \(small.origin.config\) or a path"),
     "an object that is no graph": (
         lambda a: {"data": object()}, "data is a builtins.object, must be a torch_geometric"),
     "a path and arrays": (lambda a: {"data": "demo"}, "the path demo are given, must be one of them"),

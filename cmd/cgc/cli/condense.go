@@ -290,9 +290,10 @@ func (j *condenseJob) checkSizes() error {
 		with = "--lossless"
 	case j.format != "":
 		with = "--format"
-	case filepath.Ext(j.out) == extension:
-		return usagef("-o %s with %d sizes, must be a folder", j.out, len(j.nodes))
 	default:
+		if _, err := format.StoreFor(j.out, ""); err == nil { // the file extension of a condensed graph
+			return usagef("-o %s with %d sizes, must be a folder for %s files", j.out, len(j.nodes), extension)
+		}
 		return makeFolder("-o", j.out)
 	}
 	return usagef("--nodes with %d sizes and %s, must be one size", len(j.nodes), with)

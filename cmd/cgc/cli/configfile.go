@@ -64,11 +64,15 @@ func decodeConfig(text []byte, base cgc.Config, method string) (file configFile,
 	base.Size = condense.Size{}
 	file = configFile{Config: base}
 	var named struct {
-		Method string `json:"method"`
+		Method string          `json:"method"`
+		Config json.RawMessage `json:"config"`
 	}
 	// Mistakes are reported below, where all keys are known.
 	if json.Unmarshal(text, &named) == nil && named.Method != "" {
 		file.method, method = named.Method, named.Method
+	}
+	if named.Config != nil {
+		return file, errors.New("an output of --json or a record, must be the value of its key config")
 	}
 	m, err := condense.New(method, nil)
 	if err != nil {

@@ -182,7 +182,7 @@ func (r remainder) limited(err error, g *graph.Graph) error {
 		return err
 	}
 	if r.asked > 0 {
-		return usagef("--memory %s, must be at least %s to test %s on %s%s", inUnitsOf(r.asked, r.asked),
+		return usagef("--memory %s, must be at least %s for %s on %s%s", inUnitsOf(r.asked, r.asked),
 			inUnitsOf(r.asked, large.Need), large.Model, g.Name, inParts(g))
 	}
 	if r.by == "" {

@@ -87,7 +87,7 @@ func (j *summarizeJob) run(ctx context.Context, args []string) error {
 	j.progress.step("summarising")
 	m, err = m.Summarize(ctx, g, j.groups, j.seed)
 	if err != nil {
-		return err
+		return outOfRange(err, func(field string) string { return "--" + field })
 	}
 	if err := j.save(j.out, func() error { return m.Save(ctx, j.out) }); err != nil {
 		return err
