@@ -3,12 +3,14 @@ package cgc_test
 import (
 	"go/parser"
 	"go/token"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -98,6 +100,20 @@ func TestCondensingIsLight(t *testing.T) {
 			strings.Contains(name, "gopickle") || strings.Contains(name, "yaml") || strings.Contains(name, "encoding/xml") {
 			t.Errorf("a program that condenses compiles %s", name)
 		}
+	}
+}
+
+// TestUnknownFormatSaysWhatToImport checks the errors of a program that does not import package dataset, such as these
+// tests.
+func TestUnknownFormatSaysWhatToImport(t *testing.T) {
+	const hint = "import github.com/graph-condensation/cgc/dataset"
+	mattest.WantError(t, new(cgc.Condensed).Save(t.Context(), "small.xyz"), hint)
+	mattest.WantError(t, new(cgc.Condensed).SaveAs(t.Context(), "small", "graphml"), hint)
+	mattest.Fails(t, hint)(cgc.Load("imports_test.go"))
+	_, err := cgc.Load("small.xyz")
+	mattest.WantIs(t, err, os.ErrNotExist)
+	if strings.Contains(err.Error(), hint) {
+		t.Errorf("the error about a missing file is %v", err)
 	}
 }
 

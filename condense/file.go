@@ -55,7 +55,7 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 	defer memory.Recover(&err)
 	store, err := format.StoreFor(path, name)
 	if err != nil {
-		return withoutDataset(err, format.Stores())
+		return withoutDataset(err)
 	}
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -99,7 +99,7 @@ func load(path string) (_ *Condensed, err error) {
 		}
 	}
 	if err != nil {
-		return nil, withoutDataset(err, format.Stores())
+		return nil, withoutDataset(err)
 	}
 	if t, is := place.Format.(format.Teller); is {
 		meta, err := t.ReadMetadata(ctx, place.Path)
@@ -125,10 +125,10 @@ func load(path string) (_ *Condensed, err error) {
 }
 
 // withoutDataset adds an import hint to an error about an unknown format, if the program only has the native format.
-func withoutDataset(err error, stores []string) error {
+func withoutDataset(err error) error {
 	var name *format.UnknownError
 	var extension *format.UnknownExtensionError
-	if !errors.As(err, &name) && !errors.As(err, &extension) || !slices.Equal(stores, []string{"safetensors"}) {
+	if !errors.As(err, &name) && !errors.As(err, &extension) || !slices.Equal(format.Stores(), []string{"safetensors"}) {
 		return err
 	}
 	return fmt.Errorf("%w; to use other formats, import github.com/graph-condensation/cgc/dataset", err)

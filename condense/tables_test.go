@@ -61,28 +61,14 @@ func between(text, from, to string) string {
 	return text[strings.Index(text, from):strings.Index(text, to)]
 }
 
-// TestUnknownFormatSaysWhatToImport checks the error of a program that does not import package dataset.
-func TestUnknownFormatSaysWhatToImport(t *testing.T) {
-	_, err := format.StoreFor("small.xyz", "")
-	const hint = "import github.com/graph-condensation/cgc/dataset"
-	if few := condense.WithoutDataset(err, []string{"safetensors"}); !strings.Contains(few.Error(), hint) {
-		t.Errorf("error %v, want one with %q", few, hint)
-	}
-	if all := condense.WithoutDataset(err, format.Stores()); all != err {
-		t.Errorf("with all formats, the error is %v, want %v", all, err)
-	}
-	if missing := condense.WithoutDataset(os.ErrNotExist, []string{"safetensors"}); missing != os.ErrNotExist {
-		t.Errorf("error %v, want %v", missing, os.ErrNotExist)
-	}
-}
-
 // TestSaveGoesByTheName checks that the file extension decides the format, and that the error about an unknown
 // extension lists the known ones.
 func TestSaveGoesByTheName(t *testing.T) {
 	folder := t.TempDir()
 	err := whole(t).Save(t.Context(), filepath.Join(folder, "small.xyz"))
 	var unknown *format.UnknownExtensionError
-	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), ".safetensors") {
+	text := err.Error()
+	if !errors.As(err, &unknown) || !strings.Contains(text, ".safetensors") || strings.Contains(text, "import") {
 		t.Errorf("error %v, want one that lists extensions", err)
 	}
 	mattest.WantError(t, whole(t).SaveAs(t.Context(), filepath.Join(folder, "a"), "mtx"),
@@ -92,9 +78,9 @@ func TestSaveGoesByTheName(t *testing.T) {
 	if _, err := condense.Load(other); err != nil {
 		t.Errorf("a safetensors file of another name: %v", err)
 	}
-	text := filepath.Join(folder, "small.txt")
-	mattest.OK(t, os.WriteFile(text, []byte("nothing"), 0o600))
-	if _, err := condense.Load(text); !errors.As(err, &unknown) {
+	nothing := filepath.Join(folder, "small.txt")
+	mattest.OK(t, os.WriteFile(nothing, []byte("nothing"), 0o600))
+	if _, err := condense.Load(nothing); !errors.As(err, &unknown) {
 		t.Errorf("error %v, want one that lists extensions", err)
 	}
 }

@@ -13,12 +13,14 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 )
 
 // TestProgress reads graphs of 20,000 nodes in formats whose readers count bytes themselves. The reported progress
 // never decreases, never exceeds the total, and reaches it. A reader that is cancelled at its first report stops.
 func TestProgress(t *testing.T) {
+	slow.Test(t, "reads large files")
 	const n = 20_000
 	saint := fixture.SAINT(fixture.Made(t, "arxiv", 0.12), strings.Repeat(" ", 100))
 	lines := new(strings.Builder)

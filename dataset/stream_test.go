@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -240,6 +241,7 @@ func (l lists) named(id func(i int64) string, wild bool) map[string][]byte {
 // TestStreamWritesWhatOpenReads checks that streaming, with so little memory that sorting needs many buckets, writes
 // the same file as Open and Write.
 func TestStreamWritesWhatOpenReads(t *testing.T) {
+	slow.Test(t, "reads dozens of large files")
 	l := randomLists(3000, 10_000, 5)
 	all := len(l.from)
 	digits := func(i int64) string { return fmt.Sprint(i) }

@@ -21,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
@@ -194,6 +195,7 @@ func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
 // TestSearchStartsFromAuto checks that the base is what auto chooses, and that its other candidates are ranked, also in
 // the inductive setting within the smallest memory limit that leaves out none of them.
 func TestSearchStartsFromAuto(t *testing.T) {
+	slow.Test(t, "runs auto in two settings")
 	g := tiny(t)
 	const step = 1000
 	limit := step * int64(sort.Search(50_000, func(n int) bool {
@@ -230,6 +232,7 @@ func TestSearchStartsFromAuto(t *testing.T) {
 
 // TestSearchWithinMemory checks that no candidate is cgc-d if the memory limit has no room for it.
 func TestSearchWithinMemory(t *testing.T) {
+	slow.Test(t, "runs auto twice")
 	limited, chooser := cgc.Defaults(), auto.New()
 	limited.Memory, chooser.Memory = 1, 1
 	for _, m := range []condense.Method{limited, chooser} {

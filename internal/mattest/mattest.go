@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -34,9 +35,10 @@ func Wide(x *mat.Dense) []float64 {
 }
 
 // Python runs a program with the arguments in sys.argv, and returns what it prints. It uses python3, or else
-// /usr/bin/python3. If neither has all the modules, such as "numpy, scipy", it skips the test.
+// /usr/bin/python3. It skips the test if neither has all the modules, such as "numpy, scipy", or without slow tests.
 func Python(t testing.TB, modules, program string, args ...string) string {
 	t.Helper()
+	slow.Test(t, "starts Python")
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if err := exec.Command(python, "-c", "import "+modules).Run(); err != nil {
 			continue

@@ -178,7 +178,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 // TestBoard checks that a second run of a board trains nothing, that row-normalised runs extend the same log, and that
 // the table and board.csv have all methods.
 func TestBoard(t *testing.T) {
-	slow.Test(t, "package paper has such a test too")
+	slow.Test(t, "trains about a hundred times")
 	folder := t.TempDir()
 	args := []string{"paper", "board", "demo", "--methods", "herding", "--models", "sgc", "--seeds", "1", "--whole",
 		"1", "-o", folder}

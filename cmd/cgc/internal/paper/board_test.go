@@ -20,6 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -91,6 +92,7 @@ func board(t *testing.T, unmeasured string, threads *[]int) *paper.Board {
 }
 
 func TestBoard(t *testing.T) {
+	slow.Test(t, "trains about a hundred times")
 	var threads []int
 	unmeasured := filepath.Join(t.TempDir(), "unmeasured.jsonl")
 	b := board(t, unmeasured, &threads)

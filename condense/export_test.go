@@ -1,4 +1,0 @@
-package condense
-
-// WithoutDataset exports withoutDataset.
-var WithoutDataset = withoutDataset
