@@ -71,9 +71,7 @@ func TestUnknownFormatSaysWhatToImport(t *testing.T) {
 	if all := condense.WithoutDataset(err, format.Stores()); all != err {
 		t.Errorf("with all formats, the error is %v, want %v", all, err)
 	}
-	if missing := condense.WithoutDataset(os.ErrNotExist, []string{"safetensors"}); missing != os.ErrNotExist {
-		t.Errorf("error %v, want %v", missing, os.ErrNotExist)
-	}
+	mattest.Equal(t, condense.WithoutDataset(os.ErrNotExist, []string{"safetensors"}), os.ErrNotExist, "error")
 }
 
 // TestSaveGoesByTheName checks that the file extension decides the format, and that the error about an unknown

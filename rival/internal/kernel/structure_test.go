@@ -59,9 +59,7 @@ func TestOneHopIsWide(t *testing.T) {
 	mat.MulTB(want, h, x)
 	ntk.Kernel(want, ntk.Norms(h), ntk.Norms(x))
 	for i, v := range want.Data {
-		if !(math.Abs(float64(v-got.Value.Data[i])) <= 1e-4) {
-			t.Errorf("entry %d is %v, and %v of ntk.Kernel", i, got.Value.Data[i], v)
-		}
+		mattest.Near(t, float64(got.Value.Data[i]), float64(v), 1e-4, "entry %d is", i)
 	}
 }
 
@@ -230,9 +228,7 @@ func TestUnits(t *testing.T) {
 	other.X = x
 	a, b := begin(t, g, 2), begin(t, &other, 2)
 	before, after := mattest.Must(a.Epoch(t.Context(), 1, nil)), mattest.Must(b.Epoch(t.Context(), 1, nil))
-	if !(math.Abs(before-after) <= 1e-5) {
-		t.Errorf("losses %v and %v, want the same", before, after)
-	}
+	mattest.Near(t, after, before, 1e-5, "loss after scaling and shifting")
 	want := a.Result().X
 	for i := range want.Rows {
 		for j := range want.Row(i) {
