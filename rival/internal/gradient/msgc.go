@@ -55,10 +55,8 @@ func newMSGC() msgc {
 	return m
 }
 
-// Name returns "msgc".
 func (msgc) Name() string { return "msgc" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m msgc) Check(g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		m.check(g, m, &m.Structure, m.Memory, nodes),
