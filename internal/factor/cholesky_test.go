@@ -119,7 +119,6 @@ func TestCholeskyInverse(t *testing.T) {
 	}
 }
 
-// gram returns XᵀX.
 func gram(t testing.TB, x *mat.Dense) *factor.Symmetric {
 	t.Helper()
 	return mattest.Must(factor.Gram(t.Context(), x))

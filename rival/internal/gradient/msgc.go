@@ -83,7 +83,6 @@ func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	})
 }
 
-// begin returns the learner.
 func (m msgc) begin(ctx context.Context, start *learn.Start, seed uint64) (*sparseLearner, error) {
 	means, err := start.ClassMeans(ctx, 0)
 	if err != nil {

@@ -50,7 +50,6 @@ func (m gcgp) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	return m.learn(ctx, g, m, nodes, seed, m.regression)
 }
 
-// regression returns the Learner.
 func (m gcgp) regression(ctx context.Context, start *learn.Start, random *rand.Rand) (*regression, error) {
 	r := m.draw(start, random)
 	all, err := start.Embeddings(ctx, m.Filter, start.Graph.Split.Train)

@@ -158,7 +158,6 @@ func differences(t *testing.T, what string, r *regression) {
 	}
 }
 
-// gradient returns the loss of a regression and its gradients.
 func gradient(t *testing.T, r *regression) (loss float64, dx, dy *mat.Dense) {
 	t.Helper()
 	loss, dx, dy, err := r.gradient(t.Context())
@@ -166,7 +165,6 @@ func gradient(t *testing.T, r *regression) (loss float64, dx, dy *mat.Dense) {
 	return loss, dx, dy
 }
 
-// propagated returns Â³x for a dense Â.
 func propagated(t *testing.T, g *graph.Graph, x *mat.Dense) *mat.Dense {
 	for range 3 {
 		next := new(mat.Dense)

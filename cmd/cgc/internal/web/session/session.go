@@ -226,7 +226,6 @@ func (s *Session) opened(ctx context.Context, path string) (*graph.Graph, error)
 	return g, nil
 }
 
-// failure returns the Failure for an error.
 func (s *Session) failure(err error) Failure {
 	f := Failure{Error: s.sentence(err)}
 	if several, is := errors.AsType[*format.SeveralError](err); is {
