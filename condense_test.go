@@ -69,9 +69,7 @@ func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph, several bool) 
 			}
 			of[i] = j
 		}
-		if math.Abs(sum-1) > 1e-6 {
-			t.Errorf("weights of condensed node %d sum to %v", j, sum)
-		}
+		mattest.Near(t, sum, 1, 1e-6, "sum of the weights of condensed node %d", j)
 	}
 	if slices.Contains(of, -1) {
 		t.Fatal("a training node is in no group")

@@ -59,7 +59,6 @@ func Variants() []Variant {
 	return all
 }
 
-// index returns the index of v in variants, or −1.
 func (v Variant) index() int { return slices.Index(Variants(), v) }
 
 // Edges reports whether the variant generates A′; if not, A′ = I.

@@ -4,6 +4,7 @@ package cgc_test
 // checks proposition 4.
 
 import (
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -100,9 +101,7 @@ func TestProposition2(t *testing.T) {
 			mean, meanSmall := refScale(1.0/12, refMul(refT(z), one)), refScale(1.0/8, refMul(refT(small), oneSmall))
 			distribution += square(refSub(mean, meanSmall))
 		}
-		if math.Abs(matching-distribution) > 1e-9*distribution {
-			t.Errorf("performance matching %v, distribution matching %v", matching, distribution)
-		}
+		mattest.Near(t, matching, distribution, 1e-9*distribution, "performance matching (want distribution matching)")
 	}
 }
 

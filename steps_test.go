@@ -164,15 +164,11 @@ func TestAssessmentEqualsReference(t *testing.T) {
 			// Judge with the library's own W, so that ties in the argmax are broken the same way.
 			r, predicted = refJudge(want[l], fromMatrix(got.W), labels)
 			for i := range r {
-				if math.Abs(r[i]-float64(got.Confidence[l][i])) > float32Error {
-					t.Errorf("confidence of H(%d) row %d = %v, want %v", l, i, got.Confidence[l][i], r[i])
-				}
+				mattest.Near(t, float64(got.Confidence[l][i]), r[i], float32Error, "confidence of H(%d) row %d =", l, i)
 			}
 		}
 		for c, e := range refClassErrors(predicted, labels, g.Classes) {
-			if math.Abs(e-got.Error[c]) > 1e-12 {
-				t.Errorf("error of class %d = %v, want %v", c, got.Error[c], e)
-			}
+			mattest.Near(t, got.Error[c], e, 1e-12, "error of class %d is", c)
 		}
 	}
 }

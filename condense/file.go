@@ -126,9 +126,8 @@ func load(path string) (_ *Condensed, err error) {
 
 // withoutDataset adds an import hint to an error about an unknown format, if the program only has the native format.
 func withoutDataset(err error) error {
-	var name *format.UnknownError
-	var extension *format.UnknownExtensionError
-	if !errors.As(err, &name) && !errors.As(err, &extension) || !slices.Equal(format.Stores(), []string{"safetensors"}) {
+	unknown := errors.As(err, new(*format.UnknownError)) || errors.As(err, new(*format.UnknownExtensionError))
+	if !unknown || !slices.Equal(format.Stores(), []string{"safetensors"}) {
 		return err
 	}
 	return fmt.Errorf("%w; to use other formats, import github.com/graph-condensation/cgc/dataset", err)

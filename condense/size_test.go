@@ -57,8 +57,7 @@ func TestSize(t *testing.T) {
 		{condense.Size{LabelRatio: 0.01}, false, 0, "label ratio 0.01 of 50 training nodes: nodes 1, must be from 3"},
 	} {
 		got, err := c.size.Of(g, c.inductive)
-		var field *condense.FieldError
-		if c.err != "" && (!errors.As(err, &field) || !strings.HasPrefix(err.Error(), c.err)) {
+		if c.err != "" && (!errors.As(err, new(*condense.FieldError)) || !strings.HasPrefix(err.Error(), c.err)) {
 			t.Errorf("%+v: error %v, want a *FieldError with %q", c.size, err, c.err)
 		}
 		if got != c.want || c.err == "" && err != nil {

@@ -53,9 +53,7 @@ func TestCSVHoldsRecords(t *testing.T) {
 			"propagate_seconds": r.Seconds.Of("propagate"), "condense_seconds": r.Seconds.Total, "nodes": 10, "edges": 3,
 			"peak_rss_bytes": 1 << 40,
 		} {
-			if got := number(t, row[name]); got != want {
-				t.Errorf("row %d: %s is %v, want %v", i, name, got, want)
-			}
+			mattest.Equal(t, number(t, row[name]), want, "row %d: %s is", i, name)
 		}
 		for name, want := range map[string]string{
 			"graph": r.Graph.Name, "fingerprint": "f1", "arm": r.Arm, "method": r.Method(), "model": "gcn",

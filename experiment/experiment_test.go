@@ -280,9 +280,7 @@ func TestPlanUnderASetting(t *testing.T) {
 		r := mattest.Must(p.Run(t.Context(), tiny(t)))
 		small := r.Condensed[0]
 		is, want := condense.Setting{Standardize: small.Scaling != nil, Inductive: small.Inductive}, condense.SettingOf(m)
-		if is != want {
-			t.Errorf("condensed in %+v, want %+v", is, want)
-		}
+		mattest.Equal(t, is, want, "condensed in")
 		if weights := experiment.Sample(small).Weights; (weights == nil) != (small.Members == nil) {
 			t.Errorf("weights %v with members %v", weights, small.Members)
 		}

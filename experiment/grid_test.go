@@ -91,9 +91,7 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 		var steps []int64
 		records := mustGridIn(t, counted(t.Context(), t, func(e progress.Event) {
 			steps = append(steps, e.Done)
-			if e.Total != gridTrainings+5*2 {
-				t.Errorf("%d pieces of work, want %d", e.Total, gridTrainings+5*2)
-			}
+			mattest.Equal(t, e.Total, gridTrainings+5*2, "pieces of work")
 		}), grid(nil), nil)
 		if len(steps) != gridTrainings+5*2 || !slices.IsSorted(steps) {
 			t.Errorf("progress %v", steps)
@@ -207,9 +205,7 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 			}
 		}), grid(nil), log)
 		same(t, fmt.Sprintf("stopped after %d", stop), got, want)
-		if trained != gridTrainings-kept {
-			t.Errorf("stopped after %d with %d records: %d trainings, want %d", stop, kept, trained, gridTrainings-kept)
-		}
+		mattest.Equal(t, trained, gridTrainings-kept, "stopped after %d with %d records: trainings", stop, kept)
 		log.Close()
 
 		// The log is complete, so nothing is trained or condensed.
@@ -235,9 +231,7 @@ func TestGridGrows(t *testing.T) {
 		t.Fatalf("%d records, want 9", before)
 	}
 	same(t, "grown", mustGrid(t, grid(nil), log), mustGrid(t, grid(nil), nil))
-	if n := len(log.Records()); n != gridTrainings {
-		t.Errorf("%d records, want %d", n, gridTrainings)
-	}
+	mattest.Equal(t, len(log.Records()), gridTrainings, "records")
 	mustGridIn(t, idle(t), grid(func(p *experiment.Grid) {
 		for i := range p.Arms {
 			a := &p.Arms[i]
@@ -362,9 +356,7 @@ func TestBlindGrid(t *testing.T) {
 		if r.Test != 0 || is == want[i].Graph.Fingerprint || is != other {
 			t.Fatalf("blind: test %v, graph %s; other test labels: graph %s", r.Test, is, other)
 		}
-		if r.Val != want[i].Val {
-			t.Errorf("%s %s: validation %v, want %v", r.Arm, r.Model, r.Val, want[i].Val)
-		}
+		mattest.Equal(t, r.Val, want[i].Val, "%s %s: validation", r.Arm, r.Model)
 	}
 }
 

@@ -10,14 +10,13 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // near compares numbers that were rounded to six digits.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if math.Abs(got-want) > 2e-6*max(1, math.Abs(want)) {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
+	mattest.Near(t, got, want, 2e-6*max(1, math.Abs(want)), "%s:", what)
 }
 
 func TestEstimate(t *testing.T) {
@@ -75,9 +74,7 @@ func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 		{Seed: 0, Trainings: 2, Val: 80, Test: 81}, {Seed: 1, Trainings: 3, Val: 83, Test: 84},
 		{Seed: 2, Trainings: 1, Val: 80, Test: 81},
 	}
-	if !reflect.DeepEqual(s.Seeds, want) {
-		t.Errorf("seeds %+v, want %+v", s.Seeds, want)
-	}
+	mattest.Equal(t, s.Seeds, want, "seeds")
 }
 
 // TestSummariesDoNotDependOnOrder checks that the order of the records only changes the order of the summaries.
@@ -139,9 +136,7 @@ func TestSummariesKeepApart(t *testing.T) {
 	}
 	// Arm b, the other training configuration and the other α are compared with the first arm. The other summaries have
 	// another graph, model or size, or are tested in the inductive setting.
-	if n := len(experiment.Comparisons(all)); n != 3 {
-		t.Errorf("%d comparisons, want 3", n)
-	}
+	mattest.Equal(t, len(experiment.Comparisons(all)), 3, "comparisons")
 }
 
 func TestCompareIsPaired(t *testing.T) {

@@ -200,7 +200,6 @@ func (w *work) wholes(ctx context.Context) error {
 	return w.flush(ctx, w.g.Nodes() >= large)
 }
 
-// target returns the target of a setting.
 func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, error) {
 	if t := w.targets[s]; t != nil {
 		return t, nil

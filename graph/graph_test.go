@@ -163,9 +163,7 @@ func TestOperatorsOnAPath(t *testing.T) {
 				{"transposed mean", transposed.Row(j)[i], float64(v), degree[i]},
 			} {
 				// float32 rounds each factor and product: some 10⁻⁷.
-				if want := c.of / c.under; math.Abs(float64(c.got)-want) > 1e-6 {
-					t.Errorf("%s of %d and %d is %v, want %v", c.name, i, j, c.got, want)
-				}
+				mattest.Near(t, float64(c.got), c.of/c.under, 1e-6, "%s of %d and %d is", c.name, i, j)
 			}
 		}
 	}

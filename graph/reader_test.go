@@ -34,7 +34,6 @@ func random(t *testing.T) *graph.Graph {
 	return mattest.First(b.Graph(t.Context()))
 }
 
-// written returns x as a dense matrix.
 func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	_, d := x.Dims()

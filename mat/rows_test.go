@@ -88,7 +88,5 @@ func TestBlocksEndWithTheError(t *testing.T) {
 			t.Errorf("block %v, error %v", block, err)
 		}
 	}
-	if calls != 1 {
-		t.Errorf("%d calls, want 1", calls)
-	}
+	mattest.Equal(t, calls, 1, "calls")
 }

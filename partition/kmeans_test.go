@@ -187,9 +187,7 @@ func TestKMeansFromSample(t *testing.T) {
 	for seed := range uint64(seeds) {
 		// One run each: 23 groups are the most for which a sample is used, and 24 are one too many.
 		g := group(t, partition.KMeans{Restarts: 1, Iterations: 100}, x, 23, seed)
-		if got := spread(x, g); math.Abs(got-g.Stats.Objective[len(g.Stats.Objective)-1]) > 1e-6*whole {
-			t.Errorf("seed %d: reported objective %v, computed %v", seed, g.Stats.Objective[len(g.Stats.Objective)-1], got)
-		}
+		mattest.Near(t, g.Stats.Objective[len(g.Stats.Objective)-1], spread(x, g), 1e-6*whole, "seed %d: objective", seed)
 		if g.Stats.Visits%x.Rows == 0 || g.Stats.Restarts != 1 {
 			t.Errorf("seed %d: %d visits of rows in %d runs: no sample", seed, g.Stats.Visits, g.Stats.Restarts)
 		}
@@ -224,9 +222,8 @@ func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 		if a, b := spread(x, want), spread(changed, g)/scale/scale; math.Abs(a-b) > 1e-3*a {
 			t.Errorf("scaled by %g: objective %v, as given %v", scale, b, a)
 		}
-		if a, b := g.Stats.Objective[len(g.Stats.Objective)-1], spread(changed, g); math.Abs(a-b) > 1e-6*b {
-			t.Errorf("scaled by %g: reported objective %v, computed %v", scale, a, b)
-		}
+		a, b := g.Stats.Objective[len(g.Stats.Objective)-1], spread(changed, g)
+		mattest.Near(t, a, b, 1e-6*b, "scaled by %g: reported objective", scale)
 	}
 }
 

@@ -69,8 +69,7 @@ func TestTwoFormatsAreAnError(t *testing.T) {
 func TestSeveralGraphsAreAnError(t *testing.T) {
 	dir := fixture.Folder(t, map[string][]byte{"b.npz": {}, "a.safetensors": {}})
 	_, err := dataset.Options{}.Open(t.Context(), dir)
-	var several *format.SeveralError
-	if !errors.As(err, &several) || len(several.Graphs) != 2 {
+	if several, is := errors.AsType[*format.SeveralError](err); !is || len(several.Graphs) != 2 {
 		t.Errorf("error %v", err)
 	}
 	fixture.Says(t, err, "holds the graphs a, b: name the file of the one you want, as "+
@@ -81,8 +80,7 @@ func TestSeveralGraphsAreAnError(t *testing.T) {
 func TestFoldersAreNotFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "own.npz")
 	fixture.OK(t, os.Mkdir(dir, 0o755))
-	var unknown *format.UnrecognisedError
-	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.As(err, &unknown) {
+	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.As(err, new(*format.UnrecognisedError)) {
 		t.Errorf("error %v", err)
 	}
 }

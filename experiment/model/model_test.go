@@ -191,9 +191,7 @@ func TestSummaryFile(t *testing.T) {
 	before := mattest.Must(with.New(t.Context(), x, nil, edges))
 	after := mattest.Must(again.New(t.Context(), x, nil, edges))
 	for j, want := range before.Data {
-		if math.Abs(float64(after.Data[j]-want)) > 1e-3 {
-			t.Errorf("probability %v after reading, was %v", after.Data[j], want)
-		}
+		mattest.Near(t, float64(after.Data[j]), float64(want), 1e-3, "probability after reading")
 	}
 	mattest.Fails(t, "1 names for 96 features")(with.New(t.Context(), x, []string{"a"}, edges))
 	mattest.Fails(t, "no summary of a graph")(m.New(t.Context(), x, nil, edges))

@@ -76,7 +76,6 @@ func (s Space) lengths() []int {
 	}
 }
 
-// parse returns the models of the space.
 func (s Space) parse() (models []gnn.Model, err error) {
 	models = make([]gnn.Model, len(s.Models))
 	for i, name := range s.Models {

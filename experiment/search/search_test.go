@@ -185,9 +185,7 @@ func TestVariants(t *testing.T) {
 		seen[trial.Model]++
 	}
 	want := map[string]int{"gcn": 24, "gcn:layers=3": 24, "gcn:layers=1": 4, "sgc": 4}
-	if !reflect.DeepEqual(seen, want) {
-		t.Errorf("trials of each model: %v, want %v", seen, want)
-	}
+	mattest.Equal(t, seen, want, "trials of each model:")
 	linear := 0
 	for _, f := range r.Finalists {
 		if f.Model == "sgc" {

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"math"
 	"testing"
 )
@@ -11,9 +12,7 @@ func TestLeadIsItsFormula(t *testing.T) {
 	rightA := [][]int{{2, 1, 0, 2}, {2, 2, 0, 1}, {1, 2, 0, 2}}
 	rightB := [][]int{{1, 1, 0, 2}, {0, 2, 1, 1}, {1, 0, 0, 2}}
 	gain, noise := lead(a, b, rightA, rightB, 2)
-	if math.Abs(gain-7.0/3) > 1e-12 {
-		t.Errorf("gain %v, want 7/3", gain)
-	}
+	mattest.Near(t, gain, 7.0/3, 1e-12, "gain")
 	s := 7.0 / 3                                   // variance of 2, 4, 1
 	nodes := []float64{50, 100. / 3, -100. / 6, 0} // 100·(3, 2, −1, 0)/(3·2)
 	mean := (nodes[0] + nodes[1] + nodes[2]) / 4   // nodes[3] is 0
@@ -21,9 +20,7 @@ func TestLeadIsItsFormula(t *testing.T) {
 	for _, x := range nodes {
 		v += (x - mean) * (x - mean) / 3
 	}
-	if want := 1.5 * math.Sqrt(s/3+v/4); math.Abs(noise-want) > 1e-9 {
-		t.Errorf("noise %v, want %v", noise, want)
-	}
+	mattest.Near(t, noise, 1.5*math.Sqrt(s/3+v/4), 1e-9, "noise")
 	if _, one := lead(a[:1], b[:1], rightB[:1], rightB[:1], 2); one != 1.5 {
 		t.Errorf("noise %v of one repetition without a difference, want 1.5", one)
 	}

@@ -317,7 +317,6 @@ func TestSearchHasTime(t *testing.T) {
 // foreign is a method without parameters to search.
 type foreign struct{ cgc.Config }
 
-// Name returns "foreign".
 func (foreign) Name() string { return "foreign" }
 
 func TestSearchNamesMistakes(t *testing.T) {

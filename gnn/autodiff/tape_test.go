@@ -3,7 +3,6 @@ package autodiff_test
 import (
 	"context"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -26,9 +25,7 @@ func TestGradOfWhatDoesNotMatterIsZero(t *testing.T) {
 			t.Errorf("gradient %d is %d×%d, want %d×%d", i, g.Value.Rows, g.Value.Cols, of.Value.Rows, of.Value.Cols)
 		}
 		for _, v := range g.Value.Data {
-			if v != want {
-				t.Errorf("gradient %d holds %v, want %v", i, v, want)
-			}
+			mattest.Equal(t, v, want, "gradient %d holds", i)
 		}
 	}
 }
@@ -44,9 +41,7 @@ func TestGradOfIntermediate(t *testing.T) {
 		t.Errorf("dy/d(x²) = %v, dy/dx = %v, want 3 and 27", a, b)
 	}
 	third := tape.Grad(tape.Grad(g[1], x)[0], x)[0] // exact: all values are small integers
-	if v := third.Value.Data[0]; v != 6 {
-		t.Errorf("third derivative of x³ is %v, want 6", v)
-	}
+	mattest.Equal(t, third.Value.Data[0], 6, "third derivative of x³ is")
 }
 
 func problem(n, d, h, c int) (x, y *mat.Dense, w []*mat.Dense) {
@@ -85,12 +80,9 @@ func TestSumsOfManyRows(t *testing.T) {
 	tape := autodiff.NewTape()
 	got := float64(tape.ColumnSums(tape.Var(x)).Value.Data[1])
 	// Adding 256 rows rounds 255 times by at most half a unit of 2⁻¹⁵ at 281.6. These errors may all have the same sign.
-	if want := float64(float32(1.1)) * n; math.Abs(got/want-1) > 2e-5 {
-		t.Errorf("column sum %v, want %v", got, want)
-	}
-	if got, want := float64(tape.Sum(tape.Var(x)).Value.Data[0]), float64(float32(1.1))*2*n; math.Abs(got/want-1) > 2e-5 {
-		t.Errorf("sum %v, want %v", got, want)
-	}
+	want := float64(float32(1.1)) * n
+	mattest.Near(t, got, want, 2e-5*want, "column sum")
+	mattest.Near(t, float64(tape.Sum(tape.Var(x)).Value.Data[0]), 2*want, 2e-5*2*want, "sum")
 }
 
 // TestValueTape compares values on a tape without records with values on an ordinary tape, and checks that memory is

@@ -100,9 +100,8 @@ func TestFitNotesTheNorm(t *testing.T) {
 		norm := math.Sqrt(square / float64(shape[0]))
 		for _, factor := range []float32{1e-20, 1e-5, 1, 1e3, 1e25} {
 			got := fit(t, scaled(h, func(int) float32 { return factor }), y, 4)
-			if want := norm * float64(factor); math.Abs(got.Norm/want-1) > 1e-5 {
-				t.Errorf("%v, features ×%g: norm %g, want %g", shape, factor, got.Norm, want)
-			}
+			want := norm * float64(factor)
+			mattest.Near(t, got.Norm, want, 1e-5*want, "%v, features ×%g: norm", shape, factor)
 			if want := map[bool]string{true: "as large as", false: "as small as"}[factor > 1]; factor != 1 &&
 				!strings.Contains(got.Warning(), want) || factor == 1 && got.Warning() != "" {
 				t.Errorf("%v, features ×%g: warning %q", shape, factor, got.Warning())

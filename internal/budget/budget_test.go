@@ -30,8 +30,6 @@ func TestGraph(t *testing.T) {
 		{budget.Entry(a), 4},
 		{budget.Entry(weighted), 8},
 	} {
-		if c.got != c.want {
-			t.Errorf("case %d: %d bytes, want %d", i, c.got, c.want)
-		}
+		mattest.Equal(t, c.got, c.want, "case %d: bytes", i)
 	}
 }

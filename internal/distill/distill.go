@@ -287,7 +287,6 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	return p, ctx.Err()
 }
 
-// hashed reports whether h has hashed features.
 func (p *prepared) hashed() bool { return p.h.Cols < p.Graph.Features() }
 
 // pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. If there

@@ -96,9 +96,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 				best, bestError, right, left = penalty, sum, hits, out
 			}
 		}
-		if math.Abs(r.Penalty/best-1) > 1e-4 {
-			t.Errorf("%v: penalty %v, want %v", shape, r.Penalty, best)
-		}
+		mattest.Near(t, r.Penalty, best, 1e-4*best, "%v: penalty", shape)
 		mattest.Equal(t, r.Accuracy, float64(right)/float64(h.Rows), "%v: accuracy", shape)
 		wantNear(t, fmt.Sprint(shape), r.W, solved(t, h, y, classes, best, -1))
 		entropy := func(scale float64) (sum float64) {
@@ -168,9 +166,7 @@ func TestRidgeDistribution(t *testing.T) {
 			if c == 3 {
 				want = 0
 			}
-			if math.Abs(float64(v)-want) > 1e-5 {
-				t.Errorf("row %d: class %d has probability %v, want %v", i, c, v, want)
-			}
+			mattest.Near(t, float64(v), want, 1e-5, "row %d: class %d has probability", i, c)
 		}
 	}
 	if outputs.Data[0] != -1 {

@@ -60,7 +60,6 @@ func some(kind string, nodes, count int, weighted bool) graph.Edges {
 	return e
 }
 
-// part returns edges lo to hi−1 of e.
 func part(e graph.Edges, lo, hi int) graph.Edges {
 	p := graph.Edges{From: e.From[lo:hi], To: e.To[lo:hi]}
 	if e.Weight != nil {

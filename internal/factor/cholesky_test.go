@@ -111,9 +111,7 @@ func TestCholeskyInverse(t *testing.T) {
 		if off := gonum.Norm(&product, 2); off > 1e-9 { // condition numbers up to about 10⁵
 			t.Fatalf("order %d: U·U⁻¹ differs from I by %g", n, off)
 		}
-		if got := cholesky.LeastPivot(); !(math.Abs(got-least) <= 1e-9*least) {
-			t.Errorf("order %d: least pivot %g, want %g", n, got, least)
-		}
+		mattest.Near(t, cholesky.LeastPivot(), least, 1e-9*least, "order %d: least pivot", n)
 	}
 	if none := mattest.Must(factor.NewSymmetric(0).Cholesky(t.Context())); !math.IsInf(none.LeastPivot(), 1) ||
 		len(none.Inverse()) > 0 {
@@ -121,7 +119,6 @@ func TestCholeskyInverse(t *testing.T) {
 	}
 }
 
-// gram returns XᵀX.
 func gram(t testing.TB, x *mat.Dense) *factor.Symmetric {
 	t.Helper()
 	return mattest.Must(factor.Gram(t.Context(), x))

@@ -210,9 +210,7 @@ func TestWeights(t *testing.T) {
 	}
 	j := Judge{labels: []int32{1, 0, 1, 1}}
 	for i, w := range j.weights([]float64{2, 6}) {
-		if math.Abs(w-1) > 1e-12 {
-			t.Errorf("validation node %d has weight %v, want 1", i, w)
-		}
+		mattest.Near(t, w, 1, 1e-12, "validation node %d has weight", i)
 	}
 	if w := j.weights([]float64{3, 1}); math.Abs(w[1]-3) > 1e-12 || math.Abs(w[0]-1./3) > 1e-12 {
 		t.Errorf("weights %v, want 3 for the class with 3 in 4 nodes and 1 in 4 validation nodes", w)
@@ -272,9 +270,7 @@ func TestTrained(t *testing.T) {
 	sample := &gnn.Sample{Adj: small.Adj, X: small.X, Y: small.Y, Classes: 2, Weights: small.Weights()}
 	target := mattest.Must(gnn.NewTarget(g, false))
 	want := mattest.Must(gnn.Train(t.Context(), gnn.GCN(), sample, target, config, rand.NewPCG(4, 2)))
-	if math.Abs(got.Accuracy-want.Validation) > 1e-9 {
-		t.Errorf("accuracy %v, want %v", got.Accuracy, want.Validation)
-	}
+	mattest.Near(t, got.Accuracy, want.Validation, 1e-9, "accuracy")
 	logits := mattest.Must(want.Trained.Logits(t.Context(), g.Adj, g.X))
 	for at, i := range g.Split.Val {
 		hit := 0.0

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os/exec"
 	"reflect"
@@ -154,6 +155,14 @@ func Equal[T any](t testing.TB, got, want T, what string, args ...any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s %+v, want %+v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// Near checks that got differs from want by at most tolerance; NaN never does. what names the value as in Equal.
+func Near(t testing.TB, got, want, tolerance float64, what string, args ...any) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s %v, want %v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 

@@ -104,12 +104,8 @@ func TestGroup(t *testing.T) {
 		}()
 		g.Wait()
 	}()
-	if n := ended.Load(); n != 7 {
-		t.Errorf("%d functions ended, want 7", n)
-	}
+	mattest.Equal(t, ended.Load(), 7, "functions ended")
 	g.Go(func() { ended.Add(1) })
 	g.Wait()
-	if n := ended.Load(); n != 8 {
-		t.Errorf("%d functions ended, want 8", n)
-	}
+	mattest.Equal(t, ended.Load(), 8, "functions ended")
 }

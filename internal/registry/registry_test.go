@@ -21,8 +21,7 @@ func TestRegistry(t *testing.T) {
 		"mlp": `model "mlp", must be one of gcn, a-2`,
 	} {
 		_, err := r.Find(name)
-		var unknown *registry.Unknown
-		if !errors.As(err, &unknown) || err.Error() != want {
+		if !errors.As(err, new(*registry.Unknown)) || err.Error() != want {
 			t.Errorf("Find(%s): %v", name, err)
 		}
 	}

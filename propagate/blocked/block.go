@@ -274,12 +274,12 @@ func (r *run) source(ctx context.Context, panel *panel, first, d int) error {
 				r.put(panel, p, r.scale(int32(v)), x.Row(v)[first:first+d])
 			}
 		}
-		r.copyRows(lo, hi, first, d, func(v int) []float32 { return x.Row(v)[first : first+d] })
+		r.copyRows(lo, hi, first, func(v int) []float32 { return x.Row(v)[first : first+d] })
 	})
 }
 
-// copyRows sets d columns of H⁽⁰⁾, from column first on, for the rows whose nodes are lo to hi−1.
-func (r *run) copyRows(lo, hi, first, d int, columns func(v int) []float32) {
+// copyRows sets the given columns of H⁽⁰⁾, from column first on, for the rows whose nodes are lo to hi−1.
+func (r *run) copyRows(lo, hi, first int, columns func(v int) []float32) {
 	at, _ := slices.BinarySearchFunc(r.copied, int32(lo), func(row [2]int32, v int32) int { return int(row[0] - v) })
 	for ; at < len(r.copied) && int(r.copied[at][0]) < hi; at++ {
 		r.results.put(0, int(r.copied[at][1]), first, columns(int(r.copied[at][0])))
@@ -315,7 +315,7 @@ func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 		for i, v := range nodes {
 			r.put(panel, int(r.place[v]), r.scale(v), block.Row(i))
 		}
-		r.copyRows(int(nodes[0]), int(nodes[len(nodes)-1])+1, first, d, func(v int) []float32 {
+		r.copyRows(int(nodes[0]), int(nodes[len(nodes)-1])+1, first, func(v int) []float32 {
 			i, _ := slices.BinarySearch(nodes, int32(v))
 			return block.Row(i)
 		})

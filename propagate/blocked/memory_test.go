@@ -47,9 +47,7 @@ func TestWidthFollowsTheCache(t *testing.T) {
 	in := propagate.Input{Adj: ring(n, 5), X: mat.NewDense(n, 200), Rows: memory.Range(0, n)}
 	for cache, want := range map[int64]int{0: 32, 4*48*n - 1: 32, 4 * 48 * n: 48, 4*64*n - 1: 48, 4 * 64 * n: 64,
 		1 << 40: 64} {
-		if got := blocked.Fitting(in, 2, cache); got != want {
-			t.Errorf("a cache of %d bytes: %d columns, want %d", cache, got, want)
-		}
+		mattest.Equal(t, blocked.Fitting(in, 2, cache), want, "a cache of %d bytes: columns", cache)
 	}
 }
 

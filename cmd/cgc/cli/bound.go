@@ -217,8 +217,7 @@ func (t *tests) measured() *tests {
 	if len(t.Models) == 0 {
 		return nil
 	}
-	measured := t.begun.taken()
-	t.Measured = &measured
+	t.Measured = new(t.begun.taken())
 	return t
 }
 

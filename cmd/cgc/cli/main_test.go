@@ -263,9 +263,7 @@ func stopped(t *testing.T, cmd *exec.Cmd, stage string, begun bool, stop func(st
 	mattest.OK(t, stop(stdin))
 	ends(t, stderr)
 	cmd.Wait()
-	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
-		t.Errorf("exit code %d, want %d", got, exitInterrupted)
-	}
+	mattest.Equal(t, cmd.ProcessState.ExitCode(), exitInterrupted, "exit code")
 }
 
 // endless starts a command that trains forever, with a pipe as standard input. It returns when the command reports that

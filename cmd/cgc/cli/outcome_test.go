@@ -144,9 +144,7 @@ func TestBench(t *testing.T) {
 		{bench.Ceilings{}, "stream_gb_per_s gather_gb_per_s compute_gflop_per_s file_gb_per_s"},
 		{bench.Growth{}, "size partition precision step exponent"},
 	} {
-		if got := strings.Join(keysOfType(reflect.TypeOf(c.part)), " "); got != c.keys {
-			t.Errorf("the keys of %T are %s, want %s", c.part, got, c.keys)
-		}
+		mattest.Equal(t, strings.Join(keysOfType(reflect.TypeOf(c.part)), " "), c.keys, "the keys of %T are", c.part)
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("cgc", "bench", "--sizes", "cora", "--runs", "1", "--scale", "1,2", "--seed", "7",

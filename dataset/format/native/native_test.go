@@ -94,7 +94,6 @@ func TestOpenForeignTensors(t *testing.T) {
 	fixture.Is(t, g, "edges 0-1 0-2; x 1 0, -1 0, 2 0; y 0 1 0; split 0 1 /  /")
 }
 
-// written returns x as a dense matrix.
 func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	rows, _ := x.Dims()

@@ -29,9 +29,7 @@ func TestRepresent(t *testing.T) {
 	r := mattest.Must(represent(t.Context(), path(t, make([]int32, 3), 4, 9, 16)))
 	want := []float32{4./4 + 9./6, 4./6 + 9./9 + 16./6, 9./6 + 16./4}
 	for i, w := range want {
-		if d := r.Row(i)[0] - w; d > 1e-6 || d < -1e-6 { // float32 rounding
-			t.Errorf("row %d is %v, want %v", i, r.Row(i)[0], w)
-		}
+		mattest.Near(t, float64(r.Row(i)[0]), float64(w), 1e-6, "row %d is", i) // float32 rounding
 	}
 }
 
@@ -162,9 +160,8 @@ func TestPageRank(t *testing.T) {
 	last := 0.075 / 0.575
 	first := last / (1 - 0.85*0.85)
 	for v, want := range []float64{first, 0.85 * first, 0, last} {
-		if d := rank[v] - want; d > 1e-5 || d < -1e-5 { // the iteration ends when changes are below 3·10⁻⁶
-			t.Errorf("node %d has rank %v, want %v", v, rank[v], want)
-		}
+		// The iteration ends when changes are below 3·10⁻⁶.
+		mattest.Near(t, float64(rank[v]), want, 1e-5, "node %d has rank", v)
 	}
 	if err := f.prune(t.Context(), 2); err != nil || !slices.Equal(f.kept, []bool{true, true, false, false}) {
 		t.Errorf("the best two nodes are %v (%v), want 0 and 1", f.kept, err)

@@ -187,9 +187,7 @@ func TestGradient(t *testing.T) {
 		mat.Mul(f, s, r.x)
 		own += gnn.CrossEntropy(c.logits(f), r.y, 1)
 	}
-	if math.Abs(without-plain-0.7*own) > 1e-5 {
-		t.Errorf("the loss is %v, want %v + 0.7·%v", without, plain, own)
-	}
+	mattest.Near(t, without, plain+0.7*own, 1e-5, "the loss is")
 	r.Consistency = 0.3
 	with, _ := r.gradient(tape, c)
 	var p []*mat.Dense
@@ -213,9 +211,7 @@ func TestGradient(t *testing.T) {
 			}
 		}
 	}
-	if math.Abs(with-without-want) > 1e-5 {
-		t.Errorf("the consistency adds %v, want %v", with-without, want)
-	}
+	mattest.Near(t, with-without, want, 1e-5, "the consistency adds")
 }
 
 // TestPretrain checks that the kept epoch predicts at least as many validation nodes correctly as the last one, and

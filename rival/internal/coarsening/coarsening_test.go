@@ -49,9 +49,8 @@ func TestSmallest(t *testing.T) {
 	}
 	values := mattest.First(newLaplacian(path).smallest(t.Context(), k))
 	for j, got := range values {
-		if want := 2 - 2*math.Cos(math.Pi*float64(j+1)/n); !(math.Abs(got-want) <= 1e-3*want) {
-			t.Errorf("eigenvalue %d of a path is %v, want %v", j, got, want)
-		}
+		want := 2 - 2*math.Cos(math.Pi*float64(j+1)/n)
+		mattest.Near(t, got, want, 1e-3*want, "eigenvalue %d of a path is", j)
 	}
 	l := newLaplacian(begin(drawn(t, 300)).edges)
 	values, vectors, err := l.smallest(t.Context(), k)
@@ -109,9 +108,7 @@ func TestVariation(t *testing.T) {
 			}
 		}
 		want := math.Sqrt(sum) / float64(m-1)
-		if got := c.cost(rows, degrees, set, inside); !(math.Abs(got-want) <= 1e-12*want) {
-			t.Errorf("cost of %v is %v, by the definition %v", set, got, want)
-		}
+		mattest.Near(t, c.cost(rows, degrees, set, inside), want, 1e-12*want, "cost of %v is", set)
 	}
 }
 
@@ -136,9 +133,7 @@ func TestNext(t *testing.T) {
 				if f == h {
 					want = 1
 				}
-				if !(math.Abs(got-want) <= 1e-9) {
-					t.Errorf("%s: entry %d, %d of AᵀLA is %v, want %v", where, f, h, got, want)
-				}
+				mattest.Near(t, got, want, 1e-9, "%s: entry %d, %d of AᵀLA is", where, f, h)
 			}
 		}
 	}
@@ -151,9 +146,8 @@ func TestNext(t *testing.T) {
 	rows = mattest.Must(c.spectrum(t.Context(), 1))
 	got := mattest.Must(next.next(t.Context(), rows, place))
 	group, single := (rows[0][0]+rows[1][0]+rows[2][0])/math.Sqrt(3), rows[30][0]
-	if ratio, want := got[place[0]][0]/got[place[30]][0], group/single; !(math.Abs(ratio-want) <= 1e-9*math.Abs(want)) {
-		t.Errorf("a row of three over a row of one is %v, want %v", ratio, want)
-	}
+	ratio, want := got[place[0]][0]/got[place[30]][0], group/single
+	mattest.Near(t, ratio, want, 1e-9*math.Abs(want), "a row of three over a row of one is")
 }
 
 // TestMerge checks that merging preserves the sum of weights, combines members, and orders new super-nodes by their
@@ -171,9 +165,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%d super-nodes with weights of %v, want 17 with %v", next.nodes(), total(next), total(c))
 	}
 	twice, _ := next.merge([][]int32{{0, place[4], 7}})
-	if !(math.Abs(total(twice)-total(c)) <= 1e-9) {
-		t.Errorf("weights of %v after a second merge, want %v", total(twice), total(c))
-	}
+	mattest.Near(t, total(twice), total(c), 1e-9, "weights after a second merge:")
 	if place[0] != 0 || place[1] != 0 || place[2] != 1 || !(next.inside[0] > 0) ||
 		!slices.Equal(next.members[place[4]], []int32{4, 8, 12}) {
 		t.Errorf("places %v, members %v", place, next.members)
@@ -224,9 +216,7 @@ func TestConvolution(t *testing.T) {
 	// Masses 5 and 1, sums 7 and 3: h = 5/7·1 + 2/√21·4 and 1/3·4 + 2/√21·1. After merging, mass = sum = 10 and h = x = 2.
 	root := math.Sqrt(21)
 	want := math.Abs(5.0/7+8/root-2) + math.Abs(4.0/3+2/root-2)
-	if got := v.cost(0, 1); !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("cost of two super-nodes is %v, want %v", got, want)
-	}
+	mattest.Near(t, v.cost(0, 1), want, 1e-6, "cost of two super-nodes is")
 }
 
 // TestNeighbours compares the tree with a search over all distances. Some points are equal, so that there are ties.

@@ -139,7 +139,6 @@ func (q queue) Len() int { return len(q) }
 // Swap exchanges two candidates.
 func (q queue) Swap(a, b int) { q[a], q[b] = q[b], q[a] }
 
-// Push appends a candidate.
 func (q *queue) Push(x any) { *q = append(*q, x.(candidate)) }
 
 // Pop removes the last candidate and returns it.

@@ -101,9 +101,8 @@ func TestObjective(t *testing.T) {
 	vars := learn.Put(tape, append(slices.Clone(l.network), l.centres[0], l.centres[1]))
 	at, all := len(l.network), halves{learn.Filled(1, l.all[0].Cols, 1), learn.Filled(1, l.all[1].Cols, 1)}
 	divergence := l.divergence(vars[:at], pair(vars[at:]), l.all, all)
-	if sum := rest + float64(divergence.Value.Data[0]); math.Abs(got-sum) > 1e-5*sum {
-		t.Errorf("the objective is %v, its terms add up to %v", got, sum)
-	}
+	sum := rest + float64(divergence.Value.Data[0])
+	mattest.Near(t, got, sum, 1e-5*sum, "the objective (want the sum of its terms) is")
 	for k, g := range tape.Grad(divergence, vars...) {
 		kernel.Axpy(1, g.Value.Data, want[k].Data)
 		learntest.Close(t, fmt.Sprintf("parameter %d", k), gradients[k], want[k], 1e-4)
@@ -130,9 +129,8 @@ func slopes(t *testing.T, what string, p *mat.Dense, f func() (float64, *mat.Den
 			return value
 		}
 		got := (at(1) - at(-1)) / (2 * step)
-		if want := float64(kernel.Dot(g.Data, along.Data)); math.Abs(got-want) > 0.03*norm(g)*norm(along) {
-			t.Errorf("%s: the objective changes by %v, the gradient says %v", what, got, want)
-		}
+		want := float64(kernel.Dot(g.Data, along.Data))
+		mattest.Near(t, got, want, 0.03*norm(g)*norm(along), "%s: the objective changes by", what)
 	}
 }
 

@@ -67,9 +67,7 @@ func TestRealMeans(t *testing.T) {
 			for _, v := range nodes {
 				want += float64(all.Row(int(v))[k]) / float64(len(nodes))
 			}
-			if got := float64(e.mean.Row(c)[k]); !(math.Abs(got-want) <= 1e-5) {
-				t.Errorf("class %d, unit %d: mean %v, want %v", c, k, got, want)
-			}
+			mattest.Near(t, float64(e.mean.Row(c)[k]), want, 1e-5, "class %d, unit %d: mean", c, k)
 		}
 	}
 }
@@ -161,9 +159,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		}
 	}
 	want -= 0.1 * near / weight
-	if !(math.Abs(got-want) <= 1e-5*math.Abs(want)) {
-		t.Errorf("objective %v, want %v", got, want)
-	}
+	mattest.Near(t, got, want, 1e-5*math.Abs(want), "objective")
 }
 
 // TestOneNodeHasNoDeviation checks that the deviations of a class with one condensed node do not count.
@@ -177,7 +173,6 @@ func TestOneNodeHasNoDeviation(t *testing.T) {
 	a := mat.NewDense(3, 3)
 	all, _, _ := o.match(means, a)
 	o.FeatureWeight = 0
-	if without, _, _ := o.match(means, a); !(math.Abs(all-without) <= 1e-6) {
-		t.Errorf("class means have the objective %v, and %v without the features", all, without)
-	}
+	without, _, _ := o.match(means, a)
+	mattest.Near(t, all, without, 1e-6, "objective of class means (want that without the features)")
 }

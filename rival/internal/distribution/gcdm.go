@@ -82,18 +82,14 @@ func newGCDM() gcdm {
 	}
 }
 
-// Name returns "gcdm".
 func (gcdm) Name() string { return "gcdm" }
 
-// Name returns "gcdm-x".
 func (gcdmX) Name() string { return "gcdm-x" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m gcdm) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m gcdmX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training

@@ -70,10 +70,8 @@ func newSimGC() simGC {
 	}
 }
 
-// Name returns "simgc".
 func (simGC) Name() string { return "simgc" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m simGC) Check(g *graph.Graph, nodes int) error {
 	// Counted: embeddings of the labelled nodes; the teacher's inputs as sparse matrices, its weights with their moments
 	// and the best weights; hidden units; X′ with its propagations and gradients.

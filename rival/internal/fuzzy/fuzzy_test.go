@@ -100,7 +100,5 @@ func TestHops(t *testing.T) {
 	b.AddEdge(0, 1)
 	b.Split.Train = []int32{0, 1}
 	g := mattest.First(b.Graph(t.Context()))
-	if x := by(t, New().(gecc), g, 1).X.Row(0)[0]; math.Abs(float64(x)-0.85) > 1e-6 {
-		t.Errorf("centre %v, want 0.85", x)
-	}
+	mattest.Near(t, float64(by(t, New().(gecc), g, 1).X.Row(0)[0]), 0.85, 1e-6, "centre")
 }

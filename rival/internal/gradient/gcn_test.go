@@ -1,7 +1,6 @@
 package gradient
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -51,9 +50,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 			loss, dx, da := matched(t, o, s.X, a, nil)
 			dx = dx.Clone()
 			want, wantX, wantA := byModel(t, o, s, s.X, a)
-			if !(math.Abs(loss-want) <= 1e-4*want) {
-				t.Errorf("%s: loss %v, want %v", distance, loss, want)
-			}
+			mattest.Near(t, loss, want, 1e-4*want, "%s: loss", distance)
 			learntest.Close(t, distance+": dX", dx, wantX, 2e-3)
 			if structured {
 				// The relay uses Â′ᵀ in place of Â′, so only the sum of an edge's two gradients can be compared.

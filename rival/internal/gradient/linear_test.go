@@ -1,7 +1,6 @@
 package gradient
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -108,9 +107,7 @@ func TestLinearIsAutodiff(t *testing.T) {
 			}
 			loss, dx, da := matched(t, l, s.X, a, random)
 			want, wantX, wantA := byTape(l, s, real, first, s.X, a)
-			if !(math.Abs(loss-want) <= 1e-5*want) {
-				t.Errorf("%s: loss %v, want %v", distance, loss, want)
-			}
+			mattest.Near(t, loss, want, 1e-5*want, "%s: loss", distance)
 			learntest.Close(t, distance+": dX", dx, wantX, 1e-4)
 			if structured {
 				learntest.Close(t, distance+": dA", da, wantA, 1e-4)

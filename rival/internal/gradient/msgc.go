@@ -55,10 +55,8 @@ func newMSGC() msgc {
 	return m
 }
 
-// Name returns "msgc".
 func (msgc) Name() string { return "msgc" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m msgc) Check(g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		m.check(g, m, &m.Structure, m.Memory, nodes),
@@ -85,7 +83,6 @@ func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	})
 }
 
-// begin returns the learner.
 func (m msgc) begin(ctx context.Context, start *learn.Start, seed uint64) (*sparseLearner, error) {
 	means, err := start.ClassMeans(ctx, 0)
 	if err != nil {

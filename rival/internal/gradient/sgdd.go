@@ -60,10 +60,8 @@ func newSGDD() sgdd {
 	return m
 }
 
-// Name returns "sgdd".
 func (sgdd) Name() string { return "sgdd" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	both := m.Structure
 	both.PairHidden = max(m.PairHidden, 4*m.PairHidden) // 14 matrices, not 4; a negative value is reported unchanged

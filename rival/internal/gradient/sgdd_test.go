@@ -55,9 +55,7 @@ func TestGraphonIsItsFormula(t *testing.T) {
 			if i == j {
 				want = 0
 			}
-			if got := float64(a.Row(i)[j]); !(math.Abs(got-want) <= 1e-5) {
-				t.Errorf("A′ at (%d, %d) is %v, want %v", i, j, got, want)
-			}
+			mattest.Near(t, float64(a.Row(i)[j]), want, 1e-5, "A′ at (%d, %d) is", i, j)
 		}
 	}
 }
@@ -150,9 +148,7 @@ func TestSmoothnessIsItsFormula(t *testing.T) {
 			}
 		}
 	}
-	if !(math.Abs(got-want) <= 1e-5*want) {
-		t.Errorf("smoothness %v, want %v", got, want)
-	}
+	mattest.Near(t, got, want, 1e-5*want, "smoothness")
 }
 
 // TestDistanceOfOneDirection compares the distance with its closed form when M and K are multiples of I and Q has equal

@@ -24,9 +24,7 @@ func TestSparseIsDense(t *testing.T) {
 	a := learntest.Symmetric(7, random)
 	want, wantX, wantA := matched(t, l, s.X, a, random)
 	loss, dx, da := matched(t, o, s.X, a, random)
-	if !(math.Abs(loss-want) <= 1e-5*want) {
-		t.Errorf("objective %v, want %v", loss, want)
-	}
+	mattest.Near(t, loss, want, 1e-5*want, "objective")
 	learntest.Close(t, "dX", dx, wantX, 1e-4)
 	for i := range 7 { // the diagonal of A′ is fixed
 		wantA.Row(i)[i] = 0

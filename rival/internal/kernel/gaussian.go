@@ -27,10 +27,8 @@ type gcgp struct {
 // newGCGP returns gcgp with the parameters of the authors' program for Cora with 70 nodes (gcgp/config.txt, SGNK).
 func newGCGP() gcgp { return gcgp{Filter: 4, Layers: 2, Descent: descent(0.5)} }
 
-// Name returns "gcgp".
 func (gcgp) Name() string { return "gcgp" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m gcgp) Check(g *graph.Graph, nodes int) error {
 	err := rival.Check(g, nodes,
 		parameter.Check(m.Filter >= 0 && m.Filter <= 20, "filter", m.Filter, "from 0 to 20"),
@@ -52,7 +50,6 @@ func (m gcgp) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	return m.learn(ctx, g, m, nodes, seed, m.regression)
 }
 
-// regression returns the Learner.
 func (m gcgp) regression(ctx context.Context, start *learn.Start, random *rand.Rand) (*regression, error) {
 	r := m.draw(start, random)
 	all, err := start.Embeddings(ctx, m.Filter, start.Graph.Split.Train)

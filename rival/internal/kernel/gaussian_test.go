@@ -60,9 +60,7 @@ func TestPosterior(t *testing.T) {
 		want += 2 * (1 - p) * (1 - p) / float64(2*len(g.Split.Train))
 	}
 	loss, _, _ := gradient(t, r)
-	if !(math.Abs(loss-want) <= 1e-5) { // float32 kernels
-		t.Errorf("the loss is %v, want %v", loss, want)
-	}
+	mattest.Near(t, loss, want, 1e-5, "the loss is") // float32 kernels
 }
 
 // TestProcessGradient compares the gradients of the loss of gcgp with central differences.

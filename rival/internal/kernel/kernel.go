@@ -106,13 +106,10 @@ func newSNTK() sntk { return sntk{Parameters: defaults(), Degree: 2} }
 
 func newSNTKX() sntkX { return sntkX{defaults()} }
 
-// Name returns "sntk".
 func (sntk) Name() string { return "sntk" }
 
-// Name returns "sntk-x".
 func (sntkX) Name() string { return "sntk-x" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m sntk) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(
 		m.check(m.Name(), g, nodes),
@@ -120,7 +117,6 @@ func (m sntk) Check(g *graph.Graph, nodes int) error {
 	)
 }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m sntkX) Check(g *graph.Graph, nodes int) error { return m.check(m.Name(), g, nodes) }
 
 // Condense learns X′ and soft labels for a fixed A′.

@@ -68,8 +68,6 @@ func TestEdges(t *testing.T) {
 		m := newSNTK()
 		m.Epochs, m.Degree = 1, degree
 		small := mattest.Must(m.Condense(t.Context(), planted(t), 4, 0))
-		if small.Edges() != want {
-			t.Errorf("degree %v: %d edges among 4 nodes, want %d", degree, small.Edges(), want)
-		}
+		mattest.Equal(t, small.Edges(), want, "degree %v: edges among 4 nodes", degree)
 	}
 }

@@ -59,9 +59,7 @@ func TestOneHopIsWide(t *testing.T) {
 	mat.MulTB(want, h, x)
 	ntk.Kernel(want, ntk.Norms(h), ntk.Norms(x))
 	for i, v := range want.Data {
-		if !(math.Abs(float64(v-got.Value.Data[i])) <= 1e-4) {
-			t.Errorf("entry %d is %v, and %v of ntk.Kernel", i, got.Value.Data[i], v)
-		}
+		mattest.Near(t, float64(got.Value.Data[i]), float64(v), 1e-4, "entry %d is", i)
 	}
 }
 
@@ -160,7 +158,6 @@ func differences(t *testing.T, what string, r *regression) {
 	}
 }
 
-// gradient returns the loss of a regression and its gradients.
 func gradient(t *testing.T, r *regression) (loss float64, dx, dy *mat.Dense) {
 	t.Helper()
 	loss, dx, dy, err := r.gradient(t.Context())
@@ -168,7 +165,6 @@ func gradient(t *testing.T, r *regression) (loss float64, dx, dy *mat.Dense) {
 	return loss, dx, dy
 }
 
-// propagated returns Â³x for a dense Â.
 func propagated(t *testing.T, g *graph.Graph, x *mat.Dense) *mat.Dense {
 	for range 3 {
 		next := new(mat.Dense)
@@ -230,9 +226,7 @@ func TestUnits(t *testing.T) {
 	other.X = x
 	a, b := begin(t, g, 2), begin(t, &other, 2)
 	before, after := mattest.Must(a.Epoch(t.Context(), 1, nil)), mattest.Must(b.Epoch(t.Context(), 1, nil))
-	if !(math.Abs(before-after) <= 1e-5) {
-		t.Errorf("losses %v and %v, want the same", before, after)
-	}
+	mattest.Near(t, after, before, 1e-5, "loss after scaling and shifting")
 	want := a.Result().X
 	for i := range want.Rows {
 		for j := range want.Row(i) {

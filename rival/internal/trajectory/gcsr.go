@@ -63,10 +63,8 @@ func newGCSR() gcsr {
 	}
 }
 
-// Name returns "gcsr".
 func (gcsr) Name() string { return "gcsr" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m gcsr) Check(g *graph.Graph, nodes int) error {
 	what := m.Name() + " on " + digits.Group(nodes*nodes) + " pairs of condensed nodes"
 	return errors.Join(m.check(m.Name(), g, nodes),

@@ -1,7 +1,6 @@
 package trajectory
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -108,9 +107,7 @@ func TestKnowledgeIsAutodiff(t *testing.T) {
 	logits := tape.AddRow(tape.MatMul(hidden, tape.Var(l.end.W2)), tape.Var(l.end.B2))
 	entropy := tape.Scale(1/float32(n), tape.Sum(tape.Mul(y, tape.Log(y))))
 	divergence := tape.Add(entropy, tape.CrossEntropy(logits, y))
-	if want := float64(divergence.Value.Data[0]); !(math.Abs(got-want) <= 1e-5) {
-		t.Errorf("KL is %v, want %v", got, want)
-	}
+	mattest.Near(t, got, float64(divergence.Value.Data[0]), 1e-5, "KL is")
 	g := tape.Grad(tape.Scale(0.3, divergence), x, y)
 	learntest.Close(t, "dX", dx, g[0].Value, 1e-5)
 	learntest.Close(t, "dY", centred(dy), centred(g[1].Value), 1e-5)

@@ -64,10 +64,8 @@ func newGEOM() geom {
 	return m
 }
 
-// Name returns "geom".
 func (geom) Name() string { return "geom" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m geom) Check(g *graph.Graph, nodes int) error {
 	m.end = m.TeacherEpochs
 	return errors.Join(m.check(m.Name(), g, nodes),

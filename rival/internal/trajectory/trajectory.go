@@ -152,10 +152,8 @@ func newSFGC() sfgc {
 	}
 }
 
-// Name returns "sfgc".
 func (sfgc) Name() string { return "sfgc" }
 
-// Check validates the parameters, g, nodes and the memory limit.
 func (m sfgc) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
 		parameter.Check(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"), checkInit(m.Init))

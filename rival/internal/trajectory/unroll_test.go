@@ -110,12 +110,8 @@ func TestUnrollIsAutodiff(t *testing.T) {
 		want, wantZ, wantY, wantRate := p.byTape(c.relu, c.root, steps, rate)
 		o := unroll{relu: c.relu, root: c.root, steps: steps, stretch: 1}
 		loss, dz, dy, drate := p.match(t, &o, rate)
-		if !(math.Abs(loss-want) <= 1e-5*want) {
-			t.Errorf("loss %v, want %v", loss, want)
-		}
-		if !(math.Abs(drate-wantRate) <= 1e-4*math.Abs(wantRate)) {
-			t.Errorf("gradient by the rate is %v, want %v", drate, wantRate)
-		}
+		mattest.Near(t, loss, want, 1e-5*want, "loss")
+		mattest.Near(t, drate, wantRate, 1e-4*math.Abs(wantRate), "gradient by the rate is")
 		learntest.Close(t, "dZ", dz, wantZ, 1e-4)                   // rounding of float32
 		learntest.Close(t, "dY", centred(dy), centred(wantY), 1e-4) // the rows of Y must continue to sum to 1
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	pqformat "github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 const (
@@ -143,20 +145,12 @@ type lz4Blocks struct {
 
 // check returns an error if the page at byte at does not decompress to the size that its header claims.
 func (b *lz4Blocks) check(h *pqformat.PageHeader, at int64) error {
-	b.packed = resized(b.packed, int(h.CompressedPageSize))
-	b.unpacked = resized(b.unpacked, int(h.UncompressedPageSize))
+	b.packed = memory.Resized(b.packed, int(h.CompressedPageSize))
+	b.unpacked = memory.Resized(b.unpacked, int(h.UncompressedPageSize))
 	if _, err := b.file.ReadAt(b.packed, at); err != nil {
 		return err
 	}
 	return unpack(h, b.unpacked, b.packed)
-}
-
-// resized returns b with length n, or a new slice if b is too small.
-func resized(b []byte, n int) []byte {
-	if n > cap(b) {
-		return make([]byte, n)
-	}
-	return b[:n]
 }
 
 // unpack decompresses an LZ4 page to dst, which has the size that the page header claims. The levels of a version-2

@@ -64,7 +64,6 @@ type writer struct {
 	values      []pq.Value
 }
 
-// file writes a table as a file.
 func (w *writer) file(path string, t *format.Table, metadata map[string]string) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -170,9 +170,7 @@ func TestPrincipal(t *testing.T) {
 		for i := range axes.Rows {
 			want := map[int][2]float64{3: {1, 0}, 7: {0, 1}}[i]
 			for k := range 2 {
-				if math.Abs(float64(axes.Row(i)[k])-want[k]) > 1e-3 {
-					t.Errorf("%d rows: axis %d has %v at %d, want %v", rows, k, axes.Row(i)[k], i, want[k])
-				}
+				mattest.Near(t, float64(axes.Row(i)[k]), want[k], 1e-3, "%d rows: at %d, axis %d has", rows, i, k)
 			}
 		}
 	}
@@ -270,9 +268,7 @@ func TestConfusion(t *testing.T) {
 		for _, v := range row {
 			sum += v
 		}
-		if sum != 0 {
-			t.Errorf("row %d of the difference has the sum %d, want 0", c, sum)
-		}
+		mattest.Equal(t, sum, 0, "row %d of the difference has the sum", c)
 		right += row[c]
 	}
 	n := len(truth)

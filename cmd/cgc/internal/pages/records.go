@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
@@ -205,9 +203,7 @@ func sizesFigure(root string) string {
 		}
 		lines.Series = append(lines.Series, series)
 	}
-	var b bytes.Buffer
-	check(chart.SVG(&b, &report.Plot{Title: "Accuracy of a GCN trained on the condensed graph", Data: lines}))
-	return b.String()
+	return drawn("Accuracy of a GCN trained on the condensed graph", lines)
 }
 
 // lossless generates the table of the sizes that cgc condense --lossless 1 finds, with the accuracy after training at

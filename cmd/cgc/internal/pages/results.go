@@ -152,9 +152,9 @@ func (c measured) difference(method string, significant float64) report.Cell {
 // right returns a right-aligned column, for numbers.
 func right(name string) report.Column { return report.Column{Name: name, Side: report.Right} }
 
-func markdown(t *report.Table) string {
+func markdown(blocks ...report.Block) string {
 	var b bytes.Buffer
-	check(report.Markdown(&b, &report.Document{Blocks: []report.Block{t}}))
+	check(report.Markdown(&b, &report.Document{Blocks: blocks}))
 	return b.String()
 }
 
@@ -212,15 +212,13 @@ func standings(root string) *paper.Standings {
 
 // board generates the tables of all methods.
 func board(root string) string {
-	d := &report.Document{Blocks: standings(root).Document().Blocks}
-	for i, block := range d.Blocks {
+	blocks := standings(root).Document().Blocks
+	for i, block := range blocks {
 		if text, is := block.(report.Paragraph); is {
-			d.Blocks[i] = report.Paragraph(plain.Wrap(string(text), 120, ""))
+			blocks[i] = report.Paragraph(plain.Wrap(string(text), 120, ""))
 		}
 	}
-	var b bytes.Buffer
-	check(report.Markdown(&b, d))
-	return b.String()
+	return markdown(blocks...)
 }
 
 // boardCSV generates the file of all numbers of the board.
@@ -278,8 +276,12 @@ func accuracyFigure(root string) string {
 		}
 		lines.Series = append(lines.Series, series)
 	}
+	return drawn("Test accuracy of a GCN on Cora (2,708 nodes), 20 seeds", lines)
+}
+
+// drawn returns a plot of lines as SVG.
+func drawn(title string, lines *report.Lines) string {
 	var b bytes.Buffer
-	title := "Test accuracy of a GCN on Cora (2,708 nodes), 20 seeds"
 	check(chart.SVG(&b, &report.Plot{Title: title, Data: lines}))
 	return b.String()
 }

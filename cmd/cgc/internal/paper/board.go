@@ -143,8 +143,7 @@ func (b *Board) compete(ctx context.Context, id graph.Identity, i int, all []siz
 		}
 		_, err = b.measure(ctx, m, models, seeds)
 	}
-	var un *Unmeasured
-	if errors.As(err, &un) {
+	if un, is := errors.AsType[*Unmeasured](err); is {
 		b.Note(fmt.Sprintf("%s, %d nodes: %s", m.name, m.size.nodes, un.Error()))
 		return nil
 	}

@@ -305,9 +305,7 @@ func TestPValue(t *testing.T) {
 		0.05: {Mean: -4.302653, Std: math.Sqrt(3)}, // 4.302653 is the 97.5% quantile for two degrees of freedom
 		1:    {Mean: 5},
 	} {
-		if p := paper.PValue(experiment.Comparison{Seeds: 3, Difference: d}); math.Abs(p-want) > 1e-6 {
-			t.Errorf("%+v: p is %g, must be %g", d, p, want)
-		}
+		mattest.Near(t, paper.PValue(experiment.Comparison{Seeds: 3, Difference: d}), want, 1e-6, "%+v: p is", d)
 	}
 }
 
@@ -318,8 +316,6 @@ func TestHolm(t *testing.T) {
 		-1:   {0.03, 0.04},
 		0.05: {0.05},
 	} {
-		if got := paper.Holm(pValues); got != want {
-			t.Errorf("%v: %v, want %v", pValues, got, want)
-		}
+		mattest.Equal(t, paper.Holm(pValues), want, "%v:", pValues)
 	}
 }

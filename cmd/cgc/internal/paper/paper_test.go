@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -281,9 +280,7 @@ func TestSizes(t *testing.T) {
 			y[i] = int32(i % of.Classes)
 		}
 		g := &graph.Graph{Name: name, Y: y, Classes: of.Classes, Split: graph.Split{Train: memory.Range(0, of.Train)}}
-		if got := paper.SizesOn(name, g); !slices.Equal(got, nodes) {
-			t.Errorf("%s: N′ is %v, want %v", name, got, nodes)
-		}
+		mattest.Equal(t, paper.SizesOn(name, g), nodes, "%s: N′ is", name)
 	}
 }
 
@@ -356,9 +353,7 @@ func TestFind(t *testing.T) {
 		for _, s := range mattest.Must(paper.Find(strings.Fields(words))) {
 			names = append(names, s.Name)
 		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%q calls %s, want %s", words, got, want)
-		}
+		mattest.Equal(t, strings.Join(names, " "), want, "%q calls", words)
 	}
 	mattest.Fails(t, "table7")(paper.Find([]string{"table3", "table7"}))
 }

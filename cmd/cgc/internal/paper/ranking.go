@@ -223,12 +223,7 @@ func (s *Standings) Costs() *report.Table {
 		for _, c := range weighed {
 			add(c, func(p *Place) report.Cell { return report.Decimal(float64(p.Peak)/1e6, 0) })
 		}
-		add(graphs[0], func(p *Place) report.Cell {
-			if text := s.breakEven(p); text != "" {
-				return report.Word(text)
-			}
-			return report.Missing()
-		})
+		add(graphs[0], func(p *Place) report.Cell { return orMissing(s.breakEven(p)) })
 		t.Row(row)
 	}
 	return t

@@ -171,9 +171,7 @@ func TestNumbers(t *testing.T) {
 		0: "0", 0.5: "0.5", 0.01234: "0.0123", 1: "1.00", 9.876: "9.88", 45.67: "45.7", 321.9: "322", 123456.7: "123457",
 		-45.67: "-45.7",
 	} {
-		if got := report.Significant(v, 3).Text; got != want {
-			t.Errorf("Significant(%v) = %s, want %s", v, got, want)
-		}
+		mattest.Equal(t, report.Significant(v, 3).Text, want, "Significant(%v) =", v)
 	}
 	for want, got := range map[string]string{
 		"0": report.Count(0), "999": report.Count(999), "1,000": report.Count(1000), "61,859,140": report.Count(61859140),

@@ -200,7 +200,7 @@ func (f *File) loader(bigEndian bool) pickle.Loader {
 		kind.Big = bigEndian
 		s := f.storages[key]
 		if s == nil {
-			s = &storage{DType: kind.DType, key: key}
+			s = &storage{DType: kind.DType}
 			f.storages[key] = s
 		}
 		s.size = max(s.size, int64(n)*int64(kind.Size))

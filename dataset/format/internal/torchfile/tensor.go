@@ -18,7 +18,6 @@ import (
 // storage is a run of numbers in the file that tensors share.
 type storage struct {
 	numpy.DType
-	key  string
 	size int64       // in bytes, according to the pickle
 	from io.ReaderAt // nil until the offset in the file is known
 

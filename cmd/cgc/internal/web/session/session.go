@@ -226,11 +226,9 @@ func (s *Session) opened(ctx context.Context, path string) (*graph.Graph, error)
 	return g, nil
 }
 
-// failure returns the Failure for an error.
 func (s *Session) failure(err error) Failure {
 	f := Failure{Error: s.sentence(err)}
-	var several *format.SeveralError
-	if errors.As(err, &several) {
+	if several, is := errors.AsType[*format.SeveralError](err); is {
 		for _, place := range several.Graphs {
 			f.Choose = append(f.Choose, Choice{place.Name, place.Path})
 		}

@@ -74,7 +74,6 @@ func papersOf(ctx context.Context, dir string) arrays {
 	return arrays{folder, "paper___cites___paper/edge_index", "paper/node_feat"}
 }
 
-// complete reports whether z has edges and features.
 func (z arrays) complete() bool { return z.Has(z.edges) && z.Has(z.features) }
 
 // isPapers reports whether the folder dir holds MAG240M.
