@@ -269,7 +269,7 @@ func (r *reader) name() {
 	case len(distinct) == len(r.ids):
 		r.ids, prefix = r.names, ""
 	case len(r.names) > 0:
-		r.notes = append(r.notes, r.in.Path+": names of nodes are missing or repeat: the ids are taken instead")
+		r.notes = append(r.notes, r.in.Path+": some names of nodes are missing or repeated: the ids replace all of them")
 	}
 	for i, id := range r.ids {
 		if strings.TrimPrefix(id, prefix) != strconv.Itoa(i) {
