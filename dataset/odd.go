@@ -34,9 +34,9 @@ const (
 	majority    = 0.7  // share of the test nodes
 )
 
-// add adds an oddity to f, if is is true.
-func (f *Facts) add(is bool, key string, count int, fact, meaning, help string) {
-	if is {
+// add adds an oddity to f if odd is true.
+func (f *Facts) add(odd bool, key string, count int, fact, meaning, help string) {
+	if odd {
 		f.Odd = append(f.Odd, Oddity{key, count, fact, meaning, help})
 	}
 }
