@@ -69,7 +69,7 @@ func take(c Candidate, config cgc.Config, soft distill.Method) (parts, error) {
 	return p, nil
 }
 
-// candidate puts p together.
+// candidate returns the candidate that consists of p.
 func (p parts) candidate() Candidate {
 	c := Candidate{p.soft, p.setting, p.weighted}
 	if p.method != p.soft.Name() {
