@@ -3,7 +3,7 @@
 # Graphs are looked for in the volume /data (CGC_DATA), which also keeps what is fetched. Results go to /work. Mount a
 # folder there that user 65532 may write to, or choose another user: docker run --user "$(id -u):$(id -g)" ….
 #
-# It was built and run by buildah, with Debian and the same Go in place of the first base image. No Docker was at hand.
+# It was built and run by buildah, with Debian and the same Go in place of the first base image.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .

@@ -267,7 +267,7 @@ func (p *Prepared) warnings() (warnings []string) {
 }
 
 // mixed returns a warning if most edges between the training nodes of g join different classes, else "". On a large
-// graph, the edges of some training nodes are counted.
+// graph, it counts only the edges of evenly spaced training nodes.
 func mixed(g *graph.Graph) string {
 	const some = 1024 // in a mapped file, each may be a read from disk
 	train := g.Split.Train

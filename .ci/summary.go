@@ -1,8 +1,8 @@
 //go:build ignore
 
 // Summary reads the events of go test -json and prints what go test prints without -json: a line for each package, and
-// the output of failed tests. At the end it lists the reasons why tests were skipped, for each reason the tests, and
-// the ten tests without subtests that took longest. It fails if a test failed or if it reads no events.
+// the output of failed tests. At the end it lists the skipped tests by reason, and the ten slowest tests without
+// subtests. It fails if a test failed or if it reads no events.
 //
 //	go test -json work | go run .ci/summary.go
 package main

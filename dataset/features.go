@@ -176,8 +176,8 @@ func (f *features) twins(y []int32, train, test []int32) (copied, contrary int) 
 	return copied, contrary
 }
 
-// telling returns the features that have the same value in all labelled nodes of a class, but not in all classes with
-// at least tinyClass labelled nodes. An error comes from reading x.
+// telling returns the features that are constant within each class but differ between classes. It looks at labelled
+// nodes, and compares only classes with at least tinyClass of them. An error comes from reading x.
 func telling(x mat.Matrix, y []int32) (found []int32, err error) {
 	_, d := x.Dims()
 	live := memory.Range(0, d)      // features with one value in each class so far

@@ -34,9 +34,9 @@ const (
 	majority    = 0.7  // share of the test nodes
 )
 
-// add adds an oddity to f, if is is true.
-func (f *Facts) add(is bool, key string, count int, fact, meaning, help string) {
-	if is {
+// add adds an oddity to f if odd is true.
+func (f *Facts) add(odd bool, key string, count int, fact, meaning, help string) {
+	if odd {
 		f.Odd = append(f.Odd, Oddity{key, count, fact, meaning, help})
 	}
 }
@@ -86,7 +86,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 		f.add(true, "telling_features", n,
 			text("%s the same value in all nodes of a class, and others in other classes; the first is %s",
 				have(n, f.Features, "feature"), scales.Column(int(x.telling[0]), g.FeatureNames)),
-			"It tells the class, so accuracies mean nothing if it was made from the labels",
+			"It reveals the class, so accuracies mean nothing if it was made from the labels",
 			"Remove it, unless it will be known for nodes without a label too")
 	}
 	f.add(x.ratio > scales.Most, "scales", 1,

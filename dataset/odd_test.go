@@ -97,7 +97,7 @@ func TestOdd(t *testing.T) {
 			}
 		},
 		`telling_features: 2 of 4 features have the same value in all nodes of a class, and others in other classes; ` +
-			`the first is feature 1 (counted from 0). It tells the class`: func(b *graph.Builder) {
+			`the first is feature 1 (counted from 0). It reveals the class`: func(b *graph.Builder) {
 			for i := range 600 {
 				row(*b, i)[1], row(*b, i)[3] = float32(2*b.Y[i]-1), float32(b.Y[i])
 			}

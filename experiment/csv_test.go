@@ -115,7 +115,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 var errFull = errors.New("no space left")
 
-func TestCSVTellsOfErrors(t *testing.T) {
+func TestCSVReturnsErrors(t *testing.T) {
 	err := experiment.WriteCSV(full{}, example())
 	if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "writing CSV: ") {
 		t.Errorf("error %v, want %v", err, errFull)

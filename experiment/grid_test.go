@@ -218,7 +218,7 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 
 // idle returns a context that fails the test if any work is reported.
 func idle(t *testing.T) context.Context {
-	return progress.With(t.Context(), func(e progress.Event) { t.Errorf("all is there, and yet: %v", e) })
+	return progress.With(t.Context(), func(e progress.Event) { t.Errorf("nothing is missing, but Run reports %v", e) })
 }
 
 // TestGridGrows checks that a larger grid does only the missing training runs. Giving the size as a ratio or setting a

@@ -146,8 +146,8 @@ func (w *work) together(ctx context.Context, arms []int) error {
 	return w.flush(ctx, false)
 }
 
-// condense condenses by the method of an arm, and checks the result. It prepares first if
-// the method can share a preparation.
+// condense condenses by the method of an arm, and checks the result. It first prepares the graph if the method can
+// share a preparation.
 func (w *work) condense(
 	ctx context.Context, prepared *condense.Prepared, a Arm, nodes int, seed uint64,
 ) (small *condense.Condensed, err error) {

@@ -110,7 +110,7 @@ func (n needs) gatNumbers(at func(hops int) int64, h, c int64) int64 {
 }
 
 // memory returns the bytes that testing m in memory within a limit needs, in addition to the graph. Validation and test
-// each keep their memory. The result is 0 for a model whose memory needs are not known. memory searches for the nodes
+// keep separate memory. The result is 0 for a model whose memory needs are not known. memory searches for the nodes
 // within the model's hops.
 func (t *Target) memory(m Model, hidden int, limit int64) (bytes int64) {
 	sm, ok := m.(streaming)

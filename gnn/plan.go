@@ -91,8 +91,8 @@ func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 func (t *streams) choose(m Model, hidden int) (regions [2]*region, memory int64, err error) {
 	sm, ok := m.(streaming)
 	if !ok {
-		return regions, 0, fmt.Errorf("what model %s takes on a graph larger than the memory limit (%d bytes) is "+
-			"not known, must be one of cgc's models or a bound above %d", m.Name(), t.bound, t.input)
+		return regions, 0, fmt.Errorf("the memory that model %s needs on a graph larger than the limit (%d bytes) is "+
+			"not known, must be one of cgc's models or a limit above %d", m.Name(), t.bound, t.input)
 	}
 	fixed := t.process + budget.Mapped(t.input)
 	for i, s := range t.parts {

@@ -1,4 +1,4 @@
-// Package graph defines a labelled graph, its split, and the normalisations of its adjacency.
+// Package graph defines a labelled Graph with a split, which a Builder makes, and the normalisations of its adjacency.
 package graph
 
 import (

@@ -49,7 +49,7 @@ func TestKMeansObjective(t *testing.T) {
 		whole := spread(x, partition.Groups{Of: make([]int32, n), K: 1})
 		full := group(t, partition.KMeans{Iterations: 100, Restarts: 1}, x, k, seed)
 		if !full.Stats.Converged {
-			r.Fatalf("%d rows: not at rest after 100 iterations", n)
+			r.Fatalf("%d rows: not converged after 100 iterations", n)
 		}
 		last := math.Inf(1)
 		for it, reported := range full.Stats.Objective {

@@ -273,10 +273,10 @@ func (f *field) trial(m condense.Method) condense.Method {
 // large reports whether the graph has at least distill.ManyNodes nodes.
 func (f *field) large() bool { return f.shared.graph.Nodes() >= distill.ManyNodes }
 
-// shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil if
-// validation nodes show the shares, or if there is no teacher. They do not show them if several classes, more than half
-// of all, tie for the largest number of validation nodes, as when drawn class by class. made has the trials of each
-// candidate.
+// shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil without a
+// teacher, or if the validation nodes already have these shares. They seem to be drawn class by class, and have other
+// shares, if more than half of the classes, but at least two, tie for the most validation nodes. made has the trials of
+// each candidate.
 func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	counts := f.graph.Counts(f.graph.Split.Val)
 	largest, as := slices.Max(counts), 0

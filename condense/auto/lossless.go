@@ -25,8 +25,8 @@ type Size struct {
 	Error float64 `json:"error"`
 }
 
-// mostError is the maximum standard error of the loss at an accepted size, in points. A larger one says that accuracies
-// of the trials, or the few validation nodes, differ so much that the loss is unknown.
+// mostError is the maximum standard error of the loss at an accepted size, in points. With a larger one, the trials
+// differ too much, or the validation nodes are too few, for an estimate of the loss.
 const mostError = 10
 
 // smallest returns the choice for the smallest tried size whose estimated loss is at most Lossless, with a standard

@@ -74,8 +74,8 @@ func (m *Model) fitting(ctx context.Context, g *graph.Graph) (*graph.Graph, erro
 	return prepared.Seen(ctx, g)
 }
 
-// softmax returns the softmax of each row of the logits of some nodes, in their memory. A logit that is not finite is
-// an error. If nodes is nil, row i belongs to node i.
+// softmax replaces each row of logits by its softmax, unless err is not nil. A logit that is not finite is an error.
+// Row i belongs to nodes[i], or to node i if nodes is nil.
 func softmax(logits *mat.Dense, nodes []int32, err error) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err

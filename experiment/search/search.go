@@ -428,8 +428,8 @@ func (s Search) check(ctx context.Context, small *condense.Condensed, g *graph.G
 	return g, compared.Err()
 }
 
-// confirm trains each trial on the original graph. If the training diverges, its accuracies are 0, and the log does not
-// keep it: a Grid with the same log must not take it for a result.
+// confirm trains each trial on the original graph. A training run that diverges has accuracies of 0. It is not logged,
+// because a Grid with the same log would count it as a result.
 func (s Search) confirm(
 	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
 ) ([]Finalist, error) {

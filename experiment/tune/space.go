@@ -45,8 +45,8 @@ func Methods() []string {
 	return append(names, distill.New().Name())
 }
 
-// parts is a candidate taken apart. It has the parameters of all methods, of which the one named method is used, so
-// that a change of the method keeps the parameters that both methods read.
+// parts is a candidate split into its parts. It has the parameters of all methods, so that a change of method keeps the
+// parameters that both methods read.
 type parts struct {
 	method   string
 	config   cgc.Config     // parameters of the paper's methods
@@ -69,7 +69,7 @@ func take(c Candidate, config cgc.Config, soft distill.Method) (parts, error) {
 	return p, nil
 }
 
-// candidate puts p together.
+// candidate returns the candidate that consists of p.
 func (p parts) candidate() Candidate {
 	c := Candidate{p.soft, p.setting, p.weighted}
 	if p.method != p.soft.Name() {

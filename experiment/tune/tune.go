@@ -255,8 +255,8 @@ func (w *searcher) first(ctx context.Context) ([]point, error) {
 	return points, nil
 }
 
-// start lets auto choose the base, if it is asked to, and returns its candidates. config and soft have the parameters
-// from which candidates of another method than the base start.
+// start lets auto choose the base, if Base asks for that, and returns auto's candidates. config and soft are the
+// initial parameters of candidates whose method is not the base's.
 func (w *searcher) start(ctx context.Context) (
 	candidates []Candidate, config cgc.Config, soft distill.Method, err error,
 ) {

@@ -117,7 +117,7 @@ const (
 	partitionStep = "partition"
 )
 
-// ManyNodes is the number of nodes from which ForTrial saves time. A condensed node is then a mean over many nodes.
+// ManyNodes is the smallest number of nodes for which ForTrial samples: a condensed node is then a mean of many.
 const ManyNodes = 50_000
 
 // ForTrial returns m for trials on a graph with the given number of nodes. If they are many, it clusters 50 nodes for
@@ -129,7 +129,7 @@ func (m Method) ForTrial(nodes int) Method {
 	return m
 }
 
-// MostSmoothing is the most numbers that a step of smoothing may gather in trials.
+// MostSmoothing limits how many numbers a step of smoothing gathers in trials.
 const MostSmoothing = 4e8
 
 // SmoothingWork returns how many numbers a step of smoothing gathers on g: one for each class and entry of A.

@@ -161,7 +161,7 @@ type decomposition struct {
 	y       []int32    // classes of the judges
 }
 
-// leastNorm is the smallest mean squared norm of rows that FitRidge accepts, unless all rows are zero. Below 2⁻¹²⁶
+// leastNorm is the smallest mean squared norm of rows that fitRidge accepts, unless all rows are zero. Below 2⁻¹²⁶
 // squares lose their digits, and 1/λ overflows.
 const leastNorm = 0x1p-120
 

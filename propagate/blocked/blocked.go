@@ -1,4 +1,5 @@
-// Package blocked computes the embeddings of package propagate fast, and only for the rows that are needed.
+// Package blocked computes the embeddings of package propagate fast, and only for the rows that are needed. Its Engine
+// is the default of cgc.Config, and can limit the memory.
 //
 // Row i of H⁽ˡ⁾ needs the rows of H⁽ˡ⁻¹⁾ for i and its neighbours. H⁽ˡ⁾ is therefore computed only for the nodes within
 // K−l hops of the requested rows. Dense features are propagated in blocks of columns, each through all hops.

@@ -36,8 +36,8 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (Footprin
 	return e.footprint(p, in, false)
 }
 
-// HopsFootprint is Footprint for Hops, which keeps no copy of rows of X if it can read them again, and leaves results
-// without room in memory in their temporary file.
+// HopsFootprint is Footprint for Hops, which needs less memory: it need not copy rows of X, and reads results that do
+// not fit in memory from their temporary file.
 func (e Engine) HopsFootprint(p propagate.Propagation, in propagate.Input) (Footprint, error) {
 	return e.footprint(p, in, true)
 }

@@ -306,9 +306,9 @@ func (t *task) resultBytes(p plan) int64 {
 	return size * int64(len(t.rows)) * int64(t.d) * int64(t.hops+1-t.first(p))
 }
 
-// first returns the first hop whose results are kept. It is 0 if H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a
-// mapped file that does not fit would be read at random, which reads most of the file again. H⁽⁰⁾ is not copied if
-// writing and reading the copy takes more bytes than the features in the file.
+// first returns the first hop whose results are kept. It is 0 if H⁽⁰⁾ is copied. If X is in a file that does not fit in
+// memory, reading the rows again at random would read most of the file. For Hops, they are copied if writing and
+// reading the copy takes fewer bytes than that.
 func (t *task) first(p plan) int {
 	_, inPlace := t.x.(*mat.Dense)
 	copied := p.beyond && !t.sparse && 8*int64(len(t.rows))*int64(t.d) < budget.Features(t.x)

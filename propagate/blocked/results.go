@@ -68,7 +68,7 @@ func (s *results) at(l, i, lo, hi int) int {
 	return ((l-s.from)*s.cols+lo)*s.rows + i*(hi-lo)
 }
 
-// prefetch announces that row will be called with the same arguments, or put for these columns.
+// prefetch prefetches what row returns for these arguments, or the memory that put writes to.
 func (s *results) prefetch(l, i, lo, hi int) {
 	if s.halves == nil {
 		kernel.Prefetch(s.row(l, i, lo, hi))
@@ -78,8 +78,8 @@ func (s *results) prefetch(l, i, lo, hi int) {
 	kernel.PrefetchHalves(s.halves[at : at+hi-lo])
 }
 
-// put sets columns of row i of H⁽ˡ⁾ from column lo on. A value that exceeds float16, if the results are halves, sets
-// exceeded.
+// put sets columns of row i of H⁽ˡ⁾ from column lo on. If the results are halves, a value beyond the range of float16
+// sets exceeded.
 func (s *results) put(l, i, lo int, columns []float32) {
 	if s.halves == nil {
 		copy(s.row(l, i, lo, lo+len(columns)), columns)

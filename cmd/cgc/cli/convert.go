@@ -269,7 +269,7 @@ const leastSorting = 64 << 20
 // enough returns an error if the memory is less than needed plus leastSorting. what names the work in the error.
 func (s *storing) enough(what string, needed int64) error {
 	if needed += leastSorting; needed > s.memory {
-		return usagef("%s takes at least %s of memory, and --memory allows %s", what, inUnitsOf(s.memory, needed),
+		return usagef("%s needs at least %s of memory, and --memory allows %s", what, inUnitsOf(s.memory, needed),
 			inUnitsOf(s.memory, s.memory))
 	}
 	return nil

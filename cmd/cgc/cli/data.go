@@ -179,8 +179,7 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 	}
 }
 
-// unread returns an error if a flag selects what is read from a graph, and what is read instead of a graph makes it
-// meaningless.
+// unread returns an error if a flag of addGraphFlags is given although no graph is read, but what instead names.
 func (c *command) unread(instead string) error {
 	if given := c.reading(); len(given) > 0 {
 		return usagef("%s with %s, must be with GRAPH: it selects what is read from a graph", given[0], instead)

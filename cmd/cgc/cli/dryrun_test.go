@@ -20,7 +20,7 @@ import (
 func TestDryRun(t *testing.T) {
 	slow.Test(t, "makes graphs of 50,000 nodes")
 	if runtime.GOOS != "linux" {
-		t.Skip("the largest resident set of a process is known well on Linux alone")
+		t.Skip("the largest resident set of a process is reliable only on Linux")
 	}
 	run := func(into any, heap int64, args ...string) {
 		t.Helper()

@@ -302,7 +302,7 @@ func (f *configFlags) readFile() error {
 	}
 	named := f.flags.Changed("method") || f.flags.Changed("methods")
 	if named && file.method == auto.New().Name() && !slices.Contains(f.names, file.method) {
-		file.method, file.parameters = "", nil // what auto would choose is given; its margin has no effect
+		file.method, file.parameters = "", nil // --method replaces the choice of auto
 	}
 	if f.fileSize = !file.Size.IsZero(); !f.fileSize {
 		file.Size = f.config.Size

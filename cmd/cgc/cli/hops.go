@@ -149,8 +149,8 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 // ownFile matches the names of the files in a folder of propagated features.
 var ownFile = regexp.MustCompile(`^((hop[0-9]+|nodes|y|train|val|test|ids)\.npy|propagate\.json)$`)
 
-// hopsFree returns an error if the output folder must not be replaced, which removes everything in it. It must not
-// contain inputs. If it contains other files that this command does not write, --force is needed.
+// hopsFree returns an error if the output folder must not be replaced. Replacing removes everything in it, so it must
+// not contain inputs, and only with --force may it contain files of other programs.
 func (j *propagateJob) hopsFree(inputs ...string) error {
 	if info, err := os.Stat(filepath.Clean(j.out)); err == nil && !info.IsDir() { // without a slash at the end
 		return usagef("-o %s is a file, must be a .safetensors file or a folder", j.out)

@@ -77,8 +77,8 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 	return bound, nil
 }
 
-// propagating returns the configuration of the first of cgc's methods, or of the one that auto falls back on. They all
-// propagate in the same way.
+// propagating returns the configuration of the first chosen method that is cgc's own or auto, whose fallback counts.
+// All of these propagate in the same way.
 func (f *configFlags) propagating() (config cgc.Config, is bool) {
 	for _, m := range f.methods() {
 		switch m := m.(type) {
@@ -126,8 +126,8 @@ func foreseen(g *graph.Graph, e cgc.Expectation) int64 {
 	return max(e.Memory, peakRSS())
 }
 
-// inParts returns advice if the graph is in memory and not in a mapped file, and so large that a mapped file saves
-// memory.
+// inParts returns the advice to convert the graph to a mapped file, if it is in memory and large enough to gain from
+// it.
 func inParts(g *graph.Graph) string {
 	const small = 16 << 20
 	if g.Mapped || budget.Graph(g.Adj, g.X) < small {

@@ -191,7 +191,7 @@ func (f *configFlags) buildOne(name string) (condense.Method, error) {
 	return m, nil
 }
 
-// wrongInFile returns the error of the parameters of a method that are from the file of --config, or nil.
+// wrongInFile returns an error if the file of --config gives a method invalid parameters.
 func (f *configFlags) wrongInFile(name string) error {
 	file := params{list: slices.Clone(f.params.list)}
 	file.list = slices.DeleteFunc(file.list, func(one param) bool { return !one.fromConfig })

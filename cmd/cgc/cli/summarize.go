@@ -25,7 +25,7 @@ func (c *command) summarizeCommand() *cobra.Command {
 		Long: `Divide the nodes of GRAPH, the known nodes, into groups with similar predictions. Write a copy of MODEL
 that also contains, for each group, the mean over its nodes of the values that the model aggregates. With FILE instead
 of GRAPH, cgc predict --new predicts new nodes from their features and their edges to known nodes. This is less accurate
-than predicting with GRAPH, and less so with more groups.`,
+than predicting with GRAPH; more groups reduce the loss.`,
 		Args:              arguments(1, "MODEL"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),

@@ -235,7 +235,7 @@ func (j *tuneJob) methods() []string {
 func (j *tuneJob) space() []tune.Dimension {
 	methods := j.methods()
 	fixed := func(d tune.Dimension) bool {
-		if slices.Contains(j.config.own, d.Name) && !j.config.ofCGC() { // cgc-d has another hops, a parameter
+		if slices.Contains(j.config.own, d.Name) && !j.config.ofCGC() { // hops is also a parameter of cgc-d
 			return false
 		}
 		return d.Name != "method" && j.said(d.Name)

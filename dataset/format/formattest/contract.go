@@ -1,4 +1,4 @@
-// Package formattest tests the contract of file formats.
+// Package formattest tests that a registered file format keeps the contract of package format: see Run.
 package formattest
 
 import (

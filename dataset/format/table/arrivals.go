@@ -24,9 +24,9 @@ type Arrivals struct {
 	Edges *mat.CSR
 }
 
-// Arrivals reads new nodes. Labels and split of p.Nodes may be missing and are not used. known are the ids of the N
-// known nodes, or nil if they are the numbers 0 to count − 1. Each edge joins a new node with a known or a new one, in
-// either direction. Repeated edges and self-loops are treated as in Graph.
+// Arrivals reads new nodes, and returns a sentence for each change. It ignores labels and split of p.Nodes, which may
+// be missing. known are the ids of the count known nodes, or nil if they are the numbers 0 to count−1. Each edge joins
+// a new node with a known or a new one, in either direction. Repeats and self-loops are treated as in Graph.
 func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrivals, []string, error) {
 	c, err := findColumns(p.Nodes, false)
 	if err != nil {

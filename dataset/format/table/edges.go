@@ -12,7 +12,7 @@ import (
 // batch is the number of edges whose nodes are looked up together.
 const batch = 1 << 14
 
-// ends reads a run of a table of edges.
+// ends reads the edges in a run of rows.
 type ends struct {
 	Rows
 	nodes                  *nodes

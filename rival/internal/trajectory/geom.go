@@ -129,7 +129,7 @@ func (m geom) seen(epoch, n int) int {
 	return max(1, int(min(1, share)*float64(n)))
 }
 
-// open draws a start from the window of an epoch of the condensation.
+// open draws the index of a start from the window that is open in an epoch of the condensation.
 func (m geom) open(random *rand.Rand, epoch int) (place int) {
 	bound := min(m.Window+epoch-1, m.MaxStart+m.Interval)
 	return min(random.IntN(bound)/m.Interval, m.starts()-1)

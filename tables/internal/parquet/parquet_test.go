@@ -284,7 +284,7 @@ func TestWriteKeepsOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.parquet")
 	mattest.OK(t, os.CopyFS(path, os.DirFS(filepath.Join("testdata", "spark"))))
 	err := dataset.Write(t.Context(), path, g)
-	mattest.WantError(t, err, "the folder holds edges.parquet, and only one with the files nodes")
+	mattest.WantError(t, err, "the folder holds edges.parquet, must hold only the files nodes")
 	fixture.Open(t, path) // what was there
 }
 

@@ -37,7 +37,7 @@ func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) er
 		return !e.IsDir() && (e.Name() == nodesFile || e.Name() == edgesFile)
 	})
 	if stranger != "" {
-		return fmt.Errorf("writing %s: the folder holds %s, and only one with the files %s and %s alone is replaced",
+		return fmt.Errorf("writing %s: the folder holds %s, must hold only the files %s and %s to be replaced",
 			path, stranger, nodesFile, edgesFile)
 	}
 	return atomicfile.Folder(path, func(folder string) error {

@@ -38,8 +38,8 @@ const binaryFormat = 1
 // setter sets a cell to a value. The bytes are valid only during the call.
 type setter func(raw []byte, cell *table.Cell) error
 
-// newSetter returns the setter for columns of a type, and the format of the values that it reads: binary for what has
-// a fixed size, and for arrays of it. It is an error if graphs do not support the type.
+// newSetter returns the setter for columns of a type, and the format of the values that it reads: binary for fixed-size
+// types and arrays of them, else text. A type that graphs do not support is an error.
 func newSetter(oid uint32) (set setter, format int16, err error) {
 	if what := others[oid]; what != "" {
 		return nil, 0, fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", what)
@@ -83,8 +83,8 @@ func setNumber(oid uint32, raw []byte, cell *table.Cell) error {
 	return nil
 }
 
-// setNumeric sets a cell to an arbitrary-precision number, which the server sends as text. What exceeds float64 is
-// infinite.
+// setNumeric sets a cell to an arbitrary-precision number, which the server sends as text. A number beyond float64
+// becomes infinite.
 func setNumeric(raw []byte, cell *table.Cell) (err error) {
 	cell.Kind = table.Float
 	if cell.Float, err = strconv.ParseFloat(string(raw), 64); errors.Is(err, strconv.ErrRange) {

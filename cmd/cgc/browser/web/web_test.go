@@ -90,7 +90,7 @@ func TestDropFolder(t *testing.T) {
 		t.Errorf("the graph is called %q", title)
 	}
 	if notes := s.text("#notes"); !strings.Contains(notes, "1 node has no edge.") {
-		t.Errorf("notes %q do not tell of the node without an edge", notes)
+		t.Errorf("notes %q do not mention the node without an edge", notes)
 	}
 	s.condense()
 	nodes := chromium.Value[string](s.Page, `document.querySelector("#nodes").value`)
@@ -141,7 +141,7 @@ func TestPredict(t *testing.T) {
 	s.fits()
 	s.demo()
 	if !chromium.Value[bool](s.Page, `document.getElementById("predict").hidden`) {
-		t.Error("the predictions are still shown beside another graph")
+		t.Error("the predictions are still shown next to another graph")
 	}
 }
 

@@ -123,7 +123,7 @@ func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block,
 		}
 		if int(hops[i]) > t.Hops-t.Step || hops[i] > 0 == (p.class[i] >= 0) {
 			return nil, fmt.Errorf("node %d of class %d is %d hops from training nodes, must be at most %d, and 0 "+
-				"for a training node alone", v, p.class[i], hops[i], t.Hops-t.Step)
+				"only for a training node", v, p.class[i], hops[i], t.Hops-t.Step)
 		}
 		quotients[i] = v / int32(t.Blocks)
 	}

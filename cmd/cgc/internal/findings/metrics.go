@@ -11,8 +11,8 @@ import (
 // shown.
 const uneven = 5
 
-// Metrics describes predictions by more than their accuracy if there are two classes, or if the accuracy hides how
-// small classes are predicted. Otherwise, it returns "". names holds the names of the classes, or is nil.
+// Metrics returns a text with further metrics if there are two classes, or if accuracy and balanced accuracy differ by
+// at least uneven. Otherwise, it returns "". names holds the names of the classes, or is nil.
 func Metrics(m gnn.Metrics, accuracy float64, classes int, names []string) string {
 	if m.Balanced == 0 || classes != 2 && math.Abs(accuracy-m.Balanced) < uneven {
 		return ""

@@ -527,11 +527,11 @@ func TestWithoutMembers(t *testing.T) {
 		t.Errorf("%d marks, want %d without sizes and details", len(n.Class), small.Nodes())
 	}
 	if c := found["embeddings"].Caption; !strings.Contains(c, "not one of cgc's own") || strings.Contains(c, "source") {
-		t.Errorf("caption %q does not say that the propagation is the default, or tells of source nodes", c)
+		t.Errorf("caption %q does not say that the propagation is the default, or mentions source nodes", c)
 	}
 	for _, block := range blocks(t, overview.Subject{Graph: g, Condensed: &bare, Source: "demo", File: "small.pt"}) {
 		if p, is := block.(report.Paragraph); is && strings.Contains(string(p), "represents") {
-			t.Errorf("%q tells of source nodes", p)
+			t.Errorf("%q mentions source nodes", p)
 		}
 	}
 }

@@ -107,8 +107,8 @@ type splitRecord struct {
 	CGC        float64 `json:"cgc"`
 }
 
-// splits generates the sentence about random splits: the mean lead of auto over cgc on each graph, with its 95%
-// interval, and the worst one.
+// splits generates the sentence about random splits: for each graph, the mean lead of auto over cgc with its 95%
+// interval, and the lead on the worst split.
 func splits(root string) string {
 	type key struct {
 		graph      string

@@ -46,7 +46,7 @@ type Board struct {
 	Limit time.Duration
 	// Log holds the records. Trainings in it are not repeated.
 	Log *experiment.Log
-	// Unmeasured holds the condensations that failed or took too long. They are not repeated either.
+	// Unmeasured holds the condensations that failed or took too long. A later run does not repeat them.
 	Unmeasured *UnmeasuredLog
 	// Peak returns the largest resident set of the process since ResetPeak. Processor returns the processor time of the
 	// process in seconds.

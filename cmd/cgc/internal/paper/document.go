@@ -84,7 +84,7 @@ func (r *Result) several() bool {
 // called returns the name of a graph, marked if the graph is synthetic.
 func (r *Result) called(name string) string {
 	if r.graph(name).Made {
-		return name + " (made)"
+		return name + " (synthetic)"
 	}
 	return name
 }
@@ -290,7 +290,7 @@ func (r *Result) dataTable() *report.Table {
 	for _, g := range r.Graphs {
 		whose := "here"
 		if g.Made {
-			whose = "made"
+			whose = "synthetic"
 		}
 		row(g.Name, whose, g.Inductive, g.Nodes, g.Edges, g.Classes, g.Features, g.Train, g.Val, g.Test)
 		if p, is := Published().Of(g.Name); is {

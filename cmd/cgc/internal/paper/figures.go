@@ -22,7 +22,7 @@ const accuracyAxis = "test accuracy, %"
 func (r *Result) legend(name string) string {
 	switch g := r.graph(name); {
 	case g.Made:
-		return name + " (made)"
+		return name + " (synthetic)"
 	case g.unverified:
 		return name + " (not verified)"
 	case g.Paper && !g.Comparable:

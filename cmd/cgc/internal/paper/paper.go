@@ -102,14 +102,14 @@ func Studies() []*Study {
 			Title:  "accuracy over seconds of condensation",
 			tables: []string{"table3"}, others: []string{}, models: gcn, arms: plain(cgcx, full), draw: overSeconds,
 			note: "Seconds are the mean of the condensations that were trained on. A method that chooses among iterates " +
-				"spends some of them on the judge. Other work may have run beside. The paper's stand in table 4.",
+				"spends some of them on validation. Other work may have run at the same time. The paper's seconds are in table 4.",
 		},
 		{
 			Name: "figure4", Also: []string{"sensitivity"}, Graphs: []string{"cora", "flickr"},
 			Title:  "accuracy over augmentation, temperature, threshold and alpha",
 			models: gcn, sweeps: parameters(), draw: overParameters,
-			note: fmt.Sprintf("T is swept from 0.3, where the paper begins at 0.8: above, graphs such as cora have few "+
-				"edges in A′ or none. α is swept at the least T for which A′ has a mean degree of %g or less.", meanDegree),
+			note: fmt.Sprintf("T is swept from 0.3, not from 0.8 as in the paper: above 0.8, graphs such as cora have few "+
+				"or no edges in A′. α is swept at the smallest T for which A′ has a mean degree of at most %g.", meanDegree),
 		},
 		{
 			Name: "figure5", Also: []string{"depth"}, Graphs: []string{"arxiv", "reddit"},

@@ -188,7 +188,7 @@ func found[T any](list []T, is func(T) bool) (one T, ok bool) {
 	return one, false
 }
 
-// first is like found, but returns a pointer, or nil.
+// first returns a pointer to the first element p of a list with is(p), or nil.
 func first[T any](list []T, is func(*T) bool) *T {
 	for i := range list {
 		if is(&list[i]) {

@@ -70,8 +70,8 @@ func Compute(
 	return f, nil
 }
 
-// Enough returns a *blocked.MemoryError if the propagation of an input that is in memory needs more than engine.Memory,
-// which the engine itself would exceed. footprint is the engine's method that estimates the memory it needs.
+// Enough returns a *blocked.MemoryError if propagating an input in memory needs more than engine.Memory: without this
+// check, the engine would exceed the limit. footprint is the engine's method that estimates the memory.
 func Enough(
 	engine blocked.Engine,
 	footprint func(blocked.Engine, propagate.Propagation, propagate.Input) (blocked.Footprint, error),

@@ -64,7 +64,7 @@ func ParseDType(s string) (DType, error) {
 	text := d.Kind == 'S' || d.Kind == 'U'
 	const longest = math.MaxInt32 / 4 // numpy counts the bytes of an element in 31 bits
 	if err != nil || !text && !slices.Contains(known, size) || text && (size < 1 || size > longest) {
-		return DType{}, fmt.Errorf("element type %q, want bool, integers of 1 to 8 bytes or floats of 2 to 8", s)
+		return DType{}, fmt.Errorf("element type %q, expected bool, integers of 1 to 8 bytes or floats of 2 to 8", s)
 	}
 	if d.Kind == 'U' {
 		d.Size *= 4

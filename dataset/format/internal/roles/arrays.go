@@ -59,7 +59,7 @@ func readLabels(z Source, name string, own bool) (y []int32, classNames []string
 		case len(a.Shape) != 1 && (len(a.Shape) != 2 || min(a.Shape[0], a.Shape[1]) != 1):
 			return fmt.Errorf("shape %v, expected one label for each node", a.Shape)
 		}
-		numbers, err := wholeNumbers(a)
+		numbers, err := integers(a)
 		switch {
 		case err != nil && (a.Kind == 'U' || a.Kind == numpy.Object):
 			return fmt.Errorf("%w: numpy.unique(%s, return_inverse=True)[1] numbers names", err, name)
@@ -74,8 +74,8 @@ func readLabels(z Source, name string, own bool) (y []int32, classNames []string
 	return y, classNames, err
 }
 
-// wholeNumbers returns the elements of a, with NaN as graph.Unlabelled.
-func wholeNumbers(a *numpy.Array) ([]int64, error) {
+// integers returns the elements of a, which must be integers, or NaN for graph.Unlabelled.
+func integers(a *numpy.Array) ([]int64, error) {
 	if a.Kind != 'f' && a.Kind != 'e' {
 		return numpy.Numbers[int64](a)
 	}

@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 	text := strings.Join(p.Errors(), "\n")
 	for _, want := range []string{`"bad" 7`, "exception", "null"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("errors %q do not tell of %q", text, want)
+			t.Errorf("errors %q do not mention %q", text, want)
 		}
 	}
 	if !slices.Contains(p.Requests(), server.URL+"/gone") {

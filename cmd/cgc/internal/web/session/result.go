@@ -89,8 +89,8 @@ func (s *Session) report(ctx context.Context) (File, error) {
 	return s.made(name, "the report")
 }
 
-// keep stores the score of a training run for the report. It replaces an earlier score of the same model. A score on
-// the full graph is only compared with the score on the condensed graph before it, which has the same epochs and seed.
+// keep stores the score of a training run for the report. It replaces an earlier score of the same model. A new score
+// on the condensed graph discards the model's score on the full graph, which may have other epochs or another seed.
 func (s *Session) keep(r *gnn.Result, whole bool) {
 	scores := &s.onWhole
 	if !whole {

@@ -55,7 +55,7 @@ func TestWrite(t *testing.T) {
 	mine := filepath.Join(path, "thesis.tex")
 	fixture.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	err := dataset.Write(t.Context(), path, g)
-	fixture.Says(t, err, "the folder holds thesis.tex, and only one with meta.yaml")
+	fixture.Says(t, err, "the folder holds thesis.tex, must hold only meta.yaml")
 	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
 		t.Errorf("%v: thesis.tex holds %q", err, text)
 	}

@@ -36,7 +36,7 @@ func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) er
 		return slices.Contains(own, e.Name()) || e.IsDir() && isCache(filepath.Join(path, e.Name()))
 	})
 	if stranger != "" {
-		return fmt.Errorf("writing %s: the folder holds %s, and only one with %s alone is replaced",
+		return fmt.Errorf("writing %s: the folder holds %s, must hold only %s to be replaced",
 			path, stranger, strings.Join(own, ", "))
 	}
 	m := meta{

@@ -117,7 +117,7 @@ func (d *document) read(ctx context.Context, path string) error {
 		}
 	}
 	if d.graphs == 0 {
-		return d.in.Fail(0, "no graph in it: want <graphml> with one <graph>")
+		return d.in.Fail(0, "no graph in it: expected <graphml> with one <graph>")
 	}
 	return d.start()
 }

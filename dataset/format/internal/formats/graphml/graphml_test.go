@@ -110,7 +110,7 @@ func TestSparseFeatures(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	long := strings.Repeat("<a>", 40)
 	for _, c := range []struct{ text, want string }{
-		{"", "no graph in it: want <graphml> with one <graph>"},
+		{"", "no graph in it: expected <graphml> with one <graph>"},
 		{"<html></html>", "own.graphml:1: the document is a <html>, expected <graphml>"},
 		{keys + nodes, "the file ends within <graph>"},
 		{keys + "\n" + nodes + "</edge>", "own.graphml:2: </edge> closes no open tag"},

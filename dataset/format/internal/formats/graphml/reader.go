@@ -254,8 +254,8 @@ func (r *reader) classes() (err error) {
 	return nil
 }
 
-// name sets the names of nodes: an attribute if its values are distinct, else the ids, unless they are just numbers in
-// order (0, 1, …; or n0, n1, … of another program: cgc writes numbers if nodes have no names).
+// name sets the names of nodes: an attribute if its values are distinct, else the ids. Ids that only number the nodes
+// are not names: 0, 1, … and, if another program wrote the file, n0, n1, ….
 func (r *reader) name() {
 	prefix := "n"
 	if r.meta["format"] == format.GraphKind {
@@ -269,7 +269,7 @@ func (r *reader) name() {
 	case len(distinct) == len(r.ids):
 		r.ids, prefix = r.names, ""
 	case len(r.names) > 0:
-		r.notes = append(r.notes, r.in.Path+": names of nodes are missing or repeat: the ids are taken instead")
+		r.notes = append(r.notes, r.in.Path+": some names of nodes are missing or repeated: the ids replace all of them")
 	}
 	for i, id := range r.ids {
 		if strings.TrimPrefix(id, prefix) != strconv.Itoa(i) {

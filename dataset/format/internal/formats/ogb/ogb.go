@@ -21,7 +21,7 @@ const Name = "ogb"
 // Format reads a folder as the Python package ogb creates it: raw, split and mapping. raw holds text (edge.csv.gz,
 // node-feat.csv.gz, node-label.csv.gz, num-node-list.csv.gz and num-edge-list.csv.gz) or arrays (data.npz and
 // node-label.npz). Each .csv.gz may be a .csv. In place of data.npz, raw may hold its arrays as .npy files. The path
-// may also be raw itself. Of MAG240M, a folder as OGB-LSC leaves it, the papers and their citations are read.
+// may also be raw itself. From the folder of MAG240M (OGB-LSC), it reads the papers and their citations.
 type Format struct {
 	split int // which split to read, in the order of the folders
 }
