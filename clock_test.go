@@ -18,6 +18,7 @@ var wallClock = regexp.MustCompile(`\.(ModTime|Unix|UnixNano|UnixMilli|UnixMicro
 func TestNoWallClock(t *testing.T) {
 	allowed := map[string]string{
 		"internal/confine/confine_linux.go": "a number in the name of a control group",
+		"cmd/cgc/cli/hops.go":               "a changed file has another time, which is compared with no clock",
 	}
 	for _, file := range goFiles(t) {
 		if strings.HasSuffix(file, "_test.go") {

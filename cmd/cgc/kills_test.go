@@ -158,7 +158,9 @@ func (v *victim) kill(t *testing.T, dir string, environment []string, took time.
 
 // beside reports whether dir, or a folder of results in it, contains a temporary file.
 func beside(dir string) bool {
-	for _, pattern := range []string{".*.cgc-*", ".*.partial", "*/.*.cgc-*", "*/*/*.part", ".cgc-python-*", "*/cgc-*"} {
+	for _, pattern := range []string{
+		".*.cgc-*", ".*.partial", "*/.*.cgc-*", "*/*/*.part", "*.checkpoint", ".cgc-python-*", "*/cgc-*",
+	} {
 		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
 			return true
 		}
@@ -281,7 +283,7 @@ func same(a, b map[string]string) bool {
 }
 
 // secondsOrBytes matches the JSON members that differ between runs.
-var secondsOrBytes = regexp.MustCompile(`"[a-z_]*(seconds|_s|bytes)": [^\n]*`)
+var secondsOrBytes = regexp.MustCompile(`"[a-z_]*(seconds|_s|_rss|bytes)": [^\n]*`)
 
 // timeless returns the contents of a file without times and memory sizes. An incomplete file remains incomplete.
 func timeless(name, text string) string {

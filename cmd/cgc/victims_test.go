@@ -76,6 +76,12 @@ func victims() []*victim {
 			after:   []string{"cgc", "convert", made, "to", "--format", "parquet", "--force"},
 		},
 		{
+			name: "propagate", outputs: []string{"hops"},
+			prepare: makes("cgc", "data", "make", "--like", "arxiv", "--scale", "0.2", "-o", made),
+			before:  []string{"cgc", "propagate", made, "--hops", "1", "-o", "hops"},
+			after:   []string{"cgc", "propagate", made, "--hops", "3", "--memory", "100MB", "-o", "hops"},
+		},
+		{
 			name: "data make", outputs: []string{made},
 			before: []string{"cgc", "data", "make", "--like", "arxiv", "--scale", "0.01", "-o", made},
 			after:  []string{"cgc", "data", "make", "--like", "arxiv", "--scale", "0.05", "--seed", "1", "-o", made, "--force"},

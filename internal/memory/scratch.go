@@ -27,11 +27,16 @@ func Scratch[T int32 | float32 | uint16](n int) ([]T, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a temporary file of %d bytes in %s (TMPDIR names another folder): %w", size, folder(), err)
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
+	return As[T](raw), nil
 }
 
-// Free frees a complete slice from Scratch. No part of the slice may be used any more.
-func Free[T int32 | float32 | uint16](s []T) {
+// As returns the memory of b, which must be aligned, as a slice of another type.
+func As[T int32 | float32 | uint16](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}
+
+// Free frees a complete slice from Scratch or Map. No part of the slice may be used any more.
+func Free[T int32 | float32 | uint16 | byte](s []T) {
 	if len(s) > 0 {
 		free(Bytes(s))
 	}

@@ -5,9 +5,13 @@ package memory
 import (
 	"context"
 	"errors"
+	"os"
 )
 
 func scratch(int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// Map is not supported.
+func Map(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func expect([]byte, order) {}
 

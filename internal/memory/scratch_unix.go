@@ -18,13 +18,18 @@ func scratch(size int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close() // the mapping remains
+	return Map(file, size)
+}
+
+// Map sets the size of a file, reserves its space on disk, and maps it.
+func Map(file *os.File, size int64) ([]byte, error) {
 	if err := reserve(file, size); err != nil {
 		return nil, err
 	}
 	return unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// free unmaps the memory of scratch. The file has no name, so the system then deletes it.
+// free unmaps the memory of scratch, whose file has no name, so that the system deletes it, or of Map.
 func free(b []byte) { _ = unix.Munmap(b) }
 
 // expect advises the system of the order in which b will be read.

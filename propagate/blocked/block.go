@@ -39,6 +39,7 @@ type run struct {
 
 	// Results, which the blocks fill.
 	results *results   // H⁽¹⁾ … H⁽ᴷ⁾, and H⁽⁰⁾ if it is a copy
+	kept    []byte     // their memory, if it is in Engine.Kept
 	copied  [][2]int32 // set if H⁽⁰⁾ is copied while X is read: (node, index in rows), sorted by node
 
 	// Data that the hops read.
@@ -183,7 +184,7 @@ const placesAhead = 64
 func (r *run) free() {
 	memory.Free(r.file.indices)
 	memory.Free(r.file.data)
-	if r.results != nil {
+	if r.results != nil && r.kept == nil {
 		memory.Free(r.results.file)
 		memory.Free(r.results.halves)
 		r.results.file, r.results.halves = nil, nil

@@ -38,6 +38,9 @@ type Engine struct {
 	// are half precision: H⁽⁰⁾, the results, sums and the features stay float32. Features that are not a *mat.Dense are
 	// read a second time, to find the largest magnitude of each column. A degree above 2³² is an error.
 	Precision Precision
+
+	// Kept, if not nil, is the file from which Hops resumes.
+	Kept *Kept
 }
 
 var _ propagate.Engine = Engine{}
@@ -82,7 +85,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 // is valid only until use returns. If there is no room for it in memory, it is read from a temporary file, so read its
 // rows in order. Pass mat.F16 as store if use stores the values in f16: the file then has them in f16 too, and a value
 // beyond the range of f16 is an error. Hops returns errors from use. Reading a value of H⁽ᴷ⁾ that is not finite is an
-// error.
+// error. With e.Kept, columns that an earlier call finished are not computed again.
 func (e Engine) Hops(
 	ctx context.Context, p propagate.Propagation, in propagate.Input, store mat.Storage,
 	use func(l int, h mat.Matrix) error,
@@ -141,13 +144,20 @@ func (e Engine) compute(
 		}
 		defer inOrder(in)()
 	}
+	done := 0 // columns that are not computed again
+	if apart {
+		done = e.Kept.resume(r, in)
+	}
 	r.tell(ctx, e.Memory)
-	if err := r.prepare(ctx, operator, in); err != nil {
+	if r.results, err = newResults(
+		in.Rows, in.Classes, d, r.first(r.plan), p.Hops, r.plan.spill, rounded, r.kept,
+	); err != nil {
 		return nil, err
 	}
-	if r.results, err = newResults(
-		in.Rows, in.Classes, d, r.first(r.plan), p.Hops, r.plan.spill, rounded,
-	); err != nil {
+	if done == d {
+		return r, nil
+	}
+	if err := r.prepare(ctx, operator, in); err != nil {
 		return nil, err
 	}
 	if r.first(r.plan) == 0 && !r.sparse {
@@ -157,8 +167,14 @@ func (e Engine) compute(
 		return nil, err
 	}
 	for lo, hi := range r.blocks(r.plan) {
+		if hi <= done {
+			continue
+		}
 		if err := r.block(ctx, lo, hi); err != nil {
 			return nil, err
+		}
+		if r.kept != nil {
+			e.Kept.finish(hi)
 		}
 	}
 	return r, nil

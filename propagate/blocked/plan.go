@@ -193,6 +193,15 @@ func (t *task) least(need int64) int64 {
 	})
 }
 
+// keepable reports whether the results may be in a file that is kept: if they are in a file anyway, or if writing and
+// reading it takes little of the time. An eighth of work, which counts only one hop and rows in the cache, is at most a
+// few percent.
+func (t *task) keepable(p plan) bool {
+	filed := p
+	filed.spill = true
+	return p.spill || float64(t.scratch(filed)-t.scratch(p))/budget.Disk <= t.work(p)/8
+}
+
 // cost estimates the seconds that p takes. It only serves to compare plans.
 func (t *task) cost(p plan) float64 {
 	return t.work(p) + float64(t.bytesRead(p)+t.scratch(p))/budget.Disk

@@ -32,15 +32,22 @@ type results struct {
 	exceeded error  // the error for it
 }
 
-// newResults allocates the results of hops from, from+1, …, hops.
-func newResults(rows []int32, classes []int32, cols, from, hops int, spill, rounded bool) (_ *results, err error) {
+// newResults allocates the results of hops from, from+1, …, hops. Spilled results use the memory of kept, if any.
+func newResults(
+	rows, classes []int32, cols, from, hops int, spill, rounded bool, kept []byte,
+) (_ *results, err error) {
 	s := &results{rows: len(rows), cols: cols, from: from, whole: make([]*mat.Dense, hops+1), nodes: rows}
 	if spill {
 		s.place = propagate.Input{Classes: classes}.ByClass()
 		size := (hops + 1 - from) * s.rows * cols
-		if rounded {
+		switch {
+		case kept != nil && rounded:
+			s.halves = memory.As[uint16](kept)
+		case kept != nil:
+			s.file = memory.As[float32](kept)
+		case rounded:
 			s.halves, err = memory.Scratch[uint16](size)
-		} else {
+		default:
 			s.file, err = memory.Scratch[float32](size)
 		}
 		return s, err

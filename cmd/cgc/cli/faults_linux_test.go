@@ -2,10 +2,12 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +26,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/slow"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // hooked is a buffer that calls hook on the first write that contains word.
@@ -69,6 +72,47 @@ func TestShrinkingFile(t *testing.T) {
 		t.Errorf("what stood at -o is changed: %v", err)
 	}
 	wantAlone(t, dir, "small.safetensors", "wide.safetensors")
+}
+
+// TestPropagateResumes checks that cgc propagate, after an interruption, computes only the columns that are left, and
+// all of them if anything has changed. The folder has the bytes of an uninterrupted run.
+func TestPropagateResumes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("CGC_PROGRESS", "json")
+	g := wide(2000, 20, 96)
+	write := func() { mattest.OK(t, dataset.Write(t.Context(), "wide.safetensors", g)) }
+	list := func(ids string) { mattest.OK(t, os.WriteFile("some.csv", []byte(ids), 0o600)) }
+	write()
+	list("7\n1900\n")
+	args := []string{"propagate", "wide.safetensors", "--only", "some.csv", "--hops", "2", "-o", "hops/"}
+	for what, change := range map[string]func(){
+		"nothing":          func() {},
+		"a feature":        func() { g.X.(*mat.Dense).Row(1001)[90]++; write() }, // the file has the same size
+		"an option":        func() { args = append(args, "--propagation", "ppr") },
+		"the nodes":        func() { list("8\n1900\n") },
+		"the kept columns": func() { mattest.OK(t, os.Truncate("hops.checkpoint", 1000)) },
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		stderr := &hooked{word: `"propagate","done":192`, hook: cancel} // the last hop of the last block
+		if code := cli.Run(ctx, args, io.Discard, stderr); code != 130 ||
+			!strings.Contains(stderr.String(), "hops.checkpoint keeps the finished columns: run the same command again") {
+			t.Fatalf("exit code %d, %s", code, stderr)
+		}
+		change()
+		_, said := ok(t, args...)
+		if strings.Contains(said, "columns, which are not computed again") != (what == "nothing") ||
+			strings.Contains(said, "all columns are computed") == (what == "nothing") {
+			t.Errorf("after a change of %s: %s", what, said)
+		}
+		ok(t, append(args[:len(args):len(args)], "-o", "whole")...)
+		for _, name := range []string{"hop0.npy", "hop1.npy", "hop2.npy", "nodes.npy"} {
+			got, want := mattest.Must(os.ReadFile("hops/"+name)), mattest.Must(os.ReadFile("whole/"+name))
+			if !bytes.Equal(got, want) {
+				t.Errorf("after a change of %s: %s has other bytes", what, name)
+			}
+		}
+		wantAlone(t, ".", "hops", "some.csv", "whole", "wide.safetensors")
+	}
 }
 
 // wantAlone fails the test unless the folder contains exactly these files.

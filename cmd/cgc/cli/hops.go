@@ -9,7 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
@@ -17,6 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -52,6 +56,7 @@ const infoName = "propagate.json"
 // hops writes the propagated features of some nodes to a folder of .npy files.
 func (j *propagateJob) hops(ctx context.Context, name string) error {
 	begun := time.Now()
+	identity := j.identity(name) // before the file is opened
 	j.progress.step("opening " + name)
 	g, err := j.options().Open(ctx, name)
 	if err != nil {
@@ -87,7 +92,18 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
 		Rows: len(rows), Precision: j.config.Precision, Store: j.store, Folder: j.out,
 	}
-	if err := j.save(j.out, func() error {
+	kept := &blocked.Kept{
+		Path: filepath.Clean(j.out) + ".checkpoint", Note: func(sentence string) { j.progress.note("%s", sentence) },
+	}
+	if engine.Kept = kept; g.Mapped && identity != "" {
+		kept.Identity = fmt.Sprint(identity, digest)
+	}
+	if err := j.save(j.out, func() (err error) {
+		defer func() { // a mistake in the graph or the options would stop the next run too
+			if kept.Close(errors.Is(err, context.Canceled) || errors.As(err, new(syscall.Errno))) {
+				j.progress.note("%s keeps the finished columns: run the same command again to resume", kept.Path)
+			}
+		}()
 		return atomicfile.Folder(j.out, func(folder string) error {
 			array := func(a format.Array) error {
 				file := filepath.Join(folder, a.Name+".npy")
@@ -115,6 +131,28 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	}
 	return j.print(info, sentenceDocument("%s: hops 0 to %d of %s nodes of graph %s, %d features in %s", j.out, p.Hops,
 		report.Count(len(rows)), g.Name, g.Features(), j.store))
+}
+
+// identity describes what determines the results and could change before the command is run again: the file of a
+// graph, the program, and the flags. It is empty for a graph that is not in one file.
+func (j *propagateJob) identity(name string) string {
+	found, _ := j.options().Find(name)
+	program, _ := os.Executable()
+	text := version().line() + " " + kernel.Name()
+	for _, path := range []string{found.Path, program} {
+		path, _ := filepath.Abs(path)
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return ""
+		}
+		text += fmt.Sprintf("\n%s %d %d", path, info.Size(), info.ModTime().UnixNano())
+	}
+	j.cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if groupOf(j.cmd, f.Name) != generalGroup && f.Name != "force" {
+			text += fmt.Sprintf("\n%s %s", f.Name, f.Value)
+		}
+	})
+	return text
 }
 
 // create writes a new file.

@@ -55,6 +55,10 @@ each hop: hop0.npy (the features themselves), hop1.npy, and so on. Row i is abou
 labels, −1 for none; train.npy, val.npy and test.npy list the rows of each part of the split; ids.npy has the names of
 the nodes. numpy.load(FILE, mmap_mode="r") maps an array instead of reading it.
 
+On Linux, FOLDER.checkpoint keeps the feature columns that an interrupted run has finished, and the same command resumes
+from it. This needs a graph in a native .safetensors file that has not changed, and hops that do not fit in memory or
+are few compared with the graph (--part). Others would take longer to write twice than to compute.
+
 If the output is a .safetensors file, write only the embeddings of the training nodes, which cgc condense --embeddings
 reads. Feature columns are independent, so several machines can each propagate some of them (--columns). --merge joins
 their files. docs/how-to/several-machines.md has a script for Slurm.`,
