@@ -31,7 +31,6 @@ const (
 // usage is an error in the command line.
 type usage struct{ text string }
 
-// Error returns the message.
 func (u usage) Error() string { return u.text }
 
 func usagef(format string, args ...any) error { return usage{fmt.Sprintf(format, args...)} }

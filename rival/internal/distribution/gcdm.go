@@ -118,12 +118,10 @@ func (m Means) check(g *graph.Graph, method condense.Method, s *learn.Structure,
 	)
 }
 
-// Condense implements condense.Method.
 func (m gcdm) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
-// Condense implements condense.Method.
 func (m gcdmX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }

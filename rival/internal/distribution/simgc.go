@@ -94,7 +94,6 @@ func (m simGC) Check(g *graph.Graph, nodes int) error {
 	)
 }
 
-// Condense implements condense.Method.
 func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {

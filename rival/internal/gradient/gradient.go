@@ -132,12 +132,10 @@ func (m gcond) Name() string { return m.name }
 
 func (gcondX) Name() string { return "gcond-x" }
 
-// Condense implements condense.Method.
 func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Choice, &m.Structure, nodes, seed)
 }
 
-// Condense implements condense.Method.
 func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Choice, nil, nodes, seed)
 }

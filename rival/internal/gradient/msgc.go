@@ -75,7 +75,6 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 
-// Condense implements condense.Method.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
@@ -210,7 +209,6 @@ func (l *sparseLearner) Result() learn.Iterate {
 	return learn.Iterate{X: l.x[window], A: l.a[window], Threshold: l.Threshold}
 }
 
-// State implements learn.Learner.
 func (l *sparseLearner) State() []*mat.Dense {
 	return slices.Concat(l.matcher.State(), []*mat.Dense{l.losses, l.record}, l.x, l.a)
 }

@@ -87,7 +87,6 @@ const (
 	planStream  = 1<<40 + 4
 )
 
-// Condense implements condense.Method.
 func (m sgdd) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {

@@ -45,7 +45,6 @@ func (m gcgp) Check(g *graph.Graph, nodes int) error {
 		learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Filter)+4*(8*n*d+products))
 }
 
-// Condense implements condense.Method.
 func (m gcgp) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.learn(ctx, g, m, nodes, seed, m.regression)
 }

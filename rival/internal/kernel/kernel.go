@@ -124,7 +124,6 @@ func (m sntk) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	return m.run(ctx, g, m, m.Degree, nodes, seed)
 }
 
-// Condense implements condense.Method.
 func (m sntkX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, 0, nodes, seed)
 }

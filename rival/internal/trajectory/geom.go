@@ -79,7 +79,6 @@ func (m geom) Check(g *graph.Graph, nodes int) error {
 		checkInit(m.Init))
 }
 
-// Condense implements condense.Method.
 func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	m.end = m.TeacherEpochs
 	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
@@ -221,11 +220,9 @@ func (l *window) relabel(dy *mat.Dense) {
 	}
 }
 
-// Result implements learn.Learner.
 func (l *window) Result() learn.Iterate {
 	l.soften()
 	return learn.Iterate{X: l.x, Soft: l.y}
 }
 
-// State implements learn.Learner.
 func (l *window) State() []*mat.Dense { return append(l.free.State(), l.logits, l.velocity) }

@@ -163,7 +163,6 @@ func checkInit(init string) error {
 	return parameter.Check(init == KCenter || init == Random, "init", init, "k-center or random")
 }
 
-// Condense implements condense.Method.
 func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()

@@ -98,7 +98,6 @@ func open(path string) (f *folder, err error) {
 	return f, nil
 }
 
-// close closes the files.
 func (f *folder) close() error {
 	f.nodes.close()
 	f.edges.close()

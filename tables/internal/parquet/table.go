@@ -177,7 +177,6 @@ func (t *parts) check() error {
 	return nil
 }
 
-// close closes the files.
 func (t *parts) close() {
 	if t == nil {
 		return
