@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func BenchmarkOpen(b *testing.B) {
@@ -20,7 +21,7 @@ func BenchmarkOpen(b *testing.B) {
 				b.Skip(err)
 			}
 			for b.Loop() {
-				fixture.Must(o.Open(b.Context(), name))(b)
+				mattest.Must(o.Open(b.Context(), name))
 			}
 		})
 	}
@@ -55,11 +56,11 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkOpenNative maps and checks a native file with a tenth of the nodes of products.
 func BenchmarkOpenNative(b *testing.B) {
-	shape := fixture.Must(synth.Like("products"))(b)
-	g := fixture.Must(synth.Make(b.Context(), shape.Scale(0.1), rand.NewPCG(1, 0)))(b)
+	shape := mattest.Must(synth.Like("products"))
+	g := mattest.Must(synth.Make(b.Context(), shape.Scale(0.1), rand.NewPCG(1, 0)))
 	file := filepath.Join(b.TempDir(), "g.safetensors")
-	fixture.OK(b, dataset.Write(b.Context(), file, g))
+	mattest.OK(b, dataset.Write(b.Context(), file, g))
 	for b.Loop() {
-		fixture.Must(dataset.Open(b.Context(), file))(b)
+		mattest.Must(dataset.Open(b.Context(), file))
 	}
 }

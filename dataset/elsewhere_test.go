@@ -22,15 +22,15 @@ import (
 func TestFeaturesElsewhere(t *testing.T) {
 	g := fixture.Made(t, "arxiv", 0.05) // several blocks
 	dense := g.X.(*mat.Dense)
-	want := fixture.Must(dataset.Describe(g))(t)
+	want := mattest.Must(dataset.Describe(g))
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name+".safetensors") }
-	fixture.OK(t, dataset.Write(t.Context(), at("dense"), g))
+	mattest.OK(t, dataset.Write(t.Context(), at("dense"), g))
 	g.X = mattest.Distant{Of: dense}
 	if got, err := dataset.Describe(g); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: facts %+v, want %+v", err, got, want)
 	}
-	fixture.OK(t, dataset.Write(t.Context(), at("elsewhere"), g))
+	mattest.OK(t, dataset.Write(t.Context(), at("elsewhere"), g))
 	one, err := os.ReadFile(at("dense"))
 	two, otherErr := os.ReadFile(at("elsewhere"))
 	if err != nil || otherErr != nil || !slices.Equal(one, two) {

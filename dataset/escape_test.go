@@ -18,7 +18,7 @@ import (
 // name ends in "→" is a symbolic link to /etc/passwd.
 func rezipped(t *testing.T, archive string, rename func(name string) []string) []byte {
 	t.Helper()
-	data := fixture.Must(os.ReadFile(archive))(t)
+	data := mattest.Must(os.ReadFile(archive))
 	return fixture.Rezipped(t, data, func(of string, content []byte, add func(*zip.FileHeader, []byte)) {
 		for _, name := range rename(of) {
 			header, data := &zip.FileHeader{Name: strings.TrimSuffix(name, "→")}, content
@@ -38,7 +38,7 @@ func everything(t *testing.T, folder string) (all []string) {
 		all = append(all, path)
 		return err
 	})
-	fixture.OK(t, err)
+	mattest.OK(t, err)
 	return all
 }
 
@@ -48,10 +48,10 @@ func everything(t *testing.T, folder string) (all []string) {
 func TestArchivesThatClimbOut(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "a", "b", "c")
-	fixture.OK(t, os.MkdirAll(inner, 0o700))
+	mattest.OK(t, os.MkdirAll(inner, 0o700))
 	for _, extension := range []string{".npz", ".pt"} {
 		whole := filepath.Join(dir, "whole"+extension)
-		fixture.OK(t, dataset.Write(t.Context(), whole, synth.Demo()))
+		mattest.OK(t, dataset.Write(t.Context(), whole, synth.Demo()))
 		for name, rename := range map[string]func(string) []string{
 			"climbs":        func(name string) []string { return []string{"../../" + name} },
 			"climbs within": func(name string) []string { return []string{"x/../../../" + name} },
@@ -62,7 +62,7 @@ func TestArchivesThatClimbOut(t *testing.T) {
 			"links beside":  func(name string) []string { return []string{name, "../../link→", "link→"} },
 		} {
 			path := filepath.Join(inner, strings.ReplaceAll(name, " ", "-")+extension)
-			fixture.OK(t, os.WriteFile(path, rezipped(t, whole, rename), 0o600))
+			mattest.OK(t, os.WriteFile(path, rezipped(t, whole, rename), 0o600))
 			before := everything(t, dir)
 			g, err := dataset.Options{}.Open(t.Context(), path)
 			if err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), filepath.Base(path))) {
@@ -85,20 +85,20 @@ func TestArchivesThatClimbOut(t *testing.T) {
 func TestFoldersThatClimbOut(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made.dgl")
-	fixture.OK(t, dataset.Write(t.Context(), made, synth.Demo()))
-	meta := fixture.Must(os.ReadFile(filepath.Join(made, "meta.yaml")))(t)
+	mattest.OK(t, dataset.Write(t.Context(), made, synth.Demo()))
+	meta := mattest.Must(os.ReadFile(filepath.Join(made, "meta.yaml")))
 	for name, to := range map[string]string{
 		"climbs.dgl": "../made.dgl/", "root.dgl": made + "/", "within.dgl": "x/../../made.dgl/", "linked.dgl": "",
 	} {
 		folder := filepath.Join(dir, name)
-		fixture.OK(t, os.Mkdir(folder, 0o700))
+		mattest.OK(t, os.Mkdir(folder, 0o700))
 		if to == "" {
 			for _, file := range []string{"nodes_0.csv", "edges_0.csv"} {
-				fixture.OK(t, os.Symlink(filepath.Join("..", "made.dgl", file), filepath.Join(folder, file)))
+				mattest.OK(t, os.Symlink(filepath.Join("..", "made.dgl", file), filepath.Join(folder, file)))
 			}
 		}
 		text := strings.NewReplacer("nodes_0.csv", to+"nodes_0.csv", "edges_0.csv", to+"edges_0.csv").Replace(string(meta))
-		fixture.OK(t, os.WriteFile(filepath.Join(folder, "meta.yaml"), []byte(text), 0o600))
+		mattest.OK(t, os.WriteFile(filepath.Join(folder, "meta.yaml"), []byte(text), 0o600))
 		_, err := dataset.Options{}.Open(t.Context(), folder)
 		refused := err != nil && strings.Contains(err.Error(), "must be a file in the folder")
 		if refused != (to != "") {

@@ -46,7 +46,7 @@ func TestFetchFileResumes(t *testing.T) {
 		url := server(t, content, &asked)
 		path := filepath.Join(t.TempDir(), "file")
 		if c.part != nil {
-			fixture.OK(t, os.WriteFile(path+".part", c.part, 0o600))
+			mattest.OK(t, os.WriteFile(path+".part", c.part, 0o600))
 		}
 		var done, total int64
 		ctx := progress.With(t.Context(), func(e progress.Event) { done, total = e.Done, e.Total })
@@ -74,7 +74,7 @@ func TestFetchFileByBlobID(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	url := server(t, []byte("hello\n"), &asked)
 	for range 2 {
-		fixture.OK(t, dataset.FetchFile(t.Context(), url, path, "ce013625030ba8dba906f756967f9e9ca394464a"))
+		mattest.OK(t, dataset.FetchFile(t.Context(), url, path, "ce013625030ba8dba906f756967f9e9ca394464a"))
 	}
 	if len(asked) != 1 {
 		t.Errorf("asked %d times, want once", len(asked))
@@ -128,7 +128,7 @@ func TestFetchCora(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close() // from now on, files can only come from the cache
-	fixture.Must(o.Open(t.Context(), "cora"))(t)
+	mattest.Must(o.Open(t.Context(), "cora"))
 }
 
 func TestFetchWithoutNetwork(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/known"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -68,8 +69,8 @@ func TestClassNames(t *testing.T) {
 // set.
 func TestMadeGraphsDoNotPass(t *testing.T) {
 	dir := t.TempDir()
-	fixture.OK(t, dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), fixture.Made(t, "cora", 1)))
-	g := fixture.Must(dataset.Options{Search: []string{dir}}.Open(t.Context(), "cora"))(t)
+	mattest.OK(t, dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), fixture.Made(t, "cora", 1)))
+	g := mattest.Must(dataset.Options{Search: []string{dir}}.Open(t.Context(), "cora"))
 	id, err := graph.Identify(g)
 	if verdict, _ := known.Verify("cora", id.Fingerprint); err != nil || g.Name != "made-cora" ||
 		verdict != known.Other {

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -46,7 +47,7 @@ func TestMemoryIsRefused(t *testing.T) {
 		t.Skip("this system does not tell how much it allows")
 	}
 	path := filepath.Join(t.TempDir(), "graph.vast")
-	fixture.OK(t, os.WriteFile(path, nil, 0o600))
+	mattest.OK(t, os.WriteFile(path, nil, 0o600))
 	_, err := dataset.Options{}.Open(t.Context(), path)
 	if large := new(memory.Exceeded); !errors.As(err, &large) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, want that the memory is refused, and the path", err)

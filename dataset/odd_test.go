@@ -140,7 +140,7 @@ func TestOdd(t *testing.T) {
 			t.Fatalf("%s: %v", want, err)
 		}
 		for _, g.X = range []mat.Matrix{g.X, g.X.(*mat.Dense).Sparse(), mattest.Distant{Of: g.X.(*mat.Dense)}} {
-			facts := fixture.Must(dataset.Describe(g))(t)
+			facts := mattest.Must(dataset.Describe(g))
 			var got []string
 			for _, o := range facts.Odd {
 				got = append(got, o.Key+": "+o.String())
@@ -174,7 +174,7 @@ func TestDescribeTellsWhatReadingDropped(t *testing.T) {
 		t.Errorf("%v: notes %q", err, f.Notes)
 	}
 	var keys map[string]any
-	fixture.OK(t, json.Unmarshal(fixture.Must(json.Marshal(f))(t), &keys))
+	mattest.OK(t, json.Unmarshal(mattest.Must(json.Marshal(f)), &keys))
 	odd := fmt.Sprint(keys["odd"])
 	for _, key := range []string{"key:isolated", "key:zero_rows", "count:", "fact:", "meaning:", "help:"} {
 		if !strings.Contains(odd, key) {
@@ -195,7 +195,7 @@ func TestNotesDoubtfulClasses(t *testing.T) {
 		f, err := dataset.Options{}.Describe(t.Context(), fixture.Folder(t, map[string][]byte{
 			"nodes.csv": []byte(nodes), "edges.csv": []byte("source,target\n0,1\n"),
 		}))
-		fixture.OK(t, err)
+		mattest.OK(t, err)
 		return strings.Join(f.Notes, "\n")
 	}
 	for distinct, want := range map[int]bool{60: false, 61: true} {
@@ -222,7 +222,7 @@ func TestNotesDoubtfulClasses(t *testing.T) {
 		var notes []string
 		o := dataset.Options{Without: c.without, Note: func(note string) { notes = append(notes, note) }}
 		_, err := o.Describe(t.Context(), fixture.Folder(t, c.files))
-		fixture.OK(t, err)
+		mattest.OK(t, err)
 		if all := strings.Join(notes, "\n"); !strings.Contains(all, want) {
 			t.Errorf("notes %q, want %q", all, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -65,9 +66,9 @@ func TestProgress(t *testing.T) {
 	})})
 	made := fixture.Made(t, "cora", 1)
 	written := func(name, file string) string {
-		f := fixture.Must(format.Find(name))(t)
+		f := mattest.Must(format.Find(name))
 		path := filepath.Join(t.TempDir(), file)
-		fixture.OK(t, f.(format.Writer).Write(t.Context(), path, made))
+		mattest.OK(t, f.(format.Writer).Write(t.Context(), path, made))
 		return path
 	}
 	for _, c := range []struct {
@@ -88,7 +89,7 @@ func TestProgress(t *testing.T) {
 			}
 			last[e.Stage] = e
 		})
-		fixture.Must(dataset.Environment().Open(ctx, c.path))(t)
+		mattest.Must(dataset.Environment().Open(ctx, c.path))
 		for _, stage := range c.files {
 			if e := last[stage]; e.Total == 0 || e.Done < e.Total*2/3 {
 				t.Errorf("%s: the last report of %q is %v, want most of the total", c.path, stage, e)

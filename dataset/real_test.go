@@ -9,7 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -33,7 +33,7 @@ func realGraph(t *testing.T, name string) *graph.Graph {
 	if !slices.ContainsFunc(o.List(), func(s dataset.Source) bool { return s.Name == name && s.Path != "" }) {
 		t.Skipf("%s is not in $CGC_DATA", name)
 	}
-	return fixture.Must(o.Open(t.Context(), name))(t)
+	return mattest.Must(o.Open(t.Context(), name))
 }
 
 // TestCoraIsInPlace compares position-weighted sums over the parts of Cora with values computed by numpy and scipy. A

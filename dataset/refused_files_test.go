@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // arrays returns bad .npz files.
@@ -62,9 +63,9 @@ func arrays(t *testing.T) (all []bad) {
 		add("edges: "+name, fixture.Npz(fixture.With(good, "edge_index", edges)))
 	}
 	var zeros bytes.Buffer
-	z := fixture.Must(flate.NewWriter(&zeros, 9))(t)
-	fixture.Must(z.Write(append(fixture.Npy("<f4", "50000000, 1", []float32{}), make([]byte, 1000)...)))(t)
-	fixture.OK(t, z.Close())
+	z := mattest.Must(flate.NewWriter(&zeros, 9))
+	mattest.Must(z.Write(append(fixture.Npy("<f4", "50000000, 1", []float32{}), make([]byte, 1000)...)))
+	mattest.OK(t, z.Close())
 	add("a member that claims 4 GB of 100 bytes", zipped(t, "x.npy", zeros.Bytes(), 4<<30, zip.Deflate))
 	add("a member that claims 2⁶³ bytes", zipped(t, "x.npy", zeros.Bytes(), 1<<63, zip.Deflate))
 	add("a stored member that claims 4 GB", zipped(t, "x.npy", good["x"], 4<<30, zip.Store))
@@ -90,7 +91,7 @@ func bomb(t *testing.T, arrays map[string][]byte) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	write := func(name string, content io.Reader) {
-		fixture.Must(io.Copy(fixture.Must(z.Create(name+".npy"))(t), content))(t)
+		mattest.Must(io.Copy(mattest.Must(z.Create(name+".npy")), content))
 	}
 	for _, name := range slices.Sorted(maps.Keys(arrays)) {
 		if name != "x" {
@@ -99,7 +100,7 @@ func bomb(t *testing.T, arrays map[string][]byte) []byte {
 	}
 	header := fixture.Npy("<f4", fmt.Sprintf("%d, 1", rows), []float32{})
 	write("x", io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, int64(4*rows))))
-	fixture.OK(t, z.Close())
+	mattest.OK(t, z.Close())
 	return out.Bytes()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -119,11 +120,11 @@ func zipped(t *testing.T, member string, content []byte, claim uint64, method ui
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	w := fixture.Must(z.CreateRaw(&zip.FileHeader{
+	w := mattest.Must(z.CreateRaw(&zip.FileHeader{
 		Name: member, Method: method, CompressedSize64: uint64(len(content)), UncompressedSize64: claim,
-	}))(t)
-	fixture.Must(w.Write(content))(t)
-	fixture.OK(t, z.Close())
+	}))
+	mattest.Must(w.Write(content))
+	mattest.OK(t, z.Close())
 	return out.Bytes()
 }
 
@@ -132,8 +133,8 @@ func from(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	dir := filepath.Join("format", "internal", "formats", folder)
-	for _, e := range fixture.Must(os.ReadDir(dir))(t) {
-		files[e.Name()] = fixture.Must(os.ReadFile(filepath.Join(dir, e.Name())))(t)
+	for _, e := range mattest.Must(os.ReadDir(dir)) {
+		files[e.Name()] = mattest.Must(os.ReadFile(filepath.Join(dir, e.Name())))
 	}
 	return files
 }
@@ -282,7 +283,7 @@ func TestCondensedRefused(t *testing.T) {
 			`"data_offsets":[8,16]}}`,
 	} {
 		path := filepath.Join(t.TempDir(), "small.safetensors")
-		fixture.OK(t, os.WriteFile(path, tensors(header, 16), 0o600))
+		mattest.OK(t, os.WriteFile(path, tensors(header, 16), 0o600))
 		used, err := measured(t, name, func() error {
 			_, err := condense.Load(path)
 			return err

@@ -75,7 +75,7 @@ func TestFetchRefusesNames(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,3,1\n")))
-	f := fixture.Must(dataset.Describe(fixture.Open(t, dir)))(t)
+	f := mattest.Must(dataset.Describe(fixture.Open(t, dir)))
 	if f.Nodes != 4 || f.Edges != 2 || f.Isolated != 1 || f.Unlabelled != 1 || !f.Weighted || f.Sparse {
 		t.Errorf("facts %+v", f)
 	}

@@ -291,22 +291,22 @@ func TestStreamWritesWhatOpenReads(t *testing.T) {
 func sameFile(t *testing.T, path string, kept []format.Storing) {
 	t.Helper()
 	var notes, streamNotes []string
-	g := fixture.Must(dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path))(t)
+	g := mattest.Must(dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path))
 	for _, o := range kept {
 		whole := *g
 		if o.Storage != "" {
-			whole.X = fixture.Must(paneled.Copy(g.X, o.Width, o.Storage))(t)
+			whole.X = mattest.Must(paneled.Copy(g.X, o.Width, o.Storage))
 		}
 		dir := t.TempDir()
 		want, got := filepath.Join(dir, "want.safetensors"), filepath.Join(dir, "got.safetensors")
-		fixture.OK(t, dataset.Write(t.Context(), want, &whole))
+		mattest.OK(t, dataset.Write(t.Context(), want, &whole))
 		streamNotes = nil
 		options := dataset.Options{Note: func(s string) { streamNotes = append(streamNotes, s) }}
 		s, err := options.Stream(t.Context(), path, 1<<20)
 		if err != nil || s == nil {
 			t.Fatalf("no stream: %v", err)
 		}
-		changes := fixture.Must(dataset.WriteStream(t.Context(), got, s, o))(t)
+		changes := mattest.Must(dataset.WriteStream(t.Context(), got, s, o))
 		if s.Close != nil {
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -332,7 +332,7 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
-	return fixture.Must(os.ReadFile(path))(t)
+	return mattest.Must(os.ReadFile(path))
 }
 
 // refusesBoth fails unless reading at once and in parts return the same error.

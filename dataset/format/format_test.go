@@ -79,7 +79,7 @@ func TestSeveralGraphsAreAnError(t *testing.T) {
 // TestFoldersAreNotFiles checks that a folder is not recognised as a file, whatever its name.
 func TestFoldersAreNotFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "own.npz")
-	fixture.OK(t, os.Mkdir(dir, 0o755))
+	mattest.OK(t, os.Mkdir(dir, 0o755))
 	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.As(err, new(*format.UnrecognisedError)) {
 		t.Errorf("error %v", err)
 	}
@@ -97,7 +97,7 @@ func TestErrorsListTheFormats(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	for _, name := range format.Names() {
-		f := fixture.Must(format.Find(name))(t)
+		f := mattest.Must(format.Find(name))
 		d := f.Describe()
 		for _, of := range []string{d.Folder, d.File} {
 			if of != "" && !strings.Contains(unknown.Error(), of+" ("+d.Title+")") {
@@ -124,7 +124,7 @@ func TestErrorsListTheFolder(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for _, file := range strings.Fields(files) {
-			fixture.OK(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
+			mattest.OK(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
 		}
 		_, err := dataset.Options{}.Open(t.Context(), dir)
 		fixture.Says(t, err, "folder "+dir+" holds no graph: ")

@@ -74,7 +74,7 @@ func ExampleGraphArrays() {
 func TestElementsOfArrays(t *testing.T) {
 	for _, data := range []any{[]float32{1, -2}, []int64{1, -2}} {
 		a := format.Array{Name: "y", Data: data}
-		floats, ints := fixture.Must(a.Floats())(t), fixture.Must(a.Ints())(t)
+		floats, ints := mattest.Must(a.Floats()), mattest.Must(a.Ints())
 		if !slices.Equal(floats, []float32{1, -2}) || !slices.Equal(ints, []int64{1, -2}) {
 			t.Errorf("%v are the numbers %v and %v", data, floats, ints)
 		}
@@ -93,7 +93,7 @@ func TestGather(t *testing.T) {
 		{Name: "id", Data: []int32{0, 1}}, {Name: "x0", Data: []float32{1, 4}}, {Name: "x1", Data: []float32{2, 5}},
 		{Name: "x2", Data: []float32{3, 6}}, {Name: "x07", Data: []float32{8, 9}}, {Name: "xy", Data: []string{"a", "b"}},
 	}}
-	fixture.OK(t, table.Gather("x"))
+	mattest.OK(t, table.Gather("x"))
 	if names := columns(table); !slices.Equal(names, []string{"id", "x", "x07", "xy"}) ||
 		!slices.Equal(table.Find("x").Data.([]float32), []float32{1, 2, 3, 4, 5, 6}) || table.Find("x").Width != 3 {
 		t.Errorf("gathered %q: %v", names, table.Find("x"))
@@ -124,7 +124,7 @@ func TestBlocks(t *testing.T) {
 	}}
 	at, blocks := 0, 0
 	for block, err := range table.Blocks() {
-		fixture.OK(t, err)
+		mattest.OK(t, err)
 		blocks++
 		for i := range block.Rows {
 			list := []string{}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -36,11 +36,11 @@ func accuracy(g *graph.Graph, x *mat.Dense) float64 {
 
 func TestDemoNeedsStructure(t *testing.T) {
 	g := synth.Demo()
-	fixture.OK(t, g.Validate(t.Context()))
+	mattest.OK(t, g.Validate(t.Context()))
 	var h1, h2 mat.Dense
 	a := graph.Symmetric(g.Adj)
-	fixture.OK(t, a.Apply(t.Context(), &h1, g.X))
-	fixture.OK(t, a.Apply(t.Context(), &h2, &h1))
+	mattest.OK(t, a.Apply(t.Context(), &h1, g.X))
+	mattest.OK(t, a.Apply(t.Context(), &h2, &h1))
 	raw, smooth := accuracy(g, g.X.(*mat.Dense)), accuracy(g, &h2)
 	t.Logf("class means of X: %.1f%%, of ÂÂX: %.1f%%", raw, smooth)
 	if smooth < raw+10 || smooth >= 95 {

@@ -12,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/mat"
@@ -20,12 +19,12 @@ import (
 
 func made(t *testing.T, s synth.Shape, seed uint64) *graph.Graph {
 	t.Helper()
-	return fixture.Must(synth.Make(t.Context(), s, rand.NewPCG(seed, 0)))(t)
+	return mattest.Must(synth.Make(t.Context(), s, rand.NewPCG(seed, 0)))
 }
 
 func like(t *testing.T, name string) synth.Shape {
 	t.Helper()
-	return fixture.Must(synth.Like(name))(t)
+	return mattest.Must(synth.Like(name))
 }
 
 func TestMakeMeetsItsShape(t *testing.T) {
@@ -41,7 +40,7 @@ func TestMakeMeetsItsShape(t *testing.T) {
 		if err := g.Validate(t.Context()); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
-		f := fixture.Must(dataset.Describe(g))(t)
+		f := mattest.Must(dataset.Describe(g))
 		if f.Nodes != s.Nodes || f.Edges != s.Edges || f.Features != s.Features || f.Classes != s.Classes ||
 			f.Train != s.Train || f.Val != s.Val || f.Test != s.Test {
 			t.Errorf("made %+v\nof shape %+v", f, s)

@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -24,9 +24,9 @@ import (
 func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "g.safetensors")
-	g := fixture.Must(synth.Stream(t.Context(), s, rand.NewPCG(seed, 0)))(t)
-	fixture.Must(native.Format.WriteStream(t.Context(), path, g, o))(t)
-	content := fixture.Must(os.ReadFile(path))(t)
+	g := mattest.Must(synth.Stream(t.Context(), s, rand.NewPCG(seed, 0)))
+	mattest.Must(native.Format.WriteStream(t.Context(), path, g, o))
+	content := mattest.Must(os.ReadFile(path))
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("beside the file stand %v", left)
 	}
@@ -54,11 +54,11 @@ func TestStreamIsMake(t *testing.T) {
 		for _, o := range kept {
 			g.X = dense
 			if o.Storage != "" {
-				g.X = fixture.Must(paneled.Copy(dense, o.Width, o.Storage))(t)
+				g.X = mattest.Must(paneled.Copy(dense, o.Width, o.Storage))
 			}
 			path := filepath.Join(t.TempDir(), "g.safetensors")
-			fixture.OK(t, dataset.Write(t.Context(), path, g))
-			want := fixture.Must(os.ReadFile(path))(t)
+			mattest.OK(t, dataset.Write(t.Context(), path, g))
+			want := mattest.Must(os.ReadFile(path))
 			if got := written(t, s, 3, o); !bytes.Equal(got, want) {
 				t.Errorf("%+v: the file of the stream (%d bytes) is another than that of the graph (%d), kept as %+v",
 					s, len(got), len(want), o)
@@ -89,7 +89,7 @@ func TestMakeStops(t *testing.T) {
 	s := like(t, "arxiv").Scale(0.05)
 	stages := map[string]bool{}
 	ctx := progress.With(t.Context(), func(e progress.Event) { stages[e.Stage] = true })
-	fixture.Must(synth.Make(ctx, s, rand.NewPCG(1, 0)))(t)
+	mattest.Must(synth.Make(ctx, s, rand.NewPCG(1, 0)))
 	if len(stages) < 2 {
 		t.Errorf("stages %v, want some", stages)
 	}
@@ -118,7 +118,7 @@ func TestStreamStops(t *testing.T) {
 			}
 		})
 		g, err := synth.Stream(ctx, s, rand.NewPCG(1, 0))
-		fixture.OK(t, err)
+		mattest.OK(t, err)
 		_, err = native.Format.WriteStream(ctx, filepath.Join(dir, "g.safetensors"), g, format.Storing{Memory: 1 << 20})
 		if left, _ := os.ReadDir(dir); !errors.Is(err, context.Canceled) || len(left) > 0 {
 			t.Errorf("cancelled while %s: error %v, left %v", stage, err, left)

@@ -35,7 +35,7 @@ func TestRead(t *testing.T) {
 // TestNumbers reads edges to known nodes without names. Without weights, all are 1.
 func TestNumbers(t *testing.T) {
 	a, notes, err := arrivals.Read(t.Context(), folder(t, ",id,f\n0,x,1\n1,y,2\n", "source,target\n3,x\n0,x\n"), nil, 4)
-	fixture.OK(t, err)
+	mattest.OK(t, err)
 	fixture.Notes(t, notes, "index that pandas wrote")
 	want := &mat.CSR{Rows: 2, Cols: 6, Indptr: []int64{0, 2, 2}, Indices: []int32{0, 3}}
 	mattest.Equal(t, a.Edges, want, "edges")

@@ -41,7 +41,7 @@ func TestWriteAndOpenAgain(t *testing.T) {
 		"sparse": sparse, "dense": dense, "weighted": weighted, "values": values,
 	} {
 		file := filepath.Join(t.TempDir(), name+".safetensors")
-		fixture.OK(t, dataset.Write(t.Context(), file, g))
+		mattest.OK(t, dataset.Write(t.Context(), file, g))
 		again := fixture.Open(t, file)
 		if fixture.Same(t, again, g); again.Name != g.Name || again.Classes != g.Classes {
 			t.Errorf("%s is read as %s of %d classes", g.Name, again.Name, again.Classes)
@@ -79,7 +79,7 @@ func replaced(name string, by ...safetensors.Tensor) []safetensors.Tensor {
 func writeTensors(t testing.TB, tensors []safetensors.Tensor, meta map[string]string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "own.safetensors")
-	fixture.OK(t, safetensors.Write(t.Context(), file, meta, tensors))
+	mattest.OK(t, safetensors.Write(t.Context(), file, meta, tensors))
 	return file
 }
 
@@ -98,7 +98,7 @@ func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	rows, _ := x.Dims()
 	dense := new(mat.Dense)
-	fixture.OK(t, mat.Rows(dense, x, memory.Range(0, rows)))
+	mattest.OK(t, mat.Rows(dense, x, memory.Range(0, rows)))
 	return dense
 }
 
@@ -138,7 +138,7 @@ func TestOpenMasks(t *testing.T) {
 		safetensors.Tensor{Name: "train_mask", Shape: []int{3, 2}, Data: []uint8{0, 1, 1, 0, 0, 0}},
 		safetensors.Tensor{Name: "test_mask", Data: []uint8{0, 0, 1}}), nil)
 	for split, want := range []string{"split 1 /  / 2", "split 0 /  / 2"} {
-		fixture.Is(t, fixture.Must(dataset.Options{Split: split}.Open(t.Context(), several))(t), want)
+		fixture.Is(t, mattest.Must(dataset.Options{Split: split}.Open(t.Context(), several)), want)
 	}
 	_, err := dataset.Options{Split: 2}.Open(t.Context(), several)
 	fixture.Says(t, err, "tensor train_mask: split 2, must be 0 to 1")
@@ -191,7 +191,7 @@ func TestOpenTensorsRefuses(t *testing.T) {
 
 func TestPythonReadsGraphs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "g.safetensors")
-	fixture.OK(t, dataset.Write(t.Context(), file, fixture.Open(t, fixture.Folder(t, fixture.Plain()))))
+	mattest.OK(t, dataset.Write(t.Context(), file, fixture.Open(t, fixture.Folder(t, fixture.Plain()))))
 	mattest.Python(t, "numpy, scipy.sparse, safetensors.numpy", `
 import sys, numpy as np, scipy.sparse as sp
 from safetensors.numpy import load_file
@@ -216,7 +216,7 @@ json.dump({"tr": [0, 1], "va": [2], "te": []}, open(d + "/role.json", "w"))`, di
 }
 
 func FuzzSafetensors(f *testing.F) {
-	data := fixture.Must(os.ReadFile(writeTensors(f, foreign(), nil)))(f)
+	data := mattest.Must(os.ReadFile(writeTensors(f, foreign(), nil)))
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fixture.Valid(t, filepath.Join(fixture.Folder(t, map[string][]byte{"own.safetensors": data}), "own.safetensors"))

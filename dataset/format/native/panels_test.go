@@ -23,16 +23,16 @@ func TestPanelsStayInTheFile(t *testing.T) {
 	dense := g.X
 	for _, s := range mat.Storages() {
 		for _, width := range []int{0, 16, 48} {
-			g.X = fixture.Must(paneled.Copy(dense, width, s))(t)
+			g.X = mattest.Must(paneled.Copy(dense, width, s))
 			file := filepath.Join(t.TempDir(), "g.safetensors")
-			fixture.OK(t, dataset.Write(t.Context(), file, g))
-			opened := fixture.Must(safetensors.Open(file))(t)
+			mattest.OK(t, dataset.Write(t.Context(), file, g))
+			opened := mattest.Must(safetensors.Open(file))
 			want := "1"
 			if width > 0 {
 				want = "2"
 			}
 			mattest.Equal(t, opened.Metadata["format_version"], want, "%s in panels of %d: format_version", s, width)
-			fixture.OK(t, opened.Close())
+			mattest.OK(t, opened.Close())
 			again := fixture.Open(t, file)
 			if again.Mapped != (runtime.GOOS != "windows") {
 				t.Errorf("%s in panels of %d: mapped %v", s, width, again.Mapped)
@@ -44,7 +44,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 				t.Errorf("%s in panels of %d: other numbers", s, width)
 			}
 			second := filepath.Join(t.TempDir(), "g.safetensors")
-			fixture.OK(t, dataset.Write(t.Context(), second, again))
+			mattest.OK(t, dataset.Write(t.Context(), second, again))
 			one, _ := os.ReadFile(file)
 			if two, err := os.ReadFile(second); err != nil || !bytes.Equal(one, two) {
 				t.Errorf("%s in panels of %d: the graph that was read is written differently, %v", s, width, err)
@@ -120,9 +120,9 @@ save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0,
 func TestPythonReadsPanels(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, s := range mat.Storages() {
-		g.X = fixture.Must(paneled.Copy(g.X, 1, s))(t)
+		g.X = mattest.Must(paneled.Copy(g.X, 1, s))
 		file := filepath.Join(t.TempDir(), "g.safetensors")
-		fixture.OK(t, dataset.Write(t.Context(), file, g))
+		mattest.OK(t, dataset.Write(t.Context(), file, g))
 		program := `
 from safetensors import safe_open
 with safe_open(sys.argv[1], "np") as g:
@@ -136,7 +136,7 @@ def panel(t):
 tensors = dict(safetensors.deserialize(open(sys.argv[1], "rb").read()))
 parts = [panel(tensors[f"x.{k}"]) for k in range(2)]`
 		}
-		want := fixture.Must(json.Marshal(written(t, g.X).Data))(t)
+		want := mattest.Must(json.Marshal(written(t, g.X).Data))
 		mattest.Python(t, "numpy, safetensors", "import json, sys, numpy as np"+program+`
 x = np.concatenate(parts, axis=1).astype(np.float32)
 assert (x.ravel() == np.float32(json.loads(sys.argv[2]))).all(), x`, file, string(want))

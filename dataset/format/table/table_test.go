@@ -106,7 +106,7 @@ func TestKinds(t *testing.T) {
 	edges := [][]table.Cell{cells(2, 30, "7"), cells(1.5, 5.0, 7), cells("1", -2, 30)}
 	for part := 1; part < 5; part++ {
 		g, notes, err := pair(part, nodes, edges).Graph(t.Context())
-		fixture.OK(t, err)
+		mattest.OK(t, err)
 		fixture.Notes(t, notes)
 		fixture.Is(t, g, "ids 30|7|5|-2; classes blue|red; y 1 - 0 -; dense 1 2 3, 4 5 6, 7 8 9.5, 0 0 0")
 		fixture.Is(t, g, "edges 0-1*2 0-3*1 1-2*1.5; split 0 /  / 2")
@@ -116,7 +116,7 @@ func TestKinds(t *testing.T) {
 		p := pair(3, nodes, edges)
 		p.Sort = true
 		g, _, err := p.Graph(t.Context())
-		fixture.OK(t, err)
+		mattest.OK(t, err)
 		fixture.Is(t, g, "ids -2|5|7|30; classes blue|red; y - 0 - 1; dense 0 0 0, 7 8 9.5, 4 5 6, 1 2 3")
 		fixture.Is(t, g, "edges 0-3*1 1-2*1.5 2-3*2; split 3 /  / 1")
 	}
@@ -196,10 +196,10 @@ func TestMasks(t *testing.T) {
 		cells("d", "blue", 4, nil, 0, "False")
 	const header = "id,label,x,train_mask,val_mask,test_mask"
 	g, _, err := masked(header, a, b, c, d).Graph(t.Context())
-	fixture.OK(t, err)
+	mattest.OK(t, err)
 	fixture.Is(t, g, "dense 1, 2, 3, 4; split 0 / 2 / 1")
 	s, _, err := masked(header, a, b, c, d).Stream(t.Context(), 1<<20)
-	fixture.OK(t, err)
+	mattest.OK(t, err)
 	if got := fmt.Sprint(s.Split); got != "{[0] [2] [1]}" || s.Features != 1 {
 		t.Errorf("stream: split %s, %d features", got, s.Features)
 	}

@@ -23,8 +23,8 @@ func open(t *testing.T, name, text string) *lines.File {
 		data = fixture.Packed(text)
 	}
 	path := filepath.Join(t.TempDir(), name)
-	fixture.OK(t, os.WriteFile(path, data, 0o600))
-	f := fixture.Must(lines.Open(path))(t)
+	mattest.OK(t, os.WriteFile(path, data, 0o600))
+	f := mattest.Must(lines.Open(path))
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -41,13 +41,13 @@ func TestNext(t *testing.T) {
 				if err == io.EOF {
 					break
 				}
-				fixture.OK(t, err)
+				mattest.OK(t, err)
 				got = append(got, string(line))
 			}
 			if !slices.Equal(got, want) || f.Line != len(want) {
 				t.Errorf("%q has the lines %q, want %q; counted %d", text, got, want, f.Line)
 			}
-			fixture.OK(t, lines.Read(t.Context(), f.Path, func(number int, line []byte) error {
+			mattest.OK(t, lines.Read(t.Context(), f.Path, func(number int, line []byte) error {
 				if string(line) != want[number-1] {
 					return fmt.Errorf("%q, want %q", line, want[number-1])
 				}
@@ -77,7 +77,7 @@ func TestRows(t *testing.T) {
 			seen[i] += string(line)
 			return nil
 		})
-		fixture.OK(t, err)
+		mattest.OK(t, err)
 		for i, line := range seen {
 			number, rest, _ := strings.Cut(line, ",")
 			if number != fmt.Sprint(i) || i < n && len(rest) != i%200 || i == n && len(rest) != 3<<20 {
@@ -92,7 +92,7 @@ func TestFirstErrorWins(t *testing.T) {
 	text := strings.Repeat("0123456789\n", 600_000)
 	for range 10 {
 		f := open(t, "a.csv", "head\n"+text)
-		fixture.Must(f.Next())(t)
+		mattest.Must(f.Next())
 		err := f.Rows(t.Context(), 600_000, 2, "nodes", func(i int, _ []byte) error {
 			if i >= 150_000 {
 				return fmt.Errorf("wrong at %d", i)
@@ -119,11 +119,11 @@ func TestFaults(t *testing.T) {
 		err := open(t, c.name, c.text).Rows(t.Context(), c.n, 1, "nodes", none)
 		fixture.Says(t, err, c.want)
 	}
-	fixture.OK(t, open(t, "a.csv", "1\n2\n\n\n").Rows(t.Context(), 2, 1, "nodes", none))
+	mattest.OK(t, open(t, "a.csv", "1\n2\n\n\n").Rows(t.Context(), 2, 1, "nodes", none))
 	packed := fixture.Packed(strings.Repeat("0123456789\n", 1_000_000))
 	path := filepath.Join(t.TempDir(), "cut.gz")
-	fixture.OK(t, os.WriteFile(path, packed[:len(packed)/2], 0o600))
-	f := fixture.Must(lines.Open(path))(t)
+	mattest.OK(t, os.WriteFile(path, packed[:len(packed)/2], 0o600))
+	f := mattest.Must(lines.Open(path))
 	defer f.Close()
 	mattest.WantIs(t, f.Rows(t.Context(), 1_000_000, 1, "nodes", none), io.ErrUnexpectedEOF)
 	mattest.Fails(t, "a folder, must be a file")(lines.Open(t.TempDir()))

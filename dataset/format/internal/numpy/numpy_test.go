@@ -47,8 +47,8 @@ func TestParseNpy(t *testing.T) {
 		}
 	}
 	words := fixture.Npy("<U2", "2,", []rune{'a', 0, 'é', 'b'})
-	a := fixture.Must(numpy.NewArray(bytes.NewReader(words), int64(len(words))))(t)
-	mattest.Equal(t, fixture.Must(numpy.Texts(a))(t), []string{"a", "éb"}, "texts")
+	a := mattest.Must(numpy.NewArray(bytes.NewReader(words), int64(len(words))))
+	mattest.Equal(t, mattest.Must(numpy.Texts(a)), []string{"a", "éb"}, "texts")
 	if _, _, err := parse[int32](fixture.Npy("<u4", "1,", []uint32{1 << 31})); err == nil {
 		t.Error("2³¹ fits in an int32")
 	}
@@ -102,7 +102,7 @@ func FuzzNpz(f *testing.F) {
 	f.Add(fixture.Npz(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "own.npz")
-		fixture.OK(t, os.WriteFile(path, data, 0o600))
+		mattest.OK(t, os.WriteFile(path, data, 0o600))
 		z, err := numpy.OpenArchive(t.Context(), path)
 		if err != nil {
 			return

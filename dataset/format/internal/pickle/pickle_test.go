@@ -24,8 +24,8 @@ func matrices() map[string]string {
 
 func TestMatricesOfEachLayout(t *testing.T) {
 	for layout, body := range matrices() {
-		object := fixture.Must(pickle.Load(fixture.Pickled(body)))(t)
-		m := fixture.Must(object.(*pickle.Matrix).CSR(t.Context()))(t)
+		object := mattest.Must(pickle.Load(fixture.Pickled(body)))
+		m := mattest.Must(object.(*pickle.Matrix).CSR(t.Context()))
 		if m.Rows != 3 || m.Cols != 4 || !slices.Equal(m.Indptr, []int64{0, 2, 2, 3}) ||
 			!slices.Equal(m.Indices, []int32{0, 3, 1}) || !slices.Equal(m.Data, []float32{1, 2, 3}) {
 			t.Errorf("%s is read as %+v", layout, m)
@@ -38,7 +38,7 @@ func TestFrames(t *testing.T) {
 	body := fixture.PickleArray([]int32{1, 2}, 2) + "."
 	for _, length := range []byte{byte(len(body)), 1} {
 		data := append([]byte("\x80\x04\x95"), length, 0, 0, 0, 0, 0, 0, 0)
-		object := fixture.Must(pickle.Load(append(data, body...)))(t)
+		object := mattest.Must(pickle.Load(append(data, body...)))
 		if v, err := pickle.Numbers[int32](object); err != nil || !slices.Equal(v, []int32{1, 2}) {
 			t.Errorf("numbers %v, %v", v, err)
 		}
@@ -76,7 +76,7 @@ func TestMatricesRefuse(t *testing.T) {
 			map[string][]int32{"indptr": {0}, "indices": {}}),
 		"not two numbers": fixture.PickleCSR(-1, 4, []int32{0}, nil, nil),
 	} {
-		object := fixture.Must(pickle.Load(fixture.Pickled(body)))(t)
+		object := mattest.Must(pickle.Load(fixture.Pickled(body)))
 		mattest.Fails(t, want)(object.(*pickle.Matrix).CSR(t.Context()))
 	}
 }

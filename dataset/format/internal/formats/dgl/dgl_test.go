@@ -47,13 +47,13 @@ func TestRead(t *testing.T) {
 // TestWrite checks that each edge is written in both directions, and that a folder with other files is not replaced.
 func TestWrite(t *testing.T) {
 	g, path := fixture.Open(t, filepath.Join("testdata", "made")), filepath.Join(t.TempDir(), "out.dgl")
-	fixture.OK(t, dataset.Write(t.Context(), path, g))
+	mattest.OK(t, dataset.Write(t.Context(), path, g))
 	edges, _ := os.ReadFile(filepath.Join(path, "edges_0.csv"))
 	if want := "src_id,dst_id,weight\na,b,2.5\nb,c,1\nb,a,2.5\nc,b,1\n"; string(edges) != want {
 		t.Errorf("edges %q, want %q", edges, want)
 	}
 	mine := filepath.Join(path, "thesis.tex")
-	fixture.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
+	mattest.OK(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	err := dataset.Write(t.Context(), path, g)
 	fixture.Says(t, err, "the folder holds thesis.tex, must hold only meta.yaml")
 	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
@@ -66,9 +66,9 @@ func TestDGLReads(t *testing.T) {
 	dir := t.TempDir()
 	graphFolder, smallFolder := filepath.Join(dir, "graph.dgl"), filepath.Join(dir, "small.dgl")
 	g := fixture.Open(t, filepath.Join("testdata", "made"))
-	fixture.OK(t, dataset.Write(t.Context(), graphFolder, g))
+	mattest.OK(t, dataset.Write(t.Context(), graphFolder, g))
 	small := formattest.Small()
-	fixture.OK(t, small.Save(t.Context(), smallFolder))
+	mattest.OK(t, small.Save(t.Context(), smallFolder))
 	mattest.Python(t, "dgl", `
 import os, sys
 os.environ["DGLBACKEND"] = "pytorch"

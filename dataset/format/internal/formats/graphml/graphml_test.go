@@ -38,7 +38,7 @@ func TestContract(t *testing.T) {
 func TestReadFilesOfOthers(t *testing.T) {
 	packed := filepath.Join(t.TempDir(), "packed.graphml.gz")
 	data := fixture.Base64(t, filepath.Join("testdata", "packed.graphml.gz.b64"))
-	fixture.OK(t, os.WriteFile(packed, data, 0o600))
+	mattest.OK(t, os.WriteFile(packed, data, 0o600))
 	for file, note := range map[string]string{
 		packed: "attributes of nodes that are not read: note",
 		filepath.Join("testdata", "networkx.graphml"): "3 edge entries became 2 undirected edges",
@@ -160,7 +160,7 @@ func TestWrite(t *testing.T) {
 	made.Split = graph.Split{Train: []int32{0, 1}, Val: []int32{2}, Test: []int32{4}}
 	for _, extension := range []string{".graphml", ".graphml.gz"} {
 		path := filepath.Join(t.TempDir(), "out"+extension)
-		fixture.OK(t, dataset.Write(t.Context(), path, made))
+		mattest.OK(t, dataset.Write(t.Context(), path, made))
 		again, notes := open(t, path)
 		if fixture.Same(t, again, made); notes != "" || again.IDs != nil || again.Classes != made.Classes {
 			t.Errorf("%s: %d classes, ids %q, notes %q", extension, again.Classes, again.IDs, notes)
@@ -174,7 +174,7 @@ func TestKeepsNumberedNames(t *testing.T) {
 	g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
 	g.IDs = []string{"n0", "n1", "n2", "n3"}
 	path := filepath.Join(t.TempDir(), "out.graphml")
-	fixture.OK(t, dataset.Write(t.Context(), path, g))
+	mattest.OK(t, dataset.Write(t.Context(), path, g))
 	fixture.Is(t, fixture.Open(t, path), "ids n0|n1|n2|n3")
 	const own = keys + `<key id="i" for="node" attr.name="name" attr.type="string"/><graph><node id="n0">` +
 		`<data key="c">1</data><data key="f">1</data>`
@@ -202,13 +202,13 @@ func TestNetworkXReads(t *testing.T) {
 	g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
 	dir := t.TempDir()
 	graphFile, smallFile := filepath.Join(dir, "graph.graphml"), filepath.Join(dir, "small.graphml")
-	fixture.OK(t, dataset.Write(t.Context(), graphFile, g))
+	mattest.OK(t, dataset.Write(t.Context(), graphFile, g))
 	small := formattest.Small()
 	small.MemberIDs = []string{"c", "a", "b & co"}
-	fixture.OK(t, small.Save(t.Context(), smallFile))
+	mattest.OK(t, small.Save(t.Context(), smallFile))
 	small.ClassNames = nil
 	numbersFile := filepath.Join(dir, "numbers.graphml")
-	fixture.OK(t, small.Save(t.Context(), numbersFile))
+	mattest.OK(t, small.Save(t.Context(), numbersFile))
 	mattest.Python(t, "networkx", `
 import json, sys
 import networkx as nx
@@ -234,7 +234,7 @@ assert [one["x0"], one["x1"]] == [0.25, -3.0] and s.graph["format"] == "cgc-cond
 func FuzzRead(f *testing.F) {
 	f.Add(keys + nodes + `<edge source="a" target="b"><data key="w">2</data></edge>` + end)
 	for _, name := range []string{"networkx", "igraph", "gephi"} {
-		text := fixture.Must(os.ReadFile(filepath.Join("testdata", name+".graphml")))(f)
+		text := mattest.Must(os.ReadFile(filepath.Join("testdata", name+".graphml")))
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) { fixture.Valid(t, write(t, text)) })

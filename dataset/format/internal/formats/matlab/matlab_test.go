@@ -119,7 +119,7 @@ func TestFacebook(t *testing.T) {
 func TestArrays(t *testing.T) {
 	file := put(t, all(arrays(binary.LittleEndian)))
 	for split, want := range []string{"split 0 1 /  /", "split 2 3 /  /"} {
-		g := fixture.Must(dataset.Options{Split: split}.Open(t.Context(), file))(t)
+		g := mattest.Must(dataset.Options{Split: split}.Open(t.Context(), file))
 		fixture.Is(t, g, "edges 0-1 0-3 1-2; y 0 1 1 0; dense 1 2, 3 4, 5 6, 7 8; "+want)
 	}
 	formattest.Run(t, matlab.Name, file)
@@ -129,7 +129,7 @@ func TestArrays(t *testing.T) {
 func TestUnlabelled(t *testing.T) {
 	variables := arrays(binary.LittleEndian)
 	delete(variables, "label")
-	g := fixture.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), put(t, all(variables))))(t)
+	g := mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), put(t, all(variables))))
 	fixture.Is(t, g, "edges 0-1 0-3 1-2; y - - - -")
 }
 

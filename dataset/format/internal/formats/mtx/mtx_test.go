@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/mtx"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 const (
@@ -121,7 +122,7 @@ func TestBareMatrix(t *testing.T) {
 			"next to it, and no features.mtx (or .npy, .csv)"},
 		{"labels.csv", "web.mtx: an adjacency alone cannot be condensed: there is no features.mtx (or .npy, .csv)"},
 	} {
-		fixture.OK(t, os.WriteFile(filepath.Join(dir, c.name), []byte(pattern), 0o600))
+		mattest.OK(t, os.WriteFile(filepath.Join(dir, c.name), []byte(pattern), 0o600))
 		for _, path := range []string{file, dir} {
 			fixture.RefusesAt(t, path, c.want)
 		}

@@ -138,7 +138,7 @@ func TestSplits(t *testing.T) {
 		return o.Open(t.Context(), fixture.Folder(t, files))
 	}
 	for k, want := range []string{"split 0 1 / 2 / 3", "split 0 1 / 3 / 2"} {
-		fixture.Is(t, fixture.Must(open(geom(), k))(t), want)
+		fixture.Is(t, mattest.Must(open(geom(), k)), want)
 	}
 	fixture.Notes(t, notes, "holds 2 splits: split 0 of 0 to 1 is used", "holds 2 splits: split 1 of 0 to 1 is used")
 	other := fixture.With(geom(), "film_split_0.6_0.2_0.npz", []byte("PK"))

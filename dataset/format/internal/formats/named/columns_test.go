@@ -22,7 +22,7 @@ func opened(t *testing.T, files map[string][]byte) (hash string, notes []string)
 	t.Helper()
 	path := fixture.Folder(t, files)
 	whole, notes, err := fixture.Written(t.Context(), t, path, 0)
-	fixture.OK(t, err)
+	mattest.OK(t, err)
 	parts, _, err := fixture.Written(t.Context(), t, path, 1<<20)
 	if err != nil || !bytes.Equal(parts, whole) {
 		t.Errorf("in parts: %v, %d bytes are not the %d of the graph read at once", err, len(parts), len(whole))

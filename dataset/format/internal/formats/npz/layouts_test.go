@@ -49,7 +49,7 @@ func opened(t *testing.T, members map[string][]byte, split int) (*graph.Graph, [
 func TestReadHeterophilous(t *testing.T) {
 	same(t, folder(t, heterophilous()))
 	g, notes, err := opened(t, heterophilous(), 1)
-	fixture.OK(t, err)
+	mattest.OK(t, err)
 	fixture.Is(t, g, "split 2 3 / 0 / 1; dense 1 2, 3 4, 5 6, 7 8")
 	fixture.Notes(t, notes, "train_masks holds 2 splits: split 1 of 0 to 1 is used")
 }
@@ -116,7 +116,7 @@ func FuzzLayouts(f *testing.F) {
 		g, _, err := opened(t, files, split)
 		if err == nil {
 			err = g.Validate(t.Context())
-			fixture.OK(t, err)
+			mattest.OK(t, err)
 		}
 	})
 }

@@ -156,7 +156,7 @@ func TestReadCSR(t *testing.T) {
 	dir := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(matrices())})
 	formattest.Run(t, npz.Name, filepath.Join(dir, "own.npz"))
 	g := fixture.Open(t, dir)
-	fixture.OK(t, g.X.(*mat.CSR).Validate(t.Context())) // its columns are in order
+	mattest.OK(t, g.X.(*mat.CSR).Validate(t.Context())) // its columns are in order
 	fixture.Is(t, g, "sparse 0 2 0 0 4, 0 0 0 0 0, 4 0 0 0 0")
 	dense := matrices()
 	dense["attr_matrix"] = fixture.Npy("<i4", "3, 2", []int32{1, 2, 3, 4, 5, 6})

@@ -110,7 +110,7 @@ func TestOtherFiles(t *testing.T) {
 	} {
 		fixture.Says(t, err, want)
 	}
-	data := fixture.Must(os.ReadFile(filepath.Join(folder(t, objects()), "own.npz")))(t)
+	data := mattest.Must(os.ReadFile(filepath.Join(folder(t, objects()), "own.npz")))
 	fixture.Refuses(t, map[string][]byte{"own.npz": data[:len(data)-30]}, "not an .npz file")
 }
 

@@ -39,7 +39,7 @@ func TestContract(t *testing.T) {
 // TestReadFilesOfOGB checks that the files of testdata/write.py are read: arrays by ogb's DatasetSaver, and text in the
 // form that ogb reads.
 func TestReadFilesOfOGB(t *testing.T) {
-	want := fixture.Must(os.ReadFile(filepath.Join("testdata", "want.txt")))(t)
+	want := mattest.Must(os.ReadFile(filepath.Join("testdata", "want.txt")))
 	y := strings.Repeat("0 1 2 ", 10)
 	for kind, rest := range map[string]string{
 		"text":   "; y " + strings.TrimSpace(y) + `; classes arxiv cs na|Arts, Crafts & Sewing|the "third"`,
@@ -85,7 +85,7 @@ func TestPapers(t *testing.T) {
 		"processed/paper___cites___paper/edge_index.npy": "paper___cites___paper/edge_index.npy: ",
 	} {
 		path := filepath.Join(fixture.Unzipped(t, filepath.Join("testdata", "papers.zip.b64")), file)
-		fixture.OK(t, os.WriteFile(path, fixture.Npy("<i8", "2, 3, 2", make([]int64, 12)), 0o600))
+		mattest.OK(t, os.WriteFile(path, fixture.Npy("<i8", "2, 3, 2", make([]int64, 12)), 0o600))
 		_, err := dataset.Options{}.Open(t.Context(), strings.TrimSuffix(path, file))
 		fixture.Says(t, err, want)
 	}
@@ -99,7 +99,7 @@ func TestSplits(t *testing.T) {
 	}
 	dir := fixture.Folder(t, files)
 	for k, want := range []string{"split 0 / 1 / 3", "split 3 / 1 / 0"} {
-		fixture.Is(t, fixture.Must(dataset.Options{Split: k}.Open(t.Context(), dir))(t), want)
+		fixture.Is(t, mattest.Must(dataset.Options{Split: k}.Open(t.Context(), dir)), want)
 	}
 	const want = `split 2, must be 0 to 1: the folder holds the splits ["rank" "time"]`
 	mattest.Fails(t, want)(dataset.Options{Split: 2}.Open(t.Context(), dir))
@@ -198,7 +198,7 @@ func TestPickledSplit(t *testing.T) {
 	dir := fixture.Unzipped(t, filepath.Join("testdata", "binary.zip.b64"))
 	want := fixture.Open(t, dir).Split
 	for _, part := range []string{"train", "valid", "test"} {
-		fixture.OK(t, os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")))
+		mattest.OK(t, os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")))
 	}
 	mattest.Equal(t, fixture.Open(t, dir).Split, want, "split")
 }
@@ -241,7 +241,7 @@ func FuzzRead(f *testing.F) {
 func TestFoundByName(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"ogbn_arxiv", "ogbn_own"} {
-		fixture.OK(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))))
+		mattest.OK(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))))
 	}
 	o := dataset.Options{Search: []string{dir}}
 	for name, want := range map[string]string{"arxiv": "arxiv", "ogbn_arxiv": "ogbn_arxiv", "own": ""} {

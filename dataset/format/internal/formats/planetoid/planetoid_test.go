@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/planetoid"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func pickleGraph(neighbours map[int][]int) string {
@@ -67,7 +68,7 @@ func TestClassNames(t *testing.T) {
 			}
 			files[strings.Replace(file, "own", name, 1)] = data
 		}
-		g := fixture.Must(dataset.Options{Search: []string{fixture.Folder(t, files)}}.Open(t.Context(), name))(t)
+		g := mattest.Must(dataset.Options{Search: []string{fixture.Folder(t, files)}}.Open(t.Context(), name))
 		if g.Name != name || g.Classes != 3 || !slices.Equal(g.ClassNames, want) {
 			t.Errorf("%s has %d classes %q, want %q", g.Name, g.Classes, g.ClassNames, want)
 		}

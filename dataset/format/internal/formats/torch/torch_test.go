@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/torch"
 	"github.com/graph-condensation/cgc/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // written returns a file of testdata, which testdata/make.py wrote with torch.
@@ -59,9 +60,9 @@ func TestReadFolders(t *testing.T) {
 	for _, name := range []string{"data.pt", "data_undirected.pt", "data_directed.pt"} {
 		root := filepath.Join(t.TempDir(), "Cora")
 		inner := filepath.Join(root, "processed")
-		fixture.OK(t, os.MkdirAll(inner, 0o700))
+		mattest.OK(t, os.MkdirAll(inner, 0o700))
 		file := filepath.Join(inner, name)
-		fixture.OK(t, os.WriteFile(file, written(t, "processed"), 0o600))
+		mattest.OK(t, os.WriteFile(file, written(t, "processed"), 0o600))
 		for _, path := range []string{root, inner, file} {
 			if g := fixture.Open(t, path); g.Name != "Cora" || g.Nodes() != 4 {
 				t.Errorf("%s: a graph %q of %d nodes", path, g.Name, g.Nodes())
@@ -74,8 +75,8 @@ func TestReadFolders(t *testing.T) {
 // them.
 func TestTensorsAreAligned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.pt")
-	fixture.OK(t, dataset.Write(t.Context(), path, fixture.Made(t, "cora", 0.1)))
-	z := fixture.Must(zip.OpenReader(path))(t)
+	mattest.OK(t, dataset.Write(t.Context(), path, fixture.Made(t, "cora", 0.1)))
+	z := mattest.Must(zip.OpenReader(path))
 	defer z.Close()
 	for _, m := range z.File {
 		if at, err := m.DataOffset(); err != nil || at%64 != 0 {
@@ -111,7 +112,7 @@ func TestRefusesGraphs(t *testing.T) {
 		a.Add("train_mask", []bool{true, false, false})
 		change(a)
 		path := filepath.Join(t.TempDir(), "own.pt")
-		fixture.OK(t, (torch.Format{}).WriteArrays(t.Context(), path, a))
+		mattest.OK(t, (torch.Format{}).WriteArrays(t.Context(), path, a))
 		fixture.RefusesAt(t, path, want)
 	}
 }
@@ -182,7 +183,7 @@ func TestRefuses(t *testing.T) {
 // TestUnlabelled checks that labels may be missing if graphs without labels are allowed.
 func TestUnlabelled(t *testing.T) {
 	file := put(t, "own.pt", with(t, written(t, "dict"), "X\x01\x00\x00\x00y", "X\x01\x00\x00\x00z"))
-	g := fixture.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), file))(t)
+	g := mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), file))
 	fixture.Is(t, g, "edges 0-1 0-3 1-2; y - - - -")
 	fixture.RefusesAt(t, file, "there is no array of labels")
 }
