@@ -227,9 +227,7 @@ y_soft float32 (12, 3)
 True True
 %v %s %s
 True`, small.X.Row(3)[2], listed(small.Y), listed(small.Members.Indices))
-	if got != want {
-		t.Errorf("python3 reads\n%s\nwant\n%s", got, want)
-	}
+	mattest.Equal(t, got, want, "python3 reads")
 }
 
 // listed formats numbers as Python does.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -27,9 +26,7 @@ func TestFeaturesElsewhere(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name+".safetensors") }
 	mattest.OK(t, dataset.Write(t.Context(), at("dense"), g))
 	g.X = mattest.Distant{Of: dense}
-	if got, err := dataset.Describe(g); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v: facts %+v, want %+v", err, got, want)
-	}
+	mattest.Equal(t, mattest.Must(dataset.Describe(g)), want, "facts")
 	mattest.OK(t, dataset.Write(t.Context(), at("elsewhere"), g))
 	one, err := os.ReadFile(at("dense"))
 	two, otherErr := os.ReadFile(at("elsewhere"))

@@ -60,9 +60,7 @@ func TestCSVHoldsRecords(t *testing.T) {
 			"seed": strconv.FormatUint(r.Seed, 10), "training_seed": "9223372036854775809", "kernels": r.Build.Kernels,
 			"go": r.Build.Go, "standardize": strconv.FormatBool(r.Standardize), "config": string(r.Config),
 		} {
-			if row[name] != want {
-				t.Errorf("row %d: %s is %q, want %q", i, name, row[name], want)
-			}
+			mattest.Equal(t, row[name], want, "row %d: %s is", i, name)
 		}
 	}
 }

@@ -89,9 +89,7 @@ func TestLogRefusesWhatItCannotRead(t *testing.T) {
 		mattest.WantError(t, log.Add(r), "writing a record: ", want)
 	}
 	log.Close()
-	if got := mustOpen(t, path).Records(); !reflect.DeepEqual(got, example()) {
-		t.Errorf("records\n%+v\nwant\n%+v", got, example())
-	}
+	mattest.Equal(t, mustOpen(t, path).Records(), example(), "records")
 }
 
 // TestLogDropsATornLine cuts the last line anywhere, and checks that earlier and later records are complete.

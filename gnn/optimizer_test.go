@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -16,9 +17,7 @@ func TestInitial(t *testing.T) {
 			largest = max(largest, math.Abs(float64(w)))
 		}
 		if p.Rows == 1 {
-			if largest != 0 {
-				t.Errorf("parameter %d, a bias, starts at up to %v, want 0", k, largest)
-			}
+			mattest.Equal(t, largest, 0, "parameter %d, a bias, starts at up to", k)
 			continue
 		}
 		// There are at least 350 uniform values, so all of them are below 0.97 of the limit with probability 0.97³⁵⁰ = 2e-5.

@@ -95,9 +95,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("finalist %d is better than the one before it", i)
 		}
 	}
-	if want := map[string]int{"gcn": 4, "sgc": 4}; !reflect.DeepEqual(models, want) {
-		t.Errorf("finalists of each model: %v, want %v", models, want)
-	}
+	mattest.Equal(t, models, map[string]int{"gcn": 4, "sgc": 4}, "finalists of each model")
 	if len(r.Finalists) != 8 || r.Best != r.Finalists[0].Candidate {
 		t.Errorf("best %+v of %+v", r.Best, r.Finalists)
 	}

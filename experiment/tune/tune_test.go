@@ -104,9 +104,7 @@ func rotated(t *testing.T, g *graph.Graph, nodes []int32) *graph.Graph {
 func TestSearchNeverReadsTestLabels(t *testing.T) {
 	g, few := tiny(t), func(s *tune.Search) { s.Trials = 6 }
 	want := mustRun(t, g, few)
-	if got := mustRun(t, rotated(t, g, g.Split.Test), few); shown(got) != shown(want) {
-		t.Errorf("with other test labels:\n%s\nwant\n%s", shown(got), shown(want))
-	}
+	mattest.Equal(t, shown(mustRun(t, rotated(t, g, g.Split.Test), few)), shown(want), "with other test labels")
 	if got := mustRun(t, rotated(t, g, g.Split.Val), few); shown(got) == shown(want) {
 		t.Error("other validation labels change nothing")
 	}

@@ -61,9 +61,7 @@ func TestClean(t *testing.T) {
 	atomicfile.Clean(filepath.Join(dir, "a.txt"))
 	stay = slices.DeleteFunc(stay, func(name string) bool { return strings.HasSuffix(name, "/") })
 	slices.Sort(stay)
-	if got := names(t, dir); !slices.Equal(got, stay) {
-		t.Errorf("left\n%q, want\n%q", got, stay)
-	}
+	mattest.Equal(t, names(t, dir), stay, "left")
 }
 
 // TestWritersClean checks that every function that writes a file first removes what earlier processes left behind.

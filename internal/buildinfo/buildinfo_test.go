@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestOf checks that the version is this module's, as the main module or a dependency, and that the commit of another
@@ -32,9 +34,7 @@ func TestOf(t *testing.T) {
 		{"unknown", debug.BuildInfo{}, Info{}},
 	} {
 		c.want.Go, c.want.Platform = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
-		if got := of(&c.build); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
-		}
+		mattest.Equal(t, of(&c.build), c.want, "%s", c.name)
 	}
 }
 

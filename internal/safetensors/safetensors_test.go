@@ -248,9 +248,7 @@ print(t["f32"].tolist(), t["f16"].tolist(), t["i64"].tolist(), t["bool"].tolist(
 print(safetensors.safe_open(sys.argv[1], "np").metadata())`, write(t, tensors))
 	want := "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]] [1.0, -2.0, 0.333251953125] [-4611686018427387904] " +
 		"[True, False] (0, 4) 0.1\n{'made': 'here'}"
-	if got != want {
-		t.Errorf("Python reads\n%s\nwant\n%s", got, want)
-	}
+	mattest.Equal(t, got, want, "Python reads")
 }
 
 func TestWeReadPythons(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -84,9 +85,7 @@ func TestPeakText(t *testing.T) {
 		{2900e6, 0, true, "2.90 GB"},
 		{2900e6, 1100e6, false, "2.90 GB, of which 1.10 GB was kept and the rest was pages of mapped files"},
 	} {
-		if got := peakText(c.peak, c.held, c.limited); got != c.want {
-			t.Errorf("a peak of %d with %d held is %q, want %q", c.peak, c.held, got, c.want)
-		}
+		mattest.Equal(t, peakText(c.peak, c.held, c.limited), c.want, "a peak of %d with %d held is", c.peak, c.held)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // at returns a time of a clock that starts at 0.
@@ -139,9 +141,7 @@ func TestLongJob(t *testing.T) {
 			p.count(stage, 6*(done+1), 30)
 		}
 		p.count(stage, 30, 30)
-		if got := stderr.String(); got != want {
-			t.Errorf("%s: %q, want %q", stage, got, want)
-		}
+		mattest.Equal(t, stderr.String(), want, "%s", stage)
 		stderr.Reset()
 	}
 	p.step("searching")

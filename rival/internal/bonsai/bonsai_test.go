@@ -61,9 +61,7 @@ func TestSplits(t *testing.T) {
 	}}
 	y := []int32{0, 0, 1, 2, 1, 2}
 	for depth, want := range [][]int{nil, {1}, {1, 2}} {
-		if got, err := splits(t.Context(), x, y, 3, depth); err != nil || !slices.Equal(got, want) {
-			t.Errorf("depth %d: columns %v (%v), want %v", depth, got, err, want)
-		}
+		mattest.Equal(t, mattest.Must(splits(t.Context(), x, y, 3, depth)), want, "depth %d: columns", depth)
 	}
 }
 

@@ -396,8 +396,6 @@ func TestNumbers(t *testing.T) {
 		"size(999499)": "999 kB", "size(999500)": "1 MB", "size(12e10)": "120 GB",
 		"time(9.96)": "10.0 s", "time(99.4)": "99 s", "time(99.6)": "1 min 40 s", "time(119.6)": "2 min 00 s",
 	} {
-		if got := chromium.Value[string](s.Page, "view."+expression); got != want {
-			t.Errorf("%s is %q, want %q", expression, got, want)
-		}
+		mattest.Equal(t, chromium.Value[string](s.Page, "view."+expression), want, "%s is", expression)
 	}
 }

@@ -150,9 +150,7 @@ func TestGraph(t *testing.T) {
 				t.Errorf("%s: %v in %v s is %v of %v", s.Name, s.Amount, s.Seconds, s.Share, limit)
 			}
 		}
-		if !slices.Equal(names, steps) {
-			t.Errorf("steps %q, want %q", names, steps)
-		}
+		mattest.Equal(t, names, steps, "steps")
 		c.Steps = nil
 		want := bench.Case{
 			Size: "cora", Scale: 1, Partition: p.Partitions[i], Nodes: 2708, Edges: 5429, Features: 1433, Classes: 7,

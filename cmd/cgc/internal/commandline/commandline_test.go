@@ -64,8 +64,6 @@ func TestFileName(t *testing.T) {
 		"cora": "cora-70", "../etc/pass wd": "etc-pass-wd-70", "Ärzte_2.0": "Ärzte_2.0-70", "图": "图-70",
 		"कि\xff": "कि--70", "<!>": "graph-70", "": "graph-70",
 	} {
-		if got := commandline.FileName(name, 70); got != want {
-			t.Errorf("%q becomes %q, want %q", name, got, want)
-		}
+		mattest.Equal(t, commandline.FileName(name, 70), want, "%q becomes", name)
 	}
 }

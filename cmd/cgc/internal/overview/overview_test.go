@@ -344,9 +344,7 @@ func TestOrder(t *testing.T) {
 			"network, budgets, # Train on it, report.Paragraph, report.Code, # How it was made, report.Command, folded All, " +
 			"folded Seconds"},
 	} {
-		if got := strings.Join(outline(blocks(t, is.subject)), ", "); got != is.want {
-			t.Errorf("%s: the blocks are\n%s\nexpected\n%s", name, got, is.want)
-		}
+		mattest.Equal(t, strings.Join(outline(blocks(t, is.subject)), ", "), is.want, "%s: the blocks are", name)
 	}
 	for name, p := range plots(t, full) {
 		if !strings.Contains(p.Caption, "Ideally, ") {
@@ -390,9 +388,7 @@ func TestTiles(t *testing.T) {
 	}
 	_, edgeless := condensed(t, func(c *cgc.Config) { c.Variant, c.Nodes = cgc.CGCX, 7 })
 	got = text(overview.Subject{Graph: g, Condensed: edgeless})
-	if want := "nodes: 7, 571× fewer than 4,000; no edges"; got[0] != want {
-		t.Errorf("without edges: %q, expected %q", got[0], want)
-	}
+	mattest.Equal(t, got[0], "nodes: 7, 571× fewer than 4,000; no edges", "without edges")
 	bare := *g
 	bare.Adj = &mat.CSR{Rows: g.Nodes(), Cols: g.Nodes(), Indptr: make([]int64, g.Nodes()+1)}
 	got = text(overview.Subject{Graph: &bare, Condensed: small, OtherGraph: true})

@@ -195,9 +195,7 @@ func TestStandings(t *testing.T) {
 	for arm, want := range map[string]string{
 		"above": "better", "below": "worse", "alike": "equal", "vn-classwise": "equal",
 	} {
-		if verdicts[arm] != want {
-			t.Errorf("%s is %s, must be %s", arm, verdicts[arm], want)
-		}
+		mattest.Equal(t, verdicts[arm], want, "%s is", arm)
 	}
 	var text strings.Builder
 	mattest.OK(t, report.Text(&text, s.Document()))

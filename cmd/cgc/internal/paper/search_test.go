@@ -109,9 +109,7 @@ func TestSearchReadsNoTestLabels(t *testing.T) {
 		return string(text)
 	}
 	want := found(plain)
-	if got := found(rotated(plain, plain.Split.Test)); got != want {
-		t.Errorf("with other test labels the search found\n%s\nwant\n%s", got, want)
-	}
+	mattest.Equal(t, found(rotated(plain, plain.Split.Test)), want, "with other test labels the search found")
 	if got := found(rotated(plain, plain.Split.Val)); got == want {
 		t.Error("other validation labels change nothing")
 	}

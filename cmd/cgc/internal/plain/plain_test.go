@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestReworded checks that users see no terms of system calls or of Go.
@@ -64,8 +66,6 @@ func TestWrap(t *testing.T) {
 		{text, 3, text},
 		{"note: " + long + " end", 40, "note:\n      " + long + "\n      end"},
 	} {
-		if got := Wrap(c.text, c.width, "      "); got != c.want {
-			t.Errorf("%d columns: %q, want %q", c.width, got, c.want)
-		}
+		mattest.Equal(t, Wrap(c.text, c.width, "      "), c.want, "%d columns", c.width)
 	}
 }

@@ -234,9 +234,7 @@ func TestOutline(t *testing.T) {
 			for j := range c.t.Columns {
 				row = append(row, strings.TrimSpace(c.t.Cell(i, j).Text))
 			}
-			if got := strings.Join(row, "|"); got != want {
-				t.Errorf("%s: row %d is %q, want %q", name, i, got, want)
-			}
+			mattest.Equal(t, strings.Join(row, "|"), want, "%s: row %d is", name, i)
 		}
 	}
 }
