@@ -197,9 +197,12 @@ func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err e
 	if small.Budget, err = partition.Budgets(p.counts, nodes); err != nil {
 		return nil, err
 	}
-	plan, err := config.plan(small.Budget)
+	partitioner, err := partition.Find(config.Partition)
 	if err != nil {
 		return nil, err
+	}
+	plan := partition.Plan{
+		Budgets: small.Budget, Partitioner: partitioner, Temperature: float64(config.Temperature),
 	}
 	groups, err := plan.Aggregate(ctx, pool.rows, pool.y, pool.confidence, config.source(partitionStream))
 	if err != nil {

@@ -212,12 +212,6 @@ func (c Config) engine() propagate.Engine {
 	return c.Engine
 }
 
-// plan returns the parameters of the partition.
-func (c Config) plan(budgets []int) (partition.Plan, error) {
-	partitioner, err := partition.Find(c.Partition)
-	return partition.Plan{Budgets: budgets, Partitioner: partitioner, Temperature: float64(c.Temperature)}, err
-}
-
 // Validate returns all errors in c that do not depend on a graph, joined, or nil. An error about a single parameter is
 // a *condense.FieldError. Condense also checks what depends on the graph.
 func (c Config) Validate() error {

@@ -82,7 +82,8 @@ func (w *work) missing(arm int, seed uint64) (cells []cell) {
 func (w *work) condensations(ctx context.Context) error {
 	first := map[int][]int{} // arms that share a preparation, by the first arm
 	for i, a := range w.Arms {
-		at := slices.IndexFunc(w.Arms, func(b Arm) bool { return sharing(a.Method, b.Method) })
+		preparer, is := a.Method.(condense.Preparer)
+		at := slices.IndexFunc(w.Arms, func(b Arm) bool { return is && preparer.SharesPreparation(b.Method) })
 		if at < 0 {
 			at = i
 		}
@@ -94,12 +95,6 @@ func (w *work) condensations(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// sharing reports whether a and b can be condensed from one preparation.
-func sharing(a, b condense.Method) bool {
-	preparer, is := a.(condense.Preparer)
-	return is && preparer.SharesPreparation(b)
 }
 
 // together condenses for arms that share a preparation, and trains on the results.

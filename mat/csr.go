@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sort"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -181,9 +180,4 @@ func (m *CSR) copyRow(dst []float32, i int) {
 	for e := m.Indptr[i]; e < m.Indptr[i+1]; e++ {
 		dst[m.Indices[e]] = m.at(e)
 	}
-}
-
-// rowOf returns the row that holds entry e.
-func (m *CSR) rowOf(e int) int {
-	return sort.Search(m.Rows, func(i int) bool { return m.Indptr[i+1] > int64(e) })
 }

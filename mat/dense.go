@@ -3,6 +3,7 @@ package mat
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -155,7 +156,8 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 		return 0, 0, false, ctx.Err()
 	case *CSR:
 		if at := firstNotFinite(ctx, x.Data); at >= 0 {
-			return x.rowOf(at), int(x.Indices[at]), true, nil
+			row := sort.Search(n, func(i int) bool { return x.Indptr[i+1] > int64(at) })
+			return row, int(x.Indices[at]), true, nil
 		}
 		return 0, 0, false, ctx.Err()
 	}

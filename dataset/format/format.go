@@ -164,7 +164,8 @@ func Recognise(path string) (Place, error) {
 
 // recognise chooses among the formats for which asked returns true and that read folders (or files, if not folder).
 func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
-	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
+	base := filepath.Base(path)
+	best, found, names := No, Place{Name: strings.TrimSuffix(base, filepath.Ext(base)), Path: path}, []string(nil)
 	each(func(name string, f Format) {
 		d := f.Describe()
 		holds := d.File
@@ -222,12 +223,6 @@ func cutExtension(file string, f Format) (name string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// nameOf returns the name of a file or folder without its extension.
-func nameOf(path string) string {
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 // WriterFor returns the format that writes path: the format called name or, if name is empty, the one with the

@@ -50,7 +50,9 @@ separate run.`,
 	}
 	flags := cmd.Flags()
 	job.config = newMethodFlags(cmd)
-	job.config.addLossless()
+	flags.Float64Var(&job.config.lossless, "lossless", 0,
+		"condense to the smallest size that loses at most `POINTS` of accuracy, as estimated on the "+
+			"validation nodes; --nodes, --ratio or --label-ratio sets the largest size to try; 0 turns this off")
 	severalNodes(flags, &job.config.config.Nodes, &job.nodes)
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the condensed graph to `FILE`, or condensed graphs of several sizes to a folder")

@@ -72,13 +72,6 @@ func (f *configFlags) addSize() {
 		"number of condensed nodes as a fraction of the training nodes: 50% or 0.5")
 }
 
-// addLossless adds the flag that searches for a size.
-func (f *configFlags) addLossless() {
-	f.flags.Float64Var(&f.lossless, "lossless", 0,
-		"condense to the smallest size that loses at most `POINTS` of accuracy, as estimated on the "+
-			"validation nodes; --nodes, --ratio or --label-ratio sets the largest size to try; 0 turns this off")
-}
-
 // addParams adds the flags for the parameters of other packages' methods.
 func (f *configFlags) addParams() {
 	f.flags.Var(&f.params, "param",
@@ -308,8 +301,8 @@ func (f *configFlags) readFile() error {
 		file.Size = f.config.Size
 	}
 	f.config, f.training, f.fileMethod = file.Config, file.Training, file.method
-	for key, value := range file.parameters {
-		f.params.underlie(file.method, key, value)
+	for key, value := range file.parameters { // other parameters take precedence
+		f.params.list = slices.Insert(f.params.list, 0, param{file.method, key, value, true})
 	}
 	if file.method != "" && !named {
 		f.names = append(f.names[:0], file.method)

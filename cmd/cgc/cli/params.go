@@ -116,11 +116,6 @@ func (p *params) readFile() error {
 	return nil
 }
 
-// underlie adds a parameter of the file of --config, with lower precedence than the existing ones.
-func (p *params) underlie(method, key string, value json.RawMessage) {
-	p.list = slices.Insert(p.list, 0, param{method, key, value, true})
-}
-
 // of returns the parameters of a method as a JSON object, or nil if none are set.
 func (p *params) of(method string) (json.RawMessage, error) {
 	object := map[string]json.RawMessage{}

@@ -110,7 +110,9 @@ func (j *runJob) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	r := j.outcomeOf(g, j.out)
-	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
+	steps := mapped(result.Condensed, func(c *cgc.Condensed) condense.Seconds { return c.Seconds })
+	mean := bench.Combine(steps, func(values []float64) float64 { return stat.Mean(values, nil) })
+	r.add(result.Condensed[0], seconds, mean)
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
 	r.Report, r.Testing = j.page, tests.measured()
 	for _, small := range result.Condensed {
@@ -150,10 +152,4 @@ func (j *runJob) check() error {
 // defaultName returns the default file name of a condensed graph: NAME-N.safetensors.
 func defaultName(g *graph.Graph, nodes int) string {
 	return commandline.FileName(g.Name, nodes) + extension
-}
-
-// meanSeconds returns the mean time of each step.
-func meanSeconds(condensed []*cgc.Condensed) condense.Seconds {
-	all := mapped(condensed, func(c *cgc.Condensed) condense.Seconds { return c.Seconds })
-	return bench.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
 }

@@ -79,7 +79,8 @@ func sideBySide(stacks []*stack, l, columns int) safetensors.Stream {
 		nodes := len(stacks[0].train)
 		for i := range nodes {
 			for _, s := range stacks {
-				block = append(block, s.row(l, i)...)
+				at := s.from[i]
+				block = append(block, s.parts[at.part].hop(l).Row(int(at.row))...)
 			}
 			if i%rows == rows-1 || i == nodes-1 {
 				if !yield(block, nil) {
@@ -134,10 +135,4 @@ func newStack(parts []part) (*stack, error) {
 		}
 	}
 	return s, nil
-}
-
-// row returns row i of hop l.
-func (s *stack) row(l, i int) []float32 {
-	at := s.from[i]
-	return s.parts[at.part].hop(l).Row(int(at.row))
 }

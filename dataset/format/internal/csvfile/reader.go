@@ -134,12 +134,6 @@ func separator(data []byte) byte {
 	return '\t'
 }
 
-// begin returns a Reader of a file that begins with data.
-func begin(file string, data []byte) *Reader {
-	data = bytes.TrimPrefix(data, []byte(content.BOM))
-	return &Reader{file: file, data: data, next: 1, comma: separator(bytes.TrimLeft(data, "\r\n"))}
-}
-
 // header returns the column names in a record, given the results of the method record. Equal names are an error,
 // and so are the first line of Excel and the line ends of old Macs.
 func (r *Reader) header(fields [][]byte, err error) (names []string, _ error) {

@@ -117,7 +117,8 @@ func (t *Table) Open() (b *Blocks, err error) {
 		if err = b.fill(size); err != nil {
 			break
 		}
-		r := begin(t.path, b.held)
+		data := bytes.TrimPrefix(b.held, []byte(content.BOM))
+		r := &Reader{file: t.path, data: data, next: 1, comma: separator(bytes.TrimLeft(data, "\r\n"))}
 		fields, wrong := r.record()
 		if (len(r.data) == 0 || wrong != nil) && !b.ended {
 			continue // the header may continue

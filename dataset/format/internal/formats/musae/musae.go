@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -146,7 +147,8 @@ func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Gra
 			return nil, nil, err
 		}
 	}
-	if b.X, err = n.matrix(ctx); err != nil {
+	p := csr.Parts{Layout: "coo", Rows: len(n.y), Cols: n.columns, Row: n.row, Col: n.col, Values: n.value}
+	if b.X, err = p.CSR(ctx); err != nil {
 		return nil, nil, err
 	}
 	if b.Edges, err = readEdges(ctx, f.edges, b.Nodes); err != nil {

@@ -12,13 +12,11 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
-	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // The usual names of the columns, in order of preference.
@@ -204,10 +202,4 @@ func (n *nodes) addList(node int32, list []byte, name string) error {
 		return fmt.Errorf("%d features, must be %d as in the first row", count, n.width)
 	}
 	return nil
-}
-
-// matrix returns the features. Repeated entries are added up.
-func (n *nodes) matrix(ctx context.Context) (*mat.CSR, error) {
-	p := csr.Parts{Layout: "coo", Rows: len(n.y), Cols: n.columns, Row: n.row, Col: n.col, Values: n.value}
-	return p.CSR(ctx)
 }

@@ -82,11 +82,6 @@ func isPapers(dir string) bool { return papersOf(context.Background(), dir).comp
 // hasFolder reports whether the arrays of raw are .npy files.
 func hasFolder(raw string) bool { return folderOf(context.Background(), raw).complete() }
 
-// hasArrays reports whether raw holds arrays: data.npz or .npy files.
-func hasArrays(raw string) bool {
-	return csvfile.Exists(filepath.Join(raw, arraysFile)) || hasFolder(raw)
-}
-
 // openArrays opens the arrays of raw. The file data.npz takes precedence.
 func openArrays(ctx context.Context, raw string) (arrays, error) {
 	if file := filepath.Join(raw, arraysFile); csvfile.Exists(file) {

@@ -41,7 +41,7 @@ func (f Format) Stream(ctx context.Context, path string, memory int64) (_ *forma
 	case isPapers(dir):
 		raw, read = dir, streamPapers
 		s.Path = dir
-	case hasArrays(raw):
+	case csvfile.Exists(filepath.Join(raw, arraysFile)) || hasFolder(raw):
 		read = streamRaw
 	}
 	if notes, err = read(ctx, raw, s, memory); err != nil {

@@ -116,7 +116,8 @@ func openLines(file string) (t *lines.File, header []string, err error) {
 	if err == nil {
 		err = t.CheckIndex(line, isWord)
 	}
-	if err == nil && isHeader(line) {
+	first, _, _ := bytes.Cut(line, comma)
+	if err == nil && isWord(first) {
 		header = lines.Fields(line)
 		_, err = t.Next()
 	}
@@ -271,12 +272,6 @@ func readLines(
 		return nil, err
 	}
 	return list[:count], nil
-}
-
-// isHeader reports whether the first field of a line is a word other than a part of the split.
-func isHeader(line []byte) bool {
-	field, _, _ := bytes.Cut(line, comma)
-	return isWord(field)
 }
 
 // isWord reports whether a field is neither a number nor a part of the split.
