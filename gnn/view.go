@@ -128,10 +128,7 @@ func (f *field) positions() []int32 {
 		if f.nodes == nil {
 			return
 		}
-		f.position = memory.Make[int32](f.graph)
-		for i := range f.position {
-			f.position[i] = -1
-		}
+		f.position = memory.Filled(f.graph, int32(-1))
 		for r, i := range f.nodes {
 			f.position[i] = int32(r)
 		}

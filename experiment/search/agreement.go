@@ -139,11 +139,8 @@ func orZero(v float64) float64 {
 
 // ranks returns the rank of each value, from 0.
 func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	order := memory.Range(0, len(x))
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(x[a], x[b]) })
 	r := make([]float64, len(x))
 	for lo := 0; lo < len(order); {
 		hi := lo + 1

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -50,11 +51,8 @@ func Merges(ctx context.Context, x *mat.Dense, y []int32, mass []float64) (merge
 			}
 		}
 	}
-	order := make([]int, len(all))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].rises, all[b].rises) })
+	order := memory.Range(0, len(all))
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(all[a].rises, all[b].rises) })
 	place := make([]int32, len(all))
 	for k, old := range order {
 		place[old] = int32(n + k)

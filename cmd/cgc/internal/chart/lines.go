@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // lines draws series of points over a grid.
@@ -170,11 +171,8 @@ func add(p *plot.Plot, f *report.Lines, i int) (thumbs []plot.Thumbnailer) {
 // beside places labels to the right of points. It takes the points in pairs from left to right. The label of the higher
 // point is raised and the other is lowered, so that labels of close points do not overlap.
 func beside(points plotter.XYs, labels []string, colour color.Color) (all []*plotter.Labels) {
-	order := make([]int, len(points))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].X, points[b].X) })
+	order := memory.Range(0, len(points))
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(points[a].X, points[b].X) })
 	for i := 0; i+1 < len(order); i += 2 {
 		if points[order[i]].Y < points[order[i+1]].Y {
 			order[i], order[i+1] = order[i+1], order[i]

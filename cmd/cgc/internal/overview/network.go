@@ -16,6 +16,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -152,12 +153,9 @@ func commonest(class []int32, nodes []int32) (best int32) {
 
 // pack places discs without overlap: in descending order of radius, each at the first free place on a spiral.
 func pack(radii []float64) [][2]float64 {
-	order := make([]int, len(radii))
-	for i := range order {
-		order[i] = i
-	}
+	order := memory.Range(0, len(radii))
 	least := slices.Min(radii)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(radii[b], radii[a]) })
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(radii[b], radii[a]) })
 	places := make([][2]float64, len(radii))
 	const golden = 2.399963229728653 // the golden angle, which fills a disc evenly
 	from, last := 0, math.Inf(1)

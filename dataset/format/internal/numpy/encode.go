@@ -111,11 +111,7 @@ func encodeText(name string, texts []string) (DType, iter.Seq2[[]byte, error], e
 
 // Header returns the header of an .npy file: version 1, little-endian, C order, padded to a multiple of 64 bytes.
 func Header(d DType, shape []int) []byte {
-	sides := make([]string, len(shape))
-	for k, s := range shape {
-		sides[k] = fmt.Sprint(s)
-	}
-	list := strings.Join(sides, ", ")
+	list := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ")
 	if len(shape) == 1 {
 		list += ","
 	}

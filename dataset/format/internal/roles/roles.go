@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -164,11 +163,8 @@ func listed(z Source) string {
 
 // Shown describes an array in a few words: "x" (3×2 float32).
 func Shown(name string, shape []int, kind string) string {
-	sides := make([]string, len(shape))
-	for i, s := range shape {
-		sides[i] = strconv.Itoa(s)
-	}
-	return fmt.Sprintf("%q (%s)", name, strings.TrimSpace(strings.Join(sides, "×")+" "+kind))
+	sides := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", "×")
+	return fmt.Sprintf("%q (%s)", name, strings.TrimSpace(sides+" "+kind))
 }
 
 // wrong returns an error about a file.

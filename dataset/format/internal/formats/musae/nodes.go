@@ -138,11 +138,8 @@ func (n *nodes) classes(labels []string, lines []int) (y []int32, note string, l
 
 // split returns the quantile of each value. Equal values are in one class.
 func split(values []int64) []int32 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	order := memory.Range(0, len(values))
+	slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(values[i], values[j]) })
 	y := memory.Make[int32](len(values))
 	for rank, i := range order {
 		y[i] = int32(quantiles * rank / len(values))

@@ -12,13 +12,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nlpodyssey/gopickle/types"
+
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/nlpodyssey/gopickle/types"
 )
 
 // Name is the name of the format.
@@ -120,9 +122,7 @@ func (r *reader) read() (*graph.Graph, error) {
 		b.Y[v] = ty[k]
 		b.Split.Test = append(b.Split.Test, int32(v))
 	}
-	for i := range train {
-		b.Split.Train = append(b.Split.Train, int32(i))
-	}
+	b.Split.Train = memory.Range(0, train)
 	for i := train; i < min(train+publicVal, allx.Rows); i++ {
 		if b.Y[i] != graph.Unlabelled {
 			b.Split.Val = append(b.Split.Val, int32(i))
