@@ -189,10 +189,7 @@ func condensedGraphs(t *testing.T) map[string]*condense.Condensed {
 func everything(t *testing.T) *condense.Condensed {
 	t.Helper()
 	random := rand.New(rand.NewPCG(30, 0))
-	x := mat.NewDense(12, 8)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
+	x := mattest.Normal(12, 8, random)
 	copy(x.Data, []float32{0, 1, -2, math.MaxFloat32, math.SmallestNonzeroFloat32, 1e-30, 0.1, 16777217})
 	b := graph.Builder{X: x}
 	for i := range 9 {

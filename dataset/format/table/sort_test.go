@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -37,8 +38,7 @@ func TestSortEnds(t *testing.T) {
 				t.Fatalf("%s: node %d has feature %v", name, i, x.Data[i])
 			}
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		stop()
+		ctx := mattest.Cancelled(t)
 		n, x = made(id)
 		if err := n.sort(ctx, y, x); err != context.Canceled {
 			t.Errorf("%s: error %v, want that of the context", name, err)
