@@ -1,7 +1,6 @@
 package formattest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -96,10 +95,8 @@ func keeps(t *testing.T, w format.Writer, extension string) {
 // cancelled tests that a write whose context has ended leaves no file.
 func cancelled(t *testing.T, name, extension string) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	folder := t.TempDir()
-	err := everything(t).SaveAs(ctx, filepath.Join(folder, "small"+extension), name)
+	err := everything(t).SaveAs(mattest.Cancelled(t), filepath.Join(folder, "small"+extension), name)
 	if left := files(t, folder); err == nil || len(left) > 0 {
 		t.Errorf("a cancelled write gives the error %v and leaves %d files", err, len(left))
 	}
