@@ -342,8 +342,8 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 		return nil, err
 	}
 	if !slices.ContainsFunc(last, func(t Trial) bool { return !t.diverged }) {
-		return nil, fmt.Errorf("all %d candidates in the last round %w, at least 1 must not: scale the features, or search "+
-			"lower learning rates", len(last), gnn.ErrDiverged)
+		return nil, fmt.Errorf("every candidate of the last round (%d) %w, at least 1 must not: scale the features, or "+
+			"search lower learning rates", len(last), gnn.ErrDiverged)
 	}
 	r.Trials = append(last, r.Trials...)
 	slices.SortStableFunc(r.Trials, better)
