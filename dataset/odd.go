@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/scales"
 )
 
@@ -68,7 +69,8 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) {
 		"No label reaches these nodes along edges, so a model has only their features",
 		"If you can, label a node in each large component, or leave such components out of the test")
 	f.add(f.Edges > 0 && f.Homophily-f.Chance < graph.Mixing*(1-f.Chance) && f.Classes > 1, "heterophily", f.Edges,
-		text("%.3g%% of the edges join nodes of one class, and %.3g%% would by chance", 100*f.Homophily, 100*f.Chance),
+		text("%s of the edges join nodes of one class, and %s would by chance", digits.Percent(f.Homophily),
+			digits.Percent(f.Chance)),
 		"Propagation mixes the classes, and cgc condenses the mixed features",
 		"Compare --hops 0 and --hops 1. If --hops 0 is as accurate, this graph is not worth condensing")
 
@@ -172,8 +174,8 @@ func (f *Facts) oddClasses() {
 		"If it should have nodes, check the labels. Otherwise number the classes without gaps")
 	f.add(len(untrained) > 0, "untrained_class", len(untrained),
 		fmt.Sprintf("%s no training node, and %d test nodes", f.classes(untrained), lost),
-		fmt.Sprintf("No model can learn it: at most %.3g%% of the test nodes can be right",
-			100*(1-float64(lost)/float64(max(1, f.Test)))),
+		fmt.Sprintf("No model can learn it: at most %s of the test nodes can be right",
+			digits.Percent(1-float64(lost)/float64(max(1, f.Test)))),
 		"Add training nodes of this class, or remove its nodes from the graph")
 	f.add(len(tiny) > 0, "tiny_class", len(tiny),
 		fmt.Sprintf("%s fewer than %d training nodes", f.classes(tiny), tinyClass),

@@ -60,7 +60,7 @@ type Summary struct {
 	// Val and Test are accuracies in percent.
 	Val  Estimate `json:"val"`
 	Test Estimate `json:"test"`
-	// Metrics holds the mean of each metric; absent if the records have none.
+	// Metrics holds the mean of each metric; absent unless all records have metrics.
 	Metrics gnn.Metrics `json:"metrics,omitzero"`
 	// Within is the standard deviation of the test accuracy over training runs on one condensed graph, pooled over the
 	// condensation seeds; 0 if there is one run on each.
@@ -143,6 +143,9 @@ func summarize(records []Record) Summary {
 		}
 	}
 	s.Val, s.Test = EstimateOf(val), EstimateOf(test)
+	if slices.ContainsFunc(records, func(r Record) bool { return r.Metrics == gnn.Metrics{} }) {
+		s.Metrics = gnn.Metrics{}
+	}
 	if more := len(records) - len(s.Seeds); more > 0 {
 		s.Within = math.Sqrt(squares / float64(more))
 	}

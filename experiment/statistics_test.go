@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
@@ -75,6 +76,12 @@ func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 		{Seed: 2, Trainings: 1, Val: 80, Test: 81},
 	}
 	mattest.Equal(t, s.Seeds, want, "seeds")
+	for i := range records {
+		records[i].Metrics.Balanced = float64(60 + i)
+	}
+	near(t, "balanced accuracy", experiment.Summarize(records)[0].Metrics.Balanced, (60.5+63+65)/3)
+	records[1].Metrics = gnn.Metrics{} // as in a log of an older version
+	mattest.Equal(t, experiment.Summarize(records)[0].Metrics, gnn.Metrics{}, "metrics that one record lacks")
 }
 
 // TestSummariesDoNotDependOnOrder checks that the order of the records only changes the order of the summaries.

@@ -225,8 +225,9 @@ type Trial struct {
 	Candidate
 	// Epochs is the number of epochs of the candidate's longest training run. Val is the validation accuracy after it,
 	// in percent; 0 if the run diverged. A run that was stopped early may have been validated on a sample of the nodes.
-	Epochs int     `json:"epochs"`
-	Val    float64 `json:"val"`
+	Epochs   int     `json:"epochs"`
+	Val      float64 `json:"val"`
+	diverged bool    // of that run
 }
 
 // Finalist is a candidate that was trained on the original graph.
@@ -239,7 +240,7 @@ type Finalist struct {
 	// Metrics describes the predictions for the test nodes in more detail than WholeTest; absent in records that were made
 	// without it.
 	Metrics gnn.Metrics `json:"metrics,omitzero"`
-	// Seconds is the time of that run.
+	// Seconds is the time of that run; 0 if it diverged.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -339,6 +340,10 @@ func (s Search) Run(ctx context.Context, small *condense.Condensed, g *graph.Gra
 	}
 	if err := t.train(ctx, last, s.Epochs, false); err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(last, func(t Trial) bool { return !t.diverged }) {
+		return nil, fmt.Errorf("every candidate of the last round (%d) %w, at least 1 must not: scale the features, or "+
+			"search lower learning rates", len(last), gnn.ErrDiverged)
 	}
 	r.Trials = append(last, r.Trials...)
 	slices.SortStableFunc(r.Trials, better)
@@ -555,7 +560,7 @@ func (t *trainer) train(ctx context.Context, trials []Trial, epochs int, counted
 		config.Epochs = epochs
 		config.ValidateEvery = max(epochs/t.validations, 1) // validating takes longer than an epoch
 		r, err := gnn.Train(quiet, m, t.sample, t.target, config, training.Source(m, t.seed))
-		trial.Epochs, trial.Val = epochs, 0 // a trial that diverges is the worst
+		trial.Epochs, trial.Val, trial.diverged = epochs, 0, err != nil // a trial that diverges is the worst
 		switch {
 		case err == nil:
 			trial.Val = r.Validation

@@ -214,6 +214,12 @@ func TestSearchErrors(t *testing.T) {
 	} {
 		mattest.Fails(t, want)(search.Search{Space: of, Trials: 1, Epochs: 1}.Run(t.Context(), small, g))
 	}
+	wild := space()
+	wild.Models, wild.LearningRate = []string{"gcn"}, []float64{1e30}
+	_, err := search.Search{Space: wild, Trials: 5, Epochs: 9}.Run(t.Context(), small, g)
+	if !errors.Is(err, gnn.ErrDiverged) {
+		t.Errorf("every candidate diverges: %v", err)
+	}
 	s := search.Search{Space: space(), Trials: 3, Epochs: 1}
 	if _, err := s.Run(mattest.Cancelled(t), small, g); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)

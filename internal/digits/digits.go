@@ -1,4 +1,4 @@
-// Package digits formats integers for people.
+// Package digits formats integers and percentages for people.
 package digits
 
 import "strconv"
@@ -10,4 +10,15 @@ func Group(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Percent formats a share, at least 0, in percent: with three significant digits, and with more if it would read 100%
+// although it is below.
+func Percent(share float64) string {
+	for digits := 3; ; digits++ {
+		percent, _ := strconv.ParseFloat(strconv.FormatFloat(100*share, 'g', digits, 64), 64) // no error: it is a number
+		if percent < 100 || !(share < 1) {
+			return strconv.FormatFloat(percent, 'f', -1, 64) + "%"
+		}
+	}
 }

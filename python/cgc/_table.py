@@ -104,8 +104,10 @@ class Table(Sequence[Score]):
             low, high = max(0, r.test_mean - r.test_ci95), min(100, r.test_mean + r.test_ci95)
             mean = f"{r.test_mean:.1f}" if single else f"{r.test_mean:.1f} ± {r.test_std:.1f}"
             interval = "" if single else f"{low:.1f} to {high:.1f}"
-            lines.append([r.model, mean, interval, str(r.seeds), f"{r.seconds:.1f}"])
+            lines.append([r.model, mean, interval, str(r.seeds), f"{r.seconds:{'.2g' if r.seconds < 9.95 else '.0f'}}"])
         width = [max(len(line[c]) for line in lines) for c in range(5)]
         rest = ["".join("  " + line[c].rjust(width[c]) for c in range(1, 5)) for line in lines]
         text = [line[0].ljust(width[0]) + r for line, r in zip(lines, rest)]
-        return "\n".join([*text, "", f"±: standard deviation over {self.over}; interval: of the mean, by Student's t"])
+        if any(r.seeds > 1 for r in self.rows):
+            text += ["", f"±: standard deviation over {self.over}; interval: of the mean, by Student's t"]
+        return "\n".join(text)

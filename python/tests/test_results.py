@@ -12,6 +12,7 @@ import pytest
 
 import cgc
 from cgc import _options, _run, _safetensors
+from cgc._table import Table
 
 
 def command(*line: str) -> None:
@@ -490,7 +491,9 @@ def test_evaluate_gives_the_numbers_of_the_command(demo, tmp_path):
     assert table[1] is table["sgc"] and len(table) == 2
     assert "±" in repr(table) and " to " in repr(table) and "95% interval" in repr(table)
     same_file = cgc.evaluate(tmp_path / "s.safetensors", on="demo", seeds=1, epochs=5)
-    assert "±" not in repr(same_file).splitlines()[1]
+    assert "±" not in repr(same_file).split("\n", 1)[1]
+    row = {**vars(same_file[0]), "seconds": 0.0432}
+    assert repr(Table([row])).endswith(" 0.043") and repr(Table([{**row, "seconds": 12.3}])).endswith(" 12")
 
 
 def test_report_writes_a_page(demo, tmp_path):

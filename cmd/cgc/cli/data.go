@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
@@ -265,12 +266,12 @@ func factsDocument(f dataset.Facts) *report.Document {
 	fact("nodes", "%s, %s without an edge, %s without a label", count(f.Nodes), count(f.Isolated), count(f.Unlabelled))
 	within := ""
 	if f.Unlabelled < f.Nodes && f.Edges > 0 {
-		within = fmt.Sprintf(", %.3g%% of them within a class", 100*f.Homophily)
+		within = fmt.Sprintf(", %s of them within a class", digits.Percent(f.Homophily))
 	}
 	fact("edges", "%s, %s%s", count(f.Edges), weights, within)
 	fact("components", "%s, not counting nodes without an edge", count(f.Components))
 	fact("degrees", "%s to %s, median %s", count(f.Degrees.Min), count(f.Degrees.Max), count(f.Degrees.Median))
-	fact("features", "%s, stored %s, %.3g%% of the values nonzero", count(f.Features), storage, 100*f.Density)
+	fact("features", "%s, stored %s, %s of the values nonzero", count(f.Features), storage, digits.Percent(f.Density))
 	fact("classes", "%s", count(f.Classes))
 	classes := &report.Table{Columns: []report.Column{
 		{Name: "class", Side: report.Right}, {Name: "nodes"}, {Name: "train"}, {Name: "val"}, {Name: "test"},

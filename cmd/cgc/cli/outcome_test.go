@@ -67,7 +67,7 @@ func TestOutcomeText(t *testing.T) {
 			r.Config = exampleConfig(func(c *cgc.Config) { c.Variant, c.Inductive, c.Standardize = cgc.CGCX, true, true })
 			r.Seconds.Steps[5].Seconds, r.Condensed.Edges = 0, 0
 			r.Results, r.Whole = r.Results[:1], r.Whole[:1]
-			r.Results[0].Seeds, r.Whole[0].Seeds = 1, 1
+			r.Results[0].Seeds, r.Whole[0].Seeds, r.Results[0].Seconds = 1, 1, 0.0432
 		}},
 		{"large", func(r *outcome) {
 			r.Graph, r.Nodes, r.Edges, r.Features, r.Classes, r.Train = "products", 2449029, 61859140, 100, 47, 196615
@@ -84,6 +84,22 @@ func TestOutcomeText(t *testing.T) {
 			mattest.OK(t, report.Text(&got, r.document()))
 			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
 		})
+	}
+}
+
+// TestNotes checks that each ± is explained, and nothing else.
+func TestNotes(t *testing.T) {
+	const small = "over 5 condensation seeds, each with its own training"
+	const interval = "95% interval: of the mean, by Student's t"
+	for seeds, want := range map[[2]int][]string{
+		{5, 5}: {"±: standard deviation " + small + "; on the full graph, over 5 training seeds", interval},
+		{5, 1}: {"±: standard deviation " + small, interval},
+		{1, 5}: {"±: standard deviation on the full graph, over 5 training seeds"},
+		{1, 1}: nil,
+	} {
+		r := exampleOutcome()
+		r.Results[0].Seeds, r.Whole[0].Seeds = seeds[0], seeds[1]
+		mattest.Equal(t, []string(r.notes()), want, "notes of %d seeds", seeds)
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/object"
 )
 
@@ -94,14 +94,13 @@ func (r *outcome) sizes() *report.Table {
 	return t
 }
 
-// ratio formats part/whole in percent, with at most three significant digits and no exponent.
+// ratio formats part/whole in percent.
 func ratio(part, whole int) report.Cell {
 	if whole == 0 {
 		return report.Cell{}
 	}
-	percent := 100 * float64(part) / float64(whole)
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(percent, 'g', 3, 64), 64) // no error: the text is a number
-	return report.Cell{Text: strconv.FormatFloat(rounded, 'f', -1, 64) + "%", Values: []any{percent}}
+	share := float64(part) / float64(whole)
+	return report.Cell{Text: digits.Percent(share), Values: []any{100 * share}}
 }
 
 // budget lists the condensed nodes of each class, in lines of at most 100 characters.
@@ -242,9 +241,9 @@ func (r *outcome) accuracies() *report.Table {
 		if several {
 			row = append(row, report.Interval(max(0, a.TestMean-a.TestCI95), min(100, a.TestMean+a.TestCI95), 1))
 		}
-		row = append(row, report.Decimal(a.Seconds, 1))
+		row = append(row, report.Significant(a.Seconds, 2))
 		if w, is := whole[a.Model]; is && w.TestMean > 0 {
-			row = append(row, report.Mean(w.TestMean, w.TestStd, w.Seeds, 1), report.Decimal(w.Seconds, 1),
+			row = append(row, report.Mean(w.TestMean, w.TestStd, w.Seeds, 1), report.Significant(w.Seconds, 2),
 				report.Percent(100*a.TestMean/w.TestMean, 1))
 		}
 		t.Row(row)
@@ -263,21 +262,26 @@ func (r *outcome) metrics() (notes report.Notes) {
 }
 
 // notes explains the deviations and intervals. With one seed there are none to explain.
-func (r *outcome) notes() report.Notes {
+func (r *outcome) notes() (notes report.Notes) {
+	var over []string
 	seeds := r.Results[0].Seeds
-	if seeds < 2 {
-		return nil
+	if seeds > 1 {
+		how := " on this one condensed graph"
+		if r.Over == overCondensations {
+			how = ", each with its own training"
+		}
+		over = append(over, fmt.Sprintf("over %d %s%s", seeds, r.Over, how))
 	}
-	over := fmt.Sprintf("±: standard deviation over %d %s", seeds, r.Over)
-	if r.Over == overCondensations {
-		over += ", each with its own training"
-	} else {
-		over += " on this one condensed graph"
+	if len(r.Whole) > 0 && r.Whole[0].Seeds > 1 {
+		over = append(over, fmt.Sprintf("on the full graph, over %d %s", r.Whole[0].Seeds, overTrainings))
 	}
-	if len(r.Whole) > 0 {
-		over += fmt.Sprintf("; on the full graph, over %d %s", r.Whole[0].Seeds, overTrainings)
+	if over != nil {
+		notes = append(notes, "±: standard deviation "+strings.Join(over, "; "))
 	}
-	return report.Notes{over, "95% interval: of the mean, by Student's t"}
+	if seeds > 1 {
+		notes = append(notes, "95% interval: of the mean, by Student's t")
+	}
+	return notes
 }
 
 // peakText formats the peak memory of the process and, if it is much smaller or limited, the part without pages of

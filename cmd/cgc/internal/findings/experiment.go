@@ -108,20 +108,21 @@ func accuracies(summaries []experiment.Summary) *report.Table {
 				spread[0] = report.Decimal(s.Within, 1)
 			}
 		}
-		if m := s.Metrics; uneven {
-			more = append(more, report.Decimal(m.Balanced, 1), report.Decimal(m.MacroF1, 1))
+		m := s.Metrics
+		if uneven {
+			more = append(more, metric(m.Balanced), metric(m.MacroF1))
 		}
-		if m := s.Metrics; ranked {
-			more = append(more, report.Decimal(m.AUC, 1), report.Decimal(m.AveragePrecision, 1))
+		if ranked {
+			more = append(more, metric(m.AUC), metric(m.AveragePrecision))
 		}
 		if !s.IsWhole() {
-			condense = report.Decimal(s.Condense, 3)
+			condense = report.Significant(s.Condense, 2)
 			if w := whole[setting(s)]; w > 0 {
 				ofWhole = []report.Cell{report.Percent(100*s.Test.Mean/w, 1)}
 			}
 		}
 		t.Row(arm, s.Nodes, s.Model, report.Mean(s.Test.Mean, s.Test.Std, len(s.Seeds), 1), interval, len(s.Seeds), spread,
-			more, condense, report.Decimal(s.Train, 1), ofWhole)
+			more, condense, report.Significant(s.Train, 2), ofWhole)
 	}
 	return t
 }

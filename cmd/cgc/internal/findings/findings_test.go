@@ -75,6 +75,17 @@ func TestExperimentDocument(t *testing.T) {
 	}
 }
 
+// TestMissingMetrics checks that metrics are blank where they were not measured.
+func TestMissingMetrics(t *testing.T) {
+	o := &findings.Experiment{Summaries: experiment.Summarize(outcomes(1, 1))}
+	o.Summaries[0].Metrics = gnn.Metrics{Balanced: 60, MacroF1: 59, AUC: 70, AveragePrecision: 65}
+	var got bytes.Buffer
+	mattest.OK(t, report.Text(&got, o.Document()))
+	if text := got.String(); !strings.Contains(text, "60.0      59.0     70.0") || strings.Contains(text, " 0.0 ") {
+		t.Error(text)
+	}
+}
+
 // TestExperimentJSON checks the names and the order of the keys, which are a contract.
 func TestExperimentJSON(t *testing.T) {
 	all := experiment.Summarize(outcomes(2, 1))
@@ -162,14 +173,19 @@ func TestModelsDocument(t *testing.T) {
 	} {
 		o := findings.Models{
 			Agreement: &search.Agreement{Compared: make([]search.Finalist, 3)},
-			Regret:    &findings.Regret{Val: -1, Test: 0.5},
+			Regret:    &findings.Regret{Val: -1, Test: -0.04},
 			Random:    &findings.RandomSearch{Candidates: drawn, Val: 80, Test: 79},
 		}
+		o.Agreement.Kendall.Low = -0.004
+		o.Finalists = make([]search.Finalist, 2)
+		o.Finalists[0].WholeVal, o.Finalists[0].Seconds = 81.26, 0.034
 		var got bytes.Buffer
 		mattest.OK(t, report.Text(&got, o.Document()))
-		const regret = "the best of them on the full graph, minus the choice: -1.0 points on validation nodes and +0.5 on"
-		if text := got.String(); !strings.Contains(text, want) || !strings.Contains(text, regret) {
-			t.Errorf("%s\nmust contain %q and %q", text, want, regret)
+		const regret = "the best of them on the full graph, minus the choice: −1.0 points on validation nodes and 0.0 on"
+		for _, want := range []string{want, regret, "Kendall 0.00 (0.00 to", " 81.3 ", " 0.034\n", " diverged "} {
+			if text := got.String(); !strings.Contains(text, want) {
+				t.Errorf("%s\nmust contain %q", text, want)
+			}
 		}
 	}
 }

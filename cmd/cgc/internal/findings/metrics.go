@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/gnn"
 )
 
@@ -26,4 +27,12 @@ func Metrics(m gnn.Metrics, accuracy float64, classes int, names []string) strin
 		text += fmt.Sprintf(", ROC AUC %.1f%%, average precision of %s %.1f%%", m.AUC, second, m.AveragePrecision)
 	}
 	return text
+}
+
+// metric formats a metric; blank if it was not measured.
+func metric(v float64) report.Cell {
+	if v == 0 {
+		return report.Cell{}
+	}
+	return report.Decimal(v, 1)
 }

@@ -57,6 +57,10 @@ func (r Models) Document() *report.Document {
 			report.Decimal(trial.Val, 1), rest)
 	}
 	for _, f := range r.Finalists {
+		if f.Seconds == 0 {
+			row(f.Trial, report.Word("diverged"), report.Missing(), report.Missing())
+			continue
+		}
 		row(f.Trial, report.Decimal(f.WholeVal, 1), report.Decimal(f.WholeTest, 1), report.Significant(f.Seconds, 2))
 	}
 	if len(r.Finalists) == 0 {
@@ -65,8 +69,9 @@ func (r Models) Document() *report.Document {
 		}
 	}
 	d.Add(t)
-	d.Add(report.Notes{fmt.Sprintf("%s of %s candidates in %.1f s on %d condensed nodes, after %.1f s of condensing",
-		report.Count(len(r.Trials)), report.Count(r.Space), r.Seconds, r.Condensed, r.CondenseSeconds)})
+	d.Add(report.Notes{fmt.Sprintf("%s of %s candidates in %s s on %d condensed nodes, after %s s of condensing",
+		report.Count(len(r.Trials)), report.Count(r.Space), report.Significant(r.Seconds, 2).Text, r.Condensed,
+		report.Significant(r.CondenseSeconds, 2).Text)})
 	if len(r.Finalists) > 0 {
 		best := r.Finalists[0]
 		if text := Metrics(best.Metrics, best.WholeTest, r.Graph.Classes, nil); text != "" {
@@ -74,12 +79,13 @@ func (r Models) Document() *report.Document {
 		}
 	}
 	if a := r.Agreement; a != nil {
-		notes := report.Notes{fmt.Sprintf("rank correlation over %d candidates: Spearman %.2f (95%% %.2f to %.2f), "+
-			"Kendall %.2f (%.2f to %.2f)", len(a.Compared), a.Spearman.Value, a.Spearman.Low, a.Spearman.High,
-			a.Kendall.Value, a.Kendall.Low, a.Kendall.High)}
+		two := func(v float64) string { return report.Decimal(v, 2).Text }
+		notes := report.Notes{fmt.Sprintf("rank correlation over %d candidates: Spearman %s (95%% %s to %s), "+
+			"Kendall %s (%s to %s)", len(a.Compared), two(a.Spearman.Value), two(a.Spearman.Low), two(a.Spearman.High),
+			two(a.Kendall.Value), two(a.Kendall.Low), two(a.Kendall.High))}
 		if r.Regret != nil {
-			notes = append(notes, fmt.Sprintf("the best of them on the full graph, minus the choice: %+.1f points on "+
-				"validation nodes and %+.1f on test nodes", r.Regret.Val, r.Regret.Test))
+			notes = append(notes, fmt.Sprintf("the best of them on the full graph, minus the choice: %s points on "+
+				"validation nodes and %s on test nodes", signed(r.Regret.Val), signed(r.Regret.Test)))
 		}
 		when, drawn := "in the same time", report.Plural(r.Random.Candidates, "candidate")
 		if r.Random.Candidates == len(a.Compared) { // there may be time for more

@@ -131,10 +131,10 @@ func (o *Search) Document() *report.Document {
 	case len(o.Confirmed) == 0:
 		add("no configuration was confirmed by training; the first of the ranking: %s", o.changed(o.Changes))
 	case len(o.Changes) > 0:
-		add("%+.1f points over the default (noise %.1f): %s", o.Gain, o.Noise, o.changed(o.Changes))
+		add("%s points over the default (noise %.1f): %s", signed(o.Gain), o.Noise, o.changed(o.Changes))
 	case o.Noise > 0:
-		add("the default is kept: the best other configuration differs by %+.1f points, of which up to %.1f may be noise",
-			o.Gain, o.Noise)
+		add("the default is kept: the best other configuration differs by %s points, of which up to %.1f may be noise",
+			signed(o.Gain), o.Noise)
 	default:
 		add("the default is kept")
 	}
@@ -167,6 +167,9 @@ func (o *Search) Picture() *report.Document {
 	d.Blocks = append([]report.Block{plot}, d.Blocks...)
 	return d
 }
+
+// signed formats a difference in points.
+func signed(points float64) string { return report.Signed(points, 1).Text }
 
 // changed lists changes on one line.
 func (o *Search) changed(changes []tune.Change) string {

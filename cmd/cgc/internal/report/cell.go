@@ -44,8 +44,9 @@ func Signed(v float64, digits int) Cell {
 
 // Significant is a number rounded to the given number of significant digits, but with all digits of its integer part.
 func Significant(v float64, digits int) Cell {
-	text := strconv.FormatFloat(v, 'g', digits, 64)
-	if whole := len(strconv.Itoa(int(min(math.Abs(v), 1e15)))); math.Abs(v) >= 1 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // no error: the text is a number
+	text := strconv.FormatFloat(rounded, 'f', -1, 64)
+	if whole := len(strconv.Itoa(int(min(math.Abs(rounded), 1e15)))); math.Abs(rounded) >= 1 {
 		text = strconv.FormatFloat(v, 'f', max(0, digits-whole), 64)
 	}
 	return Cell{text, []any{v}}

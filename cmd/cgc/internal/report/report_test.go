@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
@@ -169,11 +170,13 @@ func TestMistakes(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.5: "0.5", 0.01234: "0.0123", 1: "1.00", 9.876: "9.88", 45.67: "45.7", 321.9: "322", 123456.7: "123457",
-		-45.67: "-45.7",
+		-45.67: "-45.7", 0.9996: "1.00", 9.996: "10.0", 99.96: "100", 0.00001234: "0.0000123",
 	} {
 		mattest.Equal(t, report.Significant(v, 3).Text, want, "Significant(%v) =", v)
 	}
 	for want, got := range map[string]string{
+		"0%": digits.Percent(0), "0.00001%": digits.Percent(1e-7), "12.3%": digits.Percent(0.12345),
+		"99.96%": digits.Percent(0.9996), "100%": digits.Percent(1), "123%": digits.Percent(1.2345),
 		"0": report.Count(0), "999": report.Count(999), "1,000": report.Count(1000), "61,859,140": report.Count(61859140),
 		"-1,234": report.Count(-1234), "-999": report.Count(-999),
 		"0 kB": report.Bytes(0), "52 kB": report.Bytes(51999),
