@@ -1,4 +1,4 @@
-// Package digits formats integers and percentages for people.
+// Package digits rounds and formats numbers for people.
 package digits
 
 import "strconv"
@@ -12,11 +12,17 @@ func Group(n int) string {
 	return s
 }
 
+// Rounded rounds v to n significant digits.
+func Rounded(v float64, n int) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64) // no error: the text is a number
+	return rounded
+}
+
 // Percent formats a share, at least 0, in percent: with three significant digits, and with more if it would read 100%
 // although it is below.
 func Percent(share float64) string {
 	for digits := 3; ; digits++ {
-		percent, _ := strconv.ParseFloat(strconv.FormatFloat(100*share, 'g', digits, 64), 64) // no error: it is a number
+		percent := Rounded(100*share, digits)
 		if percent < 100 || !(share < 1) {
 			return strconv.FormatFloat(percent, 'f', -1, 64) + "%"
 		}

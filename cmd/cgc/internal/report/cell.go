@@ -43,11 +43,11 @@ func Signed(v float64, digits int) Cell {
 }
 
 // Significant is a number rounded to the given number of significant digits, but with all digits of its integer part.
-func Significant(v float64, digits int) Cell {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // no error: the text is a number
+func Significant(v float64, n int) Cell {
+	rounded := digits.Rounded(v, n)
 	text := strconv.FormatFloat(rounded, 'f', -1, 64)
 	if whole := len(strconv.Itoa(int(min(math.Abs(rounded), 1e15)))); math.Abs(rounded) >= 1 {
-		text = strconv.FormatFloat(v, 'f', max(0, digits-whole), 64)
+		text = strconv.FormatFloat(v, 'f', max(0, n-whole), 64)
 	}
 	return Cell{text, []any{v}}
 }
