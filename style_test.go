@@ -124,6 +124,21 @@ func prefixed(file, text string) (found []string) {
 	return found
 }
 
+// undocumented matches the first line of a function or method with an exported name, if no comment ends above it.
+var undocumented = regexp.MustCompile(`(?m)^(?:[^/\n].*)?\n(func (?:\([^)]*\) )?[A-Z].*)$`)
+
+// TestDocComments lists exported functions, and methods of any type, that lack a doc comment.
+func TestDocComments(t *testing.T) {
+	for _, file := range goFiles(t) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, found := range undocumented.FindAllSubmatch(mattest.Must(os.ReadFile(file)), -1) {
+			t.Errorf("%s: no doc comment above %s", file, found[1])
+		}
+	}
+}
+
 // TestErrorsCatches shows that prefixes are found in each form of an error, and that other words and panics are not.
 func TestErrorsCatches(t *testing.T) {
 	const text = "package b_test\n" +

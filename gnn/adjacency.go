@@ -165,6 +165,7 @@ func newPropagation(ctx context.Context, op graph.Operator) *propagation {
 // Apply sets dst to P·x.
 func (p *propagation) Apply(dst, x *mat.Dense) { _ = p.op.Apply(p.ctx, dst, x) }
 
+// T returns the transpose.
 func (p *propagation) T() autodiff.Linear { return p.t }
 
 // check returns an error if x is invalid, or if adj is neither nil nor an adjacency of the nodes of x.

@@ -38,6 +38,7 @@ var gats = family{
 	func(name string, v []float64) Model { return gat{name, int(v[0])} },
 }
 
+// Name implements Model.
 func (m gat) Name() string { return m.name }
 
 // Shapes lists W, u, v and b of the hidden layer, with the heads side by side, and then W, u, v and b of the output

@@ -122,6 +122,7 @@ func chebyshev(order int) []filter {
 	return list
 }
 
+// Name implements Model.
 func (m *polynomial) Name() string { return m.name }
 
 // Shapes lists the W_k and then the bias of each layer.

@@ -15,11 +15,13 @@ type changed struct {
 	apply func(block *mat.Dense, rows []int32, first int) // first is the first column of the block
 }
 
+// Dims implements mat.Matrix.
 func (c *changed) Dims() (rows, cols int) { return c.of.Dims() }
 
 // PanelWidth implements mat.Paneled.
 func (c *changed) PanelWidth() int { return mat.PanelWidth(c.of) }
 
+// ReadBlock implements mat.Matrix.
 func (c *changed) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	if err := mat.Read(dst, c.of, rows, lo, hi); err != nil {
 		return err
@@ -61,6 +63,7 @@ type columnsOf struct {
 	columns []int
 }
 
+// Dims implements mat.Matrix.
 func (c *columnsOf) Dims() (rows, cols int) {
 	rows, _ = c.of.Dims()
 	return rows, len(c.columns)

@@ -84,6 +84,7 @@ func (p *points) others(x [][]float32) *points {
 	return &points{n: len(x), d: p.d, rows: x, shift: p.shift, norms: make([]float32, len(x)), unit: 1}
 }
 
+// Dims returns the numbers of points and of their coordinates.
 func (p *points) Dims() (n, d int) { return p.n, p.d }
 
 // Block returns points lo to hi−1, one after the other. It computes them in buffer if they are not in memory.

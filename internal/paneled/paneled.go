@@ -140,6 +140,7 @@ func (p *Matrix) Unchecked() mat.Matrix { return unchecked{p} }
 
 type unchecked struct{ *Matrix }
 
+// ReadBlock implements mat.Matrix.
 func (u unchecked) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	u.read(dst, rows, lo, hi)
 	return nil

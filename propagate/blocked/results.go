@@ -171,8 +171,10 @@ type spilled struct {
 	blocks iter.Seq2[int, int]
 }
 
+// Dims implements mat.Matrix.
 func (s spilled) Dims() (rows, cols int) { return s.rows, s.cols }
 
+// ReadBlock implements mat.Matrix.
 func (s spilled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	dst.Reshape(len(rows), hi-lo)
 	for first, end := range s.blocks {
@@ -200,6 +202,7 @@ type finite struct {
 	hop   int
 }
 
+// ReadBlock implements mat.Matrix.
 func (f finite) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	if err := f.Matrix.ReadBlock(dst, rows, lo, hi); err != nil {
 		return err

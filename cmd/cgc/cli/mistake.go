@@ -31,6 +31,7 @@ const (
 // usage is an error in the command line.
 type usage struct{ text string }
 
+// Error returns the message.
 func (u usage) Error() string { return u.text }
 
 func usagef(format string, args ...any) error { return usage{fmt.Sprintf(format, args...)} }

@@ -59,8 +59,10 @@ func New() condense.Method {
 	return bonsai{Neighbours: 5, Depth: 50, Prune: 0.9, Memory: rival.DefaultMemory}
 }
 
+// Name returns "bonsai".
 func (bonsai) Name() string { return "bonsai" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (b bonsai) Check(g *graph.Graph, nodes int) error {
 	err := rival.Check(g, nodes,
 		parameter.Check(b.Neighbours >= 1, "neighbours", b.Neighbours, "at least 1"),

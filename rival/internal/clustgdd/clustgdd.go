@@ -93,8 +93,10 @@ func New() condense.Method {
 	}
 }
 
+// Name returns "clustgdd".
 func (clustGDD) Name() string { return "clustgdd" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m clustGDD) Check(g *graph.Graph, nodes int) error {
 	number := func(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
 	err := rival.Check(g, nodes,

@@ -67,11 +67,13 @@ type vn struct {
 	Memory rival.Memory `json:"memory"`
 }
 
+// Name returns "vn-classwise".
 func (vn) Name() string { return "vn-classwise" }
 
 // Altered implements condense.Altered.
 func (vn) Altered() string { return classwise }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m vn) Check(g *graph.Graph, nodes int) error {
 	err := parameter.Check(m.Eigenpairs >= 1 && m.Eigenpairs <= 100, "eigenpairs", m.Eigenpairs, "from 1 to 100")
 	if err = cmp.Or(err, rival.Check(g, nodes)); err != nil {
@@ -165,11 +167,13 @@ type acm struct {
 	Memory rival.Memory `json:"memory"`
 }
 
+// Name returns "a-cm-classwise".
 func (acm) Name() string { return "a-cm-classwise" }
 
 // Altered implements condense.Altered.
 func (acm) Altered() string { return classwise }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m acm) Check(g *graph.Graph, nodes int) error {
 	err := rival.Check(g, nodes,
 		parameter.Check(m.Hops >= 0 && m.Hops <= 100, "hops", m.Hops, "from 0 to 100"),

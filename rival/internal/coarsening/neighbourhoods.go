@@ -136,15 +136,20 @@ type queue []candidate
 // Len returns the number of candidates. Len, Less, Swap, Push and Pop implement heap.Interface.
 func (q queue) Len() int { return len(q) }
 
+// Swap exchanges two candidates.
 func (q queue) Swap(a, b int) { q[a], q[b] = q[b], q[a] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }
 
+// Push appends a candidate.
+func (q *queue) Push(x any) { *q = append(*q, x.(candidate)) }
+
+// Pop removes the last candidate and returns it.
 func (q *queue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
 }
 
+// Less reports whether candidate a comes before candidate b.
 func (q queue) Less(a, b int) bool {
 	return cmp.Or(cmp.Compare(q[a].cost, q[b].cost), cmp.Compare(q[a].set[0], q[b].set[0])) < 0
 }

@@ -96,8 +96,10 @@ func New() condense.Method {
 	}
 }
 
+// Name returns "deepcgc".
 func (deepCGC) Name() string { return "deepcgc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m deepCGC) Check(g *graph.Graph, nodes int) error {
 	number := func(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
 	err := rival.Check(g, nodes,

@@ -82,14 +82,18 @@ func newGCDM() gcdm {
 	}
 }
 
+// Name returns "gcdm".
 func (gcdm) Name() string { return "gcdm" }
 
+// Name returns "gcdm-x".
 func (gcdmX) Name() string { return "gcdm-x" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcdm) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes)
 }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcdmX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
@@ -118,10 +122,12 @@ func (m Means) check(g *graph.Graph, method condense.Method, s *learn.Structure,
 	)
 }
 
+// Condense implements condense.Method.
 func (m gcdm) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
+// Condense implements condense.Method.
 func (m gcdmX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }

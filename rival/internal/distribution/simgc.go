@@ -70,8 +70,10 @@ func newSimGC() simGC {
 	}
 }
 
+// Name returns "simgc".
 func (simGC) Name() string { return "simgc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m simGC) Check(g *graph.Graph, nodes int) error {
 	// Counted: embeddings of the labelled nodes; the teacher's inputs as sparse matrices, its weights with their moments
 	// and the best weights; hidden units; X′ with its propagations and gradients.
@@ -94,6 +96,7 @@ func (m simGC) Check(g *graph.Graph, nodes int) error {
 	)
 }
 
+// Condense implements condense.Method.
 func (m simGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {

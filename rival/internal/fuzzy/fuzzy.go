@@ -64,8 +64,10 @@ func New() condense.Method {
 	}
 }
 
+// Name returns "gecc".
 func (gecc) Name() string { return "gecc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gecc) Check(g *graph.Graph, nodes int) error {
 	ok := len(m.HopWeights) >= 1 && len(m.HopWeights) <= 21
 	for _, a := range m.HopWeights {

@@ -128,22 +128,28 @@ func newDosCond() gcond {
 	return m
 }
 
+// Name returns the name of the method.
 func (m gcond) Name() string { return m.name }
 
+// Name returns "gcond-x".
 func (gcondX) Name() string { return "gcond-x" }
 
+// Condense implements condense.Method.
 func (m gcond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Choice, &m.Structure, nodes, seed)
 }
 
+// Condense implements condense.Method.
 func (m gcondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, m.Choice, nil, nodes, seed)
 }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcond) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, &m.Structure, m.Memory, nodes, m.Choice.Check())
 }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcondX) Check(g *graph.Graph, nodes int) error {
 	return m.check(g, m, nil, m.Memory, nodes, m.Choice.Check())
 }

@@ -98,6 +98,7 @@ func (o *graphon) Forward(x *mat.Dense) *mat.Dense {
 	return &o.a
 }
 
+// Backward implements learn.Maker.
 func (o *graphon) Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense) {
 	n, c, g := da.Rows, o.edges, o.points
 	learn.SigmoidGrad(&o.dz, &o.a, da)

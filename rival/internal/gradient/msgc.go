@@ -55,8 +55,10 @@ func newMSGC() msgc {
 	return m
 }
 
+// Name returns "msgc".
 func (msgc) Name() string { return "msgc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m msgc) Check(g *graph.Graph, nodes int) error {
 	err := errors.Join(
 		m.check(g, m, &m.Structure, m.Memory, nodes),
@@ -75,6 +77,7 @@ func (m msgc) Check(g *graph.Graph, nodes int) error {
 		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 
+// Condense implements condense.Method.
 func (m msgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
@@ -209,6 +212,7 @@ func (l *sparseLearner) Result() learn.Iterate {
 	return learn.Iterate{X: l.x[window], A: l.a[window], Threshold: l.Threshold}
 }
 
+// State implements learn.Learner.
 func (l *sparseLearner) State() []*mat.Dense {
 	return slices.Concat(l.matcher.State(), []*mat.Dense{l.losses, l.record}, l.x, l.a)
 }

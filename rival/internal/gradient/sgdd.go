@@ -60,8 +60,10 @@ func newSGDD() sgdd {
 	return m
 }
 
+// Name returns "sgdd".
 func (sgdd) Name() string { return "sgdd" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m sgdd) Check(g *graph.Graph, nodes int) error {
 	both := m.Structure
 	both.PairHidden = max(m.PairHidden, 4*m.PairHidden) // 14 matrices, not 4; a negative value is reported unchanged
@@ -87,6 +89,7 @@ const (
 	planStream  = 1<<40 + 4
 )
 
+// Condense implements condense.Method.
 func (m sgdd) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: m, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {

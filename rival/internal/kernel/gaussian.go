@@ -27,8 +27,10 @@ type gcgp struct {
 // newGCGP returns gcgp with the parameters of the authors' program for Cora with 70 nodes (gcgp/config.txt, SGNK).
 func newGCGP() gcgp { return gcgp{Filter: 4, Layers: 2, Descent: descent(0.5)} }
 
+// Name returns "gcgp".
 func (gcgp) Name() string { return "gcgp" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcgp) Check(g *graph.Graph, nodes int) error {
 	err := rival.Check(g, nodes,
 		parameter.Check(m.Filter >= 0 && m.Filter <= 20, "filter", m.Filter, "from 0 to 20"),
@@ -45,6 +47,7 @@ func (m gcgp) Check(g *graph.Graph, nodes int) error {
 		learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Filter)+4*(8*n*d+products))
 }
 
+// Condense implements condense.Method.
 func (m gcgp) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.learn(ctx, g, m, nodes, seed, m.regression)
 }

@@ -106,10 +106,13 @@ func newSNTK() sntk { return sntk{Parameters: defaults(), Degree: 2} }
 
 func newSNTKX() sntkX { return sntkX{defaults()} }
 
+// Name returns "sntk".
 func (sntk) Name() string { return "sntk" }
 
+// Name returns "sntk-x".
 func (sntkX) Name() string { return "sntk-x" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m sntk) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(
 		m.check(m.Name(), g, nodes),
@@ -117,6 +120,7 @@ func (m sntk) Check(g *graph.Graph, nodes int) error {
 	)
 }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m sntkX) Check(g *graph.Graph, nodes int) error { return m.check(m.Name(), g, nodes) }
 
 // Condense learns X′ and soft labels for a fixed A′.
@@ -124,6 +128,7 @@ func (m sntk) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	return m.run(ctx, g, m, m.Degree, nodes, seed)
 }
 
+// Condense implements condense.Method.
 func (m sntkX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, 0, nodes, seed)
 }

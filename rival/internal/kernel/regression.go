@@ -122,6 +122,7 @@ func (r *regression) Result() learn.Iterate {
 	return now
 }
 
+// State implements learn.Learner.
 func (r *regression) State() []*mat.Dense { return r.adam.State() }
 
 // nearest returns A′ with edges between the closest pairs of rows. Their number is determined by the mean degree. Ties

@@ -57,8 +57,10 @@ func KCenter(ctx context.Context, g *graph.Graph, nodes int, memory rival.Memory
 	return centers{kCenter, 2, memory}.Condense(ctx, g, nodes, 0)
 }
 
+// Name returns the name of the method.
 func (m centers) Name() string { return m.name }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m centers) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err

@@ -32,8 +32,10 @@ const (
 // random draws the nodes of each class without replacement. Source: a baseline of the CGC paper.
 type random struct{}
 
+// Name returns "random".
 func (random) Name() string { return "random" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (random) Check(g *graph.Graph, nodes int) error { return rival.Check(g, nodes) }
 
 // Condense implements condense.Method. The seed determines the choice.

@@ -63,8 +63,10 @@ func newGCSR() gcsr {
 	}
 }
 
+// Name returns "gcsr".
 func (gcsr) Name() string { return "gcsr" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m gcsr) Check(g *graph.Graph, nodes int) error {
 	what := m.Name() + " on " + digits.Group(nodes*nodes) + " pairs of condensed nodes"
 	return errors.Join(m.check(m.Name(), g, nodes),
@@ -78,6 +80,7 @@ func (m gcsr) Check(g *graph.Graph, nodes int) error {
 		m.Memory.Fits(what, 100*float64(nodes)*float64(nodes)))
 }
 
+// Condense implements condense.Method.
 func (m gcsr) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, first := s.Labelled()
@@ -172,6 +175,7 @@ func (l *expressive) Epoch(ctx context.Context, _ int, src rand.Source) (loss fl
 	return loss, nil
 }
 
+// Result implements learn.Learner.
 func (l *expressive) Result() learn.Iterate {
 	a, err := l.structure.forward(context.Background(), l.x, l.p, l.q)
 	if err != nil { // X′ is not finite, which the caller reports
@@ -180,4 +184,5 @@ func (l *expressive) Result() learn.Iterate {
 	return learn.Iterate{X: l.x, A: a, Threshold: l.gcsr.Threshold}
 }
 
+// State implements learn.Learner.
 func (l *expressive) State() []*mat.Dense { return append(l.features.State(), l.p, l.q) }

@@ -64,8 +64,10 @@ func newGEOM() geom {
 	return m
 }
 
+// Name returns "geom".
 func (geom) Name() string { return "geom" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m geom) Check(g *graph.Graph, nodes int) error {
 	m.end = m.TeacherEpochs
 	return errors.Join(m.check(m.Name(), g, nodes),
@@ -79,6 +81,7 @@ func (m geom) Check(g *graph.Graph, nodes int) error {
 		checkInit(m.Init))
 }
 
+// Condense implements condense.Method.
 func (m geom) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	m.end = m.TeacherEpochs
 	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
@@ -220,9 +223,11 @@ func (l *window) relabel(dy *mat.Dense) {
 	}
 }
 
+// Result implements learn.Learner.
 func (l *window) Result() learn.Iterate {
 	l.soften()
 	return learn.Iterate{X: l.x, Soft: l.y}
 }
 
+// State implements learn.Learner.
 func (l *window) State() []*mat.Dense { return append(l.free.State(), l.logits, l.velocity) }

@@ -75,5 +75,8 @@ func (l *free) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64,
 	return loss, nil
 }
 
+// Result implements learn.Learner.
 func (l *free) Result() learn.Iterate { return learn.Iterate{X: l.x} }
-func (l *free) State() []*mat.Dense   { return append(l.features.State(), l.pace) }
+
+// State implements learn.Learner.
+func (l *free) State() []*mat.Dense { return append(l.features.State(), l.pace) }

@@ -152,8 +152,10 @@ func newSFGC() sfgc {
 	}
 }
 
+// Name returns "sfgc".
 func (sfgc) Name() string { return "sfgc" }
 
+// Check validates the parameters, g, nodes and the memory limit.
 func (m sfgc) Check(g *graph.Graph, nodes int) error {
 	return errors.Join(m.check(m.Name(), g, nodes),
 		parameter.Check(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"), checkInit(m.Init))
@@ -163,6 +165,7 @@ func checkInit(init string) error {
 	return parameter.Check(init == KCenter || init == Random, "init", init, "k-center or random")
 }
 
+// Condense implements condense.Method.
 func (m sfgc) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nodes, seed, func(s *learn.Start, student *student) (learn.Learner, error) {
 		train, _ := s.Labelled()

@@ -105,6 +105,7 @@ type joined []interface {
 	Size() int64
 }
 
+// ReadAt implements io.ReaderAt.
 func (j joined) ReadAt(p []byte, at int64) (n int, err error) {
 	for _, part := range j {
 		if n == len(p) {

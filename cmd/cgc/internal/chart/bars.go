@@ -71,6 +71,7 @@ func (r row) samples(i int) []float64 {
 	return r.series.Samples[i]
 }
 
+// DataRange implements plot.DataRanger.
 func (r row) DataRange() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax = math.Inf(1), math.Inf(-1)
 	if !r.points {
@@ -89,6 +90,7 @@ func (r row) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return xmin, xmax, 0, float64(len(r.series.Values) - 1)
 }
 
+// Plot implements plot.Plotter.
 func (r row) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	line := draw.LineStyle{Color: r.colour, Width: vg.Points(1.2)}
@@ -140,6 +142,7 @@ type cells struct {
 	numbers bool
 }
 
+// Plot implements plot.Plotter.
 func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	most := 1

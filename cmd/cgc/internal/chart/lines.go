@@ -229,6 +229,7 @@ var looks = []look{
 
 type diamond struct{ filled bool }
 
+// DrawGlyph implements draw.GlyphDrawer.
 func (d diamond) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	r := style.Radius * 1.25
 	var path vg.Path

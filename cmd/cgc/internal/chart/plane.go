@@ -203,6 +203,7 @@ type segments struct {
 	draw.LineStyle
 }
 
+// Plot implements plot.Plotter.
 func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i := 0; i+1 < len(s.XYs); i += 2 {

@@ -162,6 +162,7 @@ func (p *part) features() mat.Matrix {
 	return graph.Divided(p.x, p.sizes)
 }
 
+// Dims returns the numbers of rows and columns.
 func (x *arrived) Dims() (rows, cols int) { return len(x.row), x.width }
 
 // ReadBlock sets dst to columns lo to hi−1 of rows.

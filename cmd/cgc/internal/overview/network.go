@@ -309,8 +309,10 @@ func newComponent(a *mat.CSR, nodes []int32) component {
 	return c
 }
 
+// Nodes implements graph.Graph.
 func (c component) Nodes() gonum.Nodes {
 	return iterator.NewImplicitNodes(0, len(c.near), func(i int) gonum.Node { return simple.Node(i) })
 }
 
+// From implements graph.Graph.
 func (c component) From(id int64) gonum.Nodes { return iterator.NewOrderedNodes(c.near[id]) }

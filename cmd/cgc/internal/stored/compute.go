@@ -102,6 +102,7 @@ type window struct {
 	lo, hi int
 }
 
+// Dims returns the numbers of rows and columns.
 func (w window) Dims() (rows, cols int) {
 	rows, _ = w.x.Dims()
 	return rows, w.hi - w.lo

@@ -245,6 +245,7 @@ type rows struct {
 	cells []table.Cell
 }
 
+// Read implements table.Rows.
 func (r *rows) Read() ([]table.Cell, error) {
 	fields, err := r.Reader.Read()
 	if err != nil {

@@ -75,6 +75,7 @@ func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.G
 	return roles.Read(ctx, opened, strings.TrimSuffix(filepath.Base(path), extension), split, f.unlabelled)
 }
 
+// Where returns the path of the file.
 func (f *file) Where() string { return f.Name() }
 
 // Holds describes each variable.
@@ -133,4 +134,5 @@ func (f *file) Strings(name string) ([]string, error) {
 	return nil, f.fail(name, errors.New("matrices of text are not read"))
 }
 
+// Metadata returns nil.
 func (*file) Metadata() map[string]string { return nil }

@@ -202,6 +202,7 @@ func (f *file) Holds() (texts []string) {
 // Has reports whether there is an array, a list of numbers or a sparse matrix of that name.
 func (f *file) Has(name string) bool { return f.fields[name] != nil }
 
+// Open calls read with the array of that name.
 func (f *file) Open(name string, read func(*numpy.Array) error) error {
 	a, ok, err := torchfile.ArrayOf(f.fields[name])
 	switch {
@@ -256,4 +257,5 @@ func (f *file) Strings(name string) ([]string, error) {
 // Metadata returns the metadata of a graph that cgc wrote.
 func (f *file) Metadata() map[string]string { return f.meta }
 
+// Where returns the path of the file.
 func (f *file) Where() string { return f.path }
