@@ -95,7 +95,8 @@ const (
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
 // Prepare runs the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
-// Teleport, NormalizeFeatures, Standardize, Inductive, Precision and Engine. It returns the same errors as Condense.
+// Teleport, NormalizeFeatures, Standardize, Inductive, Causal, Precision and Engine. It returns the same errors as
+// Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, err error) {
 	defer memory.Recover(&err)
 	if err := g.Check(ctx); err != nil {

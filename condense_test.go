@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense/condensetest"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -111,6 +114,29 @@ func TestIsolatedNodesDoNotMatter(t *testing.T) {
 }
 
 // TestCondenseCounts checks that the two long steps report progress up to their totals.
+// TestCausal checks that a causal condensation uses nothing of the nodes after the last training node: without these
+// nodes, the result is the same.
+func TestCausal(t *testing.T) {
+	g := synth.Demo()
+	const n = 3000
+	g.Split.Train = slices.DeleteFunc(g.Split.Train, func(v int32) bool { return v >= n })
+	past := g.Induced(memory.Range(0, n))
+	for _, variant := range cgc.Variants() {
+		config := configured(21, func(c *cgc.Config) { c.Variant, c.Causal = variant, true })
+		all, some := mustCondense(t, g, config), mustCondense(t, past, config)
+		if !reflect.DeepEqual(all.X, some.X) || !reflect.DeepEqual(all.Adj, some.Adj) {
+			t.Errorf("%s: later nodes change the condensed graph", variant)
+		}
+		if !all.Causal || all.Setting() != config.Setting() {
+			t.Errorf("%s: condensed in %+v, want %+v", variant, all.Setting(), config.Setting())
+		}
+		config.Causal = false
+		if reflect.DeepEqual(mustCondense(t, g, config).X, all.X) {
+			t.Errorf("%s: the same without --causal", variant)
+		}
+	}
+}
+
 func TestCondenseCounts(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(28, 0)))
 	last := map[string]progress.Event{}

@@ -110,6 +110,9 @@ type Config struct {
 	Standardize bool `json:"standardize"`
 	// Inductive condenses the subgraph induced by the training nodes, as if the other nodes did not exist yet.
 	Inductive bool `json:"inductive"`
+	// Causal gives each node only the neighbours that arrived before it, so that embeddings use nothing from the future.
+	// Nodes must be numbered in the order of their arrival: see graph.Graph.Causally.
+	Causal bool `json:"causal,omitempty"`
 	// Memory is the memory limit for the graph and its propagation together, in bytes; 0 means no limit. With a limit,
 	// features are propagated in blocks of as many columns as fit. The result does not depend on it. A limit that is too
 	// small is an error only if the graph is mapped from a file.

@@ -57,6 +57,7 @@ func (c Config) with(g *graph.Graph, nodes int, seed uint64) Config {
 func (c Config) Setting() condense.Setting {
 	return condense.Setting{
 		NormalizeFeatures: c.NormalizeFeatures, Standardize: c.Standardize, Inductive: c.Inductive,
+		Causal: c.Causal,
 	}
 }
 

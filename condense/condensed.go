@@ -44,6 +44,9 @@ type Condensed struct {
 	// Inductive says that the subgraph of the training nodes was condensed. Models are then tested on the subgraph of the
 	// test nodes.
 	Inductive bool
+	// Causal says that each node had only the neighbours that arrived before it (graph.Graph.Causally). Models are then
+	// tested in the same way.
+	Causal bool
 
 	// Graph is the name of the original graph, and GraphNodes is its number of nodes N. 0 means that N is not known, which
 	// is allowed without Members.
@@ -55,7 +58,7 @@ type Condensed struct {
 	// Method is the name of the method.
 	Method string
 	// Config is a JSON object with the method, the seed and all parameters: see Configuration. In files, its keys method,
-	// inductive and normalize_features have the values of the fields of c.
+	// inductive, causal and normalize_features have the values of the fields of c.
 	Config json.RawMessage
 	// Budget is the number of condensed nodes of each class.
 	Budget []int
@@ -73,17 +76,15 @@ type Condensed struct {
 // Setting returns the setting in which c was condensed.
 func (c *Condensed) Setting() Setting {
 	return Setting{
-		NormalizeFeatures: c.NormalizedFeatures, Standardize: c.Scaling != nil, Inductive: c.Inductive,
+		NormalizeFeatures: c.NormalizedFeatures, Standardize: c.Scaling != nil, Inductive: c.Inductive, Causal: c.Causal,
 	}
 }
 
-// Seen returns the original graph g with its features preprocessed as a model trained on c expects them. It keeps all
-// nodes. The error comes from g.X.ReadBlock or from ctx.
+// Seen returns the original graph g with features and edges preprocessed as a model trained on c expects them. It keeps
+// all nodes. The error comes from g.X.ReadBlock or from ctx.
 func (c *Condensed) Seen(ctx context.Context, g *graph.Graph) (_ *graph.Graph, err error) {
-	if c.NormalizedFeatures {
-		if g, err = g.NormalizedFeatures(ctx); err != nil {
-			return nil, err
-		}
+	if g, err = c.Setting().unscaled(ctx, g); err != nil {
+		return nil, err
 	}
 	if c.Scaling != nil {
 		if g, err = g.Scaled(ctx, *c.Scaling); err != nil {

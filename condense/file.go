@@ -181,6 +181,7 @@ type stored struct {
 	Method     string `json:"method"`
 	Inductive  bool   `json:"inductive"`
 	Normalized bool   `json:"normalize_features"`
+	Causal     bool   `json:"causal"`
 }
 
 // configuration returns c.Config for a file. If the keys of stored differ from the fields of c, the fields count.
@@ -196,7 +197,7 @@ func (c *Condensed) configuration() (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	fields := stored{c.Method, c.Inductive, c.NormalizedFeatures}
+	fields := stored{c.Method, c.Inductive, c.NormalizedFeatures, c.Causal}
 	if is == fields {
 		return config, nil
 	}
@@ -206,6 +207,7 @@ func (c *Condensed) configuration() (json.RawMessage, error) {
 	}
 	for k, same := range []bool{
 		is.Method == c.Method, is.Inductive == c.Inductive, is.Normalized == c.NormalizedFeatures,
+		is.Causal == c.Causal,
 	} {
 		if !same {
 			parameters = append(parameters.Without(own[k].Key), own[k])
@@ -251,7 +253,8 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 	}
 	c := &Condensed{
 		Classes: classes, NormalizedFeatures: config.Normalized, Inductive: config.Inductive,
-		Graph: meta["graph"], GraphNodes: nodes,
+		Causal: config.Causal,
+		Graph:  meta["graph"], GraphNodes: nodes,
 		Method: config.Method, Config: json.RawMessage(meta["config"]), Budget: told.Budget,
 		Account: more.Without("budget", "seconds", "warnings").Bytes(), Warnings: told.Warnings,
 	}

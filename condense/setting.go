@@ -15,10 +15,12 @@ import (
 type Setting struct {
 	// NormalizeFeatures divides the features of each node by the sum of their absolute values. Then Standardize scales
 	// each feature to mean 0 and variance 1 over the training nodes. With Inductive, the method sees only the subgraph
-	// of the training nodes, as if the other nodes did not exist yet.
+	// of the training nodes, as if the other nodes did not exist yet. With Causal, each node has only the neighbours that
+	// arrived before it (graph.Graph.Causally).
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`
 	Standardize       bool `json:"standardize"`
 	Inductive         bool `json:"inductive"`
+	Causal            bool `json:"causal,omitempty"`
 }
 
 // InSetting is a Method that has a setting. Other methods condense the graph as it is.
@@ -62,14 +64,12 @@ func (s Setting) View(ctx context.Context, g *graph.Graph) (_ View, err error) {
 	return v, err
 }
 
-// Features returns g with features as the setting shows them, and their scaling, or nil if they are not scaled. The
-// scaling is fitted to the training nodes. All nodes are kept.
+// Features returns g with features and edges as the setting shows them, and the scaling of the features, or nil if they
+// are not scaled. The scaling is fitted to the training nodes. All nodes are kept.
 func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *graph.Scaling, error) {
-	if s.NormalizeFeatures {
-		var err error
-		if g, err = g.NormalizedFeatures(ctx); err != nil {
-			return nil, nil, err
-		}
+	g, err := s.unscaled(ctx, g)
+	if err != nil {
+		return nil, nil, err
 	}
 	if !s.Standardize {
 		return g, nil, nil
@@ -82,11 +82,24 @@ func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *g
 	return g, &scaling, err
 }
 
+// unscaled returns g as the setting shows it, without Standardize and Inductive.
+func (s Setting) unscaled(ctx context.Context, g *graph.Graph) (_ *graph.Graph, err error) {
+	if s.NormalizeFeatures {
+		if g, err = g.NormalizedFeatures(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s.Causal {
+		return g.Causally(ctx)
+	}
+	return g, nil
+}
+
 // Adopt turns a condensed graph of the view into one of the original graph. Its members then refer to the original
 // nodes.
 func (v View) Adopt(small *Condensed) {
 	small.Scaling, small.NormalizedFeatures = v.Scaling, v.normalized
-	small.Inductive, small.GraphNodes = v.Origin != nil, v.Nodes
+	small.Inductive, small.Causal, small.GraphNodes = v.Origin != nil, v.Causal, v.Nodes
 	if small.Members == nil {
 		return
 	}

@@ -248,7 +248,7 @@ func plannedFor(m condense.Method) experiment.Plan {
 func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 	for want, m := range map[string]condense.Method{
 		"returned 11 nodes, expected 12": careless{fewer: 1},
-		"returned the setting {NormalizeFeatures:false Standardize:false Inductive:true}, expected {": careless{
+		"returned the setting {NormalizeFeatures:false Standardize:false Inductive:true Causal:false}, expected {": careless{
 			change: func(c *condense.Condensed) { c.Inductive = true },
 		},
 		"method nothing returned no condensed graph (nil) and no error": nothing{},

@@ -176,6 +176,9 @@ func (r Record) cell(seed, trainingSeed uint64) string {
 	if r.NormalizeFeatures { // logs from before this setting existed keep their keys
 		values = append(values, "normalize_features")
 	}
+	if r.Causal {
+		values = append(values, "causal")
+	}
 	text, err := json.Marshal(values)
 	if err != nil {
 		panic("experiment: a record is not JSON: " + err.Error()) // validated numbers are finite

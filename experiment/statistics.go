@@ -212,13 +212,14 @@ func Comparisons(summaries []Summary) (all []Comparison) {
 		graph, model string
 		nodes        int
 		inductive    bool
+		causal       bool
 	}
 	first := map[place]Summary{}
 	for _, s := range summaries {
 		if s.IsWhole() {
 			continue
 		}
-		p := place{s.Graph.Fingerprint, s.Model, s.Nodes, s.Inductive}
+		p := place{s.Graph.Fingerprint, s.Model, s.Nodes, s.Inductive, s.Causal}
 		base, is := first[p]
 		if !is {
 			first[p] = s

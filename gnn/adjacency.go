@@ -3,6 +3,7 @@ package gnn
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
@@ -153,12 +154,14 @@ func (a *adjacency) loops() *autodiff.Var {
 type propagation struct {
 	ctx context.Context
 	op  graph.Operator
-	t   *propagation
+	t   func() *propagation // made by the first backward pass, because it may need a copy of the adjacency
 }
 
 func newPropagation(ctx context.Context, op graph.Operator) *propagation {
 	p := &propagation{ctx: ctx, op: op}
-	p.t = &propagation{ctx: ctx, op: op.T(), t: p}
+	p.t = sync.OnceValue(func() *propagation {
+		return &propagation{ctx: ctx, op: op.T(), t: func() *propagation { return p }}
+	})
 	return p
 }
 
@@ -166,10 +169,11 @@ func newPropagation(ctx context.Context, op graph.Operator) *propagation {
 func (p *propagation) Apply(dst, x *mat.Dense) { _ = p.op.Apply(p.ctx, dst, x) }
 
 // T returns the transpose.
-func (p *propagation) T() autodiff.Linear { return p.t }
+func (p *propagation) T() autodiff.Linear { return p.t() }
 
-// check returns an error if x is invalid, or if adj is neither nil nor an adjacency of the nodes of x.
-func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
+// check returns an error if x is invalid, or if adj is neither nil nor an adjacency of the nodes of x. causal is as in
+// graph.ValidateAdjacency.
+func check(ctx context.Context, adj *mat.CSR, x mat.Matrix, causal bool) error {
 	n, d := x.Dims()
 	switch x := x.(type) {
 	case *mat.Dense:
@@ -192,5 +196,5 @@ func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 	if adj.Rows != n || adj.Cols != n {
 		return fmt.Errorf("adjacency %d×%d for %d nodes", adj.Rows, adj.Cols, n)
 	}
-	return graph.ValidateAdjacency(ctx, adj)
+	return graph.ValidateAdjacency(ctx, adj, causal)
 }

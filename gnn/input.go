@@ -58,8 +58,13 @@ type filtered struct {
 // *mat.Dense nor *mat.CSR, it is read into memory. When ctx is done, products with A stop, and Err returns the error of
 // ctx.
 func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
+	return constantInput(ctx, adj, x, false)
+}
+
+// constantInput is NewInput, for an adjacency as in graph.Graph.Causal if causal is set.
+func constantInput(ctx context.Context, adj *mat.CSR, x mat.Matrix, causal bool) (*Input, error) {
 	n, _ := x.Dims()
-	if err := check(ctx, adj, x); err != nil {
+	if err := check(ctx, adj, x, causal); err != nil {
 		return nil, err
 	}
 	switch x.(type) {

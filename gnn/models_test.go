@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -311,6 +312,24 @@ func TestThreads(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCausal checks that models see no later nodes of a causal graph: predictions are the same without these nodes.
+// Training on the graph itself must work too.
+func TestCausal(t *testing.T) {
+	g := mattest.Must(blocks(300, 20, 4, 1).Causally(t.Context()))
+	past := g.Induced(memory.Range(0, 200))
+	c := gnn.Defaults()
+	c.Hidden, c.Epochs = 16, 3
+	each(t, func(t *testing.T, m gnn.Model) {
+		target := newTarget(t, g, false)
+		r := train(t, m, target.Sample(), target, c)
+		all := mattest.Must(r.Trained.LogitsWithin(t.Context(), g, memory.Range(0, 200), 0))
+		some := mattest.Must(r.Trained.LogitsWithin(t.Context(), past, memory.Range(0, 200), 0))
+		for i, want := range some.Data {
+			mattest.Near(t, float64(all.Data[i]), float64(want), 1e-5, "logit %d", i)
+		}
+	})
 }
 
 func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }

@@ -13,6 +13,8 @@ import (
 type Sample struct {
 	// Adj is A′: symmetric, without self-loops (normalisation adds them), columns ascending. nil means no edges.
 	Adj *mat.CSR
+	// Causal says that Adj is strictly lower triangular instead, as in graph.Graph.Causal.
+	Causal bool
 	// X is X′. If it is neither *mat.Dense nor *mat.CSR, it is read once into a dense matrix.
 	X mat.Matrix
 	// Y is the class of each node in [0, Classes). Labels of nodes outside Rows are not read.

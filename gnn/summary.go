@@ -124,7 +124,7 @@ func (m *Trained) LogitsOfNew(ctx context.Context, s *Summary, edges *mat.CSR, x
 		}
 		among.Indptr[i+1] = int64(len(among.Indices))
 	}
-	if err := check(ctx, among, x); err != nil {
+	if err := check(ctx, among, x, false); err != nil {
 		return nil, fmt.Errorf("new nodes: %w", err)
 	}
 	a := &adjacency{ctx: ctx, nodes: n, constant: among, summary: s, arrivals: some}

@@ -87,12 +87,12 @@ func targetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 		val, test := g.Induced(s.Val), g.Induced(s.Test)
 		t.sample = sync.OnceValue(func() *Sample {
 			train := g.TrainingGraph()
-			return &Sample{Adj: train.Adj, X: train.X, Y: train.Y, Classes: g.Classes}
+			return &Sample{Adj: train.Adj, X: train.X, Y: train.Y, Classes: g.Classes, Causal: g.Causal}
 		})
 		t.validation, t.test = newScope(val.Adj, sparser(val.X), nil, true), newScope(test.Adj, sparser(test.X), nil, false)
 	} else {
 		t.sample = sync.OnceValue(func() *Sample {
-			return &Sample{Adj: g.Adj, X: g.X, Y: g.Y, Classes: g.Classes, Rows: s.Train}
+			return &Sample{Adj: g.Adj, X: g.X, Y: g.Y, Classes: g.Classes, Causal: g.Causal, Rows: s.Train}
 		})
 		x := sparser(g.X)
 		t.validation, t.test = newScope(g.Adj, x, s.Val, true), newScope(g.Adj, x, s.Test, false)
@@ -115,6 +115,9 @@ func (t *Target) within(memory, input int64, beyond bool) {
 	if beyond && !sparse {
 		t.streams = &streams{
 			bound: memory, process: budget.Testing, input: input, features: t.features, classes: t.classes,
+		}
+		if adj := t.test.adj; adj.LowerTriangular() { // it is a copy of half of the mapped adjacency
+			t.streams.process += budget.Sparse(adj)
 		}
 		for i, s := range []*scope{forValidation: t.validation, forTest: t.test} {
 			s.stream = &stream{target: t.streams, place: i, of: s}
@@ -246,7 +249,7 @@ func (m *Trained) accepted(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*ma
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
-	if err := check(ctx, adj, x); err != nil {
+	if err := check(ctx, adj, x, false); err != nil {
 		return nil, err
 	}
 	if n, _ := x.Dims(); adj == nil {

@@ -118,7 +118,7 @@ func newTraining(
 		return nil, err
 	}
 	parameters := Initial(m, t.features, config.Hidden, s.Classes, src)
-	in, err := NewInput(ctx, s.Adj, s.X)
+	in, err := constantInput(ctx, s.Adj, s.X, s.Causal)
 	if err != nil {
 		return nil, err
 	}

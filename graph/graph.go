@@ -16,7 +16,7 @@ import (
 type Graph struct {
 	// Name identifies the graph in messages and results.
 	Name string
-	// Adj is A: n×n, symmetric, without self-loops, columns ascending. Data nil means unweighted.
+	// Adj is A: n×n, symmetric (but see Causal), without self-loops, columns ascending. Data nil means unweighted.
 	Adj *mat.CSR
 	// X holds the features of each node, n×d. *mat.Dense and *mat.CSR are used in place; any other type is read in blocks.
 	X mat.Matrix
@@ -36,6 +36,9 @@ type Graph struct {
 	Numbers []int32
 	// Split lists the nodes for training, validation and testing.
 	Split Split
+	// Causal says that nodes are numbered in the order in which they arrived, and that row i of Adj lists only those
+	// neighbours of node i that arrived before it. Adj is then strictly lower triangular. See Causally.
+	Causal bool
 	// Mapped says that Adj and X, a *mat.Dense or *mat.CSR, are in a file that is mapped into memory. The system may drop
 	// their pages, so a memory limit need not count them. It is a hint; no result depends on it.
 	Mapped bool
@@ -92,7 +95,12 @@ func (g *Graph) unassigned() int {
 func (g *Graph) Nodes() int { return g.Adj.Rows }
 
 // Edges returns the number of undirected edges.
-func (g *Graph) Edges() int { return g.Adj.NNZ() / 2 }
+func (g *Graph) Edges() int {
+	if g.Causal {
+		return g.Adj.NNZ()
+	}
+	return g.Adj.NNZ() / 2
+}
 
 // Features returns the number of features d.
 func (g *Graph) Features() int {

@@ -48,7 +48,7 @@ func (g *Graph) Induced(nodes []int32) *Graph {
 	}
 	return &Graph{
 		Name: g.Name, Adj: adj, X: selectRows(g.X, nodes), Y: g.Labels(nodes), Classes: g.Classes,
-		IDs: ids, ClassNames: g.ClassNames, FeatureNames: g.FeatureNames,
+		IDs: ids, ClassNames: g.ClassNames, FeatureNames: g.FeatureNames, Causal: g.Causal,
 		Split: Split{Train: keep(g.Split.Train), Val: keep(g.Split.Val), Test: keep(g.Split.Test)},
 	}
 }

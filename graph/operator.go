@@ -16,7 +16,7 @@ import (
 //	P = diag(Left) · (A + Self·I) · diag(Right),
 //
 // kept as its factors: neither P nor a scaled copy of A or X is ever formed. A nil Left or Right is all ones.
-// A is symmetric, so the transpose of P swaps Left and Right.
+// A is symmetric or, in a causal graph, strictly lower triangular.
 type Operator struct {
 	Adj         *mat.CSR
 	Left, Right []float32
@@ -67,8 +67,11 @@ func scales(a *mat.CSR, degrees []float64, f func(degree float64) float64) []flo
 	return scale
 }
 
-// T returns the transpose of P.
+// T returns the transpose of P. It copies A only if A is triangular. P must not be a transpose.
 func (o Operator) T() Operator {
+	if o.Adj.LowerTriangular() {
+		o.Adj, _, _ = o.Adj.Transpose(context.Background())
+	}
 	o.Left, o.Right = o.Right, o.Left
 	return o
 }

@@ -60,7 +60,7 @@ func (g *Graph) memory() seal {
 	if g.Adj == nil {
 		return nil
 	}
-	fields := append(compressed(g.Adj), g.Classes)
+	fields := append(compressed(g.Adj), g.Classes, g.Causal)
 	fields = append(fields, place(g.Y)...)
 	fields = append(fields, place(g.IDs)...)
 	fields = append(fields, place(g.ClassNames)...)

@@ -37,7 +37,7 @@ func (g *Graph) validate(ctx context.Context) error {
 		return err
 	}
 	n := g.Adj.Rows
-	if err := validateEntries(ctx, g.Adj, mirrored); err != nil {
+	if err := validateEntries(ctx, g.Adj, mirrored, g.Causal); err != nil {
 		errs = append(errs, err)
 	}
 	if err := validateFeatures(ctx, g.X, n); err != nil {
@@ -80,14 +80,15 @@ func (g *Graph) checkNames() error {
 	return nil
 }
 
-// ValidateAdjacency checks a against the comment of Graph.Adj, and returns the first violation of each kind, joined, or
-// nil. If the shape or a row is wrong, it checks nothing else. It returns the error of ctx soon after ctx ends.
-func ValidateAdjacency(ctx context.Context, a *mat.CSR) error {
+// ValidateAdjacency checks a against the comment of Graph.Adj, or of Graph.Causal if causal is set, and returns the
+// first violation of each kind, joined, or nil. If the shape or a row is wrong, it checks nothing else. It returns the
+// error of ctx soon after ctx ends.
+func ValidateAdjacency(ctx context.Context, a *mat.CSR, causal bool) error {
 	mirrored, err := validatePattern(ctx, a)
 	if err != nil {
 		return err
 	}
-	if err := validateEntries(ctx, a, mirrored); err != nil {
+	if err := validateEntries(ctx, a, mirrored, causal); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -110,9 +111,14 @@ func validatePattern(ctx context.Context, a *mat.CSR) (mirrored bool, err error)
 }
 
 // validateEntries returns the first fault of each kind in the entries of a, joined. The pattern of a must be valid.
-func validateEntries(ctx context.Context, a *mat.CSR, mirrored bool) error {
+func validateEntries(ctx context.Context, a *mat.CSR, mirrored, causal bool) error {
 	var errs []error
-	if !mirrored {
+	switch {
+	case causal:
+		if i, j, found := later(a); found {
+			errs = append(errs, fmt.Errorf("adjacency entry (%d, %d) of a causal graph, must be to an earlier node", i, j))
+		}
+	case !mirrored:
 		if i, j, why := asymmetry(ctx, a); why != "" {
 			errs = append(errs, fmt.Errorf("adjacency entry (%d, %d) %s", i, j, why))
 		}

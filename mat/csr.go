@@ -37,6 +37,17 @@ func (m *CSR) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
+// LowerTriangular reports whether m is strictly lower triangular. m must be that, or symmetric with an empty diagonal,
+// so its first entry decides.
+func (m *CSR) LowerTriangular() bool {
+	for i := range m.Rows {
+		if e := m.Indptr[i]; e < m.Indptr[i+1] {
+			return int(m.Indices[e]) < i
+		}
+	}
+	return false
+}
+
 // NNZ returns the number of stored entries.
 func (m *CSR) NNZ() int { return len(m.Indices) }
 

@@ -38,10 +38,11 @@ import (
 //
 // Start from New.
 type Method struct {
-	// NormalizeFeatures, Standardize and Inductive are the setting, as in condense.Setting.
+	// NormalizeFeatures, Standardize, Inductive and Causal are the setting, as in condense.Setting.
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`
 	Standardize       bool `json:"standardize"`
 	Inductive         bool `json:"inductive"`
+	Causal            bool `json:"causal,omitempty"`
 	// Margin is the number of standard errors, at least 0, by which a candidate must beat cgc.
 	Margin float64 `json:"margin"`
 	// Lossless, if above 0, is the largest acceptable loss in points, at most 100. The loss is the drop in validation
@@ -202,14 +203,17 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 // Base returns the configuration that is kept if no other is better: cgc with its defaults, in the setting of m.
 func (m Method) Base() cgc.Config {
 	base := cgc.Defaults()
-	base.NormalizeFeatures, base.Standardize, base.Inductive = m.NormalizeFeatures, m.Standardize, m.Inductive
+	base.NormalizeFeatures, base.Standardize = m.NormalizeFeatures, m.Standardize
+	base.Inductive, base.Causal = m.Inductive, m.Causal
 	base.Memory, base.Precision = m.Memory, m.Precision
 	return base
 }
 
 // Setting returns the setting in which the graph is condensed.
 func (m Method) Setting() condense.Setting {
-	return condense.Setting{NormalizeFeatures: m.NormalizeFeatures, Standardize: m.Standardize, Inductive: m.Inductive}
+	return condense.Setting{
+		NormalizeFeatures: m.NormalizeFeatures, Standardize: m.Standardize, Inductive: m.Inductive, Causal: m.Causal,
+	}
 }
 
 // Condense condenses g with the chosen candidate. The seed does not affect the choice.

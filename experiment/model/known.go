@@ -22,6 +22,9 @@ import (
 // number of predicted classes to the number of nodes; 0 means 1,000, but at most a tenth of the nodes and at least one
 // for each predicted class. Equal arguments give equal bytes for any number of threads.
 func (m *Model) Summarize(ctx context.Context, g *graph.Graph, groups int, seed uint64) (*Model, error) {
+	if m.Causal { // an edge from a new node must not change the degree of a known one
+		return nil, fmt.Errorf("the model was trained for causal graph %s, must be for an undirected one", m.Graph)
+	}
 	g, err := m.fitting(ctx, g)
 	if err != nil {
 		return nil, err

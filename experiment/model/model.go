@@ -25,6 +25,8 @@ type Model struct {
 	// NormalizedFeatures and Scaling say how features are prepared, as in condense.Condensed.
 	NormalizedFeatures bool
 	Scaling            *graph.Scaling
+	// Causal says that nodes see only neighbours that arrived before them, as in condense.Condensed.
+	Causal bool
 	// ClassNames holds the name of each class; nil means that classes are numbered.
 	ClassNames []string
 	// FeatureNames holds the name of each feature; nil means that features are compared by position.
@@ -43,7 +45,8 @@ type Model struct {
 func Of(small *condense.Condensed, r *gnn.Result) *Model {
 	return &Model{
 		Trained: r.Trained, NormalizedFeatures: small.NormalizedFeatures, Scaling: small.Scaling,
-		ClassNames: small.ClassNames, FeatureNames: small.FeatureNames, Graph: small.Graph, Validation: r.Validation,
+		Causal: small.Causal, ClassNames: small.ClassNames, FeatureNames: small.FeatureNames, Graph: small.Graph,
+		Validation: r.Validation,
 	}
 }
 
@@ -70,7 +73,7 @@ func (m *Model) fitting(ctx context.Context, g *graph.Graph) (*graph.Graph, erro
 		return nil, fmt.Errorf("graph %s has %d features, must have the %d of graph %s, which the model was trained for",
 			g.Name, g.Features(), m.Features, m.Graph)
 	}
-	prepared := &condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling}
+	prepared := &condense.Condensed{NormalizedFeatures: m.NormalizedFeatures, Scaling: m.Scaling, Causal: m.Causal}
 	return prepared.Seen(ctx, g)
 }
 
@@ -109,6 +112,7 @@ type description struct {
 	ClassNames []string  `json:"class_names,omitempty"`
 	Names      []string  `json:"feature_names,omitempty"`
 	Normalized bool      `json:"normalize_features,omitempty"`
+	Causal     bool      `json:"causal,omitempty"`
 	Mean       []float32 `json:"scaling_mean,omitempty"`
 	Std        []float32 `json:"scaling_std,omitempty"`
 	Graph      string    `json:"graph"`
@@ -119,7 +123,8 @@ type description struct {
 func (m *Model) Save(ctx context.Context, path string) error {
 	d := description{
 		Model: m.Model.Name(), Features: m.Features, Hidden: m.Hidden, Classes: m.Classes, ClassNames: m.ClassNames,
-		Names: m.FeatureNames, Normalized: m.NormalizedFeatures, Graph: m.Graph, Validation: m.Validation,
+		Names: m.FeatureNames, Normalized: m.NormalizedFeatures, Causal: m.Causal, Graph: m.Graph,
+		Validation: m.Validation,
 	}
 	if m.Scaling != nil {
 		d.Mean, d.Std = m.Scaling.Mean, m.Scaling.Std
@@ -180,7 +185,7 @@ func read(f *safetensors.File) (*Model, error) {
 	}
 	m := &Model{
 		Trained:            &gnn.Trained{Model: kind, Features: d.Features, Hidden: d.Hidden, Classes: d.Classes},
-		NormalizedFeatures: d.Normalized, ClassNames: d.ClassNames, FeatureNames: d.Names, Graph: d.Graph,
+		NormalizedFeatures: d.Normalized, Causal: d.Causal, ClassNames: d.ClassNames, FeatureNames: d.Names, Graph: d.Graph,
 		Validation: d.Validation,
 	}
 	if d.Mean != nil || d.Std != nil {

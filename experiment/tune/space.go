@@ -32,7 +32,7 @@ func (c Candidate) InSetting() condense.Method {
 		return condense.Under(c.Setting, c.Method)
 	}
 	config.NormalizeFeatures, config.Standardize = c.Setting.NormalizeFeatures, c.Setting.Standardize
-	config.Inductive = c.Setting.Inductive
+	config.Inductive, config.Causal = c.Setting.Inductive, c.Setting.Causal
 	return config
 }
 

@@ -282,7 +282,7 @@ func (w *searcher) start(ctx context.Context) (
 		return nil, config, soft, nil
 	}
 	chooser.NormalizeFeatures, chooser.Standardize = w.Base.Setting.NormalizeFeatures, w.Base.Setting.Standardize
-	chooser.Inductive, chooser.Lossless = w.Base.Setting.Inductive, 0
+	chooser.Inductive, chooser.Causal, chooser.Lossless = w.Base.Setting.Inductive, w.Base.Setting.Causal, 0
 	account, methods, err := chooser.Choose(progress.With(ctx, nil), w.g, w.Nodes)
 	if err != nil {
 		return nil, config, soft, err

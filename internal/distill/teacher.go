@@ -36,8 +36,13 @@ func (e embedder) embed(ctx context.Context, x mat.Matrix, d Depth, nodes []int3
 func (e embedder) smooth(ctx context.Context, q *mat.Dense, d Depth) (*mat.Dense, error) {
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: d.Hops, Teleport: d.Teleport}
 	operator, beta := propagate.Input{Adj: e.g.Adj}.Step(p)
+	return repeated(ctx, operator, beta, q, d.Hops)
+}
+
+// repeated returns Z⁽ᴸ⁾ after the given number of hops, Z⁽ˡ⁾ = (1−β)·P·Z⁽ˡ⁻¹⁾ + β·q with Z⁽⁰⁾ = q.
+func repeated(ctx context.Context, operator graph.Operator, beta float32, q *mat.Dense, hops int) (*mat.Dense, error) {
 	now, next := q, new(mat.Dense)
-	for l := range d.Hops {
+	for l := range hops {
 		if err := operator.Apply(ctx, next, now); err != nil {
 			return nil, err
 		}
@@ -54,9 +59,9 @@ func (e embedder) smooth(ctx context.Context, q *mat.Dense, d Depth) (*mat.Dense
 }
 
 // means returns RÂᴷX, where R, N′×n, has the weights of the nodes in each condensed node. It propagates N′ columns and
-// not d: Âᴷ is symmetric, so RÂᴷX = (ÂᴷRᵀ)ᵀX.
+// not d: RÂᴷX = ((Âᵀ)ᴷRᵀ)ᵀX.
 func (e embedder) means(ctx context.Context, weights *mat.CSR, hops int) (*mat.Dense, error) {
-	propagated, err := e.smooth(ctx, weights.Dense().T(), Depth{Hops: hops})
+	propagated, err := repeated(ctx, graph.Symmetric(e.g.Adj).T(), 0, weights.Dense().T(), hops)
 	if err != nil {
 		return nil, err
 	}

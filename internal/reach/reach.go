@@ -24,11 +24,12 @@ type Set struct {
 	front   []int32 // the nodes at distance Hops, ascending: the adjacency may be mapped, and is then read in order
 	entries int64   // adjacency entries of the nodes within Hops hops
 	counted bool    // front and entries are up to date
+	mutual  bool    // adj is symmetric
 }
 
 // New returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in graph.Graph.Adj.
 func New(a *mat.CSR, from []int32) *Set {
-	r := &Set{Distance: memory.Filled[int32](a.Rows, Unreached), adj: a}
+	r := &Set{Distance: memory.Filled[int32](a.Rows, Unreached), adj: a, mutual: !a.LowerTriangular()}
 	for _, v := range from {
 		r.Distance[v] = 0
 	}
@@ -52,9 +53,10 @@ func (r *Set) Entries() int64 {
 }
 
 // Grow reaches one hop further. It reads the adjacency entries of the outermost nodes. If Entries exceeds the number of
-// nodes, each unreached node looks for a reached neighbour instead, in parallel: it usually finds one soon.
+// nodes and the graph is undirected, each unreached node looks for a reached neighbour instead, in parallel: it usually
+// finds one soon.
 func (r *Set) Grow() {
-	many := r.Entries() > int64(r.adj.Rows)
+	many := r.Entries() > int64(r.adj.Rows) && r.mutual
 	r.Hops++
 	r.counted = false
 	if many {
@@ -75,7 +77,7 @@ func (r *Set) push() {
 	}
 }
 
-// pull has the same result as push. The adjacency is symmetric, so each node can look for a reached neighbour.
+// pull has the same result as push if the adjacency is symmetric: each node can then look for a reached neighbour.
 func (r *Set) pull() {
 	distance, last := r.Distance, r.Hops-1
 	parallel.For(r.adj.Rows, 256, func(lo, hi int) {

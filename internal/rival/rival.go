@@ -51,6 +51,10 @@ func Run(
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
+	if g.Causal {
+		return nil, fmt.Errorf("%s cannot condense causal graph %s, must be a method that does not need edges in both "+
+			"directions, such as cgc", m.Name(), g.Name)
+	}
 	return run(ctx, &Task{Graph: g, Nodes: nodes, Seed: seed, Clock: condense.StartClock(ctx, steps...), method: m}, work)
 }
 

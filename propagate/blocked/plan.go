@@ -47,12 +47,16 @@ type plan struct {
 }
 
 // overhead is the memory of the process that a plan does not account for. With a mapped input, it includes the page
-// tables and the pages being read.
+// tables and the pages being read. The adjacency of a causal graph is a copy, whose original may be mapped.
 func (t *task) overhead(limit int64) int64 {
-	if !t.mapped {
-		return budget.Propagating
+	var copied int64
+	if t.adj.LowerTriangular() {
+		copied = budget.Sparse(t.adj)
 	}
-	return budget.Propagating + budget.Mapped(t.input()) + budget.Reading(limit)
+	if !t.mapped { // the original has twice as many entries
+		return budget.Propagating + 2*copied
+	}
+	return budget.Propagating + copied + budget.Mapped(t.input()) + budget.Reading(limit)
 }
 
 // task is a propagation to plan: the input, the number of hops, and how many nodes are within each distance of the

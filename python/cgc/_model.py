@@ -68,8 +68,8 @@ class Model:
         """The description of the model in the metadata.
 
         Its keys are model, features, hidden, classes, graph and validation; class_names and feature_names if
-        classes and features have names; and normalize_features, scaling_mean and scaling_std, which say how features
-        must be prepared.
+        classes and features have names; normalize_features, scaling_mean and scaling_std, which say how features must
+        be prepared; and causal, which says that edges must be: see to_pyg.
         """
         return dict(json.loads(self.metadata["model"]))
 
@@ -181,8 +181,10 @@ class Model:
         """Return the model as a torch.nn.Module with PyTorch Geometric's layers, in evaluation mode.
 
         Its forward takes x, edge_index and optional edge_weight, and returns the logits. Pass edges as cgc uses them:
-        to_undirected(edge_index) without self-loops. Features must be prepared as description says; without
-        normalize_features and scaling_mean, they are used as they are. gat and sage do not use edge weights here.
+        to_undirected(edge_index) without self-loops; for a causal model other than cheby, those of them with
+        edge_index[0] < edge_index[1]. ChebConv divides by the degrees of outgoing edges, so a causal cheby differs.
+        Features must be prepared as description says; without normalize_features and scaling_mean, they are used as
+        they are. gat and sage do not use edge weights here.
 
         Raises:
             ImportError: torch or torch_geometric is missing.

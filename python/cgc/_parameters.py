@@ -38,6 +38,7 @@ class CondenseOptions(TypedDict, total=False):
     normalize_features: bool
     standardize: bool
     inductive: bool
+    causal: bool
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
@@ -79,6 +80,7 @@ class TuneOptions(TypedDict, total=False):
     normalize_features: bool
     standardize: bool
     inductive: bool
+    causal: bool
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
@@ -118,6 +120,7 @@ class SearchOptions(TypedDict, total=False):
     normalize_features: bool
     standardize: bool
     inductive: bool
+    causal: bool
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
     split: int
@@ -218,6 +221,7 @@ class PropagateOptions(TypedDict, total=False):
     normalize_features: bool
     standardize: bool
     inductive: bool
+    causal: bool
     store: str
     memory: Optional[Union[int, str]]
     precision: str
@@ -283,6 +287,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("inductive", False, "Graph",
          "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
          "nodes"),
+        ("causal", False, "Graph",
+         "each node sees only neighbours that arrived before it; nodes must be in the order of their "
+         "arrival"),
         ("nodes_sql", None, "Graph",
          "query that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
@@ -355,6 +362,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("inductive", False, "Graph",
          "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
          "nodes"),
+        ("causal", False, "Graph",
+         "each node sees only neighbours that arrived before it; nodes must be in the order of their "
+         "arrival"),
         ("nodes_sql", None, "Graph",
          "query that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
@@ -435,6 +445,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("inductive", False, "Graph",
          "inductive setting: condense the subgraph of the training nodes, test on the subgraph of the test "
          "nodes"),
+        ("causal", False, "Graph",
+         "each node sees only neighbours that arrived before it; nodes must be in the order of their "
+         "arrival"),
         ("nodes_sql", None, "Graph",
          "query that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
@@ -610,6 +623,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "scale each feature to mean 0 and variance 1 over the training nodes"),
         ("inductive", False, "Graph",
          "propagate over the subgraph of the training nodes"),
+        ("causal", False, "Graph",
+         "each node sees only neighbours that arrived before it; nodes must be in the order of their "
+         "arrival"),
         ("store", "f32", "Output",
          "number type of the arrays in a folder: f32, f16"),
         ("memory", None, "Advanced",

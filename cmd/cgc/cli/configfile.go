@@ -119,7 +119,8 @@ func (c *configFile) decodeOther(text []byte) error {
 		}
 	}
 	c.Size, c.Seed, c.Training = common.Size, common.Seed, common.Training
-	c.NormalizeFeatures, c.Standardize, c.Inductive = common.NormalizeFeatures, common.Standardize, common.Inductive
+	c.NormalizeFeatures, c.Standardize = common.NormalizeFeatures, common.Standardize
+	c.Inductive, c.Causal = common.Inductive, common.Causal
 	return nil
 }
 

@@ -105,6 +105,8 @@ func addSetting(flags *pflag.FlagSet, c *cgc.Config, inductive string) {
 	flags.BoolVar(&c.Standardize, "standardize", c.Standardize,
 		"scale each feature to mean 0 and variance 1 over the training nodes")
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, inductive)
+	flags.BoolVar(&c.Causal, "causal", c.Causal,
+		"each node sees only neighbours that arrived before it; nodes must be in the order of their arrival")
 }
 
 func addNormalize(flags *pflag.FlagSet, at *bool) {

@@ -36,10 +36,11 @@ type hopsInfo struct {
 	Hops        int            `json:"hops"`
 	Teleport    float64        `json:"teleport,omitempty"`
 	// NormalizeFeatures and Standardize report how features were scaled before propagation. Inductive reports whether only
-	// edges between training nodes were used.
+	// edges between training nodes were used, Causal whether only those from nodes that arrived earlier.
 	NormalizeFeatures bool `json:"normalize_features"`
 	Standardize       bool `json:"standardize"`
 	Inductive         bool `json:"inductive"`
+	Causal            bool `json:"causal,omitempty"`
 	// Rows is the number of nodes. Precision is the precision between hops, and Store is the number type of the arrays.
 	Rows      int               `json:"rows"`
 	Precision blocked.Precision `json:"precision"`
@@ -90,7 +91,8 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	info := hopsInfo{
 		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops, Teleport: p.Teleport,
 		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
-		Rows: len(rows), Precision: j.config.Precision, Store: j.store, Folder: j.out,
+		Causal: setting.Causal,
+		Rows:   len(rows), Precision: j.config.Precision, Store: j.store, Folder: j.out,
 	}
 	kept := &blocked.Kept{
 		Path: filepath.Clean(j.out) + ".checkpoint", Note: func(sentence string) { j.progress.note("%s", sentence) },

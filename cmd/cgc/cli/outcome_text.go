@@ -163,6 +163,7 @@ func ofSetting(config json.RawMessage) (words []string) {
 		word string
 	}{
 		{s.NormalizeFeatures, "normalized features"}, {s.Standardize, "standardized"}, {s.Inductive, "inductive"},
+		{s.Causal, "causal"},
 	} {
 		if p.set {
 			words = append(words, p.word)
@@ -186,7 +187,7 @@ func otherMethod(config json.RawMessage) string {
 	}
 	usual := defaults.Map()
 	own := given.Without("method", "nodes", "seed") // these are shown elsewhere
-	for _, f := range own.Without("normalize_features", "standardize", "inductive") {
+	for _, f := range own.Without("normalize_features", "standardize", "inductive", "causal") {
 		if !bytes.Equal(f.Value, usual[f.Key]) {
 			value := strings.Trim(string(f.Value), `"`)
 			words = append(words, strings.TrimSpace(strings.ReplaceAll(f.Key, "_", " ")+" "+value))

@@ -180,7 +180,7 @@ func (f *configFlags) buildOne(name string) (condense.Method, error) {
 	}
 	_, chooses := m.(auto.Method)
 	if _, own := m.(condense.InSetting); own && !chooses && f.config.Setting() != (condense.Setting{}) {
-		return nil, usagef("--normalize-features, --standardize and --inductive: %s has a setting of its own, "+
+		return nil, usagef("--normalize-features, --standardize, --inductive and --causal: %s has a setting of its own, "+
 			"use --param", name)
 	}
 	return m, nil
@@ -208,7 +208,7 @@ func (f *configFlags) methods() []condense.Method {
 			m = config
 		case auto.Method:
 			method.NormalizeFeatures, method.Standardize = f.config.NormalizeFeatures, f.config.Standardize
-			method.Inductive, method.Lossless = f.config.Inductive, f.lossless
+			method.Inductive, method.Causal, method.Lossless = f.config.Inductive, f.config.Causal, f.lossless
 			method.Memory, method.Precision = f.config.Memory, f.config.Precision
 			if engine, is := f.config.Engine.(blocked.Engine); is { // the limit comes from the system
 				method.Memory = engine.Memory

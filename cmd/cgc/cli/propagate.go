@@ -149,7 +149,7 @@ func (j *propagateJob) intoFile(ctx context.Context, args []string) error {
 	}
 	if j.merge {
 		for _, name := range []string{"columns", "propagation", "hops", "teleport", "normalize-features", "standardize",
-			"inductive", "memory"} {
+			"inductive", "causal", "memory"} {
 			if flags.Changed(name) {
 				return usagef("--merge with --%s, must be without: the files say what was propagated, and how", name)
 			}
@@ -312,9 +312,9 @@ func agrees(f *stored.File, path string, config *cgc.Config) error {
 		return usagef("--embeddings %s was computed with --normalize-features=%v, must be the same here", path,
 			f.NormalizeFeatures)
 	}
-	if config.Standardize != f.Standardize || config.Inductive != f.Inductive {
-		return usagef("--embeddings %s was computed with --standardize=%v --inductive=%v, must be the same here",
-			path, f.Standardize, f.Inductive)
+	if config.Standardize != f.Standardize || config.Inductive != f.Inductive || config.Causal != f.Causal {
+		return usagef("--embeddings %s was computed with --standardize=%v --inductive=%v --causal=%v, must be the same here",
+			path, f.Standardize, f.Inductive, f.Causal)
 	}
 	if propagationOf(*config) != f.Propagation() {
 		teleport := ""

@@ -284,7 +284,8 @@ func scoresOf(summaries []experiment.Summary, arm string, nodes int) (small, who
 		}
 		small = append(small, of(s))
 		for _, w := range summaries {
-			if w.IsWhole() && w.Model == s.Model && w.Standardize == s.Standardize && w.Inductive == s.Inductive {
+			if w.IsWhole() && w.Model == s.Model && w.Standardize == s.Standardize && w.Inductive == s.Inductive &&
+				w.Causal == s.Causal {
 				whole = append(whole, of(w))
 				break
 			}

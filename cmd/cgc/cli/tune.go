@@ -151,7 +151,7 @@ func (j *tuneJob) base() tune.Candidate {
 	case auto.Method:
 		c.Method = m
 	case cgc.Config:
-		m.NormalizeFeatures, m.Standardize, m.Inductive = false, false, false // Setting has them
+		m.NormalizeFeatures, m.Standardize, m.Inductive, m.Causal = false, false, false, false // Setting has them
 		c.Method = m
 	}
 	return c

@@ -217,6 +217,12 @@ data = cgc.load_dataset(` + source + `).to_pyg()
 	if small.Scaling != nil {
 		text += "data.x = (data.x - small.scaling_mean) / small.scaling_std\n"
 	}
+	if small.Causal {
+		text += "earlier = data.edge_index[0] < data.edge_index[1]\ndata.edge_index = data.edge_index[:, earlier]\n"
+		if s.Graph.Adj.Data != nil {
+			text += "data.edge_weight = data.edge_weight[earlier]\n"
+		}
+	}
 	if small.Inductive {
 		text += "data = data.subgraph(data.test_mask)\n"
 	}

@@ -112,7 +112,7 @@ func setRates(a *arm, rate float64) error {
 	if err != nil {
 		return err
 	}
-	all = all.Without("normalize_features", "standardize", "inductive") // keys of the setting
+	all = all.Without("normalize_features", "standardize", "inductive", "causal") // keys of the setting
 	for i, f := range all {
 		if isRate(f) {
 			all[i].Value = json.RawMessage(fmt.Sprint(rate))

@@ -52,7 +52,7 @@ func Compute(
 	if lo > 0 || hi < o.Features {
 		part.X, part.Mapped = window{part.X, lo, hi}, false
 	}
-	seen, err := condense.Setting{Standardize: o.Standardize, Inductive: o.Inductive}.View(ctx, &part)
+	seen, err := condense.Setting{Standardize: o.Standardize, Inductive: o.Inductive, Causal: o.Causal}.View(ctx, &part)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (o Origin) differs(p Origin) string {
 		{"features", o.Features, p.Features}, {"classes", o.Classes, p.Classes},
 		{"propagation", o.Rule, p.Rule}, {"hops", o.Hops, p.Hops}, {"teleport", o.Teleport, p.Teleport},
 		{"normalize_features", o.NormalizeFeatures, p.NormalizeFeatures}, {"standardize", o.Standardize, p.Standardize},
-		{"inductive", o.Inductive, p.Inductive},
+		{"inductive", o.Inductive, p.Inductive}, {"causal", o.Causal, p.Causal},
 	} {
 		if f.a != f.b {
 			return fmt.Sprintf("%s %v and %v", f.name, f.a, f.b)

@@ -102,7 +102,8 @@ func condensed(ctx context.Context, g *graph.Graph, changes json.RawMessage) (*c
 	if string(config.Variant) != m.Name() {
 		return cgc.Condense(ctx, g, config)
 	}
-	m.NormalizeFeatures, m.Standardize, m.Inductive = config.NormalizeFeatures, config.Standardize, config.Inductive
+	m.NormalizeFeatures, m.Standardize = config.NormalizeFeatures, config.Standardize
+	m.Inductive, m.Causal = config.Inductive, config.Causal
 	nodes, err := config.Size.Of(g, config.Inductive)
 	if err != nil {
 		return nil, err
