@@ -216,6 +216,7 @@ class PropagateOptions(TypedDict, total=False):
     propagation: str
     hops: int
     teleport: float
+    add: bool
     part: Union[str, Sequence[str]]
     only: Optional[Union[str, os.PathLike[str]]]
     normalize_features: bool
@@ -612,6 +613,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "number of propagation steps"),
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
+        ("add", False, "Graph",
+         "add the nodes in the folder that is named instead of data to the folder of an earlier run with "
+         "causal"),
         ("part", "all", "Graph",
          "nodes to write to a folder (all, parts of the split, or unlabelled nodes): all, train, val, "
          "test, unlabelled"),

@@ -35,12 +35,15 @@ class Propagated:
 
     def __init__(self, folder: Path, info: dict[str, Any]) -> None:
         """Memory-map the arrays of a folder. Raise Error if one is not as info says."""
-        rows, features = info["rows"], info["graph"]["features"]
+        rows, features, grows = info["rows"], info["graph"]["features"], "grows" in info
         store = {"f32": "float32", "f16": "float16"}[info["store"]]
 
         def array(name: str, kind: str, *shape: Optional[int]) -> Array:
             path = folder / f"{name}.npy"
             mapped: Array = numpy.load(path, mmap_mode="r", allow_pickle=False)
+            if grows and isinstance(mapped, numpy.memmap) and shape[0] is not None:
+                # An interrupted addition may have left more or fewer rows than the header says.
+                mapped = numpy.memmap(path, mapped.dtype, "r", mapped.offset, (shape[0], *mapped.shape[1:]))
             sides = tuple(n if want is None else want for want, n in zip(shape, mapped.shape))
             if len(sides) < len(shape) or mapped.shape != sides or not mapped.dtype.name.startswith(kind):
                 found = f"{mapped.dtype.name} of shape {mapped.shape}"
@@ -51,7 +54,9 @@ class Propagated:
         self.info = info
         self.hops = [array(f"hop{k}", store, rows, features) for k in range(info["hops"] + 1)]
         self.nodes, self.y = array("nodes", "int64", rows), array("y", "int64", rows)
-        self.train, self.val, self.test = (array(part, "int64", None) for part in ("train", "val", "test"))
+        self.train, self.val, self.test = (
+            array(part, "int64", info["graph"][part] if grows else None) for part in ("train", "val", "test")
+        )
         self.ids: Optional[Array] = array("ids", "str", rows) if (folder / "ids.npy").exists() else None
 
     def __repr__(self) -> str:

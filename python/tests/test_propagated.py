@@ -47,6 +47,37 @@ def test_pyg_propagates_the_same(tmp_path):
     np.testing.assert_allclose(half.hops[1], found.hops[1][half.nodes], atol=2e-3)
 
 
+def test_later_nodes_are_added(tmp_path):
+    """Features of a causal graph grow by new nodes, and are those of PyTorch Geometric on edges from earlier nodes."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
+    data = cgc.load_dataset("demo").to_pyg()
+    whole = cgc.propagate(data, tmp_path / "whole", causal=True)
+    grown = cgc.propagate(data.subgraph(torch.arange(3990)), tmp_path / "grown", causal=True)
+    assert grown.hops[2].shape == (3990, 96)
+    new = tmp_path / "new"
+    new.mkdir()
+    rows = [f"{v},{data.y[v]}," + ",".join(map(str, data.x[v].tolist())) for v in range(3990, 4000)]
+    (new / "nodes.csv").write_text("\n".join(["id,label," + ",".join(f"f{i}" for i in range(96)), *rows]))
+    edges = [f"{i},{j}" for i, j in data.edge_index.T.tolist() if max(i, j) >= 3990]
+    (new / "edges.csv").write_text("\n".join(["source,target", *edges]))
+    grown = cgc.propagate(new, tmp_path / "grown", add=True)
+    for h, want in zip(grown.hops, whole.hops):
+        np.testing.assert_array_equal(h, want)
+    np.testing.assert_array_equal(grown.y, whole.y)
+    one_way = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
+    index, weight = gcn_norm(one_way, None, data.num_nodes)
+    a = torch.sparse_coo_tensor(index.flip(0), weight, (data.num_nodes, data.num_nodes))
+    np.testing.assert_allclose(grown.hops[2], a @ (a @ data.x), atol=1e-5)
+    end = (tmp_path / "grown" / "hop1.npy").stat().st_size
+    with (tmp_path / "grown" / "hop1.npy").open("ab") as file:
+        file.write(b"\0" * 384)  # an interrupted addition
+    np.testing.assert_array_equal(cgc.load_propagated(tmp_path / "grown").hops[1], whole.hops[1])
+    assert (tmp_path / "grown" / "hop1.npy").stat().st_size > end
+
+
 def test_files_of_other_folders(tmp_path):
     """Each array has the rows, the features and the number type of propagate.json."""
     cgc.propagate("demo", tmp_path / "some", hops=1, part="val")

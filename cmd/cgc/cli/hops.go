@@ -16,6 +16,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/graph"
@@ -25,34 +26,6 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
-
-// hopsInfo is the content of propagate.json in a folder of propagated features, and what --json prints.
-type hopsInfo struct {
-	// Graph has no fingerprint, which would take as long as propagating a graph on disk. Digest identifies the graph.
-	Graph  graph.Identity `json:"graph"`
-	Digest graph.Digest   `json:"digest"`
-	// Propagation is the rule, Hops is the number of steps, and Teleport is the parameter of ppr.
-	Propagation propagate.Rule `json:"propagation"`
-	Hops        int            `json:"hops"`
-	Teleport    float64        `json:"teleport,omitempty"`
-	// NormalizeFeatures and Standardize report how features were scaled before propagation. Inductive reports whether only
-	// edges between training nodes were used, Causal whether only those from nodes that arrived earlier.
-	NormalizeFeatures bool `json:"normalize_features"`
-	Standardize       bool `json:"standardize"`
-	Inductive         bool `json:"inductive"`
-	Causal            bool `json:"causal,omitempty"`
-	// Rows is the number of nodes. Precision is the precision between hops, and Store is the number type of the arrays.
-	Rows      int               `json:"rows"`
-	Precision blocked.Precision `json:"precision"`
-	Store     mat.Storage       `json:"store"`
-	// Seconds is the time for propagating and writing. PeakRSS is the largest resident set in bytes.
-	Seconds float64 `json:"seconds"`
-	PeakRSS int64   `json:"peak_rss"`
-	Folder  string  `json:"folder"`
-}
-
-// infoName is the name of the file with hopsInfo. A folder that contains it may be replaced.
-const infoName = "propagate.json"
 
 // hops writes the propagated features of some nodes to a folder of .npy files.
 func (j *propagateJob) hops(ctx context.Context, name string) error {
@@ -84,11 +57,15 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 	if setting.Inductive { // the view has only training nodes, with other numbers
 		in.Rows = seen.Split.Train
 	}
+	all := len(rows) == g.Nodes() && j.store == mat.F32 && j.config.Precision == blocked.Float32
+	if setting == (condense.Setting{Causal: true}) && all {
+		return j.grow(ctx, g, seen.Graph, digest, p)
+	}
 	engine := blocked.Engine{Memory: j.config.Memory, Precision: j.config.Precision}
 	if err := stored.Enough(engine, blocked.Engine.HopsFootprint, p, in); err != nil {
 		return j.limited(err, name)
 	}
-	info := hopsInfo{
+	info := stored.Info{
 		Graph: g.Sizes(), Digest: digest, Propagation: p.Rule, Hops: p.Hops, Teleport: p.Teleport,
 		NormalizeFeatures: setting.NormalizeFeatures, Standardize: setting.Standardize, Inductive: setting.Inductive,
 		Causal: setting.Causal,
@@ -126,13 +103,18 @@ func (j *propagateJob) hops(ctx context.Context, name string) error {
 				}
 			}
 			info.Seconds, info.PeakRSS = time.Since(begun).Seconds(), peakRSS()
-			return create(filepath.Join(folder, infoName), func(w io.Writer) error { return writeJSON(w, info) })
+			return create(filepath.Join(folder, stored.InfoName), func(w io.Writer) error { return writeJSON(w, info) })
 		})
 	}); err != nil {
 		return j.limited(err, name)
 	}
-	return j.print(info, sentenceDocument("%s: hops 0 to %d of %s nodes of graph %s, %d features in %s", j.out, p.Hops,
-		report.Count(len(rows)), g.Name, g.Features(), j.store))
+	return j.printHops(info)
+}
+
+// printHops prints what a folder of propagated features holds.
+func (j *propagateJob) printHops(info stored.Info) error {
+	return j.print(info, sentenceDocument("%s: hops 0 to %d of %s nodes of graph %s, %d features in %s", info.Folder,
+		info.Hops, report.Count(info.Rows), info.Graph.Name, info.Graph.Features, info.Store))
 }
 
 // identity describes what determines the results and could change before the command is run again: the file of a
@@ -187,7 +169,7 @@ func describeRows(g *graph.Graph, rows []int32) []format.Array {
 }
 
 // ownFile matches the names of the files in a folder of propagated features.
-var ownFile = regexp.MustCompile(`^((hop[0-9]+|nodes|y|train|val|test|ids)\.npy|propagate\.json)$`)
+var ownFile = regexp.MustCompile(`^((hop[0-9]+|degree|nodes|y|train|val|test|ids)\.npy|propagate\.json)$`)
 
 // hopsFree returns an error if the output folder must not be replaced. Replacing removes everything in it, so it must
 // not contain inputs, and only with --force may it contain files of other programs.
@@ -209,7 +191,7 @@ func (j *propagateJob) hopsFree(inputs ...string) error {
 	}
 	return free("-o", j.out, true, j.force, func(folder string) bool {
 		entries, err := os.ReadDir(folder)
-		return err == nil && (len(entries) == 0 || readBy(os.Stat)(filepath.Join(folder, infoName)))
+		return err == nil && (len(entries) == 0 || readBy(os.Stat)(filepath.Join(folder, stored.InfoName)))
 	})
 }
 

@@ -33,6 +33,7 @@ type propagateJob struct {
 	config  cgc.Config
 	columns string
 	merge   bool
+	adds    bool
 	out     string
 	force   bool
 	chosen  chosenNodes
@@ -47,6 +48,8 @@ func (c *command) propagateCommand() *cobra.Command {
 			"cgc propagate my-graph/ --hops 3 -o propagated",
 			"cgc propagate large.safetensors --part train,val,test --store f16 --memory 16GB -o propagated",
 			"cgc propagate large.safetensors --columns 0:16 -o part-0.safetensors",
+			"cgc propagate my-graph/ --causal -o growing",
+			"cgc propagate --add new/ -o growing",
 			"cgc propagate --merge part-0.safetensors part-1.safetensors -o embeddings.safetensors",
 		),
 		Short: "Write propagated features: numpy arrays for SIGN, SGC and similar models, or embeddings for cgc condense",
@@ -59,6 +62,9 @@ On Linux, FOLDER.checkpoint keeps the feature columns that an interrupted run ha
 from it. This needs a graph in a native .safetensors file that has not changed, and hops that do not fit in memory or
 are few compared with the graph (--part). Others would take longer to write twice than to compute.
 
+With --causal, a later run can add new nodes to the folder (--add), from nodes.csv and edges.csv in another folder. It
+computes only their rows, and the result has the bytes of propagating the full graph.
+
 If the output is a .safetensors file, write only the embeddings of the training nodes, which cgc condense --embeddings
 reads. Feature columns are independent, so several machines can each propagate some of them (--columns). --merge joins
 their files. docs/how-to/several-machines.md has a script for Slurm.`,
@@ -66,8 +72,11 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 			if job.merge && len(args) == 0 {
 				return usagef("propagate --merge needs files: cgc propagate --merge PART… -o FILE")
 			}
-			if job.merge {
+			switch {
+			case job.merge:
 				return nil
+			case job.adds:
+				return arguments(1, "FOLDER")(cmd, args)
 			}
 			return arguments(1, "GRAPH")(cmd, args)
 		},
@@ -78,6 +87,8 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the files that are named instead of GRAPH; together they must have all columns")
+	flags.BoolVar(&job.adds, "add", false,
+		"add the nodes in the folder that is named instead of GRAPH to the folder of an earlier run with --causal")
 	job.chosen.addTo(cmd, "write to a folder")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
@@ -114,6 +125,9 @@ func (j *propagateJob) run(ctx context.Context, args []string) error {
 func (j *propagateJob) intoFolder(ctx context.Context, args []string) error {
 	if otherFile.MatchString(j.out) {
 		return usagef("-o %s, must be a folder or end in %s", j.out, extension)
+	}
+	if j.adds {
+		return j.add(ctx, args[0])
 	}
 	if j.merge || j.cmd.Flags().Changed("columns") {
 		return usagef("-o %s, must be a %s file with --columns and --merge", j.out, extension)
@@ -266,7 +280,7 @@ func (j *condenseJob) fromEmbeddings(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	f, err := stored.Read(path)
+	f, err := stored.Open(ctx, path)
 	if err != nil {
 		return fmt.Errorf("--embeddings: %w", err)
 	}

@@ -1,11 +1,16 @@
-// Package arrivals reads new nodes and their edges, for a trained model that predicts their classes without the graph.
+// Package arrivals reads new nodes and their edges: for a trained model that predicts their classes without the graph,
+// and for propagated features of a graph that grows.
 package arrivals
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
 	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 // Read reads nodes.csv (id and features; label and split are not used) and edges.csv (source, target and weight) of a
@@ -15,5 +20,24 @@ func Read(ctx context.Context, folder string, known []string, count int) (*table
 	if err != nil {
 		return nil, nil, err
 	}
+	return p.Arrivals(ctx, known, count)
+}
+
+// ReadLabelled is Read, with the labels and the split of nodes.csv. The graph has the given number of classes, with
+// these names, or without names if they are nil.
+func ReadLabelled(
+	ctx context.Context, folder string, known []string, count, of int, names []string,
+) (*table.Arrivals, []string, error) {
+	p, err := named.Open(folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	class := classes.Named(of, names)
+	p.Known = &table.Known{Count: of, Names: names, Class: func(label string) (int32, error) {
+		if label = strings.TrimSpace(label); label == "" || label == "-1" && !slices.Contains(names, label) {
+			return graph.Unlabelled, nil
+		}
+		return class(label)
+	}}
 	return p.Arrivals(ctx, known, count)
 }

@@ -3,6 +3,8 @@ package npy_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,4 +66,36 @@ func ExampleWrite() {
 	fmt.Println(strings.TrimSpace(file.String()[10:128]))
 	// Output:
 	// {'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }
+}
+
+// TestRows adds rows to a file in two steps, and reads some of them.
+func TestRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npy")
+	whole := matrix(9000, 3)
+	part := func(lo, hi int) format.Array {
+		return format.Array{Name: "x", Data: &mat.Dense{Rows: hi - lo, Cols: 3, Data: whole.Data[3*lo : 3*hi]}}
+	}
+	file := mattest.Must(os.Create(path))
+	mattest.OK(t, npy.Write(file, part(0, 5), mat.F32))
+	mattest.OK(t, file.Close())
+	mattest.Fails(t, "no such file")(npy.OpenRows(path+"x", part(0, 0), false))
+	r := mattest.Must(npy.OpenRows(path, part(0, 0), true))
+	defer r.Close()
+	mattest.OK(t, r.Append(5, part(5, 9000)))
+	mattest.WantError(t, r.Resize(9001), "fewer than 9001 rows")
+	rows := []int32{0, 1, 2, 4000, 8000, 8999}
+	for _, end := range []int{5, 9000} { // rows can be read before the header counts them
+		got := new(mat.Dense)
+		mattest.OK(t, r.Read(t.Context(), got, rows))
+		mattest.Equal(t, got.Data, whole.Select(rows).Dense().Data, "rows")
+		if end == 9000 {
+			mattest.OK(t, r.Resize(end))
+		}
+	}
+	read := mattest.Must(numpy.Read(t.Context(), path))
+	mattest.Equal(t, read.Data, whole.Data, "rows")
+	mattest.OK(t, r.Resize(7))
+	mattest.Equal(t, mattest.Must(numpy.Read(t.Context(), path)).Data, whole.Data[:21], "rows")
+	mattest.WantError(t, r.Read(t.Context(), new(mat.Dense), rows), "reading row 4000 of "+path)
+	mattest.WantError(t, r.Append(0, format.Array{Name: "x", Data: 3}), "holds a int")
 }

@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"math"
-	"strconv"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -19,20 +18,24 @@ type Arrivals struct {
 	IDs          []string
 	X            *mat.Dense
 	FeatureNames []string
+	// Y has their classes, or graph.Unlabelled, and Split lists new nodes, if Pair.Known says which classes there are.
+	Y     []int32
+	Split graph.Split
 	// Edges is B×(N+B) for B new and N known nodes: column j < N is known node j, and column N+i is new node i. An edge
 	// between two new nodes is in the rows of both. Data is nil if all weights are 1.
 	Edges *mat.CSR
 }
 
-// Arrivals reads new nodes, and returns a sentence for each change. It ignores labels and split of p.Nodes, which may
-// be missing. known are the ids of the count known nodes, or nil if they are the numbers 0 to count−1. Each edge joins
-// a new node with a known or a new one, in either direction. Repeats and self-loops are treated as in Graph.
+// Arrivals reads new nodes, and returns a sentence for each change. It ignores labels and split of p.Nodes unless
+// p.Known is set; both may be missing. known are the ids of the count known nodes, or nil if they are the numbers 0 to
+// count−1. Each edge joins a new node with a known or a new one, in either direction. Repeats and self-loops are
+// treated as in Graph.
 func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrivals, []string, error) {
 	c, err := findColumns(p.Nodes, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	n, err := readNodes(ctx, p.Nodes, c, nil, math.MaxInt64, true)
+	n, err := readNodes(ctx, p.Nodes, c, p.Known, math.MaxInt64, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,12 +43,23 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	if a.X, err = n.matrix(ctx); err != nil {
 		return nil, nil, err
 	}
-	n.at, n.among, n.old = ids.NewTable(math.MaxInt64), n.Name()+" or among the known nodes", int32(count)
-	for i := range count {
-		name := strconv.Itoa(i)
-		if known != nil {
-			name = known[i]
+	if p.Known != nil {
+		var s format.Stream
+		if err := n.classes(&s); err != nil {
+			return nil, nil, err
 		}
+		if a.Y = s.Y; c.label >= 0 {
+			if err := n.checkSplit(a.Y); err != nil {
+				return nil, nil, err
+			}
+			a.Split = n.split
+		}
+	}
+	n.at, n.among, n.old = ids.NewTable(math.MaxInt64), n.Name()+" or among the known nodes", int32(count)
+	if known == nil {
+		n.at = ids.Numbers(count, math.MaxInt64)
+	}
+	for _, name := range known {
 		if _, err := n.at.Add(name, int64(count+len(a.IDs))); err != nil {
 			return nil, nil, err
 		}

@@ -37,6 +37,13 @@ func NewTable(most int64) *Table {
 	return &Table{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, most: most, numbered: true}
 }
 
+// Numbers returns a table of the names 0 to n−1.
+func Numbers(n int, most int64) *Table {
+	t := NewTable(most)
+	t.count = n
+	return t
+}
+
 // tableBytes returns the bytes of a table of n names.
 func tableBytes(n int64) int64 { return (n*5/full + 1) * markBytes }
 

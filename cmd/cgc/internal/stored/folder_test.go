@@ -1,0 +1,217 @@
+package stored_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// arriving returns a causal graph of n nodes, with or without weights and names.
+func arriving(t *testing.T, n int, weighted, named bool) *graph.Graph {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(n), 0))
+	b := graph.Builder{Name: "arriving", X: mattest.Normal(n, 5, random), Classes: 3}
+	for i := range n {
+		b.Y = append(b.Y, int32(i%4)-1)
+		if named {
+			b.IDs = append(b.IDs, fmt.Sprintf("node %d", i*i))
+		}
+		if part := []*[]int32{nil, &b.Split.Train, &b.Split.Val, &b.Split.Test}[i%4]; part != nil {
+			*part = append(*part, int32(i))
+		}
+		for range 3 {
+			if w := float32(1); weighted {
+				b.AddWeightedEdge(i, random.IntN(n), w+random.Float32())
+			} else {
+				b.AddEdge(i, random.IntN(n))
+			}
+		}
+	}
+	return mattest.Must(mattest.First(b.Graph(t.Context())).Causally(t.Context()))
+}
+
+// first returns the first n nodes of g.
+func first(g *graph.Graph, n int) *graph.Graph { return g.Induced(memory.Range(0, n)) }
+
+// described returns the description of a folder of g.
+func described(g *graph.Graph, p propagate.Propagation) stored.Info {
+	return stored.Info{
+		Graph: g.Sizes(), Propagation: p.Rule, Hops: p.Hops, Teleport: p.Teleport, Causal: true, Store: mat.F32,
+		Grows: &stored.Grows{ClassNames: g.ClassNames, FeatureNames: g.FeatureNames},
+	}
+}
+
+// made writes a folder of g with one batch for each number of bytes.
+func made(t *testing.T, g *graph.Graph, p propagate.Propagation, bytes int64) (path string) {
+	t.Helper()
+	path = t.TempDir()
+	f := mattest.Must(stored.Create(path, described(g, p)))
+	mattest.OK(t, f.AddGraph(t.Context(), g, bytes))
+	mattest.OK(t, f.Commit())
+	mattest.OK(t, f.Close())
+	return path
+}
+
+// rest returns the nodes of g from n on as arrivals read them, with edges in the rows of both new ends.
+func rest(g *graph.Graph, n int) *table.Arrivals {
+	b := g.Nodes() - n
+	a := &table.Arrivals{X: new(mat.Dense), Y: g.Y[n:], Edges: &mat.CSR{Rows: b, Cols: g.Nodes(), Indptr: []int64{0}}}
+	_ = mat.Rows(a.X, g.X, memory.Range(n, g.Nodes()))
+	both, _, _ := g.Adj.Transpose(context.Background())
+	for i := n; i < g.Nodes(); i++ {
+		for _, m := range []*mat.CSR{g.Adj, both} { // columns ascend, because those of g.Adj are below i
+			for j, w := range m.Row(i) {
+				a.Edges.Indices = append(a.Edges.Indices, int32(j))
+				if g.Adj.Data != nil {
+					a.Edges.Data = append(a.Edges.Data, w)
+				}
+			}
+		}
+		a.Edges.Indptr = append(a.Edges.Indptr, int64(len(a.Edges.Indices)))
+		a.IDs = append(a.IDs, fmt.Sprint(i))
+		if g.IDs != nil {
+			a.IDs[i-n] = g.IDs[i]
+		}
+		if part := []*[]int32{nil, &a.Split.Train, &a.Split.Val, &a.Split.Test}[i%4]; part != nil {
+			*part = append(*part, int32(i-n))
+		}
+	}
+	return a
+}
+
+// contents returns the files of a folder.
+func contents(t *testing.T, path string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, entry := range mattest.Must(os.ReadDir(path)) {
+		files[entry.Name()] = string(mattest.Must(os.ReadFile(filepath.Join(path, entry.Name()))))
+	}
+	return files
+}
+
+// TestFolderGrows checks that additions give the bytes of a folder that was written at once, in batches of any size,
+// and the embeddings of the plain engine.
+func TestFolderGrows(t *testing.T) {
+	const n = 60
+	for _, rule := range propagate.Rules() {
+		for _, kind := range []struct{ weighted, named bool }{{false, false}, {true, true}} {
+			g := arriving(t, n, kind.weighted, kind.named)
+			p := propagate.Propagation{Rule: rule, Hops: 3, Teleport: 0.2}
+			whole := made(t, g, p, 1<<30)
+			want := contents(t, whole)
+			if got := contents(t, made(t, g, p, 600)); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %+v: the bytes depend on the batches", rule, kind)
+			}
+			grown := made(t, first(g, 40), p, 1<<30)
+			for _, end := range []int{41, 60} {
+				f := mattest.Must(stored.OpenFolder(grown, true))
+				mattest.OK(t, f.Add(t.Context(), mattest.Must(f.Batch(rest(first(g, end), f.Rows)))))
+				mattest.OK(t, f.Commit())
+				mattest.OK(t, f.Close())
+			}
+			if got := contents(t, grown); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %+v: additions give other bytes", rule, kind)
+			}
+			f := mattest.Must(stored.Open(t.Context(), whole))
+			in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
+			for l, h := range mattest.Must(propagate.Run(t.Context(), propagate.Plain{}, p, in)) {
+				got := append([]*mat.Dense{f.X}, f.H...)[l]
+				for i := range f.Train {
+					for j, v := range h.Row(i) {
+						mattest.Near(t, float64(got.Row(i)[j]), float64(v), 1e-6, "%s: hop %d, (%d, %d)", rule, l, i, j)
+					}
+				}
+			}
+			if !reflect.DeepEqual(f.Train, g.Split.Train) || !reflect.DeepEqual(f.Y, g.Labels(f.Train)) {
+				t.Errorf("training nodes %v with labels %v", f.Train, f.Y)
+			}
+		}
+	}
+}
+
+// TestInterruptedAddition checks that a folder has all nodes of an addition or none, wherever it was interrupted.
+func TestInterruptedAddition(t *testing.T) {
+	g := arriving(t, 60, true, true)
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
+	path := made(t, first(g, 40), p, 1<<30)
+	before, after := contents(t, path), contents(t, made(t, g, p, 1<<30))
+	f := mattest.Must(stored.OpenFolder(path, true))
+	if _, err := stored.OpenFolder(path, true); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("a second writer: %v", err)
+	}
+	mattest.OK(t, f.Add(t.Context(), mattest.Must(f.Batch(rest(g, 40)))))
+	mattest.OK(t, f.Close()) // before Commit
+	if reflect.DeepEqual(contents(t, path), before) {
+		t.Fatal("the addition wrote nothing")
+	}
+	if read := mattest.Must(stored.Open(t.Context(), path)); read.Nodes != 40 {
+		t.Errorf("%d nodes, want 40", read.Nodes)
+	}
+	mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
+	if !reflect.DeepEqual(contents(t, path), before) {
+		t.Error("opening does not undo an unfinished addition")
+	}
+	// After Commit has written the description, but not all headers.
+	for name := range after {
+		if name == "ids.npy" || name == stored.InfoName {
+			continue
+		}
+		for file, text := range after {
+			if file == name {
+				text = before[file][:128] + text[128:]
+			}
+			mattest.OK(t, os.WriteFile(filepath.Join(path, file), []byte(text), 0o600))
+		}
+		if read := mattest.Must(stored.Open(t.Context(), path)); read.Nodes != 60 {
+			t.Errorf("%s: %d nodes, want 60", name, read.Nodes)
+		}
+		mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
+		if !reflect.DeepEqual(contents(t, path), after) {
+			t.Errorf("%s: opening does not finish an addition", name)
+		}
+	}
+}
+
+func TestFolderRefuses(t *testing.T) {
+	g := arriving(t, 20, false, false)
+	path := made(t, first(g, 10), propagate.Propagation{Rule: propagate.SGC, Hops: 1}, 1<<30)
+	before := contents(t, path)
+	f := mattest.Must(stored.OpenFolder(path, true))
+	a := rest(g, 10)
+	a.IDs[3] = "x"
+	mattest.Fails(t, `id "x" of new node 3, must be 13: the nodes of graph arriving are numbered`)(f.Batch(a))
+	a = rest(g, 10)
+	a.X = mat.NewDense(10, 4)
+	mattest.Fails(t, "the new nodes have 4 features, must have the 5 of graph arriving")(f.Batch(a))
+	b := mattest.Must(f.Batch(rest(g, 10)))
+	b.X.Data[7] = float32(math.NaN())
+	mattest.WantError(t, f.Add(t.Context(), b), "feature 2 of node 11 is NaN in hop 0")
+	b = mattest.Must(f.Batch(rest(g, 10)))
+	mattest.WantError(t, f.Add(mattest.Cancelled(t), b), "canceled")
+	mattest.OK(t, f.Close())
+	if !reflect.DeepEqual(contents(t, path), before) {
+		t.Error("a refused addition changed the folder")
+	}
+	mattest.OK(t, os.WriteFile(filepath.Join(path, "hop1.npy"), []byte(before["hop1.npy"][:200]), 0o600))
+	mattest.Fails(t, "hop1.npy: fewer than 10 rows")(stored.OpenFolder(path, true))
+	mattest.Fails(t, "reading row")(stored.Open(t.Context(), path))
+	info := bytes.ReplaceAll([]byte(before[stored.InfoName]), []byte(`"grows"`), []byte(`"other"`))
+	mattest.OK(t, os.WriteFile(filepath.Join(path, stored.InfoName), info, 0o600))
+	mattest.Fails(t, "nodes cannot be added")(stored.OpenFolder(path, false))
+	mattest.Fails(t, "no propagated features")(stored.OpenFolder(t.TempDir(), false))
+}
