@@ -154,5 +154,5 @@ func Texts(path string) ([]string, error) {
 // because a system call costs more than copying that many.
 const (
 	readChunk = 1 << 12
-	readGap   = 4 << 10
+	readGap   = 16 << 10
 )
