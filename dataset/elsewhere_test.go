@@ -49,6 +49,7 @@ func TestWriteRefuses(t *testing.T) {
 	demo := synth.Demo()
 	short := *demo
 	short.X = mat.NewDense(10, 2)
+	causal := mattest.Must(demo.Causally(t.Context()))
 	for name, c := range map[string]struct {
 		g    *graph.Graph
 		want string
@@ -58,6 +59,7 @@ func TestWriteRefuses(t *testing.T) {
 		"a.safetensors": {&short, "graph demo is not valid: features have 10 rows for 4000 nodes"},
 		"a.npz":         {&short, "features have 10 rows for 4000 nodes"}, "a.pt": {&short, "features have 10 rows"},
 		"a.graphml": {&short, "features have 10 rows"}, "empty.npz": {new(graph.Graph), "there is no adjacency (nil)"},
+		"c.npz": {causal, "graph demo has only edges to earlier nodes, must have all edges"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		fixture.Says(t, dataset.Write(t.Context(), path, c.g), c.want)

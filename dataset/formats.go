@@ -36,5 +36,8 @@ func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error)
 	if err := g.Check(ctx); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
+	if g.Causal { // no format says so
+		return fmt.Errorf("writing %s: graph %s has only edges to earlier nodes, must have all edges", path, g.Name)
+	}
 	return w.Write(ctx, path, g)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -39,7 +40,28 @@ func OpenRows(path string, a format.Array, write bool) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{file, kind, a.Sides()[1:]}, nil
+	r := &Rows{file, kind, a.Sides()[1:]}
+	if err := r.check(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// check returns an error unless the file has the expected type and shape of rows.
+func (r *Rows) check() error {
+	info, err := r.file.Stat()
+	if err != nil {
+		return err
+	}
+	a, err := numpy.NewArray(io.NewSectionReader(r.file, 0, info.Size()), info.Size())
+	if a == nil {
+		return fmt.Errorf("%s: %w", r.file.Name(), err)
+	} // otherwise, an error says only that the file has more or fewer rows than its header
+	if a.DType != r.kind || a.Fortran || len(a.Shape) == 0 || !slices.Equal(a.Shape[1:], r.shape) {
+		return fmt.Errorf("%s is %s of shape %v, must be %s with rows of shape %v", r.file.Name(), a.DType, a.Shape,
+			r.kind, r.shape)
+	}
+	return nil
 }
 
 // Close closes the file.

@@ -155,6 +155,9 @@ func OpenFolder(path string, write bool) (_ *Folder, err error) {
 		return nil, fmt.Errorf("%s: nodes cannot be added, must be a folder that cgc propagate --causal wrote, with all "+
 			"nodes, in f32 and in no other setting", path)
 	}
+	if err := f.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(path, InfoName), err)
+	}
 	if err := f.open(write); err != nil {
 		return nil, err
 	}
@@ -165,6 +168,22 @@ func OpenFolder(path string, write bool) (_ *Folder, err error) {
 		f.IDs = f.IDs[:f.Rows]
 	}
 	return f, nil
+}
+
+// validate returns an error unless the sizes of f are possible.
+func (f *Folder) validate() error {
+	if err := f.propagation().Validate(); err != nil {
+		return err
+	}
+	g := &f.Graph
+	if f.Rows < 0 || f.Rows > graph.MaxNodes || f.Rows != g.Nodes || g.Features < 1 || g.Classes < 0 {
+		return fmt.Errorf("%d rows of %d nodes, %d features and %d classes, must be equal, at least 1 and at least 0",
+			f.Rows, g.Nodes, g.Features, g.Classes)
+	}
+	if g.Train < 0 || g.Val < 0 || g.Test < 0 || g.Train > f.Rows || g.Val > f.Rows || g.Test > f.Rows {
+		return fmt.Errorf("parts of %d, %d and %d nodes, must be 0 to %d", g.Train, g.Val, g.Test, f.Rows)
+	}
+	return nil
 }
 
 // open opens the arrays.
@@ -183,16 +202,24 @@ func (f *Folder) open(write bool) (err error) {
 			return fmt.Errorf("%s: another process adds nodes (%w)", f.path, err)
 		}
 	}
-	for name, count := range f.counts() {
+	for name := range f.counts() {
 		r, err := npy.OpenRows(f.file(name), f.empty(name), write)
 		if err != nil {
 			return err
 		}
 		f.rows[name] = r
-		if write {
-			if err := r.Resize(count); err != nil {
-				return err
-			}
+	}
+	if !write {
+		return nil
+	}
+	return f.resize()
+}
+
+// resize makes the headers of all arrays agree with the description.
+func (f *Folder) resize() error {
+	for name, count := range f.counts() {
+		if err := f.rows[name].Resize(count); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -213,6 +240,9 @@ func (f *Folder) Close() error {
 // Add adds nodes, which Commit makes permanent. If it fails, the folder is as before.
 func (f *Folder) Add(ctx context.Context, b Batch) error {
 	n, k := f.Rows, b.X.Rows
+	if n+k > graph.MaxNodes {
+		return fmt.Errorf("%d nodes, must be at most %d", n+k, graph.MaxNodes)
+	}
 	if i, j, found := b.X.View().FirstNotFinite(); found {
 		return propagate.NotFinite(0, int32(n+i), j, b.X.Row(i)[j])
 	}
@@ -415,12 +445,7 @@ func (f *Folder) Commit() error {
 	if err != nil {
 		return err
 	}
-	for name, count := range f.counts() { // the headers follow; opening the folder does this too
-		if err := f.rows[name].Resize(count); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.resize() // OpenFolder does this too, if the process is killed before
 }
 
 // Open reads a file of embeddings, or those of the training nodes in a Folder.
@@ -479,12 +504,13 @@ func (f *Folder) File(ctx context.Context) (*File, error) {
 
 // readInfo reads the description in a folder.
 func readInfo(path string) (info Info, err error) {
-	text, err := os.ReadFile(filepath.Join(path, InfoName))
-	if err == nil {
-		err = json.Unmarshal(text, &info)
-	}
+	file := filepath.Join(path, InfoName)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return info, fmt.Errorf("%s: no propagated features: %w", path, err)
+	}
+	if err := json.Unmarshal(text, &info); err != nil {
+		return info, fmt.Errorf("%s: %w", file, err)
 	}
 	return info, nil
 }

@@ -207,6 +207,25 @@ func TestFolderRefuses(t *testing.T) {
 	if !reflect.DeepEqual(contents(t, path), before) {
 		t.Error("a refused addition changed the folder")
 	}
+	for _, c := range []struct{ from, to, want string }{
+		{`"rows": 10`, `"rows": -1`, "-1 rows of 10 nodes"}, {`"rows": 10`, `"rows": 11`, "11 rows of 10 nodes"},
+		{`"features": 5`, `"features": 4`, "hop0.npy is float32 of shape [10 5], must be float32 with rows of shape [4]"},
+		{`"train": 3`, `"train": 99`, "parts of 99,"}, {`"test": 2`, `"test": -2`, "-2 nodes, must be 0 to 10"},
+		{`"sgc"`, `"x"`, `propagation rule "x"`}, {`"hops": 1`, `"hops": 1000000000`, "hops 1000000000"},
+		{`"hops": 1`, `"hops": 3`, ".npy: no such file"}, {`"hops": 1`, `"hops": -7`, "hops -7"},
+		{`"rows"`, `rows`, "propagate.json"},
+	} {
+		changed := strings.Replace(before[stored.InfoName], c.from, c.to, 1)
+		mattest.OK(t, os.WriteFile(filepath.Join(path, stored.InfoName), []byte(changed), 0o600))
+		for _, write := range []bool{true, false} {
+			_, err := stored.OpenFolder(path, write)
+			mattest.WantError(t, err, c.want)
+		}
+	}
+	mattest.OK(t, os.WriteFile(filepath.Join(path, stored.InfoName), []byte(before[stored.InfoName]), 0o600))
+	if !reflect.DeepEqual(contents(t, path), before) {
+		t.Error("a refused folder was changed")
+	}
 	mattest.OK(t, os.WriteFile(filepath.Join(path, "hop1.npy"), []byte(before["hop1.npy"][:200]), 0o600))
 	mattest.Fails(t, "hop1.npy: fewer than 10 rows")(stored.OpenFolder(path, true))
 	mattest.Fails(t, "reading row")(stored.Open(t.Context(), path))
