@@ -84,6 +84,11 @@ func (a *adjacency) apply(r rule, x *autodiff.Var) *autodiff.Var {
 			a.addKnown(r, z.Value, x.Value)
 		case a.summary != nil:
 			a.summary.Means = append(a.summary.Means, x.Value)
+			if r == symmetric && a.summary.Degree == nil {
+				for _, d := range newScope(a.constant, nil, nil, false).degrees(span(nil, 0, a.nodes)) {
+					a.summary.Degree = append(a.summary.Degree, float32(d))
+				}
+			}
 		}
 		return z
 	case r == total:

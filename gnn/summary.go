@@ -2,6 +2,7 @@ package gnn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -17,7 +18,7 @@ import (
 type Summary struct {
 	// Group is the group of each known node, from 0 to M − 1.
 	Group []int32
-	// Degree is Σ_j A_ij of each known node.
+	// Degree is Σ_j A_ij of each known node, or nil if the model does not propagate by Â.
 	Degree []float32
 	// Means has one matrix, M×k, for each propagation of the model, in the order of the forward pass. Row g is the mean
 	// over group g of the rows that are propagated. Attention propagates two matrices, the scores and the rows.
@@ -36,10 +37,7 @@ func (m *Trained) Summarize(ctx context.Context, adj *mat.CSR, x mat.Matrix,
 		return nil, err
 	}
 	n := adj.Rows
-	s := &Summary{Degree: make([]float32, n)}
-	for i, d := range newScope(adj, nil, nil, false).degrees(span(nil, 0, n)) {
-		s.Degree[i] = float32(d)
-	}
+	s := new(Summary)
 	logits, err := forward(m.Model, &adjacency{ctx: ctx, nodes: n, constant: adj, summary: s}, x, m.Parameters)
 	if err != nil {
 		return nil, err
@@ -154,7 +152,10 @@ func (a *adjacency) means(x *mat.Dense) *mat.Dense {
 // addKnown adds the contributions of the known neighbours to each row of z, which is P·x at the new nodes.
 func (a *adjacency) addKnown(r rule, z, x *mat.Dense) {
 	means := a.means(x)
-	if means == nil {
+	if r == symmetric && a.summary.Degree == nil && a.failed == nil {
+		a.failed = errors.New("the summary is not of this model: it has no degrees")
+	}
+	if means == nil || a.failed != nil {
 		return
 	}
 	for i, degree := range a.arrivals.degrees {

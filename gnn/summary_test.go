@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
@@ -50,6 +51,13 @@ func TestNewNodes(t *testing.T) {
 			trained.Parameters = parameters(m, d, c.hidden, 3, rand.New(rand.NewPCG(5, 6)))
 			s := mattest.Must(trained.Summarize(t.Context(), adj, x, modulo(n, n, n)))
 			got := mattest.Must(trained.LogitsOfNew(t.Context(), s, edges, arrived))
+			if needs := !slices.Contains([]string{"sage", "gat"}, strings.Split(m.Name(), ":")[0]); needs != (s.Degree != nil) {
+				t.Errorf("%d degrees, needed: %v", len(s.Degree), needs)
+			} else if needs {
+				without := *s
+				without.Degree = nil
+				mattest.Fails(t, "it has no degrees")(trained.LogitsOfNew(t.Context(), &without, edges, arrived))
+			}
 
 			pattern := newTable(n+2, n+2)
 			degree := make([]float64, n+2)

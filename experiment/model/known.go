@@ -117,7 +117,9 @@ func (m *Model) known() []safetensors.Tensor {
 		}
 		list[0].Data = narrow
 	}
-	list = append(list, narrowed(degreeKey, m.Known.Degree, len(m.Known.Degree)))
+	if m.Known.Degree != nil {
+		list = append(list, narrowed(degreeKey, m.Known.Degree, len(m.Known.Degree)))
+	}
 	for k, means := range m.Known.Means {
 		list = append(list, narrowed(fmt.Sprint(meansKey, k), means.Data, means.Rows, means.Cols))
 	}
@@ -163,12 +165,13 @@ func (m *Model) readKnown(f *safetensors.File) error {
 		}
 	}
 	n := len(s.Group)
-	info, _ = f.Find(degreeKey)
-	if !slices.Equal(info.Shape, []int{n}) {
-		return fmt.Errorf("tensor %q has the shape %v, must have %v", degreeKey, info.Shape, []int{n})
-	}
-	if s.Degree, err = widened(f, info); err != nil {
-		return err
+	if info, found := f.Find(degreeKey); found {
+		if !slices.Equal(info.Shape, []int{n}) {
+			return fmt.Errorf("tensor %q has the shape %v, must have %v", degreeKey, info.Shape, []int{n})
+		}
+		if s.Degree, err = widened(f, info); err != nil {
+			return err
+		}
 	}
 	if i := slices.IndexFunc(s.Degree, func(d float32) bool { return !(d >= 0) }); i >= 0 {
 		return fmt.Errorf("tensor %q: node %d has the degree %v, must be at least 0", degreeKey, i, s.Degree[i])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._error import Error
 from ._graph import whole_numbers
 from ._names import text, text_of
 from ._parameters import MODELS
@@ -58,7 +59,8 @@ class Known:
         """Store the tensors of a file. Their names begin with "known."."""
         self.tensors = dict(tensors)
         self.group = tensors["known.group"].astype(np.int64)
-        self.degree = tensors["known.degree"].astype(np.float64)
+        degree = tensors.get("known.degree")  # only models that propagate by D^-½(A+I)D^-½ need it
+        self.degree = None if degree is None else degree.astype(np.float64)
         names = (f"known.means.{k}" for k in range(len(tensors)))
         self.means = [tensors[name].astype(np.float32) for name in names if name in tensors]
         self._numbers: dict[str, int] | None = None
@@ -92,11 +94,18 @@ class _Propagation:
         self.means: Iterator[Array] = iter(known.means)
         self.new, self.weight, self.group = new, weight, known.group[neighbours]
         self.total = 1 + np.bincount(new, weight, nodes)
-        self.other = 1 + known.degree[neighbours] + weight  # the new edge adds to the degree of the known node
+        self.other: Array | None = None
+        if known.degree is not None:  # the new edge adds to the degree of the known node
+            self.other = 1 + known.degree[neighbours] + weight
 
     def apply(self, x: Array, mean: bool) -> Array:
         """Return P·x for new nodes, using the next means of known nodes."""
-        share = self.weight / (self.total[self.new] if mean else np.sqrt(self.total[self.new] * self.other))
+        total = self.total[self.new]
+        if not mean:
+            if self.other is None:
+                raise Error("the summary is not of this model: it has no degrees")
+            total = np.sqrt(total * self.other)
+        share = self.weight / total
         z = x / self.total[:, None].astype(np.float32)
         np.add.at(z, self.new, share[:, None].astype(np.float32) * next(self.means)[self.group])
         return z

@@ -216,3 +216,6 @@ def test_mistakes_about_new_nodes(small):
             served.predict_new(*wrong)
     with pytest.raises(cgc.Error, match="groups"):
         cgc.summarize(model, "demo", groups=5000)
+    served.known.degree = None
+    with pytest.raises(cgc.Error, match="it has no degrees"):
+        served.predict_new(x, [[0], [1]])
