@@ -62,8 +62,9 @@ On Linux, FOLDER.checkpoint keeps the feature columns that an interrupted run ha
 from it. This needs a graph in a native .safetensors file that has not changed, and hops that do not fit in memory or
 are few compared with the graph (--part). Others would take longer to write twice than to compute.
 
-With --causal, a later run can add new nodes to the folder (--add), from nodes.csv and edges.csv in another folder. It
-computes only their rows, and the result has the bytes of propagating the full graph.
+With --causal, degree.npy has the degree of each node when it arrived, and a later run can add new nodes to the folder
+(--add), from nodes.csv and edges.csv in another folder. It computes only their rows, and the result has the bytes of
+propagating the full graph.
 
 If the output is a .safetensors file, write only the embeddings of the training nodes, which cgc condense --embeddings
 reads. Feature columns are independent, so several machines can each propagate some of them (--columns). --merge joins

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -202,7 +203,7 @@ func (f *Folder) open(write bool) (err error) {
 			return fmt.Errorf("%s: another process adds nodes (%w)", f.path, err)
 		}
 	}
-	for name := range f.counts() {
+	for _, name := range slices.Sorted(maps.Keys(f.counts())) { // in an order, so that equal faults give equal errors
 		r, err := npy.OpenRows(f.file(name), f.empty(name), write)
 		if err != nil {
 			return err

@@ -212,7 +212,7 @@ func TestFolderRefuses(t *testing.T) {
 		{`"features": 5`, `"features": 4`, "hop0.npy is float32 of shape [10 5], must be float32 with rows of shape [4]"},
 		{`"train": 3`, `"train": 99`, "parts of 99,"}, {`"test": 2`, `"test": -2`, "-2 nodes, must be 0 to 10"},
 		{`"sgc"`, `"x"`, `propagation rule "x"`}, {`"hops": 1`, `"hops": 1000000000`, "hops 1000000000"},
-		{`"hops": 1`, `"hops": 3`, ".npy: no such file"}, {`"hops": 1`, `"hops": -7`, "hops -7"},
+		{`"hops": 1`, `"hops": 3`, "hop2.npy: no such file"}, {`"hops": 1`, `"hops": -7`, "hops -7"},
 		{`"rows"`, `rows`, "propagate.json"},
 	} {
 		changed := strings.Replace(before[stored.InfoName], c.from, c.to, 1)
