@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -55,9 +54,9 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 			a.Split = n.split
 		}
 	}
-	n.at, n.among, n.old = ids.NewTable(math.MaxInt64), n.Name()+" or among the known nodes", int32(count)
+	n.at, n.among, n.old = newIndex(math.MaxInt64), n.Name()+" or among the known nodes", int32(count)
 	if known == nil {
-		n.at = ids.Numbers(count, math.MaxInt64)
+		n.at = numberIndex(count, math.MaxInt64)
 	}
 	for _, name := range known {
 		if _, err := n.at.Add(name, int64(count+len(a.IDs))); err != nil {

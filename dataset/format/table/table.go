@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
@@ -148,7 +147,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 		}
 	}
 	switch {
-	case hold && !ids.Numbered(n.ids):
+	case hold && !numbered(n.ids):
 		s.IDs = n.ids
 	case !hold && !n.at.Numbered():
 		s.Names, s.NameBytes = n.names, n.nameBytes

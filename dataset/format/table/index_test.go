@@ -1,4 +1,4 @@
-package ids_test
+package table
 
 import (
 	"fmt"
@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// table returns a table of names, which must be distinct.
-func table(t testing.TB, names []string) *ids.Table {
+// indexOf returns an index of names, which must be distinct.
+func indexOf(t testing.TB, names []string) *index {
 	t.Helper()
-	x := ids.NewTable(math.MaxInt64)
+	x := newIndex(math.MaxInt64)
 	for i, name := range names {
 		if first, err := x.Add(name, int64(len(names))); first >= 0 || err != nil {
 			t.Fatalf("node %d is said to repeat node %d, error %v", i, first, err)
@@ -34,7 +33,7 @@ func TestFind(t *testing.T) {
 		}
 		names = append(names, strings.Repeat("\x00", length))
 	}
-	x := table(t, names)
+	x := indexOf(t, names)
 	want := map[string]int32{}
 	var ask [][]byte
 	for i, name := range names {
@@ -57,7 +56,7 @@ func TestFind(t *testing.T) {
 			t.Fatalf("%q is node %d, want %d", name, got[i], node)
 		}
 	}
-	none := table(t, nil)
+	none := indexOf(t, nil)
 	if none.Find(ask[:1], got[:1]); got[0] != -1 {
 		t.Errorf("an empty index gives node %d", got[0])
 	}
@@ -65,47 +64,47 @@ func TestFind(t *testing.T) {
 
 func TestRepeats(t *testing.T) {
 	for _, long := range []string{"", "a name of more than sixteen bytes "} {
-		x := table(t, []string{long + "b", long + "a", long + "c"})
+		x := indexOf(t, []string{long + "b", long + "a", long + "c"})
 		if first, err := x.Add(long+"a", 5); first != 1 || err != nil {
 			t.Errorf("a name that repeats node 1 is said to repeat %d, error %v", first, err)
 		}
 	}
-	x := table(t, []string{"0", "1", "2"})
+	x := indexOf(t, []string{"0", "1", "2"})
 	if first, err := x.Add("1", 5); first != 1 || err != nil || x.Numbered() {
 		t.Errorf("a number that repeats node 1 is said to repeat %d, error %v", first, err)
 	}
 }
 
 func TestNumbers(t *testing.T) {
-	if _, err := ids.NewTable(100).Add("a name", 50); err == nil {
-		t.Error("a table exceeds its memory")
+	if _, err := newIndex(100).Add("a name", 50); err == nil {
+		t.Error("an index exceeds its memory")
 	}
-	if !ids.Numbered([]string{"0", "1", "2"}) || ids.Numbered([]string{"0", "01"}) || ids.Numbered([]string{"1"}) {
-		t.Error("Numbered is wrong")
+	if !numbered([]string{"0", "1", "2"}) || numbered([]string{"0", "01"}) || numbered([]string{"1"}) {
+		t.Error("numbered is wrong")
 	}
 	for name, want := range map[string]bool{"0": true, "-07": true, "": false, "-": false, "7.": false, "--7": false} {
-		if ids.Whole(name) != want {
-			t.Errorf("%q: Whole is %v", name, !want)
+		if isWhole(name) != want {
+			t.Errorf("%q: isWhole is %v", name, !want)
 		}
 	}
 	for name, want := range map[string]string{
 		"7": "7", "007": "7", "7.0": "7", "+7.": "7", "-0": "0", "0.00": "0", "-07": "-7", " a": "a", "1.5": "1.5", "x": "x",
 	} {
-		mattest.Equal(t, ids.Plain(name), want, "%q is", name)
+		mattest.Equal(t, plainForm(name), want, "%q is", name)
 	}
-	if !ids.Alike("7", "7.0") || !ids.Alike("Bob", " bob ") || ids.Alike("008", "9") {
-		t.Error("Alike is wrong")
+	if !alike("7", "7.0") || !alike("Bob", " bob ") || alike("008", "9") {
+		t.Error("alike is wrong")
 	}
 }
 
-// BenchmarkFind looks up names in a table with a name for each node of products.
+// BenchmarkFind looks up names in an index with a name for each node of products.
 func BenchmarkFind(b *testing.B) {
 	const nodes, asked = 2_449_029, 4_000_000
 	names := make([]string, nodes)
 	for i := range names {
 		names[i] = fmt.Sprintf("p%d", i*7)
 	}
-	x := table(b, names)
+	x := indexOf(b, names)
 	random := rand.New(rand.NewPCG(1, 1))
 	ask, got := make([][]byte, asked), make([]int32, asked)
 	for i := range ask {

@@ -1,5 +1,4 @@
-// Package ids finds nodes by their names.
-package ids
+package table
 
 import (
 	"fmt"
@@ -8,10 +7,10 @@ import (
 	"strconv"
 )
 
-// Table maps names to nodes without keeping the names. It uses 20 bytes for each name. A name is represented by a hash
+// index maps names to nodes without keeping the names. It uses 20 bytes for each name. A name is represented by a hash
 // of 96 bits, with random seeds for each table. The probability that any two of n names collide is below n²/2⁹⁷,
 // which is 10⁻¹³ for 10⁸ names. Find is safe for concurrent use.
-type Table struct {
+type index struct {
 	seeds    [2]maphash.Seed
 	slots    []mark
 	count    int
@@ -32,33 +31,33 @@ const (
 	full = 4
 )
 
-// NewTable returns an empty table of at most the given number of bytes.
-func NewTable(most int64) *Table {
-	return &Table{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, most: most, numbered: true}
+// newIndex returns an empty index of at most the given number of bytes.
+func newIndex(most int64) *index {
+	return &index{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, most: most, numbered: true}
 }
 
-// Numbers returns a table of the names 0 to n−1.
-func Numbers(n int, most int64) *Table {
-	t := NewTable(most)
+// numberIndex returns an index of the names 0 to n−1.
+func numberIndex(n int, most int64) *index {
+	t := newIndex(most)
 	t.count = n
 	return t
 }
 
-// tableBytes returns the bytes of a table of n names.
+// tableBytes returns the bytes of an index of n names.
 func tableBytes(n int64) int64 { return (n*5/full + 1) * markBytes }
 
 // Bytes returns the memory use of t.
-func (t *Table) Bytes() int64 { return int64(len(t.slots)) * markBytes }
+func (t *index) Bytes() int64 { return int64(len(t.slots)) * markBytes }
 
 // Numbered reports whether each name is the number of its node, counted from 0.
-func (t *Table) Numbered() bool { return t.numbered }
+func (t *index) Numbered() bool { return t.numbered }
 
 // Len returns the number of names.
-func (t *Table) Len() int { return t.count }
+func (t *index) Len() int { return t.count }
 
 // Add adds the name of the next node. about is the expected number of names. It returns the earlier node with this
-// name, or −1. It fails if the table would exceed its memory limit.
-func (t *Table) Add(name string, about int64) (first int, err error) {
+// name, or −1. It fails if the index would exceed its memory limit.
+func (t *index) Add(name string, about int64) (first int, err error) {
 	if t.numbered {
 		if node, ok := number(name); ok && node == t.count {
 			t.count++
@@ -85,7 +84,7 @@ func (t *Table) Add(name string, about int64) (first int, err error) {
 }
 
 // grow makes room for n names.
-func (t *Table) grow(n int64) error {
+func (t *index) grow(n int64) error {
 	if need := tableBytes(n) + t.Bytes(); need > t.most {
 		return fmt.Errorf("the ids of %d nodes take %d MB of memory, must be at most %d MB (none if id i is the "+
 			"number i)", n, need/1e6+1, t.most/1e6)
@@ -100,18 +99,18 @@ func (t *Table) grow(n int64) error {
 	return nil
 }
 
-func (t *Table) mark(name string) mark {
+func (t *index) mark(name string) mark {
 	return mark{high: maphash.String(t.seeds[0], name), low: uint32(maphash.String(t.seeds[1], name))}
 }
 
 // home returns the slot at which the search for m begins.
-func (t *Table) home(m mark) int {
+func (t *index) home(m mark) int {
 	at, _ := bits.Mul64(m.high, uint64(len(t.slots)))
 	return int(at)
 }
 
 // slot returns the slot of m, which is free if m is not in the table.
-func (t *Table) slot(m mark) *mark {
+func (t *index) slot(m mark) *mark {
 	for at := t.home(m); ; {
 		if s := &t.slots[at]; s.node == 0 || s.high == m.high && s.low == m.low {
 			return s
@@ -123,7 +122,7 @@ func (t *Table) slot(m mark) *mark {
 }
 
 // put stores a node under m. It returns the node that is already stored there, or −1.
-func (t *Table) put(m mark, node int) int {
+func (t *index) put(m mark, node int) int {
 	s := t.slot(m)
 	if s.node == 0 {
 		*s = mark{m.high, m.low, uint32(node) + 1}
@@ -134,7 +133,7 @@ func (t *Table) put(m mark, node int) int {
 
 // Find sets nodes[i] to the node of names[i], or to −1 if there is none. It is fastest for hundreds of names, because
 // their slots are then loaded from memory concurrently.
-func (t *Table) Find(names [][]byte, nodes []int32) {
+func (t *index) Find(names [][]byte, nodes []int32) {
 	const batch = 64
 	var marks [batch]mark
 	var held [batch]uint32

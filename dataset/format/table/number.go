@@ -1,9 +1,9 @@
-package ids
+package table
 
 import "strings"
 
-// Numbered reports whether each name is the number of its node, counted from 0.
-func Numbered(names []string) bool {
+// numbered reports whether each name is the number of its node, counted from 0.
+func numbered(names []string) bool {
 	for i, name := range names {
 		if node, ok := number(name); !ok || node != i {
 			return false
@@ -12,15 +12,15 @@ func Numbered(names []string) bool {
 	return true
 }
 
-// Whole reports whether a name is an integer: digits, possibly after a minus sign.
-func Whole(name string) bool {
+// isWhole reports whether a name is an integer: digits, possibly after a minus sign.
+func isWhole(name string) bool {
 	digits := strings.TrimPrefix(name, "-")
 	return digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// Plain returns the usual form of a name that is a number, which programs write in several forms: "7" for "007", "+7",
-// "7.0" and "7.". It trims space around any name.
-func Plain(name string) string {
+// plainForm returns the usual form of a name that is a number, which programs write in several forms: "7" for "007",
+// "+7", "7.0" and "7.". It trims space around any name.
+func plainForm(name string) string {
 	name = strings.TrimSpace(name)
 	whole, fraction, _ := strings.Cut(name, ".")
 	digits := strings.TrimLeft(whole, "+-")
@@ -37,6 +37,6 @@ func Plain(name string) string {
 	return digits
 }
 
-// Alike reports whether two names differ only in the form of a number, in surrounding white space, or in the case of
+// alike reports whether two names differ only in the form of a number, in surrounding white space, or in the case of
 // letters.
-func Alike(a, b string) bool { return strings.EqualFold(Plain(a), Plain(b)) }
+func alike(a, b string) bool { return strings.EqualFold(plainForm(a), plainForm(b)) }
