@@ -11,7 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -398,7 +397,7 @@ func (n *nodes) matrix(ctx context.Context) (*mat.Dense, error) {
 func (n *nodes) sort(ctx context.Context, y []int32, x *mat.Dense) error {
 	values, whole := memory.Make[int64](len(n.ids)), true
 	for i, id := range n.ids {
-		v, err := decimal.Int([]byte(id))
+		v, err := content.Int([]byte(id))
 		values[i], whole = v, whole && err == nil
 	}
 	rows := memory.Range(0, len(n.ids)) // the row of each node

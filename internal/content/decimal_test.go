@@ -1,4 +1,4 @@
-package decimal_test
+package content_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // TestFloat compares parsed numbers with the results of strconv, bit for bit: hard cases, and random ones in every
@@ -34,7 +34,7 @@ func TestFloat(t *testing.T) {
 	}
 	for _, text := range texts {
 		want, wrong := strconv.ParseFloat(strings.TrimSpace(text), 32)
-		got, err := decimal.Float([]byte(text))
+		got, err := content.Float([]byte(text))
 		if (err != nil) != (wrong != nil) || math.Float32bits(got) != math.Float32bits(float32(want)) && wrong == nil {
 			t.Errorf("%q is read as %v, %v; want %v, %v", text, got, err, float32(want), wrong)
 		}
@@ -44,7 +44,7 @@ func TestFloat(t *testing.T) {
 // TestNoUnderscores checks that codes, which strconv accepts, are not numbers.
 func TestNoUnderscores(t *testing.T) {
 	for _, text := range []string{"2020_01", "1_0.5", "1_000"} {
-		if v, err := decimal.Float([]byte(text)); err == nil {
+		if v, err := content.Float([]byte(text)); err == nil {
 			t.Errorf("%q is read as %v", text, v)
 		}
 	}
@@ -52,12 +52,12 @@ func TestNoUnderscores(t *testing.T) {
 
 func TestInt(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "-007": -7, "999999999999999999": 999999999999999999} {
-		if v, err := decimal.Int([]byte(text)); v != want || err != nil {
+		if v, err := content.Int([]byte(text)); v != want || err != nil {
 			t.Errorf("%s is read as %d, %v", text, v, err)
 		}
 	}
 	for _, text := range []string{"", "-", "+1", "1.0", " 1", "1234567890123456789"} {
-		if v, err := decimal.Int([]byte(text)); err == nil {
+		if v, err := content.Int([]byte(text)); err == nil {
 			t.Errorf("%q is read as %d", text, v)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package decimal reads the numbers of text files, about twice as fast as strconv.
-package decimal
+package content
 
 import (
 	"bytes"
