@@ -14,9 +14,9 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -93,7 +93,7 @@ func (t *File) Sections(
 		}
 		return b, true, nil
 	}
-	err = inorder.Each(ctx, next, func(_ int, b block) error {
+	err = parallel.Each(ctx, next, func(_ int, b block) error {
 		if len(b.text) == 0 {
 			return nil
 		}

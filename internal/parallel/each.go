@@ -1,13 +1,10 @@
-// Package inorder reads a file in order and works on its parts concurrently.
-package inorder
+package parallel
 
 import (
 	"cmp"
 	"context"
 	"runtime"
 	"sync"
-
-	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
 // Each calls use for the items that next returns, numbered from 0, from several goroutines, until next returns false or
@@ -16,7 +13,7 @@ func Each[T any](
 	ctx context.Context, next func() (item T, more bool, err error), use func(k int, item T) error,
 ) error {
 	var mu sync.Mutex
-	var group parallel.Group
+	var group Group
 	var wrong error
 	count, at, done := 0, -1, false
 	fail := func(k int, err error) {
