@@ -21,7 +21,7 @@ import (
 var layers = []string{
 	"internal/atomicfile internal/buildinfo internal/confine internal/digits internal/golden internal/kernel " +
 		"internal/known internal/memory internal/object internal/offline internal/parallel internal/parameter " +
-		"internal/radix internal/scales internal/slow internal/spelling progress",
+		"internal/radix internal/scales internal/slow progress",
 	"internal/product internal/registry internal/safetensors",
 	"mat",
 	"internal/dropout internal/mattest internal/paneled",

@@ -1,5 +1,4 @@
-// Package spelling suggests words for a mistyped one.
-package spelling
+package registry
 
 import (
 	"slices"

@@ -1,10 +1,10 @@
-package spelling_test
+package registry_test
 
 import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 func TestDistance(t *testing.T) {
@@ -15,7 +15,7 @@ func TestDistance(t *testing.T) {
 		{"", "", 0}, {"", "ab", 2}, {"cora", "cora", 0}, {"cora", "coar", 1}, {"cora", "crora", 1}, {"cora", "coba", 1},
 		{"kitten", "sitting", 3}, {"thread", "threads", 1}, {"ab", "", 2},
 	} {
-		mattest.Equal(t, spelling.Distance(c.a, c.b), c.want, "%s to %s", c.a, c.b)
+		mattest.Equal(t, registry.Distance(c.a, c.b), c.want, "%s to %s", c.a, c.b)
 	}
 }
 
@@ -29,10 +29,10 @@ func TestNear(t *testing.T) {
 		{"label", []string{"label-ratio", "label-ratios"}}, {"xyz", nil}, {"", nil}, {"c", nil},
 		{"vn", []string{"vn-classwise"}},
 	} {
-		mattest.Equal(t, spelling.Near(c.word, among), c.want, "%q", c.word)
+		mattest.Equal(t, registry.Near(c.word, among), c.want, "%q", c.word)
 	}
-	if got := spelling.Hint("--", "node", among); got != "; did you mean --nodes?" {
+	if got := registry.Hint("--", "node", among); got != "; did you mean --nodes?" {
 		t.Errorf("hint %q", got)
 	}
-	mattest.Equal(t, spelling.Hint("", "xyz", among), "", "hint")
+	mattest.Equal(t, registry.Hint("", "xyz", among), "", "hint")
 }
