@@ -28,7 +28,7 @@ var layers = []string{
 	"internal/budget internal/factor internal/ward",
 	"graph internal/adam internal/checkpoint internal/ntk internal/reach",
 	"internal/content internal/external",
-	"propagate internal/assess internal/augment partition internal/generate dataset/format gnn",
+	"propagate internal/assess partition internal/generate dataset/format gnn",
 	"dataset condense internal/training",
 	". experiment internal/judge internal/rival",
 	"dataset/format/formattest internal/fixture experiment/model experiment/search internal/distill rival tables",

@@ -1,5 +1,4 @@
-// Package augment adds embeddings of shallower hops for the classes that the classifier finds hard (§3.3 of the paper).
-package augment
+package assess
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package augment_test
+package assess_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/internal/augment"
+	"github.com/graph-condensation/cgc/internal/assess"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -23,7 +23,7 @@ func TestSampleRefuses(t *testing.T) {
 		{[]float64{math.Inf(1), 0}, 3, "error +Inf of class 0"},
 		{[]float64{-0.1, 0}, 3, "error -0.1 of class 0"},
 	} {
-		mattest.Fails(t, c.says)(augment.Sample(y, c.errors, 2, c.size, rand.NewPCG(1, 2)))
+		mattest.Fails(t, c.says)(assess.Sample(y, c.errors, 2, c.size, rand.NewPCG(1, 2)))
 	}
 }
 
@@ -36,7 +36,7 @@ func TestSampleFollowsTheWeights(t *testing.T) {
 		{[]float64{0.2, 0.9, 0.6, 0}, []float64{0.2 / 1.8, 0.2 / 1.8, 0.2 / 1.8, 0.6 / 1.8, 0.6 / 1.8, 0}},
 		{make([]float64, 4), slices.Repeat([]float64{1. / 6}, 6)},
 	} {
-		picks := mattest.Must(augment.Sample(y, c.errors, 3, size, rand.NewPCG(1, 2)))
+		picks := mattest.Must(assess.Sample(y, c.errors, 3, size, rand.NewPCG(1, 2)))
 		rows, hops := make([]int, len(y)), make([]int, 3)
 		for _, p := range picks {
 			rows[p.Row]++
@@ -51,14 +51,14 @@ func TestSampleFollowsTheWeights(t *testing.T) {
 			t.Errorf("errors %v: hops are drawn %v times", c.errors, hops)
 		}
 	}
-	if picks, err := augment.Sample(y, []float64{1, 1, 1, 1}, 0, 50, rand.NewPCG(4, 4)); err != nil || len(picks) != 0 {
+	if picks, err := assess.Sample(y, []float64{1, 1, 1, 1}, 0, 50, rand.NewPCG(4, 4)); err != nil || len(picks) != 0 {
 		t.Errorf("%d picks from no shallower hops, error %v", len(picks), err)
 	}
 }
 
 // Only class 1 has an error, so all added embeddings belong to its nodes, 2 and 3.
 func ExampleSample() {
-	picks := mattest.Must(augment.Sample([]int32{0, 0, 1, 1}, []float64{0, 0.3}, 2, 100, rand.NewPCG(1, 2)))
+	picks := mattest.Must(assess.Sample([]int32{0, 0, 1, 1}, []float64{0, 0.3}, 2, 100, rand.NewPCG(1, 2)))
 	hops, rows := map[int]bool{}, map[int32]bool{}
 	for _, p := range picks {
 		hops[p.Hop], rows[p.Row] = true, true
