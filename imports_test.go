@@ -26,7 +26,7 @@ var layers = []string{
 	"mat",
 	"internal/dropout internal/mattest internal/paneled",
 	"internal/budget internal/factor internal/ward",
-	"graph internal/adam internal/checkpoint internal/ntk internal/reach",
+	"graph internal/adam internal/ntk internal/reach",
 	"internal/content internal/external",
 	"propagate internal/assess partition internal/generate dataset/format gnn",
 	"dataset condense internal/training",

@@ -1,4 +1,4 @@
-package checkpoint_test
+package rival_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/graph-condensation/cgc/internal/checkpoint"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -19,8 +19,8 @@ func matrix(values ...float32) *mat.Dense {
 
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	ctx := checkpoint.With(t.Context(), path, 0)
-	k := checkpoint.From(ctx)
+	ctx := rival.WithCheckpoint(t.Context(), path, 0)
+	k := rival.CheckpointOf(ctx)
 	if step, err := k.Resume("a", nil); step != 0 || err != nil {
 		t.Fatalf("without a file: step %d, %v", step, err)
 	}
@@ -44,7 +44,7 @@ func TestResume(t *testing.T) {
 	if _, err := k.Resume("a", state); err == nil {
 		t.Error("a file of two bytes is resumed")
 	}
-	mattest.OK(t, checkpoint.Remove(ctx))
+	mattest.OK(t, rival.RemoveCheckpoint(ctx))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
 	}
@@ -54,8 +54,8 @@ func TestResume(t *testing.T) {
 func TestInterval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	parent, cancel := context.WithCancel(t.Context())
-	ctx := checkpoint.With(parent, path, time.Hour)
-	k := checkpoint.From(ctx)
+	ctx := rival.WithCheckpoint(parent, path, time.Hour)
+	k := rival.CheckpointOf(ctx)
 	mattest.OK(t, k.Save(ctx, "a", 1, nil))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("written before the interval is over: %v", err)
@@ -69,12 +69,12 @@ func TestInterval(t *testing.T) {
 
 // TestNone checks that a context without a path writes and reads nothing.
 func TestNone(t *testing.T) {
-	k := checkpoint.From(t.Context())
+	k := rival.CheckpointOf(t.Context())
 	if step, err := k.Resume("a", nil); step != 0 || err != nil {
 		t.Errorf("step %d, %v", step, err)
 	}
 	mattest.OK(t, k.Save(t.Context(), "a", 1, nil))
-	if err := checkpoint.Remove(t.Context()); err != nil {
+	if err := rival.RemoveCheckpoint(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
