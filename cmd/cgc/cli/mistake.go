@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/internal/registry"
@@ -58,7 +58,7 @@ func exitCode(err error) int {
 }
 
 // sentence returns err as one line for users.
-func sentence(err error) string { return plain.Sentence(err) }
+func sentence(err error) string { return report.Sentence(err) }
 
 // joined returns the errors that were joined into err, even if err wraps the joined error. Otherwise it returns err
 // itself.

@@ -1,5 +1,4 @@
-// Package plain writes text for users: errors in one line without Go's terms, and text wrapped to a width.
-package plain
+package report
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package plain
+package report
 
 import (
 	"encoding/json"
