@@ -1,5 +1,4 @@
-// Package commandline writes command lines of cgc that users can type.
-package commandline
+package overview
 
 import (
 	"bytes"
@@ -16,24 +15,24 @@ import (
 	"github.com/graph-condensation/cgc/internal/object"
 )
 
-// plain matches words that a shell leaves as they are.
-var plain = regexp.MustCompile(`^[\w./=,:%+@-]+$`)
+// unquoted matches words that a shell leaves as they are.
+var unquoted = regexp.MustCompile(`^[\w./=,:%+@-]+$`)
 
-// Of joins words to a command line, quoted for a POSIX shell.
-func Of(words ...string) string {
+// CommandLine joins words to a command line, quoted for a POSIX shell.
+func CommandLine(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		if quoted[i] = word; !plain.MatchString(word) {
+		if quoted[i] = word; !unquoted.MatchString(word) {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(quoted, " ")
 }
 
-// Condense returns the command line that condenses a graph with the settings of small and writes the result to file.
+// Command returns the command line that condenses a graph with the settings of small and writes the result to file.
 // graph is the argument GRAPH, followed by the flags that select what is read from it. The command line includes the
 // parameters that differ from the defaults, or all parameters if the method is neither cgc's own nor auto.
-func Condense(file string, small *condense.Condensed, graph ...string) string {
+func Command(file string, small *condense.Condensed, graph ...string) string {
 	words := append([]string{"cgc", "condense"}, graph...)
 	_, err := cgc.ConfigOf(small)
 	own := err == nil
@@ -64,7 +63,7 @@ func Condense(file string, small *condense.Condensed, graph ...string) string {
 			words = append(words, "--param", p.Key+"="+string(p.Value))
 		}
 	}
-	return Of(append(words, "-o", file)...)
+	return CommandLine(append(words, "-o", file)...)
 }
 
 // FileName returns a file name for a condensed graph with the given number of nodes, without extension: GRAPH-NODES.

@@ -1,4 +1,4 @@
-package commandline_test
+package overview_test
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
-// TestCondense checks that the command line for a configuration parses back to the same configuration.
-func TestCondense(t *testing.T) {
+// TestCommand checks that the command line for a configuration parses back to the same configuration.
+func TestCommand(t *testing.T) {
 	g := synth.Demo()
 	for name, change := range map[string]func(*cgc.Config){
 		"defaults": func(*cgc.Config) {},
@@ -36,7 +36,7 @@ func TestCondense(t *testing.T) {
 		}
 		small := mattest.Must(cgc.Condense(context.Background(), g, config))
 		file := filepath.Join(t.TempDir(), "again.safetensors")
-		line := commandline.Condense(file, small, "demo")
+		line := overview.Command(file, small, "demo")
 		if code := cli.Run(context.Background(), strings.Fields(line)[1:], io.Discard, io.Discard); code != 0 {
 			t.Errorf("%s: %s ends with code %d", name, line, code)
 			continue
@@ -54,7 +54,7 @@ func TestOther(t *testing.T) {
 		Method: "mine", Config: json.RawMessage(`{"method":"mine","nodes":5,"seed":0,"inductive":true,"word":"it's"}`),
 	}
 	want := `cgc condense 'my graph' --method mine --nodes 5 --inductive --param 'word="it'\''s"' -o a.safetensors`
-	if got := commandline.Condense("a.safetensors", small, "my graph"); got != want {
+	if got := overview.Command("a.safetensors", small, "my graph"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -64,6 +64,6 @@ func TestFileName(t *testing.T) {
 		"cora": "cora-70", "../etc/pass wd": "etc-pass-wd-70", "Ärzte_2.0": "Ärzte_2.0-70", "图": "图-70",
 		"कि\xff": "कि--70", "<!>": "graph-70", "": "graph-70",
 	} {
-		mattest.Equal(t, commandline.FileName(name, 70), want, "%q becomes", name)
+		mattest.Equal(t, overview.FileName(name, 70), want, "%q becomes", name)
 	}
 }
