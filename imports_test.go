@@ -20,7 +20,7 @@ import (
 // code instead of adding an entry.
 var layers = []string{
 	"internal/atomicfile internal/buildinfo internal/confine internal/digits internal/golden internal/kernel " +
-		"internal/known internal/memory internal/object internal/offline internal/parallel internal/parameter " +
+		"internal/known internal/memory internal/object internal/parallel internal/parameter " +
 		"internal/radix internal/scales internal/slow progress",
 	"internal/product internal/registry internal/safetensors",
 	"mat",
