@@ -1,4 +1,4 @@
-package load_test
+package awkward_test
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func settled(exceeds func(held) bool) held {
 }
 
 // cgcFile is part of the names of the files that these tests map.
-const cgcFile = "cgc-load"
+const cgcFile = "cgc-awkward"
 
 // TestRepeatedCondensations checks that many condensations, each saved to a file, leave nothing behind: the process
 // uses no more memory, goroutines, open files or mappings than after the first few.
