@@ -1,6 +1,6 @@
 //go:build browser
 
-package page_test
+package browser_test
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser"
 )
 
 // TestScreenReader checks that a screen reader finds ordered headings, a name on each control, and a name, a
 // description and a table for each plot.
 func TestScreenReader(t *testing.T) {
-	p := opener(t)(chromium.View{})
+	p := opener(t)(browser.View{})
 	count := map[string]int{}
 	for _, heard := range p.Heard() {
 		role, name := heard.Role, heard.Name
@@ -42,14 +42,14 @@ func TestScreenReader(t *testing.T) {
 	if count["DisclosureTriangle"] != 5+1 || count["status"] != 1 || count["main"] != 1 {
 		t.Errorf("want 6 folded tables, one status and one main: %v", count)
 	}
-	levels := chromium.Value[[]int](p,
+	levels := browser.Value[[]int](p,
 		"[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((h) => Number(h.tagName[1]))")
 	for i, level := range levels {
 		if before := append([]int{0}, levels...)[i]; level > before+1 {
 			t.Errorf("headings have the levels %v, want none to be skipped", levels)
 		}
 	}
-	rows := chromium.Value[string](p, `document.querySelector('#plot-0 details tbody tr').textContent`)
+	rows := browser.Value[string](p, `document.querySelector('#plot-0 details tbody tr').textContent`)
 	if !strings.Contains(rows, "topic 0") {
 		t.Errorf("the first row of the table of the embeddings is %q", rows)
 	}
@@ -58,9 +58,9 @@ func TestScreenReader(t *testing.T) {
 // TestTab checks that Tab reaches every control in page order, and that the focus is visible.
 func TestTab(t *testing.T) {
 	open := opener(t)
-	for _, v := range []chromium.View{{}, {Width: 390, Dark: true}} {
+	for _, v := range []browser.View{{}, {Width: 390, Dark: true}} {
 		p := open(v)
-		all := chromium.Value[int](p, `(() => {
+		all := browser.Value[int](p, `(() => {
 			window.controls = [...document.querySelectorAll('button, summary, .plot[tabindex="0"]')];
 			return controls.length;
 		})()`)
@@ -95,13 +95,13 @@ func TestTab(t *testing.T) {
 // TestKeys checks that the arrow keys step through the condensed nodes, with the effect of hovering, and that the
 // screen reader describes each node. Other keys zoom and move the view.
 func TestKeys(t *testing.T) {
-	p := opener(t)(chromium.View{})
+	p := opener(t)(browser.View{})
 	press := func(keys ...string) {
 		for _, key := range keys {
 			p.Run(chromedp.KeyEvent(key))
 		}
 	}
-	said := func() string { return chromium.Value[string](p, "document.getElementById('said').textContent") }
+	said := func() string { return browser.Value[string](p, "document.getElementById('said').textContent") }
 	for _, plot := range []int{0, network} {
 		p.Eval(fmt.Sprintf("document.querySelector('#plot-%d .plot').focus()", plot), nil)
 		for _, step := range []struct {
@@ -119,7 +119,7 @@ func TestKeys(t *testing.T) {
 		}
 		p.Wait(fmt.Sprintf("report.plots[%d].chart.getOption().series.some((s) => s.id === 'near')", plot))
 		zoom := fmt.Sprintf("report.plots[%d].chart.getOption().dataZoom.flatMap((z) => [z.start, z.end])", plot)
-		window := func() [4]float64 { return chromium.Value[[4]float64](p, zoom) }
+		window := func() [4]float64 { return browser.Value[[4]float64](p, zoom) }
 		press("0")
 		if all := window(); all != [4]float64{0, 100, 0, 100} {
 			t.Errorf("plot %d: 0 shows %v", plot, all)
@@ -168,16 +168,16 @@ func TestFigures(t *testing.T) {
 	if file == "" || folder == "" {
 		t.Skip("CGC_PAGE and CGC_FIGURES do not say which page to look at, and where its pictures go")
 	}
-	browser := chromium.Start(t)
-	for name, v := range map[string]chromium.View{
+	b := browser.Start(t)
+	for name, v := range map[string]browser.View{
 		"report-1400": {Width: 1400, Height: 1100}, "report-dark-1400": {Width: 1400, Height: 1100, Dark: true},
 		"report-390": {Width: 390},
 	} {
-		p := browser.Open(t, "file://"+file, v)
+		p := b.Open(t, "file://"+file, v)
 		p.Eval("report.ready", nil)
 		p.Eval("document.documentElement.style.scrollbarWidth = 'none'", nil)
 		if v.Width == 1400 {
-			mark := chromium.Value[place](p, largest)
+			mark := browser.Value[place](p, largest)
 			p.Move(mark.X-60, mark.Y)
 			p.Move(mark.X, mark.Y)
 		}

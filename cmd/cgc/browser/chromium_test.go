@@ -1,6 +1,6 @@
 //go:build browser
 
-package chromium_test
+package browser_test
 
 import (
 	"net/http"
@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestPage checks that a page's errors, exceptions and requests are recorded.
 func TestPage(t *testing.T) {
-	browser := chromium.Start(t)
+	b := browser.Start(t)
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -27,7 +27,7 @@ func TestPage(t *testing.T) {
 	}
 
 	write("<p>nothing</p>")
-	p := browser.Open(t, "file://"+file, chromium.View{})
+	p := b.Open(t, "file://"+file, browser.View{})
 	if got := p.Errors(); len(got) > 0 {
 		t.Errorf("a page without errors has %q", got)
 	}
@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 
 	write(`<script>console.error("bad", 7); setTimeout(() => { done = true; null.length });
 		fetch("` + server.URL + `/gone").catch(() => {})</script>`)
-	p = browser.Open(t, "file://"+file, chromium.View{})
+	p = b.Open(t, "file://"+file, browser.View{})
 	p.Wait("window.done === true && performance.getEntriesByType('resource').length > 0")
 	text := strings.Join(p.Errors(), "\n")
 	for _, want := range []string{`"bad" 7`, "exception", "null"} {
@@ -52,11 +52,11 @@ func TestPage(t *testing.T) {
 
 // TestView checks that a page is shown with the size and colours of its View.
 func TestView(t *testing.T) {
-	browser := chromium.Start(t)
-	for _, v := range []chromium.View{{Width: 390, Dark: true}, {Width: 1000, Height: 300}} {
-		p := browser.Open(t, "data:text/html,<meta name=viewport content=width%3Ddevice-width>", v)
-		width := chromium.Value[int64](p, "innerWidth")
-		dark := chromium.Value[bool](p, "matchMedia('(prefers-color-scheme: dark)').matches")
+	b := browser.Start(t)
+	for _, v := range []browser.View{{Width: 390, Dark: true}, {Width: 1000, Height: 300}} {
+		p := b.Open(t, "data:text/html,<meta name=viewport content=width%3Ddevice-width>", v)
+		width := browser.Value[int64](p, "innerWidth")
+		dark := browser.Value[bool](p, "matchMedia('(prefers-color-scheme: dark)').matches")
 		if width != v.Width || dark != v.Dark {
 			t.Errorf("width %d, dark %v, want %+v", width, dark, v)
 		}

@@ -1,6 +1,6 @@
 //go:build browser
 
-package web_test
+package browser_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser"
 	"github.com/graph-condensation/cgc/condense"
 	_ "github.com/graph-condensation/cgc/dataset" // registers .npz
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -27,7 +27,7 @@ import (
 // TestDemo checks that the page condenses the demo, that the saved file equals the command's, and that a model trains
 // on it.
 func TestDemo(t *testing.T) {
-	s := open(t, chromium.View{})
+	s := open(t, browser.View{})
 	s.demo()
 	facts := s.text("#facts")
 	if !strings.Contains(facts, "4,000") || !strings.Contains(facts, "12,000") {
@@ -45,7 +45,7 @@ func TestDemo(t *testing.T) {
 // TestReport checks that the report is shown in its frame with its plots, before and after a training run, that the
 // saved file is identical, and that the condensed graph is available in other formats.
 func TestReport(t *testing.T) {
-	s := open(t, chromium.View{}, chromium.FramesTogether)
+	s := open(t, browser.View{}, browser.FramesTogether)
 	s.demo()
 	s.condense()
 	s.visible("#report")
@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 			want = 4 // plus accuracies and predictions
 		}
 		shown := func() bool { return marks >= want && (accuracies == 1) == trained } // the old report may still be there
-		for begun := time.Now(); !shown() && time.Since(begun) < chromium.Patience/2; time.Sleep(100 * time.Millisecond) {
+		for begun := time.Now(); !shown() && time.Since(begun) < browser.Patience/2; time.Sleep(100 * time.Millisecond) {
 			s.EvalFrame(`document.querySelectorAll(".plot canvas, .plot svg").length`, &marks)
 			s.EvalFrame(`[...document.querySelectorAll("h2")].filter((h) => /learn/.test(h.textContent)).length`, &accuracies)
 		}
@@ -82,8 +82,8 @@ func TestReport(t *testing.T) {
 // TestDropFolder checks that a dropped folder is described with its class names, gives the same condensed graph as the
 // command, and can be used for training. The page sends no requests to other servers.
 func TestDropFolder(t *testing.T) {
-	s := open(t, chromium.View{})
-	folder := mattest.Must(filepath.Abs("../../../../docs/example/shop"))
+	s := open(t, browser.View{})
+	folder := mattest.Must(filepath.Abs("../../../docs/example/shop"))
 	s.drop(folder)
 	s.visible("#condense")
 	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
@@ -93,7 +93,7 @@ func TestDropFolder(t *testing.T) {
 		t.Errorf("notes %q do not mention the node without an edge", notes)
 	}
 	s.condense()
-	nodes := chromium.Value[string](s.Page, `document.querySelector("#nodes").value`)
+	nodes := browser.Value[string](s.Page, `document.querySelector("#nodes").value`)
 	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
 		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
 	}
@@ -110,14 +110,14 @@ func TestDropFolder(t *testing.T) {
 // TestPredict drops a model with new nodes on the page. The predictions must equal the command's up to the last digits,
 // in which the portable code path may differ. A graph can be opened afterwards.
 func TestPredict(t *testing.T) {
-	s := open(t, chromium.View{})
+	s := open(t, browser.View{})
 	work := t.TempDir()
 	file := func(name string) string { return filepath.Join(work, name) }
-	shop, arrived := "../../../../docs/example/shop", "../../../../docs/example/new-nodes"
-	cgc(t, "condense", shop, "--nodes", "20", "--method", "cgc", "-o", file("small.safetensors"))
-	cgc(t, "train", file("small.safetensors"), "--on", shop, "--seeds", "1", "-o", file("model.safetensors"))
-	cgc(t, "summarize", file("model.safetensors"), "--on", shop, "-o", file("summary.safetensors"))
-	cgc(t, "predict", file("summary.safetensors"), "--new", arrived, "-o", file("predictions.csv"))
+	shop, arrived := "../../../docs/example/shop", "../../../docs/example/new-nodes"
+	command(t, "condense", shop, "--nodes", "20", "--method", "cgc", "-o", file("small.safetensors"))
+	command(t, "train", file("small.safetensors"), "--on", shop, "--seeds", "1", "-o", file("model.safetensors"))
+	command(t, "summarize", file("model.safetensors"), "--on", shop, "-o", file("summary.safetensors"))
+	command(t, "predict", file("summary.safetensors"), "--new", arrived, "-o", file("predictions.csv"))
 	mattest.OK(t, os.CopyFS(work, os.DirFS(arrived)))
 	s.drop(file("summary.safetensors"), file("nodes.csv"), file("edges.csv"))
 	s.visible("#predict")
@@ -140,7 +140,7 @@ func TestPredict(t *testing.T) {
 	}
 	s.fits()
 	s.demo()
-	if !chromium.Value[bool](s.Page, `document.getElementById("predict").hidden`) {
+	if !browser.Value[bool](s.Page, `document.getElementById("predict").hidden`) {
 		t.Error("the predictions are still shown next to another graph")
 	}
 }
@@ -153,10 +153,10 @@ func table(t *testing.T, path string) [][]string {
 // TestAuto checks that with auto, the page reports the chosen method and why. Its graph must equal the graph of the
 // command shown, up to rounding: in the browser, different code solves linear systems.
 func TestAuto(t *testing.T) {
-	s := open(t, chromium.View{})
+	s := open(t, browser.View{})
 	s.demo()
 	s.Run(chromedp.SetValue("#nodes", "14", chromedp.ByQuery), chromedp.SetValue("#method", "auto", chromedp.ByQuery))
-	disabled := chromium.Value[bool](s.Page, `const field = (name) => document.getElementById(name);
+	disabled := browser.Value[bool](s.Page, `const field = (name) => document.getElementById(name);
 		field("method").dispatchEvent(new Event("change"));
 		field("hops").disabled`)
 	if !disabled {
@@ -182,7 +182,7 @@ func TestAuto(t *testing.T) {
 // TestPlanetoidFiles checks that Cora's files, selected individually, give the same condensed graph as the command, and
 // that the page asks which graph to open if the chosen files contain several.
 func TestPlanetoidFiles(t *testing.T) {
-	s := open(t, chromium.View{})
+	s := open(t, browser.View{})
 	var cora, both []string
 	for _, dir := range filepath.SplitList(os.Getenv("CGC_DATA")) {
 		for _, name := range []string{"cora", "citeseer"} {
@@ -222,10 +222,10 @@ func TestPlanetoidFiles(t *testing.T) {
 // TestStop checks that the Stop button stops a training run and a condensation, that earlier results remain, and that
 // the next work starts afresh.
 func TestStop(t *testing.T) {
-	s := open(t, chromium.View{})
+	s := open(t, browser.View{})
 	file := filepath.Join(t.TempDir(), "large.safetensors")
-	cgc(t, "data", "make", "--like", "flickr", "--scale", "0.5", "-o", file)
-	ended := chromium.Value[int](s.Page, `ended = 0, end = Worker.prototype.terminate,
+	command(t, "data", "make", "--like", "flickr", "--scale", "0.5", "-o", file)
+	ended := browser.Value[int](s.Page, `ended = 0, end = Worker.prototype.terminate,
 		Worker.prototype.terminate = function () { ended++; return end.call(this); }, ended`)
 	s.choose("#files", file)
 	s.visible("#condense")
@@ -248,7 +248,7 @@ func TestStop(t *testing.T) {
 	s.click("#train-run")
 	s.Wait(`document.querySelector("#training-work progress").value > 0.0002`)
 	s.Wait(`/left/.test(document.querySelector("#training-work .work-time").textContent)`)
-	first := chromium.Value[float64](s.Page, `document.querySelector("#training-work progress").value`)
+	first := browser.Value[float64](s.Page, `document.querySelector("#training-work progress").value`)
 	s.Wait(fmt.Sprintf(`document.querySelector("#training-work progress").value > %v`, first))
 	s.click("#training-work button")
 	s.visible("#train-problem")
@@ -263,7 +263,7 @@ func TestStop(t *testing.T) {
 // TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A smaller
 // graph causes the same message if the memory runs out. The page continues to work.
 func TestTooLarge(t *testing.T) {
-	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB of memory
+	s := open(t, browser.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB of memory
 	huge := filepath.Join(t.TempDir(), "huge.safetensors")
 	mattest.OK(t, os.WriteFile(huge, nil, 0o600))
 	mattest.OK(t, os.Truncate(huge, 6e9)) // sparse: it needs no space on the disk
@@ -274,7 +274,7 @@ func TestTooLarge(t *testing.T) {
 	}
 
 	large := filepath.Join(t.TempDir(), "large.safetensors")
-	cgc(t, "data", "make", "--like", "arxiv", "-o", large)
+	command(t, "data", "make", "--like", "arxiv", "-o", large)
 	s.choose("#files", large)
 	s.Wait(`/it took all/.test(document.getElementById("choose-problem").innerText)`)
 	s.demo()
@@ -283,7 +283,7 @@ func TestTooLarge(t *testing.T) {
 
 // TestMistakes checks that an error in a file is reported with the file name and the line.
 func TestMistakes(t *testing.T) {
-	s := open(t, chromium.View{Width: 390})
+	s := open(t, browser.View{Width: 390})
 	folder := filepath.Join(t.TempDir(), "my graph")
 	mattest.OK(t, os.Mkdir(folder, 0o755))
 	write := func(name, text string) string {
@@ -329,12 +329,12 @@ func TestMistakes(t *testing.T) {
 // TestSeveral checks that the page distinguishes graphs with the same name, and that it shows the size of the chosen
 // graph's files, not of all files.
 func TestSeveral(t *testing.T) {
-	s := open(t, chromium.View{})
+	s := open(t, browser.View{})
 	work := t.TempDir()
 	var files []string
 	for _, name := range []string{"shop.npz", "shop.pt"} {
 		files = append(files, filepath.Join(work, name))
-		cgc(t, "convert", "../../../../docs/example/shop", files[len(files)-1])
+		command(t, "convert", "../../../docs/example/shop", files[len(files)-1])
 	}
 	s.choose("#files", files...)
 	s.visible("#choose-problem")
@@ -352,9 +352,9 @@ func TestSeveral(t *testing.T) {
 // TestAnyServer checks that the files of cgc web -o work on any server, under a subpath, and even if the server
 // decompresses files.
 func TestAnyServer(t *testing.T) {
-	b := chromium.Start(t)
+	b := browser.Start(t)
 	folder := filepath.Join(t.TempDir(), "public")
-	cgc(t, "web", "-o", folder)
+	command(t, "web", "-o", folder)
 	plain := http.StripPrefix("/below/here/", http.FileServer(http.Dir(folder)))
 	for name, handler := range map[string]http.Handler{
 		"plain": plain,
@@ -368,7 +368,7 @@ func TestAnyServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(handler)
 			t.Cleanup(server.Close)
-			s := openAt(t, b, server.URL+"/below/here/", chromium.View{})
+			s := openAt(t, b, server.URL+"/below/here/", browser.View{})
 			s.demo()
 		})
 	}
@@ -376,18 +376,18 @@ func TestAnyServer(t *testing.T) {
 
 // TestNoProgram checks that the page reports a missing program instead of waiting forever.
 func TestNoProgram(t *testing.T) {
-	b := chromium.Start(t)
+	b := browser.Start(t)
 	folder := t.TempDir()
-	mattest.OK(t, os.CopyFS(folder, os.DirFS("../../internal/web/page")))
+	mattest.OK(t, os.CopyFS(folder, os.DirFS("../internal/web/page")))
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	t.Cleanup(server.Close)
-	p := b.Open(t, server.URL, chromium.View{})
+	p := b.Open(t, server.URL, browser.View{})
 	p.Wait(`document.getElementById("choose-problem").innerText.includes("the server answers 404")`)
 }
 
 // TestNumbers checks sizes and times at the limits of their units.
 func TestNumbers(t *testing.T) {
-	s := open(t, chromium.View{})
+	s := open(t, browser.View{})
 	var none any
 	s.Eval(`void import("/view.js").then((view) => { window.view = view; })`, &none)
 	s.Wait(`window.view`)
@@ -396,6 +396,6 @@ func TestNumbers(t *testing.T) {
 		"size(999499)": "999 kB", "size(999500)": "1 MB", "size(12e10)": "120 GB",
 		"time(9.96)": "10.0 s", "time(99.4)": "99 s", "time(99.6)": "1 min 40 s", "time(119.6)": "2 min 00 s",
 	} {
-		mattest.Equal(t, chromium.Value[string](s.Page, "view."+expression), want, "%s is", expression)
+		mattest.Equal(t, browser.Value[string](s.Page, "view."+expression), want, "%s is", expression)
 	}
 }

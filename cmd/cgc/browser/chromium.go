@@ -1,10 +1,11 @@
 //go:build browser
 
-// Package chromium opens pages in a local, headless Chromium for tests.
+// Package browser opens pages in a local, headless Chromium for tests. Its own tests open the pages of package html,
+// and use the page of package web like a user: they drop files, condense, stop, save the result and train on it.
 //
 // A page records errors and warnings on its console, exceptions, and all its requests. Without Chromium, tests are
 // skipped with a message.
-package chromium
+package browser
 
 import (
 	"context"
@@ -53,7 +54,7 @@ func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	}
 	if path == "" {
 		t.Skip("found none of " + strings.Join(names, ", ") +
-			"; install Debian's package chromium, or name the program in CHROMIUM")
+			"; install Debian's package browser, or name the program in CHROMIUM")
 	}
 	// Containers lack the namespaces that the sandbox needs, and have little shared memory. Disabling the sandbox is safe,
 	// because only the tests' own pages are opened.

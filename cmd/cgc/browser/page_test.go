@@ -1,7 +1,6 @@
 //go:build browser
 
-// Package page_test opens the pages of package html in a browser.
-package page_test
+package browser_test
 
 import (
 	"bytes"
@@ -19,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
@@ -104,16 +103,16 @@ const want = "[scatter bars heatmap network bars figure]"
 
 // shown opens a page and waits until its plots are drawn. It checks what must hold in every view: an empty console, no
 // requests, marks in every plot, and nothing wider than the window.
-func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View) *chromium.Page {
+func shown(t *testing.T, b *browser.Browser, file string, v browser.View) *browser.Page {
 	t.Helper()
-	p := browser.Open(t, "file://"+file, v)
+	p := b.Open(t, "file://"+file, v)
 	p.Eval("report.ready", nil)
-	kinds := chromium.Value[[]string](p, "report.plots.map((p) => p.kind)")
+	kinds := browser.Value[[]string](p, "report.plots.map((p) => p.kind)")
 	if fmt.Sprint(kinds) != want {
 		t.Errorf("%+v: plots %v, want %s", v, kinds, want)
 	}
 	// The marks of a plot are coloured. Its background and text are nearly grey.
-	colours := chromium.Value[[]int](p, `Promise.all(report.plots.map(async ({ chart }) => {
+	colours := browser.Value[[]int](p, `Promise.all(report.plots.map(async ({ chart }) => {
 		const canvas = chart.renderToCanvas({ pixelRatio: 1 });
 		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
 		let coloured = 0;
@@ -128,7 +127,7 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 			t.Errorf("%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
 		}
 	}
-	wide, window := chromium.Value[int](p, "document.documentElement.scrollWidth"), chromium.Value[int](p, "innerWidth")
+	wide, window := browser.Value[int](p, "document.documentElement.scrollWidth"), browser.Value[int](p, "innerWidth")
 	if wide > window {
 		t.Errorf("%+v: the page is %d pixels wide in a window of %d", v, wide, window)
 	}
@@ -138,12 +137,12 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 
 // opener starts a browser and returns a function that shows the page. At the end of the test, the page must still be
 // quiet.
-func opener(t *testing.T) func(chromium.View) *chromium.Page {
+func opener(t *testing.T) func(browser.View) *browser.Page {
 	t.Helper()
-	browser, file := chromium.Start(t), page(t)
-	return func(v chromium.View) *chromium.Page {
+	b, file := browser.Start(t), page(t)
+	return func(v browser.View) *browser.Page {
 		t.Helper()
-		p := shown(t, browser, file, v)
+		p := shown(t, b, file, v)
 		t.Cleanup(func() { p.Quiet("file://"+file, "data:") })
 		return p
 	}
@@ -153,29 +152,29 @@ func opener(t *testing.T) func(chromium.View) *chromium.Page {
 // contrast meets WCAG 2, level AA (4.5 for text, 3 for marks).
 func TestViews(t *testing.T) {
 	open := opener(t)
-	for _, v := range []chromium.View{{}, {Dark: true}, {Width: 390}, {Width: 390, Dark: true}} {
+	for _, v := range []browser.View{{}, {Dark: true}, {Width: 390}, {Width: 390, Dark: true}} {
 		p := open(v)
-		theme := chromium.Value[string](p, "document.documentElement.dataset.theme")
-		ground := chromium.Value[string](p, "getComputedStyle(document.body).backgroundColor")
+		theme := browser.Value[string](p, "document.documentElement.dataset.theme")
+		ground := browser.Value[string](p, "getComputedStyle(document.body).backgroundColor")
 		if dark := ground == "rgb(17, 21, 27)"; dark != v.Dark || (theme == "dark") != v.Dark {
 			t.Errorf("%+v: theme %s on %s", v, theme, ground)
 		}
-		ticks := chromium.Value[[]float64](p,
+		ticks := browser.Value[[]float64](p,
 			"report.plots[1].chart.getModel().getComponent('xAxis').axis.scale.getTicks().map((t) => t.value)")
 		for i := 2; i < len(ticks); i++ {
 			if math.Abs(ticks[i]-2*ticks[i-1]+ticks[i-2]) > 1e-9 {
 				t.Errorf("%+v: the accuracies have the ticks %v, want equal distances", v, ticks)
 			}
 		}
-		if texts := chromium.Value[[]string](p, cut); len(texts) > 0 {
+		if texts := browser.Value[[]string](p, cut); len(texts) > 0 {
 			t.Errorf("%+v: these are cut off: %q", v, texts)
 		}
 		text, where := p.LeastContrast()
-		if marks := chromium.Value[float64](p, markContrast); text < 4.5 || marks < 3 {
+		if marks := browser.Value[float64](p, markContrast); text < 4.5 || marks < 3 {
 			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, text, where, marks)
 		}
 		p.Run(chromedp.Click("#theme"))
-		after := chromium.Value[string](p, "document.documentElement.dataset.theme")
+		after := browser.Value[string](p, "document.documentElement.dataset.theme")
 		if after == theme {
 			t.Errorf("%+v: the switch leaves the theme %s", v, theme)
 		}
@@ -184,25 +183,25 @@ func TestViews(t *testing.T) {
 
 // TestEvil checks that strings from the data are treated as text: they are shown literally and never run.
 func TestEvil(t *testing.T) {
-	browser, file := chromium.Start(t), page(t)
-	p := shown(t, browser, file, chromium.View{})
-	images, scripts := chromium.Value[int](p, "document.images.length"), chromium.Value[int](p, "document.scripts.length")
+	b, file := browser.Start(t), page(t)
+	p := shown(t, b, file, browser.View{})
+	images, scripts := browser.Value[int](p, "document.images.length"), browser.Value[int](p, "document.scripts.length")
 	if images != 0 || scripts != 4 { // the compressed library, the data, the page's script, and the decompressed library
 		t.Errorf("%d images and %d scripts, want 0 and 4", images, scripts)
 	}
-	warning := chromium.Value[string](p, "document.querySelector('.warning').textContent")
-	keys := chromium.Value[string](p, "document.querySelector('.key').textContent")
+	warning := browser.Value[string](p, "document.querySelector('.warning').textContent")
+	keys := browser.Value[string](p, "document.querySelector('.key').textContent")
 	if !strings.Contains(warning, evil) || !strings.Contains(keys, evil) {
 		t.Errorf("warning %q and key %q do not show %s", warning, keys, evil)
 	}
 	// The policy must block foreign scripts and requests, even if something on the page tried them.
-	ran := chromium.Value[bool](p, `(() => {
+	ran := browser.Value[bool](p, `(() => {
 		const s = document.createElement('script');
 		s.textContent = 'window.ran = true';
 		document.head.append(s);
 		return window.ran === true;
 	})()`)
-	asked := chromium.Value[bool](p, "fetch('https://localhost/').then(() => true, () => false)")
+	asked := browser.Value[bool](p, "fetch('https://localhost/').then(() => true, () => false)")
 	if ran || asked || len(p.Errors()) < 2 {
 		t.Errorf("a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked,
 			p.Errors())
@@ -229,9 +228,9 @@ type place struct {
 
 // TestHover checks that hovering a condensed node shows its class and its source nodes, and draws lines to them.
 func TestHover(t *testing.T) {
-	p := opener(t)(chromium.View{})
+	p := opener(t)(browser.View{})
 	hover := func(plot, layer int) place {
-		mark := chromium.Value[place](p, fmt.Sprintf("%s(%d, %d)", at, plot, layer))
+		mark := browser.Value[place](p, fmt.Sprintf("%s(%d, %d)", at, plot, layer))
 		p.Move(mark.X-60, mark.Y) // within the plot
 		p.Move(mark.X, mark.Y)
 		return mark
@@ -240,7 +239,7 @@ func TestHover(t *testing.T) {
 		mark := hover(plot, layer)
 		tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
 		p.Wait(tip + " !== null && getComputedStyle(" + tip + ".parentElement).visibility === 'visible'")
-		text := chromium.Value[string](p, tip+".textContent")
+		text := browser.Value[string](p, tip+".textContent")
 		for _, part := range []string{fmt.Sprintf("condensed node %d", mark.I), "source node", "paper-"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("plot %d: the tip %q does not tell %q", plot, text, part)
@@ -267,9 +266,9 @@ const cut = `report.plots.flatMap(({ chart }) => chart.getZr().storage.getDispla
 
 // TestZoom checks that the buttons and the wheel zoom, and that selecting a class keeps the zoom.
 func TestZoom(t *testing.T) {
-	p := opener(t)(chromium.View{})
+	p := opener(t)(browser.View{})
 	const zoom = "(() => { const z = report.plots[3].chart.getOption().dataZoom[0]; return z.end - z.start; })()"
-	part := func() float64 { return chromium.Value[float64](p, zoom) }
+	part := func() float64 { return browser.Value[float64](p, zoom) }
 	if got := part(); got != 100 {
 		t.Errorf("%v%% are in sight at first, want all", got)
 	}
@@ -281,7 +280,7 @@ func TestZoom(t *testing.T) {
 	if got := part(); got > 61 {
 		t.Errorf("choosing a class zooms to %v%%", got)
 	}
-	dim := chromium.Value[int](p, `report.plots[3].chart.getOption().series
+	dim := browser.Value[int](p, `report.plots[3].chart.getOption().series
 		.filter((s) => s.type === 'scatter' && s.itemStyle.opacity < 0.1).length`)
 	if dim != 6 {
 		t.Errorf("%d classes are dim while one of 7 is chosen, want 6", dim)
@@ -290,7 +289,7 @@ func TestZoom(t *testing.T) {
 	if got := part(); got != 100 {
 		t.Errorf("%v%% are in sight after showing all", got)
 	}
-	mark := chromium.Value[place](p, at+"(3, 0)")
+	mark := browser.Value[place](p, at+"(3, 0)")
 	p.Run(chromedp.MouseEvent("mouseMoved", mark.X-60, mark.Y), chromedp.MouseEvent("mouseWheel", mark.X-60, mark.Y,
 		func(e *input.DispatchMouseEventParams) *input.DispatchMouseEventParams {
 			return e.WithDeltaX(0).WithDeltaY(-240).WithModifiers(input.ModifierCtrl)
@@ -300,9 +299,9 @@ func TestZoom(t *testing.T) {
 
 // TestSwitches checks the switch between views of the embeddings and the switch between sheets of the matrix.
 func TestSwitches(t *testing.T) {
-	p := opener(t)(chromium.View{})
+	p := opener(t)(browser.View{})
 	const marks = "JSON.stringify(report.plots[%d].chart.getOption().series.map((s) => s.data))"
-	first := func(plot int) string { return chromium.Value[string](p, fmt.Sprintf(marks, plot)) }
+	first := func(plot int) string { return browser.Value[string](p, fmt.Sprintf(marks, plot)) }
 	for plot, label := range map[int]string{0: "by spread", 2: "full"} {
 		before := first(plot)
 		p.Run(chromedp.Click(fmt.Sprintf("//*[@id='plot-%d']//button[text()='%s']", plot, label), chromedp.BySearch))
@@ -315,7 +314,7 @@ func TestSwitches(t *testing.T) {
 // TestSlider checks that the slider merges the 42 condensed nodes to one per class, placed between the merged nodes,
 // and splits them again.
 func TestSlider(t *testing.T) {
-	p := opener(t)(chromium.View{})
+	p := opener(t)(browser.View{})
 	type mark = [3]float64 // x, y and number
 	set := func(nodes int) (said string, marks [][]mark) {
 		p.Eval(fmt.Sprintf(`(() => {
@@ -328,7 +327,7 @@ func TestSlider(t *testing.T) {
 		return said, marks
 	}
 	sizes := func() string {
-		return chromium.Value[string](p, "document.querySelector('#plot-0 .layers').textContent")
+		return browser.Value[string](p, "document.querySelector('#plot-0 .layers').textContent")
 	}
 	said, whole := set(42)
 	all := sizes()
@@ -360,7 +359,7 @@ func TestSlider(t *testing.T) {
 
 // TestCopy checks that the copy buttons copy the program and the command.
 func TestCopy(t *testing.T) {
-	p := opener(t)(chromium.View{})
+	p := opener(t)(browser.View{})
 	p.Eval("navigator.clipboard.writeText = async (text) => { window.copied = text; }; 0", nil)
 	for what, begins := range map[string]string{"program": "import cgc\n", "command": "cgc condense demo"} {
 		p.Run(chromedp.Click("[aria-label='copy the " + what + "']"))
@@ -371,8 +370,8 @@ func TestCopy(t *testing.T) {
 // TestPrint checks that the printed page is light and has no buttons, and that its plots are drawn at once, as wide as
 // the paper.
 func TestPrint(t *testing.T) {
-	p := opener(t)(chromium.View{Dark: true})
-	for i, n := range chromium.Value[[]int](p, `(dispatchEvent(new Event('beforeprint')), report.plots.map(({ chart }) => {
+	p := opener(t)(browser.View{Dark: true})
+	for i, n := range browser.Value[[]int](p, `(dispatchEvent(new Event('beforeprint')), report.plots.map(({ chart }) => {
 		const canvas = chart.getDom().querySelector('.paper');
 		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
 		return data.filter((v, at) => at % 4 === 3 && v > 40).length;
@@ -381,8 +380,8 @@ func TestPrint(t *testing.T) {
 			t.Errorf("plot %d is printed with %d pixels, want at least 30", i, n)
 		}
 	}
-	theme := func() string { return chromium.Value[string](p, "document.documentElement.dataset.theme") }
-	for _, w := range chromium.Value[[]int](p, "report.plots.map((p) => p.chart.getWidth())") {
+	theme := func() string { return browser.Value[string](p, "document.documentElement.dataset.theme") }
+	for _, w := range browser.Value[[]int](p, "report.plots.map((p) => p.chart.getWidth())") {
 		if w < 250 || w > 680 {
 			t.Errorf("a plot is %d pixels wide on paper of 680", w)
 		}

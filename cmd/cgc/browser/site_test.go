@@ -1,8 +1,6 @@
 //go:build browser
 
-// Package web_test uses the page of package web in Chromium like a user: it drops files, condenses, stops, saves the
-// result and trains on it.
-package web_test
+package browser_test
 
 import (
 	"bufio"
@@ -19,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/browser"
+	protocol "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser"
 	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
@@ -38,7 +36,7 @@ var folder string
 var build = sync.OnceValues(func() (cgc string, err error) {
 	run := func(args ...string) {
 		cmd := exec.Command("go", args...)
-		cmd.Dir = "../../../.."
+		cmd.Dir = "../../.."
 		if text, failed := cmd.CombinedOutput(); err == nil && failed != nil {
 			err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), failed, text)
 		}
@@ -56,7 +54,7 @@ var build = sync.OnceValues(func() (cgc string, err error) {
 // overlaid writes the overlay file that makes go build embed the page's program from folder. Running go generate in
 // internal/web/dist instead would disturb other builds of the same checkout.
 func overlaid(folder string) (path string, err error) {
-	dist, err := filepath.Abs("../../internal/web/dist")
+	dist, err := filepath.Abs("../internal/web/dist")
 	if err != nil {
 		return "", err
 	}
@@ -100,23 +98,23 @@ func serve(t *testing.T) string {
 
 // site is the page of cgc web, open in a browser.
 type site struct {
-	*chromium.Page
+	*browser.Page
 	t         *testing.T
 	downloads string
 }
 
 // open opens the page of cgc web and waits until the program accepts requests. flags are command-line flags of
 // Chromium.
-func open(t *testing.T, view chromium.View, flags ...chromedp.ExecAllocatorOption) *site {
+func open(t *testing.T, view browser.View, flags ...chromedp.ExecAllocatorOption) *site {
 	t.Helper()
-	b := chromium.Start(t, flags...) // skips the test before anything is built
+	b := browser.Start(t, flags...) // skips the test before anything is built
 	return openAt(t, b, serve(t), view)
 }
 
-func openAt(t *testing.T, b *chromium.Browser, address string, view chromium.View) *site {
+func openAt(t *testing.T, b *browser.Browser, address string, view browser.View) *site {
 	t.Helper()
 	s := &site{Page: b.Open(t, address, view), t: t, downloads: t.TempDir()}
-	s.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
+	s.Run(protocol.SetDownloadBehavior(protocol.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
 	s.Wait(`document.body.dataset.ready === "true"`)
 	t.Cleanup(func() { s.Quiet(address, "blob:"+address) })
 	return s
@@ -130,7 +128,7 @@ func (s *site) click(selector string) {
 // text returns the text of an element as shown.
 func (s *site) text(selector string) string {
 	s.t.Helper()
-	return chromium.Value[string](s.Page, fmt.Sprintf("document.querySelector(%q).innerText", selector))
+	return browser.Value[string](s.Page, fmt.Sprintf("document.querySelector(%q).innerText", selector))
 }
 
 // visible waits until an element is visible.
@@ -151,7 +149,7 @@ func (s *site) saved(name string) string {
 func (s *site) arrived(name string) string {
 	s.t.Helper()
 	path := filepath.Join(s.downloads, name)
-	for begun := time.Now(); time.Since(begun) < chromium.Patience/2; {
+	for begun := time.Now(); time.Since(begun) < browser.Patience/2; {
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return path
 		}
@@ -208,7 +206,7 @@ func (s *site) choose(selector string, paths ...string) {
 	s.Run(chromedp.SetUploadFiles(selector, paths, chromedp.ByQuery))
 }
 
-func cgc(t *testing.T, args ...string) {
+func command(t *testing.T, args ...string) {
 	t.Helper()
 	if text, err := exec.Command(mattest.Must(build()), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, text)
@@ -232,7 +230,7 @@ func (s *site) condense() {
 // fits fails the test if the page is wider than the window.
 func (s *site) fits() {
 	s.t.Helper()
-	widths := chromium.Value[[]float64](s.Page, `[document.documentElement.scrollWidth, innerWidth]`)
+	widths := browser.Value[[]float64](s.Page, `[document.documentElement.scrollWidth, innerWidth]`)
 	if widths[0] > widths[1] {
 		s.t.Errorf("the page is %v wide in a window of %v", widths[0], widths[1])
 	}
@@ -241,17 +239,17 @@ func (s *site) fits() {
 // TestAccess checks that the page can be used by keyboard only: Tab reaches the demo, the focus moves on to each part
 // that opens, and Enter condenses. Each control has a name, and text has the contrast that WCAG 2 AA requires.
 func TestAccess(t *testing.T) {
-	for _, view := range []chromium.View{{}, {Width: 390, Dark: true}} {
+	for _, view := range []browser.View{{}, {Width: 390, Dark: true}} {
 		s := open(t, view)
 		reach := func(id string) {
 			t.Helper()
 			for range 40 {
 				s.Run(chromedp.KeyEvent(kb.Tab))
-				if chromium.Value[string](s.Page, "document.activeElement.id") != id {
+				if browser.Value[string](s.Page, "document.activeElement.id") != id {
 					continue
 				}
 				outline := "parseFloat(getComputedStyle(document.activeElement).outlineWidth)"
-				if chromium.Value[float64](s.Page, outline) < 1 {
+				if browser.Value[float64](s.Page, outline) < 1 {
 					t.Errorf("%+v: #%s has the focus and does not show it", view, id)
 				}
 				return
