@@ -20,8 +20,8 @@ import (
 // code instead of adding an entry.
 var layers = []string{
 	"internal/atomicfile internal/buildinfo internal/confine internal/digits internal/golden internal/kernel " +
-		"internal/known internal/memory internal/object internal/parallel internal/parameter " +
-		"internal/radix internal/scales internal/slow progress",
+		"internal/known internal/memory internal/object internal/parallel internal/parameter internal/radix " +
+		"internal/scales internal/slow progress",
 	"internal/product internal/registry internal/safetensors",
 	"mat",
 	"internal/dropout internal/mattest internal/paneled",
