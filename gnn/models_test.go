@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -96,10 +97,16 @@ var variants = []string{
 	"cheby:layers=1:order=3", "gat:heads=3",
 }
 
-// eachVariant calls f for all models and the variants.
-func eachVariant(t *testing.T, f func(t *testing.T, m gnn.Model)) {
-	eachOf(t, slices.Concat(gnn.Names(), variants), f)
+// tested returns the models and the variants; without slow tests, only two variants.
+func tested() []string {
+	if slow.On() {
+		return slices.Concat(gnn.Names(), variants)
+	}
+	return append(gnn.Names(), "gcn:layers=3", "cheby:layers=1:order=3")
 }
+
+// eachVariant calls f for all models that are tested.
+func eachVariant(t *testing.T, f func(t *testing.T, m gnn.Model)) { eachOf(t, tested(), f) }
 
 func eachOf(t *testing.T, names []string, f func(t *testing.T, m gnn.Model)) {
 	for _, name := range names {

@@ -182,7 +182,7 @@ func TestLeastHoldsTheGraph(t *testing.T) {
 // smaller limit, and that the error reports the smallest limit that works. The graph is in memory.
 func TestBound(t *testing.T) {
 	g := synth.Demo()
-	for _, name := range slices.Concat(gnn.Names(), variants) {
+	for _, name := range tested() {
 		m := mattest.Must(gnn.Parse(name))
 		config := gnn.Defaults()
 		config.Epochs, config.Hidden = 2, 16

@@ -202,6 +202,7 @@ func TestMemory(t *testing.T) {
 // TestLossless checks that sizes are tried in ascending order until one meets the bound, that the result is the graph
 // that the same method condenses to this size, and that it is an error if no size meets the bound.
 func TestLossless(t *testing.T) {
+	slow.Test(t, "condenses at many sizes")
 	g := blocks(t, 0.2, 0.5) // 4 and 6 nodes lose accuracy
 	m := auto.New()
 	m.Lossless = 0.5

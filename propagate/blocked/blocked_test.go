@@ -91,7 +91,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 						if !half {
 							wantClose(t, name+", "+kind, want, embeddings(t, propagate.Plain{}, p, in))
 						}
-						for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, memory.Range(0, n)} {
+						for which, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, memory.Range(0, n)} {
 							in.Rows, in.Classes = rows, nil
 							for range len(rows) * (r % 2) {
 								in.Classes = append(in.Classes, random.Int32N(5))
@@ -99,6 +99,9 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 							for i, memory := range []int64{
 								0, 1, 50 << 10, 90 << 10, 200 << 10, 700 << 10, 1680 << 10, 4500 << 10, 1 << 30,
 							} {
+								if a.Data != nil && (which+i+len(kind))%2 > 0 && !slow.On() {
+									continue
+								}
 								in.Mapped, in.Last = i%3 != 0, i%4 == 2
 								memory = withProcess(memory, in.Mapped)
 								runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])

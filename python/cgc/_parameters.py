@@ -217,6 +217,7 @@ class PropagateOptions(TypedDict, total=False):
     hops: int
     teleport: float
     add: bool
+    relabel: bool
     part: Union[str, Sequence[str]]
     only: Optional[Union[str, os.PathLike[str]]]
     normalize_features: bool
@@ -616,6 +617,9 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("add", False, "Graph",
          "add the nodes in the folder that is named instead of data to the folder of an earlier run with "
          "causal"),
+        ("relabel", False, "Graph",
+         "give nodes of such a folder the labels (and the split, if it has one) in the .csv that is named "
+         "instead of data"),
         ("part", "all", "Graph",
          "nodes to write to a folder (all, parts of the split, or unlabelled nodes): all, train, val, "
          "test, unlabelled"),

@@ -67,6 +67,10 @@ def test_later_nodes_are_added(tmp_path):
     for h, want in zip(grown.hops, whole.hops):
         np.testing.assert_array_equal(h, want)
     np.testing.assert_array_equal(grown.y, whole.y)
+    (tmp_path / "labels.csv").write_text("id,label,split\n3999,1,train\n")
+    late = cgc.propagate(tmp_path / "labels.csv", tmp_path / "grown", relabel=True)
+    assert late.y[3999] == 1 and late.train[-1] == 3999 and len(late.train) == len(grown.train) + 1
+    np.testing.assert_array_equal(late.y[:3999], whole.y[:3999])
     one_way = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
     index, weight = gcn_norm(one_way, None, data.num_nodes)
     a = torch.sparse_coo_tensor(index.flip(0), weight, (data.num_nodes, data.num_nodes))

@@ -97,8 +97,8 @@ func method(t *testing.T, name string, parameters ...string) condense.Checker {
 
 func TestContract(t *testing.T) {
 	for i, b := range baselines {
-		if i%4 > 0 && !slow.On() {
-			continue // one of four methods
+		if i%8 != 2 && !slow.On() {
+			continue // one method of each kind
 		}
 		claims := b.claims
 		if claims == nil {

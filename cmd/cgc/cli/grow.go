@@ -62,13 +62,19 @@ func (j *propagateJob) grow(
 	return j.printHops(info)
 }
 
-// add adds the nodes of a folder with nodes.csv and edges.csv to the output folder.
-func (j *propagateJob) add(ctx context.Context, folder string) (err error) {
+// extend adds nodes to the output folder, from a folder with nodes.csv and edges.csv, or sets labels of its nodes, from
+// a table.
+func (j *propagateJob) extend(ctx context.Context, source string) (err error) {
 	begun := time.Now()
+	flag := "add"
+	if j.relabels {
+		flag = "relabel"
+	}
 	var wrong error
-	j.cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if name := flag.Name; name != "add" && name != "output" && groupOf(j.cmd, name) != generalGroup {
-			wrong = cmp.Or(wrong, usagef("--add with --%s, must be without: the folder says how features are propagated", name))
+	j.cmd.Flags().Visit(func(f *pflag.Flag) {
+		if name := f.Name; name != flag && name != "output" && groupOf(j.cmd, name) != generalGroup {
+			wrong = cmp.Or(wrong, usagef("--%s with --%s, must be without: the folder says how features are propagated",
+				flag, name))
 		}
 	})
 	if wrong != nil {
@@ -79,20 +85,12 @@ func (j *propagateJob) add(ctx context.Context, folder string) (err error) {
 		return fmt.Errorf("-o %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	j.progress.step("reading " + folder)
-	a, notes, err := arrivals.ReadLabelled(ctx, folder, f.IDs, f.Rows, f.Graph.Classes, f.Grows.ClassNames)
-	if err != nil {
-		return err
+	j.progress.step("reading " + source)
+	change := j.add
+	if j.relabels {
+		change = j.relabel
 	}
-	for _, sentence := range notes {
-		j.progress.note("%s", sentence)
-	}
-	b, err := f.Batch(a)
-	if err != nil {
-		return fmt.Errorf("%s: %w", folder, err)
-	}
-	j.progress.step("propagating")
-	if err := f.Add(ctx, b); err != nil {
+	if err := change(ctx, f, source); err != nil {
 		return err
 	}
 	f.Folder, f.Seconds, f.PeakRSS = j.out, time.Since(begun).Seconds(), peakRSS()
@@ -100,4 +98,32 @@ func (j *propagateJob) add(ctx context.Context, folder string) (err error) {
 		return err
 	}
 	return j.printHops(f.Info)
+}
+
+// add adds the nodes of a folder to f.
+func (j *propagateJob) add(ctx context.Context, f *stored.Folder, source string) error {
+	a, notes, err := arrivals.ReadLabelled(ctx, source, f.IDs, f.Rows, f.Graph.Classes, f.Grows.ClassNames)
+	if err != nil {
+		return err
+	}
+	j.warn(notes)
+	b, err := f.Batch(a)
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	j.progress.step("propagating")
+	return f.Add(ctx, b)
+}
+
+// relabel gives nodes of f the labels of a table.
+func (j *propagateJob) relabel(ctx context.Context, f *stored.Folder, source string) error {
+	l, notes, err := arrivals.ReadLabels(ctx, source, f.IDs, f.Rows, f.Graph.Classes, f.Grows.ClassNames)
+	if err != nil {
+		return err
+	}
+	j.warn(notes)
+	if err := f.Label(l); err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	return nil
 }

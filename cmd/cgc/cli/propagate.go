@@ -30,14 +30,15 @@ import (
 
 type propagateJob struct {
 	*command
-	config  cgc.Config
-	columns string
-	merge   bool
-	adds    bool
-	out     string
-	force   bool
-	chosen  chosenNodes
-	store   mat.Storage
+	config   cgc.Config
+	columns  string
+	merge    bool
+	adds     bool
+	relabels bool
+	out      string
+	force    bool
+	chosen   chosenNodes
+	store    mat.Storage
 }
 
 func (c *command) propagateCommand() *cobra.Command {
@@ -64,7 +65,7 @@ are few compared with the graph (--part). Others would take longer to write twic
 
 With --causal, degree.npy has the degree of each node when it arrived, and a later run can add new nodes to the folder
 (--add), from nodes.csv and edges.csv in another folder. It computes only their rows, and the result has the bytes of
-propagating the full graph.
+propagating the full graph. --relabel sets labels that arrive later, from a table with the columns id and label.
 
 If the output is a .safetensors file, write only the embeddings of the training nodes, which cgc condense --embeddings
 reads. Feature columns are independent, so several machines can each propagate some of them (--columns). --merge joins
@@ -76,8 +77,12 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 			switch {
 			case job.merge:
 				return nil
+			case job.adds && job.relabels:
+				return usagef("--add and --relabel, must be one of them")
 			case job.adds:
 				return arguments(1, "FOLDER")(cmd, args)
+			case job.relabels:
+				return arguments(1, "FILE")(cmd, args)
 			}
 			return arguments(1, "GRAPH")(cmd, args)
 		},
@@ -90,6 +95,8 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 		"join the files that are named instead of GRAPH; together they must have all columns")
 	flags.BoolVar(&job.adds, "add", false,
 		"add the nodes in the folder that is named instead of GRAPH to the folder of an earlier run with --causal")
+	flags.BoolVar(&job.relabels, "relabel", false,
+		"give nodes of such a folder the labels (and the split, if it has one) in the .csv that is named instead of GRAPH")
 	job.chosen.addTo(cmd, "write to a folder")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
@@ -127,8 +134,8 @@ func (j *propagateJob) intoFolder(ctx context.Context, args []string) error {
 	if otherFile.MatchString(j.out) {
 		return usagef("-o %s, must be a folder or end in %s", j.out, extension)
 	}
-	if j.adds {
-		return j.add(ctx, args[0])
+	if j.adds || j.relabels {
+		return j.extend(ctx, args[0])
 	}
 	if j.merge || j.cmd.Flags().Changed("columns") {
 		return usagef("-o %s, must be a %s file with --columns and --merge", j.out, extension)

@@ -263,7 +263,7 @@ var flagGroups = []struct{ name, flags string }{
 	{"Method", `method methods seed config partition propagation hops augment ours authors search trials limit
 		paper.param bench.precision tune.seconds propagate.teleport`},
 	{"Graph", `normalize-features standardize inductive causal nodes-sql edges-sql split without like on other-graph graphs
-		all part only new columns merge add condensed sizes scale make.seed summarize.seed`},
+		all part only new columns merge add relabel condensed sizes scale make.seed summarize.seed`},
 	{"Training", `models seeds epochs hidden dropout input-dropout lr weight-decay weighted validate-every trainings
 		whole space seconds finalists compare runs train bench.seed evaluate.seed report.seed train.seed search.trials`},
 	{"Output", `output format timings force dry-run panels store report figures ceilings addr open

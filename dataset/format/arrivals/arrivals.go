@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
@@ -32,12 +33,28 @@ func ReadLabelled(
 	if err != nil {
 		return nil, nil, err
 	}
-	class := classes.Named(of, names)
-	p.Known = &table.Known{Count: of, Names: names, Class: func(label string) (int32, error) {
+	p.Known = classesOf(of, names)
+	return p.Arrivals(ctx, known, count)
+}
+
+// ReadLabels reads labels of known nodes from a .csv or .csv.gz. See table.ReadLabels and ReadLabelled.
+func ReadLabels(
+	ctx context.Context, path string, known []string, count, of int, names []string,
+) (*table.Labels, []string, error) {
+	t, err := csvfile.OpenTable(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return table.ReadLabels(ctx, t, classesOf(of, names), known, count)
+}
+
+// classesOf returns the given number of classes. An empty label, or -1, is none.
+func classesOf(count int, names []string) *table.Known {
+	class := classes.Named(count, names)
+	return &table.Known{Count: count, Names: names, Class: func(label string) (int32, error) {
 		if label = strings.TrimSpace(label); label == "" || label == "-1" && !slices.Contains(names, label) {
 			return graph.Unlabelled, nil
 		}
 		return class(label)
 	}}
-	return p.Arrivals(ctx, known, count)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -30,7 +31,7 @@ type Arrivals struct {
 // count−1. Each edge joins a new node with a known or a new one, in either direction. Repeats and self-loops are
 // treated as in Graph.
 func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrivals, []string, error) {
-	c, err := findColumns(p.Nodes, false)
+	c, err := withFeatures(p.Nodes, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,14 +55,9 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 			a.Split = n.split
 		}
 	}
-	n.at, n.among, n.old = newIndex(math.MaxInt64), n.Name()+" or among the known nodes", int32(count)
-	if known == nil {
-		n.at = numberIndex(count, math.MaxInt64)
-	}
-	for _, name := range known {
-		if _, err := n.at.Add(name, int64(count+len(a.IDs))); err != nil {
-			return nil, nil, err
-		}
+	n.among, n.old = n.Name()+" or among the known nodes", int32(count)
+	if n.at, err = places(known, count, len(a.IDs)); err != nil {
+		return nil, nil, err
 	}
 	for i, id := range a.IDs {
 		if first, err := n.at.Add(id, int64(count+len(a.IDs))); err != nil || first >= 0 {
@@ -94,4 +90,68 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 	}
 	a.Edges = adj.Select(memory.Range(count, count+len(a.IDs)))
 	return a, append(c.indexNotes(p.Nodes), notes...), nil
+}
+
+// places returns a table of the known nodes, to which more can be added.
+func places(known []string, count, more int) (*index, error) {
+	if known == nil {
+		return numberIndex(count, math.MaxInt64), nil
+	}
+	at := newIndex(math.MaxInt64)
+	for _, name := range known {
+		if _, err := at.Add(name, int64(count+more)); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
+}
+
+// Labels are classes of known nodes.
+type Labels struct {
+	// Nodes are the numbers of the nodes, and Y has their classes, or graph.Unlabelled.
+	Nodes, Y []int32
+	// Split lists those of Nodes that are in a part, unless Parted is false: then nothing is said about parts.
+	Split  graph.Split
+	Parted bool
+}
+
+// ReadLabels reads labels of known nodes from a table with the columns id and label, and perhaps a split, and returns a
+// note about other columns. known are the ids of the count known nodes, or nil if they are numbers.
+func ReadLabels(ctx context.Context, t Table, k *Known, known []string, count int) (*Labels, []string, error) {
+	c, err := findColumns(t, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	var notes []string
+	if note := content.Unread(t.File(), t.Header(), append(c.masks[:], c.id, c.label, c.split)...); note != "" {
+		notes = []string{note}
+	}
+	c.features = nil
+	n, err := readNodes(ctx, t, c, k, math.MaxInt64, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	var s format.Stream
+	if err := n.classes(&s); err != nil {
+		return nil, nil, err
+	}
+	if err := n.checkSplit(s.Y); err != nil {
+		return nil, nil, err
+	}
+	at, err := places(known, count, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &Labels{Nodes: make([]int32, len(n.ids)), Y: s.Y, Split: n.split, Parted: c.parted()}
+	for i, id := range n.ids {
+		if at.Find([][]byte{[]byte(id)}, l.Nodes[i:i+1]); l.Nodes[i] < 0 {
+			return nil, nil, n.failAt(i, "id %.50q, must be the id of a known node", id)
+		}
+	}
+	for _, part := range [...][]int32{l.Split.Train, l.Split.Val, l.Split.Test} {
+		for i, row := range part {
+			part[i] = l.Nodes[row]
+		}
+	}
+	return l, notes, nil
 }

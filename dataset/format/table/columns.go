@@ -84,11 +84,20 @@ func findColumns(t Table, labelled bool) (c columns, err error) {
 			c.features = append(c.features, i)
 		}
 	}
-	if len(c.features) == 0 {
-		return c, t.Fail(-1, errors.New("no column of features besides id, label and split, must have at least one"))
-	}
 	return c, nil
 }
+
+// withFeatures is findColumns for a table that must have features.
+func withFeatures(t Table, labelled bool) (columns, error) {
+	c, err := findColumns(t, labelled)
+	if err == nil && len(c.features) == 0 {
+		err = t.Fail(-1, errors.New("no column of features besides id, label and split, must have at least one"))
+	}
+	return c, err
+}
+
+// parted reports whether there is a split.
+func (c *columns) parted() bool { return max(c.split, c.masks[0], c.masks[1], c.masks[2]) >= 0 }
 
 // indexNotes returns a sentence for each index column that is left out.
 func (c *columns) indexNotes(t Table) (notes []string) {
@@ -105,7 +114,6 @@ func (c *columns) indexNotes(t Table) (notes []string) {
 
 // repeatNotes returns a sentence for each feature whose name suggests that it holds the id, the label or the split.
 func (c *columns) repeatNotes(t Table) (notes []string) {
-	bare := max(c.split, c.masks[0], c.masks[1], c.masks[2]) < 0
 	note := func(text string, args ...any) { notes = append(notes, t.File()+": "+fmt.Sprintf(text, args...)) }
 	for _, i := range c.features {
 		name := t.Header()[i]
@@ -116,7 +124,7 @@ func (c *columns) repeatNotes(t Table) (notes []string) {
 		case what == "label" && c.label >= 0:
 			note("the label is in column %s, and column %s is a feature: leave it out if it holds the label too",
 				t.Header()[c.label], name)
-		case what == "split" && bare:
+		case what == "split" && !c.parted():
 			note("there is no split, and column %s is a feature: if it holds the split, leave it out or rename it (split; or "+
 				"train_mask, val_mask and test_mask)", name)
 		}

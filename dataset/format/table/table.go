@@ -106,7 +106,7 @@ func (p Pair) Stream(ctx context.Context, memory int64) (*format.Stream, []strin
 
 // open returns a stream. If hold is true, ids and features are kept in memory, and the nodes are read once.
 func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream, []string, error) {
-	c, err := findColumns(p.Nodes, !p.Unlabelled)
+	c, err := withFeatures(p.Nodes, !p.Unlabelled)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -36,6 +37,7 @@ func (r refused) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 // TestMemoryIsRefused checks that exceeding the system's memory causes an error and not a panic, for every method and
 // model, both while the graph is checked and afterwards.
 func TestMemoryIsRefused(t *testing.T) {
+	slow.Test(t, "runs every method and every model")
 	g := synth.Demo()
 	small := mattest.Must(method(t, "random", nil).Condense(t.Context(), g, 35, 1))
 	training := gnn.Defaults()

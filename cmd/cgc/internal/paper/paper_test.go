@@ -26,6 +26,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -71,6 +72,7 @@ func mustRun(t *testing.T, j paper.Job) *paper.Result {
 // TestEveryStudy measures every table and figure on a tiny graph with the name of one of its data sets, and renders the
 // result in every format.
 func TestEveryStudy(t *testing.T) {
+	slow.Test(t, "runs every table of the paper")
 	log := newLog(t)
 	want := map[string]struct{ arms, figures int }{
 		"table2": {2, 0}, "table3": {7, 2}, "table8": {0, 0}, "figure3": {2, 2},

@@ -73,7 +73,7 @@ func (i *Info) propagation() propagate.Propagation {
 //
 //	hop0 … hopK  H⁽⁰⁾ … H⁽ᴷ⁾, float32
 //	degree       Σ_{j<v} A_vj, the degree at arrival, float32
-//	y, nodes     the label and the number of the node
+//	y, nodes     the label, which Label can change, and the number of the node
 //	ids          its name, if nodes have names
 //
 // train, val and test list the nodes of the split. A row depends only on rows before it, so the folder has the same
@@ -85,6 +85,8 @@ type Folder struct {
 	path string
 	rows map[string]*npy.Rows
 	lock *os.File
+	// changed has the arrays that Commit replaces, by the names of their files.
+	changed map[string]format.Array
 }
 
 // Batch holds nodes in the order of their arrival, which is after all nodes of a folder.
@@ -394,6 +396,56 @@ func (f *Folder) Batch(a *table.Arrivals) (b Batch, err error) {
 	return b, nil
 }
 
+// Label gives nodes other labels and, if l.Parted, other parts of the split. Commit makes this permanent.
+func (f *Folder) Label(l *table.Labels) error {
+	y, err := f.rows["y"].Integers(f.Rows)
+	if err != nil {
+		return err
+	}
+	for i, v := range l.Nodes {
+		y[v] = l.Y[i]
+	}
+	var leave []int32 // the nodes that get another part, or none
+	if l.Parted {
+		leave = slices.Sorted(slices.Values(l.Nodes))
+	}
+	g := &f.Graph
+	f.changed = map[string]format.Array{"y.npy": {Name: "y", Data: y}}
+	for _, part := range []struct {
+		name  string
+		count *int
+		set   []int32
+	}{{"train", &g.Train, l.Split.Train}, {"val", &g.Val, l.Split.Val}, {"test", &g.Test, l.Split.Test}} {
+		in, err := f.rows[part.name].Integers(*part.count)
+		if err != nil {
+			return err
+		}
+		in = slices.DeleteFunc(in, func(v int32) bool { _, leaves := slices.BinarySearch(leave, v); return leaves })
+		in = append(in, part.set...)
+		slices.Sort(in)
+		for _, v := range in {
+			if v < 0 || int(v) >= f.Rows {
+				return fmt.Errorf("%s: node %d, must be 0 to %d", f.file(part.name), v, f.Rows-1)
+			}
+			if y[v] == graph.Unlabelled {
+				return fmt.Errorf("node %s is in the split (%s), and would have no label: leave it out of the split",
+					f.name(v), part.name)
+			}
+		}
+		f.changed[part.name+".npy"], *part.count = format.Array{Name: part.name, Data: in}, len(in)
+	}
+	f.Digest = graph.Digest{}
+	return nil
+}
+
+// name returns the name of a node in messages.
+func (f *Folder) name(v int32) string {
+	if f.IDs == nil {
+		return strconv.Itoa(int(v))
+	}
+	return strconv.Quote(f.IDs[v])
+}
+
 // local returns the old nodes that have new neighbours, ascending, and the adjacency of these and the new nodes, in
 // which only the rows of the new ones have entries. Its order is that of a, and so is the order of additions.
 func (f *Folder) local(a *mat.CSR) (old []int32, local *mat.CSR) {
@@ -425,8 +477,18 @@ func (f *Folder) local(a *mat.CSR) (old []int32, local *mat.CSR) {
 	return old, local
 }
 
-// Commit makes additions permanent: after a crash, the folder has either all or none of them.
+// Commit makes additions or labels permanent: after a crash, the folder has either all or none of them.
 func (f *Folder) Commit() error {
+	if f.changed != nil {
+		path, err := filepath.Abs(f.path)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path) // a link stays a link, to the new folder
+		}
+		if err != nil {
+			return err
+		}
+		return atomicfile.Folder(path, f.relabelled)
+	}
 	if f.IDs != nil {
 		err := atomicfile.Write(f.file("ids"), func(w io.Writer) error {
 			return npy.Write(w, format.Array{Name: "ids", Data: f.IDs}, mat.F32)
@@ -435,18 +497,42 @@ func (f *Folder) Commit() error {
 			return err
 		}
 	}
+	if err := f.describe(f.path); err != nil {
+		return err
+	}
+	return f.resize() // OpenFolder does this too, if the process is killed before
+}
+
+// relabelled fills a folder that replaces f: with the changed arrays, and with links to the others.
+func (f *Folder) relabelled(folder string) error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		if a, changes := f.changed[e.Name()]; changes {
+			err = atomicfile.Write(path, func(w io.Writer) error { return npy.Write(w, a, mat.F32) })
+		} else if e.Name() != InfoName {
+			err = os.Link(filepath.Join(f.path, e.Name()), path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.describe(folder)
+}
+
+// describe writes the description into a folder.
+func (f *Folder) describe(folder string) error {
 	text, err := json.MarshalIndent(f.Info, "", "  ")
 	if err != nil {
 		return err
 	}
-	err = atomicfile.Write(filepath.Join(f.path, InfoName), func(w io.Writer) error {
+	return atomicfile.Write(filepath.Join(folder, InfoName), func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return f.resize() // OpenFolder does this too, if the process is killed before
 }
 
 // Open reads a file of embeddings, or those of the training nodes in a Folder.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,6 +186,56 @@ func TestInterruptedAddition(t *testing.T) {
 			t.Errorf("%s: opening does not finish an addition", name)
 		}
 	}
+}
+
+// TestLateLabels checks that labels and parts that arrive later give the bytes of a folder that had them from the
+// beginning, and that a crash before the exchange of the folders leaves the old ones.
+func TestLateLabels(t *testing.T) {
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
+	g := arriving(t, 40, true, true)
+	early := *g
+	later := len(g.Split.Test) - 3 // the last three test nodes have labels from the beginning
+	tested := g.Split.Test[later:]
+	early.Y, early.Split = slices.Clone(g.Y), graph.Split{Train: g.Split.Val, Val: g.Split.Train[:4], Test: tested}
+	l := &table.Labels{Split: g.Split, Parted: true}
+	l.Split.Test = g.Split.Test[:later]
+	for v := 39; v >= 0; v-- {
+		if slices.Contains(tested, int32(v)) {
+			continue
+		}
+		if l.Nodes, l.Y = append(l.Nodes, int32(v)), append(l.Y, g.Y[v]); v%4 == 3 || v > 20 {
+			early.Y[v] = graph.Unlabelled
+		}
+	}
+	early.Split.Train = slices.DeleteFunc(slices.Clone(early.Split.Train), func(v int32) bool { return early.Y[v] < 0 })
+	path := made(t, &early, p, 1<<30)
+	before, after := contents(t, path), contents(t, made(t, g, p, 1<<30))
+	f := mattest.Must(stored.OpenFolder(path, true))
+	mattest.OK(t, f.Label(l))
+	mattest.OK(t, f.Close()) // before Commit
+	if !reflect.DeepEqual(contents(t, path), before) {
+		t.Error("labels are written before Commit")
+	}
+	f = mattest.Must(stored.OpenFolder(path, true))
+	mattest.OK(t, f.Label(l))
+	mattest.OK(t, f.Commit())
+	mattest.OK(t, f.Close())
+	if !reflect.DeepEqual(contents(t, path), after) {
+		t.Error("late labels give other bytes than early ones")
+	}
+	// Without a split, nodes keep their parts.
+	f = mattest.Must(stored.OpenFolder(path, true))
+	mattest.OK(t, f.Label(&table.Labels{Nodes: []int32{9}, Y: []int32{1}}))
+	mattest.OK(t, f.Commit())
+	mattest.OK(t, f.Close())
+	read := mattest.Must(stored.Open(t.Context(), path))
+	if at := slices.Index(read.Train, 9); !slices.Equal(read.Train, g.Split.Train) || read.Y[at] != 1 {
+		t.Errorf("training nodes %v with labels %v", read.Train, read.Y)
+	}
+	f = mattest.Must(stored.OpenFolder(path, true))
+	mattest.WantError(t, f.Label(&table.Labels{Nodes: []int32{9}, Y: []int32{graph.Unlabelled}}),
+		`node "node 81" is in the split (train), and would have no label`)
+	mattest.OK(t, f.Close())
 }
 
 func TestFolderRefuses(t *testing.T) {
