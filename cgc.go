@@ -28,7 +28,6 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/assess"
-	"github.com/graph-condensation/cgc/internal/augment"
 	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -185,7 +184,7 @@ func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err e
 	// (§3.3).
 	done := clock.Step(augmentStep)
 	size := int(config.Augment * float64(len(p.y)))
-	picks, err := augment.Sample(p.y, p.assessment.Error, config.Hops, size, config.source(augmentStream))
+	picks, err := assess.Sample(p.y, p.assessment.Error, config.Hops, size, config.source(augmentStream))
 	if err != nil {
 		return nil, err
 	}

@@ -20,15 +20,15 @@ import (
 // code instead of adding an entry.
 var layers = []string{
 	"internal/atomicfile internal/buildinfo internal/confine internal/digits internal/golden internal/kernel " +
-		"internal/known internal/memory internal/object internal/offline internal/parallel internal/parameter " +
-		"internal/radix internal/scales internal/slow internal/spelling progress",
+		"internal/known internal/memory internal/object internal/parallel internal/parameter internal/radix " +
+		"internal/scales internal/slow progress",
 	"internal/product internal/registry internal/safetensors",
 	"mat",
 	"internal/dropout internal/mattest internal/paneled",
 	"internal/budget internal/factor internal/ward",
-	"graph internal/adam internal/checkpoint internal/ntk internal/reach",
+	"graph internal/adam internal/ntk internal/reach",
 	"internal/content internal/external",
-	"propagate internal/assess internal/augment partition internal/generate dataset/format gnn",
+	"propagate internal/assess partition internal/generate dataset/format gnn",
 	"dataset condense internal/training",
 	". experiment internal/judge internal/rival",
 	"dataset/format/formattest internal/fixture experiment/model experiment/search internal/distill rival tables",

@@ -11,7 +11,7 @@ import (
 )
 
 // No test uses the network. dataset.Open and dataset.Environment may download files. A package whose tests call one of
-// them must run its tests through offline.Main, which blocks connections to other machines.
+// them must run its tests through fixture.Offline, which blocks connections to other machines.
 func TestTestsAreOffline(t *testing.T) {
 	fetches, guarded := map[string]string{}, map[string]bool{}
 	for file := range sources(t) {
@@ -27,7 +27,7 @@ func TestTestsAreOffline(t *testing.T) {
 				case of == nil:
 				case of.Name == "dataset" && (selected.Sel.Name == "Open" || selected.Sel.Name == "Environment"):
 					fetches[folder] = file
-				case of.Name == "offline" && selected.Sel.Name == "Main":
+				case of.Name == "fixture" && selected.Sel.Name == "Offline":
 					guarded[folder] = true
 				}
 			}
@@ -39,7 +39,7 @@ func TestTestsAreOffline(t *testing.T) {
 	}
 	for folder, file := range fetches {
 		if !guarded[folder] {
-			t.Errorf("%s may fetch a data set, want a TestMain that calls offline.Main", file)
+			t.Errorf("%s may fetch a data set, want a TestMain that calls fixture.Offline", file)
 		}
 	}
 }

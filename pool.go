@@ -3,7 +3,7 @@ package cgc
 import (
 	"slices"
 
-	"github.com/graph-condensation/cgc/internal/augment"
+	"github.com/graph-condensation/cgc/internal/assess"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -18,7 +18,7 @@ type pool struct {
 }
 
 // gather returns the pool of H⁽ᴷ⁾ of the training nodes and the picked shallower embeddings.
-func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pick, train []int32) pool {
+func gather(h []mat.View, y []int32, confidence [][]float32, picks []assess.Pick, train []int32) pool {
 	last := len(h) - 1
 	p := pool{
 		rows: h[last].Rows(), y: y, confidence: confidence[last], train: train, source: memory.Range(0, len(y)),

@@ -27,7 +27,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 // Options controls where graphs are looked up and how changes are reported. The zero value reads folders, files and
@@ -265,7 +265,7 @@ func misnamed(missing string) (hint string) {
 	folder, name := filepath.Split(missing)
 	entries, _ := os.ReadDir(filepath.Clean(folder)) // an unreadable folder counts as empty
 	for _, e := range entries {
-		if spelling.Distance(strings.ToLower(e.Name()), name) <= 1 {
+		if registry.Distance(strings.ToLower(e.Name()), name) <= 1 {
 			hint += fmt.Sprintf("; %.50q must be %s", e.Name(), name)
 		}
 	}

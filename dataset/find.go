@@ -11,7 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 // NotFoundError is the error for a name or a path without a graph.
@@ -134,7 +134,7 @@ func (o Options) unknown(name string) error {
 	var names, near []string
 	for _, s := range o.List() {
 		names = append(names, s.Name)
-		if spelling.Distance(strings.ToLower(name), s.Name) <= 1+len(s.Name)/4 {
+		if registry.Distance(strings.ToLower(name), s.Name) <= 1+len(s.Name)/4 {
 			near = append(near, s.Name)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -339,7 +339,7 @@ func TestCausal(t *testing.T) {
 	})
 }
 
-func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(fixture.Offline(m)) }
 
 // BenchmarkTrain runs 50 epochs on a condensed graph of 454 nodes with 128 features and 40 classes. The target has
 // 50,000 nodes: 10,000 are validated every 10 epochs, and 10,000 more are tested at the end.

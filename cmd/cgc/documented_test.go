@@ -21,8 +21,8 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
 
@@ -75,7 +75,7 @@ func TestMain(m *testing.M) { testscript.Main(local{m}, map[string]func(){"cgc":
 // local keeps the tests in this process off the network. The processes that they start get a nonexistent proxy.
 type local struct{ *testing.M }
 
-func (l local) Run() int { return offline.Main(l.M) }
+func (l local) Run() int { return fixture.Offline(l.M) }
 
 // shown is a command line of a page. output is its output on the page, or nil if the page shows none.
 type shown struct {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -129,7 +129,7 @@ func match(held []string, expected string) (found bool, renamed []string) {
 			continue
 		}
 		for _, name := range held {
-			if lower := strings.ToLower(name); strings.HasPrefix(lower, file) || spelling.Distance(lower, file) <= 1 {
+			if lower := strings.ToLower(name); strings.HasPrefix(lower, file) || registry.Distance(lower, file) <= 1 {
 				found = true
 				renamed = append(renamed, fmt.Sprintf("%.50q must be %s", name, file))
 			}

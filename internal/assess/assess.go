@@ -1,5 +1,6 @@
 // Package assess evaluates node embeddings with a linear classifier in closed form (§3.2 of the paper). It computes the
-// classifier's confidence in the true class of each embedding, and the error of each class.
+// classifier's confidence in the true class of each embedding, and the error of each class. For the classes that the
+// classifier finds hard, it adds embeddings of shallower hops (§3.3).
 package assess
 
 import (

@@ -1,5 +1,5 @@
-// Package content holds what readers of graphs share: labels, the index that pandas writes, notes about edges, and the
-// memory for the content of a file.
+// Package content holds what readers of graphs share: labels, the numbers of text files, the index that pandas writes,
+// notes about edges, and the memory for the content of a file.
 package content
 
 import (

@@ -1,4 +1,5 @@
-// Package registry keeps named values: the methods, models, partitions and formats that flags, help and errors list.
+// Package registry keeps named values: the methods, models, partitions and formats that flags, help and errors list. It
+// suggests names for a mistyped one.
 package registry
 
 import (
@@ -6,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
 // Registry maps names to values, in the order in which they were registered. The zero value is not ready: use New.
@@ -74,5 +73,5 @@ type Unknown struct {
 // Error returns `KIND "NAME", must be one of NAMES`, and suggests similar names.
 func (u *Unknown) Error() string {
 	return fmt.Sprintf("%s %q, must be one of %s%s", u.Kind, u.Name, strings.Join(u.Names, ", "),
-		spelling.Hint("", u.Name, u.Names))
+		Hint("", u.Name, u.Names))
 }

@@ -1,7 +1,7 @@
 // Package rival runs the baselines: published condensation methods by other authors. It checks their arguments,
-// allocates the condensed nodes to classes, limits memory and completes the result. There is one package for each
-// family of methods, and package rival/all registers all of them. docs/notes/2026-11-baselines.md explains the choices
-// of each.
+// allocates the condensed nodes to classes, limits memory, saves checkpoints and completes the result. There is one
+// package for each family of methods, and package rival/all registers all of them. docs/notes/2026-11-baselines.md
+// explains the choices of each.
 package rival
 
 import (

@@ -18,8 +18,8 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/checkpoint"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 	_ "github.com/graph-condensation/cgc/rival/all"
@@ -173,7 +173,7 @@ func TestContinues(t *testing.T) {
 		var got []byte
 		var err error
 		for {
-			ctx, cancel := context.WithCancel(checkpoint.With(t.Context(), path, time.Hour))
+			ctx, cancel := context.WithCancel(rival.WithCheckpoint(t.Context(), path, time.Hour))
 			ctx = progress.With(ctx, func(e progress.Event) {
 				if e.Stage == m.Name() { // the stage is reported after each epoch
 					cancel()
@@ -189,7 +189,7 @@ func TestContinues(t *testing.T) {
 		if err != nil || stops < 2 || !bytes.Equal(got, want) {
 			t.Errorf("%s: another condensed graph after %d stops, or %v", b.name, stops, err)
 		}
-		ctx := checkpoint.With(t.Context(), path, 0)
+		ctx := rival.WithCheckpoint(t.Context(), path, 0)
 		mattest.Fails(t, "belongs to another computation")(m.Condense(ctx, g, 9, 4)) // another seed than the checkpoint's
 	}
 }

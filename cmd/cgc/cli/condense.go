@@ -16,8 +16,8 @@ import (
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/checkpoint"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/rival"
 )
 
 func (c *command) condenseCommand() *cobra.Command {
@@ -139,7 +139,7 @@ func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 	watched, plan := j.watch(ctx, bound, 1e9*openedRate(g, opening))
 	var all sizesOutcome
 	for i, file := range files {
-		kept := checkpoint.With(watched, file+".checkpoint", checkpointEvery)
+		kept := rival.WithCheckpoint(watched, file+".checkpoint", checkpointEvery)
 		small, err := to(kept, i)
 		if err != nil {
 			return j.config.mistake(err)
@@ -149,7 +149,7 @@ func (j *condenseJob) condense(ctx context.Context, name string) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := checkpoint.Remove(kept); err != nil {
+		if err := rival.RemoveCheckpoint(kept); err != nil {
 			return err
 		}
 		r.Plan = planned

@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
@@ -159,7 +159,7 @@ var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
 // withHint adds similarly named keys to an error about an unknown key.
 func withHint(err error, keys []string) error {
 	if found := unknownField.FindStringSubmatch(err.Error()); found != nil {
-		if hint := spelling.Hint("", found[1], keys); hint != "" {
+		if hint := registry.Hint("", found[1], keys); hint != "" {
 			return fmt.Errorf("%w%s", err, hint)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/digits"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 func (c *command) dataCommand() *cobra.Command {
@@ -144,7 +144,7 @@ func notFetched(name string) error {
 	if name == "demo" {
 		return errors.New("demo is built in: it needs no files")
 	}
-	return fmt.Errorf("%s cannot be fetched, must be %s%s", name, words(names), spelling.Hint("", name, names))
+	return fmt.Errorf("%s cannot be fetched, must be %s%s", name, words(names), registry.Hint("", name, names))
 }
 
 // fetchable returns the names of the graphs that can be downloaded.

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 // The exit codes of the command.
@@ -58,7 +58,7 @@ func exitCode(err error) int {
 }
 
 // sentence returns err as one line for users.
-func sentence(err error) string { return plain.Sentence(err) }
+func sentence(err error) string { return report.Sentence(err) }
 
 // joined returns the errors that were joined into err, even if err wraps the joined error. Otherwise it returns err
 // itself.
@@ -135,7 +135,7 @@ func expected(value pflag.Value, text string, cause error) string {
 		must := v.must()
 		if v, ok := value.(interface{ words() []string }); ok {
 			for word := range strings.SplitSeq(text, ",") {
-				must += spelling.Hint("", strings.TrimSpace(word), v.words())
+				must += registry.Hint("", strings.TrimSpace(word), v.words())
 			}
 		}
 		return must
@@ -179,7 +179,7 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	names := mapped(available(cmd), (*cobra.Command).Name)
 	hint := fmt.Sprintf("(%s --help lists the commands)", cmd.CommandPath())
 	_, missing := os.Stat(word)
-	if near := spelling.Near(word, names); len(near) > 0 {
+	if near := registry.Near(word, names); len(near) > 0 {
 		hint = "(did you mean " + strings.Join(near, " or ") + "?)"
 	} else if !cmd.HasParent() && (missing == nil || slices.Contains(graphNames(), word)) {
 		hint = fmt.Sprintf("(%s is a graph: cgc run %s)", word, word)
@@ -242,7 +242,7 @@ func unknownFlag(cmd *cobra.Command, word string) error {
 	if !strings.HasPrefix(word, "--") && len(name) > 1 && slices.Contains(names, name) {
 		return usagef("unknown flag %s (did you mean --%s, with two hyphens?)", word, name)
 	}
-	if near := spelling.Near(name, names); len(near) > 0 && len(name) > 1 {
+	if near := registry.Near(name, names); len(near) > 0 && len(name) > 1 {
 		return usagef("unknown flag %s (did you mean --%s?)", word, strings.Join(near, " or --"))
 	}
 	hint := cmd.CommandPath() + " --help lists the flags"
@@ -286,5 +286,5 @@ func nearPath(err error, args []string) string {
 	if err != nil {
 		return ""
 	}
-	return spelling.Hint(folder, name, mapped(entries, fs.DirEntry.Name))
+	return registry.Hint(folder, name, mapped(entries, fs.DirEntry.Name))
 }

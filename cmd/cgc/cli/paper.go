@@ -22,7 +22,6 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/registry"
-	"github.com/graph-condensation/cgc/internal/spelling"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -110,7 +109,7 @@ type paperJob struct {
 func (j *paperJob) noStudy(err error) error {
 	hint := "cgc paper lists them"
 	if unknown, is := errors.AsType[*registry.Unknown](err); is {
-		hint += spelling.Hint("cgc paper ", unknown.Name, mapped(available(j.cmd), (*cobra.Command).Name))
+		hint += registry.Hint("cgc paper ", unknown.Name, mapped(available(j.cmd), (*cobra.Command).Name))
 	}
 	return usagef("%s (%s)", sentence(err), hint)
 }

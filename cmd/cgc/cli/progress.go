@@ -14,7 +14,7 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -134,7 +134,7 @@ func (p *meter) say(sentence string) {
 	if p.container != nil && !p.closed {
 		w = p.container // prints above the bar
 	}
-	fmt.Fprintln(w, plain.Wrap("note: "+plain.Printable(sentence), columns(p.stderr), "      "))
+	fmt.Fprintln(w, report.Wrap("note: "+report.Printable(sentence), columns(p.stderr), "      "))
 }
 
 // columns returns the width of a terminal, or 0 if w is not a terminal.
@@ -151,7 +151,7 @@ func (p *meter) state() (name string, done, all int64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	done, all = p.pace.progress()
-	return plain.Printable(p.name), done, all
+	return report.Printable(p.name), done, all
 }
 
 // show adds the bar. The bar reads p.state when it is drawn, so drawing never blocks the work.

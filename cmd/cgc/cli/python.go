@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/search"
 	"github.com/graph-condensation/cgc/gnn"
 )
@@ -167,7 +167,7 @@ func pythonHelp(help string) string {
 
 // pythonText formats a text as string literals, one per line, which Python concatenates.
 func pythonText(text string) string {
-	lines := strings.Split(plain.Wrap(text, 96, ""), "\n")
+	lines := strings.Split(report.Wrap(text, 96, ""), "\n")
 	for i, line := range lines {
 		if i < len(lines)-1 {
 			line += " "

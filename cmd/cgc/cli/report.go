@@ -17,7 +17,6 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
@@ -88,7 +87,7 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 	}
 	s := overview.Subject{
 		Graph: j.graph, Condensed: j.small, Over: overTrainings,
-		Command: commandline.Condense(file, j.small, append([]string{j.on}, j.reading()...)...),
+		Command: overview.Command(file, j.small, append([]string{j.on}, j.reading()...)...),
 		Source:  j.on, Reading: j.reading(), File: file, OtherGraph: j.other,
 	}
 	if err := s.Check(); err != nil {
@@ -196,7 +195,7 @@ func (c *command) writeReport(path, title string, d *report.Document, more []rep
 	for _, arg := range c.args {
 		words = append(words, discreet(arg, arg))
 	}
-	page.Add(report.Heading("How to repeat it"), report.Command(commandline.Of(words...)))
+	page.Add(report.Heading("How to repeat it"), report.Command(overview.CommandLine(words...)))
 	page.Add(more...)
 	return c.writePage(path, &page)
 }
@@ -242,7 +241,7 @@ func (c *command) show(ctx context.Context, s shown) ([]report.Block, error) {
 	file := defaultName(s.graph, small.Nodes())
 	d, err := c.document(ctx, &overview.Subject{
 		Graph: s.graph, Condensed: small, Small: s.small, Whole: s.whole, Over: overCondensations,
-		Command: commandline.Condense(file, small, append([]string{s.name}, c.reading()...)...),
+		Command: overview.Command(file, small, append([]string{s.name}, c.reading()...)...),
 		Source:  s.name, Reading: c.reading(), File: file,
 	}, true)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
@@ -131,7 +130,7 @@ func (j *runJob) report(ctx context.Context, name string, g *graph.Graph, result
 	peak int64) error {
 	s := overview.Subject{
 		Graph: g, Condensed: result.Condensed[0], Small: result.Small, Whole: result.Whole, Over: overCondensations,
-		Peak: peak, Command: commandline.Of(append([]string{"cgc"}, j.args...)...), Source: name,
+		Peak: peak, Command: overview.CommandLine(append([]string{"cgc"}, j.args...)...), Source: name,
 		Reading: j.reading(), File: j.out,
 	}
 	d, err := j.document(ctx, &s, true)
@@ -151,5 +150,5 @@ func (j *runJob) check() error {
 
 // defaultName returns the default file name of a condensed graph: NAME-N.safetensors.
 func defaultName(g *graph.Graph, nodes int) string {
-	return commandline.FileName(g.Name, nodes) + extension
+	return overview.FileName(g.Name, nodes) + extension
 }

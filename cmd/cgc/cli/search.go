@@ -25,7 +25,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/object"
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 func (c *command) searchCommand() *cobra.Command {
@@ -251,7 +251,7 @@ func readSpace(path string) (search.Space, error) {
 	for _, f := range object.Fields(text) { // the decoder ignores the case of keys, and skips null
 		if !slices.Contains(keys, f.Key) {
 			return space, usagef("--space %s: parameter %q, must be one of %s%s", path, f.Key, strings.Join(keys, ", "),
-				spelling.Hint("", f.Key, keys))
+				registry.Hint("", f.Key, keys))
 		}
 		var values []any
 		if json.Unmarshal(f.Value, &values) == nil && (values == nil || slices.Contains(values, nil)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/graph-condensation/cgc/internal/spelling"
+	"github.com/graph-condensation/cgc/internal/registry"
 )
 
 // settings holds the flag values set outside the command line. Environment variables override the settings file, and
@@ -124,7 +124,7 @@ func (s *settings) set(command, key string, value json.RawMessage, known []strin
 		if slices.Contains(personal, key) {
 			return fmt.Errorf("%s can only be given on the command line", key)
 		}
-		return fmt.Errorf("%q is not %s%s", key, kind, spelling.Hint("", key, near))
+		return fmt.Errorf("%q is not %s%s", key, kind, registry.Hint("", key, near))
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(value, &list) != nil || list == nil {
@@ -260,7 +260,7 @@ func (s *settings) strange(root *cobra.Command) (sentences []string) {
 				fmt.Sprintf("the environment variable %s has no effect: --%s can only be given on the command line", name, flag))
 			continue
 		}
-		if near := spelling.Near(rest, known); ours && value != "" && len(near) > 0 {
+		if near := registry.Near(rest, known); ours && value != "" && len(near) > 0 {
 			sentences = append(sentences,
 				fmt.Sprintf("the environment variable %s is set but has no effect; did you mean %s%s?",
 					name, variablePrefix, near[0]))

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
@@ -256,5 +256,5 @@ func (j *tuneJob) next(name string, g *graph.Graph) string {
 	} else if models != "gcn" {
 		words = append(words, "--models", models)
 	}
-	return commandline.Of(words...)
+	return overview.CommandLine(words...)
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -94,11 +93,11 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 }
 
 // places returns a table of the known nodes, to which more can be added.
-func places(known []string, count, more int) (*ids.Table, error) {
+func places(known []string, count, more int) (*index, error) {
 	if known == nil {
-		return ids.Numbers(count, math.MaxInt64), nil
+		return numberIndex(count, math.MaxInt64), nil
 	}
-	at := ids.NewTable(math.MaxInt64)
+	at := newIndex(math.MaxInt64)
 	for _, name := range known {
 		if _, err := at.Add(name, int64(count+more)); err != nil {
 			return nil, err

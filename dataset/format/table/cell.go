@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/internal/content"
 )
 
@@ -80,7 +79,7 @@ func (c *Cell) number() (v float32, ok bool) {
 	switch c.Kind {
 	case Text:
 		var err error
-		if v, err = decimal.Float(c.Text); err != nil {
+		if v, err = content.Float(c.Text); err != nil {
 			if bytes.EqualFold(c.Text, []byte("true")) {
 				return 1, true
 			}
@@ -108,7 +107,7 @@ func (c *Cell) missing() bool {
 // notNumber explains why the value is not a feature, and how to fix it.
 func (c *Cell) notNumber() string {
 	text := string(bytes.TrimSpace(c.Text))
-	_, err := decimal.Float([]byte(text))
+	_, err := content.Float([]byte(text))
 	part, isPart := classes.PartOf(c.Text)
 	switch {
 	case c.missing():

@@ -11,8 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -33,7 +31,7 @@ type nodes struct {
 	widths  []int // the number of features in each column of features
 	firsts  []int // the first node of each run
 
-	at        *ids.Table
+	at        *index
 	nameBytes int64
 	labels    classes.Labels
 	split     graph.Split
@@ -60,7 +58,7 @@ const mostForms = 1 << 16
 // readNodes reads the columns c of a table of nodes.
 func readNodes(ctx context.Context, t Table, c columns, known *Known, memory int64, hold bool) (*nodes, error) {
 	n := &nodes{
-		Table: t, known: known, columns: c, memory: memory, hold: hold, at: ids.NewTable(memory), odd: -1, among: t.Name(),
+		Table: t, known: known, columns: c, memory: memory, hold: hold, at: newIndex(memory), odd: -1, among: t.Name(),
 	}
 	if !hold {
 		if err := n.measure(ctx); err != nil {
@@ -224,12 +222,12 @@ func (n *nodes) look(node int, id string) {
 		n.whole++
 		return
 	}
-	if ids.Whole(id) {
+	if isWhole(id) {
 		n.whole++
 	} else if n.odd < 0 {
 		n.odd, n.oddID = node, id
 	}
-	if len(n.forms) < mostForms && ids.Plain(id) != id {
+	if len(n.forms) < mostForms && plainForm(id) != id {
 		n.forms = append(n.forms, form{node, id})
 	}
 }
@@ -280,16 +278,16 @@ func (n *nodes) notes() (notes []string) {
 	seen := map[string]form{}
 	node := make([]int32, 1)
 	for _, f := range n.forms {
-		plain := ids.Plain(f.id)
+		plain := plainForm(f.id)
 		if n.at.Find([][]byte{[]byte(plain)}, node); node[0] >= 0 {
 			return same(f, int(node[0]), plain)
 		}
 	}
 	for _, f := range n.forms {
-		if first, again := seen[ids.Plain(f.id)]; again {
+		if first, again := seen[plainForm(f.id)]; again {
 			return same(f, first.node, first.id)
 		}
-		seen[ids.Plain(f.id)] = f
+		seen[plainForm(f.id)] = f
 	}
 	return notes
 }
@@ -324,10 +322,10 @@ func (n *nodes) names(ctx context.Context, put func(text []byte, ends []int) err
 	})
 }
 
-// like returns the first id that differs from name only in form (ids.Alike), if there is one.
+// like returns the first id that differs from name only in form (alike), if there is one.
 func (n *nodes) like(name string) (id string, found bool) {
 	if n.ids != nil {
-		k := slices.IndexFunc(n.ids, func(id string) bool { return ids.Alike(id, name) })
+		k := slices.IndexFunc(n.ids, func(id string) bool { return alike(id, name) })
 		if k < 0 {
 			return "", false
 		}
@@ -336,7 +334,7 @@ func (n *nodes) like(name string) (id string, found bool) {
 	_ = n.names(context.Background(), func(text []byte, ends []int) error { // the error to report is the unknown id
 		from := 0
 		for _, end := range ends {
-			if id = string(text[from:end]); ids.Alike(id, name) {
+			if id = string(text[from:end]); alike(id, name) {
 				found = true
 				return errEnough
 			}
@@ -399,7 +397,7 @@ func (n *nodes) matrix(ctx context.Context) (*mat.Dense, error) {
 func (n *nodes) sort(ctx context.Context, y []int32, x *mat.Dense) error {
 	values, whole := memory.Make[int64](len(n.ids)), true
 	for i, id := range n.ids {
-		v, err := decimal.Int([]byte(id))
+		v, err := content.Int([]byte(id))
 		values[i], whole = v, whole && err == nil
 	}
 	rows := memory.Range(0, len(n.ids)) // the row of each node

@@ -10,10 +10,9 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
-	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
 // Table is a table whose rows are read in runs.
@@ -148,7 +147,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 		}
 	}
 	switch {
-	case hold && !ids.Numbered(n.ids):
+	case hold && !numbered(n.ids):
 		s.IDs = n.ids
 	case !hold && !n.at.Numbered():
 		s.Names, s.NameBytes = n.names, n.nameBytes
@@ -179,7 +178,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 func Each[T any](
 	ctx context.Context, next func() (item T, more bool, err error), use func(k int, item T) error,
 ) error {
-	return inorder.Each(ctx, next, use)
+	return parallel.Each(ctx, next, use)
 }
 
 // turns makes concurrent readers of runs act one after another, in the order of the runs.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/checkpoint"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
@@ -103,8 +102,8 @@ func Run(
 		if err := r.prepare(ctx, g, begin); err != nil {
 			return nil, err
 		}
-		keeper := checkpoint.From(ctx)
-		done, err := keeper.Resume(r.identity, r.state)
+		checkpoint := rival.CheckpointOf(ctx)
+		done, err := checkpoint.Resume(r.identity, r.state)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +114,7 @@ func Run(
 			progress.Report(ctx, progress.Event{
 				Stage: plan.Method.Name(), Done: int64(epoch), Total: int64(plan.Epochs),
 			})
-			if err := keeper.Save(ctx, r.identity, epoch, r.state); err != nil {
+			if err := checkpoint.Save(ctx, r.identity, epoch, r.state); err != nil {
 				return nil, err
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -22,12 +23,12 @@ import (
 // refused is a feature matrix that can be read the given number of times. Later reads exceed the system's memory.
 type refused struct {
 	mat.Matrix
-	reads *int
+	reads *atomic.Int64 // left
 }
 
 // ReadBlock reads, or panics as memory.Make does.
 func (r refused) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if *r.reads--; *r.reads < 0 {
+	if r.reads.Add(-1) < 0 {
 		panic(&memory.Exceeded{Asked: 8e9, Held: 1e9, Most: 4e9, By: memory.ByMachine})
 	}
 	return r.Matrix.ReadBlock(dst, rows, lo, hi)
@@ -99,12 +100,13 @@ func TestMemoryIsRefused(t *testing.T) {
 		return err
 	}})
 	for _, c := range calls {
-		for _, reads := range []int{0, 1, 40} {
-			left := reads
+		for _, reads := range []int64{0, 1, 40} {
+			var left atomic.Int64
+			left.Store(reads)
 			without := *g
 			without.X = refused{g.X, &left}
 			err := attempt(t, func() error { return c.run(t.Context(), &without) })
-			if large := new(memory.Exceeded); left < 0 && !errors.As(err, &large) {
+			if large := new(memory.Exceeded); left.Load() < 0 && !errors.As(err, &large) {
 				t.Errorf("%s, at read %d: error %v, want that the memory is refused", c.name, reads+1, err)
 			}
 		}

@@ -1,6 +1,6 @@
 // Package overview reports on the condensation of a graph: accuracies and sizes before and after, the embeddings of
-// training nodes and condensed nodes, changes in the predictions, the condensed graph, how to train on it, and the time
-// it took.
+// training nodes and condensed nodes, changes in the predictions, the condensed graph, how to train on it, the time it
+// took, and the command line that repeats it.
 //
 // A Subject is a graph and its condensed graph, with optional measurements. Its Document has plots for packages html
 // and chart, and omits plots without content, such as the plot of a graph without edges:

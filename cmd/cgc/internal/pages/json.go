@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
 )
 
@@ -153,5 +153,5 @@ func columns(_ string, of []string) string {
 	var text bytes.Buffer
 	check(experiment.WriteSummaryCSV(&text, nil))
 	header := must(csv.NewReader(&text).Read())
-	return plain.Wrap(codes(header), 120, "")
+	return report.Wrap(codes(header), 120, "")
 }

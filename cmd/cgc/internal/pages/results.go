@@ -13,7 +13,6 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
@@ -215,7 +214,7 @@ func board(root string) string {
 	blocks := standings(root).Document().Blocks
 	for i, block := range blocks {
 		if text, is := block.(report.Paragraph); is {
-			blocks[i] = report.Paragraph(plain.Wrap(string(text), 120, ""))
+			blocks[i] = report.Paragraph(report.Wrap(string(text), 120, ""))
 		}
 	}
 	return markdown(blocks...)

@@ -22,10 +22,10 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -447,4 +447,4 @@ func TestRealIsComparable(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(fixture.Offline(m)) }

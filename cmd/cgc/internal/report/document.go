@@ -10,7 +10,7 @@
 // To add a format, write a Renderer: a function that walks Document.Blocks with a type switch over the kinds of Block.
 // Cell.Text is for people, and Cell.Values has the unrounded values. Table.Align returns the alignment of a column.
 //
-// Equal documents give equal bytes.
+// Equal documents give equal bytes. Sentence, Wrap and Printable are for text outside documents, such as errors.
 package report
 
 import (

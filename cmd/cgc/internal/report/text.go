@@ -7,16 +7,14 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
 )
 
 // Text is a Renderer that writes plain text for a terminal, in one call to w.Write. Blocks are separated by empty
 // lines, and the columns of tables are aligned. A Plot is shown as its table and its caption. Lines are omitted,
-// because tables contain their numbers. Control characters become "�" (plain.Printable).
+// because tables contain their numbers. Control characters become "�" (Printable).
 func Text(w io.Writer, d *Document) error {
 	return write(w, d.Title, d.Blocks, func(block Block) (text string) {
-		defer func() { text = plain.Printable(text) }()
+		defer func() { text = Printable(text) }()
 		switch block := block.(type) {
 		case Heading:
 			return string(block) + "\n"

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Labels collects the labels of nodes, in order. The zero value is empty.
@@ -252,7 +252,7 @@ func number(label string, loose bool) (int64, bool) {
 	if whole, zeros, point := strings.Cut(label, "."); loose && point && strings.Trim(zeros, "0") == "" {
 		label = whole
 	}
-	v, err := decimal.Int([]byte(label))
+	v, err := content.Int([]byte(label))
 	return v, err == nil
 }
 

@@ -14,10 +14,9 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
-	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -94,7 +93,7 @@ func (t *File) Sections(
 		}
 		return b, true, nil
 	}
-	err = inorder.Each(ctx, next, func(_ int, b block) error {
+	err = parallel.Each(ctx, next, func(_ int, b block) error {
 		if len(b.text) == 0 {
 			return nil
 		}
@@ -219,7 +218,7 @@ func numbered(line []byte) bool {
 
 // isWord reports whether a field is neither a number nor empty.
 func isWord(field []byte) bool {
-	_, err := decimal.Float(field)
+	_, err := content.Float(field)
 	return err != nil && len(bytes.TrimSpace(field)) > 0
 }
 
@@ -298,7 +297,7 @@ func numbers(row []float32, line []byte) error {
 		if more != (j < len(row)-1) {
 			return fmt.Errorf("%d columns, and the first line has %d", bytes.Count(line, comma)+1, len(row))
 		}
-		v, err := decimal.Float(field)
+		v, err := content.Float(field)
 		if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 			return fmt.Errorf("column %d: %.50q, must be a finite number%s", j+1, field, Commas(field, "; \t"))
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/graph-condensation/cgc/dataset/format/internal/inorder"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -165,7 +164,7 @@ func Rows(ctx context.Context, z Source, name string, put func(first int, block 
 		first += height
 		return w, true, nil
 	}
-	err = inorder.Each(ctx, next, func(_ int, w work) error {
+	err = parallel.Each(ctx, next, func(_ int, w work) error {
 		defer memory.Put(w.block)
 		return put(w.first, w.block)
 	})

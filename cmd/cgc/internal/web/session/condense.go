@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -61,7 +61,7 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	s.name = commandline.FileName(g.Name, small.Nodes())
+	s.name = overview.FileName(g.Name, small.Nodes())
 	name := s.name + extension
 	progress.Report(ctx, progress.Event{Stage: "write"})
 	if err := small.Save(progress.With(ctx, nil), filepath.Join(s.Outbox, name)); err != nil {
@@ -70,7 +70,7 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	s.small, s.file = small, filepath.Join(s.Outbox, name)
 	c := &Condensed{
 		Nodes: small.Nodes(), Edges: small.Edges(), Total: small.Seconds.Total, Formats: stores(),
-		Warnings: append([]string{}, small.Warnings...), Command: commandline.Condense(name, small, s.argument(path)),
+		Warnings: append([]string{}, small.Warnings...), Command: overview.Command(name, small, s.argument(path)),
 	}
 	if account, err := auto.AccountOf(small); err == nil {
 		c.Chosen = account.String()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -74,7 +73,7 @@ func (s *Session) report(ctx context.Context) (File, error) {
 	progress.Report(ctx, progress.Event{Stage: "report"})
 	subject := overview.Subject{
 		Graph: s.graph, Condensed: s.small, Small: s.onSmall, Whole: s.onWhole, Over: "training seeds",
-		Command: commandline.Condense(s.name+extension, s.small, s.argument(s.path)),
+		Command: overview.Command(s.name+extension, s.small, s.argument(s.path)),
 		Source:  s.argument(s.path), File: s.name + extension, Date: time.Now().Format(time.DateOnly),
 	}
 	document, err := subject.Document(progress.With(ctx, nil))

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/dataset"
@@ -122,7 +122,7 @@ func (s *Session) do(ctx context.Context, text []byte) (any, error) {
 
 // sentence returns the message of err for the page. Paths in it begin at the folder or file that the user chose.
 func (s *Session) sentence(err error) string {
-	text := plain.Sentence(err)
+	text := report.Sentence(err)
 	if s.Inbox != "" {
 		text = strings.ReplaceAll(text, strings.TrimSuffix(s.Inbox, "/")+"/", "")
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/internal/content"
 )
@@ -157,7 +156,7 @@ func appendList(list []float32, text []byte) ([]float32, error) {
 		return nil, errors.New("an empty list, must be numbers")
 	}
 	for field := range bytes.SplitSeq(text, []byte(",")) {
-		v, err := decimal.Float(bytes.TrimSpace(field))
+		v, err := content.Float(bytes.TrimSpace(field))
 		if err != nil {
 			return nil, fmt.Errorf("number %d of the list is %.50q, must be a finite number", len(list)+1, field)
 		}

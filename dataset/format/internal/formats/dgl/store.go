@@ -11,9 +11,9 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // The files that Write creates, and the names of the columns id and x in them.
@@ -37,7 +37,7 @@ func (m *meta) classes() (n int, names []string, err error) {
 func (m *meta) known() (*table.Known, error) {
 	n, names, err := m.classes()
 	return &table.Known{Count: n, Names: names, Class: func(label string) (int32, error) {
-		v, err := decimal.Int([]byte(label))
+		v, err := content.Int([]byte(label))
 		if err == nil && v >= graph.Unlabelled && v < int64(n) {
 			return int32(v), nil
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -130,7 +130,7 @@ func mask(nodes *[]int32, node int32, text string) error {
 
 // number parses a number or a boolean.
 func number(text string) (float32, error) {
-	v, err := decimal.Float([]byte(text))
+	v, err := content.Float([]byte(text))
 	if err != nil {
 		if is, noBool := strconv.ParseBool(strings.ToLower(text)); noBool == nil {
 			if is {

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -78,7 +78,7 @@ func readHeader(t *lines.File) (h header, err error) {
 		return h, t.Fail(t.Line, "%d sizes, expected %d", len(fields), len(sizes))
 	}
 	for i, field := range fields {
-		v, err := decimal.Int(field)
+		v, err := content.Int(field)
 		if err != nil || v < 0 || i < 2 && v > graph.MaxNodes {
 			return h, t.Fail(t.Line, "size %.30q, must be an integer up to %d", field, graph.MaxNodes)
 		}
@@ -136,7 +136,7 @@ func word(line []byte) (first, rest []byte) {
 
 // position returns a row or a column, counted from 0.
 func position(field []byte, n int, what string) (int32, error) {
-	v, err := decimal.Int(field)
+	v, err := content.Int(field)
 	if err != nil || v < 1 || v > int64(n) {
 		return 0, fmt.Errorf("%s %.30q, must be 1 to %d", what, field, n)
 	}
@@ -144,7 +144,7 @@ func position(field []byte, n int, what string) (int32, error) {
 }
 
 func finite(field []byte) (float32, error) {
-	v, err := decimal.Float(field)
+	v, err := content.Float(field)
 	if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return 0, fmt.Errorf("value %.50q, must be a finite number", field)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // often is the number of lines between context checks.
@@ -34,15 +34,15 @@ func (n *nodes) readFeatures(ctx context.Context, path string) error {
 		return t.FailAt(1, err)
 	}
 	return t.Each(ctx, func(fields [][]byte, _ int) error {
-		i, err := decimal.Within("node", fields[node], int64(len(n.y)-1))
+		i, err := content.Within("node", fields[node], int64(len(n.y)-1))
 		if err != nil {
 			return err
 		}
-		j, err := decimal.Within("feature", fields[feature], graph.MaxNodes-1)
+		j, err := content.Within("feature", fields[feature], graph.MaxNodes-1)
 		if err != nil {
 			return err
 		}
-		v, err := decimal.Float(fields[value])
+		v, err := content.Float(fields[value])
 		if err != nil {
 			return fmt.Errorf("value %.50q, must be a number", fields[value])
 		}
@@ -86,7 +86,7 @@ func (n *nodes) readLists(ctx context.Context, path string) error {
 			return fail("not valid JSON: %w", noEnd(err))
 		}
 		name, _ := key.(string)
-		node, err := decimal.Within("node", []byte(name), int64(len(n.y)-1))
+		node, err := content.Within("node", []byte(name), int64(len(n.y)-1))
 		if err != nil {
 			return fail("%w", err)
 		}
@@ -102,7 +102,7 @@ func (n *nodes) readLists(ctx context.Context, path string) error {
 			if !is {
 				return fail("feature %.50q of node %d, must be a number", fmt.Sprint(token), node)
 			}
-			feature, err := decimal.Within("feature", []byte(v), graph.MaxNodes-1)
+			feature, err := content.Within("feature", []byte(v), graph.MaxNodes-1)
 			if err != nil {
 				return fail("node %d: %w", node, err)
 			}
@@ -131,18 +131,18 @@ func readEdges(ctx context.Context, path string, n int) (e graph.Edges, err erro
 			return nil
 		}
 		if line == 1 {
-			if _, err := decimal.Int(bytes.TrimSpace(fields[0])); err != nil {
+			if _, err := content.Int(bytes.TrimSpace(fields[0])); err != nil {
 				return nil
 			}
 		}
 		if len(fields) != 2 {
 			return fmt.Errorf("%d fields, must be 2: the nodes of an edge", len(fields))
 		}
-		u, err := decimal.Within("node", fields[0], int64(n-1))
+		u, err := content.Within("node", fields[0], int64(n-1))
 		if err != nil {
 			return err
 		}
-		v, err := decimal.Within("node", fields[1], int64(n-1))
+		v, err := content.Within("node", fields[1], int64(n-1))
 		e.From, e.To = append(e.From, u), append(e.To, v)
 		return err
 	})

@@ -13,9 +13,9 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -65,7 +65,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 	err = t.Each(ctx, func(fields [][]byte, line int) (err error) {
 		node := int32(len(ids))
 		if id >= 0 {
-			node, err = decimal.Within("node", fields[id], graph.MaxNodes-1)
+			node, err = content.Within("node", fields[id], graph.MaxNodes-1)
 		}
 		if err == nil && len(ids) == graph.MaxNodes {
 			err = fmt.Errorf("more than %d nodes", graph.MaxNodes)
@@ -120,7 +120,7 @@ func (n *nodes) classes(labels []string, lines []int) (y []int32, note string, l
 	values, different := make([]int64, len(labels)), map[string]bool{}
 	quantity := true
 	for i, text := range labels {
-		values[i], err = decimal.Int([]byte(text))
+		values[i], err = content.Int([]byte(text))
 		quantity = quantity && err == nil
 		different[text] = true
 	}
@@ -173,14 +173,14 @@ func (n *nodes) addList(node int32, list []byte, name string) error {
 	count := 0
 	for field := range bytes.SplitSeq(list, []byte(",")) {
 		if listed {
-			column, err := decimal.Within("feature", field, int64(n.columns)-1)
+			column, err := content.Within("feature", field, int64(n.columns)-1)
 			if err != nil {
 				return err
 			}
 			n.add(node, column, 1)
 			continue
 		}
-		v, err := decimal.Float(bytes.TrimSpace(field))
+		v, err := content.Float(bytes.TrimSpace(field))
 		if err != nil {
 			return fmt.Errorf("feature %.50q, must be a number", field)
 		}

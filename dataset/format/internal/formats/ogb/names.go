@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // mappings returns the files of a folder whose names begin with prefix.
@@ -157,7 +157,7 @@ type entry struct {
 // mapping reads a number and a name, which may be quoted.
 func mapping(line []byte) (e entry, err error) {
 	number, name, _ := bytes.Cut(line, comma)
-	if e.number, err = decimal.Int(bytes.TrimSpace(number)); err != nil {
+	if e.number, err = content.Int(bytes.TrimSpace(number)); err != nil {
 		return e, err
 	}
 	if bytes.HasPrefix(name, []byte(`"`)) {

@@ -10,12 +10,12 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // pickled is the file in which ogb's DatasetSaver stores a split: a dictionary of three arrays, written by torch.save.
@@ -122,7 +122,7 @@ func readNodes(ctx context.Context, file string, n int) (nodes []int32, err erro
 		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
 		}
-		v, err := decimal.Within("node", line, int64(n-1))
+		v, err := content.Within("node", line, int64(n-1))
 		nodes = append(nodes, v)
 		return err
 	})

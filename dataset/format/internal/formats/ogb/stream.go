@@ -11,7 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
@@ -122,11 +121,11 @@ func streamEdges(ctx context.Context, file string, count, n int, add func(graph.
 		e := graph.Edges{From: make([]int32, 0, max(0, most)), To: make([]int32, 0, max(0, most))}
 		parse := func(_ int, line []byte) error {
 			source, target, _ := bytes.Cut(line, comma)
-			u, err := decimal.Within("node", source, int64(n-1))
+			u, err := content.Within("node", source, int64(n-1))
 			if err != nil {
 				return err
 			}
-			v, err := decimal.Within("node", target, int64(n-1))
+			v, err := content.Within("node", target, int64(n-1))
 			e.From, e.To = append(e.From, u), append(e.To, v)
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -48,7 +48,7 @@ func readCount(file, what string, most int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := decimal.Int(bytes.TrimSpace(line))
+	v, err := content.Int(bytes.TrimSpace(line))
 	if err != nil || v < 0 {
 		return 0, t.Fail(1, "%.50q, must be the number of %s", line, what)
 	}
@@ -85,7 +85,7 @@ func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
 			y[i] = graph.Unlabelled
 			return nil
 		}
-		v, err := decimal.Float(line)
+		v, err := content.Float(line)
 		if err != nil {
 			return fmt.Errorf("label %.50q is not a number", line)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
@@ -93,7 +92,7 @@ func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
 	}
 	y := memory.Filled[int32](n, graph.Unlabelled)
 	err = s.object(func(key []byte) error {
-		node, err := decimal.Int(key)
+		node, err := content.Int(key)
 		if err != nil || node < 0 || node >= int64(n) {
 			return fmt.Errorf("node %.50q, must be 0 to %d", key, n-1)
 		}

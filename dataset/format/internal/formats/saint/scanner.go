@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // scanner walks JSON that is one object of integers or of arrays of integers. The files have millions of entries.
@@ -122,5 +122,5 @@ func (s *scanner) integer() (int64, error) {
 	for s.at < len(s.data) && strings.IndexByte("0123456789-+.eE", s.data[s.at]) >= 0 {
 		s.at++
 	}
-	return decimal.Int(s.data[from:s.at])
+	return content.Int(s.data[from:s.at])
 }

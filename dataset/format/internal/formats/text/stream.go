@@ -14,7 +14,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
@@ -276,7 +275,7 @@ func readLines(
 
 // isWord reports whether a field is neither a number nor a part of the split.
 func isWord(field []byte) bool {
-	_, err := decimal.Float(field)
+	_, err := content.Float(field)
 	_, part := classes.PartOf(field)
 	return err != nil && !part
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
@@ -58,7 +57,7 @@ func parseLabel(text []byte) (l line, err error) {
 	field, part, _ := bytes.Cut(text, []byte(","))
 	l.label = graph.Unlabelled
 	if field = bytes.TrimSpace(field); len(field) > 0 {
-		label, err := decimal.Int(field)
+		label, err := content.Int(field)
 		if err != nil {
 			return l, fmt.Errorf("label %w%s (for names, write nodes.csv and edges.csv with headers)", err,
 				lines.Commas(field, ";\t"))
@@ -98,7 +97,7 @@ func parseEdge(text []byte, n int) (e edge, err error) {
 	if e.to, err = parseNode(target, n); err != nil || !weighted {
 		return e, err
 	}
-	w, err := decimal.Float(weight)
+	w, err := content.Float(weight)
 	if err != nil || !(w > 0) || math.IsInf(float64(w), 0) {
 		return e, fmt.Errorf("weight %.50q, must be a positive finite number", weight)
 	}
@@ -108,9 +107,9 @@ func parseEdge(text []byte, n int) (e edge, err error) {
 
 // parseNode parses a node, from 0 to n−1.
 func parseNode(field []byte, n int) (int32, error) {
-	v, err := decimal.Int(field)
+	v, err := content.Int(field)
 	if err != nil {
-		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
+		if v, err = content.Int(bytes.TrimSpace(field)); err != nil {
 			return 0, fmt.Errorf("node %w%s (for names, write nodes.csv and edges.csv with headers)", err,
 				lines.Commas(field, "; \t"))
 		}
