@@ -4,17 +4,18 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
-	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/lib/pq"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/tables/internal/query"
 )
@@ -53,134 +54,131 @@ func (f Format) Read(ctx context.Context, address string) (*graph.Graph, []strin
 
 // ReadQueries reads the graph that the queries return.
 func (f Format) ReadQueries(ctx context.Context, address string, q format.Queries) (*graph.Graph, []string, error) {
-	d, err := connect(ctx, address)
-	if err != nil {
-		return nil, nil, cmp.Or(ctx.Err(), err)
+	d := query.Database{File: format.Shown(address), Begin: begin, Column: column}
+	config, err := pq.NewConfig(address)
+	binding := config.Runtime["channel_binding"]
+	if err != nil || binding == "require" {
+		return nil, nil, &format.ReadError{File: d.File, Err: invalid(binding)}
 	}
-	defer d.close()
-	nodes, err := d.table(ctx, "nodes", q.Nodes)
-	if err != nil {
-		return nil, nil, err
+	delete(config.Runtime, "channel_binding") // prefer, or disable
+	if config.SSLMode == "" && config.SSLNegotiation != pq.SSLNegotiationDirect {
+		config.SSLMode = pq.SSLModePrefer
 	}
-	p := table.Pair{Name: d.name, Nodes: nodes, Sort: true, Unlabelled: f.unlabelled}
-	p.Edges = func(ctx context.Context) (table.Table, error) { return d.table(ctx, "edges", q.Edges) }
-	return p.Graph(ctx)
-}
-
-// database is a connection with one transaction for all reading, so that nodes and edges are consistent.
-type database struct {
-	shown, name string // the address without secrets, and the name of the database
-	password    string
-	connection  *pgconn.PgConn
-}
-
-// connect connects to a database and begins a transaction.
-func connect(ctx context.Context, address string) (*database, error) {
-	d := &database{shown: format.Shown(address)}
-	config, err := pgconn.ParseConfig(address)
-	if err != nil { // the text of the error may contain the password
-		return nil, &format.ReadError{File: d.shown, Err: errors.New(
-			"the address is invalid, must be postgres://USER@HOST:PORT/DATABASE, with other characters escaped as in %25")}
-	}
-	if d.password = config.Password; config.ConnectTimeout == 0 {
+	if config.ConnectTimeout <= 0 {
 		config.ConnectTimeout = patience
 	}
-	d.name = cmp.Or(config.Database, Name)
-	if d.connection, err = pgconn.ConnectConfig(ctx, config); err != nil {
-		return nil, d.fail(err)
+	config.Host, config.Port = split(config.Host, config.Port)
+	for i, m := range config.Multi {
+		config.Multi[i].Host, config.Multi[i].Port = split(m.Host, m.Port)
 	}
-	begin := d.connection.Exec(ctx, "begin isolation level repeatable read read only")
-	if err = begin.Close(); err != nil {
-		err = d.fail(err)
-		d.close()
-		return nil, err
+	d.DB = sql.OpenDB(connector(config))
+	d.Plain = func(err error) error { return plain(err, config.Password) }
+	for _, statement := range []*string{&q.Nodes, &q.Edges} {
+		if *statement != "" {
+			*statement = ";" + *statement // lib/pq would send one that begins with copy without preparing it
+		}
 	}
-	return d, nil
+	return d.Graph(ctx, cmp.Or(config.Database, Name), f.unlabelled, q)
 }
 
-// close closes the connection, which ends the transaction.
-func (d *database) close() {
-	ctx, stop := context.WithTimeout(context.Background(), time.Second)
-	defer stop()
-	_ = d.connection.Close(ctx) // nothing was written
+// invalid returns the error of an address that lib/pq refuses. Its own text may contain the password.
+func invalid(binding string) error {
+	if binding != "" {
+		return errors.New("channel_binding=require is not supported: sslmode=verify-full also checks who the server is")
+	}
+	if _, err := pq.NewConfig(""); err != nil { // the address is not the reason, but perhaps the environment
+		return plain(err, "")
+	}
+	return errors.New(
+		"the address is invalid, must be postgres://USER@HOST:PORT/DATABASE, with other characters escaped as in %25")
 }
 
-// fail returns an error about the database.
-func (d *database) fail(err error) error { return &format.ReadError{File: d.shown, Err: d.plain(err)} }
+// split returns a host and its port. lib/pq leaves the ports of several hosts and the brackets of [::1] in the host.
+func split(host string, port uint16) (string, uint16) {
+	if name, own, err := net.SplitHostPort(host); err == nil {
+		if number, err := strconv.ParseUint(own, 10, 16); err == nil {
+			return name, uint16(number)
+		}
+	}
+	return strings.Trim(host, "[]"), port
+}
+
+// begin begins a transaction, in which the server sends all digits of numbers.
+func begin(ctx context.Context, c *sql.Conn) error {
+	_, err := c.ExecContext(ctx, "begin isolation level repeatable read read only; set local extra_float_digits = 2")
+	return err
+}
 
 // plain returns the message of the server or the network in one line, without the password.
-func (d *database) plain(err error) error {
-	var server *pgconn.PgError
+func plain(err error, password string) error {
+	var server *pq.Error
 	var network *net.OpError
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "pq: ")
 	switch {
 	case errors.As(err, &server):
 		text = "PostgreSQL says: " + server.Message
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		text = "no connection: the server closed it"
+	case errors.As(err, &network) && network.Timeout():
 		text = "the server did not answer in time"
 	case errors.As(err, &network):
 		text = "no connection: " + network.Err.Error()
+	case strings.Contains(text, "CopyOutResponse"):
+		text = "it gives no rows, expected a select"
 	}
-	if d.password != "" {
-		text = strings.ReplaceAll(text, d.password, "…")
+	if password != "" {
+		text = strings.ReplaceAll(text, password, "…")
 	}
 	return errors.New(text)
 }
 
-// table starts the query for a table, or the given query.
-func (d *database) table(ctx context.Context, name, statement string) (*query.Table, error) {
-	t, statement := query.New(d.shown, name, statement)
-	fail := func(row int, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return t.Fail(row, d.plain(err))
-	}
-	prepared, err := d.connection.Prepare(ctx, "", statement, nil)
+// connector connects to a server. If the context ends, lib/pq only asks the server to stop: the connector also closes
+// the connection soon after, because the server may not answer.
+type connector pq.Config
+
+// soon is how long a server may take to stop a query.
+const soon = time.Second / 2
+
+// Driver returns the driver of PostgreSQL.
+func (connector) Driver() driver.Driver { return pq.Driver{} }
+
+// Connect connects to the server.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	inner, err := pq.NewConnectorConfig(pq.Config(c))
 	if err != nil {
-		return nil, fail(-1, err)
-	}
-	count := len(prepared.Fields)
-	setters, formats, unsupported := make([]setter, count), make([]int16, count), make([]error, count)
-	for i, f := range prepared.Fields {
-		t.Columns = append(t.Columns, f.Name)
-		if setters[i], formats[i], err = newSetter(f.DataTypeOID); err != nil {
-			unsupported[i] = t.Fail(-1, fmt.Errorf("column %s %w", f.Name, err))
-		}
-	}
-	if err := t.Check(); count > 0 && err != nil {
 		return nil, err
 	}
-	rows := d.connection.ExecStatement(ctx, prepared, nil, nil, formats)
-	if count == 0 { // a statement that returns no rows, or may not run
-		if _, err := rows.Close(); err != nil {
-			return nil, fail(-1, err)
-		}
-		return nil, t.Fail(-1, errors.New("it gives no rows, expected a select"))
+	inner.Dialer(dialer{ctx: ctx})
+	made, err := inner.Connect(ctx)
+	if err != nil {
+		return nil, err
 	}
-	read := 0
-	t.Next = func(cells []table.Cell) error {
-		for i, err := range unsupported {
-			if err != nil && t.Reads(i) {
-				return err
-			}
-		}
-		if !rows.NextRow() {
-			if _, err := rows.Close(); err != nil {
-				return fail(read, err)
-			}
-			return io.EOF
-		}
-		read++
-		for i, raw := range rows.Values() {
-			if cells[i].Kind = table.Null; raw == nil || !t.Reads(i) {
-				continue
-			}
-			if err := setters[i](raw, &cells[i]); err != nil {
-				return t.Fail(read-1, fmt.Errorf("column %s: %w", t.Columns[i], err))
-			}
-		}
-		return nil
+	return connection{made, made.(driver.ConnPrepareContext), made.(driver.ExecerContext)}, nil
+}
+
+// connection hides the other methods of a connection of lib/pq, so that database/sql prepares every query. A prepared
+// query is a single statement.
+type connection struct {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ExecerContext
+}
+
+// dialer opens the network connections of a connector: one to read, and another to ask the server to stop.
+type dialer struct {
+	pq.Dialer // is not used, because there is DialContext
+	ctx       context.Context
+}
+
+// DialContext opens a connection.
+func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	var n net.Dialer
+	if d.ctx.Err() != nil {
+		n.Timeout = soon
 	}
-	return t, nil
+	c, err := n.DialContext(ctx, network, address)
+	if err == nil {
+		context.AfterFunc(d.ctx, func() { time.AfterFunc(soon, func() { c.Close() }) })
+	}
+	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -104,6 +105,8 @@ func testRefuses(t *testing.T, s *server) {
 		{"table empty", "", ", the query for nodes: the table has no rows, must have at least 1 node"},
 		{"delete from nodes", "", ", the query for nodes: PostgreSQL says: cannot execute DELETE in a read-only transaction"},
 		{"commit", "", ", the query for nodes: it gives no rows, expected a select"},
+		{"copy nodes to stdout", "", ", the query for nodes: it gives no rows, expected a select"},
+		{"copy nodes to stdout; commit; drop table nodes", "", "PostgreSQL says: cannot insert multiple commands"},
 		{"select 1; select 2", "", "PostgreSQL says: cannot insert multiple commands into a prepared statement"},
 		{"", "drop table edges", ", the query for edges: PostgreSQL says: cannot execute DROP TABLE in a read-only"},
 		{node + "union all select null, 'l', 1", "", ", the query for nodes: row 2: the id is null"},
@@ -170,10 +173,13 @@ func TestNoServer(t *testing.T) {
 	l := mattest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	closed := l.Addr().String()
 	l.Close()
+	const two = "127.0.0.1:1,127.0.0.1:1/people"
 	for address, want := range map[string]string{
 		"postgres://ann:hushword@" + closed + "/people": "postgres://" + closed + "/people: no connection: ",
+		"postgres://ann:hushword@" + two:                "postgres://" + two + ": no connection: connect: ",
 		"postgresql://ann:hushword@host:port/people":    "postgresql://host:port/people: the address is invalid",
 		"postgres://ann:hush%word@host/people":          "postgres://host/people: the address is invalid",
+		"postgres://h/?channel_binding=require":         "postgres://h/: channel_binding=require is not supported: ",
 		"mysql://ann:hushword@host/people": "no format reads mysql://host/people, must be an address that begins " +
 			"with postgres:// or postgresql://",
 	} {
@@ -183,4 +189,22 @@ func TestNoServer(t *testing.T) {
 		}
 		secretIn(t, err)
 	}
+}
+
+// TestSilentServer checks that cancelling works while a server does not answer.
+func TestSilentServer(t *testing.T) {
+	l := mattest.Must(net.Listen("tcp", "127.0.0.1:0"))
+	defer l.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			defer c.Close()
+			_, _ = c.Read(make([]byte, 1)) // the client has connected
+			stop()
+			_, _ = io.Copy(io.Discard, c) // until the client closes the connection
+		}
+	}()
+	_, err := open(ctx, "postgres://ann@"+l.Addr().String()+"/people?connect_timeout=3600", "", "")
+	mattest.WantIs(t, err, context.Canceled)
 }

@@ -4,6 +4,7 @@ package postgres_test
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"net"
 	"net/url"
@@ -17,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 )
@@ -28,8 +27,8 @@ const secret = "hush'%?#/@:word"
 
 // server is a PostgreSQL server that a test has started.
 type server struct {
-	port       int
-	connection *pgconn.PgConn // a connection of the user tester, who may write
+	port int
+	db   *sql.DB // of the user tester, who may write
 }
 
 // programs returns the folder of the newest installed server: in the folders that Debian uses, or else in $PATH.
@@ -103,8 +102,9 @@ func start(t *testing.T) *server {
 		_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown
 		_ = cmd.Wait()                         // with any exit code
 	})
+	s.db = mattest.Must(sql.Open("postgres", s.address("postgres")))
 	for range 3000 { // five minutes: on a busy machine, the server starts late
-		if s.connection, err = pgconn.Connect(t.Context(), s.address("postgres")); err == nil {
+		if err = s.db.PingContext(t.Context()); err == nil {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -112,7 +112,7 @@ func start(t *testing.T) *server {
 	if err != nil {
 		t.Fatalf("the server did not start: %v\n%s", err, log.String())
 	}
-	t.Cleanup(func() { s.connection.Close(t.Context()) })
+	t.Cleanup(func() { s.db.Close() })
 	return s
 }
 
@@ -137,15 +137,15 @@ func (s *server) address(name string) string {
 func (s *server) run(t *testing.T, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
-		if err := s.connection.Exec(t.Context(), statement).Close(); err != nil {
+		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
 }
 
 // ask returns the first value of the first row that a query gives.
-func (s *server) ask(t *testing.T, query string) string {
+func (s *server) ask(t *testing.T, query string) (value string) {
 	t.Helper()
-	results := mattest.Must(s.connection.Exec(t.Context(), query).ReadAll())
-	return string(results[0].Rows[0][0])
+	mattest.OK(t, s.db.QueryRowContext(t.Context(), query).Scan(&value))
+	return value
 }
