@@ -18,11 +18,7 @@ import (
 func drawn(t *testing.T, n int) *graph.Graph {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(n), 4))
-	b := graph.Builder{Name: "drawn", X: mat.NewDense(n, 5), Y: make([]int32, n), Classes: 2}
-	x := b.X.(*mat.Dense)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
+	b := graph.Builder{Name: "drawn", X: mattest.Normal(n, 5, random), Y: make([]int32, n), Classes: 2}
 	for v := range n {
 		b.Y[v] = int32(v % 2)
 		if v%4 < 2 {
@@ -71,10 +67,7 @@ func TestSmallest(t *testing.T) {
 func TestVariation(t *testing.T) {
 	c := begin(drawn(t, 12))
 	rows := mattest.Must(c.spectrum(t.Context(), 4))
-	degrees, inside := make([]float64, 12), make([]bool, 12)
-	for i := range degrees {
-		degrees[i] = degree(c.edges[i])
-	}
+	degrees, inside := degrees(c.edges), make([]bool, 12)
 	for _, set := range [][]int32{{0, 1}, {2, 5, 7}, {0, 1, 2, 3, 4, 5}} {
 		m := len(set)
 		l, b := make([][]float64, m), make([][]float64, m)

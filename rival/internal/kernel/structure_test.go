@@ -134,7 +134,7 @@ func network(g *graph.Graph, m *mat.Dense, s structure, units int, random *rand.
 func begin(t *testing.T, g *graph.Graph, degree float64) *regression {
 	t.Helper()
 	start := mattest.Must(learn.Begin(t.Context(), g, 4, 1))
-	return mattest.Must(defaults().regression(t.Context(), start, degree, rand.New(rand.NewPCG(2, 2))))
+	return mattest.Must(defaults().regression(degree)(t.Context(), start, rand.New(rand.NewPCG(2, 2))))
 }
 
 // TestGradient compares the gradients of the loss with central differences. It covers X′ and Y′, with and without

@@ -22,8 +22,7 @@ func TestExpertIsAutodiff(t *testing.T) {
 	convolution := mattest.Must(s.Convolution(t.Context(), train))
 	linear := mattest.Must(s.Linear(t.Context(), train, 2))
 	for _, p := range []*pupil{{convolution, nil}, {linear, nil}} {
-		w := learn.NewWeights(6, 5, 3)
-		w.Draw(rand.NewPCG(1, 9))
+		w := learn.NewWeights(6, 5, 3).Draw(rand.NewPCG(1, 9))
 		const seen = 20
 		got := p.gradient(autodiff.NewTape(), w, seen)
 		tape := autodiff.NewTape()

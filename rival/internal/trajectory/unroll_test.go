@@ -23,9 +23,8 @@ type problem struct {
 // newProblem returns a random problem with soft labels.
 func newProblem(n, d, h, c int, random *rand.Rand) problem {
 	p := problem{
-		z: mattest.Normal(n, d, random), y: mat.NewDense(n, c), start: learn.NewWeights(d, h, c),
+		z: mattest.Normal(n, d, random), y: mat.NewDense(n, c), start: learn.NewWeights(d, h, c).Draw(rand.NewPCG(1, 2)),
 	}
-	p.start.Draw(rand.NewPCG(1, 2))
 	p.target = p.start.Clone()
 	learntest.Shift(p.target.All(), 0.2, random)
 	for i := range n {
