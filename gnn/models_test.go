@@ -148,14 +148,8 @@ func TestFormulas(t *testing.T) {
 					}
 					if adj != nil {
 						trained := gnn.Trained{Model: m, Features: d, Hidden: hidden, Classes: classes, Parameters: p}
-						got := mattest.Must(trained.Logits(t.Context(), adj, features))
-						for i, row := range referenceLogits(m, adj, tableOf(features), reference) {
-							for c, want := range row {
-								if v := got.Row(i)[c]; !near(v, want, 2) {
-									t.Fatalf("logit (%d, %d) is %v, want %v", i, c, v, want)
-								}
-							}
-						}
+						want := referenceLogits(m, adj, tableOf(features), reference)
+						want.near(t, "logit", mattest.Must(trained.Logits(t.Context(), adj, features)), 2)
 					}
 					loss, gradients := gnn.LossAndGradients(m, s, p)
 					if want := referenceLoss(m, s, reference); !near(float32(loss), want, 0) {

@@ -23,19 +23,13 @@ type problem struct {
 // newProblem returns a random problem with soft labels.
 func newProblem(n, d, h, c int, random *rand.Rand) problem {
 	p := problem{
-		z: mattest.Normal(n, d, random), y: mat.NewDense(n, c), start: learn.NewWeights(d, h, c).Draw(rand.NewPCG(1, 2)),
+		z: mattest.Normal(n, d, random), y: mattest.Normal(n, c, random),
+		start: learn.NewWeights(d, h, c).Draw(rand.NewPCG(1, 2)),
 	}
 	p.target = p.start.Clone()
 	learntest.Shift(p.target.All(), 0.2, random)
 	for i := range n {
-		var sum float32
-		for k := range p.y.Row(i) {
-			p.y.Row(i)[k] = random.Float32()
-			sum += p.y.Row(i)[k]
-		}
-		for k := range p.y.Row(i) {
-			p.y.Row(i)[k] /= sum
-		}
+		kernel.Softmax(p.y.Row(i))
 	}
 	return p
 }
