@@ -209,11 +209,7 @@ func TestHalfPrecision(t *testing.T) {
 			}
 			a := mattest.Must(want.Trained.Logits(t.Context(), dense.Adj, dense.X))
 			b := mattest.Must(want.Trained.Logits(t.Context(), read.Adj, read.X))
-			for i, v := range a.Data {
-				if !near(b.Data[i], float64(v), 4) {
-					t.Fatalf("logit %d is %v, want %v", i, b.Data[i], v)
-				}
-			}
+			tableOf(a).near(t, "logit", b, 4)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/registry"
@@ -130,10 +131,7 @@ func TestSoftLabels(t *testing.T) {
 	sample := &gnn.Sample{X: once, Y: labels, Classes: g.Classes}
 	c := quick()
 	want := train(t, gnn.GCN(), sample, target, c)
-	soft := mat.NewDense(6, 3)
-	for i, y := range labels {
-		soft.Row(i)[y] = 1
-	}
+	soft := autodiff.OneHot(labels, 3)
 	sample.Soft = soft.Clone()
 	if got := train(t, gnn.GCN(), sample, target, c); !slices.Equal(got.Losses, want.Losses) {
 		t.Errorf("losses %v of certain soft labels, want %v", got.Losses, want.Losses)
@@ -350,10 +348,7 @@ func TestMetrics(t *testing.T) {
 			gnn.Metrics{Balanced: 75, MacroF1: 100 * (0.8 + 2./3) / 2, AUC: 75, AveragePrecision: 100 * (0.5 + 0.5*2/3)}},
 		{"no node of the first class", [][]float32{{0, 1}}, []int32{1}, gnn.Metrics{Balanced: 100, MacroF1: 100}},
 	} {
-		x := mat.NewDense(len(c.logits), len(c.logits[0]))
-		for i, row := range c.logits {
-			copy(x.Row(i), row)
-		}
+		x := &mat.Dense{Rows: len(c.logits), Cols: len(c.logits[0]), Data: slices.Concat(c.logits...)}
 		m := gnn.MetricsOf(x, c.labels)
 		for k, d := range []float64{m.Balanced - c.want.Balanced, m.MacroF1 - c.want.MacroF1, m.AUC - c.want.AUC,
 			m.AveragePrecision - c.want.AveragePrecision} {

@@ -42,8 +42,7 @@ func TestInverse(t *testing.T) {
 	}
 	var network []*mat.Dense
 	for i := range 3 {
-		c := newCoupling(4-(1-i%2), 4-i%2, 5, src)
-		network = append(network, c.w, c.a, c.v, c.b)
+		network = append(network, coupling(4-(1-i%2), 4-i%2, 5, src)...)
 	}
 	tape := autodiff.NewTape().Values()
 	h := split(x.View().Rows())
