@@ -163,9 +163,7 @@ func TestEvaluateComparesClassesByName(t *testing.T) {
 	for i, y := range g.Y {
 		turned.Y[i] = 2 - y
 	}
-	if got := mattest.Must(e.Run(t.Context(), small, &turned))[0]; !slices.Equal(got.Test, want.Test) {
-		t.Errorf("classes in another order: accuracies %v, want %v", got.Test, want.Test)
-	}
+	mattest.Equal(t, mattest.Must(e.Run(t.Context(), small, &turned))[0].Test, want.Test, "classes in another order:")
 
 	renamed := *g
 	renamed.ClassNames = []string{"a", "b", "d"}
@@ -194,9 +192,7 @@ func TestRunNamesMistakesAndStops(t *testing.T) {
 			cancel(errors.New("shutting down"))
 		}
 	}), g)
-	if err != context.Canceled {
-		t.Errorf("cancelled: error %v", err)
-	}
+	mattest.Equal(t, err, context.Canceled, "cancelled: error")
 	for _, change := range []func(*experiment.Plan){
 		func(p *experiment.Plan) { p.Seeds = 1 << 40 }, func(p *experiment.Plan) { p.Whole = 1 << 40 },
 	} {

@@ -106,9 +106,7 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 				r := want[i]
 				i++
 				got := fmt.Sprint(r.Arm, " ", r.Nodes, " ", r.Model, " ", r.Seed, " ", r.TrainingSeed)
-				if got != arm+" "+model+" "+seeds {
-					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
-				}
+				mattest.Equal(t, got, arm+" "+model+" "+seeds, "record %d is", i)
 				if c := configOf(t, r); c.Seed != r.Seed || c.Nodes != r.Nodes || r.Method() != c.Name() {
 					t.Errorf("record %d: configuration %s", i, r.Config)
 				}
@@ -281,14 +279,11 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 		for range 2 {
 			mattest.Must(grid(func(p *experiment.Grid) { small(p); change(p) }).Run(t.Context(), g, log))
 		}
-		if want++; len(log.Records()) != want {
-			t.Errorf("%s: %d records, want %d", what, len(log.Records()), want)
-		}
+		want++
+		mattest.Equal(t, len(log.Records()), want, "%s: records", what)
 	}
 	mattest.Must(grid(small).Run(t.Context(), relabelled(g), log))
-	if want++; len(log.Records()) != want {
-		t.Errorf("a graph with other test labels: %d records, want %d", len(log.Records()), want)
-	}
+	mattest.Equal(t, len(log.Records()), want+1, "a graph with other test labels: records")
 }
 
 // TestGridDoesTheSameOnce checks that arms that differ only in their name are condensed and trained once.

@@ -186,9 +186,7 @@ func TestCompareIsPaired(t *testing.T) {
 			Graph: "g", Fingerprint: "f", Nodes: 10, Model: "gcn", Arm: "a", Base: "base", Seeds: c.seeds,
 			Difference: got.Difference, Verdict: c.verdict,
 		}
-		if got != of {
-			t.Errorf("%s: %+v, want %d seeds and verdict %q", c.name, got, c.seeds, c.verdict)
-		}
+		mattest.Equal(t, got, of, "%s:", c.name)
 		near(t, c.name+": mean", got.Difference.Mean, c.mean)
 		near(t, c.name+": standard deviation", got.Difference.Std, c.std)
 		near(t, c.name+": interval", got.Difference.CI95, c.t95*c.std/math.Sqrt(max(1, float64(c.seeds))))

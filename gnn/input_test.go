@@ -108,9 +108,7 @@ func TestInferrer(t *testing.T) {
 func TestRegistry(t *testing.T) {
 	names := gnn.Names()
 	for i, m := range gnn.All() {
-		if m.Name() != names[i] {
-			t.Errorf("model %d is %s, its name %s", i, m.Name(), names[i])
-		}
+		mattest.Equal(t, m.Name(), names[i], "model %d is", i)
 	}
 	all := gnn.All()
 	all[0] = nil
@@ -198,9 +196,7 @@ func TestHalfPrecision(t *testing.T) {
 		one, other := newTarget(t, dense, inductive), newTarget(t, read, inductive)
 		each(t, func(t *testing.T, m gnn.Model) {
 			want, got := train(t, m, one.Sample(), one, config), train(t, m, other.Sample(), other, config)
-			if !slices.Equal(got.Losses, want.Losses) {
-				t.Errorf("inductive=%v: losses of a sample in half precision differ", inductive)
-			}
+			mattest.Equal(t, got.Losses, want.Losses, "inductive=%v: losses of a sample in half precision", inductive)
 			// The order of propagation and the product with W differs, so rounding may change the class of one or two of 133
 			// nodes.
 			if math.Abs(got.Validation-want.Validation) > 1.6 || math.Abs(got.Test-want.Test) > 1.6 {

@@ -133,9 +133,7 @@ func TestSoftLabels(t *testing.T) {
 	want := train(t, gnn.GCN(), sample, target, c)
 	soft := autodiff.OneHot(labels, 3)
 	sample.Soft = soft.Clone()
-	if got := train(t, gnn.GCN(), sample, target, c); !slices.Equal(got.Losses, want.Losses) {
-		t.Errorf("losses %v of certain soft labels, want %v", got.Losses, want.Losses)
-	}
+	mattest.Equal(t, train(t, gnn.GCN(), sample, target, c).Losses, want.Losses, "losses of certain soft labels")
 	both := &gnn.Sample{X: twice, Classes: g.Classes, Weights: []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}}
 	both.Y = append(both.Y, labels...)
 	for i, y := range labels {
@@ -148,9 +146,7 @@ func TestSoftLabels(t *testing.T) {
 	before := slices.Clone(sample.Soft.Data)
 	a, b := train(t, gnn.GCN(), sample, target, c), train(t, gnn.GCN(), both, target, c)
 	wantLosses(t, "nodes with either label", a, b)
-	if !slices.Equal(before, sample.Soft.Data) {
-		t.Error("training changed the soft labels")
-	}
+	mattest.Equal(t, sample.Soft.Data, before, "soft labels after training")
 	for want, change := range map[string]func(m *mat.Dense){
 		"soft labels are 5×3, expected 6 nodes": func(m *mat.Dense) { m.Reshape(5, 3) },
 		"soft label 1 of class 1 is -0.5":       func(m *mat.Dense) { m.Row(1)[1] = -0.5 },
@@ -185,9 +181,8 @@ func TestCadence(t *testing.T) {
 	}
 	c.ValidateEvery = 0
 	s := &gnn.Sample{X: mat.NewDense(3, 2), Y: []int32{0, 1, 2}, Classes: 3}
-	if r := train(t, gnn.GCN(), s, newTarget(t, large, false), c); r.ValidateEvery != 10 {
-		t.Errorf("50,000 nodes are validated every %d epochs, want 10", r.ValidateEvery)
-	}
+	r = train(t, gnn.GCN(), s, newTarget(t, large, false), c)
+	mattest.Equal(t, r.ValidateEvery, 10, "epochs between validations on 50,000 nodes")
 }
 
 // TestTestLabels checks that the labels of test nodes are read only after the last epoch: changing them in the last
@@ -219,12 +214,9 @@ func TestTestLabels(t *testing.T) {
 func TestInductive(t *testing.T) {
 	g := blocks(300, 10, 3, 5)
 	target := newTarget(t, g, true)
-	if n, _ := target.Sample().X.Dims(); n != len(g.Split.Train) {
-		t.Errorf("sample of %d nodes, want the %d training nodes", n, len(g.Split.Train))
-	}
-	if got, want := target.Sample().Adj.NNZ(), g.TrainingGraph().Adj.NNZ(); got != want {
-		t.Errorf("sample of %d edges, want the %d between training nodes", got/2, want/2)
-	}
+	n, _ := target.Sample().X.Dims()
+	mattest.Equal(t, n, len(g.Split.Train), "nodes of the sample")
+	mattest.Equal(t, target.Sample().Adj.NNZ(), g.TrainingGraph().Adj.NNZ(), "entries between training nodes")
 	r := train(t, gnn.GCN(), target.Sample(), target, quick())
 	wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense {
 		alone := g.Induced(nodes)
@@ -282,9 +274,8 @@ func TestBadInput(t *testing.T) {
 	}
 	h := *g
 	h.Split.Test = nil
-	if r := train(t, gnn.GCN(), good(), newTarget(t, &h, false), quick()); r.Test != 0 {
-		t.Errorf("test accuracy %v without test nodes, want 0", r.Test)
-	}
+	r := train(t, gnn.GCN(), good(), newTarget(t, &h, false), quick())
+	mattest.Equal(t, r.Test, 0, "test accuracy without test nodes")
 	h.Split.Val = nil
 	mattest.Fails(t, "no validation nodes")(gnn.NewTarget(&h, false))
 	_, err := gnn.Parse("mlp")

@@ -57,9 +57,7 @@ func TestTimeLimit(t *testing.T) {
 	g, small := subject(t)
 	for seconds, want := range map[float64]int{1e-9: 27, 1e300: 28} {
 		s := search.Search{Space: space(), Trials: 100, Epochs: 27, Seconds: seconds}
-		if r := outcome(t, s, g, small); len(r.Trials) != want {
-			t.Errorf("%v seconds: %d trials, must be %d", seconds, len(r.Trials), want)
-		}
+		mattest.Equal(t, len(outcome(t, s, g, small).Trials), want, "%v seconds: trials", seconds)
 	}
 }
 
@@ -101,9 +99,7 @@ func TestSearch(t *testing.T) {
 	}
 
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if again := outcome(t, s, g, small); !reflect.DeepEqual(r, again) {
-		t.Errorf("one thread gives %+v", again)
-	}
+	mattest.Equal(t, outcome(t, s, g, small), r, "with one thread")
 	other := *g
 	other.Y = slices.Clone(g.Y)
 	for _, i := range g.Split.Test {
@@ -239,9 +235,8 @@ func TestAgree(t *testing.T) {
 	found := mattest.Must(s.Run(t.Context(), small, g))
 	a := mattest.Must(s.Agree(t.Context(), small, g, 12))
 	records := len(log.Records())
-	if repeated := mattest.Must(s.Run(t.Context(), small, g)); !reflect.DeepEqual(found.Finalists, repeated.Finalists) {
-		t.Errorf("the second search has the finalists %+v", repeated.Finalists)
-	}
+	repeated := mattest.Must(s.Run(t.Context(), small, g))
+	mattest.Equal(t, repeated.Finalists, found.Finalists, "finalists of the second search")
 	again, err := s.Agree(t.Context(), small, g, 12)
 	if err != nil || !reflect.DeepEqual(a, again) || len(log.Records()) != records {
 		t.Errorf("the second run differs, or trains again: %v", err)

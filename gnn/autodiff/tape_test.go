@@ -100,9 +100,7 @@ func TestValueTape(t *testing.T) {
 	var units weak.Pointer[float32]
 	tape := autodiff.NewTape().Values()
 	got := loss(tape, func(h *autodiff.Var) { units = weak.Make(&h.Value.Data[0]) })
-	if got != want {
-		t.Errorf("loss %v without records, want %v", got, want)
-	}
+	mattest.Equal(t, got, want, "loss without records")
 	runtime.GC()
 	if units.Value() != nil {
 		t.Error("hidden units are still in memory")

@@ -283,13 +283,10 @@ func training(t *testing.T, m gnn.Model) {
 	test := z.Select(g.Split.Test).Dense()
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
 	some := mattest.Must(r.Trained.LogitsWithin(t.Context(), g, g.Split.Test, 0))
-	if accuracy := gnn.Accuracy(some, g.Labels(g.Split.Test)); accuracy != r.Test {
-		t.Errorf("test accuracy %v of the test nodes' logits, and %v of training", accuracy, r.Test)
-	}
+	mattest.Equal(t, gnn.Accuracy(some, g.Labels(g.Split.Test)), r.Test, "test accuracy of the test nodes' logits")
 	near(t, "the test nodes", some, test)
-	if math.Abs(got-r.Test) > 1.01*one { // rounding may change the class of one node
-		t.Errorf("test accuracy %v of the full graph's logits, and %v of training", got, r.Test)
-	}
+	// Rounding may change the class of one node.
+	mattest.Near(t, got, r.Test, 1.01*one, "test accuracy of the full graph's logits")
 	if !slices.Equal(adj, g.Adj.Indices) || !slices.Equal(x.Data, g.X.(*mat.Dense).Data) || !slices.Equal(y, g.Y) {
 		t.Error("training changed the graph")
 	}

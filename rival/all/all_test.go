@@ -297,9 +297,7 @@ func TestMemory(t *testing.T) {
 			t.Run(what, func(t *testing.T) { mattest.WantError(t, err, name+" on ", "at most 4.0 kB (parameter memory)") })
 		}
 	}
-	if bounded != 22 { // every method but random
-		t.Errorf("%d methods have a memory limit, want 22", bounded)
-	}
+	mattest.Equal(t, bounded, 22, "methods with a memory limit") // every method but random
 }
 
 func Example() {

@@ -177,9 +177,7 @@ func TestConvolution(t *testing.T) {
 	before := v.apply(doubles(x))
 	for i, row := range before {
 		for j, got := range row {
-			if want := float64(h.Row(i)[j]); !(math.Abs(got-want) <= 1e-6) {
-				t.Fatalf("convolution of node %d is %v at %d, ÂX has %v", i, got, j, want)
-			}
+			mattest.Near(t, got, float64(h.Row(i)[j]), 1e-6, "convolution of node %d (want ÂX) at %d is", i, j)
 		}
 	}
 	for _, p := range [][]int32{{0, 1}, {3, 17}, {8, 29}} {
@@ -253,9 +251,8 @@ func TestOrder(t *testing.T) {
 		{2, 2, "[[1 3] [0 4]]"},
 		{9, 5, "[[1 3] [2 6]]"}, // no super-node with a class may be lost
 	} {
-		if got := fmt.Sprint(c.disjoint(pairs, want.most, want.nodes)); got != want.groups {
-			t.Errorf("at most %d pairs to %d nodes: %s, want %s", want.most, want.nodes, got, want.groups)
-		}
+		got := fmt.Sprint(c.disjoint(pairs, want.most, want.nodes))
+		mattest.Equal(t, got, want.groups, "at most %d pairs to %d nodes:", want.most, want.nodes)
 	}
 }
 

@@ -86,9 +86,7 @@ func TestFixedPoint(t *testing.T) {
 		}
 		one, ten := centres(small), centres(by(t, of(fuzziness, 0), line(t, 9, places...), 3))
 		for j := range one {
-			if math.Abs(float64(one[j]-ten[j])) > 1e-6 {
-				t.Errorf("m=%v: centres %v in one dimension and %v in ten", fuzziness, one, ten)
-			}
+			mattest.Near(t, float64(ten[j]), float64(one[j]), 1e-6, "m=%v: centre in ten dimensions", fuzziness)
 		}
 	}
 }

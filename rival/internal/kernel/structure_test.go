@@ -39,9 +39,8 @@ func TestBothSidesAgree(t *testing.T) {
 		cross, own := s.between(tape, side, condensed{x: tape.Var(g.X.(*mat.Dense)), m: m})
 		for i, v := range cross.Value.Data {
 			// κ₀ is steep near a cosine of 1, so that float32 causes an error of 10⁻⁴.
-			if want := own.Value.Data[i]; !(math.Abs(float64(v-want)) <= 1e-3*math.Abs(float64(want))) {
-				t.Errorf("%+v: entry %d is %v from the graph's side and %v from the condensed one", s, i, v, want)
-			}
+			want := float64(own.Value.Data[i])
+			mattest.Near(t, float64(v), want, 1e-3*math.Abs(want), "%+v: entry %d from the graph's side", s, i)
 		}
 	}
 }
@@ -92,9 +91,7 @@ func TestWideNetwork(t *testing.T) {
 			for j, dot := range dots[i] {
 				got := float64(own.Value.Row(i)[j])
 				scale := math.Sqrt(float64(own.Value.Row(i)[i]) * float64(own.Value.Row(j)[j]))
-				if !(math.Abs(got-dot) <= 0.2*scale) {
-					t.Errorf("%+v: kernel of %d and %d is %.3f, networks of %d units give %.3f", s, i, j, got, units, dot)
-				}
+				mattest.Near(t, got, dot, 0.2*scale, "%+v: kernel of %d and %d (want that of networks):", s, i, j)
 			}
 		}
 	}

@@ -36,9 +36,7 @@ func TestChoices(t *testing.T) {
 		{newCenters(kCenter), 3, []int32{0, 3, 4}}, // 0 is at distance 3
 	} {
 		small := mattest.Must(c.method.Condense(t.Context(), line(t, places...), c.nodes, 0))
-		if !slices.Equal(small.Members.Indices, c.want) {
-			t.Errorf("%s chooses %v of %v, want %v", c.method.Name(), small.Members.Indices, places, c.want)
-		}
+		mattest.Equal(t, small.Members.Indices, c.want, "%s chooses", c.method.Name())
 	}
 }
 
