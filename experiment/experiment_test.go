@@ -3,7 +3,6 @@ package experiment_test
 import (
 	"context"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -89,12 +88,11 @@ func TestRepetitionsAreCondensations(t *testing.T) {
 
 func TestScoreStatistics(t *testing.T) {
 	s := experiment.Score{Val: []float64{70}, Test: []float64{80, 82, 84}}
-	if mean, std := s.TestMean(); mean != 82 || math.Abs(std-2) > 1e-12 {
-		t.Errorf("%v ± %v, want 82 ± 2", mean, std)
-	}
-	if mean, std := s.ValMean(); mean != 70 || std != 0 {
-		t.Errorf("%v ± %v of one repetition, want 70 ± 0", mean, std)
-	}
+	mean, std := s.TestMean()
+	near(t, "mean", mean, 82)
+	near(t, "standard deviation", std, 2)
+	mean, std = s.ValMean()
+	mattest.Equal(t, [2]float64{mean, std}, [2]float64{70, 0}, "mean and standard deviation of one repetition")
 }
 
 func TestStandardizedAndInductive(t *testing.T) {

@@ -28,11 +28,8 @@ func quick() gnn.Config {
 // wantAccuracies compares the accuracies in a result with the accuracies of the logits that its weights give.
 func wantAccuracies(t *testing.T, g *graph.Graph, r *gnn.Result, logits func(nodes []int32) *mat.Dense) {
 	t.Helper()
-	val, test := gnn.Accuracy(logits(g.Split.Val), g.Labels(g.Split.Val)),
-		gnn.Accuracy(logits(g.Split.Test), g.Labels(g.Split.Test))
-	if val != r.Validation || test != r.Test {
-		t.Errorf("accuracies %v and %v of the weights returned, %v and %v reported", val, test, r.Validation, r.Test)
-	}
+	mattest.Equal(t, gnn.Accuracy(logits(g.Split.Val), g.Labels(g.Split.Val)), r.Validation, "validation accuracy")
+	mattest.Equal(t, gnn.Accuracy(logits(g.Split.Test), g.Labels(g.Split.Test)), r.Test, "test accuracy")
 }
 
 // wantLosses compares the losses of two equivalent training runs.
@@ -341,11 +338,9 @@ func TestMetrics(t *testing.T) {
 	} {
 		x := &mat.Dense{Rows: len(c.logits), Cols: len(c.logits[0]), Data: slices.Concat(c.logits...)}
 		m := gnn.MetricsOf(x, c.labels)
-		for k, d := range []float64{m.Balanced - c.want.Balanced, m.MacroF1 - c.want.MacroF1, m.AUC - c.want.AUC,
-			m.AveragePrecision - c.want.AveragePrecision} {
-			if math.Abs(d) > 1e-9 {
-				t.Errorf("%s: %+v, want %+v (metric %d)", c.name, m, c.want, k)
-			}
-		}
+		mattest.Near(t, m.Balanced, c.want.Balanced, 1e-9, "%s: balanced accuracy", c.name)
+		mattest.Near(t, m.MacroF1, c.want.MacroF1, 1e-9, "%s: F1", c.name)
+		mattest.Near(t, m.AUC, c.want.AUC, 1e-9, "%s: AUC", c.name)
+		mattest.Near(t, m.AveragePrecision, c.want.AveragePrecision, 1e-9, "%s: average precision", c.name)
 	}
 }

@@ -184,9 +184,8 @@ func TestSummaryFile(t *testing.T) {
 		with.IDs[i] = strings.Repeat("x", i%3) + "é"
 	}
 	again := mattest.Must(model.Load(saved(t, with)))
-	if !slices.Equal(again.IDs, with.IDs) || !slices.Equal(again.Known.Group, with.Known.Group) {
-		t.Error("the file has other ids or groups")
-	}
+	mattest.Equal(t, again.IDs, with.IDs, "ids after reading")
+	mattest.Equal(t, again.Known.Group, with.Known.Group, "groups after reading")
 	x, edges := arrivals()
 	before := mattest.Must(with.New(t.Context(), x, nil, edges))
 	after := mattest.Must(again.New(t.Context(), x, nil, edges))
@@ -203,9 +202,8 @@ func TestLargeSummary(t *testing.T) {
 	with := mattest.Must(m.Summarize(t.Context(), synth.Demo(), 20, 1))
 	with.Known.Degree[3], with.Known.Means[1].Data[2] = 1e6, -7e4
 	again := mattest.Must(model.Load(saved(t, with)))
-	if again.Known.Degree[3] != 1e6 || again.Known.Means[1].Data[2] != -7e4 {
-		t.Errorf("read %v and %v", again.Known.Degree[3], again.Known.Means[1].Data[2])
-	}
+	mattest.Equal(t, again.Known.Degree[3], 1e6, "degree after reading")
+	mattest.Equal(t, again.Known.Means[1].Data[2], -7e4, "mean after reading")
 }
 
 // TestSummaryFileRefuses checks the errors for summaries that do not fit.

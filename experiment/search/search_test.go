@@ -52,12 +52,16 @@ func outcome(t *testing.T, s search.Search, g *graph.Graph, small *condense.Cond
 	return r
 }
 
-// TestTimeLimit checks that a search without time tries 27 candidates, and one with much time all.
+// TestTimeLimit checks that a search without time tries 27 candidates, and one with much time all. Without finalists,
+// the choice is the best trial.
 func TestTimeLimit(t *testing.T) {
 	g, small := subject(t)
 	for seconds, want := range map[float64]int{1e-9: 27, 1e300: 28} {
 		s := search.Search{Space: space(), Trials: 100, Epochs: 27, Seconds: seconds}
-		mattest.Equal(t, len(outcome(t, s, g, small).Trials), want, "%v seconds: trials", seconds)
+		r := outcome(t, s, g, small)
+		mattest.Equal(t, len(r.Trials), want, "%v seconds: trials", seconds)
+		mattest.Equal(t, len(r.Finalists), 0, "%v seconds: finalists", seconds)
+		mattest.Equal(t, r.Best, r.Trials[0].Candidate, "%v seconds: the best", seconds)
 	}
 }
 
@@ -145,14 +149,6 @@ func TestSearchSample(t *testing.T) {
 	}
 	if exact == 0 || len(g.Split.Val) != all {
 		t.Errorf("%d accuracies tell the two numbers of nodes apart; %d validation nodes", exact, len(g.Split.Val))
-	}
-}
-
-func TestSearchWithoutFinalists(t *testing.T) {
-	g, small := subject(t)
-	r := outcome(t, search.Search{Space: space(), Trials: 5, Epochs: 3}, g, small)
-	if len(r.Trials) != 5 || len(r.Finalists) != 0 || r.Best != r.Trials[0].Candidate {
-		t.Errorf("%+v", r)
 	}
 }
 

@@ -144,9 +144,8 @@ func TestStretches(t *testing.T) {
 	for _, stretch := range []int{2, 5, 23, 30} {
 		again := unroll{relu: true, steps: steps, stretch: stretch}
 		gotLoss, got, _, gotRate := p.match(t, &again, 0.3)
-		if gotLoss != loss || gotRate != drate {
-			t.Errorf("stretch %d: loss %v and gradient by the rate %v, want %v and %v", stretch, gotLoss, gotRate, loss, drate)
-		}
+		mattest.Equal(t, gotLoss, loss, "stretch %d: loss", stretch)
+		mattest.Equal(t, gotRate, drate, "stretch %d: gradient by the rate", stretch)
 		learntest.Close(t, "dZ", got, dz, 0)
 	}
 	const one = 4 * (70*256 + 256*7 + 7)
