@@ -113,10 +113,7 @@ var errFull = errors.New("no space left")
 
 func TestCSVReturnsErrors(t *testing.T) {
 	err := experiment.WriteCSV(full{}, example())
-	if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "writing CSV: ") {
-		t.Errorf("error %v, want %v", err, errFull)
-	}
-	if err := experiment.WriteSummaryCSV(full{}, experiment.Summarize(example())); !errors.Is(err, errFull) {
-		t.Errorf("error %v, want %v", err, errFull)
-	}
+	mattest.WantIs(t, err, errFull)
+	mattest.WantError(t, err, "writing CSV: ")
+	mattest.WantIs(t, experiment.WriteSummaryCSV(full{}, experiment.Summarize(example())), errFull)
 }

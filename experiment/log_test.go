@@ -38,11 +38,7 @@ func mustOpen(t *testing.T, path string, records ...experiment.Record) *experime
 
 // written returns the configuration of a record.
 func written(m condense.Method, nodes int, seed uint64) json.RawMessage {
-	config, err := condense.Configuration(m, nodes, seed)
-	if err != nil {
-		panic(err)
-	}
-	return config
+	return mattest.Must(condense.Configuration(m, nodes, seed))
 }
 
 // example returns a record of each kind, with numbers that have no finite binary representation.

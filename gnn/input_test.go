@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -236,17 +235,13 @@ func TestReadingFails(t *testing.T) {
 		target := newTarget(t, &read, false)
 		x.readable.Store(2)
 		_, err := gnn.Train(t.Context(), m, sample, target, quick(), rand.NewPCG(1, 1))
-		if !errors.Is(err, errGone) || !strings.HasPrefix(err.Error(), "reading features: ") {
-			t.Errorf("reading the target fails within the training: %v, want that it says so", err)
-		}
+		mattest.WantIs(t, err, errGone)
+		mattest.WantError(t, err, "reading features: ")
 		x.readable.Store(0)
 		_, err = gnn.Train(t.Context(), m, target.Sample(), target, quick(), rand.NewPCG(1, 1))
-		if !errors.Is(err, errGone) {
-			t.Errorf("reading the sample fails: %v, want that it says so", err)
-		}
-		if _, err = gnn.NewTarget(&read, false); !errors.Is(err, errGone) {
-			t.Errorf("reading fails as the target is checked: %v, want that it says so", err)
-		}
+		mattest.WantIs(t, err, errGone)
+		_, err = gnn.NewTarget(&read, false)
+		mattest.WantIs(t, err, errGone)
 	})
 }
 

@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -209,13 +208,10 @@ func TestSearchErrors(t *testing.T) {
 	wild := space()
 	wild.Models, wild.LearningRate = []string{"gcn"}, []float64{1e30}
 	_, err := search.Search{Space: wild, Trials: 5, Epochs: 9}.Run(t.Context(), small, g)
-	if !errors.Is(err, gnn.ErrDiverged) {
-		t.Errorf("every candidate diverges: %v", err)
-	}
+	mattest.WantIs(t, err, gnn.ErrDiverged) // every candidate diverges
 	s := search.Search{Space: space(), Trials: 3, Epochs: 1}
-	if _, err := s.Run(mattest.Cancelled(t), small, g); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, err = s.Run(mattest.Cancelled(t), small, g)
+	mattest.WantIs(t, err, context.Canceled)
 	mattest.Fails(t, "33 candidates")(s.Agree(t.Context(), small, g, 33))
 }
 

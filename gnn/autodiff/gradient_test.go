@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -67,10 +68,7 @@ func each(name string, positive bool, value unary, f func(float64) float64) oper
 func operations() []operation {
 	operator := normal(4, 5, rand.New(rand.NewPCG(7, 7)))
 	linear := fixed{operator.dense(), operator.t().dense()}
-	edges, err := autodiff.NewEdges(context.Background(), pattern)
-	if err != nil {
-		panic(err)
-	}
+	edges := mattest.Must(autodiff.NewEdges(context.Background(), pattern))
 	index := []int32{2, 0, 2, 3}
 	small, nodes, onEdges := shape{4, 3}, shape{6, 4}, shape{len(sources), 2}
 	heads := picks(2, 0, 0, 1, 1).t() // two heads of two columns
