@@ -183,9 +183,7 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 			}
 		}), tiny(t), log)
 		cancel()
-		if err != context.Canceled {
-			t.Fatalf("stopped after %d: error %v, want %v", stop, err, context.Canceled)
-		}
+		mattest.Equal(t, err, context.Canceled, "stopped after %d: error", stop)
 		kept := len(log.Records())
 		log.Close()
 		if kept > gridTrainings || stop > 1 && kept == 0 {
@@ -224,10 +222,7 @@ func idle(t *testing.T) context.Context {
 func TestGridGrows(t *testing.T) {
 	log := mustOpen(t, logOf(t, ""))
 	mustGrid(t, grid(func(p *experiment.Grid) { p.Arms, p.Models, p.Whole = p.Arms[2:4], p.Models[1:], 1 }), log)
-	before := len(log.Records())
-	if before != 2*2*2+1 {
-		t.Fatalf("%d records, want 9", before)
-	}
+	mattest.Equal(t, len(log.Records()), 2*2*2+1, "records")
 	same(t, "grown", mustGrid(t, grid(nil), log), mustGrid(t, grid(nil), nil))
 	mattest.Equal(t, len(log.Records()), gridTrainings, "records")
 	mustGridIn(t, idle(t), grid(func(p *experiment.Grid) {

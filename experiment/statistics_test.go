@@ -3,7 +3,6 @@ package experiment_test
 import (
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -98,9 +97,7 @@ func TestSummariesDoNotDependOnOrder(t *testing.T) {
 		}
 		for i := range got {
 			got[i].Config = want[i].Config // the configuration of the first seed, which varies
-			if !reflect.DeepEqual(got[i], want[i]) {
-				t.Fatalf("%+v, want %+v", got[i], want[i])
-			}
+			mattest.Equal(t, got[i], want[i], "summary")
 		}
 	}
 }

@@ -156,9 +156,7 @@ func TestMostlyZeros(t *testing.T) {
 		got := gnn.WithDropout(in, config, rand.NewPCG(5, 6)).Times(tape.Var(w)).Value
 		for k, v := range dense.Data {
 			// Sums of at most 24 products below 10, added in different orders.
-			if diff := math.Abs(float64(v - got.Data[k])); diff > 24*10*0x1p-23 {
-				t.Fatalf("dropout %v: element %d is %v, want %v", p, k, got.Data[k], v)
-			}
+			mattest.Near(t, float64(got.Data[k]), float64(v), 24*10*0x1p-23, "dropout %v: element %d is", p, k)
 		}
 	}
 }

@@ -187,9 +187,7 @@ func TestAskingForSomeNodes(t *testing.T) {
 	for i := int32(0); i < n/3; i++ {
 		some = append(some, i)
 	}
-	if size := gnn.FieldSize(adj, some, 2); size != len(some)+4 {
-		t.Fatalf("%d nodes within two hops of an arc of %d, want 4 more", size, len(some))
-	}
+	mattest.Equal(t, gnn.FieldSize(adj, some, 2), len(some)+4, "nodes within two hops of an arc of %d:", len(some))
 	for _, x := range []mat.Matrix{mattest.Normal(n, d, random), bags(n, d, true, random)} {
 		eachVariant(t, func(t *testing.T, m gnn.Model) {
 			p := parameters(m, d, hidden, classes, random)

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,9 +61,7 @@ func TestFile(t *testing.T) {
 				c.Standardize, c.NormalizeFeatures = kind.Name() != "gcn", kind.Name() == "gcn"
 			})
 			again := mattest.Must(model.Load(saved(t, m)))
-			if !reflect.DeepEqual(again, m) {
-				t.Fatalf("the file has %+v, want %+v", again, m)
-			}
+			mattest.Equal(t, again, m, "model after reading")
 			g := synth.Demo()
 			p := mattest.Must(again.Probabilities(t.Context(), g, g.Split.Test, 0))
 			for at, i := range g.Split.Test {
@@ -164,9 +161,7 @@ func TestSummaryFile(t *testing.T) {
 	m, _ := trained(t, gnn.GCN(), func(c *cgc.Config) { c.Standardize = true })
 	g := synth.Demo()
 	with := mattest.Must(m.Summarize(t.Context(), g, 0, 1))
-	if got, want := with.Known.Means[0].Rows, 400; got != want { // a tenth of the nodes
-		t.Fatalf("%d groups, want %d", got, want)
-	}
+	mattest.Equal(t, with.Known.Means[0].Rows, 400, "groups") // a tenth of the nodes
 	class := make([]int32, with.Known.Means[0].Rows)
 	for k := range class {
 		class[k] = -1

@@ -155,9 +155,7 @@ func near(t *testing.T, what string, got, want *mat.Dense) {
 		t.Fatalf("%s: logits are %d×%d, want %d×%d", what, got.Rows, got.Cols, want.Rows, want.Cols)
 	}
 	for i, v := range want.Data {
-		if !(math.Abs(float64(got.Data[i]-v)) <= rounding*(1+math.Abs(float64(v)))) {
-			t.Fatalf("%s: logit %d is %v, want %v", what, i, got.Data[i], v)
-		}
+		mattest.Near(t, float64(got.Data[i]), float64(v), rounding*(1+math.Abs(float64(v))), "%s: logit %d is", what, i)
 	}
 }
 

@@ -136,9 +136,7 @@ func TestCover(t *testing.T) {
 				covered[i] = covered[i] || slices.Contains(list, v)
 			}
 		}
-		if len(slices.Compact(slices.Sorted(slices.Values(order)))) != n {
-			t.Fatalf("order %v, want all rows once", order)
-		}
+		mattest.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(order)))), n, "different rows of order %v:", order)
 	}
 }
 
