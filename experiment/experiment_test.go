@@ -81,9 +81,8 @@ func TestRepetitionsAreCondensations(t *testing.T) {
 		t.Error("two repetitions have the same condensed graph")
 	}
 	alone := mattest.Must(plan(func(p *experiment.Plan) { p.Seed, p.Seeds = 2, 1 }).Run(t.Context(), g))
-	if !slices.Equal(alone.Condensed[0].X.Data, r.Condensed[2].X.Data) || alone.Small[0].Test[0] != r.Small[0].Test[2] {
-		t.Error("seed 2 alone differs from seed 2 among others")
-	}
+	mattest.Equal(t, alone.Condensed[0].X, r.Condensed[2].X, "X′ of seed 2 alone")
+	mattest.Equal(t, alone.Small[0].Test[0], r.Small[0].Test[2], "test of seed 2 alone")
 }
 
 func TestScoreStatistics(t *testing.T) {
@@ -169,9 +168,8 @@ func TestEvaluateComparesClassesByName(t *testing.T) {
 	without.Split.Test = slices.DeleteFunc(slices.Clone(g.Split.Test), hasC)
 	e.OtherGraph = true
 	got, of := mattest.Must(e.Run(t.Context(), small, &renamed))[0], mattest.Must(e.Run(t.Context(), small, &without))[0]
-	if !slices.Equal(got.Test, of.Test) || got.Metrics != of.Metrics {
-		t.Errorf("a class that is not known: %+v, want that of the other classes, %+v", got, of)
-	}
+	mattest.Equal(t, got.Test, of.Test, "test with a class that is not known (want that of the other classes):")
+	mattest.Equal(t, got.Metrics, of.Metrics, "metrics with a class that is not known:")
 }
 
 func TestRunNamesMistakesAndStops(t *testing.T) {

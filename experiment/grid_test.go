@@ -151,15 +151,13 @@ func TestGridIsRunForEachArm(t *testing.T) {
 		for m := range p.Models {
 			for s := range 2 {
 				at := records[a*8+m*4+s*2:]
-				if at[0].Test != r.Small[m].Test[s] || at[0].Val != r.Small[m].Val[s] {
-					t.Errorf("arm %s, %s, seed %d: %v, Run finds %v", arm.Name, at[0].Model, s, at[0].Test, r.Small[m].Test[s])
-				}
+				mattest.Equal(t, r.Small[m].Test[s], at[0].Test, "arm %s, %s, seed %d: test of Plan", arm.Name, at[0].Model, s)
+				mattest.Equal(t, r.Small[m].Val[s], at[0].Val, "arm %s, %s, seed %d: val of Plan", arm.Name, at[0].Model, s)
 				again := mattest.Must(experiment.Evaluation{
 					Models: p.Models[m : m+1], Training: arm.Training, Trainings: 1, Seed: at[1].TrainingSeed,
 				}.Run(t.Context(), r.Condensed[s], g))
-				if again[0].Test[0] != at[1].Test || again[0].Val[0] != at[1].Val {
-					t.Errorf("training seed %d: %v, Evaluate finds %v", at[1].TrainingSeed, at[1].Test, again[0].Test[0])
-				}
+				mattest.Equal(t, again[0].Test[0], at[1].Test, "training seed %d: test of Evaluation", at[1].TrainingSeed)
+				mattest.Equal(t, again[0].Val[0], at[1].Val, "training seed %d: val of Evaluation", at[1].TrainingSeed)
 				whole := records[5*8+m*2+s:] // shared by the first four arms
 				if a < 4 && whole[0].Test != r.Whole[m].Test[s] {
 					t.Errorf("full graph, seed %d: %v, Run finds %v", s, whole[0].Test, r.Whole[m].Test[s])
@@ -248,9 +246,8 @@ func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 	same(t, "older log", mustGridIn(t, idle(t), p, log), log.Records())
 	got := mustGrid(t, p, nil)
 	for i, r := range log.Records() {
-		if r.Method() != got[i].Method() || r.Nodes != got[i].Nodes {
-			t.Errorf("record %d: %+v, want %+v", i, r, got[i])
-		}
+		mattest.Equal(t, r.Method(), got[i].Method(), "record %d: method", i)
+		mattest.Equal(t, r.Nodes, got[i].Nodes, "record %d: nodes", i)
 	}
 }
 
@@ -297,13 +294,11 @@ func TestGridDoesTheSameOnce(t *testing.T) {
 		weighted.Name, weighted.Training.Weighted = "weighted", true
 		p.Arms = []experiment.Arm{p.Arms[0], twin, weighted}
 	}), nil)
-	if trained != 24 || len(records) != 3*2*2*2+2*2 {
-		t.Errorf("%d pieces of work and %d records, want 24 and 28", trained, len(records))
-	}
+	mattest.Equal(t, trained, 24, "pieces of work")
+	mattest.Equal(t, len(records), 3*2*2*2+2*2, "records")
 	for i, r := range records[:8] {
-		if twin := records[8+i]; twin.Arm != "twin" || twin.Test != r.Test {
-			t.Errorf("twin %+v, want %+v", twin, r)
-		}
+		mattest.Equal(t, records[8+i].Arm, "twin", "arm of record %d", 8+i)
+		mattest.Equal(t, records[8+i].Test, r.Test, "test of the twin of record %d", i)
 	}
 }
 

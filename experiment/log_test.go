@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"testing"
 
@@ -66,9 +65,8 @@ func TestLogKeepsRecords(t *testing.T) {
 	path := logOf(t, "")
 	mustOpen(t, path, append(example(), example()...)...).Close() // a second record with the same key changes nothing
 	log := mustOpen(t, path)
-	if got := log.Records(); log.Torn() != 0 || !reflect.DeepEqual(got, example()) {
-		t.Errorf("%d bytes torn, records\n%+v\nwant\n%+v", log.Torn(), got, example())
-	}
+	mattest.Equal(t, log.Torn(), 0, "torn bytes")
+	mattest.Equal(t, log.Records(), example(), "records")
 }
 
 // TestLogRefusesWhatItCannotRead checks that Add writes no line that OpenLog would reject.
@@ -144,9 +142,8 @@ func TestLogFillsInYoungerParameters(t *testing.T) {
 	config, training := cgc.Defaults(), gnn.Defaults()
 	config.Nodes, training.Epochs = 5, 3
 	r := log.Records()[0]
-	if got := configOf(t, r); !reflect.DeepEqual(got, config) || !reflect.DeepEqual(r.Training, training) {
-		t.Errorf("%+v and %+v, want %+v and %+v", got, r.Training, config, training)
-	}
+	mattest.Equal(t, configOf(t, r), config, "configuration")
+	mattest.Equal(t, r.Training, training, "training")
 }
 
 // TestLogIsTakenOnce checks that a log can be open only once. Otherwise two processes would append to it.

@@ -97,9 +97,8 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	mattest.Equal(t, models, map[string]int{"gcn": 4, "sgc": 4}, "finalists of each model")
-	if len(r.Finalists) != 8 || r.Best != r.Finalists[0].Candidate {
-		t.Errorf("best %+v of %+v", r.Best, r.Finalists)
-	}
+	mattest.Equal(t, len(r.Finalists), 8, "finalists")
+	mattest.Equal(t, r.Best, r.Finalists[0].Candidate, "the best")
 
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	mattest.Equal(t, outcome(t, s, g, small), r, "with one thread")
@@ -110,9 +109,8 @@ func TestSearch(t *testing.T) {
 	}
 	small.Source = nil // its fingerprint covers labels of test nodes
 	again := outcome(t, s, &other, small)
-	if !reflect.DeepEqual(r.Best, again.Best) || !reflect.DeepEqual(r.Trials, again.Trials) {
-		t.Errorf("with other labels of test nodes, the best is %+v", again.Best)
-	}
+	mattest.Equal(t, again.Best, r.Best, "the best with other labels of test nodes")
+	mattest.Equal(t, again.Trials, r.Trials, "trials with other labels of test nodes")
 }
 
 // TestSearchSample checks that incomplete training runs are validated on a sample of many validation nodes, and
