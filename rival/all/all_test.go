@@ -296,13 +296,11 @@ func TestMemory(t *testing.T) {
 func Example() {
 	m, err := condense.New("gcond-x", json.RawMessage(`{"epochs":20,"judge_every":10}`))
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	small, err := m.Condense(context.Background(), synth.Demo(), 20, 0)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(small.Method, small.Nodes(), small.Edges())
 	// Output: gcond-x 20 0

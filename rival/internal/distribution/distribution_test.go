@@ -50,19 +50,10 @@ func TestRealMeans(t *testing.T) {
 	e := mattest.Must(newMeans(t.Context(), s, m))
 	learn.DrawLayer(e.w, e.b, rand.NewPCG(1, 1))
 	e.real()
-	op := graph.Symmetric(s.Graph.Adj)
-	var ax, hidden, all mat.Dense
-	mattest.OK(t, op.Apply(t.Context(), &ax, s.Graph.X))
-	for i := range ax.Data {
-		ax.Data[i] /= s.Unit
-	}
-	mat.Mul(&hidden, &ax, e.w)
-	for i := range hidden.Rows {
-		for k := range hidden.Row(i) {
-			hidden.Row(i)[k] = max(0, hidden.Row(i)[k]+e.b.Data[k])
-		}
-	}
-	mattest.OK(t, op.Apply(t.Context(), &all, &hidden))
+	tape := autodiff.NewTape()
+	a, x := tape.Var(learntest.Written(t, s.Graph, graph.Symmetric)), tape.Var(s.Graph.X.(*mat.Dense))
+	xw := tape.Scale(1/s.Unit, tape.MatMul(x, tape.Var(e.w)))
+	all := tape.MatMul(a, tape.ReLU(tape.AddRow(tape.MatMul(a, xw), tape.Var(e.b)))).Value
 	for c, nodes := range s.Train {
 		for k := range m.Hidden {
 			var want float64
