@@ -97,10 +97,8 @@ func TestSummaryCSV(t *testing.T) {
 		number(t, rows[0]["test_mean"]) != 82.25 {
 		t.Errorf("rows %v", rows)
 	}
-	got := number(t, rows[0]["test_ci95"])
-	if got != summaries[0].Test.CI95 || number(t, rows[0]["test_within"]) != summaries[0].Within {
-		t.Errorf("interval %v, want %v", got, summaries[0].Test.CI95)
-	}
+	mattest.Equal(t, number(t, rows[0]["test_ci95"]), summaries[0].Test.CI95, "interval")
+	mattest.Equal(t, number(t, rows[0]["test_within"]), summaries[0].Within, "deviation over training runs")
 	if rows[1]["test_ci95"] != "" || rows[1]["test_std"] != "0" {
 		t.Errorf("one seed has interval %q", rows[1]["test_ci95"])
 	}
@@ -115,10 +113,7 @@ var errFull = errors.New("no space left")
 
 func TestCSVReturnsErrors(t *testing.T) {
 	err := experiment.WriteCSV(full{}, example())
-	if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "writing CSV: ") {
-		t.Errorf("error %v, want %v", err, errFull)
-	}
-	if err := experiment.WriteSummaryCSV(full{}, experiment.Summarize(example())); !errors.Is(err, errFull) {
-		t.Errorf("error %v, want %v", err, errFull)
-	}
+	mattest.WantIs(t, err, errFull)
+	mattest.WantError(t, err, "writing CSV: ")
+	mattest.WantIs(t, experiment.WriteSummaryCSV(full{}, experiment.Summarize(example())), errFull)
 }

@@ -106,9 +106,7 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 				r := want[i]
 				i++
 				got := fmt.Sprint(r.Arm, " ", r.Nodes, " ", r.Model, " ", r.Seed, " ", r.TrainingSeed)
-				if got != arm+" "+model+" "+seeds {
-					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
-				}
+				mattest.Equal(t, got, arm+" "+model+" "+seeds, "record %d is", i)
 				if c := configOf(t, r); c.Seed != r.Seed || c.Nodes != r.Nodes || r.Method() != c.Name() {
 					t.Errorf("record %d: configuration %s", i, r.Config)
 				}
@@ -153,15 +151,13 @@ func TestGridIsRunForEachArm(t *testing.T) {
 		for m := range p.Models {
 			for s := range 2 {
 				at := records[a*8+m*4+s*2:]
-				if at[0].Test != r.Small[m].Test[s] || at[0].Val != r.Small[m].Val[s] {
-					t.Errorf("arm %s, %s, seed %d: %v, Run finds %v", arm.Name, at[0].Model, s, at[0].Test, r.Small[m].Test[s])
-				}
+				mattest.Equal(t, r.Small[m].Test[s], at[0].Test, "arm %s, %s, seed %d: test of Plan", arm.Name, at[0].Model, s)
+				mattest.Equal(t, r.Small[m].Val[s], at[0].Val, "arm %s, %s, seed %d: val of Plan", arm.Name, at[0].Model, s)
 				again := mattest.Must(experiment.Evaluation{
 					Models: p.Models[m : m+1], Training: arm.Training, Trainings: 1, Seed: at[1].TrainingSeed,
 				}.Run(t.Context(), r.Condensed[s], g))
-				if again[0].Test[0] != at[1].Test || again[0].Val[0] != at[1].Val {
-					t.Errorf("training seed %d: %v, Evaluate finds %v", at[1].TrainingSeed, at[1].Test, again[0].Test[0])
-				}
+				mattest.Equal(t, again[0].Test[0], at[1].Test, "training seed %d: test of Evaluation", at[1].TrainingSeed)
+				mattest.Equal(t, again[0].Val[0], at[1].Val, "training seed %d: val of Evaluation", at[1].TrainingSeed)
 				whole := records[5*8+m*2+s:] // shared by the first four arms
 				if a < 4 && whole[0].Test != r.Whole[m].Test[s] {
 					t.Errorf("full graph, seed %d: %v, Run finds %v", s, whole[0].Test, r.Whole[m].Test[s])
@@ -185,9 +181,7 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 			}
 		}), tiny(t), log)
 		cancel()
-		if err != context.Canceled {
-			t.Fatalf("stopped after %d: error %v, want %v", stop, err, context.Canceled)
-		}
+		mattest.Equal(t, err, context.Canceled, "stopped after %d: error", stop)
 		kept := len(log.Records())
 		log.Close()
 		if kept > gridTrainings || stop > 1 && kept == 0 {
@@ -226,10 +220,7 @@ func idle(t *testing.T) context.Context {
 func TestGridGrows(t *testing.T) {
 	log := mustOpen(t, logOf(t, ""))
 	mustGrid(t, grid(func(p *experiment.Grid) { p.Arms, p.Models, p.Whole = p.Arms[2:4], p.Models[1:], 1 }), log)
-	before := len(log.Records())
-	if before != 2*2*2+1 {
-		t.Fatalf("%d records, want 9", before)
-	}
+	mattest.Equal(t, len(log.Records()), 2*2*2+1, "records")
 	same(t, "grown", mustGrid(t, grid(nil), log), mustGrid(t, grid(nil), nil))
 	mattest.Equal(t, len(log.Records()), gridTrainings, "records")
 	mustGridIn(t, idle(t), grid(func(p *experiment.Grid) {
@@ -255,9 +246,8 @@ func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 	same(t, "older log", mustGridIn(t, idle(t), p, log), log.Records())
 	got := mustGrid(t, p, nil)
 	for i, r := range log.Records() {
-		if r.Method() != got[i].Method() || r.Nodes != got[i].Nodes {
-			t.Errorf("record %d: %+v, want %+v", i, r, got[i])
-		}
+		mattest.Equal(t, r.Method(), got[i].Method(), "record %d: method", i)
+		mattest.Equal(t, r.Nodes, got[i].Nodes, "record %d: nodes", i)
 	}
 }
 
@@ -281,14 +271,11 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 		for range 2 {
 			mattest.Must(grid(func(p *experiment.Grid) { small(p); change(p) }).Run(t.Context(), g, log))
 		}
-		if want++; len(log.Records()) != want {
-			t.Errorf("%s: %d records, want %d", what, len(log.Records()), want)
-		}
+		want++
+		mattest.Equal(t, len(log.Records()), want, "%s: records", what)
 	}
 	mattest.Must(grid(small).Run(t.Context(), relabelled(g), log))
-	if want++; len(log.Records()) != want {
-		t.Errorf("a graph with other test labels: %d records, want %d", len(log.Records()), want)
-	}
+	mattest.Equal(t, len(log.Records()), want+1, "a graph with other test labels: records")
 }
 
 // TestGridDoesTheSameOnce checks that arms that differ only in their name are condensed and trained once.
@@ -307,13 +294,11 @@ func TestGridDoesTheSameOnce(t *testing.T) {
 		weighted.Name, weighted.Training.Weighted = "weighted", true
 		p.Arms = []experiment.Arm{p.Arms[0], twin, weighted}
 	}), nil)
-	if trained != 24 || len(records) != 3*2*2*2+2*2 {
-		t.Errorf("%d pieces of work and %d records, want 24 and 28", trained, len(records))
-	}
+	mattest.Equal(t, trained, 24, "pieces of work")
+	mattest.Equal(t, len(records), 3*2*2*2+2*2, "records")
 	for i, r := range records[:8] {
-		if twin := records[8+i]; twin.Arm != "twin" || twin.Test != r.Test {
-			t.Errorf("twin %+v, want %+v", twin, r)
-		}
+		mattest.Equal(t, records[8+i].Arm, "twin", "arm of record %d", 8+i)
+		mattest.Equal(t, records[8+i].Test, r.Test, "test of the twin of record %d", i)
 	}
 }
 

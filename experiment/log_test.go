@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"testing"
 
@@ -38,11 +37,7 @@ func mustOpen(t *testing.T, path string, records ...experiment.Record) *experime
 
 // written returns the configuration of a record.
 func written(m condense.Method, nodes int, seed uint64) json.RawMessage {
-	config, err := condense.Configuration(m, nodes, seed)
-	if err != nil {
-		panic(err)
-	}
-	return config
+	return mattest.Must(condense.Configuration(m, nodes, seed))
 }
 
 // example returns a record of each kind, with numbers that have no finite binary representation.
@@ -70,9 +65,8 @@ func TestLogKeepsRecords(t *testing.T) {
 	path := logOf(t, "")
 	mustOpen(t, path, append(example(), example()...)...).Close() // a second record with the same key changes nothing
 	log := mustOpen(t, path)
-	if got := log.Records(); log.Torn() != 0 || !reflect.DeepEqual(got, example()) {
-		t.Errorf("%d bytes torn, records\n%+v\nwant\n%+v", log.Torn(), got, example())
-	}
+	mattest.Equal(t, log.Torn(), 0, "torn bytes")
+	mattest.Equal(t, log.Records(), example(), "records")
 }
 
 // TestLogRefusesWhatItCannotRead checks that Add writes no line that OpenLog would reject.
@@ -148,9 +142,8 @@ func TestLogFillsInYoungerParameters(t *testing.T) {
 	config, training := cgc.Defaults(), gnn.Defaults()
 	config.Nodes, training.Epochs = 5, 3
 	r := log.Records()[0]
-	if got := configOf(t, r); !reflect.DeepEqual(got, config) || !reflect.DeepEqual(r.Training, training) {
-		t.Errorf("%+v and %+v, want %+v and %+v", got, r.Training, config, training)
-	}
+	mattest.Equal(t, configOf(t, r), config, "configuration")
+	mattest.Equal(t, r.Training, training, "training")
 }
 
 // TestLogIsTakenOnce checks that a log can be open only once. Otherwise two processes would append to it.
@@ -198,8 +191,6 @@ func FuzzOpenLog(f *testing.F) {
 		}
 		again := mattest.Must(experiment.OpenLog(path))
 		defer again.Close()
-		if len(again.Records()) != len(log.Records()) {
-			t.Fatalf("%d records, then %d", len(log.Records()), len(again.Records()))
-		}
+		mattest.Equal(t, len(again.Records()), len(log.Records()), "records of the second reading")
 	})
 }

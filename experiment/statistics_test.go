@@ -3,7 +3,6 @@ package experiment_test
 import (
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -98,9 +97,7 @@ func TestSummariesDoNotDependOnOrder(t *testing.T) {
 		}
 		for i := range got {
 			got[i].Config = want[i].Config // the configuration of the first seed, which varies
-			if !reflect.DeepEqual(got[i], want[i]) {
-				t.Fatalf("%+v, want %+v", got[i], want[i])
-			}
+			mattest.Equal(t, got[i], want[i], "summary")
 		}
 	}
 }
@@ -186,9 +183,7 @@ func TestCompareIsPaired(t *testing.T) {
 			Graph: "g", Fingerprint: "f", Nodes: 10, Model: "gcn", Arm: "a", Base: "base", Seeds: c.seeds,
 			Difference: got.Difference, Verdict: c.verdict,
 		}
-		if got != of {
-			t.Errorf("%s: %+v, want %d seeds and verdict %q", c.name, got, c.seeds, c.verdict)
-		}
+		mattest.Equal(t, got, of, "%s:", c.name)
 		near(t, c.name+": mean", got.Difference.Mean, c.mean)
 		near(t, c.name+": standard deviation", got.Difference.Std, c.std)
 		near(t, c.name+": interval", got.Difference.CI95, c.t95*c.std/math.Sqrt(max(1, float64(c.seeds))))

@@ -3,6 +3,7 @@ package gnn
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -138,19 +139,13 @@ func loopedEdges(ctx context.Context, a *mat.CSR, n int) (*autodiff.Edges, error
 		if i%(1<<16) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		placed := false
+		var row []int32
 		if a != nil {
-			for _, j := range a.Indices[a.Indptr[i]:a.Indptr[i+1]] {
-				if !placed && int(j) > i {
-					p.Indices = append(p.Indices, int32(i))
-					placed = true
-				}
-				p.Indices = append(p.Indices, j)
-			}
+			row = a.Indices[a.Indptr[i]:a.Indptr[i+1]]
 		}
-		if !placed {
-			p.Indices = append(p.Indices, int32(i))
-		}
+		at, _ := slices.BinarySearch(row, int32(i))
+		p.Indices = append(append(p.Indices, row[:at]...), int32(i))
+		p.Indices = append(p.Indices, row[at:]...)
 		p.Indptr[i+1] = int64(len(p.Indices))
 	}
 	return autodiff.NewEdges(ctx, p)

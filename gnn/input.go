@@ -87,9 +87,8 @@ func constantInput(ctx context.Context, adj *mat.CSR, x mat.Matrix, causal bool)
 func newInput(adj *adjacency, x mat.Matrix) *Input {
 	in := &Input{adj: adj, x: x, owners: map[[2]int]*mat.Dense{}}
 	in.nodes, in.features = x.Dims()
-	switch x := x.(type) {
-	case *mat.Dense:
-	case *mat.CSR:
+	switch x.(type) {
+	case *mat.Dense, *mat.CSR:
 	default:
 		in.streamed = &streamed{ctx: adj.ctx, x: x}
 	}

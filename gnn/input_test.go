@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -108,9 +107,7 @@ func TestInferrer(t *testing.T) {
 func TestRegistry(t *testing.T) {
 	names := gnn.Names()
 	for i, m := range gnn.All() {
-		if m.Name() != names[i] {
-			t.Errorf("model %d is %s, its name %s", i, m.Name(), names[i])
-		}
+		mattest.Equal(t, m.Name(), names[i], "model %d is", i)
 	}
 	all := gnn.All()
 	all[0] = nil
@@ -159,9 +156,7 @@ func TestMostlyZeros(t *testing.T) {
 		got := gnn.WithDropout(in, config, rand.NewPCG(5, 6)).Times(tape.Var(w)).Value
 		for k, v := range dense.Data {
 			// Sums of at most 24 products below 10, added in different orders.
-			if diff := math.Abs(float64(v - got.Data[k])); diff > 24*10*0x1p-23 {
-				t.Fatalf("dropout %v: element %d is %v, want %v", p, k, got.Data[k], v)
-			}
+			mattest.Near(t, float64(got.Data[k]), float64(v), 24*10*0x1p-23, "dropout %v: element %d is", p, k)
 		}
 	}
 }
@@ -198,22 +193,14 @@ func TestHalfPrecision(t *testing.T) {
 		one, other := newTarget(t, dense, inductive), newTarget(t, read, inductive)
 		each(t, func(t *testing.T, m gnn.Model) {
 			want, got := train(t, m, one.Sample(), one, config), train(t, m, other.Sample(), other, config)
-			if !slices.Equal(got.Losses, want.Losses) {
-				t.Errorf("inductive=%v: losses of a sample in half precision differ", inductive)
-			}
+			mattest.Equal(t, got.Losses, want.Losses, "inductive=%v: losses of a sample in half precision", inductive)
 			// The order of propagation and the product with W differs, so rounding may change the class of one or two of 133
 			// nodes.
-			if math.Abs(got.Validation-want.Validation) > 1.6 || math.Abs(got.Test-want.Test) > 1.6 {
-				t.Errorf("inductive=%v: accuracies %v and %v, want about %v and %v",
-					inductive, got.Validation, got.Test, want.Validation, want.Test)
-			}
+			mattest.Near(t, got.Validation, want.Validation, 1.6, "inductive=%v: validation accuracy", inductive)
+			mattest.Near(t, got.Test, want.Test, 1.6, "inductive=%v: test accuracy", inductive)
 			a := mattest.Must(want.Trained.Logits(t.Context(), dense.Adj, dense.X))
 			b := mattest.Must(want.Trained.Logits(t.Context(), read.Adj, read.X))
-			for i, v := range a.Data {
-				if !near(b.Data[i], float64(v), 4) {
-					t.Fatalf("logit %d is %v, want %v", i, b.Data[i], v)
-				}
-			}
+			tableOf(a).near(t, "logit", b, 4)
 		})
 	}
 }
@@ -246,17 +233,13 @@ func TestReadingFails(t *testing.T) {
 		target := newTarget(t, &read, false)
 		x.readable.Store(2)
 		_, err := gnn.Train(t.Context(), m, sample, target, quick(), rand.NewPCG(1, 1))
-		if !errors.Is(err, errGone) || !strings.HasPrefix(err.Error(), "reading features: ") {
-			t.Errorf("reading the target fails within the training: %v, want that it says so", err)
-		}
+		mattest.WantIs(t, err, errGone)
+		mattest.WantError(t, err, "reading features: ")
 		x.readable.Store(0)
 		_, err = gnn.Train(t.Context(), m, target.Sample(), target, quick(), rand.NewPCG(1, 1))
-		if !errors.Is(err, errGone) {
-			t.Errorf("reading the sample fails: %v, want that it says so", err)
-		}
-		if _, err = gnn.NewTarget(&read, false); !errors.Is(err, errGone) {
-			t.Errorf("reading fails as the target is checked: %v, want that it says so", err)
-		}
+		mattest.WantIs(t, err, errGone)
+		_, err = gnn.NewTarget(&read, false)
+		mattest.WantIs(t, err, errGone)
 	})
 }
 

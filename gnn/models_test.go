@@ -148,14 +148,8 @@ func TestFormulas(t *testing.T) {
 					}
 					if adj != nil {
 						trained := gnn.Trained{Model: m, Features: d, Hidden: hidden, Classes: classes, Parameters: p}
-						got := mattest.Must(trained.Logits(t.Context(), adj, features))
-						for i, row := range referenceLogits(m, adj, tableOf(features), reference) {
-							for c, want := range row {
-								if v := got.Row(i)[c]; !near(v, want, 2) {
-									t.Fatalf("logit (%d, %d) is %v, want %v", i, c, v, want)
-								}
-							}
-						}
+						want := referenceLogits(m, adj, tableOf(features), reference)
+						want.near(t, "logit", mattest.Must(trained.Logits(t.Context(), adj, features)), 2)
 					}
 					loss, gradients := gnn.LossAndGradients(m, s, p)
 					if want := referenceLoss(m, s, reference); !near(float32(loss), want, 0) {
@@ -193,9 +187,7 @@ func TestAskingForSomeNodes(t *testing.T) {
 	for i := int32(0); i < n/3; i++ {
 		some = append(some, i)
 	}
-	if size := gnn.FieldSize(adj, some, 2); size != len(some)+4 {
-		t.Fatalf("%d nodes within two hops of an arc of %d, want 4 more", size, len(some))
-	}
+	mattest.Equal(t, gnn.FieldSize(adj, some, 2), len(some)+4, "nodes within two hops of an arc of %d:", len(some))
 	for _, x := range []mat.Matrix{mattest.Normal(n, d, random), bags(n, d, true, random)} {
 		eachVariant(t, func(t *testing.T, m gnn.Model) {
 			p := parameters(m, d, hidden, classes, random)

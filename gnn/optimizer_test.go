@@ -61,9 +61,7 @@ func TestSteps(t *testing.T) {
 	for k, p := range got {
 		for i, w := range p.Data {
 			// Adam divides a step by the size of the gradient, so an error of 1e-7 in a gradient of 1e-4 changes a step by 0.1%.
-			if d := math.Abs(float64(w - want[k].Data[i])); d > 2e-5 {
-				t.Fatalf("parameter %d, element %d: %v, want %v", k, i, w, want[k].Data[i])
-			}
+			mattest.Near(t, float64(w), float64(want[k].Data[i]), 2e-5, "parameter %d, element %d:", k, i)
 		}
 	}
 }
@@ -80,17 +78,14 @@ func TestSparseDropout(t *testing.T) {
 	for i := range x.Rows {
 		for j, v := range whole.Row(i) {
 			got := dropped.Row(i)[j]
-			if got != transposed.Row(j)[i] {
-				t.Fatalf("element (%d, %d) is %v, in the transpose %v", i, j, got, transposed.Row(j)[i])
-			}
+			mattest.Equal(t, transposed.Row(j)[i], got, "element (%d, %d) in the transpose", i, j)
 			if v != 0 {
 				stored++
 			}
 			if got != 0 {
 				kept++
-				if want := float64(v) / (1 - p); math.Abs(float64(got)-want) > 1e-6 { // two roundings of values below 4
-					t.Fatalf("element (%d, %d) is %v, want 0 or %v", i, j, got, want)
-				}
+				// The tolerance covers two roundings of values below 4.
+				mattest.Near(t, float64(got), float64(v)/(1-p), 1e-6, "element (%d, %d) is", i, j)
 			}
 		}
 	}

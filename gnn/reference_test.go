@@ -2,6 +2,7 @@ package gnn_test
 
 import (
 	"math"
+	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/mat"
@@ -30,6 +31,18 @@ func tableOf(x mat.Matrix) table {
 		}
 	}
 	return m
+}
+
+// near fails the test unless got equals m. size bounds the terms that rounding errors come from: see the function near.
+func (m table) near(t *testing.T, what string, got *mat.Dense, size float64) {
+	t.Helper()
+	for i, row := range m {
+		for j, want := range row {
+			if v := got.Row(i)[j]; !near(v, want, size) {
+				t.Fatalf("%s (%d, %d) is %v, want %v", what, i, j, v, want)
+			}
+		}
+	}
 }
 
 func (m table) times(o table) table {

@@ -131,11 +131,9 @@ func TestTrainingWithinABound(t *testing.T) {
 		target := mattest.Must(gnn.Stream(read, false, least(t, read, false, m)))
 		defer target.Close()
 		got := train(t, m, whole.Sample(), target, c)
-		if got.Test != want.Test || !slices.Equal(got.Accuracies, want.Accuracies) ||
-			!slices.Equal(got.Predicted, want.Predicted) {
-			t.Errorf("%s: validation %v, test %v; in memory %v, %v", m.Name(), got.Accuracies, got.Test, want.Accuracies,
-				want.Test)
-		}
+		mattest.Equal(t, got.Accuracies, want.Accuracies, "%s: validation accuracies", m.Name())
+		mattest.Equal(t, got.Predicted, want.Predicted, "%s: predicted classes", m.Name())
+		mattest.Equal(t, got.Test, want.Test, "%s: test accuracy", m.Name())
 	})
 }
 
@@ -150,9 +148,8 @@ func TestStreamErrors(t *testing.T) {
 	target = mattest.Must(gnn.Stream(&view, false, 1<<24))
 	h.readable.Store(1)
 	parameters := gnn.Initial(gnn.GCN(), 13, 16, g.Classes, rand.NewPCG(1, 3))
-	if _, err := gnn.Logits(t.Context(), target, gnn.GCN(), parameters); !errors.Is(err, errGone) {
-		t.Error("reading fails:", err)
-	}
+	_, err := gnn.Logits(t.Context(), target, gnn.GCN(), parameters)
+	mattest.WantIs(t, err, errGone)
 }
 
 // unknown hides the memory needs of a model.
@@ -172,9 +169,8 @@ func TestLeastHoldsTheGraph(t *testing.T) {
 			t.Fatalf("%s: error %v", name, err)
 		}
 		target = mattest.Must(gnn.TargetWithin(t.Context(), g, false, large.Need))
-		if _, err := target.Plan(m, 16); err != nil {
-			t.Errorf("%s, limit %d: %v", name, large.Need, err)
-		}
+		_, err := target.Plan(m, 16)
+		mattest.OK(t, err)
 	}
 }
 
@@ -207,10 +203,8 @@ func TestBound(t *testing.T) {
 			results = append(results, r)
 		}
 		for i, r := range results[1:] {
-			if r.Test != results[0].Test || r.Validation != results[0].Validation {
-				t.Errorf("%s, bound %d: accuracies %v and %v, without one %v and %v", name, i, r.Validation, r.Test,
-					results[0].Validation, results[0].Test)
-			}
+			mattest.Equal(t, r.Validation, results[0].Validation, "%s, bound %d: validation accuracy", name, i)
+			mattest.Equal(t, r.Test, results[0].Test, "%s, bound %d: test accuracy", name, i)
 		}
 		if memory[0] <= 0 || memory[1] != memory[0] || memory[2] > memory[0] {
 			t.Errorf("%s: memory %v without a bound, with a large and with a small one", name, memory)

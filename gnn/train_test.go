@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/registry"
@@ -27,11 +28,8 @@ func quick() gnn.Config {
 // wantAccuracies compares the accuracies in a result with the accuracies of the logits that its weights give.
 func wantAccuracies(t *testing.T, g *graph.Graph, r *gnn.Result, logits func(nodes []int32) *mat.Dense) {
 	t.Helper()
-	val, test := gnn.Accuracy(logits(g.Split.Val), g.Labels(g.Split.Val)),
-		gnn.Accuracy(logits(g.Split.Test), g.Labels(g.Split.Test))
-	if val != r.Validation || test != r.Test {
-		t.Errorf("accuracies %v and %v of the weights returned, %v and %v reported", val, test, r.Validation, r.Test)
-	}
+	mattest.Equal(t, gnn.Accuracy(logits(g.Split.Val), g.Labels(g.Split.Val)), r.Validation, "validation accuracy")
+	mattest.Equal(t, gnn.Accuracy(logits(g.Split.Test), g.Labels(g.Split.Test)), r.Test, "test accuracy")
 }
 
 // wantLosses compares the losses of two equivalent training runs.
@@ -130,14 +128,9 @@ func TestSoftLabels(t *testing.T) {
 	sample := &gnn.Sample{X: once, Y: labels, Classes: g.Classes}
 	c := quick()
 	want := train(t, gnn.GCN(), sample, target, c)
-	soft := mat.NewDense(6, 3)
-	for i, y := range labels {
-		soft.Row(i)[y] = 1
-	}
+	soft := autodiff.OneHot(labels, 3)
 	sample.Soft = soft.Clone()
-	if got := train(t, gnn.GCN(), sample, target, c); !slices.Equal(got.Losses, want.Losses) {
-		t.Errorf("losses %v of certain soft labels, want %v", got.Losses, want.Losses)
-	}
+	mattest.Equal(t, train(t, gnn.GCN(), sample, target, c).Losses, want.Losses, "losses of certain soft labels")
 	both := &gnn.Sample{X: twice, Classes: g.Classes, Weights: []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}}
 	both.Y = append(both.Y, labels...)
 	for i, y := range labels {
@@ -150,9 +143,7 @@ func TestSoftLabels(t *testing.T) {
 	before := slices.Clone(sample.Soft.Data)
 	a, b := train(t, gnn.GCN(), sample, target, c), train(t, gnn.GCN(), both, target, c)
 	wantLosses(t, "nodes with either label", a, b)
-	if !slices.Equal(before, sample.Soft.Data) {
-		t.Error("training changed the soft labels")
-	}
+	mattest.Equal(t, sample.Soft.Data, before, "soft labels after training")
 	for want, change := range map[string]func(m *mat.Dense){
 		"soft labels are 5×3, expected 6 nodes": func(m *mat.Dense) { m.Reshape(5, 3) },
 		"soft label 1 of class 1 is -0.5":       func(m *mat.Dense) { m.Row(1)[1] = -0.5 },
@@ -187,9 +178,8 @@ func TestCadence(t *testing.T) {
 	}
 	c.ValidateEvery = 0
 	s := &gnn.Sample{X: mat.NewDense(3, 2), Y: []int32{0, 1, 2}, Classes: 3}
-	if r := train(t, gnn.GCN(), s, newTarget(t, large, false), c); r.ValidateEvery != 10 {
-		t.Errorf("50,000 nodes are validated every %d epochs, want 10", r.ValidateEvery)
-	}
+	r = train(t, gnn.GCN(), s, newTarget(t, large, false), c)
+	mattest.Equal(t, r.ValidateEvery, 10, "epochs between validations on 50,000 nodes")
 }
 
 // TestTestLabels checks that the labels of test nodes are read only after the last epoch: changing them in the last
@@ -221,12 +211,9 @@ func TestTestLabels(t *testing.T) {
 func TestInductive(t *testing.T) {
 	g := blocks(300, 10, 3, 5)
 	target := newTarget(t, g, true)
-	if n, _ := target.Sample().X.Dims(); n != len(g.Split.Train) {
-		t.Errorf("sample of %d nodes, want the %d training nodes", n, len(g.Split.Train))
-	}
-	if got, want := target.Sample().Adj.NNZ(), g.TrainingGraph().Adj.NNZ(); got != want {
-		t.Errorf("sample of %d edges, want the %d between training nodes", got/2, want/2)
-	}
+	n, _ := target.Sample().X.Dims()
+	mattest.Equal(t, n, len(g.Split.Train), "nodes of the sample")
+	mattest.Equal(t, target.Sample().Adj.NNZ(), g.TrainingGraph().Adj.NNZ(), "entries between training nodes")
 	r := train(t, gnn.GCN(), target.Sample(), target, quick())
 	wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense {
 		alone := g.Induced(nodes)
@@ -279,14 +266,11 @@ func TestBadInput(t *testing.T) {
 	beyond := newTarget(t, &large, true)
 	_, overflow := gnn.Train(t.Context(), gnn.GCN(), target.Sample(), beyond, quick(), rand.NewPCG(1, 1))
 	mattest.WantError(t, overflow, fmt.Sprintf("of test node %d is", g.Split.Test[0]), "must be a finite number")
-	if !errors.Is(overflow, gnn.ErrDiverged) {
-		t.Errorf("features of a test node overflow: %v, want ErrDiverged", overflow)
-	}
+	mattest.WantIs(t, overflow, gnn.ErrDiverged)
 	h := *g
 	h.Split.Test = nil
-	if r := train(t, gnn.GCN(), good(), newTarget(t, &h, false), quick()); r.Test != 0 {
-		t.Errorf("test accuracy %v without test nodes, want 0", r.Test)
-	}
+	r := train(t, gnn.GCN(), good(), newTarget(t, &h, false), quick())
+	mattest.Equal(t, r.Test, 0, "test accuracy without test nodes")
 	h.Split.Val = nil
 	mattest.Fails(t, "no validation nodes")(gnn.NewTarget(&h, false))
 	_, err := gnn.Parse("mlp")
@@ -350,16 +334,11 @@ func TestMetrics(t *testing.T) {
 			gnn.Metrics{Balanced: 75, MacroF1: 100 * (0.8 + 2./3) / 2, AUC: 75, AveragePrecision: 100 * (0.5 + 0.5*2/3)}},
 		{"no node of the first class", [][]float32{{0, 1}}, []int32{1}, gnn.Metrics{Balanced: 100, MacroF1: 100}},
 	} {
-		x := mat.NewDense(len(c.logits), len(c.logits[0]))
-		for i, row := range c.logits {
-			copy(x.Row(i), row)
-		}
+		x := &mat.Dense{Rows: len(c.logits), Cols: len(c.logits[0]), Data: slices.Concat(c.logits...)}
 		m := gnn.MetricsOf(x, c.labels)
-		for k, d := range []float64{m.Balanced - c.want.Balanced, m.MacroF1 - c.want.MacroF1, m.AUC - c.want.AUC,
-			m.AveragePrecision - c.want.AveragePrecision} {
-			if math.Abs(d) > 1e-9 {
-				t.Errorf("%s: %+v, want %+v (metric %d)", c.name, m, c.want, k)
-			}
-		}
+		mattest.Near(t, m.Balanced, c.want.Balanced, 1e-9, "%s: balanced accuracy", c.name)
+		mattest.Near(t, m.MacroF1, c.want.MacroF1, 1e-9, "%s: F1", c.name)
+		mattest.Near(t, m.AUC, c.want.AUC, 1e-9, "%s: AUC", c.name)
+		mattest.Near(t, m.AveragePrecision, c.want.AveragePrecision, 1e-9, "%s: average precision", c.name)
 	}
 }

@@ -17,21 +17,18 @@ func Example() {
 	config.Nodes = 70
 	small, err := cgc.Condense(ctx, g, config)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	training := gnn.Defaults()
 	training.Epochs = 50
 	e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: training, Trainings: 1}
 	best, err := e.Best(ctx, small, g)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	p, err := model.Of(small, best).Probabilities(ctx, g, g.Split.Test, 0)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(best.Model, "gives", p.Rows, "nodes the probabilities of", p.Cols, "classes")
 	// Output:

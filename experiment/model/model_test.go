@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,9 +61,7 @@ func TestFile(t *testing.T) {
 				c.Standardize, c.NormalizeFeatures = kind.Name() != "gcn", kind.Name() == "gcn"
 			})
 			again := mattest.Must(model.Load(saved(t, m)))
-			if !reflect.DeepEqual(again, m) {
-				t.Fatalf("the file has %+v, want %+v", again, m)
-			}
+			mattest.Equal(t, again, m, "model after reading")
 			g := synth.Demo()
 			p := mattest.Must(again.Probabilities(t.Context(), g, g.Split.Test, 0))
 			for at, i := range g.Split.Test {
@@ -164,9 +161,7 @@ func TestSummaryFile(t *testing.T) {
 	m, _ := trained(t, gnn.GCN(), func(c *cgc.Config) { c.Standardize = true })
 	g := synth.Demo()
 	with := mattest.Must(m.Summarize(t.Context(), g, 0, 1))
-	if got, want := with.Known.Means[0].Rows, 400; got != want { // a tenth of the nodes
-		t.Fatalf("%d groups, want %d", got, want)
-	}
+	mattest.Equal(t, with.Known.Means[0].Rows, 400, "groups") // a tenth of the nodes
 	class := make([]int32, with.Known.Means[0].Rows)
 	for k := range class {
 		class[k] = -1
@@ -184,9 +179,8 @@ func TestSummaryFile(t *testing.T) {
 		with.IDs[i] = strings.Repeat("x", i%3) + "é"
 	}
 	again := mattest.Must(model.Load(saved(t, with)))
-	if !slices.Equal(again.IDs, with.IDs) || !slices.Equal(again.Known.Group, with.Known.Group) {
-		t.Error("the file has other ids or groups")
-	}
+	mattest.Equal(t, again.IDs, with.IDs, "ids after reading")
+	mattest.Equal(t, again.Known.Group, with.Known.Group, "groups after reading")
 	x, edges := arrivals()
 	before := mattest.Must(with.New(t.Context(), x, nil, edges))
 	after := mattest.Must(again.New(t.Context(), x, nil, edges))
@@ -203,9 +197,8 @@ func TestLargeSummary(t *testing.T) {
 	with := mattest.Must(m.Summarize(t.Context(), synth.Demo(), 20, 1))
 	with.Known.Degree[3], with.Known.Means[1].Data[2] = 1e6, -7e4
 	again := mattest.Must(model.Load(saved(t, with)))
-	if again.Known.Degree[3] != 1e6 || again.Known.Means[1].Data[2] != -7e4 {
-		t.Errorf("read %v and %v", again.Known.Degree[3], again.Known.Means[1].Data[2])
-	}
+	mattest.Equal(t, again.Known.Degree[3], 1e6, "degree after reading")
+	mattest.Equal(t, again.Known.Means[1].Data[2], -7e4, "mean after reading")
 }
 
 // TestSummaryFileRefuses checks the errors for summaries that do not fit.

@@ -3,6 +3,8 @@ package search
 import (
 	"math"
 	"testing"
+
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestCorrelations compares the coefficients with values computed by hand, one of them with ties.
@@ -17,8 +19,7 @@ func TestCorrelations(t *testing.T) {
 		{[]float64{1, 1, 2}, []float64{1, 2, 3}, math.Sqrt(0.75), 2 / math.Sqrt(6)},
 		{[]float64{1, 1, 1}, []float64{1, 2, 3}, 0, 0},
 	} {
-		if s, k := spearman(c.x, c.y), kendall(c.x, c.y); math.Abs(s-c.spearman) > 1e-12 || math.Abs(k-c.kendall) > 1e-12 {
-			t.Errorf("%v, %v: %g and %g, want %g and %g", c.x, c.y, s, k, c.spearman, c.kendall)
-		}
+		mattest.Near(t, spearman(c.x, c.y), c.spearman, 1e-12, "%v, %v: Spearman's ρ is", c.x, c.y)
+		mattest.Near(t, kendall(c.x, c.y), c.kendall, 1e-12, "%v, %v: Kendall's τ is", c.x, c.y)
 	}
 }

@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -52,14 +51,16 @@ func outcome(t *testing.T, s search.Search, g *graph.Graph, small *condense.Cond
 	return r
 }
 
-// TestTimeLimit checks that a search without time tries 27 candidates, and one with much time all.
+// TestTimeLimit checks that a search without time tries 27 candidates, and one with much time all. Without finalists,
+// the choice is the best trial.
 func TestTimeLimit(t *testing.T) {
 	g, small := subject(t)
 	for seconds, want := range map[float64]int{1e-9: 27, 1e300: 28} {
 		s := search.Search{Space: space(), Trials: 100, Epochs: 27, Seconds: seconds}
-		if r := outcome(t, s, g, small); len(r.Trials) != want {
-			t.Errorf("%v seconds: %d trials, must be %d", seconds, len(r.Trials), want)
-		}
+		r := outcome(t, s, g, small)
+		mattest.Equal(t, len(r.Trials), want, "%v seconds: trials", seconds)
+		mattest.Equal(t, len(r.Finalists), 0, "%v seconds: finalists", seconds)
+		mattest.Equal(t, r.Best, r.Trials[0].Candidate, "%v seconds: the best", seconds)
 	}
 }
 
@@ -96,14 +97,11 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	mattest.Equal(t, models, map[string]int{"gcn": 4, "sgc": 4}, "finalists of each model")
-	if len(r.Finalists) != 8 || r.Best != r.Finalists[0].Candidate {
-		t.Errorf("best %+v of %+v", r.Best, r.Finalists)
-	}
+	mattest.Equal(t, len(r.Finalists), 8, "finalists")
+	mattest.Equal(t, r.Best, r.Finalists[0].Candidate, "the best")
 
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if again := outcome(t, s, g, small); !reflect.DeepEqual(r, again) {
-		t.Errorf("one thread gives %+v", again)
-	}
+	mattest.Equal(t, outcome(t, s, g, small), r, "with one thread")
 	other := *g
 	other.Y = slices.Clone(g.Y)
 	for _, i := range g.Split.Test {
@@ -111,9 +109,8 @@ func TestSearch(t *testing.T) {
 	}
 	small.Source = nil // its fingerprint covers labels of test nodes
 	again := outcome(t, s, &other, small)
-	if !reflect.DeepEqual(r.Best, again.Best) || !reflect.DeepEqual(r.Trials, again.Trials) {
-		t.Errorf("with other labels of test nodes, the best is %+v", again.Best)
-	}
+	mattest.Equal(t, again.Best, r.Best, "the best with other labels of test nodes")
+	mattest.Equal(t, again.Trials, r.Trials, "trials with other labels of test nodes")
 }
 
 // TestSearchSample checks that incomplete training runs are validated on a sample of many validation nodes, and
@@ -149,14 +146,6 @@ func TestSearchSample(t *testing.T) {
 	}
 	if exact == 0 || len(g.Split.Val) != all {
 		t.Errorf("%d accuracies tell the two numbers of nodes apart; %d validation nodes", exact, len(g.Split.Val))
-	}
-}
-
-func TestSearchWithoutFinalists(t *testing.T) {
-	g, small := subject(t)
-	r := outcome(t, search.Search{Space: space(), Trials: 5, Epochs: 3}, g, small)
-	if len(r.Trials) != 5 || len(r.Finalists) != 0 || r.Best != r.Trials[0].Candidate {
-		t.Errorf("%+v", r)
 	}
 }
 
@@ -217,13 +206,10 @@ func TestSearchErrors(t *testing.T) {
 	wild := space()
 	wild.Models, wild.LearningRate = []string{"gcn"}, []float64{1e30}
 	_, err := search.Search{Space: wild, Trials: 5, Epochs: 9}.Run(t.Context(), small, g)
-	if !errors.Is(err, gnn.ErrDiverged) {
-		t.Errorf("every candidate diverges: %v", err)
-	}
+	mattest.WantIs(t, err, gnn.ErrDiverged) // every candidate diverges
 	s := search.Search{Space: space(), Trials: 3, Epochs: 1}
-	if _, err := s.Run(mattest.Cancelled(t), small, g); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, err = s.Run(mattest.Cancelled(t), small, g)
+	mattest.WantIs(t, err, context.Canceled)
 	mattest.Fails(t, "33 candidates")(s.Agree(t.Context(), small, g, 33))
 }
 
@@ -239,9 +225,8 @@ func TestAgree(t *testing.T) {
 	found := mattest.Must(s.Run(t.Context(), small, g))
 	a := mattest.Must(s.Agree(t.Context(), small, g, 12))
 	records := len(log.Records())
-	if repeated := mattest.Must(s.Run(t.Context(), small, g)); !reflect.DeepEqual(found.Finalists, repeated.Finalists) {
-		t.Errorf("the second search has the finalists %+v", repeated.Finalists)
-	}
+	repeated := mattest.Must(s.Run(t.Context(), small, g))
+	mattest.Equal(t, repeated.Finalists, found.Finalists, "finalists of the second search")
 	again, err := s.Agree(t.Context(), small, g, 12)
 	if err != nil || !reflect.DeepEqual(a, again) || len(log.Records()) != records {
 		t.Errorf("the second run differs, or trains again: %v", err)

@@ -222,18 +222,13 @@ func (w *searcher) mark(r *gnn.Result, right []int) {
 
 // target returns the target of candidates in a setting.
 func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.Target, error) {
-	if w.targets[setting] == nil {
+	return made(w.targets, setting, func() (*gnn.Target, error) {
 		g, err := w.view(ctx, setting)
 		if err != nil {
 			return nil, err
 		}
-		target, err := training.Target(ctx, g, setting.Inductive, w.Memory, w.Models, w.Training.Hidden, nil)
-		if err != nil {
-			return nil, err
-		}
-		w.targets[setting] = target
-	}
-	return w.targets[setting], nil
+		return training.Target(ctx, g, setting.Inductive, w.Memory, w.Models, w.Training.Hidden, nil)
+	})
 }
 
 // result collects the outcome, and chooses the best candidate.

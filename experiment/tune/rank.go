@@ -70,31 +70,33 @@ func (w *searcher) prepare(ctx context.Context, c Candidate) (*preparation, erro
 
 // view returns the full graph with the features of a setting.
 func (w *searcher) view(ctx context.Context, setting condense.Setting) (*graph.Graph, error) {
-	if w.views[setting] == nil {
+	return made(w.views, setting, func() (*graph.Graph, error) {
 		view, _, err := setting.Features(ctx, w.g)
-		if err != nil {
-			return nil, err
-		}
-		w.views[setting] = view
+		return view, err
+	})
+}
+
+// made returns the value of a setting, which is made by f the first time.
+func made[V any](values map[condense.Setting]V, setting condense.Setting, f func() (V, error)) (v V, err error) {
+	if v, is := values[setting]; is {
+		return v, nil
 	}
-	return w.views[setting], nil
+	if v, err = f(); err == nil {
+		values[setting] = v
+	}
+	return v, err
 }
 
 // judge returns the surrogate that ranks candidates in a setting.
 func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge.Judge, error) {
-	if w.judges[setting] == nil {
+	return made(w.judges, setting, func() (*judge.Judge, error) {
 		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
 		g, err := w.view(ctx, setting)
 		if err != nil {
 			return nil, err
 		}
-		j, err := judge.New(ctx, g, setting.Inductive, linear, rand.NewPCG(w.Seed, judgeStream))
-		if err != nil {
-			return nil, err
-		}
-		w.judges[setting] = j
-	}
-	return w.judges[setting], nil
+		return judge.New(ctx, g, setting.Inductive, linear, rand.NewPCG(w.Seed, judgeStream))
+	})
 }
 
 // manyRows is the smallest number of training nodes for which candidates are ranked one after another, with one seed

@@ -131,13 +131,9 @@ func TestConfirmedIsPlan(t *testing.T) {
 		}
 		plan.Training.Weighted = f.Weighted
 		r := mattest.Must(plan.Run(t.Context(), g))
-		if !slices.Equal(r.Small[0].Val, f.Val) {
-			t.Errorf("%v: confirmed %v, Plan finds %v", f.Changes, f.Val, r.Small[0].Val)
-		}
+		mattest.Equal(t, f.Val, r.Small[0].Val, "%v: confirmed (want what Plan finds)", f.Changes)
 	}
-	if bases != 1 {
-		t.Errorf("the base is confirmed %d times, want once", bases)
-	}
+	mattest.Equal(t, bases, 1, "times that the base is confirmed:")
 }
 
 func TestTrialsAreRankedAndApart(t *testing.T) {
@@ -152,9 +148,7 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 			t.Errorf("twice: %s", key)
 		}
 		seen[key] = true
-		if err := r.Method.(condense.Checker).Check(tiny(t), 6); err != nil {
-			t.Errorf("%v: %v", r.Changes, err)
-		}
+		mattest.OK(t, r.Method.(condense.Checker).Check(tiny(t), 6))
 	}
 	for _, d := range tune.Space() {
 		if d.Name == "teleport" { // has an effect with one propagation rule in three, and few candidates are drawn
@@ -178,15 +172,11 @@ func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
 	config := cgc.Defaults()
 	config.Alpha = 3
 	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Base.Method, s.Space = config, only("hops", "cgc") })
-	if len(result.Ranked) != 6 { // hops 0 to 5: the space is used up
-		t.Errorf("%d ranked, want 6", len(result.Ranked))
-	}
+	mattest.Equal(t, len(result.Ranked), 6, "ranked") // hops 0 to 5: the space is used up
 	for _, r := range result.Ranked {
 		want := config
 		want.Hops = r.Method.(cgc.Config).Hops
-		if !reflect.DeepEqual(r.Candidate, tune.Candidate{Method: want}) {
-			t.Errorf("%+v, want %+v", r.Candidate, want)
-		}
+		mattest.Equal(t, r.Candidate, tune.Candidate{Method: want}, "candidate")
 	}
 }
 

@@ -8,24 +8,19 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // pattern is a graph in which node 3 has only a self-loop, node 5 has no edges, and some nodes have several incoming
 // edges.
-var pattern = &mat.CSR{
-	Rows: 6, Cols: 6, Indptr: []int64{0, 3, 5, 7, 8, 11, 11}, Indices: []int32{0, 1, 4, 0, 1, 2, 4, 3, 0, 2, 4},
-}
+var pattern = &mat.CSR{Rows: 6, Cols: 6, Indptr: []int64{0, 3, 5, 7, 8, 11, 11}, Indices: targets}
 
-// edgeList returns the edges of pattern.
-func edgeList() (edges [][2]int) {
-	for i := range pattern.Rows {
-		for j := range pattern.Row(i) {
-			edges = append(edges, [2]int{i, j})
-		}
-	}
-	return edges
-}
+// sources and targets are the ends of the edges of pattern.
+var (
+	sources = []int32{0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 4}
+	targets = []int32{0, 1, 4, 0, 1, 2, 4, 3, 0, 2, 4}
+)
 
 // fixed is a constant linear map.
 type fixed struct{ m, t *mat.Dense }
@@ -34,9 +29,11 @@ func (f fixed) Apply(dst, x *mat.Dense) { mat.Mul(dst, f.m, x) }
 func (f fixed) T() autodiff.Linear      { return fixed{f.t, f.m} }
 
 type (
-	function func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var
-	unary    = func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var
-	binary   = func(t *autodiff.Tape, a, b *autodiff.Var) *autodiff.Var
+	tape     = autodiff.Tape
+	node     = autodiff.Var
+	function func(t *tape, in []*node) *node
+	unary    = func(t *tape, x *node) *node
+	binary   = func(t *tape, a, b *node) *node
 	shape    = [2]int
 )
 
@@ -51,13 +48,13 @@ type operation struct {
 // one and two return operations with one and two operands.
 func one(name string, s shape, value unary, reference func(x table) table) operation {
 	return operation{name, []shape{s}, false,
-		func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return value(t, in[0]) },
+		func(t *tape, in []*node) *node { return value(t, in[0]) },
 		func(in []table) table { return reference(in[0]) }}
 }
 
 func two(name string, a, b shape, value binary, reference func(a, b table) table) operation {
 	return operation{name, []shape{a, b}, false,
-		func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return value(t, in[0], in[1]) },
+		func(t *tape, in []*node) *node { return value(t, in[0], in[1]) },
 		func(in []table) table { return reference(in[0], in[1]) }}
 }
 
@@ -70,146 +67,102 @@ func each(name string, positive bool, value unary, f func(float64) float64) oper
 
 func operations() []operation {
 	operator := normal(4, 5, rand.New(rand.NewPCG(7, 7)))
-	list := edgeList()
-	edges, err := autodiff.NewEdges(context.Background(), pattern)
-	if err != nil {
-		panic(err)
-	}
+	linear := fixed{operator.dense(), operator.t().dense()}
+	edges := mattest.Must(autodiff.NewEdges(context.Background(), pattern))
 	index := []int32{2, 0, 2, 3}
-	small, nodes, onEdges := shape{4, 3}, shape{6, 4}, shape{len(list), 2}
+	small, nodes, onEdges := shape{4, 3}, shape{6, 4}, shape{len(sources), 2}
+	heads := picks(2, 0, 0, 1, 1).t() // two heads of two columns
 	ones := func(rows, cols int) table { return newTable(rows, cols, func(_, _ int) float64 { return 1 }) }
 	all := []operation{
-		each("scale", false, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Scale(-1.5, x) },
+		each("scale", false, func(t *tape, x *node) *node { return t.Scale(-1.5, x) },
 			func(x float64) float64 { return -1.5 * x }),
-		each("relu", false, (*autodiff.Tape).ReLU, relu),
-		each("leaky relu", false, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.LeakyReLU(0.25, x) },
+		each("relu", false, (*tape).ReLU, relu),
+		each("leaky relu", false, func(t *tape, x *node) *node { return t.LeakyReLU(0.25, x) },
 			func(x float64) float64 { return max(x, x/4) }),
-		each("elu", false, (*autodiff.Tape).ELU, func(x float64) float64 { return max(0, x) + math.Exp(min(0, x)) - 1 }),
-		each("exp", false, (*autodiff.Tape).Exp, math.Exp),
-		each("log", true, (*autodiff.Tape).Log, math.Log),
-		each("root", true, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Power(x, 0.5) }, math.Sqrt),
-		each("arc-cosine 0", false,
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.ArcCosine0(t.Scale(0.2, x)) },
+		each("elu", false, (*tape).ELU, func(x float64) float64 { return max(0, x) + math.Exp(min(0, x)) - 1 }),
+		each("exp", false, (*tape).Exp, math.Exp),
+		each("log", true, (*tape).Log, math.Log),
+		each("root", true, func(t *tape, x *node) *node { return t.Power(x, 0.5) }, math.Sqrt),
+		each("arc-cosine 0", false, func(t *tape, x *node) *node { return t.ArcCosine0(t.Scale(0.2, x)) },
 			func(x float64) float64 { return 1 - math.Acos(0.2*x)/math.Pi }),
-		each("arc-cosine 1", false,
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.ArcCosine1(t.Scale(0.2, x)) },
+		each("arc-cosine 1", false, func(t *tape, x *node) *node { return t.ArcCosine1(t.Scale(0.2, x)) },
 			func(x float64) float64 {
 				c := 0.2 * x
 				return (math.Sqrt(1-c*c) + c*(math.Pi-math.Acos(c))) / math.Pi
 			}),
-		two("add", small, small, (*autodiff.Tape).Add, func(a, b table) table { return a.with(b, plus) }),
-		two("sub", small, small, (*autodiff.Tape).Sub, func(a, b table) table { return a.with(b, minus) }),
-		two("mul", small, small, (*autodiff.Tape).Mul, func(a, b table) table { return a.with(b, times) }),
-		one("square by mul", small, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Mul(x, x) },
+		two("add", small, small, (*tape).Add, func(a, b table) table { return a.with(b, plus) }),
+		two("sub", small, small, (*tape).Sub, func(a, b table) table { return a.with(b, minus) }),
+		two("mul", small, small, (*tape).Mul, func(a, b table) table { return a.with(b, times) }),
+		one("square by mul", small, func(t *tape, x *node) *node { return t.Mul(x, x) },
 			func(x table) table { return x.with(x, times) }),
-		two("matmul", small, shape{3, 5}, (*autodiff.Tape).MatMul, table.times),
-		two("matmul transposed left", shape{3, 4}, shape{3, 5}, (*autodiff.Tape).MatMulTA,
+		two("matmul", small, shape{3, 5}, (*tape).MatMul, table.times),
+		two("matmul transposed left", shape{3, 4}, shape{3, 5}, (*tape).MatMulTA,
 			func(a, b table) table { return a.t().times(b) }),
-		two("matmul transposed right", small, shape{5, 3}, (*autodiff.Tape).MatMulTB,
+		two("matmul transposed right", small, shape{5, 3}, (*tape).MatMulTB,
 			func(a, b table) table { return a.times(b.t()) }),
-		one("transpose", small, (*autodiff.Tape).Transpose, table.t),
-		one("linear", shape{5, 3},
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var {
-				return t.Linear(fixed{operator.dense(), operator.t().dense()}, x)
-			}, operator.times),
-		one("sum", small, (*autodiff.Tape).Sum, func(x table) table { return scalar(x.sum()) }),
-		one("row sums", small, (*autodiff.Tape).RowSums, func(x table) table { return x.times(ones(3, 1)) }),
-		one("column sums", small, (*autodiff.Tape).ColumnSums, func(x table) table { return ones(1, 4).times(x) }),
-		one("repeat row", shape{1, 3},
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.RepeatRow(x, 4) }, ones(4, 1).times),
-		one("repeat column", shape{4, 1},
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.RepeatColumn(x, 3) },
+		one("transpose", small, (*tape).Transpose, table.t),
+		one("linear", shape{5, 3}, func(t *tape, x *node) *node { return t.Linear(linear, x) }, operator.times),
+		one("sum", small, (*tape).Sum, func(x table) table { return scalar(x.sum()) }),
+		one("row sums", small, (*tape).RowSums, func(x table) table { return x.times(ones(3, 1)) }),
+		one("column sums", small, (*tape).ColumnSums, func(x table) table { return ones(1, 4).times(x) }),
+		one("repeat row", shape{1, 3}, func(t *tape, x *node) *node { return t.RepeatRow(x, 4) }, ones(4, 1).times),
+		one("repeat column", shape{4, 1}, func(t *tape, x *node) *node { return t.RepeatColumn(x, 3) },
 			func(x table) table { return x.times(ones(1, 3)) }),
-		two("add row", small, shape{1, 3}, (*autodiff.Tape).AddRow,
+		two("add row", small, shape{1, 3}, (*tape).AddRow,
 			func(x, b table) table { return x.with(ones(4, 1).times(b), plus) }),
-		one("log softmax", small, (*autodiff.Tape).LogSoftmax, table.logSoftmax),
-		two("cross entropy", small, small, (*autodiff.Tape).CrossEntropy,
+		one("log softmax", small, (*tape).LogSoftmax, table.logSoftmax),
+		two("cross entropy", small, small, (*tape).CrossEntropy,
 			func(x, y table) table { return scalar(-x.logSoftmax().with(y, times).sum() / 4) }),
-		one("rows", shape{5, 3}, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Rows(x, index) },
+		one("rows", shape{5, 3}, func(t *tape, x *node) *node { return t.Rows(x, index) }, picks(5, index...).times),
+		one("spread rows", small, func(t *tape, x *node) *node { return t.SpreadRows(x, index, 5) },
+			picks(5, index...).t().times),
+		two("concat", small, shape{4, 2}, (*tape).Concat,
+			func(a, b table) table { return a.times(picks(5, 0, 1, 2)).with(b.times(picks(5, 3, 4)), plus) }),
+		one("columns", shape{4, 5}, func(t *tape, x *node) *node { return t.Columns(x, 1, 4) },
+			func(x table) table { return x.times(picks(5, 1, 2, 3).t()) }),
+		one("edge softmax", onEdges, func(t *tape, x *node) *node { return t.EdgeSoftmax(edges, x) },
 			func(x table) table {
-				return newTable(4, 3, func(r, j int) float64 { return x.at(int(index[r]), j) })
-			}),
-		one("spread rows", small,
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.SpreadRows(x, index, 5) },
-			func(x table) table {
-				out := newTable(5, 3, func(_, _ int) float64 { return 0 })
-				for r, i := range index {
-					for j := range 3 {
-						out.v[int(i)*3+j] += x.at(r, j)
-					}
-				}
-				return out
-			}),
-		two("concat", small, shape{4, 2}, (*autodiff.Tape).Concat,
-			func(a, b table) table {
-				return newTable(4, 5, func(i, j int) float64 {
-					if j < 3 {
-						return a.at(i, j)
-					}
-					return b.at(i, j-3)
-				})
-			}),
-		one("columns", shape{4, 5}, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Columns(x, 1, 4) },
-			func(x table) table {
-				return newTable(4, 3, func(i, j int) float64 { return x.at(i, j+1) })
-			}),
-		one("edge softmax", onEdges,
-			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.EdgeSoftmax(edges, x) },
-			func(x table) table {
-				return newTable(len(list), 2, func(e, h int) float64 {
+				return newTable(len(sources), 2, func(e, h int) float64 {
 					sum := 0.
-					for o, edge := range list {
-						if edge[0] == list[e][0] {
+					for o, i := range sources {
+						if i == sources[e] {
 							sum += math.Exp(x.at(o, h))
 						}
 					}
 					return math.Exp(x.at(e, h)) / sum
 				})
 			}),
-		two("edge dots", nodes, nodes,
-			func(t *autodiff.Tape, a, b *autodiff.Var) *autodiff.Var { return t.EdgeDots(edges, a, b, 2) },
+		two("edge dots", nodes, nodes, func(t *tape, a, b *node) *node { return t.EdgeDots(edges, a, b, 2) },
 			func(a, b table) table {
-				return newTable(len(list), 2, func(e, h int) float64 {
-					i, j := list[e][0], list[e][1]
-					return a.at(i, 2*h)*b.at(j, 2*h) + a.at(i, 2*h+1)*b.at(j, 2*h+1)
-				})
+				return picks(6, sources...).times(a).with(picks(6, targets...).times(b), times).times(heads.t())
 			}),
 	}
 	for _, flip := range []bool{false, true} {
-		ends := func(e int) (to, from int) {
-			if flip {
-				return list[e][1], list[e][0]
-			}
-			return list[e][0], list[e][1]
-		}
-		// gathered sums value(edge, start, column) over the edges that end at each node.
-		gathered := func(cols int, value func(e, from, k int) float64) table {
-			out := newTable(6, cols, func(_, _ int) float64 { return 0 })
-			for e := range list {
-				to, from := ends(e)
-				for k := range cols {
-					out.v[to*cols+k] += value(e, from, k)
-				}
-			}
-			return out
+		to, from := picks(6, sources...), picks(6, targets...) // the edges gather from one end to the other
+		if flip {
+			to, from = from, to
 		}
 		all = append(all,
 			one(fmt.Sprint("edge rows ", flip), nodes,
-				func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.EdgeRows(edges, x, flip) },
-				func(x table) table {
-					return newTable(len(list), 4, func(e, j int) float64 { i, _ := ends(e); return x.at(i, j) })
-				}),
+				func(t *tape, x *node) *node { return t.EdgeRows(edges, x, flip) }, to.times),
 			one(fmt.Sprint("edge sums ", flip), onEdges,
-				func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.EdgeSums(edges, x, flip) },
-				func(x table) table { return gathered(2, func(e, _, h int) float64 { return x.at(e, h) }) }),
+				func(t *tape, x *node) *node { return t.EdgeSums(edges, x, flip) }, to.t().times),
 			two(fmt.Sprint("attend ", flip), onEdges, nodes,
-				func(t *autodiff.Tape, a, x *autodiff.Var) *autodiff.Var { return t.Attend(edges, a, x, flip) },
-				func(a, x table) table {
-					return gathered(4, func(e, from, k int) float64 { return a.at(e, k/2) * x.at(from, k) })
-				}),
+				func(t *tape, a, x *node) *node { return t.Attend(edges, a, x, flip) },
+				func(a, x table) table { return to.t().times(a.times(heads).with(from.times(x), times)) }),
 		)
 	}
 	return all
+}
+
+// picks returns the matrix of n columns whose product with x has the given rows of x.
+func picks(n int, rows ...int32) table {
+	return newTable(len(rows), n, func(i, j int) float64 {
+		if int(rows[i]) == j {
+			return 1
+		}
+		return 0
+	})
 }
 
 // tolerance bounds the error of float32 results compared with the float64 reference, for values up to size. Operands

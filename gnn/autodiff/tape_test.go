@@ -37,9 +37,8 @@ func TestGradOfIntermediate(t *testing.T) {
 	square := tape.Mul(x, x)
 	y := tape.Mul(square, x) // x³
 	g := tape.Grad(y, square, x)
-	if a, b := g[0].Value.Data[0], g[1].Value.Data[0]; a != 3 || b != 27 {
-		t.Errorf("dy/d(x²) = %v, dy/dx = %v, want 3 and 27", a, b)
-	}
+	mattest.Equal(t, g[0].Value.Data[0], 3, "dy/d(x²) is")
+	mattest.Equal(t, g[1].Value.Data[0], 27, "dy/dx is")
 	third := tape.Grad(tape.Grad(g[1], x)[0], x)[0] // exact: all values are small integers
 	mattest.Equal(t, third.Value.Data[0], 6, "third derivative of x³ is")
 }
@@ -100,9 +99,7 @@ func TestValueTape(t *testing.T) {
 	var units weak.Pointer[float32]
 	tape := autodiff.NewTape().Values()
 	got := loss(tape, func(h *autodiff.Var) { units = weak.Make(&h.Value.Data[0]) })
-	if got != want {
-		t.Errorf("loss %v without records, want %v", got, want)
-	}
+	mattest.Equal(t, got, want, "loss without records")
 	runtime.GC()
 	if units.Value() != nil {
 		t.Error("hidden units are still in memory")

@@ -155,9 +155,7 @@ func near(t *testing.T, what string, got, want *mat.Dense) {
 		t.Fatalf("%s: logits are %d×%d, want %d×%d", what, got.Rows, got.Cols, want.Rows, want.Cols)
 	}
 	for i, v := range want.Data {
-		if !(math.Abs(float64(got.Data[i]-v)) <= rounding*(1+math.Abs(float64(v)))) {
-			t.Fatalf("%s: logit %d is %v, want %v", what, i, got.Data[i], v)
-		}
+		mattest.Near(t, float64(got.Data[i]), float64(v), rounding*(1+math.Abs(float64(v))), "%s: logit %d is", what, i)
 	}
 }
 
@@ -223,16 +221,11 @@ func inference(t *testing.T, m gnn.Model) {
 	want := p.constant(t, m, p.adjacency(), p.x)
 	read := mattest.Distant{Of: p.x}
 	for name, x := range map[string]mat.Matrix{"dense": p.x, "sparse": p.x.Sparse(), "read": read} {
-		z, err := p.trained(m).Logits(t.Context(), p.adjacency(), x)
-		if err != nil {
-			t.Fatalf("%s X: %v", name, err)
-		}
-		near(t, name+" X", z, want)
+		near(t, name+" X", mattest.Must(p.trained(m).Logits(t.Context(), p.adjacency(), x)), want)
 	}
 	read.Err = broken
-	if _, err := p.trained(m).Logits(t.Context(), p.adjacency(), read); !errors.Is(err, broken) {
-		t.Errorf("error %v where X cannot be read, want one that wraps %q", err, broken)
-	}
+	_, err := p.trained(m).Logits(t.Context(), p.adjacency(), read)
+	mattest.WantIs(t, err, broken)
 	z := mattest.Must(p.trained(m).Logits(t.Context(), nil, p.x))
 	near(t, "no edges", z, p.constant(t, m, nil, p.x))
 	p.sameAs(t, before)
@@ -283,13 +276,10 @@ func training(t *testing.T, m gnn.Model) {
 	test := z.Select(g.Split.Test).Dense()
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
 	some := mattest.Must(r.Trained.LogitsWithin(t.Context(), g, g.Split.Test, 0))
-	if accuracy := gnn.Accuracy(some, g.Labels(g.Split.Test)); accuracy != r.Test {
-		t.Errorf("test accuracy %v of the test nodes' logits, and %v of training", accuracy, r.Test)
-	}
+	mattest.Equal(t, gnn.Accuracy(some, g.Labels(g.Split.Test)), r.Test, "test accuracy of the test nodes' logits")
 	near(t, "the test nodes", some, test)
-	if math.Abs(got-r.Test) > 1.01*one { // rounding may change the class of one node
-		t.Errorf("test accuracy %v of the full graph's logits, and %v of training", got, r.Test)
-	}
+	// Rounding may change the class of one node.
+	mattest.Near(t, got, r.Test, 1.01*one, "test accuracy of the full graph's logits")
 	if !slices.Equal(adj, g.Adj.Indices) || !slices.Equal(x.Data, g.X.(*mat.Dense).Data) || !slices.Equal(y, g.Y) {
 		t.Error("training changed the graph")
 	}
@@ -312,9 +302,8 @@ func stopping(t *testing.T, m gnn.Model) {
 		if r != nil || !errors.Is(err, context.Canceled) || epochs != last {
 			t.Errorf("training cancelled in epoch %d: %v, %v, last epoch %d, want %v", last, r, err, epochs, context.Canceled)
 		}
-		if _, err := at(m, 60).trained(m).Logits(ctx, g.Adj, g.X); !errors.Is(err, context.Canceled) {
-			t.Errorf("inference with a cancelled context: %v, want %v", err, context.Canceled)
-		}
+		_, err = at(m, 60).trained(m).Logits(ctx, g.Adj, g.X)
+		mattest.WantIs(t, err, context.Canceled)
 		cancel()
 	}
 }

@@ -250,11 +250,8 @@ func TestRefuses(t *testing.T) {
 		{"gecc", `"balance":-1`, "balance -1, must be at least 0"},
 	} {
 		b := method(t, c.name, brief(c.name), c.parameters)
-		_, err := b.Condense(t.Context(), g, 9, 0)
-		checked := b.Check(g, 9)
-		if err == nil || checked == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s with %s: errors %v and %v, want %q", c.name, c.parameters, err, checked, c.says)
-		}
+		mattest.Fails(t, c.says)(b.Condense(t.Context(), g, 9, 0))
+		mattest.WantError(t, b.Check(g, 9), c.says)
 	}
 	for _, c := range []struct{ name, parameters, says string }{ // errors that occur only during the work
 		{"gcond", `"lr_feat":1e39`, "gcond diverged: "},
@@ -290,28 +287,20 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s has a bound and no Check", name)
 			continue
 		}
-		for what, err := range map[string]error{
-			"Check":    checker.Check(g, 10),
-			"Condense": func() error { _, err := m.Condense(t.Context(), g, 10, 0); return err }(),
-		} {
-			t.Run(what, func(t *testing.T) { mattest.WantError(t, err, name+" on ", "at most 4.0 kB (parameter memory)") })
-		}
+		mattest.WantError(t, checker.Check(g, 10), name+" on ", "at most 4.0 kB (parameter memory)")
+		mattest.Fails(t, name+" on ", "at most 4.0 kB (parameter memory)")(m.Condense(t.Context(), g, 10, 0))
 	}
-	if bounded != 22 { // every method but random
-		t.Errorf("%d methods have a memory limit, want 22", bounded)
-	}
+	mattest.Equal(t, bounded, 22, "methods with a memory limit") // every method but random
 }
 
 func Example() {
 	m, err := condense.New("gcond-x", json.RawMessage(`{"epochs":20,"judge_every":10}`))
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	small, err := m.Condense(context.Background(), synth.Demo(), 20, 0)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(small.Method, small.Nodes(), small.Edges())
 	// Output: gcond-x 20 0

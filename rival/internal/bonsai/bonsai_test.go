@@ -136,9 +136,7 @@ func TestCover(t *testing.T) {
 				covered[i] = covered[i] || slices.Contains(list, v)
 			}
 		}
-		if len(slices.Compact(slices.Sorted(slices.Values(order)))) != n {
-			t.Fatalf("order %v, want all rows once", order)
-		}
+		mattest.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(order)))), n, "different rows of order %v:", order)
 	}
 }
 
@@ -161,9 +159,8 @@ func TestPageRank(t *testing.T) {
 		// The iteration ends when changes are below 3·10⁻⁶.
 		mattest.Near(t, float64(rank[v]), want, 1e-5, "node %d has rank", v)
 	}
-	if err := f.prune(t.Context(), 2); err != nil || !slices.Equal(f.kept, []bool{true, true, false, false}) {
-		t.Errorf("the best two nodes are %v (%v), want 0 and 1", f.kept, err)
-	}
+	mattest.OK(t, f.prune(t.Context(), 2))
+	mattest.Equal(t, f.kept, []bool{true, true, false, false}, "the best two nodes are")
 	for _, c := range []struct {
 		y      []int32
 		budget []int
@@ -176,9 +173,9 @@ func TestPageRank(t *testing.T) {
 	} {
 		f.match(c.y, c.budget)
 		nodes, edges, err := f.graph(t.Context())
-		if err != nil || !slices.Equal(nodes, c.want) || edges.NNZ() != 2*c.edges {
-			t.Errorf("nodes %v with %d edges (%v), want %v with %d", nodes, edges.NNZ()/2, err, c.want, c.edges)
-		}
+		mattest.OK(t, err)
+		mattest.Equal(t, nodes, c.want, "nodes")
+		mattest.Equal(t, edges.NNZ(), 2*c.edges, "entries between nodes %v", nodes)
 	}
 }
 

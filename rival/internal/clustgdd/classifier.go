@@ -34,17 +34,9 @@ func (m clustGDD) smooth(ctx context.Context, g *graph.Graph, unit float32) (*ma
 	return h, ctx.Err()
 }
 
-// classifier computes the logits (xW₁ + b₁)W₂ + b₂.
-type classifier struct{ learn.Weights }
-
-func newClassifier(inputs, hidden, classes int, src rand.Source) classifier {
-	c := classifier{learn.NewWeights(inputs, hidden, classes)}
-	c.Draw(src)
-	return c
-}
-
-// logits returns the logits of the rows of x. It multiplies the matrices first, since there is no activation.
-func (c classifier) logits(x *mat.Dense) *mat.Dense {
+// logits returns the logits (xW₁ + b₁)W₂ + b₂ of the rows of x. It multiplies the matrices first, since there is no
+// activation.
+func logits(c learn.Weights, x *mat.Dense) *mat.Dense {
 	var w, b mat.Dense
 	mat.Mul(&w, c.W1, c.W2)
 	mat.Mul(&b, c.B1, c.W2)
@@ -68,8 +60,8 @@ func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 	var train, val mat.Dense
 	h.Gather(&train, g.Split.Train)
 	h.Gather(&val, g.Split.Val)
-	c := newClassifier(h.Cols, m.Hidden, g.Classes, src)
-	best, most := classifier{c.Clone()}, 0.0
+	c := learn.NewWeights(h.Cols, m.Hidden, g.Classes).Draw(src)
+	best, most := c.Clone(), 0.0
 	targets := autodiff.OneHot(g.Labels(g.Split.Train), g.Classes)
 	steps := adam.New(m.Rate, c.All()...)
 	t, count := autodiff.NewTape(), progress.NewCounter(0, m.PretrainEpochs)
@@ -80,25 +72,25 @@ func (m clustGDD) pretrain(ctx context.Context, g *graph.Graph, unit float32, sr
 		}
 		err := t.Within(ctx, func() error {
 			t.Reset()
-			w1, b1, w2, b2 := t.Var(c.W1), t.Var(c.B1), t.Var(c.W2), t.Var(c.B2)
-			hidden := t.Dropout(t.AddRow(t.MatMul(t.Var(&train), w1), b1), m.Dropout, src)
-			loss := t.CrossEntropy(t.AddRow(t.MatMul(hidden, w2), b2), t.Var(targets))
+			theta := learn.Put(t, c.All())
+			hidden := t.Dropout(t.AddRow(t.MatMul(t.Var(&train), theta[0]), theta[1]), m.Dropout, src)
+			loss := t.CrossEntropy(t.AddRow(t.MatMul(hidden, theta[2]), theta[3]), t.Var(targets))
 			if err := learn.FiniteLoss(pretrainStep, epoch+1, float64(loss.Value.Data[0])); err != nil {
 				return err
 			}
-			steps.Step(learn.Values(t.Grad(loss, w1, b1, w2, b2))...)
+			steps.Step(learn.Values(t.Grad(loss, theta...))...)
 			return nil
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		if accuracy := gnn.Accuracy(c.logits(&val), g.Labels(g.Split.Val)); accuracy > most {
-			best, most = classifier{c.Clone()}, accuracy
+		if accuracy := gnn.Accuracy(logits(c, &val), g.Labels(g.Split.Val)); accuracy > most {
+			best, most = c.Clone(), accuracy
 		}
 		count.Add(ctx, pretrainStep)
 	}
 	if len(g.Split.Val) == 0 {
 		best = c
 	}
-	return h, best.logits(h), ctx.Err()
+	return h, logits(best, h), ctx.Err()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
@@ -171,7 +172,7 @@ func TestGradient(t *testing.T) {
 		clustGDD: m, h: matrix(5, 4), labels: []int32{0, 1, 2, 0, 1}, x: matrix(4, 4), y: []int32{0, 1, 2, 2}, classes: 3,
 		maps: []*mat.Dense{matrix(4, 4), matrix(4, 4), matrix(4, 4)},
 	}
-	c := newClassifier(4, 6, 3, rand.NewPCG(4, 4))
+	c := learn.NewWeights(4, 6, 3).Draw(rand.NewPCG(4, 4))
 	tape := autodiff.NewTape()
 	for k, p := range append(c.All(), r.x) {
 		// The error is step² times the third derivative, plus float32 rounding divided by the step.
@@ -181,11 +182,11 @@ func TestGradient(t *testing.T) {
 		})
 	}
 	without, _ := r.gradient(tape, c)
-	plain, own := gnn.CrossEntropy(c.logits(r.h), r.labels, 1), 0.0
+	plain, own := gnn.CrossEntropy(logits(c, r.h), r.labels, 1), 0.0
 	for _, s := range r.maps {
 		f := new(mat.Dense)
 		mat.Mul(f, s, r.x)
-		own += gnn.CrossEntropy(c.logits(f), r.y, 1)
+		own += gnn.CrossEntropy(logits(c, f), r.y, 1)
 	}
 	mattest.Near(t, without, plain+0.7*own, 1e-5, "the loss is")
 	r.Consistency = 0.3
@@ -194,7 +195,7 @@ func TestGradient(t *testing.T) {
 	for _, s := range r.maps {
 		f := new(mat.Dense)
 		mat.Mul(f, s, r.x)
-		p = append(p, softmax(c.logits(f)))
+		p = append(p, softmax(logits(c, f)))
 	}
 	want := 0.0
 	for i := range 4 {

@@ -26,7 +26,7 @@ type refinement struct {
 
 // run trains the second classifier and Δ together, and adds Scale·Δ to x.
 func (r *refinement) run(ctx context.Context, src rand.Source) error {
-	c := newClassifier(r.x.Cols, r.Hidden, r.classes, src)
+	c := learn.NewWeights(r.x.Cols, r.Hidden, r.classes).Draw(src)
 	delta := mat.NewDense(r.x.Dims())
 	model, features := adam.New(r.Rate, c.All()...), adam.New(r.FeatureRate, delta)
 	model.Decay, features.Decay = r.Decay, r.Decay
@@ -62,7 +62,7 @@ func (r *refinement) run(ctx context.Context, src rand.Source) error {
 //	CE(H, y) + LabelWeight·Σ_c CE(F_c, y′) + Consistency·Temperature/C·Σ_c ‖P_c − Q‖²,
 //
 // where Q is the mean of P_c, raised to the power 1/Temperature and normalised. The gradient treats Q as constant.
-func (r *refinement) gradient(t *autodiff.Tape, c classifier) (loss float64, grad []*mat.Dense) {
+func (r *refinement) gradient(t *autodiff.Tape, c learn.Weights) (loss float64, grad []*mat.Dense) {
 	t.Reset()
 	w1, b1, w2, b2, x := t.Var(c.W1), t.Var(c.B1), t.Var(c.W2), t.Var(c.B2), t.Var(r.x)
 	bias := t.Add(t.MatMul(b1, w2), b2)

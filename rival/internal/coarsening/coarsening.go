@@ -19,7 +19,6 @@
 package coarsening
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,8 +74,8 @@ func (vn) Altered() string { return classwise }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m vn) Check(g *graph.Graph, nodes int) error {
-	err := parameter.Check(m.Eigenpairs >= 1 && m.Eigenpairs <= 100, "eigenpairs", m.Eigenpairs, "from 1 to 100")
-	if err = cmp.Or(err, rival.Check(g, nodes)); err != nil {
+	eigenpairs := parameter.Check(m.Eigenpairs >= 1 && m.Eigenpairs <= 100, "eigenpairs", m.Eigenpairs, "from 1 to 100")
+	if err := rival.Check(g, nodes, eigenpairs); err != nil {
 		return err
 	}
 	n, e, k := float64(g.Nodes()), float64(g.Adj.NNZ()), float64(m.Eigenpairs)

@@ -18,11 +18,7 @@ import (
 func drawn(t *testing.T, n int) *graph.Graph {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(n), 4))
-	b := graph.Builder{Name: "drawn", X: mat.NewDense(n, 5), Y: make([]int32, n), Classes: 2}
-	x := b.X.(*mat.Dense)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
+	b := graph.Builder{Name: "drawn", X: mattest.Normal(n, 5, random), Y: make([]int32, n), Classes: 2}
 	for v := range n {
 		b.Y[v] = int32(v % 2)
 		if v%4 < 2 {
@@ -60,10 +56,8 @@ func TestSmallest(t *testing.T) {
 		image := make([]float64, len(v))
 		l.apply(image, v)
 		axpy(image, -values[j], v)
-		residual, off := math.Sqrt(dot(image, image)), math.Abs(values[j]-want[j])
-		if !(residual <= 0.01*values[j] && off <= 1e-4*want[j]) {
-			t.Errorf("eigenvalue %d is %v with the residual %v, a full decomposition has %v", j, values[j], residual, want[j])
-		}
+		mattest.Near(t, math.Sqrt(dot(image, image)), 0, 0.01*values[j], "residual of eigenvalue %d:", j)
+		mattest.Near(t, values[j], want[j], 1e-4*want[j], "eigenvalue %d (want that of a full decomposition) is", j)
 	}
 }
 
@@ -71,10 +65,7 @@ func TestSmallest(t *testing.T) {
 func TestVariation(t *testing.T) {
 	c := begin(drawn(t, 12))
 	rows := mattest.Must(c.spectrum(t.Context(), 4))
-	degrees, inside := make([]float64, 12), make([]bool, 12)
-	for i := range degrees {
-		degrees[i] = degree(c.edges[i])
-	}
+	degrees, inside := degrees(c.edges), make([]bool, 12)
 	for _, set := range [][]int32{{0, 1}, {2, 5, 7}, {0, 1, 2, 3, 4, 5}} {
 		m := len(set)
 		l, b := make([][]float64, m), make([][]float64, m)
@@ -161,9 +152,8 @@ func TestMerge(t *testing.T) {
 		return sum
 	}
 	next, place := c.merge([][]int32{{12, 4, 8}, {1, 0}})
-	if next.nodes() != 17 || !(math.Abs(total(next)-total(c)) <= 1e-9) {
-		t.Errorf("%d super-nodes with weights of %v, want 17 with %v", next.nodes(), total(next), total(c))
-	}
+	mattest.Equal(t, next.nodes(), 17, "super-nodes")
+	mattest.Near(t, total(next), total(c), 1e-9, "weights after a merge:")
 	twice, _ := next.merge([][]int32{{0, place[4], 7}})
 	mattest.Near(t, total(twice), total(c), 1e-9, "weights after a second merge:")
 	if place[0] != 0 || place[1] != 0 || place[2] != 1 || !(next.inside[0] > 0) ||
@@ -184,9 +174,7 @@ func TestConvolution(t *testing.T) {
 	before := v.apply(doubles(x))
 	for i, row := range before {
 		for j, got := range row {
-			if want := float64(h.Row(i)[j]); !(math.Abs(got-want) <= 1e-6) {
-				t.Fatalf("convolution of node %d is %v at %d, ÂX has %v", i, got, j, want)
-			}
+			mattest.Near(t, got, float64(h.Row(i)[j]), 1e-6, "convolution of node %d (want ÂX) at %d is", i, j)
 		}
 	}
 	for _, p := range [][]int32{{0, 1}, {3, 17}, {8, 29}} {
@@ -260,9 +248,8 @@ func TestOrder(t *testing.T) {
 		{2, 2, "[[1 3] [0 4]]"},
 		{9, 5, "[[1 3] [2 6]]"}, // no super-node with a class may be lost
 	} {
-		if got := fmt.Sprint(c.disjoint(pairs, want.most, want.nodes)); got != want.groups {
-			t.Errorf("at most %d pairs to %d nodes: %s, want %s", want.most, want.nodes, got, want.groups)
-		}
+		got := fmt.Sprint(c.disjoint(pairs, want.most, want.nodes))
+		mattest.Equal(t, got, want.groups, "at most %d pairs to %d nodes:", want.most, want.nodes)
 	}
 }
 
@@ -283,11 +270,9 @@ func TestPlanted(t *testing.T) {
 	g := mattest.First(b.Graph(t.Context()))
 	for _, m := range Methods() {
 		small := mattest.Must(m.Condense(t.Context(), g, 2, 0))
-		if !slices.Equal(small.Members.Indices, memory.Range(0, 20)) || small.Members.Indptr[1] != 10 {
-			t.Errorf("%s: super-nodes of %v from %v, want the cliques", m.Name(), small.Members.Indices, small.Members.Indptr)
-		}
-		if x := small.X.Row(0)[0]; !(math.Abs(float64(x)-1.225) <= 1e-6) || small.Adj.NNZ() != 2 {
-			t.Errorf("%s: feature %v with %d entries of A′, want 1.225 with 2", m.Name(), x, small.Adj.NNZ())
-		}
+		mattest.Equal(t, small.Members.Indices, memory.Range(0, 20), "%s: members", m.Name())
+		mattest.Equal(t, small.Members.Indptr[1], 10, "%s: members of the first super-node", m.Name())
+		mattest.Near(t, float64(small.X.Row(0)[0]), 1.225, 1e-6, "%s: feature", m.Name())
+		mattest.Equal(t, small.Adj.NNZ(), 2, "%s: entries of A′", m.Name())
 	}
 }

@@ -84,6 +84,15 @@ func degree(edges []edge) (sum float64) {
 	return sum
 }
 
+// degrees returns the degree of each super-node.
+func degrees(edges [][]edge) []float64 {
+	sums := make([]float64, len(edges))
+	for i, of := range edges {
+		sums[i] = degree(of)
+	}
+	return sums
+}
+
 // may reports whether two super-nodes may be merged. fall says whether the number of labelled super-nodes may decrease.
 func (c *coarse) may(i, j int32, fall bool) bool {
 	a, b := c.class[i], c.class[j]

@@ -188,10 +188,7 @@ func (c *coarse) allowed(set []int32, classes, fall int) []int32 {
 // remaining members are queued again with a new cost. At least nodes labelled super-nodes remain.
 func (c *coarse) level(ctx context.Context, rows [][]float64, classes, nodes int) (groups [][]int32, err error) {
 	n := c.nodes()
-	degrees, inside, taken := make([]float64, n), make([]bool, n), make([]bool, n)
-	for i, edges := range c.edges {
-		degrees[i] = degree(edges)
-	}
+	degrees, inside, taken := degrees(c.edges), make([]bool, n), make([]bool, n)
 	fall := c.labelled - nodes
 	q := make(queue, 0, n)
 	add := func(set []int32) bool {

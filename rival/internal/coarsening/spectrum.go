@@ -27,13 +27,7 @@ type laplacian struct {
 	degree []float64
 }
 
-func newLaplacian(edges [][]edge) *laplacian {
-	l := &laplacian{edges, make([]float64, len(edges))}
-	for i, of := range edges {
-		l.degree[i] = degree(of)
-	}
-	return l
-}
+func newLaplacian(edges [][]edge) *laplacian { return &laplacian{edges, degrees(edges)} }
 
 // apply sets dst to L·x.
 func (l *laplacian) apply(dst, x []float64) {

@@ -36,14 +36,10 @@ func begun(t *testing.T, m deepCGC, g *graph.Graph) *learner {
 // TestInverse checks f⁻¹(f(x)) = x, with an odd number of columns.
 func TestInverse(t *testing.T) {
 	random, src := rand.New(rand.NewPCG(1, 1)), rand.NewPCG(2, 2)
-	x := mat.NewDense(6, 7)
-	for i := range x.Data {
-		x.Data[i] = random.Float32()
-	}
+	x := mattest.Normal(6, 7, random)
 	var network []*mat.Dense
 	for i := range 3 {
-		c := newCoupling(4-(1-i%2), 4-i%2, 5, src)
-		network = append(network, c.w, c.a, c.v, c.b)
+		network = append(network, coupling(4-(1-i%2), 4-i%2, 5, src)...)
 	}
 	tape := autodiff.NewTape().Values()
 	h := split(x.View().Rows())

@@ -97,8 +97,7 @@ func (m deepCGC) learner(h *mat.Dense, p pool, budget []int, src rand.Source) *l
 	}
 	for i := range m.Layers {
 		to, from := l.all[i%2].Cols, l.all[1-i%2].Cols
-		c := newCoupling(from, to, m.Hidden, src)
-		l.network = append(l.network, c.w, c.a, c.v, c.b)
+		l.network = append(l.network, coupling(from, to, m.Hidden, src)...)
 	}
 	for _, n := range budget {
 		l.first = append(l.first, l.first[len(l.first)-1]+n)

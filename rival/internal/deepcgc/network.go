@@ -70,16 +70,14 @@ func (p pair) unit() pair {
 	return p.each(func(x *autodiff.Var) *autodiff.Var { return t.Mul(x, t.RepeatColumn(inverse, x.Value.Cols)) })
 }
 
-// coupling is a layer of the network: one half of its input plus V·LeakyReLU(W·other half + a) + b.
-type coupling struct{ w, a, v, b *mat.Dense }
-
-// perLayer is the number of matrices in a coupling. A list of parameters has them in the order of the fields.
+// perLayer is the number of matrices of a layer.
 const perLayer = 4
 
-// newCoupling returns a layer that reads one half, of width from, and changes the other half, of width to. The bound of
-// the random weights counts all from+to columns: the authors' program reads all, with the changed half as zeros.
-func newCoupling(from, to, hidden int, src rand.Source) coupling {
-	return coupling{
+// coupling returns the matrices W, a, V and b of a layer. It adds V·LeakyReLU(W·x + a) + b to one half of its input, of
+// width to; x is the other half, of width from. The bound of the random weights counts all from+to columns: the
+// authors' program reads all, with the changed half as zeros.
+func coupling(from, to, hidden int, src rand.Source) []*mat.Dense {
+	return []*mat.Dense{
 		learn.Uniform(mat.NewDense(from, hidden), from+to, src), learn.Uniform(mat.NewDense(1, hidden), from+to, src),
 		learn.Uniform(mat.NewDense(hidden, to), hidden, src), learn.Uniform(mat.NewDense(1, to), hidden, src),
 	}

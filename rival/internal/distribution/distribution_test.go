@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
@@ -48,19 +50,10 @@ func TestRealMeans(t *testing.T) {
 	e := mattest.Must(newMeans(t.Context(), s, m))
 	learn.DrawLayer(e.w, e.b, rand.NewPCG(1, 1))
 	e.real()
-	op := graph.Symmetric(s.Graph.Adj)
-	var ax, hidden, all mat.Dense
-	mattest.OK(t, op.Apply(t.Context(), &ax, s.Graph.X))
-	for i := range ax.Data {
-		ax.Data[i] /= s.Unit
-	}
-	mat.Mul(&hidden, &ax, e.w)
-	for i := range hidden.Rows {
-		for k := range hidden.Row(i) {
-			hidden.Row(i)[k] = max(0, hidden.Row(i)[k]+e.b.Data[k])
-		}
-	}
-	mattest.OK(t, op.Apply(t.Context(), &all, &hidden))
+	tape := autodiff.NewTape()
+	a, x := tape.Var(learntest.Written(t, s.Graph, graph.Symmetric)), tape.Var(s.Graph.X.(*mat.Dense))
+	xw := tape.Scale(1/s.Unit, tape.MatMul(x, tape.Var(e.w)))
+	all := tape.MatMul(a, tape.ReLU(tape.AddRow(tape.MatMul(a, xw), tape.Var(e.b)))).Value
 	for c, nodes := range s.Train {
 		for k := range m.Hidden {
 			var want float64
@@ -127,26 +120,11 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 			want += 10 * float64(n) / 9 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
 		}
 	}
-	layer := func(x []float32, w, b *mat.Dense) []float32 {
-		y := slices.Clone(b.Data)
-		for j, v := range x {
-			for k := range y {
-				y[k] += v * w.Row(j)[k]
-			}
-		}
-		return y
-	}
+	tape := autodiff.NewTape()
+	logits := learn.Logits(tape.Var(s.X), learn.Put(tape, o.teacher.All())).Value
+	want += gnn.CrossEntropy(logits, s.Y, 1)
 	var near, weight float64
 	for i := range s.Y {
-		hidden, sum := layer(s.X.Row(i), o.teacher.W1, o.teacher.B1), 0.0
-		for k, v := range hidden {
-			hidden[k] = max(0, v)
-		}
-		logits := layer(hidden, o.teacher.W2, o.teacher.B2)
-		for _, v := range logits {
-			sum += math.Exp(float64(v))
-		}
-		want += (math.Log(sum) - float64(logits[s.Y[i]])) / 9
 		for k, w := range a.Row(i) {
 			if w < 0.3 {
 				continue

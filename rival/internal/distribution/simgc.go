@@ -203,8 +203,7 @@ func (m simGC) teach(ctx context.Context, s *learn.Start, train *learn.TwoLayers
 	}
 	validation.ReLU = true
 	labels := s.Graph.Labels(s.Graph.Split.Val)
-	weights := learn.NewWeights(s.X.Cols, m.TeacherHidden, len(s.Budget))
-	weights.Draw(src)
+	weights := learn.NewWeights(s.X.Cols, m.TeacherHidden, len(s.Budget)).Draw(src)
 	tape, steps := autodiff.NewTape(), adam.New(m.TeacherRate, weights.All()...)
 	accuracy := -1.0
 	best = weights

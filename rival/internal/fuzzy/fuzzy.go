@@ -18,13 +18,11 @@ package fuzzy
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/parameter"
@@ -93,8 +91,7 @@ func (m gecc) Check(g *graph.Graph, nodes int) error {
 	for c, k := range budget {
 		bytes += 8 * float64(counts[c]) * (min(float64(counts[c]), d) + 6*float64(k))
 	}
-	what := fmt.Sprintf("%s on %s training nodes with %d features", m.Name(), digits.Group(int(n)), g.Features())
-	return m.Memory.Fits(what, bytes)
+	return m.Memory.Fits(rival.Training(m.Name(), g), bytes)
 }
 
 // Condense clusters each class. A restart for a class of n nodes with k condensed nodes costs at most 300·n·k·min(n, d)

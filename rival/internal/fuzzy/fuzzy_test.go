@@ -79,16 +79,13 @@ func TestFixedPoint(t *testing.T) {
 			}
 			got := float64(small.X.Row(j)[0])
 			const rounding = 1e-5 // float32 rounding of X′ times the slope of the powers; and omitted members
-			if math.Abs(got-sum/weights) > rounding || math.Abs(shared-got) > rounding || math.Abs(shares-1) > rounding {
-				t.Errorf("m=%v: centre %d is %v; c-means gives %v, and its members %v with the sum %v", fuzziness, j, got,
-					sum/weights, shared, shares)
-			}
+			mattest.Near(t, got, sum/weights, rounding, "m=%v: centre %d (want that of c-means) is", fuzziness, j)
+			mattest.Near(t, shared, got, rounding, "m=%v: mean of the members of centre %d", fuzziness, j)
+			mattest.Near(t, shares, 1, rounding, "m=%v: sum of the shares in centre %d", fuzziness, j)
 		}
 		one, ten := centres(small), centres(by(t, of(fuzziness, 0), line(t, 9, places...), 3))
 		for j := range one {
-			if math.Abs(float64(one[j]-ten[j])) > 1e-6 {
-				t.Errorf("m=%v: centres %v in one dimension and %v in ten", fuzziness, one, ten)
-			}
+			mattest.Near(t, float64(ten[j]), float64(one[j]), 1e-6, "m=%v: centre in ten dimensions", fuzziness)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -27,7 +28,7 @@ import (
 type convolution struct {
 	Matching
 	coeff   []float32
-	members [][]int32 // condensed nodes of each class
+	members [][]int32 // condensed nodes of each class; nil if there are none
 	real    []realClass
 
 	weights learn.Weights
@@ -56,13 +57,11 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 		y: autodiff.OneHot(s.Y, c), weights: learn.NewWeights(s.X.Cols, m.Hidden, c),
 	}
 	o.steps = adam.New(m.RelayRate, o.weights.All()...)
-	for i, y := range s.Y {
-		o.members[y] = append(o.members[y], int32(i))
-	}
 	for class, nodes := range s.Train {
 		if s.Budget[class] == 0 {
 			continue
 		}
+		o.members[class] = memory.Range(s.First[class], s.First[class+1])
 		layers, err := s.Convolution(ctx, nodes)
 		if err != nil {
 			return nil, err

@@ -139,14 +139,9 @@ func TestLinearLearns(t *testing.T) {
 	l := linearOn(s, newGCond().Matching, real, first, &learn.Propagation{Hops: 2})
 	l.Restart(random)
 	entropy := func() float64 {
-		var logits mat.Dense
-		mat.Mul(&logits, s.X, l.W)
-		for i := range logits.Rows {
-			for k := range logits.Row(i) {
-				logits.Row(i)[k] += l.B.Data[k]
-			}
-		}
-		return gnn.CrossEntropy(&logits, s.Y, 1)
+		tape := autodiff.NewTape()
+		logits := tape.AddRow(tape.MatMul(tape.Var(s.X), tape.Var(l.W)), tape.Var(l.B)).Value
+		return gnn.CrossEntropy(logits, s.Y, 1)
 	}
 	before := entropy()
 	mattest.OK(t, l.train(t.Context(), s.X, nil, 100))

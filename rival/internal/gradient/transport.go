@@ -46,17 +46,13 @@ func newPlan(ctx context.Context, g *graph.Graph, sample, nodes int, src rand.So
 	if err != nil {
 		return nil, fmt.Errorf("inverse of the Laplacian of %d nodes: %w", n, err)
 	}
-	identity := factor.NewSymmetric(n)
-	for i := range n {
-		identity.Row(i)[i] = 1
-	}
-	inverse, err := cholesky.Solve(ctx, identity.Data, n)
+	inverse, err := cholesky.SolveDense(ctx, learn.Identity(n))
 	if err != nil {
 		return nil, err
 	}
 	p := &plan{
-		weights: mat.NewDense(n, nodes), gradient: mat.NewDense(n, nodes), inverse: factor.Rounded(inverse, n),
-		tape: autodiff.NewTape(), first: make([]int32, n),
+		weights: mat.NewDense(n, nodes), gradient: mat.NewDense(n, nodes), inverse: inverse, tape: autodiff.NewTape(),
+		first: make([]int32, n),
 	}
 	for i := range p.weights.Data {
 		p.weights.Data[i] = random.Float32()

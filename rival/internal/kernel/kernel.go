@@ -125,12 +125,12 @@ func (m sntkX) Check(g *graph.Graph, nodes int) error { return m.check(m.Name(),
 
 // Condense learns X′ and soft labels for a fixed A′.
 func (m sntk) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, m.Degree, nodes, seed)
+	return m.learn(ctx, g, m, nodes, seed, m.regression(m.Degree))
 }
 
 // Condense implements condense.Method.
 func (m sntkX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return m.run(ctx, g, m, 0, nodes, seed)
+	return m.learn(ctx, g, m, nodes, seed, m.regression(0))
 }
 
 // check validates the parameters, g, nodes and the memory limit.
@@ -169,20 +169,12 @@ func regressed(name string, g *graph.Graph, nodes int) string {
 		digits.Group(nodes))
 }
 
-// run condenses g. degree is the mean degree of A′; 0 means A′ = I.
-func (p Parameters) run(
-	ctx context.Context, g *graph.Graph, method condense.Checker, degree float64, nodes int, seed uint64,
-) (*condense.Condensed, error) {
-	return p.learn(ctx, g, method, nodes, seed,
-		func(ctx context.Context, start *learn.Start, random *rand.Rand) (*regression, error) {
-			return p.regression(ctx, start, degree, random)
-		})
-}
+// beginning returns the Learner for the graph of start.
+type beginning func(ctx context.Context, start *learn.Start, random *rand.Rand) (*regression, error)
 
 // learn condenses g by the regression that begin returns.
 func (d Descent) learn(
-	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64,
-	begin func(context.Context, *learn.Start, *rand.Rand) (*regression, error),
+	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64, begin beginning,
 ) (*condense.Condensed, error) {
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: d.Epochs, Choice: d.Choice}
 	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {

@@ -47,9 +47,7 @@ func TestPlanted(t *testing.T) {
 	edges, none := newSNTK(), newSNTKX()
 	edges.Epochs, none.Epochs = 100, 100
 	for _, m := range []condense.Method{edges, none} {
-		if a := learntest.Account(t, m, planted(t), 4, 3); a.Validation != 100 {
-			t.Errorf("%s: validation accuracy %v%%, want 100", m.Name(), a.Validation)
-		}
+		mattest.Equal(t, learntest.Account(t, m, planted(t), 4, 3).Validation, 100, "%s: validation accuracy", m.Name())
 	}
 	g := planted(t)
 	g.Split.Val = nil // so that the last iterate is kept

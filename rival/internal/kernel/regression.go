@@ -70,31 +70,31 @@ func (p Parameters) side(ctx context.Context, start *learn.Start) (*side, *graph
 	return train, &scaling, err
 }
 
-// regression returns the Learner of sntk for a mean degree of A′.
-func (p Parameters) regression(ctx context.Context, start *learn.Start, degree float64, random *rand.Rand) (
-	*regression, error,
-) {
-	r := p.draw(start, random)
-	train, scaling, err := p.side(ctx, start)
-	if err != nil {
-		return nil, err
-	}
-	r.scaling = scaling
-	var mean *mat.Dense // M′
-	if degree > 0 {
-		r.a, mean = nearest(r.x, degree), new(mat.Dense)
-		if err := p.operator(r.a.Sparse()).Apply(ctx, mean, learn.Identity(r.x.Rows)); err != nil {
+// regression is the beginning of sntk with a mean degree of A′; 0 means A′ = I.
+func (p Parameters) regression(degree float64) beginning {
+	return func(ctx context.Context, start *learn.Start, random *rand.Rand) (r *regression, err error) {
+		r = p.draw(start, random)
+		train, scaling, err := p.side(ctx, start)
+		if err != nil {
 			return nil, err
 		}
-	}
-	r.kernel = func(x *autodiff.Var) (cross, own *autodiff.Var) {
-		c := condensed{x: x}
-		if mean != nil {
-			c.m = x.Tape().Var(mean)
+		r.scaling = scaling
+		var mean *mat.Dense // M′
+		if degree > 0 {
+			r.a, mean = nearest(r.x, degree), new(mat.Dense)
+			if err := p.operator(r.a.Sparse()).Apply(ctx, mean, learn.Identity(r.x.Rows)); err != nil {
+				return nil, err
+			}
 		}
-		return p.between(x.Tape(), train, c)
+		r.kernel = func(x *autodiff.Var) (cross, own *autodiff.Var) {
+			c := condensed{x: x}
+			if mean != nil {
+				c.m = x.Tape().Var(mean)
+			}
+			return p.between(x.Tape(), train, c)
+		}
+		return r, nil
 	}
-	return r, nil
 }
 
 // Epoch performs one step. It uses no random numbers.

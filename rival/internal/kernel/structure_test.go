@@ -39,9 +39,8 @@ func TestBothSidesAgree(t *testing.T) {
 		cross, own := s.between(tape, side, condensed{x: tape.Var(g.X.(*mat.Dense)), m: m})
 		for i, v := range cross.Value.Data {
 			// κ₀ is steep near a cosine of 1, so that float32 causes an error of 10⁻⁴.
-			if want := own.Value.Data[i]; !(math.Abs(float64(v-want)) <= 1e-3*math.Abs(float64(want))) {
-				t.Errorf("%+v: entry %d is %v from the graph's side and %v from the condensed one", s, i, v, want)
-			}
+			want := float64(own.Value.Data[i])
+			mattest.Near(t, float64(v), want, 1e-3*math.Abs(want), "%+v: entry %d from the graph's side", s, i)
 		}
 	}
 }
@@ -92,9 +91,7 @@ func TestWideNetwork(t *testing.T) {
 			for j, dot := range dots[i] {
 				got := float64(own.Value.Row(i)[j])
 				scale := math.Sqrt(float64(own.Value.Row(i)[i]) * float64(own.Value.Row(j)[j]))
-				if !(math.Abs(got-dot) <= 0.2*scale) {
-					t.Errorf("%+v: kernel of %d and %d is %.3f, networks of %d units give %.3f", s, i, j, got, units, dot)
-				}
+				mattest.Near(t, got, dot, 0.2*scale, "%+v: kernel of %d and %d (want that of networks):", s, i, j)
 			}
 		}
 	}
@@ -134,7 +131,7 @@ func network(g *graph.Graph, m *mat.Dense, s structure, units int, random *rand.
 func begin(t *testing.T, g *graph.Graph, degree float64) *regression {
 	t.Helper()
 	start := mattest.Must(learn.Begin(t.Context(), g, 4, 1))
-	return mattest.Must(defaults().regression(t.Context(), start, degree, rand.New(rand.NewPCG(2, 2))))
+	return mattest.Must(defaults().regression(degree)(t.Context(), start, rand.New(rand.NewPCG(2, 2))))
 }
 
 // TestGradient compares the gradients of the loss with central differences. It covers X′ and Y′, with and without
@@ -191,22 +188,8 @@ func TestFilter(t *testing.T) {
 			x.Row(i)[j] = float32((float64(x.Row(i)[j]) - mean) / math.Sqrt(square))
 		}
 	}
-	x = propagated(t, g, x)
-	f, w := func(v int) []float32 { return x.Row(v) }, func(u, v int) float32 {
-		for n, w := range g.Adj.Row(u) {
-			if n == v {
-				return w
-			}
-		}
-		return 0
-	}
-	want := mat.NewDense(5, 4) // the training nodes are 0, 1, 3, 4 and 6, and their edges are 0–1 and 3–4
-	for j := range 4 {
-		for i, pair := range [][2]int{{0, 1}, {1, 0}, {3, 4}, {4, 3}, {6, 6}} {
-			weight := w(pair[0], pair[1])
-			want.Row(i)[j] = (f(pair[0])[j] + weight*f(pair[1])[j]) / (1 + weight)
-		}
-	}
+	mean, want := learntest.Written(t, g.Induced(g.Split.Train), graph.Mean), new(mat.Dense)
+	mat.Mul(want, mean, propagated(t, g, x).Select(g.Split.Train).Dense())
 	start := mattest.Must(learn.Begin(t.Context(), g, 4, 1))
 	start.Unit = 1
 	train := mattest.First(defaults().side(t.Context(), start))

@@ -47,9 +47,7 @@ func TestEarlyLooks(t *testing.T) {
 	g := synth.Demo()
 	m := spoiler{learn.Choice{JudgeEvery: 20, JudgeEpochs: 30}}
 	account := learntest.Account(t, m, g, 2*g.Classes, 1)
-	if account.Judgements != 7 { // 1, 2, 4, 8, 16, 20, 40
-		t.Errorf("%d looks, want 7", account.Judgements)
-	}
+	mattest.Equal(t, account.Judgements, 7, "looks") // 1, 2, 4, 8, 16, 20, 40
 	if account.Epoch > 16 {
 		t.Errorf("epoch %d is the result, want an early one", account.Epoch)
 	}

@@ -27,10 +27,11 @@ func (w Weights) Clone() Weights {
 	return Weights{w.W1.Clone(), w.B1.Clone(), w.W2.Clone(), w.B2.Clone()}
 }
 
-// Draw draws the weights and biases of both layers.
-func (w Weights) Draw(src rand.Source) {
+// Draw draws the weights and biases of both layers, and returns w.
+func (w Weights) Draw(src rand.Source) Weights {
 	DrawLayer(w.W1, w.B1, src)
 	DrawLayer(w.W2, w.B2, src)
+	return w
 }
 
 // Logits returns σ(xW₁ + b₁)·W₂ + b₂ with ReLU as σ, for weights that Put has put on the tape.

@@ -47,9 +47,7 @@ func TestPairsAreTheirFormula(t *testing.T) {
 	a, want := p.Forward(x), slow(p.Parameters(), x)
 	for i := range want {
 		for j, w := range want[i] {
-			if got := float64(a.Row(i)[j]); !(math.Abs(got-w) <= 1e-5) { // rounding of float32
-				t.Fatalf("A′[%d][%d] is %v, want %v", i, j, got, w)
-			}
+			mattest.Near(t, float64(a.Row(i)[j]), w, 1e-5, "A′[%d][%d] is", i, j) // rounding of float32
 		}
 	}
 }
@@ -93,9 +91,7 @@ func TestWeights(t *testing.T) {
 		if most, limit := slices.Max(m.Data), []float32{0.2, 0.2, 0.5, 0.5}[i]; most <= 0 || most > limit {
 			t.Errorf("parameter %d is up to %v, want at most %v", i, most, limit)
 		}
-		if slices.Max(before.All()[i].Data) != 0 {
-			t.Errorf("parameter %d of the clone changed", i)
-		}
+		mattest.Equal(t, slices.Max(before.All()[i].Data), 0, "parameter %d of the clone is up to", i)
 	}
 }
 
@@ -109,9 +105,7 @@ func TestUniform(t *testing.T) {
 		random := rand.New(source())
 		m := learn.Uniform(mat.NewDense(7, 5), 9, source())
 		for i, got := range m.Data {
-			if want := float32((2*random.Float64() - 1) / 3); !(math.Abs(float64(got-want)) <= 1e-7) {
-				t.Fatalf("%s: number %d is %v, want %v", name, i, got, want)
-			}
+			mattest.Near(t, float64(got), (2*random.Float64()-1)/3, 1e-7, "%s: number %d is", name, i)
 		}
 	}
 }

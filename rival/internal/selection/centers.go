@@ -2,13 +2,11 @@ package selection
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
@@ -62,15 +60,12 @@ func (m centers) Name() string { return m.name }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m centers) Check(g *graph.Graph, nodes int) error {
-	if err := rival.Check(g, nodes); err != nil {
+	hops := parameter.Check(m.Hops >= 0 && m.Hops <= 20, "hops", m.Hops, "from 0 to 20")
+	if err := rival.Check(g, nodes, hops); err != nil {
 		return err
 	}
-	if err := parameter.Check(m.Hops >= 0 && m.Hops <= 20, "hops", m.Hops, "from 0 to 20"); err != nil {
-		return err
-	}
-	n, d := len(g.Split.Train), g.Features()
-	what := fmt.Sprintf("%s on %s training nodes with %d features", m.name, digits.Group(n), d)
-	return m.Memory.Fits(what, 4*float64(m.Hops+1)*float64(n)*float64(d))
+	bytes := 4 * float64(m.Hops+1) * float64(len(g.Split.Train)) * float64(g.Features())
+	return m.Memory.Fits(rival.Training(m.name, g), bytes)
 }
 
 // Condense chooses the nodes of each class. For a class of n nodes, it costs n·d operations for each chosen node.

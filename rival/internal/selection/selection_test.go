@@ -7,17 +7,16 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // line returns a graph with one class and without edges. The only feature of node i is places[i].
 func line(t *testing.T, places ...float32) *graph.Graph {
 	t.Helper()
-	b := graph.Builder{Name: "line", X: &mat.Dense{Rows: len(places), Cols: 1, Data: places}, Classes: 1}
-	b.Y = make([]int32, len(places))
-	for v := range places {
-		b.Split.Train = append(b.Split.Train, int32(v))
-	}
+	n := len(places)
+	b := graph.Builder{Name: "line", X: &mat.Dense{Rows: n, Cols: 1, Data: places}, Y: make([]int32, n), Classes: 1}
+	b.Split.Train = memory.Range(0, n)
 	return mattest.First(b.Graph(t.Context()))
 }
 
@@ -37,9 +36,7 @@ func TestChoices(t *testing.T) {
 		{newCenters(kCenter), 3, []int32{0, 3, 4}}, // 0 is at distance 3
 	} {
 		small := mattest.Must(c.method.Condense(t.Context(), line(t, places...), c.nodes, 0))
-		if !slices.Equal(small.Members.Indices, c.want) {
-			t.Errorf("%s chooses %v of %v, want %v", c.method.Name(), small.Members.Indices, places, c.want)
-		}
+		mattest.Equal(t, small.Members.Indices, c.want, "%s chooses", c.method.Name())
 	}
 }
 

@@ -129,9 +129,7 @@ func TestCurriculum(t *testing.T) {
 	}
 	m := newGEOM()
 	for epoch, want := range map[int]int{0: 105, 750: 121, 1500: 140, 3000: 140} {
-		if got := m.seen(epoch, 140); got != want {
-			t.Errorf("epoch %d sees %d nodes of 140, want %d", epoch, got, want)
-		}
+		mattest.Equal(t, m.seen(epoch, 140), want, "nodes of 140 that epoch %d sees:", epoch)
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	for epoch, want := range map[int]int{1: 4, 51: 9, 500: 19} {

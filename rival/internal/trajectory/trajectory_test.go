@@ -22,8 +22,7 @@ func TestExpertIsAutodiff(t *testing.T) {
 	convolution := mattest.Must(s.Convolution(t.Context(), train))
 	linear := mattest.Must(s.Linear(t.Context(), train, 2))
 	for _, p := range []*pupil{{convolution, nil}, {linear, nil}} {
-		w := learn.NewWeights(6, 5, 3)
-		w.Draw(rand.NewPCG(1, 9))
+		w := learn.NewWeights(6, 5, 3).Draw(rand.NewPCG(1, 9))
 		const seen = 20
 		got := p.gradient(autodiff.NewTape(), w, seen)
 		tape := autodiff.NewTape()
@@ -49,9 +48,7 @@ func TestStoreOnDisk(t *testing.T) {
 	m := Experts{
 		Experts: 2, Optimizer: SGD, ExpertRate: 0.4, ExpertEpochs: 6, MaxStart: 4, Interval: 2, Hidden: 6, end: 13,
 	}
-	if got := m.snapshots(); got != 7 { // epochs 0, 2, 4, 6, 8, 10 and 13
-		t.Errorf("%d snapshots, want 7", got)
-	}
+	mattest.Equal(t, m.snapshots(), 7, "snapshots") // epochs 0, 2, 4, 6, 8, 10 and 13
 	size := weightNumbers(6, m.Hidden, 3)
 	var stores []*store
 	for _, onDisk := range []bool{false, true} {

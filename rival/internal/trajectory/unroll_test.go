@@ -23,20 +23,13 @@ type problem struct {
 // newProblem returns a random problem with soft labels.
 func newProblem(n, d, h, c int, random *rand.Rand) problem {
 	p := problem{
-		z: mattest.Normal(n, d, random), y: mat.NewDense(n, c), start: learn.NewWeights(d, h, c),
+		z: mattest.Normal(n, d, random), y: mattest.Normal(n, c, random),
+		start: learn.NewWeights(d, h, c).Draw(rand.NewPCG(1, 2)),
 	}
-	p.start.Draw(rand.NewPCG(1, 2))
 	p.target = p.start.Clone()
 	learntest.Shift(p.target.All(), 0.2, random)
 	for i := range n {
-		var sum float32
-		for k := range p.y.Row(i) {
-			p.y.Row(i)[k] = random.Float32()
-			sum += p.y.Row(i)[k]
-		}
-		for k := range p.y.Row(i) {
-			p.y.Row(i)[k] /= sum
-		}
+		kernel.Softmax(p.y.Row(i))
 	}
 	return p
 }
@@ -151,9 +144,8 @@ func TestStretches(t *testing.T) {
 	for _, stretch := range []int{2, 5, 23, 30} {
 		again := unroll{relu: true, steps: steps, stretch: stretch}
 		gotLoss, got, _, gotRate := p.match(t, &again, 0.3)
-		if gotLoss != loss || gotRate != drate {
-			t.Errorf("stretch %d: loss %v and gradient by the rate %v, want %v and %v", stretch, gotLoss, gotRate, loss, drate)
-		}
+		mattest.Equal(t, gotLoss, loss, "stretch %d: loss", stretch)
+		mattest.Equal(t, gotRate, drate, "stretch %d: gradient by the rate", stretch)
 		learntest.Close(t, "dZ", got, dz, 0)
 	}
 	const one = 4 * (70*256 + 256*7 + 7)
