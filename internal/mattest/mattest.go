@@ -142,6 +142,16 @@ func WantError(t testing.TB, err error, says ...string) {
 	}
 }
 
+// Says checks that text has each of the parts.
+func Says(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q, want one that says %q", text, part)
+		}
+	}
+}
+
 // WantIs checks that err is target, by errors.Is.
 func WantIs(t testing.TB, err, target error) {
 	t.Helper()

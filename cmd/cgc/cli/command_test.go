@@ -114,9 +114,7 @@ func TestOldFile(t *testing.T) {
 	old.Source = nil
 	mattest.OK(t, old.Save(t.Context(), small))
 	_, said := ok(t, "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "2", "--hidden", "4")
-	if !strings.Contains(said, "does not say which graph it was made from") {
-		t.Errorf("no note for an old file: %q", said)
-	}
+	mattest.Says(t, said, "does not say which graph it was made from")
 	code, _, said := run(t, "evaluate", small, "--on", swapped)
 	if code != 1 || !strings.Contains(said, "are test nodes of demo") {
 		t.Errorf("an old file on another split: %d: %s", code, said)
@@ -193,11 +191,7 @@ func TestBoard(t *testing.T) {
 	}
 	file := string(mattest.Must(os.ReadFile(filepath.Join(folder, "board.csv"))))
 	for _, text := range []string{table, file} {
-		for _, want := range []string{"cgc-paper", "herding", "full graph"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in\n%s", want, text)
-			}
-		}
+		mattest.Says(t, text, "cgc-paper", "herding", "full graph")
 	}
 	ok(t, append(args, "--normalize-features")...)
 	lines := func(text []byte) int { return bytes.Count(text, []byte("\n")) }
@@ -267,25 +261,18 @@ func TestPropagateFolder(t *testing.T) {
 			}
 		}
 	}
-	if y := int64(binary.LittleEndian.Uint64(array("y")[8*7:])); y != int64(g.Y[7]) {
-		t.Errorf("the label of node 7 is %d, want %d", y, g.Y[7])
-	}
+	y := int64(binary.LittleEndian.Uint64(array("y")[8*7:]))
+	mattest.Equal(t, y, int64(g.Y[7]), "the label of node 7 is")
 
 	ok(t, "propagate", "demo", "--hops", "1", "--part", "val", "--store", "f16", "-o", folder) // replaces the folder
 	if _, err := os.Stat(filepath.Join(folder, "hop2.npy")); err == nil {
 		t.Error("hop2.npy of the first run is still there")
 	}
-	if n := len(array("hop1")); n != 2*len(g.Split.Val)*g.Features() {
-		t.Errorf("hop1.npy has %d bytes in f16", n)
-	}
+	mattest.Equal(t, len(array("hop1")), 2*len(g.Split.Val)*g.Features(), "bytes of hop1.npy in f16:")
 	nodes, val := array("nodes"), array("val")
 	for i, v := range g.Split.Val {
 		row := binary.LittleEndian.Uint64(val[8*i:])
-		if got := binary.LittleEndian.Uint64(nodes[8*row:]); got != uint64(v) {
-			t.Errorf("row %d of the validation nodes is node %d, want %d", row, got, v)
-		}
+		mattest.Equal(t, binary.LittleEndian.Uint64(nodes[8*row:]), uint64(v), "row %d of the validation nodes is node", row)
 	}
-	if n := len(array("train")); n != 0 {
-		t.Errorf("%d bytes of rows of training nodes, want none", n)
-	}
+	mattest.Equal(t, len(array("train")), 0, "bytes of rows of training nodes:")
 }

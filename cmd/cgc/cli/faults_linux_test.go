@@ -122,9 +122,7 @@ func wantAlone(t *testing.T, dir string, files ...string) {
 	for _, e := range mattest.Must(os.ReadDir(dir)) {
 		names = append(names, e.Name())
 	}
-	if got := strings.Join(names, " "); got != strings.Join(files, " ") {
-		t.Errorf("%s holds %q, want %q", dir, got, files)
-	}
+	mattest.Equal(t, names, files, "%s holds", dir)
 }
 
 // TestUnwritable checks that each output that cannot be written causes an error message, and that the old output is
@@ -297,9 +295,7 @@ func TestTooLittleMemory(t *testing.T) {
 			{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
 		} {
 			_, err := confined(t, 128<<20, nil, append([]string{"cgc"}, line...)...)
-			if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
-				t.Errorf("%s: error %v, want an estimate", line[0], err)
-			}
+			mattest.WantError(t, err, "in blocks, and the control group allows 134 MB")
 		}
 	})
 	t.Run("ulimit -v", func(t *testing.T) {
@@ -405,8 +401,6 @@ func TestTooLittleMemoryForReading(t *testing.T) {
 	} {
 		_, err := confined(t, 64<<20, nil, append([]string{"cgc"}, line...)...)
 		const want = "takes about 91 MB of memory, and the control group allows 67 MB (cgc convert"
-		if err == nil || !strings.Contains(err.Error(), "reading "+folder) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want …%s", line[0], err, want)
-		}
+		mattest.WantError(t, err, "reading "+folder, want)
 	}
 }

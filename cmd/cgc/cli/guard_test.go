@@ -126,9 +126,7 @@ func TestFault(t *testing.T) {
 	} {
 		var out strings.Builder
 		(&command{stderr: &out}).fault(raised)
-		if got := out.String(); got != "cgc: "+want+"\n" {
-			t.Errorf("%q, want %q", got, want)
-		}
+		mattest.Equal(t, out.String(), "cgc: "+want+"\n", "standard error has")
 	}
 }
 

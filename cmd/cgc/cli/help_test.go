@@ -224,9 +224,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		})
 	}
 	for _, flag := range []string{"threads", "json", "quiet"} {
-		if rows[flag] != "all" {
-			t.Errorf("--%s is of %q", flag, rows[flag])
-		}
+		mattest.Equal(t, rows[flag], "all", "--%s is of", flag)
 	}
 }
 

@@ -137,9 +137,7 @@ func TestVersionLines(t *testing.T) {
 		if got := c.v.commit(); !strings.HasPrefix(got, c.commit) {
 			t.Errorf("commit %q, want %q", got, c.commit)
 		}
-		if got := c.v.kernels(); got != c.kernels {
-			t.Errorf("kernels %q, want %q", got, c.kernels)
-		}
+		mattest.Equal(t, c.v.kernels(), c.kernels, "kernels")
 	}
 	v := version()
 	if v.Version == "" || v.Go == "" || v.Kernels != v.Available[0] || len(v.Methods) < 3 || len(v.Formats) < 5 {

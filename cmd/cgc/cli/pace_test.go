@@ -78,24 +78,16 @@ func TestPaceOfStages(t *testing.T) {
 
 func TestLaps(t *testing.T) {
 	steps := []lap{{"opening cora", at(0.1)}, {"condensing", at(1.5)}, {"writing a", at(1.5)}, {"writing b", at(3.3)}}
-	want := "4.0 s: opening cora 1.4 s, writing a 1.8 s, writing b 0.7 s"
-	if got := laps(steps, at(0), at(4)); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := laps(nil, at(0), at(2.1)); got != "2.1 s" {
-		t.Errorf("%q", got)
-	}
+	const want = "4.0 s: opening cora 1.4 s, writing a 1.8 s, writing b 0.7 s"
+	mattest.Equal(t, laps(steps, at(0), at(4)), want, "laps:")
+	mattest.Equal(t, laps(nil, at(0), at(2.1)), "2.1 s", "no laps:")
 }
 
 // TestLabel checks that a long name is shortened in the middle.
 func TestLabel(t *testing.T) {
 	p := &meter{name: "reading /a/very/long/path/of/a/folder/that/does/not/end/edges.csv"}
-	if got, want := p.label(60), "reading /…/edges.csv"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := p.label(300); got != p.name {
-		t.Errorf("%q", got)
-	}
+	mattest.Equal(t, p.label(60), "reading /…/edges.csv", "in 60 columns:")
+	mattest.Equal(t, p.label(300), p.name, "in 300 columns:")
 }
 
 // TestSteps checks that the closing line attributes the time to the right steps: training is not part of opening the
@@ -121,9 +113,7 @@ func TestSteps(t *testing.T) {
 		for _, s := range c.progress.steps {
 			steps = append(steps, s.name)
 		}
-		if got := strings.Join(steps, ", "); !strings.Contains(got, filepath.FromSlash(want)) {
-			t.Errorf("%s: the steps are %q, want %q", line, got, want)
-		}
+		mattest.Says(t, strings.Join(steps, ", "), filepath.FromSlash(want))
 	}
 }
 

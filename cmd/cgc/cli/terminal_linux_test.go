@@ -89,9 +89,8 @@ func TestBar(t *testing.T) {
 					t.Errorf("%d columns, want at most %d: %q", n, columns, line)
 				}
 			}
-			if whole := strings.Contains(shown, "a-long-name.csv.gz"); whole != (columns == 160) {
-				t.Errorf("%d columns: the name is whole: %v", columns, whole)
-			}
+			whole := strings.Contains(shown, "a-long-name.csv.gz")
+			mattest.Equal(t, whole, columns == 160, "%d columns: the name is whole:", columns)
 			if last := lines[len(lines)-1]; !regexp.MustCompile(`^2\.1 s: opening a graph 2\.1 s$`).MatchString(last) {
 				t.Errorf("the last line is %q", last)
 			}
@@ -104,10 +103,6 @@ func TestNoBar(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
 	work(t, &file, false)
-	if text := file.String(); text != "note: a split was drawn\n" {
-		t.Errorf("in a file: %q", text)
-	}
-	if text := onTerminal(t, 80, true); text != "" {
-		t.Errorf("with --quiet: %q", text)
-	}
+	mattest.Equal(t, file.String(), "note: a split was drawn\n", "in a file:")
+	mattest.Equal(t, onTerminal(t, 80, true), "", "with --quiet:")
 }

@@ -109,9 +109,7 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 	p := browser.Open(t, "file://"+file, v)
 	p.Eval("report.ready", nil)
 	kinds := chromium.Value[[]string](p, "report.plots.map((p) => p.kind)")
-	if fmt.Sprint(kinds) != want {
-		t.Errorf("%+v: plots %v, want %s", v, kinds, want)
-	}
+	mattest.Equal(t, fmt.Sprint(kinds), want, "%+v: the plots are", v)
 	// The marks of a plot are coloured. Its background and text are nearly grey.
 	colours := chromium.Value[[]int](p, `Promise.all(report.plots.map(async ({ chart }) => {
 		const canvas = chart.renderToCanvas({ pixelRatio: 1 });
@@ -241,11 +239,7 @@ func TestHover(t *testing.T) {
 		tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
 		p.Wait(tip + " !== null && getComputedStyle(" + tip + ".parentElement).visibility === 'visible'")
 		text := chromium.Value[string](p, tip+".textContent")
-		for _, part := range []string{fmt.Sprintf("condensed node %d", mark.I), "source node", "paper-"} {
-			if !strings.Contains(text, part) {
-				t.Errorf("plot %d: the tip %q does not tell %q", plot, text, part)
-			}
-		}
+		mattest.Says(t, text, fmt.Sprintf("condensed node %d", mark.I), "source node", "paper-")
 	}
 	hover(0, 1)
 	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length > 0")
@@ -270,9 +264,7 @@ func TestZoom(t *testing.T) {
 	p := opener(t)(chromium.View{})
 	const zoom = "(() => { const z = report.plots[3].chart.getOption().dataZoom[0]; return z.end - z.start; })()"
 	part := func() float64 { return chromium.Value[float64](p, zoom) }
-	if got := part(); got != 100 {
-		t.Errorf("%v%% are in sight at first, want all", got)
-	}
+	mattest.Equal(t, part(), 100, "percentage in sight at first:")
 	p.Run(chromedp.Click("#plot-3 [aria-label='zoom in']"))
 	if got := part(); got < 59 || got > 61 {
 		t.Errorf("%v%% are in sight after zooming in, want 60", got)
@@ -283,13 +275,9 @@ func TestZoom(t *testing.T) {
 	}
 	dim := chromium.Value[int](p, `report.plots[3].chart.getOption().series
 		.filter((s) => s.type === 'scatter' && s.itemStyle.opacity < 0.1).length`)
-	if dim != 6 {
-		t.Errorf("%d classes are dim while one of 7 is chosen, want 6", dim)
-	}
+	mattest.Equal(t, dim, 6, "dim classes while one of 7 is chosen:")
 	p.Run(chromedp.Click("#plot-3 [aria-label='show all']"))
-	if got := part(); got != 100 {
-		t.Errorf("%v%% are in sight after showing all", got)
-	}
+	mattest.Equal(t, part(), 100, "percentage in sight after showing all:")
 	mark := chromium.Value[place](p, at+"(3, 0)")
 	p.Run(chromedp.MouseEvent("mouseMoved", mark.X-60, mark.Y), chromedp.MouseEvent("mouseWheel", mark.X-60, mark.Y,
 		func(e *input.DispatchMouseEventParams) *input.DispatchMouseEventParams {
@@ -387,11 +375,7 @@ func TestPrint(t *testing.T) {
 			t.Errorf("a plot is %d pixels wide on paper of 680", w)
 		}
 	}
-	if got := theme(); got != "light" {
-		t.Errorf("the theme on paper is %s", got)
-	}
+	mattest.Equal(t, theme(), "light", "the theme on paper is")
 	p.Eval("dispatchEvent(new Event('afterprint'))", nil)
-	if got := theme(); got != "dark" {
-		t.Errorf("the theme after printing is %s", got)
-	}
+	mattest.Equal(t, theme(), "dark", "the theme after printing is")
 }

@@ -89,9 +89,7 @@ func TestDropFolder(t *testing.T) {
 	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
 		t.Errorf("the graph is called %q", title)
 	}
-	if notes := s.text("#notes"); !strings.Contains(notes, "1 node has no edge.") {
-		t.Errorf("notes %q do not mention the node without an edge", notes)
-	}
+	mattest.Says(t, s.text("#notes"), "1 node has no edge.")
 	s.condense()
 	nodes := chromium.Value[string](s.Page, `document.querySelector("#nodes").value`)
 	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
@@ -163,9 +161,7 @@ func TestAuto(t *testing.T) {
 		t.Error("the number of hops, which auto chooses, can be changed")
 	}
 	s.condense()
-	if chosen := s.text("#warnings"); !strings.Contains(chosen, "chosen by auto: ") {
-		t.Errorf("the page does not say what was chosen: %q", chosen)
-	}
+	mattest.Says(t, s.text("#warnings"), "chosen by auto: ")
 	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense demo --nodes 14 ") {
 		t.Errorf("the command is %q", command)
 	}
@@ -213,9 +209,7 @@ func TestPlanetoidFiles(t *testing.T) {
 		s.Wait(`document.querySelectorAll("#choose-problem button").length === 2`)
 		s.Run(chromedp.Click(`//div[@id="choose-problem"]//button[text()="citeseer"]`))
 		s.visible("#condense")
-		if facts := s.text("#facts"); !strings.Contains(facts, "3,327") {
-			t.Errorf("citeseer has the facts %q", facts)
-		}
+		mattest.Says(t, s.text("#facts"), "3,327")
 	}
 }
 
@@ -302,9 +296,7 @@ func TestMistakes(t *testing.T) {
 	write("nodes.csv", "id,label,f\na,x,1\nb,y,2\nc,x,3\nd,y,4\n")
 	s.choose("#folder", folder)
 	s.visible("#notes")
-	if notes := s.text("#notes"); !strings.Contains(notes, "my graph comes without a split") {
-		t.Errorf("the notes write the graph's name in another way: %q", notes)
-	}
+	mattest.Says(t, s.text("#notes"), "my graph comes without a split") // with the name as given
 	s.choose("#files", write("song.mp3", "la la"))
 	s.Wait(`/song.mp3/.test(document.getElementById("choose-problem").innerText)`)
 
@@ -338,9 +330,7 @@ func TestSeveral(t *testing.T) {
 	}
 	s.choose("#files", files...)
 	s.visible("#choose-problem")
-	if buttons := s.text("#choose-problem .buttons"); buttons != "shop.npz\nshop.pt" {
-		t.Errorf("the choice is %q", buttons)
-	}
+	mattest.Equal(t, s.text("#choose-problem .buttons"), "shop.npz\nshop.pt", "the choice is")
 	s.click("#choose-problem button")
 	s.visible("#condense")
 	s.condense()

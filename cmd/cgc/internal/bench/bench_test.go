@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -119,11 +119,7 @@ func TestGraph(t *testing.T) {
 	var parts []string
 	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })
 	cases := mattest.Must(p.Graph(ctx, "cora", 1))
-	for _, want := range []string{"making cora", "condensing cora by spectral: generate"} {
-		if !slices.Contains(parts, want) {
-			t.Errorf("no %q in %q", want, parts)
-		}
-	}
+	mattest.Says(t, strings.Join(parts, "\n"), "making cora", "condensing cora by spectral: generate")
 	if len(cases) != len(p.Partitions) {
 		t.Fatalf("%d cases of %d partitions", len(cases), len(p.Partitions))
 	}
@@ -143,10 +139,8 @@ func TestGraph(t *testing.T) {
 				continue
 			}
 			limit := map[bench.Ceiling]float64{bench.Stream: 10, bench.Gather: 20, bench.Compute: 30}[s.Ceiling]
-			if (s.Amount == 0) != (s.Name == "augment") { // the defaults augment nothing
-				t.Errorf("%s has %v to do", s.Name, s.Amount)
-			}
-			if math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount { // rounding of two divisions
+			mattest.Equal(t, s.Amount == 0, s.Name == "augment", "%s has nothing to do:", s.Name) // the defaults augment nothing
+			if math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount {                      // rounding of two divisions
 				t.Errorf("%s: %v in %v s is %v of %v", s.Name, s.Amount, s.Seconds, s.Share, limit)
 			}
 		}
@@ -156,9 +150,7 @@ func TestGraph(t *testing.T) {
 			Size: "cora", Scale: 1, Partition: p.Partitions[i], Nodes: 2708, Edges: 5429, Features: 1433, Classes: 7,
 			Train: 140, Condensed: 70, Peak: 123,
 		}
-		if !reflect.DeepEqual(c, want) {
-			t.Errorf("%+v, want %+v", c, want)
-		}
+		mattest.Equal(t, c, want, "case")
 	}
 }
 
@@ -199,13 +191,9 @@ func TestCombine(t *testing.T) {
 		{all, condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 2}, {Name: "b", Seconds: 10}}, Total: 12}},
 		{all[:2], condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 1.5}, {Name: "b", Seconds: 20}}, Total: 23}},
 	} {
-		if got := bench.Medians(c.of); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%+v, want %+v", got, c.want)
-		}
+		mattest.Equal(t, bench.Medians(c.of), c.want, "medians")
 	}
-	if got := bench.Combine(nil, slices.Max[[]float64]); !reflect.DeepEqual(got, condense.Seconds{}) {
-		t.Errorf("of none: %+v", got)
-	}
+	mattest.Equal(t, bench.Combine(nil, slices.Max[[]float64]), condense.Seconds{}, "of none:")
 }
 
 // measured returns a case with the given scale, partition and seconds of propagation.

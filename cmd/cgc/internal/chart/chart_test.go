@@ -123,11 +123,7 @@ func TestPlot(t *testing.T) {
 			if !bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()) {
 				t.Error("the same plot gives other bytes")
 			}
-			for _, word := range words[name] {
-				if !strings.Contains(svg.String(), word) {
-					t.Errorf("the SVG does not name %q", word)
-				}
-			}
+			mattest.Says(t, svg.String(), words[name]...)
 			if strings.Contains(svg.String(), "nobody") {
 				t.Error("the SVG names a class or a series without marks")
 			}

@@ -88,9 +88,7 @@ func TestSelfContained(t *testing.T) {
 	data, _, _ = strings.Cut(data, "</script>")
 	var plots []struct{ Kind string }
 	mattest.OK(t, json.Unmarshal([]byte(data), &plots))
-	if want := "[{scatter} {network} {bars} {heatmap} {figure}]"; fmt.Sprint(plots) != want {
-		t.Errorf("plots %v, want %s", plots, want)
-	}
+	mattest.Equal(t, fmt.Sprint(plots), "[{scatter} {network} {bars} {heatmap} {figure}]", "the plots are")
 	if !bytes.Equal(page, rendered(t, d)) {
 		t.Error("the same document gives other bytes")
 	}

@@ -79,9 +79,7 @@ func TestEmbeddings(t *testing.T) {
 			if nodes.Label[i] != g.IDs[v] || nodes.Class[i] != g.Y[v] || owner < 0 || groups.Class[owner] != g.Y[v] {
 				t.Fatalf("%s: mark %d is %q of class %d, in %d", name, i, nodes.Label[i], nodes.Class[i], owner)
 			}
-			if !strings.Contains(groups.Detail[owner], "source node") {
-				t.Errorf("%s: condensed node %d is described as %q", name, owner, groups.Detail[owner])
-			}
+			mattest.Says(t, groups.Detail[owner], "source node")
 		}
 		for k, of := range []string{"class means", "training nodes"} {
 			x, y := "PC 1 of "+of+" (", "PC 2 of "+of+" ("
@@ -236,9 +234,7 @@ func TestSpread(t *testing.T) {
 			t.Errorf("class %d has %d nodes, want %.1f", c, counts[c], want)
 		}
 	}
-	if !slices.Equal(slices.Compact(slices.Sorted(slices.Values(got))), got) {
-		t.Errorf("the nodes are not ascending: %v", got)
-	}
+	mattest.Equal(t, got, slices.Compact(slices.Sorted(slices.Values(got))), "nodes")
 }
 
 // TestConfusion checks that the differences of predictions sum to zero in each row, and that the diagonal determines
@@ -379,9 +375,7 @@ func TestTiles(t *testing.T) {
 		}
 	}
 	s.Whole = nil
-	if got := text(s)[1]; got != "training time, gcn: 8.0 s, mean of 3 training runs" {
-		t.Errorf("without the full graph: %q", got)
-	}
+	mattest.Equal(t, text(s)[1], "training time, gcn: 8.0 s, mean of 3 training runs", "without the full graph:")
 	s.Small = []experiment.Score{{Model: "gcn", Test: []float64{80}, Seconds: 8}}
 	if got := text(s)[1]; !strings.HasSuffix(got, ", one training run") {
 		t.Errorf("a single training run: %q", got)
@@ -418,9 +412,7 @@ func TestAccuracies(t *testing.T) {
 	mattest.OK(t, json.Unmarshal(drawn, &bars))
 	for i := range p.Numbers.Rows {
 		text, _, _ := strings.Cut(p.Numbers.Cell(i, 2).Text, " ")
-		if of := bars.Series[i%2].Texts[i/2][0]; of != text {
-			t.Errorf("row %d of the table has %s, the plot %s", i, text, of)
-		}
+		mattest.Equal(t, bars.Series[i%2].Texts[i/2][0], text, "row %d of the table: the plot has", i)
 	}
 	s.Small, s.Whole = s.Small[1:], nil
 	if c := plots(t, s)["accuracy"].Caption; strings.Contains(c, "interval") {

@@ -132,7 +132,5 @@ a: type Same = Set[int]
 a: type Set[K comparable] map[K]bool
 sub/c: var C
 `
-	if got := publicNames(root); got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
+	mattest.Equal(t, publicNames(root), want, "the names are")
 }

@@ -101,14 +101,7 @@ func TestBoard(t *testing.T) {
 	all := board(t, unmeasured, &threads)
 	b.Methods, b.Processor = all.Methods, all.Processor
 	mattest.OK(t, b.Run(t.Context())) // does not retry condensations that did not end
-	if len(threads) == 0 {
-		t.Fatal("nothing was condensed")
-	}
-	for _, n := range threads {
-		if n != 1 {
-			t.Errorf("a condensation had %d threads, must be 1", n)
-		}
-	}
+	mattest.Equal(t, slices.Compact(slices.Clone(threads)), []int{1}, "threads of the condensations:")
 	records := b.Log.Records()
 	trainings := map[string]int{}
 	for _, r := range records {
@@ -120,14 +113,7 @@ func TestBoard(t *testing.T) {
 	// Each of three sizes has four configurations with two seeds, and the best one with a third. What takes longer than a
 	// minute is measured at one size.
 	want := map[string]int{paper.PublishedName: 27, paper.Ours: 27, "experts": 9, experiment.Whole: 4}
-	for arm, n := range want {
-		if trainings[arm] != n {
-			t.Errorf("%s: %d trainings, must be %d", arm, trainings[arm], n)
-		}
-	}
-	if len(trainings) != len(want) {
-		t.Errorf("trainings of %v", trainings)
-	}
+	mattest.Equal(t, trainings, want, "trainings")
 	reasons := map[string]string{}
 	for _, u := range b.Unmeasured.All() {
 		reasons[u.Arm] += u.Error()
@@ -188,9 +174,7 @@ func TestStandings(t *testing.T) {
 		default:
 			verdicts[p.Arm] = "worse"
 		}
-		if want := 4.0 * 10 * 4; p.Bytes() != want {
-			t.Errorf("%g bytes, must be %g", p.Bytes(), want)
-		}
+		mattest.Equal(t, p.Bytes(), 4.0*10*4, "bytes:")
 	}
 	for arm, want := range map[string]string{
 		"above": "better", "below": "worse", "alike": "equal", "vn-classwise": "equal",
@@ -199,9 +183,7 @@ func TestStandings(t *testing.T) {
 	}
 	var text strings.Builder
 	mattest.OK(t, report.Text(&text, s.Document()))
-	if want := "Not compared: vn-classwise (no merging"; !strings.Contains(text.String(), want) {
-		t.Errorf("the document does not say %q", want)
-	}
+	mattest.Says(t, text.String(), "Not compared: vn-classwise (no merging")
 	if rows := s.Losses().Rows; len(rows) != 1 || rows[0][3].Text != "above" {
 		t.Errorf("losses: %v", rows)
 	}
@@ -215,9 +197,8 @@ func TestStandings(t *testing.T) {
 		func(r experiment.Record) bool { return r.Arm == paper.Ours })} {
 		var text strings.Builder
 		mattest.OK(t, report.Text(&text, paper.NewStandings(rest, nil, nil).Document()))
-		if compared := strings.Contains(text.String(), "than "+paper.Ours); compared != (len(rest) == len(records)) {
-			t.Errorf("%d of %d records, compares with %s: %v", len(rest), len(records), paper.Ours, compared)
-		}
+		compared := strings.Contains(text.String(), "than "+paper.Ours)
+		mattest.Equal(t, compared, len(rest) == len(records), "%d of %d records: compares:", len(rest), len(records))
 	}
 }
 

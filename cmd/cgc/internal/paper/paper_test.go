@@ -99,12 +99,8 @@ func TestEveryStudy(t *testing.T) {
 				t.Errorf("%s, %s, %s, %s: has a number of the paper: %v", s.Name, c.Graph, c.Arm, c.Model, has)
 			}
 		}
-		if cells != want[s.Name].arms {
-			t.Errorf("%s has %d cells for a graph, want %d", s.Name, cells, want[s.Name].arms)
-		}
-		if timed := s.Name == "table2" || s.Name == "table4"; timed != (len(r.Times) == 4) {
-			t.Errorf("%s has %d times", s.Name, len(r.Times))
-		}
+		mattest.Equal(t, cells, want[s.Name].arms, "cells of %s for a graph:", s.Name)
+		mattest.Equal(t, len(r.Times) == 4, s.Name == "table2" || s.Name == "table4", "%s has four times:", s.Name)
 		for _, v := range r.Times {
 			if !(v.Seconds.Total > 0) || (v.Paper != nil) != (v.Graph != "own") {
 				t.Errorf("%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Total, v.Paper)
@@ -118,9 +114,7 @@ func TestEveryStudy(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Document(), r.Document()) {
 			t.Errorf("%s: the result read from its JSON makes another document (%v)", s.Name, err)
 		}
-		if got := len(r.Figures()); got != want[s.Name].figures {
-			t.Errorf("%s has %d figures, want %d", s.Name, got, want[s.Name].figures)
-		}
+		mattest.Equal(t, len(r.Figures()), want[s.Name].figures, "figures of %s:", s.Name)
 		for _, p := range r.Figures() {
 			mattest.OK(t, chart.SVG(&b, p))
 			for _, series := range p.Data.(*report.Lines).Series {
@@ -138,9 +132,7 @@ func TestEveryStudy(t *testing.T) {
 				did.Trainings += 2
 			}
 		}
-		if w := s.Work(j.Sources, 2); did != w {
-			t.Errorf("%s did %+v, Work says %+v", s.Name, did, w)
-		}
+		mattest.Equal(t, did, s.Work(j.Sources, 2), "the work of %s is", s.Name)
 	}
 }
 
@@ -260,9 +252,7 @@ func TestAuthors(t *testing.T) {
 		if record.Method() == "cgc-x" && record.Nodes == r.Cells[len(r.Cells)-1].Nodes {
 			want = 0.9
 		}
-		if record.Training.Dropout != want {
-			t.Errorf("%s with %d nodes is trained with dropout %v", record.Method(), record.Nodes, record.Training.Dropout)
-		}
+		mattest.Equal(t, record.Training.Dropout, want, "%s with %d nodes: dropout", record.Method(), record.Nodes)
 	}
 	j = job(t, "table3", "products")
 	j.Authors = true
@@ -299,12 +289,9 @@ func TestModels(t *testing.T) {
 		}
 		said = append(said, text)
 	}
-	if got, want := strings.Join(said, ", "), "sgc 64.9, gcn 66.4, AVG"; got != want {
-		t.Errorf("cells are %s, want %s", got, want)
-	}
-	if a, b, avg := r.Cells[0].Test.Mean, r.Cells[1].Test.Mean, r.Cells[2].Test.Mean; math.Abs((a+b)/2-avg) > 1e-9 {
-		t.Errorf("the average of %v and %v is %v", a, b, avg)
-	}
+	mattest.Equal(t, strings.Join(said, ", "), "sgc 64.9, gcn 66.4, AVG", "cells are")
+	mean := (r.Cells[0].Test.Mean + r.Cells[1].Test.Mean) / 2
+	mattest.Near(t, r.Cells[2].Test.Mean, mean, 1e-9, "the average is")
 	var b bytes.Buffer
 	if err := report.Text(&b, r.Document()); err != nil ||
 		!strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {

@@ -48,10 +48,7 @@ func TestPublishedShape(t *testing.T) {
 				t.Errorf("%s has two rows %s %s %s", want.table, r.Graph, r.Ratio, r.Method)
 			}
 			seen[key], graphs[r.Graph] = true, true
-			if len(r.Cells) != len(table.Columns) {
-				t.Errorf("%s, %s %s %s: %d cells for %d columns", want.table, r.Graph, r.Ratio, r.Method, len(r.Cells),
-					len(table.Columns))
-			}
+			mattest.Equal(t, len(r.Cells), len(table.Columns), "cells of %s, %s %s %s:", want.table, r.Graph, r.Ratio, r.Method)
 			sizes, ok := p.SizesOf(r.Graph)
 			if !ok || !slices.Contains(sizes.Ratios, r.Ratio) || want.table != "table3" && r.Ratio != sizes.Middle {
 				t.Errorf("%s, %s: ratio %s is none of the data set's", want.table, r.Graph, r.Ratio)
@@ -100,9 +97,7 @@ func TestPublishedAverages(t *testing.T) {
 			rows++
 		}
 	}
-	if rows != 9+17+17 {
-		t.Errorf("%d rows with an average, want 43", rows)
-	}
+	mattest.Equal(t, rows, 9+17+17, "rows with an average:")
 }
 
 // TestPublishedTablesAgree checks that numbers printed in two tables of the paper agree.

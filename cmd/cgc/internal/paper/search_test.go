@@ -125,18 +125,12 @@ func TestSearchGoesOn(t *testing.T) {
 		t.Fatal("the log is empty")
 	}
 	for _, r := range log.Records() {
-		if r.Test != 0 {
-			t.Errorf("a training of the search was tested (%v)", r.Test)
-		}
+		mattest.Equal(t, r.Test, 0, "a training of the search has the test accuracy")
 	}
 	second := mustRun(t, searched(t, "table11", 3, log))
-	if len(log.Records()) != kept {
-		t.Errorf("%d trainings in the log, %d after the same search again", kept, len(log.Records()))
-	}
+	mattest.Equal(t, len(log.Records()), kept, "trainings after the same search again:")
 	for i, c := range first.Cells {
-		if c.Test != second.Cells[i].Test {
-			t.Errorf("%s: %v, then %v", c.Arm, c.Test, second.Cells[i].Test)
-		}
+		mattest.Equal(t, second.Cells[i].Test, c.Test, "%s after the same search again:", c.Arm)
 		for _, change := range c.Found.Changes {
 			if c.Arm == "CGC w/o AUG" && change.Name == "p" || c.Arm == "CGC w/o CAL" && change.Name == "τ" {
 				t.Errorf("%s: the search changed %s", c.Arm, change.Name)

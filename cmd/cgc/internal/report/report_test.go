@@ -109,9 +109,7 @@ func TestControl(t *testing.T) {
 	d.Add(report.Paragraph("\x1b[31mred\tor\u202eder\nnext"))
 	var b bytes.Buffer
 	mattest.OK(t, report.Text(&b, d))
-	if want := "\ufffd[31mred\ufffdor\ufffdder\nnext\n"; b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
-	}
+	mattest.Equal(t, b.String(), "\ufffd[31mred\ufffdor\ufffdder\nnext\n", "text")
 }
 
 // TestPlots compares the JSON of plots, which a page draws.

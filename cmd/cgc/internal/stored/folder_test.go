@@ -152,17 +152,13 @@ func TestInterruptedAddition(t *testing.T) {
 	path := made(t, first(g, 40), p, 1<<30)
 	before, after := contents(t, path), contents(t, made(t, g, p, 1<<30))
 	f := mattest.Must(stored.OpenFolder(path, true))
-	if _, err := stored.OpenFolder(path, true); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("a second writer: %v", err)
-	}
+	mattest.Fails(t, "another process")(stored.OpenFolder(path, true)) // a second writer
 	mattest.OK(t, f.Add(t.Context(), mattest.Must(f.Batch(rest(g, 40)))))
 	mattest.OK(t, f.Close()) // before Commit
 	if reflect.DeepEqual(contents(t, path), before) {
 		t.Fatal("the addition wrote nothing")
 	}
-	if read := mattest.Must(stored.Open(t.Context(), path)); read.Nodes != 40 {
-		t.Errorf("%d nodes, want 40", read.Nodes)
-	}
+	mattest.Equal(t, mattest.Must(stored.Open(t.Context(), path)).Nodes, 40, "nodes before Commit:")
 	mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
 	if !reflect.DeepEqual(contents(t, path), before) {
 		t.Error("opening does not undo an unfinished addition")
@@ -178,9 +174,7 @@ func TestInterruptedAddition(t *testing.T) {
 			}
 			mattest.OK(t, os.WriteFile(filepath.Join(path, file), []byte(text), 0o600))
 		}
-		if read := mattest.Must(stored.Open(t.Context(), path)); read.Nodes != 60 {
-			t.Errorf("%s: %d nodes, want 60", name, read.Nodes)
-		}
+		mattest.Equal(t, mattest.Must(stored.Open(t.Context(), path)).Nodes, 60, "%s: nodes", name)
 		mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
 		if !reflect.DeepEqual(contents(t, path), after) {
 			t.Errorf("%s: opening does not finish an addition", name)

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -84,9 +83,7 @@ func TestNoProgram(t *testing.T) {
 			t.Errorf("with %v: %d files, error %v", program, len(all), err)
 		}
 	}
-	if !strings.Contains(ErrNoProgram.Error(), "go generate ./cmd/cgc/internal/web") {
-		t.Error(ErrNoProgram)
-	}
+	mattest.Says(t, ErrNoProgram.Error(), "go generate ./cmd/cgc/internal/web")
 }
 
 // TestPageIsWhole checks that the page contains all files that it refers to, and that nothing refers to another server.
@@ -160,9 +157,7 @@ func TestExport(t *testing.T) {
 	if entries := mattest.Must(os.ReadDir(folder)); len(entries) != len(all) {
 		t.Errorf("%d files, want %d", len(entries), len(all))
 	}
-	if text := mattest.Must(os.ReadFile(filepath.Join(folder, "cgc.wasm.gz"))); !slices.Equal(text, all["cgc.wasm.gz"]) {
-		t.Errorf("the program has %q", text)
-	}
+	mattest.Equal(t, mattest.Must(os.ReadFile(filepath.Join(folder, "cgc.wasm.gz"))), all["cgc.wasm.gz"], "the program is")
 	file := filepath.Join(folder, "index.html")
 	mattest.WantError(t, Export(all, filepath.Join(file, "below")), file)
 }

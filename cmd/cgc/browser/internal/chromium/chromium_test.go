@@ -40,11 +40,7 @@ func TestPage(t *testing.T) {
 	p = browser.Open(t, "file://"+file, chromium.View{})
 	p.Wait("window.done === true && performance.getEntriesByType('resource').length > 0")
 	text := strings.Join(p.Errors(), "\n")
-	for _, want := range []string{`"bad" 7`, "exception", "null"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("errors %q do not mention %q", text, want)
-		}
-	}
+	mattest.Says(t, text, `"bad" 7`, "exception", "null")
 	if !slices.Contains(p.Requests(), server.URL+"/gone") {
 		t.Errorf("requests %q leave out %s", p.Requests(), server.URL)
 	}

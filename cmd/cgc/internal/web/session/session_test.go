@@ -243,9 +243,7 @@ func TestPredict(t *testing.T) {
 	folder := filepath.Join(s.Inbox, "new")
 	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "model.safetensors")))
 	open := map[string]any{"do": "open", "graph": folder}
-	if sentence := s.ask(open, new(any)); !strings.Contains(sentence, "cgc summarize") {
-		t.Errorf("a model without a summary: %q", sentence)
-	}
+	mattest.Says(t, s.ask(open, new(any)), "cgc summarize") // a model without a summary
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "model.safetensors")))
 	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "trained.safetensors"))) // ignored: it has no summary
 	p := get[session.Predicted](s, open)
@@ -265,14 +263,10 @@ func TestPredict(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	s.put("new/edges.csv", "source,target\nfirst,4000\n")
-	if sentence := s.ask(open, new(any)); !strings.Contains(sentence, "new/edges.csv:2") {
-		t.Errorf("an edge to an unknown node: %q", sentence)
-	}
+	mattest.Says(t, s.ask(open, new(any)), "new/edges.csv:2") // an edge to an unknown node
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "other.safetensors")))
-	if sentence := s.ask(open, new(any)); sentence !=
-		"model.safetensors and other.safetensors are two models with a summary, must be one" {
-		t.Errorf("two models: %q", sentence)
-	}
+	const two = "model.safetensors and other.safetensors are two models with a summary, must be one"
+	mattest.Equal(t, s.ask(open, new(any)), two, "two models:")
 }
 
 // TestFailures checks that error messages use the user's terms, without the path of the inbox or names of packages.
@@ -301,11 +295,7 @@ func TestFailures(t *testing.T) {
 			"training": map[string]any{"model": "gcn", "epochs": 1, "file": in("gone.safetensors")}}, []string{"gone"}},
 	} {
 		sentence := s.ask(c.request, new(any))
-		for _, part := range c.want {
-			if !strings.Contains(sentence, part) {
-				t.Errorf("%v: %q does not tell of %q", c.request, sentence, part)
-			}
-		}
+		mattest.Says(t, sentence, c.want...)
 		if strings.Contains(sentence, s.Inbox) || strings.Contains(sentence, "\n") ||
 			strings.HasPrefix(sentence, "dataset:") {
 			t.Errorf("%v: %q", c.request, sentence)
@@ -327,9 +317,7 @@ func TestSeveral(t *testing.T) {
 	}
 	for _, choice := range failed.Choose {
 		o := get[session.Opened](s, map[string]any{"do": "open", "graph": choice.Path})
-		if o.Nodes != 4000 {
-			t.Errorf("%+v: %d nodes", choice, o.Nodes)
-		}
+		mattest.Equal(t, o.Nodes, 4000, "%+v: nodes", choice)
 	}
 }
 
