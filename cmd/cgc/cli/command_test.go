@@ -27,18 +27,10 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// run runs a command line in this process.
-func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, said bytes.Buffer
-	code = cli.Run(t.Context(), args, &out, &said)
-	return code, out.String(), said.String()
-}
-
 // ok runs a command line, which must succeed.
 func ok(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
-	code, stdout, stderr := run(t, args...)
+	code, stdout, stderr := cli.RunLine(t, args...)
 	if code != 0 {
 		t.Fatalf("%q ends with %d: %s", args, code, stderr)
 	}
@@ -115,7 +107,7 @@ func TestOldFile(t *testing.T) {
 	mattest.OK(t, old.Save(t.Context(), small))
 	_, said := ok(t, "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "2", "--hidden", "4")
 	mattest.Says(t, said, "does not say which graph it was made from")
-	code, _, said := run(t, "evaluate", small, "--on", swapped)
+	code, _, said := cli.RunLine(t, "evaluate", small, "--on", swapped)
 	if code != 1 || !strings.Contains(said, "are test nodes of demo") {
 		t.Errorf("an old file on another split: %d: %s", code, said)
 	}
@@ -225,9 +217,8 @@ func TestSearchCommand(t *testing.T) {
 		Agreement struct{ Compared []any }
 	}
 	mattest.OK(t, json.Unmarshal(mattest.Must(os.ReadFile(filepath.Join(folder, "out", "result.json"))), &r))
-	if len(r.Trials) != 9 || len(r.Finalists) != 1 || len(r.Agreement.Compared) != 4 {
-		t.Errorf("%d trials, %d finalists, %d compared", len(r.Trials), len(r.Finalists), len(r.Agreement.Compared))
-	}
+	got := [...]int{len(r.Trials), len(r.Finalists), len(r.Agreement.Compared)}
+	mattest.Equal(t, got, [...]int{9, 1, 4}, "trials, finalists and compared candidates:")
 	_, flags, found := strings.Cut(text, "best: ")
 	if !found {
 		t.Fatalf("no best candidate in\n%s", text)

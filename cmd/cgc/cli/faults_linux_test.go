@@ -145,7 +145,7 @@ func TestUnwritable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)
 			for _, args := range commands(filepath.Join(dir, "out")) {
-				code, _, said := run(t, append(args, "--quiet")...)
+				code, _, said := cli.RunLine(t, append(args, "--quiet")...)
 				if code == 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "out") {
 					t.Errorf("%v: exit code %d, %q", args, code, said)
 				}
@@ -279,9 +279,7 @@ func TestTooLittleMemory(t *testing.T) {
 		if err == nil || len(found) < 2 || found[1] != estimate {
 			t.Errorf("%v, %q, want %s that %s", err, said, estimate, by)
 		}
-		if left, err := os.ReadFile(small); err != nil || string(left) != "precious" {
-			t.Errorf("the output is %d bytes, %v, want what stood there", len(left), err)
-		}
+		mattest.Equal(t, string(mattest.Must(os.ReadFile(small))), "precious", "the output is")
 	}
 
 	t.Run("control group", func(t *testing.T) {

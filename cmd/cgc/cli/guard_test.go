@@ -38,11 +38,8 @@ func TestGuard(t *testing.T) {
 	ctx, explain = begin()
 	held.Store(150e6 + 1)
 	<-ctx.Done()
-	err := explain(ctx.Err())
 	const want = "reading x has used 150 MB of memory and is not finished, and the test allows 160 MB (help)"
-	if err == nil || errors.Is(err, context.Canceled) || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	mattest.Equal(t, fmt.Sprint(explain(ctx.Err())), want, "error")
 	if err := explain(failed); err != failed {
 		t.Errorf("error %v, want %v", err, failed)
 	}
@@ -67,9 +64,7 @@ func TestGuardLooksAhead(t *testing.T) {
 	held.Store(100e6)
 	<-ctx.Done()
 	const want = "reading x has used 100 MB of memory and is not finished, and the test allows 160 MB"
-	if err := explain(ctx.Err()); err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	mattest.Equal(t, fmt.Sprint(explain(ctx.Err())), want, "error")
 }
 
 // TestPeakText checks that the text separates pages of mapped files from the peak if they make up much of it, or if
@@ -135,12 +130,8 @@ func TestFault(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	large := fmt.Errorf("arm cgc: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
 	rest := remainder{by: memory.ByMachine, limit: 2e9, taken: 3e9}
-	const want = "testing gcn takes about 5.00 GB of memory in addition to 3.00 GB for the program, " +
-		"the graph and the training, " +
-		"and the machine has 2.00 GB"
-	if got := rest.limited(large, synth.Demo()); got == nil || !strings.HasPrefix(got.Error(), want) {
-		t.Errorf("%v, want %s", got, want)
-	}
+	mattest.WantError(t, rest.limited(large, synth.Demo()), "testing gcn takes about 5.00 GB of memory in addition to "+
+		"3.00 GB for the program, the graph and the training, and the machine has 2.00 GB")
 	other := errors.New("another")
 	for _, err := range []error{nil, other} {
 		if got := rest.limited(err, synth.Demo()); got != err {

@@ -224,10 +224,7 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 func TestInterrupt(t *testing.T) {
 	cmd := exec.Command("cgc", "run", "--epochs", "100000000", "--hidden", "8")
 	stopped(t, cmd, "training gcn", true, interrupt(t, cmd))
-	entries, err := os.ReadDir(cmd.Dir)
-	if err != nil || len(entries) > 0 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
+	mattest.Equal(t, len(mattest.Must(os.ReadDir(cmd.Dir))), 0, "files left behind:")
 }
 
 // TestInterruptedRecords checks that interrupted commands that keep their training runs say how to resume.
@@ -340,22 +337,18 @@ func TestInterruptedTune(t *testing.T) {
 	if !isConfig(filepath.Join(cmd.Dir, "best.json")) {
 		t.Error("best.json is not a configuration")
 	}
-	if entries, err := os.ReadDir(cmd.Dir); err != nil || len(entries) != 1 {
-		t.Errorf("in the folder: %v, %v, want best.json alone", entries, err)
-	}
+	mattest.Equal(t, len(mattest.Must(os.ReadDir(cmd.Dir))), 1, "files with best.json:")
 }
 
 // TestTuneWithoutTime checks that too little time to rank any configuration causes an error that names the flag.
 func TestTuneWithoutTime(t *testing.T) {
-	var stdout, stderr strings.Builder
-	code := Run(t.Context(), []string{"tune", "demo", "--seconds", "1e-9", "--epochs", "1", "--quiet", "-o",
-		filepath.Join(t.TempDir(), "best.json")}, &stdout, &stderr)
+	code, _, said := RunLine(t, "tune", "demo", "--seconds", "1e-9", "--epochs", "1", "--quiet", "-o",
+		filepath.Join(t.TempDir(), "best.json"))
 	if code == 0 { // a configuration was ranked in time
 		return
 	}
-	if code != exitFailure || !strings.Contains(stderr.String(), "--seconds 1e-09: no configuration could be ranked") {
-		t.Errorf("exit code %d, %s", code, stderr.String())
-	}
+	mattest.Equal(t, code, exitFailure, "exit code")
+	mattest.Says(t, said, "--seconds 1e-09: no configuration could be ranked")
 }
 
 // TestPasswords checks that neither errors nor reports contain the password of a database address.
@@ -364,10 +357,9 @@ func TestPasswords(t *testing.T) {
 	for _, args := range [][]string{
 		{address}, {"evaluate", address, "--on", "demo"}, {"convert", "demo", address}, {"data", "fetch", address},
 	} {
-		var said bytes.Buffer
-		code := Run(t.Context(), args, io.Discard, &said)
-		if text := said.String(); code == 0 || strings.Contains(text, "secret") || !strings.Contains(text, "//host/db") {
-			t.Errorf("%v: exit code %d, %q", args, code, text)
+		code, _, said := RunLine(t, args...)
+		if code == 0 || strings.Contains(said, "secret") || !strings.Contains(said, "//host/db") {
+			t.Errorf("%v: exit code %d, %q", args, code, said)
 		}
 	}
 	c := &command{

@@ -117,9 +117,8 @@ func TestOutcomeJSON(t *testing.T) {
 	golden.Compare(t, "testdata/run.json", got.Bytes())
 	var back outcome
 	mattest.OK(t, strictly(got.Bytes(), &back))
-	if back.Results[1] != exampleOutcome().Results[1] || !reflect.DeepEqual(back.Seconds, exampleOutcome().Seconds) {
-		t.Errorf("%+v does not survive JSON: %+v", exampleOutcome(), back)
-	}
+	mattest.Equal(t, back.Results, exampleOutcome().Results, "after JSON, the results are")
+	mattest.Equal(t, back.Seconds, exampleOutcome().Seconds, "after JSON, the seconds are")
 }
 
 // TestVersionLines checks the texts for the commit and the kernels, including values that a build may not know.

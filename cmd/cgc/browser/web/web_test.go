@@ -29,10 +29,7 @@ import (
 func TestDemo(t *testing.T) {
 	s := open(t, chromium.View{})
 	s.demo()
-	facts := s.text("#facts")
-	if !strings.Contains(facts, "4,000") || !strings.Contains(facts, "12,000") {
-		t.Errorf("the demo has the facts %q", facts)
-	}
+	mattest.Says(t, s.text("#facts"), "4,000", "12,000")
 	s.condense()
 	s.sameAsPortable("demo-70.safetensors", t.TempDir())
 	s.click("#train-run")
@@ -193,9 +190,7 @@ func TestPlanetoidFiles(t *testing.T) {
 	}
 	s.choose("#files", cora...)
 	s.visible("#condense")
-	if facts := s.text("#facts"); !strings.Contains(facts, "2,708") || !strings.Contains(facts, "5,278") {
-		t.Errorf("cora has the facts %q", facts)
-	}
+	mattest.Says(t, s.text("#facts"), "2,708", "5,278")
 	s.condense()
 	t.Logf("cora: %s", s.text("#sizes thead"))
 	work := t.TempDir()
@@ -263,9 +258,7 @@ func TestTooLarge(t *testing.T) {
 	mattest.OK(t, os.Truncate(huge, 6e9)) // sparse: it needs no space on the disk
 	s.choose("#files", huge)
 	s.visible("#choose-problem")
-	if text := s.text("#choose-problem"); !strings.Contains(text, "does not fit") || !strings.Contains(text, "6 GB") {
-		t.Errorf("a file of 6 GB gets %q", text)
-	}
+	mattest.Says(t, s.text("#choose-problem"), "does not fit", "6 GB")
 
 	large := filepath.Join(t.TempDir(), "large.safetensors")
 	cgc(t, "data", "make", "--like", "arxiv", "-o", large)
@@ -307,9 +300,7 @@ func TestMistakes(t *testing.T) {
 	s.Run(chromedp.SetValue("#nodes", "3", chromedp.ByQuery))
 	s.click("#run")
 	s.visible("#condense-problem")
-	if text := s.text("#condense-problem"); !strings.Contains(text, "odes 3") || !strings.Contains(text, "140") {
-		t.Errorf("3 nodes for 7 classes get %q", text)
-	}
+	mattest.Says(t, s.text("#condense-problem"), "odes 3", "140")
 	s.Run(chromedp.SetValue("#nodes", "70", chromedp.ByQuery),
 		chromedp.SetValue("#seed", "9007199254740993", chromedp.ByQuery))
 	s.click("#run")

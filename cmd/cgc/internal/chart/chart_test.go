@@ -198,9 +198,8 @@ func TestPlaneOutlier(t *testing.T) {
 		Classes: []string{"a"}, Layers: []report.Layer{layer}, Views: []report.View{{X: "x", At: [][][2]float64{at}}},
 	}}
 	var b bytes.Buffer
-	if err := chart.SVG(&b, p); err != nil || !strings.Contains(b.String(), "x (1 mark outside)") {
-		t.Errorf("the SVG does not say that a mark is outside (%v)", err)
-	}
+	mattest.OK(t, chart.SVG(&b, p))
+	mattest.Says(t, b.String(), "x (1 mark outside)")
 	at[17] = [2]float64{1, 0}
 	b.Reset()
 	if err := chart.SVG(&b, p); err != nil || strings.Contains(b.String(), "outside") {

@@ -401,9 +401,7 @@ func TestAccuracies(t *testing.T) {
 		if math.IsNaN(series.Low[0]) || !math.IsNaN(series.Low[1]) || !math.IsNaN(series.High[1]) {
 			t.Errorf("intervals from %v to %v, expected one for the first model only", series.Low, series.High)
 		}
-		if len(series.Samples[0]) != 3 || len(series.Samples[1]) != 2 {
-			t.Errorf("samples %v, expected 3 and 2", series.Samples)
-		}
+		mattest.Equal(t, [...]int{len(series.Samples[0]), len(series.Samples[1])}, [...]int{3, 2}, "samples:")
 	}
 	drawn := mattest.Must(json.Marshal(p))
 	var bars struct {
@@ -498,9 +496,7 @@ func TestErrors(t *testing.T) {
 	other.GraphNodes, other.Graph = 17, "other"
 	mattest.Fails(t, "it was condensed from another (other)")(
 		overview.Subject{Graph: g, Condensed: &other}.Document(t.Context()))
-	if _, err := (overview.Subject{Graph: g, Condensed: small}).Document(mattest.Cancelled(t)); err == nil {
-		t.Error("no error after the end of the context")
-	}
+	mattest.Fails(t, "canceled")(overview.Subject{Graph: g, Condensed: small}.Document(mattest.Cancelled(t)))
 }
 
 // TestWithoutMembers checks that a condensed graph without Members, which some methods return, or without names is

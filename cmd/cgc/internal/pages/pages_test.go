@@ -39,10 +39,8 @@ func TestPagesAreFresh(t *testing.T) {
 func TestFill(t *testing.T) {
 	generators["words"] = func(_ string, args []string) string { return strings.Join(args, " and ") }
 	defer delete(generators, "words")
-	got, err := fill(root, "one\n<!-- generated: words a b -->\nold\n<!-- end -->\ntwo\n")
-	if want := "one\n<!-- generated: words a b -->\na and b\n<!-- end -->\ntwo\n"; got != want || err != nil {
-		t.Errorf("%q, %v; want %q", got, err, want)
-	}
+	got := mattest.Must(fill(root, "one\n<!-- generated: words a b -->\nold\n<!-- end -->\ntwo\n"))
+	mattest.Equal(t, got, "one\n<!-- generated: words a b -->\na and b\n<!-- end -->\ntwo\n", "the page is")
 	for _, page := range []string{"<!-- generated: nothing -->\n<!-- end -->\n", "<!-- generated: words a -->\n"} {
 		if _, err := fill(root, page); err == nil {
 			t.Errorf("%q was filled", page)

@@ -187,12 +187,10 @@ func TestStandings(t *testing.T) {
 	if rows := s.Losses().Rows; len(rows) != 1 || rows[0][3].Text != "above" {
 		t.Errorf("losses: %v", rows)
 	}
-	if all, better, worse := s.Compared(); all != 3 || better != 1 || worse != 1 {
-		t.Errorf("%d comparisons, %d better and %d worse, must be 3, 1 and 1", all, better, worse)
-	}
-	if all, better, worse := s.Compared("above", "none"); all != 1 || better != 0 || worse != 1 {
-		t.Errorf("%d comparisons with above, %d better and %d worse, must be 1, 0 and 1", all, better, worse)
-	}
+	all, better, worse := s.Compared()
+	mattest.Equal(t, [...]int{all, better, worse}, [...]int{3, 1, 1}, "comparisons, better and worse:")
+	all, better, worse = s.Compared("above", "none")
+	mattest.Equal(t, [...]int{all, better, worse}, [...]int{1, 0, 1}, "comparisons with above, better and worse:")
 	for _, rest := range [][]experiment.Record{records, slices.DeleteFunc(slices.Clone(records),
 		func(r experiment.Record) bool { return r.Arm == paper.Ours })} {
 		var text strings.Builder

@@ -37,10 +37,8 @@ func TestPublishedShape(t *testing.T) {
 			t.Errorf("no %s", want.table)
 			continue
 		}
-		if len(table.Columns) != want.columns || len(table.Rows) != want.rows {
-			t.Errorf("%s is %d rows × %d columns, want %d × %d", want.table, len(table.Rows), len(table.Columns), want.rows,
-				want.columns)
-		}
+		mattest.Equal(t, len(table.Columns), want.columns, "columns of %s:", want.table)
+		mattest.Equal(t, len(table.Rows), want.rows, "rows of %s:", want.table)
 		seen, graphs, oom := map[string]bool{}, map[string]bool{}, 0
 		for _, r := range table.Rows {
 			key := r.Graph + r.Ratio + r.Method
@@ -65,14 +63,11 @@ func TestPublishedShape(t *testing.T) {
 				}
 			}
 		}
-		if len(graphs) != len(want.graphs) || oom != want.oom {
-			t.Errorf("%s has %d data sets and %d cells out of memory, want %d and %d", want.table, len(graphs), oom,
-				len(want.graphs), want.oom)
-		}
+		mattest.Equal(t, len(graphs), len(want.graphs), "data sets of %s:", want.table)
+		mattest.Equal(t, oom, want.oom, "cells of %s out of memory:", want.table)
 	}
-	if len(p.Statistics.Graphs) != 6 || len(p.Sizes.Graphs) != 6 {
-		t.Errorf("statistics of %d and ratios of %d data sets, want 6", len(p.Statistics.Graphs), len(p.Sizes.Graphs))
-	}
+	mattest.Equal(t, len(p.Statistics.Graphs), 6, "data sets with statistics:")
+	mattest.Equal(t, len(p.Sizes.Graphs), 6, "data sets with ratios:")
 }
 
 // TestPublishedAverages checks that the paper's AVG is the mean of its row, up to rounding.

@@ -138,9 +138,8 @@ func TestFolderGrows(t *testing.T) {
 					}
 				}
 			}
-			if !reflect.DeepEqual(f.Train, g.Split.Train) || !reflect.DeepEqual(f.Y, g.Labels(f.Train)) {
-				t.Errorf("training nodes %v with labels %v", f.Train, f.Y)
-			}
+			mattest.Equal(t, f.Train, g.Split.Train, "training nodes")
+			mattest.Equal(t, f.Y, g.Labels(f.Train), "labels")
 		}
 	}
 }

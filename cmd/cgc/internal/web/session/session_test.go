@@ -102,9 +102,7 @@ func TestCommandMakesTheSame(t *testing.T) {
 		if file := c.Files[0]; !bytes.Equal(contents(t, file.Path), contents(t, file.Name)) {
 			t.Errorf("%s makes another file", c.Command)
 		}
-		if info, err := os.Stat(c.Files[0].Path); err != nil || info.Size() != c.Files[0].Bytes {
-			t.Errorf("%v: the file has another size than %d", err, c.Files[0].Bytes)
-		}
+		mattest.Equal(t, mattest.Must(os.Stat(c.Files[0].Path)).Size(), c.Files[0].Bytes, "the size of the file is")
 	}
 }
 
@@ -207,9 +205,7 @@ func TestOpen(t *testing.T) {
 	if o.Most != len(want.Split.Train) || o.Least != 2 || o.Config.Nodes < 2 || len(o.Why) != 1 || o.Problem != "" {
 		t.Errorf("%+v, want %d training nodes", o, len(want.Split.Train))
 	}
-	if len(o.Notes) == 0 || !strings.Contains(strings.Join(o.Notes, " "), "split") {
-		t.Errorf("notes %q do not tell of the split that was drawn", o.Notes)
-	}
+	mattest.Says(t, strings.Join(o.Notes, " "), "split") // which was drawn
 }
 
 // TestPredict checks that opening a folder with a model and new nodes predicts them, and writes the same file as cgc
