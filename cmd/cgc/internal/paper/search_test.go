@@ -1,17 +1,14 @@
 package paper_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
@@ -72,10 +69,7 @@ func TestSearch(t *testing.T) {
 	if !changed {
 		t.Error("no search changed anything")
 	}
-	var text bytes.Buffer
-	if err := report.Text(&text, r.Document()); err != nil || !strings.Contains(text.String(), "what the search found") {
-		t.Errorf("the text lacks what the search found (%v):\n%s", err, &text)
-	}
+	mattest.Says(t, r.Document().String(), "what the search found")
 	small := mustRun(t, searched(t, "table2", 1, nil))
 	for _, c := range small.Cells {
 		if len(c.Found.Changes) > 0 || c.Found.Val != c.Found.Base {

@@ -105,11 +105,8 @@ func TestRenderers(t *testing.T) {
 
 // TestControl checks that control characters in a name reach no terminal.
 func TestControl(t *testing.T) {
-	d := new(report.Document)
-	d.Add(report.Paragraph("\x1b[31mred\tor\u202eder\nnext"))
-	var b bytes.Buffer
-	mattest.OK(t, report.Text(&b, d))
-	mattest.Equal(t, b.String(), "\ufffd[31mred\ufffdor\ufffdder\nnext\n", "text")
+	d := &report.Document{Blocks: []report.Block{report.Paragraph("\x1b[31mred\tor\u202eder\nnext")}}
+	mattest.Equal(t, d.String(), "\ufffd[31mred\ufffdor\ufffdder\nnext\n", "text")
 }
 
 // TestPlots compares the JSON of plots, which a page draws.
