@@ -141,9 +141,7 @@ func TestExamplesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 	taken := append(condense.Names(), gnn.Names()...)
 	for _, name := range names {
-		if slices.Contains(taken, name[1]) {
-			t.Errorf("extend.md registers %q, which is built in", name[1])
-		}
+		mattest.True(t, !slices.Contains(taken, name[1]), "extend.md registers %q, which is built in", name[1])
 	}
 }
 
@@ -433,11 +431,9 @@ func TestDiffer(t *testing.T) {
 	} {
 		printed := append([]string{}, page...)
 		printed[c.line] = c.text
-		if wrong := differ(page, printed); (wrong == "") != c.want {
-			t.Errorf("line %d as %q: %q", c.line, c.text, wrong)
-		}
+		wrong := differ(page, printed)
+		mattest.True(t, (wrong == "") == c.want, "line %d as %q: %q", c.line, c.text, wrong)
 	}
-	if differ(page, page[:3]) == "" || differ(page[:3], page) == "" {
-		t.Error("pages that end earlier or later are the same")
-	}
+	mattest.True(t, differ(page, page[:3]) != "" && differ(page[:3], page) != "",
+		"pages that end earlier or later are the same")
 }

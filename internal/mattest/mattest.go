@@ -160,6 +160,14 @@ func WantIs(t testing.TB, err, target error) {
 	}
 }
 
+// True checks that holds is true. Otherwise it reports message in the format of fmt.Sprintf.
+func True(t testing.TB, holds bool, message string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(message, args...)
+	}
+}
+
 // Equal checks that got equals want, by reflect.DeepEqual. what names the value in the format of fmt.Sprintf.
 func Equal[T any](t testing.TB, got, want T, what string, args ...any) {
 	t.Helper()

@@ -77,9 +77,8 @@ func TestSameBytes(t *testing.T) {
 	timed := filepath.Join(again, "timed.safetensors")
 	condensed(timed, "--timings")
 	small := mattest.Must(condense.Load(timed))
-	if !small.Timed || small.Seconds.Total <= 0 || small.Seconds.Of("propagate") <= 0 {
-		t.Errorf("--timings writes the seconds %+v", small.Seconds)
-	}
+	mattest.True(t, small.Timed && small.Seconds.Total > 0 && small.Seconds.Of("propagate") > 0,
+		"--timings writes the seconds %+v", small.Seconds)
 	small.Timed = false
 	mattest.OK(t, small.Save(t.Context(), timed))
 	condensed(filepath.Join(folder, "timed.safetensors"))
@@ -108,9 +107,8 @@ func TestOldFile(t *testing.T) {
 	_, said := ok(t, "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "2", "--hidden", "4")
 	mattest.Says(t, said, "does not say which graph it was made from")
 	code, _, said := cli.RunLine(t, "evaluate", small, "--on", swapped)
-	if code != 1 || !strings.Contains(said, "are test nodes of demo") {
-		t.Errorf("an old file on another split: %d: %s", code, said)
-	}
+	mattest.True(t, code == 1 && strings.Contains(said, "are test nodes of demo"),
+		"an old file on another split: %d: %s", code, said)
 }
 
 // TestConvertSurvivesItsEnd checks that a killed or interrupted conversion writes nothing to its target, and that the
@@ -159,9 +157,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	if out, err := convert(to).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if !sameContents(t, to, want) {
-		t.Error("another file than that of an undisturbed run")
-	}
+	mattest.True(t, sameContents(t, to, want), "another file than that of an undisturbed run")
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -178,9 +174,8 @@ func TestBoard(t *testing.T) {
 	table, _ := ok(t, args...)
 	first := records()
 	again, _ := ok(t, args...)
-	if again != table || !bytes.Equal(first, records()) {
-		t.Errorf("a second run trained again, or printed another table:\n%s\n%s", table, again)
-	}
+	mattest.True(t, again == table && bytes.Equal(first, records()),
+		"a second run trained again, or printed another table:\n%s\n%s", table, again)
 	file := string(mattest.Must(os.ReadFile(filepath.Join(folder, "board.csv"))))
 	for _, text := range []string{table, file} {
 		mattest.Says(t, text, "cgc-paper", "herding", "full graph")
@@ -208,9 +203,8 @@ func TestSearchCommand(t *testing.T) {
 		t.Errorf("%d trainings on the full graph", n)
 	}
 	ok(t, args...)
-	if second, err := os.ReadFile(whole); err != nil || string(second) != string(first) {
-		t.Errorf("the second run trained again: %v", err)
-	}
+	second, err := os.ReadFile(whole)
+	mattest.True(t, err == nil && string(second) == string(first), "the second run trained again: %v", err)
 	var r struct {
 		Trials    []any
 		Finalists []any
@@ -256,9 +250,8 @@ func TestPropagateFolder(t *testing.T) {
 	mattest.Equal(t, y, int64(g.Y[7]), "the label of node 7 is")
 
 	ok(t, "propagate", "demo", "--hops", "1", "--part", "val", "--store", "f16", "-o", folder) // replaces the folder
-	if _, err := os.Stat(filepath.Join(folder, "hop2.npy")); err == nil {
-		t.Error("hop2.npy of the first run is still there")
-	}
+	_, err := os.Stat(filepath.Join(folder, "hop2.npy"))
+	mattest.True(t, err != nil, "hop2.npy of the first run is still there")
 	mattest.Equal(t, len(array("hop1")), 2*len(g.Split.Val)*g.Features(), "bytes of hop1.npy in f16:")
 	nodes, val := array("nodes"), array("val")
 	for i, v := range g.Split.Val {

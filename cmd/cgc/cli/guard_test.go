@@ -56,9 +56,8 @@ func TestGuardLooksAhead(t *testing.T) {
 	for looks.Load() < 4 {
 		time.Sleep(looking)
 	}
-	if err := planned.Err(); err != nil {
-		t.Errorf("work within a bound ended: %v", end(err))
-	}
+	err := planned.Err()
+	mattest.True(t, err == nil, "work within a bound ended: %v", end(err))
 	end(nil)
 	ctx, explain := guarded(t.Context(), &beyond{doing: "reading x"}, limit, held.Load)
 	held.Store(100e6)
@@ -102,9 +101,8 @@ func TestOutOfRange(t *testing.T) {
 		{errors.Join(other, hops), "too small; --hops -1, must be at least 0"},
 	} {
 		got := outOfRange(c.err, name)
-		if got.Error() != c.want || exitCode(got) != exitUsage {
-			t.Errorf("%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
-		}
+		mattest.True(t, got.Error() == c.want && exitCode(got) == exitUsage,
+			"%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
 	}
 	if got := outOfRange(other, name); got != other {
 		t.Errorf("%v becomes %v", other, got)

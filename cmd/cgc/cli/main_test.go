@@ -238,9 +238,8 @@ func TestInterruptedRecords(t *testing.T) {
 		mattest.OK(t, interrupt(t, cmd)(nil))
 		said, _ := io.ReadAll(stderr)
 		want := "\nnote: run the same command again to resume\ncgc: interrupted\n"
-		if !strings.HasSuffix("\n"+string(said), want) {
-			t.Errorf("%s: standard error ends with %q, want %q", c.args, said, want)
-		}
+		mattest.True(t, strings.HasSuffix("\n"+string(said), want),
+			"%s: standard error ends with %q, want %q", c.args, said, want)
 	}
 }
 
@@ -334,9 +333,7 @@ func TestInterruptedTune(t *testing.T) {
 	cmd.Stdout = &stdout
 	stopped(t, cmd, "ranked", false, interrupt(t, cmd))
 	mattest.Says(t, stdout.String(), "no configuration was confirmed by training", "configuration: best.json")
-	if !isConfig(filepath.Join(cmd.Dir, "best.json")) {
-		t.Error("best.json is not a configuration")
-	}
+	mattest.True(t, isConfig(filepath.Join(cmd.Dir, "best.json")), "best.json is not a configuration")
 	mattest.Equal(t, len(mattest.Must(os.ReadDir(cmd.Dir))), 1, "files with best.json:")
 }
 
@@ -358,9 +355,8 @@ func TestPasswords(t *testing.T) {
 		{address}, {"evaluate", address, "--on", "demo"}, {"convert", "demo", address}, {"data", "fetch", address},
 	} {
 		code, _, said := RunLine(t, args...)
-		if code == 0 || strings.Contains(said, "secret") || !strings.Contains(said, "//host/db") {
-			t.Errorf("%v: exit code %d, %q", args, code, said)
-		}
+		mattest.True(t, code != 0 && !strings.Contains(said, "secret") && strings.Contains(said, "//host/db"),
+			"%v: exit code %d, %q", args, code, said)
 	}
 	c := &command{
 		args: []string{"report", "a.safetensors", "--on=" + address}, stderr: io.Discard,
@@ -369,7 +365,6 @@ func TestPasswords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.html")
 	mattest.OK(t, c.writeReport(path, "", &report.Document{}, nil))
 	page := string(mattest.Must(os.ReadFile(path)))
-	if strings.Contains(page, "secret") || !strings.Contains(page, "--on=postgres://host/db") {
-		t.Error("the report has the password, or no address")
-	}
+	mattest.True(t, !strings.Contains(page, "secret") && strings.Contains(page, "--on=postgres://host/db"),
+		"the report has the password, or no address")
 }

@@ -130,9 +130,8 @@ func TestVersionLines(t *testing.T) {
 			Available: []string{"avx512", "avx2", "generic"}},
 			"abc of 2026-01-02T03:04:05Z, modified", "avx512 (available: avx2, generic)"},
 	} {
-		if got := c.v.commit(); !strings.HasPrefix(got, c.commit) {
-			t.Errorf("commit %q, want %q", got, c.commit)
-		}
+		got := c.v.commit()
+		mattest.True(t, strings.HasPrefix(got, c.commit), "commit %q, want %q", got, c.commit)
 		mattest.Equal(t, c.v.kernels(), c.kernels, "kernels")
 	}
 	v := version()

@@ -71,9 +71,8 @@ func TestPaceOfStages(t *testing.T) {
 	if left, known := p.left(at(15.5)); !known || left != 35*time.Second {
 		t.Errorf("%v (%v) are left, want 35 s", left, known)
 	}
-	if done, all := p.progress(); done != 11 || all != 15 {
-		t.Errorf("%d of %d, want 11 of 15", done, all)
-	}
+	done, all := p.progress()
+	mattest.True(t, done == 11 && all == 15, "%d of %d, want 11 of 15", done, all)
 }
 
 func TestLaps(t *testing.T) {

@@ -78,16 +78,13 @@ func TestBar(t *testing.T) {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			t.Parallel()
 			shown := onTerminal(t, columns, false)
-			if !regexp.MustCompile(`35% 2s, 4s left`).MatchString(shown) {
-				t.Errorf("no time left in\n%q", shown)
-			}
+			mattest.True(t, regexp.MustCompile(`35% 2s, 4s left`).MatchString(shown), "no time left in\n%q", shown)
 			escape := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 			text := escape.ReplaceAllString(shown, "\r")
 			lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' })
 			for _, line := range lines {
-				if n := len([]rune(line)); n > columns {
-					t.Errorf("%d columns, want at most %d: %q", n, columns, line)
-				}
+				n := len([]rune(line))
+				mattest.True(t, n <= columns, "%d columns, want at most %d: %q", n, columns, line)
 			}
 			whole := strings.Contains(shown, "a-long-name.csv.gz")
 			mattest.Equal(t, whole, columns == 160, "%d columns: the name is whole:", columns)

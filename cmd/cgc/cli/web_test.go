@@ -33,9 +33,8 @@ func TestWebAddress(t *testing.T) {
 		{"localhost:99999", 2, "cgc: --addr localhost:99999: port 99999, must be from 0 to 65535\n"},
 	} {
 		code, stdout, stderr := RunLine(t, "web", "--addr", c.address)
-		if code != c.code || stderr != c.want || stdout != "" {
-			t.Errorf("%s: exit code %d, %q, want %q", c.address, code, stderr, c.want)
-		}
+		mattest.True(t, code == c.code && stderr == c.want && stdout == "",
+			"%s: exit code %d, %q, want %q", c.address, code, stderr, c.want)
 	}
 }
 
@@ -107,7 +106,6 @@ func TestWeb(t *testing.T) {
 	defer answer.Body.Close()
 	mattest.Says(t, string(mattest.Must(io.ReadAll(answer.Body))), "<!doctype html>")
 	cancel()
-	if got := <-code; got != exitInterrupted {
-		t.Errorf("exit code %d after the interruption: %s", got, &stderr)
-	}
+	got := <-code
+	mattest.True(t, got == exitInterrupted, "exit code %d after the interruption: %s", got, &stderr)
 }

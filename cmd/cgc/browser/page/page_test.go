@@ -121,14 +121,10 @@ func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View
 		return coloured;
 	}))`)
 	for i, n := range colours {
-		if n < 30 {
-			t.Errorf("%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
-		}
+		mattest.True(t, n >= 30, "%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
 	}
 	wide, window := chromium.Value[int](p, "document.documentElement.scrollWidth"), chromium.Value[int](p, "innerWidth")
-	if wide > window {
-		t.Errorf("%+v: the page is %d pixels wide in a window of %d", v, wide, window)
-	}
+	mattest.True(t, wide <= window, "%+v: the page is %d pixels wide in a window of %d", v, wide, window)
 	p.Quiet("file://"+file, "data:")
 	return p
 }
@@ -154,28 +150,23 @@ func TestViews(t *testing.T) {
 		p := open(v)
 		theme := chromium.Value[string](p, "document.documentElement.dataset.theme")
 		ground := chromium.Value[string](p, "getComputedStyle(document.body).backgroundColor")
-		if dark := ground == "rgb(17, 21, 27)"; dark != v.Dark || (theme == "dark") != v.Dark {
-			t.Errorf("%+v: theme %s on %s", v, theme, ground)
-		}
+		dark := ground == "rgb(17, 21, 27)"
+		mattest.True(t, dark == v.Dark && (theme == "dark") == v.Dark, "%+v: theme %s on %s", v, theme, ground)
 		ticks := chromium.Value[[]float64](p,
 			"report.plots[1].chart.getModel().getComponent('xAxis').axis.scale.getTicks().map((t) => t.value)")
 		for i := 2; i < len(ticks); i++ {
-			if math.Abs(ticks[i]-2*ticks[i-1]+ticks[i-2]) > 1e-9 {
-				t.Errorf("%+v: the accuracies have the ticks %v, want equal distances", v, ticks)
-			}
+			mattest.True(t, math.Abs(ticks[i]-2*ticks[i-1]+ticks[i-2]) <= 1e-9,
+				"%+v: the accuracies have the ticks %v, want equal distances", v, ticks)
 		}
-		if texts := chromium.Value[[]string](p, cut); len(texts) > 0 {
-			t.Errorf("%+v: these are cut off: %q", v, texts)
-		}
+		texts := chromium.Value[[]string](p, cut)
+		mattest.True(t, len(texts) == 0, "%+v: these are cut off: %q", v, texts)
 		text, where := p.LeastContrast()
 		if marks := chromium.Value[float64](p, markContrast); text < 4.5 || marks < 3 {
 			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, text, where, marks)
 		}
 		p.Run(chromedp.Click("#theme"))
 		after := chromium.Value[string](p, "document.documentElement.dataset.theme")
-		if after == theme {
-			t.Errorf("%+v: the switch leaves the theme %s", v, theme)
-		}
+		mattest.True(t, after != theme, "%+v: the switch leaves the theme %s", v, theme)
 	}
 }
 
@@ -199,10 +190,8 @@ func TestEvil(t *testing.T) {
 		return window.ran === true;
 	})()`)
 	asked := chromium.Value[bool](p, "fetch('https://localhost/').then(() => true, () => false)")
-	if ran || asked || len(p.Errors()) < 2 {
-		t.Errorf("a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked,
-			p.Errors())
-	}
+	mattest.True(t, !ran && !asked && len(p.Errors()) >= 2,
+		"a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked, p.Errors())
 }
 
 // at finds the mark of a layer with the most free space around it and returns its position in the window.
@@ -292,9 +281,7 @@ func TestSwitches(t *testing.T) {
 	for plot, label := range map[int]string{0: "by spread", 2: "full"} {
 		before := first(plot)
 		p.Run(chromedp.Click(fmt.Sprintf("//*[@id='plot-%d']//button[text()='%s']", plot, label), chromedp.BySearch))
-		if first(plot) == before {
-			t.Errorf("plot %d: the switch %q changes nothing", plot, label)
-		}
+		mattest.True(t, first(plot) != before, "plot %d: the switch %q changes nothing", plot, label)
 	}
 }
 
@@ -331,14 +318,12 @@ func TestSlider(t *testing.T) {
 			for _, m := range whole[c] {
 				least, most = min(least, m[k]), max(most, m[k])
 			}
-			if at := marks[0][k]; !(at > least && at < most) {
-				t.Errorf("class %d: coordinate %v, must be between %v and %v", c, at, least, most)
-			}
+			at := marks[0][k]
+			mattest.True(t, at > least && at < most, "class %d: coordinate %v, must be between %v and %v", c, at, least, most)
 		}
 	}
-	if said != "7 condensed nodes" || sizes() == all {
-		t.Errorf("at the left end %q, with the sizes of %q", said, sizes())
-	}
+	mattest.True(t, said == "7 condensed nodes" && sizes() != all,
+		"at the left end %q, with the sizes of %q", said, sizes())
 	if _, again := set(42); !reflect.DeepEqual(again, whole) || sizes() != all {
 		t.Error("the marks are others when the slider is back")
 	}
@@ -363,15 +348,11 @@ func TestPrint(t *testing.T) {
 		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
 		return data.filter((v, at) => at % 4 === 3 && v > 40).length;
 	}))`) {
-		if n < 30 {
-			t.Errorf("plot %d is printed with %d pixels, want at least 30", i, n)
-		}
+		mattest.True(t, n >= 30, "plot %d is printed with %d pixels, want at least 30", i, n)
 	}
 	theme := func() string { return chromium.Value[string](p, "document.documentElement.dataset.theme") }
 	for _, w := range chromium.Value[[]int](p, "report.plots.map((p) => p.chart.getWidth())") {
-		if w < 250 || w > 680 {
-			t.Errorf("a plot is %d pixels wide on paper of 680", w)
-		}
+		mattest.True(t, w >= 250 && w <= 680, "a plot is %d pixels wide on paper of 680", w)
 	}
 	mattest.Equal(t, theme(), "light", "the theme on paper is")
 	p.Eval("dispatchEvent(new Event('afterprint'))", nil)

@@ -251,9 +251,8 @@ func TestAccess(t *testing.T) {
 					continue
 				}
 				outline := "parseFloat(getComputedStyle(document.activeElement).outlineWidth)"
-				if chromium.Value[float64](s.Page, outline) < 1 {
-					t.Errorf("%+v: #%s has the focus and does not show it", view, id)
-				}
+				mattest.True(t, chromium.Value[float64](s.Page, outline) >= 1,
+					"%+v: #%s has the focus and does not show it", view, id)
 				return
 			}
 			t.Fatalf("%+v: Tab does not reach #%s", view, id)
@@ -270,13 +269,10 @@ func TestAccess(t *testing.T) {
 			switch heard.Role {
 			case "button", "textbox", "spinbutton", "slider", "checkbox", "combobox", "link", "Iframe", "progressbar",
 				"DisclosureTriangle", "heading":
-				if strings.TrimSpace(heard.Name) == "" {
-					t.Errorf("%+v: a %s has no name", view, heard.Role)
-				}
+				mattest.True(t, strings.TrimSpace(heard.Name) != "", "%+v: a %s has no name", view, heard.Role)
 			}
 		}
-		if ratio, text := s.LeastContrast(); ratio < 4.5 {
-			t.Errorf("%+v: the contrast of %q is %.2f, want 4.5", view, text, ratio)
-		}
+		ratio, text := s.LeastContrast()
+		mattest.True(t, ratio >= 4.5, "%+v: the contrast of %q is %.2f, want 4.5", view, text, ratio)
 	}
 }

@@ -34,9 +34,8 @@ func TestDemo(t *testing.T) {
 	s.sameAsPortable("demo-70.safetensors", t.TempDir())
 	s.click("#train-run")
 	s.visible("#accuracies")
-	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t200\t8") {
-		t.Errorf("the table of accuracies has %q", row)
-	}
+	row := s.text("#accuracies tbody")
+	mattest.True(t, strings.HasPrefix(row, "gcn on the small graph\t70\t200\t8"), "the table of accuracies has %q", row)
 }
 
 // TestReport checks that the report is shown in its frame with its plots, before and after a training run, that the
@@ -62,18 +61,15 @@ func TestReport(t *testing.T) {
 			s.EvalFrame(`document.querySelectorAll(".plot canvas, .plot svg").length`, &marks)
 			s.EvalFrame(`[...document.querySelectorAll("h2")].filter((h) => /learn/.test(h.textContent)).length`, &accuracies)
 		}
-		if !shown() {
-			t.Errorf("trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
-		}
+		mattest.True(t, shown(),
+			"trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
 	}
 	page := contents(t, s.saved("demo-70.html"))
-	if !bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")) {
-		t.Errorf("the report that was saved has %d bytes, without the command", len(page))
-	}
+	mattest.True(t, bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")),
+		"the report that was saved has %d bytes, without the command", len(page))
 	s.click(`#formats-of-result button`) // the first button is .npz
-	if small := mattest.Must(condense.Load(s.arrived("demo-70.npz"))); small.Nodes() != 70 {
-		t.Errorf("the .npz that was saved has %d nodes", small.Nodes())
-	}
+	small := mattest.Must(condense.Load(s.arrived("demo-70.npz")))
+	mattest.True(t, small.Nodes() == 70, "the .npz that was saved has %d nodes", small.Nodes())
 }
 
 // TestDropFolder checks that a dropped folder is described with its class names, gives the same condensed graph as the
@@ -83,15 +79,13 @@ func TestDropFolder(t *testing.T) {
 	folder := mattest.Must(filepath.Abs("../../../../docs/example/shop"))
 	s.drop(folder)
 	s.visible("#condense")
-	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
-		t.Errorf("the graph is called %q", title)
-	}
+	title := s.text("#graph-title")
+	mattest.True(t, strings.HasSuffix(title, "shop"), "the graph is called %q", title)
 	mattest.Says(t, s.text("#notes"), "1 node has no edge.")
 	s.condense()
 	nodes := chromium.Value[string](s.Page, `document.querySelector("#nodes").value`)
-	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
-		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
-	}
+	row := s.text("#sizes tbody tr:nth-child(2)")
+	mattest.True(t, strings.HasPrefix(row, "condensed\t"+nodes), "the table of sizes has %q, want %s nodes", row, nodes)
 	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense ./shop --method cgc --nodes "+nodes+" ") {
 		t.Errorf("the command is %q", command)
 	}
@@ -135,9 +129,8 @@ func TestPredict(t *testing.T) {
 	}
 	s.fits()
 	s.demo()
-	if !chromium.Value[bool](s.Page, `document.getElementById("predict").hidden`) {
-		t.Error("the predictions are still shown next to another graph")
-	}
+	mattest.True(t, chromium.Value[bool](s.Page, `document.getElementById("predict").hidden`),
+		"the predictions are still shown next to another graph")
 }
 
 func table(t *testing.T, path string) [][]string {
@@ -154,9 +147,7 @@ func TestAuto(t *testing.T) {
 	disabled := chromium.Value[bool](s.Page, `const field = (name) => document.getElementById(name);
 		field("method").dispatchEvent(new Event("change"));
 		field("hops").disabled`)
-	if !disabled {
-		t.Error("the number of hops, which auto chooses, can be changed")
-	}
+	mattest.True(t, disabled, "the number of hops, which auto chooses, can be changed")
 	s.condense()
 	mattest.Says(t, s.text("#warnings"), "chosen by auto: ")
 	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense demo --nodes 14 ") {
@@ -244,9 +235,8 @@ func TestStop(t *testing.T) {
 	s.Run(chromedp.SetValue("#epochs", "3", chromedp.ByQuery))
 	s.click("#train-run")
 	s.visible("#accuracies")
-	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t3\t") {
-		t.Errorf("the table of accuracies has %q", row)
-	}
+	row := s.text("#accuracies tbody")
+	mattest.True(t, strings.HasPrefix(row, "gcn on the small graph\t70\t3\t"), "the table of accuracies has %q", row)
 }
 
 // TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A smaller
@@ -283,9 +273,8 @@ func TestMistakes(t *testing.T) {
 	s.choose("#folder", folder)
 	s.visible("#choose-problem")
 	text := s.text("#choose-problem")
-	if !strings.HasPrefix(text, "my graph/nodes.csv:3: ") || !strings.Contains(text, "oops") {
-		t.Errorf("a wrong feature gets %q", text)
-	}
+	mattest.True(t, strings.HasPrefix(text, "my graph/nodes.csv:3: ") && strings.Contains(text, "oops"),
+		"a wrong feature gets %q", text)
 	write("nodes.csv", "id,label,f\na,x,1\nb,y,2\nc,x,3\nd,y,4\n")
 	s.choose("#folder", folder)
 	s.visible("#notes")
@@ -325,9 +314,8 @@ func TestSeveral(t *testing.T) {
 	s.click("#choose-problem button")
 	s.visible("#condense")
 	s.condense()
-	if row := s.text("#sizes tbody tr"); !strings.HasSuffix(row, "\t80\t–") {
-		t.Errorf("the table of sizes has %q", row)
-	}
+	row := s.text("#sizes tbody tr")
+	mattest.True(t, strings.HasSuffix(row, "\t80\t–"), "the table of sizes has %q", row)
 }
 
 // TestAnyServer checks that the files of cgc web -o work on any server, under a subpath, and even if the server

@@ -75,9 +75,7 @@ func TestGrowth(t *testing.T) {
 		a.Exponent = b.Exponent
 		return close && a == b
 	}
-	if !slices.EqualFunc(got, want, same) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	mattest.True(t, slices.EqualFunc(got, want, same), "%v, want %v", got, want)
 }
 
 func TestValidate(t *testing.T) {
@@ -130,9 +128,8 @@ func TestGraph(t *testing.T) {
 		for _, s := range c.Steps {
 			names = append(names, s.Name)
 			unknown := s.Name == "condense" || s.Name == "partition" && c.Partition == "random"
-			if (s.Work == nil) != unknown || s.Seconds <= 0 {
-				t.Errorf("%s by %s: work %v in %v s", s.Name, c.Partition, s.Work, s.Seconds)
-			}
+			mattest.True(t, (s.Work == nil) == unknown && s.Seconds > 0,
+				"%s by %s: work %v in %v s", s.Name, c.Partition, s.Work, s.Seconds)
 			if s.Work == nil {
 				continue
 			}
@@ -258,7 +255,5 @@ func TestPeer(t *testing.T) {
 	if want := small.Adj.NNZ() / 2; got.Nodes != 140 || got.Edges != want || want == 0 {
 		t.Errorf("%d nodes, %d edges, want 140 and %d", got.Nodes, got.Edges, want)
 	}
-	if got.Seconds["condense"] < got.Seconds["propagate"] {
-		t.Errorf("seconds are %v", got.Seconds)
-	}
+	mattest.True(t, got.Seconds["condense"] >= got.Seconds["propagate"], "seconds are %v", got.Seconds)
 }

@@ -120,13 +120,10 @@ func TestPlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var svg, picture, again bytes.Buffer
 			mattest.OK(t, errors.Join(chart.SVG(&svg, p), chart.PNG(&picture, p), chart.SVG(&again, p), chart.PNG(&again, p)))
-			if !bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()) {
-				t.Error("the same plot gives other bytes")
-			}
+			mattest.True(t, bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()),
+				"the same plot gives other bytes")
 			mattest.Says(t, svg.String(), words[name]...)
-			if strings.Contains(svg.String(), "nobody") {
-				t.Error("the SVG names a class or a series without marks")
-			}
+			mattest.True(t, !strings.Contains(svg.String(), "nobody"), "the SVG names a class or a series without marks")
 			drawn := mattest.Must(png.Decode(&picture))
 			if b := drawn.Bounds(); b.Dx() < 900 || b.Dy() < 200 {
 				t.Errorf("the PNG is %v, want at least 900×200", b)

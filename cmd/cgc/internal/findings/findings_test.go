@@ -109,9 +109,8 @@ func TestExperimentPicture(t *testing.T) {
 		t.Fatalf("%d plots, want one of cora and one of citeseer", len(plots))
 	}
 	bars := plots[0].Data.(*report.Bars)
-	if len(bars.Rows) != 4 || bars.Rows[3] != "whole, 2,708 nodes" || len(bars.Series) != 1 {
-		t.Errorf("rows %v in %d series", bars.Rows, len(bars.Series))
-	}
+	mattest.True(t, len(bars.Rows) == 4 && bars.Rows[3] == "whole, 2,708 nodes" && len(bars.Series) == 1,
+		"rows %v in %d series", bars.Rows, len(bars.Series))
 	for i, s := range o.Summaries[:4] {
 		got := bars.Series[0]
 		if got.Values[i] != s.Test.Mean || got.Low[i] != s.Test.Mean-s.Test.CI95 || got.High[i] != s.Test.Mean+s.Test.CI95 {

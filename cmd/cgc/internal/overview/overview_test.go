@@ -127,9 +127,8 @@ func TestTwoClasses(t *testing.T) {
 	for _, at := range view.At[0] {
 		low, high = min(low, at[1]), max(high, at[1])
 	}
-	if high-low < 1000 || !strings.HasPrefix(view.Y, "orthogonal PC of training nodes (") {
-		t.Errorf("the second axis, %q, holds the marks from %v to %v", view.Y, low, high)
-	}
+	mattest.True(t, high-low >= 1000 && strings.HasPrefix(view.Y, "orthogonal PC of training nodes ("),
+		"the second axis, %q, holds the marks from %v to %v", view.Y, low, high)
 }
 
 // TestEmbeddingsOfAnySize checks that multiplying all features by a power of two leaves every mark where it was. At 2⁷⁰
@@ -146,9 +145,8 @@ func TestEmbeddingsOfAnySize(t *testing.T) {
 			}
 		}
 		got := plots(t, overview.Subject{Graph: &scaledGraph, Condensed: &scaledSmall})["embeddings"].Data.(*report.Scatter)
-		if !reflect.DeepEqual(got.Views, want.Views) {
-			t.Errorf("features times 2^%d: other places or axes, %q", exponent, got.Views[0].X)
-		}
+		mattest.True(t, reflect.DeepEqual(got.Views, want.Views),
+			"features times 2^%d: other places or axes, %q", exponent, got.Views[0].X)
 	}
 }
 
@@ -162,9 +160,8 @@ func TestPrincipal(t *testing.T) {
 		}
 		axes, shares, err := overview.Principal(context.Background(), x)
 		mattest.OK(t, err)
-		if math.Abs(shares[0]-0.8) > 1e-4 || math.Abs(shares[1]-0.2) > 1e-4 {
-			t.Errorf("%d rows: shares %v, want 0.8 and 0.2", rows, shares)
-		}
+		mattest.True(t, math.Abs(shares[0]-0.8) <= 1e-4 && math.Abs(shares[1]-0.2) <= 1e-4,
+			"%d rows: shares %v, want 0.8 and 0.2", rows, shares)
 		for i := range axes.Rows {
 			want := map[int][2]float64{3: {1, 0}, 7: {0, 1}}[i]
 			for k := range 2 {
@@ -173,9 +170,8 @@ func TestPrincipal(t *testing.T) {
 		}
 	}
 	axes, shares, err := overview.Principal(context.Background(), mat.NewDense(3, 2))
-	if err != nil || shares != [2]float64{} || axes.Rows != 2 || axes.Cols != 2 {
-		t.Errorf("of zeros: %v, shares %v, %d×%d", err, shares, axes.Rows, axes.Cols)
-	}
+	mattest.True(t, err == nil && shares == [2]float64{} && axes.Rows == 2 && axes.Cols == 2,
+		"of zeros: %v, shares %v, %d×%d", err, shares, axes.Rows, axes.Cols)
 }
 
 // TestDense checks that a condensed graph in which all nodes are connected is drawn with marks that do not overlap.
@@ -196,9 +192,7 @@ func TestDense(t *testing.T) {
 		for i, a := range net.At {
 			for j, b := range net.At[:i] {
 				radii := net.Radius * (math.Sqrt(net.Size[i]/most) + math.Sqrt(net.Size[j]/most))
-				if math.Hypot(a[0]-b[0], a[1]-b[1]) < radii {
-					t.Errorf("of %d nodes, %d and %d overlap", n, i, j)
-				}
+				mattest.True(t, math.Hypot(a[0]-b[0], a[1]-b[1]) >= radii, "of %d nodes, %d and %d overlap", n, i, j)
 			}
 		}
 	}
@@ -226,13 +220,10 @@ func TestSpread(t *testing.T) {
 	all := memory.Range(0, g.Nodes())
 	got := overview.Spread(g, all, 400)
 	counts, whole := g.Counts(got), g.Counts(all)
-	if len(got) > 400+g.Classes || len(got) < 390 {
-		t.Errorf("%d nodes, want about 400", len(got))
-	}
+	mattest.True(t, len(got) <= 400+g.Classes && len(got) >= 390, "%d nodes, want about 400", len(got))
 	for c := range counts {
-		if want := float64(whole[c]) / 10; math.Abs(float64(counts[c])-want) > 1 {
-			t.Errorf("class %d has %d nodes, want %.1f", c, counts[c], want)
-		}
+		want := float64(whole[c]) / 10
+		mattest.True(t, math.Abs(float64(counts[c])-want) <= 1, "class %d has %d nodes, want %.1f", c, counts[c], want)
 	}
 	mattest.Equal(t, got, slices.Compact(slices.Sorted(slices.Values(got))), "nodes")
 }
@@ -343,9 +334,8 @@ func TestOrder(t *testing.T) {
 		mattest.Equal(t, strings.Join(outline(blocks(t, is.subject)), ", "), is.want, "%s: the blocks are", name)
 	}
 	for name, p := range plots(t, full) {
-		if !strings.Contains(p.Caption, "Ideally, ") {
-			t.Errorf("%s: the caption does not say what a good picture looks like: %s", name, p.Caption)
-		}
+		mattest.True(t, strings.Contains(p.Caption, "Ideally, "),
+			"%s: the caption does not say what a good picture looks like: %s", name, p.Caption)
 	}
 }
 
@@ -370,9 +360,7 @@ func TestTiles(t *testing.T) {
 		"nodes: 42, 95.2× fewer than 4,000; ",
 		"memory: ",
 	} {
-		if !strings.HasPrefix(got[i], want) {
-			t.Errorf("tile %d is %q, expected %q", i, got[i], want)
-		}
+		mattest.True(t, strings.HasPrefix(got[i], want), "tile %d is %q, expected %q", i, got[i], want)
 	}
 	s.Whole = nil
 	mattest.Equal(t, text(s)[1], "training time, gcn: 8.0 s, mean of 3 training runs", "without the full graph:")
@@ -386,9 +374,7 @@ func TestTiles(t *testing.T) {
 	bare := *g
 	bare.Adj = &mat.CSR{Rows: g.Nodes(), Cols: g.Nodes(), Indptr: make([]int64, g.Nodes()+1)}
 	got = text(overview.Subject{Graph: &bare, Condensed: small, OtherGraph: true})
-	if !strings.HasSuffix(got[0], " edges, up from 0") {
-		t.Errorf("a graph without edges: %q", got[0])
-	}
+	mattest.True(t, strings.HasSuffix(got[0], " edges, up from 0"), "a graph without edges: %q", got[0])
 }
 
 // TestAccuracies checks that an interval is shown only for three or more training runs, and that the page rounds a
@@ -398,9 +384,8 @@ func TestAccuracies(t *testing.T) {
 	s := overview.Subject{Graph: g, Condensed: small, Small: scores(81.35, 78.85), Whole: scores(80.25, 70)}
 	p := plots(t, s)["accuracy"]
 	for _, series := range p.Data.(*report.Bars).Series {
-		if math.IsNaN(series.Low[0]) || !math.IsNaN(series.Low[1]) || !math.IsNaN(series.High[1]) {
-			t.Errorf("intervals from %v to %v, expected one for the first model only", series.Low, series.High)
-		}
+		mattest.True(t, !math.IsNaN(series.Low[0]) && math.IsNaN(series.Low[1]) && math.IsNaN(series.High[1]),
+			"intervals from %v to %v, expected one for the first model only", series.Low, series.High)
 		mattest.Equal(t, [...]int{len(series.Samples[0]), len(series.Samples[1])}, [...]int{3, 2}, "samples:")
 	}
 	drawn := mattest.Must(json.Marshal(p))
@@ -413,9 +398,8 @@ func TestAccuracies(t *testing.T) {
 		mattest.Equal(t, bars.Series[i%2].Texts[i/2][0], text, "row %d of the table: the plot has", i)
 	}
 	s.Small, s.Whole = s.Small[1:], nil
-	if c := plots(t, s)["accuracy"].Caption; strings.Contains(c, "interval") {
-		t.Errorf("with two trainings the caption speaks of intervals: %s", c)
-	}
+	c := plots(t, s)["accuracy"].Caption
+	mattest.True(t, !strings.Contains(c, "interval"), "with two trainings the caption speaks of intervals: %s", c)
 }
 
 // TestTraining checks that the generated program scales features, learns soft labels and tests as cgc does.
@@ -454,9 +438,8 @@ func TestTraining(t *testing.T) {
 			if part == "small.y, reduction" && name == "soft" {
 				wants = false
 			}
-			if strings.Contains(text, part) != wants {
-				t.Errorf("%q: the program has %q: %v, expected %v\n%s", name, part, !wants, wants, text)
-			}
+			mattest.True(t, strings.Contains(text, part) == wants,
+				"%q: the program has %q: %v, expected %v\n%s", name, part, !wants, wants, text)
 		}
 	}
 }
@@ -474,10 +457,9 @@ func TestSeconds(t *testing.T) {
 	if len(bars.Series) != 2 || bars.Rows[0] != "propagate" {
 		t.Fatalf("rows %v in %d series, want propagate first, and two series", bars.Rows, len(bars.Series))
 	}
-	if want := steps[0].Amount / 5; math.Abs(bars.Series[1].Values[0]/want-1) > 1e-9 {
-		t.Errorf("propagation needs at least %v s, want %v GB at 5 GB/s, %v s", bars.Series[1].Values[0], steps[0].Amount,
-			want)
-	}
+	want := steps[0].Amount / 5
+	mattest.True(t, math.Abs(bars.Series[1].Values[0]/want-1) <= 1e-9,
+		"propagation needs at least %v s, want %v GB at 5 GB/s, %v s", bars.Series[1].Values[0], steps[0].Amount, want)
 }
 
 // TestRepeats checks that equal subjects give equal documents for any number of threads.

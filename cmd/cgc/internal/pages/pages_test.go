@@ -20,18 +20,14 @@ func TestPagesAreFresh(t *testing.T) {
 	for _, name := range slices.AppendSeq(mattest.Must(find(root)), maps.Keys(files)) {
 		text := mattest.Must(os.ReadFile(filepath.Join(root, name)))
 		made, err := fresh(root, name, string(text))
-		if err != nil || made != string(text) {
-			t.Errorf("%s is stale (%v): %s", name, err, command)
-		}
+		mattest.True(t, err == nil && made == string(text), "%s is stale (%v): %s", name, err, command)
 		for _, mark := range begin.FindAllStringSubmatch(string(text), -1) {
 			generator, _, _ := strings.Cut(mark[1], " ")
 			used[generator] = true
 		}
 	}
 	for name := range generators {
-		if !used[name] {
-			t.Errorf("no page has a part of the generator %s", name)
-		}
+		mattest.True(t, used[name], "no page has a part of the generator %s", name)
 	}
 }
 

@@ -122,9 +122,8 @@ func TestBoard(t *testing.T) {
 		reasons["silent"] != "takes more than 1h0m0s on one core" || reasons["failing"] != "too many classes" {
 		t.Errorf("reasons: %q", reasons)
 	}
-	if reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All(); len(reopened) != 3 {
-		t.Errorf("reopened: %v", reopened)
-	}
+	reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All()
+	mattest.True(t, len(reopened) == 3, "reopened: %v", reopened)
 	before := len(threads)
 	if err := b.Run(t.Context()); err != nil || len(threads) != before || len(b.Log.Records()) != len(records) {
 		t.Errorf("a second run condensed or trained again: %v", err)
@@ -182,9 +181,8 @@ func TestStandings(t *testing.T) {
 		mattest.Equal(t, verdicts[arm], want, "%s is", arm)
 	}
 	mattest.Says(t, s.Document().String(), "Not compared: vn-classwise (no merging")
-	if rows := s.Losses().Rows; len(rows) != 1 || rows[0][3].Text != "above" {
-		t.Errorf("losses: %v", rows)
-	}
+	rows := s.Losses().Rows
+	mattest.True(t, len(rows) == 1 && rows[0][3].Text == "above", "losses: %v", rows)
 	all, better, worse := s.Compared()
 	mattest.Equal(t, [...]int{all, better, worse}, [...]int{3, 1, 1}, "comparisons, better and worse:")
 	all, better, worse = s.Compared("above", "none")

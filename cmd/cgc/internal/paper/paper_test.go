@@ -88,12 +88,9 @@ func TestEveryStudy(t *testing.T) {
 			if c.Graph == s.Graphs[0] {
 				cells++
 			}
-			if !(c.Test.Mean >= 0 && c.Test.Mean <= 100) || c.Seeds != 2 {
-				t.Errorf("%s: accuracy %v of %d seeds", s.Name, c.Test.Mean, c.Seeds)
-			}
-			if c.Comparable {
-				t.Errorf("%s: %s can be compared, but is a tiny graph", s.Name, c.Graph)
-			}
+			mattest.True(t, c.Test.Mean >= 0 && c.Test.Mean <= 100 && c.Seeds == 2,
+				"%s: accuracy %v of %d seeds", s.Name, c.Test.Mean, c.Seeds)
+			mattest.True(t, !c.Comparable, "%s: %s can be compared, but is a tiny graph", s.Name, c.Graph)
 			// If the paper prints numbers for the study, every cell of its data sets has one. Cells of other graphs have none.
 			if has := c.Paper != nil; has != (c.Graph == s.Graphs[0] && s.Name != "figure4" && s.Name != "figure5") {
 				t.Errorf("%s, %s, %s, %s: has a number of the paper: %v", s.Name, c.Graph, c.Arm, c.Model, has)
@@ -102,9 +99,8 @@ func TestEveryStudy(t *testing.T) {
 		mattest.Equal(t, cells, want[s.Name].arms, "cells of %s for a graph:", s.Name)
 		mattest.Equal(t, len(r.Times) == 4, s.Name == "table2" || s.Name == "table4", "%s has four times:", s.Name)
 		for _, v := range r.Times {
-			if !(v.Seconds.Total > 0) || (v.Paper != nil) != (v.Graph != "own") {
-				t.Errorf("%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Total, v.Paper)
-			}
+			mattest.True(t, v.Seconds.Total > 0 && (v.Paper != nil) == (v.Graph != "own"),
+				"%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Total, v.Paper)
 		}
 		var b bytes.Buffer
 		mattest.OK(t, errors.Join(report.Text(&b, r.Document()), report.Markdown(&b, r.Document()),
@@ -172,9 +168,8 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%d trainings, %d records (%v), want %d and 12", trained, len(log.Records()), err, missing)
 		}
 		for i, c := range r.Cells {
-			if c.Test != want.Cells[i].Test || c.Arm != want.Cells[i].Arm {
-				t.Errorf("%s: %v with a log, %v without", c.Arm, c.Test, want.Cells[i].Test)
-			}
+			mattest.True(t, c.Test == want.Cells[i].Test && c.Arm == want.Cells[i].Arm,
+				"%s: %v with a log, %v without", c.Arm, c.Test, want.Cells[i].Test)
 		}
 	}
 }
@@ -205,25 +200,19 @@ func TestSettings(t *testing.T) {
 		"CGC w K-means": func(c cgc.Config) bool { return c.Partition == "kmeans" },
 		"CGC w RAN":     func(c cgc.Config) bool { return c.Partition == "random" },
 	} {
-		if !is(c[arm]) {
-			t.Errorf("%s is %+v", arm, c[arm])
-		}
+		mattest.True(t, is(c[arm]), "%s is %+v", arm, c[arm])
 	}
 	j.Ours = true
 	ours, want := by(mustRun(t, j))["CGC"], cgc.Defaults()
 	want.Nodes = ours.Nodes
-	if ours.Augment != want.Augment || ours.Partition != want.Partition || ours.Threshold != want.Threshold {
-		t.Errorf("with Ours, CGC is %+v, want %+v", ours, want)
-	}
+	mattest.True(t, ours.Augment == want.Augment && ours.Partition == want.Partition && ours.Threshold == want.Threshold,
+		"with Ours, CGC is %+v, want %+v", ours, want)
 	j.NormalizeFeatures = true
 	normalized := mustRun(t, j)
-	if !by(normalized)["CGC"].NormalizeFeatures || !normalized.NormalizeFeatures {
-		t.Error("with NormalizeFeatures, CGC sees the features as they are")
-	}
+	mattest.True(t, by(normalized)["CGC"].NormalizeFeatures && normalized.NormalizeFeatures,
+		"with NormalizeFeatures, CGC sees the features as they are")
 	r := mustRun(t, job(t, "table5", "flickr"))
-	if !by(r)[r.Cells[0].Arm].Inductive || !r.Graphs[0].Inductive {
-		t.Error("flickr is not inductive")
-	}
+	mattest.True(t, by(r)[r.Cells[0].Arm].Inductive && r.Graphs[0].Inductive, "flickr is not inductive")
 }
 
 // TestAuthors checks that each cell of a table has the parameters of the authors' program, for condensing and for
@@ -308,23 +297,16 @@ func TestSensitivity(t *testing.T) {
 	for _, c := range mustRun(t, j).Cells {
 		switch c.Part {
 		case "threshold":
-			if c.Edges > previous {
-				t.Errorf("%s: %g edges, %g at the T before it", c.Arm, c.Edges, previous)
-			}
+			mattest.True(t, c.Edges <= previous, "%s: %g edges, %g at the T before it", c.Arm, c.Edges, previous)
 			previous, least, most = c.Edges, min(least, c.Edges), max(most, c.Edges)
 		case "alpha":
-			if mean := 2 * c.Edges / float64(c.Nodes); mean < 0.5 || mean > 1 {
-				t.Errorf("%s: A′ has a mean degree of %g, want 0.5 to 1", c.Arm, mean)
-			}
+			mean := 2 * c.Edges / float64(c.Nodes)
+			mattest.True(t, mean >= 0.5 && mean <= 1, "%s: A′ has a mean degree of %g, want 0.5 to 1", c.Arm, mean)
 		case "temperature":
-			if c.Edges > 0 {
-				t.Errorf("%s: %g edges at T = 0.85, so this graph is not what the test wants", c.Arm, c.Edges)
-			}
+			mattest.True(t, c.Edges <= 0, "%s: %g edges at T = 0.85, so this graph is not what the test wants", c.Arm, c.Edges)
 		}
 	}
-	if least > 0 || most < 20 {
-		t.Errorf("over T, A′ has %g to %g edges, want 0 to 20 or more", least, most)
-	}
+	mattest.True(t, least <= 0 && most >= 20, "over T, A′ has %g to %g edges, want 0 to 20 or more", least, most)
 }
 
 func TestFind(t *testing.T) {
@@ -374,9 +356,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for source, nodes := range map[paper.Source]int{{Name: "cora"}: 160, {Name: "citeseer", Made: true}: 3327} {
-		if g := mattest.Must(source.Open(t.Context(), options)); g.Nodes() != nodes {
-			t.Errorf("%+v has %d nodes, want %d", source, g.Nodes(), nodes)
-		}
+		g := mattest.Must(source.Open(t.Context(), options))
+		mattest.True(t, g.Nodes() == nodes, "%+v has %d nodes, want %d", source, g.Nodes(), nodes)
 	}
 }
 
@@ -423,9 +404,8 @@ func TestRealIsComparable(t *testing.T) {
 	j := job(t, "table4", "citeseer")
 	j.Seeds = 1
 	j.Open = func(ctx context.Context, s paper.Source) (*graph.Graph, error) { return s.Open(ctx, o) }
-	if g := mustRun(t, j).Graphs[0]; !g.Comparable || g.Why != "" {
-		t.Errorf("%+v", g)
-	}
+	g := mustRun(t, j).Graphs[0]
+	mattest.True(t, g.Comparable && g.Why == "", "%+v", g)
 }
 
 func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }

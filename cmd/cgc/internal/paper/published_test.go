@@ -42,9 +42,7 @@ func TestPublishedShape(t *testing.T) {
 		seen, graphs, oom := map[string]bool{}, map[string]bool{}, 0
 		for _, r := range table.Rows {
 			key := r.Graph + r.Ratio + r.Method
-			if seen[key] {
-				t.Errorf("%s has two rows %s %s %s", want.table, r.Graph, r.Ratio, r.Method)
-			}
+			mattest.True(t, !seen[key], "%s has two rows %s %s %s", want.table, r.Graph, r.Ratio, r.Method)
 			seen[key], graphs[r.Graph] = true, true
 			mattest.Equal(t, len(r.Cells), len(table.Columns), "cells of %s, %s %s %s:", want.table, r.Graph, r.Ratio, r.Method)
 			sizes, ok := p.SizesOf(r.Graph)
@@ -85,10 +83,9 @@ func TestPublishedAverages(t *testing.T) {
 			}
 			// The tolerance is half a unit of the last digit, plus rounding of the sum. A single wrong digit changes the mean of
 			// six numbers by at least 1/60, and usually by more.
-			if mean := sum / float64(avg); math.Abs(mean-r.Cells[avg].Mean) > 0.05+1e-9 {
-				t.Errorf("%s, %s of %s: AVG is %s, the mean of the row %.3f", table.Name, r.Method, r.Graph, r.Cells[avg].Text,
-					mean)
-			}
+			mean := sum / float64(avg)
+			mattest.True(t, math.Abs(mean-r.Cells[avg].Mean) <= 0.05+1e-9,
+				"%s, %s of %s: AVG is %s, the mean of the row %.3f", table.Name, r.Method, r.Graph, r.Cells[avg].Text, mean)
 			rows++
 		}
 	}
@@ -127,9 +124,7 @@ func TestPublishedTablesAgree(t *testing.T) {
 			}
 		}
 	}
-	if compared < 80 {
-		t.Errorf("compared %d cells, want at least 80", compared)
-	}
+	mattest.True(t, compared >= 80, "compared %d cells, want at least 80", compared)
 }
 
 // TestPublishedRatios checks that the fractions of the training nodes fit the ratios of all nodes, and that speedups
@@ -152,10 +147,8 @@ func TestPublishedRatios(t *testing.T) {
 		for i := range s.Ratios {
 			// The paper rounds: 0.5% of arxiv's training nodes are 0.27% of its nodes, and printed as 0.25%.
 			got, want := percent(s.OfTrain[i])*float64(of.Train)/float64(all), percent(s.Ratios[i])
-			if math.Abs(got/want-1) > 0.08 {
-				t.Errorf("%s: %s of the training nodes are %.4f%% of all, the paper has %s", s.Graph, s.OfTrain[i], 100*got,
-					s.Ratios[i])
-			}
+			mattest.True(t, math.Abs(got/want-1) <= 0.08,
+				"%s: %s of the training nodes are %.4f%% of all, the paper has %s", s.Graph, s.OfTrain[i], 100*got, s.Ratios[i])
 		}
 	}
 	for _, r := range p.Table("table2-seconds").Rows {

@@ -51,30 +51,23 @@ func TestSearch(t *testing.T) {
 			Rate        float64         `json:"lr_feat"`
 			Normalize   bool            `json:"normalize_features"`
 		}
-		if err := json.Unmarshal(c.Config, &config); err != nil || !config.Normalize {
-			t.Errorf("%s: configuration %s (%v)", c.Arm, c.Config, err)
-		}
+		err := json.Unmarshal(c.Config, &config)
+		mattest.True(t, err == nil && config.Normalize, "%s: configuration %s (%v)", c.Arm, c.Config, err)
 		for _, change := range c.Found.Changes {
 			allowed := map[string][]string{
 				"SimDM": {"dropout"}, "CGC-X": {"p", "τ", "dropout"}, "random": {"dropout"}, "GCDM-X": {"learning rate", "dropout"},
 			}[c.Arm]
-			if !slices.Contains(allowed, change.Name) {
-				t.Errorf("%s: the search changed %s", c.Arm, change.Name)
-			}
+			mattest.True(t, slices.Contains(allowed, change.Name), "%s: the search changed %s", c.Arm, change.Name)
 			if change.Name == "learning rate" && fmt.Sprint(config.Rate) != change.Value {
 				t.Errorf("%s: learning rate %s found, %v in the configuration", c.Arm, change.Value, config.Rate)
 			}
 		}
 	}
-	if !changed {
-		t.Error("no search changed anything")
-	}
+	mattest.True(t, changed, "no search changed anything")
 	mattest.Says(t, r.Document().String(), "what the search found")
 	small := mustRun(t, searched(t, "table2", 1, nil))
 	for _, c := range small.Cells {
-		if len(c.Found.Changes) > 0 || c.Found.Val != c.Found.Base {
-			t.Errorf("%s: one trial found %+v", c.Arm, c.Found)
-		}
+		mattest.True(t, len(c.Found.Changes) == 0 && c.Found.Val == c.Found.Base, "%s: one trial found %+v", c.Arm, c.Found)
 	}
 }
 
@@ -104,9 +97,8 @@ func TestSearchReadsNoTestLabels(t *testing.T) {
 	}
 	want := found(plain)
 	mattest.Equal(t, found(rotated(plain, plain.Split.Test)), want, "with other test labels the search found")
-	if got := found(rotated(plain, plain.Split.Val)); got == want {
-		t.Error("other validation labels change nothing")
-	}
+	got := found(rotated(plain, plain.Split.Val))
+	mattest.True(t, got != want, "other validation labels change nothing")
 }
 
 // TestSearchGoesOn checks that a second search repeats no training in its log, and that a search keeps the parameter
@@ -146,8 +138,6 @@ func TestMethodsBeside(t *testing.T) {
 				found = c.Paper != nil && c.Paper.String() == want
 			}
 		}
-		if !found {
-			t.Errorf("%s has no cell GCDM-X with the paper's %s", study, want)
-		}
+		mattest.True(t, found, "%s has no cell GCDM-X with the paper's %s", study, want)
 	}
 }

@@ -159,9 +159,7 @@ func TestInterruptedAddition(t *testing.T) {
 	}
 	mattest.Equal(t, mattest.Must(stored.Open(t.Context(), path)).Nodes, 40, "nodes before Commit:")
 	mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("opening does not undo an unfinished addition")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "opening does not undo an unfinished addition")
 	// After Commit has written the description, but not all headers.
 	for name := range after {
 		if name == "ids.npy" || name == stored.InfoName {
@@ -175,9 +173,7 @@ func TestInterruptedAddition(t *testing.T) {
 		}
 		mattest.Equal(t, mattest.Must(stored.Open(t.Context(), path)).Nodes, 60, "%s: nodes", name)
 		mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
-		if !reflect.DeepEqual(contents(t, path), after) {
-			t.Errorf("%s: opening does not finish an addition", name)
-		}
+		mattest.True(t, reflect.DeepEqual(contents(t, path), after), "%s: opening does not finish an addition", name)
 	}
 }
 
@@ -248,9 +244,7 @@ func TestFolderRefuses(t *testing.T) {
 	b = mattest.Must(f.Batch(rest(g, 10)))
 	mattest.WantError(t, f.Add(mattest.Cancelled(t), b), "canceled")
 	mattest.OK(t, f.Close())
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("a refused addition changed the folder")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "a refused addition changed the folder")
 	for _, c := range []struct{ from, to, want string }{
 		{`"rows": 10`, `"rows": -1`, "-1 rows of 10 nodes"}, {`"rows": 10`, `"rows": 11`, "11 rows of 10 nodes"},
 		{`"features": 5`, `"features": 4`, "hop0.npy is float32 of shape [10 5], must be float32 with rows of shape [4]"},
@@ -267,9 +261,7 @@ func TestFolderRefuses(t *testing.T) {
 		}
 	}
 	mattest.OK(t, os.WriteFile(filepath.Join(path, stored.InfoName), []byte(before[stored.InfoName]), 0o600))
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("a refused folder was changed")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "a refused folder was changed")
 	mattest.OK(t, os.WriteFile(filepath.Join(path, "hop1.npy"), []byte(before["hop1.npy"][:200]), 0o600))
 	mattest.Fails(t, "hop1.npy: fewer than 10 rows")(stored.OpenFolder(path, true))
 	mattest.Fails(t, "reading row")(stored.Open(t.Context(), path))

@@ -72,9 +72,8 @@ func TestMergedIsWhole(t *testing.T) {
 				f, want := mattest.Must(stored.Read(merged)), compute(t, o, g, 0, d)
 				mattest.OK(t, f.Check(g))
 				for l := range f.H {
-					if !slices.Equal(f.H[l].Data, want.H[l].Data) {
-						t.Errorf("%s, standardize %v, inductive %v: hop %d differs", rule, standardize, inductive, l+1)
-					}
+					mattest.True(t, slices.Equal(f.H[l].Data, want.H[l].Data),
+						"%s, standardize %v, inductive %v: hop %d differs", rule, standardize, inductive, l+1)
 				}
 			}
 		}

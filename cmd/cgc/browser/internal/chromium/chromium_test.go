@@ -41,9 +41,8 @@ func TestPage(t *testing.T) {
 	p.Wait("window.done === true && performance.getEntriesByType('resource').length > 0")
 	text := strings.Join(p.Errors(), "\n")
 	mattest.Says(t, text, `"bad" 7`, "exception", "null")
-	if !slices.Contains(p.Requests(), server.URL+"/gone") {
-		t.Errorf("requests %q leave out %s", p.Requests(), server.URL)
-	}
+	mattest.True(t, slices.Contains(p.Requests(), server.URL+"/gone"),
+		"requests %q leave out %s", p.Requests(), server.URL)
 }
 
 // TestView checks that a page is shown with the size and colours of its View.
@@ -53,9 +52,7 @@ func TestView(t *testing.T) {
 		p := browser.Open(t, "data:text/html,<meta name=viewport content=width%3Ddevice-width>", v)
 		width := chromium.Value[int64](p, "innerWidth")
 		dark := chromium.Value[bool](p, "matchMedia('(prefers-color-scheme: dark)').matches")
-		if width != v.Width || dark != v.Dark {
-			t.Errorf("width %d, dark %v, want %+v", width, dark, v)
-		}
+		mattest.True(t, width == v.Width && dark == v.Dark, "width %d, dark %v, want %+v", width, dark, v)
 		file := filepath.Join(t.TempDir(), "picture.png")
 		p.Screenshot(file)
 		if picture, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(picture), "\x89PNG") {

@@ -99,9 +99,8 @@ func TestCommandMakesTheSame(t *testing.T) {
 		if code := cli.Run(t.Context(), words[1:], io.Discard, os.Stderr); words[0] != "cgc" || code != 0 {
 			t.Fatalf("%s ends with %d", c.Command, code)
 		}
-		if file := c.Files[0]; !bytes.Equal(contents(t, file.Path), contents(t, file.Name)) {
-			t.Errorf("%s makes another file", c.Command)
-		}
+		file := c.Files[0]
+		mattest.True(t, bytes.Equal(contents(t, file.Path), contents(t, file.Name)), "%s makes another file", c.Command)
 		mattest.Equal(t, mattest.Must(os.Stat(c.Files[0].Path)).Size(), c.Files[0].Bytes, "the size of the file is")
 	}
 }
@@ -117,32 +116,27 @@ func TestConvert(t *testing.T) {
 	s := begin(t)
 	c := s.demo(nil)
 	page := contents(t, c.Files[1].Path)
-	if c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
-		t.Errorf("a report of %d bytes in %s, want one with the command %q", len(page), c.Files[1].Name, c.Command)
-	}
+	mattest.True(t, c.Files[1].Name == "demo-70.html" && strings.Contains(string(page), c.Command),
+		"a report of %d bytes in %s, want one with the command %q", len(page), c.Files[1].Name, c.Command)
 	want := mattest.Must(condense.Load(c.Files[0].Path))
 	for _, extension := range []string{".npz", ".pt"} {
-		if !slices.ContainsFunc(c.Formats, func(s session.Store) bool { return s.Extension == extension }) {
-			t.Errorf("formats %+v, want one with %s", c.Formats, extension)
-		}
+		mattest.True(t, slices.ContainsFunc(c.Formats, func(s session.Store) bool { return s.Extension == extension }),
+			"formats %+v, want one with %s", c.Formats, extension)
 	}
 	for _, store := range append(c.Formats, session.Store{Name: "safetensors"}, session.Store{Name: "gone"}) {
 		var got session.Converted
 		conversion := map[string]any{"file": c.Files[0].Path, "format": store.Name}
 		sentence := s.ask(map[string]any{"do": "convert", "conversion": conversion}, &got)
 		if store.Extension == "" {
-			if !strings.Contains(sentence, store.Name) {
-				t.Errorf("%s: %q", store.Name, sentence)
-			}
+			mattest.True(t, strings.Contains(sentence, store.Name), "%s: %q", store.Name, sentence)
 			continue
 		}
 		if sentence != "" || got.Files[0].Name != "demo-70"+store.Extension {
 			t.Fatalf("%+v: %q, %+v", store, sentence, got)
 		}
 		again := mattest.Must(condense.Load(got.Files[0].Path))
-		if !slices.Equal(again.X.Data, want.X.Data) || !slices.Equal(again.Y, want.Y) {
-			t.Errorf("%s comes back as another graph", got.Files[0].Name)
-		}
+		mattest.True(t, slices.Equal(again.X.Data, want.X.Data) && slices.Equal(again.Y, want.Y),
+			"%s comes back as another graph", got.Files[0].Name)
 	}
 }
 
@@ -159,12 +153,10 @@ func TestTrain(t *testing.T) {
 	for _, s := range []*tester{s, {T: t, Session: &session.Session{Outbox: s.Outbox}}} {
 		ask := map[string]any{"model": "sgc", "epochs": 5, "seed": 4, "file": c.Files[0].Path}
 		got := get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
-		if got.Test != scores[0].Test[0] || got.Validation != scores[0].Val[0] || got.Nodes != 70 {
-			t.Errorf("%+v, want test %v", got, scores[0].Test)
-		}
-		if last := (progress.Event{Stage: "train sgc", Done: 5, Total: 5}); !slices.Contains(s.events, last) {
-			t.Errorf("events %v do not hold %v", s.events, last)
-		}
+		mattest.True(t, got.Test == scores[0].Test[0] && got.Validation == scores[0].Val[0] && got.Nodes == 70,
+			"%+v, want test %v", got, scores[0].Test)
+		last := (progress.Event{Stage: "train sgc", Done: 5, Total: 5})
+		mattest.True(t, slices.Contains(s.events, last), "events %v do not hold %v", s.events, last)
 	}
 }
 
@@ -178,17 +170,15 @@ func TestTrainOnTheWhole(t *testing.T) {
 		*out = get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
 	}
 	page, err := os.ReadFile(whole.Files[0].Path)
-	if err != nil || !strings.Contains(string(page), "trained on the full graph") || len(small.Files) != 1 {
-		t.Errorf("%v: a report of %d bytes does not compare the trainings", err, len(page))
-	}
+	mattest.True(t, err == nil && strings.Contains(string(page), "trained on the full graph") && len(small.Files) == 1,
+		"%v: a report of %d bytes does not compare the trainings", err, len(page))
 	ask := map[string]any{"model": "sgc", "epochs": 3, "file": c.Files[0].Path}
 	get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
 	if page := contents(t, whole.Files[0].Path); strings.Contains(string(page), "trained on the full graph") {
 		t.Error("the report compares 3 epochs with 20")
 	}
-	if small.Nodes != 70 || whole.Nodes != 140 || whole.Test == small.Test {
-		t.Errorf("small %+v, whole %+v", small, whole)
-	}
+	mattest.True(t, small.Nodes == 70 && whole.Nodes == 140 && whole.Test != small.Test,
+		"small %+v, whole %+v", small, whole)
 }
 
 // TestOpen checks the description of a user's folder: notes, names of classes, and the range of the size.
@@ -247,9 +237,8 @@ func TestPredict(t *testing.T) {
 	mattest.OK(t, err)
 	var want bytes.Buffer
 	mattest.OK(t, table.WriteCSV(&want))
-	if got := mattest.Must(os.ReadFile(p.Files[0].Path)); !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("the file has\n%s, want\n%s", got, &want)
-	}
+	got := mattest.Must(os.ReadFile(p.Files[0].Path))
+	mattest.True(t, bytes.Equal(got, want.Bytes()), "the file has\n%s, want\n%s", got, &want)
 	total := 0
 	for _, c := range p.Classes {
 		total += c.Nodes
@@ -352,9 +341,8 @@ func FuzzDo(f *testing.F) {
 				strings.Contains(failed.Error, folder) {
 				t.Errorf("%q", failed.Error)
 			}
-			if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-				t.Errorf("%v, left %v", err, left)
-			}
+			left, err := os.ReadDir(folder)
+			mattest.True(t, err == nil && len(left) == 0, "%v, left %v", err, left)
 		}
 	})
 }
