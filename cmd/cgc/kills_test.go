@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -74,9 +75,7 @@ func (v *victim) run(t *testing.T, random *rand.Rand) {
 	}
 	must := func(line []string) time.Duration {
 		begun := time.Now()
-		if out, err := v.command(dir, environment, line).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", line, err, out)
-		}
+		mattest.Run(t, v.command(dir, environment, line))
 		return time.Since(begun)
 	}
 	if v.before != nil {
@@ -243,16 +242,8 @@ func (v *victim) check(t *testing.T, before, after, left map[string]string) (rep
 // compare fails the test unless two runs gave the same results.
 func (v *victim) compare(t *testing.T, want, got map[string]string) {
 	t.Helper()
-	for name := range want {
-		if _, is := got[name]; !is {
-			t.Errorf("the next run did not make %s", name)
-		}
-	}
-	for name := range got {
-		if _, is := want[name]; !is {
-			t.Errorf("the next run made %s", name)
-		}
-	}
+	made, wanted := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))
+	mattest.Equal(t, made, wanted, "the next run made")
 	for _, output := range slices.Concat(v.outputs, v.partly) {
 		mattest.True(t, same(below(want, output), below(got, output)),
 			"%s: the next run made another one than a run that was not killed", output)

@@ -44,14 +44,20 @@ func Python(t testing.TB, modules, program string, args ...string) string {
 		if err := exec.Command(python, "-c", "import "+modules).Run(); err != nil {
 			continue
 		}
-		out, err := exec.Command(python, append([]string{"-c", program}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", python, err, out)
-		}
-		return strings.TrimSpace(string(out))
+		return strings.TrimSpace(Run(t, exec.Command(python, append([]string{"-c", program}, args...)...)))
 	}
 	t.Skipf("python3 with %s is not here", modules)
 	return ""
+}
+
+// Run returns what a command prints. It stops the test if the command fails.
+func Run(t testing.TB, command *exec.Cmd) string {
+	t.Helper()
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, out)
+	}
+	return string(out)
 }
 
 // Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.

@@ -125,9 +125,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	mattest.OK(t, os.Mkdir(from, 0o755))
 	writeText(t, g, from)
 	convert := func(to string) *exec.Cmd { return exec.Command("cgc", "convert", from, to, "--memory", "80MiB") }
-	if out, err := convert(want).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	mattest.Run(t, convert(want))
 	partial := filepath.Join(dir, ".to.safetensors.partial")
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
 		cmd := convert(to)
@@ -154,9 +152,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 			t.Errorf("after %v: temporary files: %v", signal, err)
 		}
 	}
-	if out, err := convert(to).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	mattest.Run(t, convert(to))
 	mattest.True(t, sameContents(t, to, want), "another file than that of an undisturbed run")
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -179,9 +179,7 @@ func (s *site) andPortable(name, folder string) (page, command string) {
 	}
 	cmd := exec.Command(mattest.Must(build()), words[1:]...)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), portable)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%q: %v\n%s", words, err, text)
-	}
+	mattest.Run(s.t, cmd)
 	return s.saved(name), filepath.Join(folder, name)
 }
 
@@ -210,9 +208,7 @@ func (s *site) choose(selector string, paths ...string) {
 
 func cgc(t *testing.T, args ...string) {
 	t.Helper()
-	if text, err := exec.Command(mattest.Must(build()), args...).CombinedOutput(); err != nil {
-		t.Fatalf("%q: %v\n%s", args, err, text)
-	}
+	mattest.Run(t, exec.Command(mattest.Must(build()), args...))
 }
 
 // demo opens the demo graph.

@@ -99,9 +99,7 @@ func TestValidate(t *testing.T) {
 		p := plan()
 		change(&p)
 		mattest.WantError(t, p.Validate(), want)
-		if _, err := bench.Run(context.Background(), p); err == nil {
-			t.Errorf("a plan that is wrong runs (%s)", want)
-		}
+		mattest.Fails(t, want)(bench.Run(context.Background(), p))
 	}
 }
 
@@ -151,12 +149,8 @@ func TestGraph(t *testing.T) {
 
 // TestInterrupt checks that a measurement honours cancellation in each of its parts.
 func TestInterrupt(t *testing.T) {
-	if _, err := bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
-		t.Errorf("measuring the machine: %v", err)
-	}
-	if _, err := bench.Run(mattest.Cancelled(t), plan()); !errors.Is(err, context.Canceled) {
-		t.Errorf("a plan: %v", err)
-	}
+	mattest.Fails(t, "canceled")(bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)))
+	mattest.Fails(t, "canceled")(bench.Run(mattest.Cancelled(t), plan()))
 	for _, at := range []string{"condensing cora by kmeans: assess", "training on condensed cora"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		p := plan()

@@ -115,9 +115,8 @@ func TestFolderGrows(t *testing.T) {
 			p := propagate.Propagation{Rule: rule, Hops: 3, Teleport: 0.2}
 			whole := made(t, g, p, 1<<30)
 			want := contents(t, whole)
-			if got := contents(t, made(t, g, p, 600)); !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %+v: the bytes depend on the batches", rule, kind)
-			}
+			mattest.True(t, reflect.DeepEqual(contents(t, made(t, g, p, 600)), want),
+				"%s, %+v: the bytes depend on the batches", rule, kind)
 			grown := made(t, first(g, 40), p, 1<<30)
 			for _, end := range []int{41, 60} {
 				f := mattest.Must(stored.OpenFolder(grown, true))
@@ -125,9 +124,7 @@ func TestFolderGrows(t *testing.T) {
 				mattest.OK(t, f.Commit())
 				mattest.OK(t, f.Close())
 			}
-			if got := contents(t, grown); !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %+v: additions give other bytes", rule, kind)
-			}
+			mattest.True(t, reflect.DeepEqual(contents(t, grown), want), "%s, %+v: additions give other bytes", rule, kind)
 			f := mattest.Must(stored.Open(t.Context(), whole))
 			in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
 			for l, h := range mattest.Must(propagate.Run(t.Context(), propagate.Plain{}, p, in)) {
@@ -202,16 +199,12 @@ func TestLateLabels(t *testing.T) {
 	f := mattest.Must(stored.OpenFolder(path, true))
 	mattest.OK(t, f.Label(l))
 	mattest.OK(t, f.Close()) // before Commit
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("labels are written before Commit")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "labels are written before Commit")
 	f = mattest.Must(stored.OpenFolder(path, true))
 	mattest.OK(t, f.Label(l))
 	mattest.OK(t, f.Commit())
 	mattest.OK(t, f.Close())
-	if !reflect.DeepEqual(contents(t, path), after) {
-		t.Error("late labels give other bytes than early ones")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), after), "late labels give other bytes than early ones")
 	// Without a split, nodes keep their parts.
 	f = mattest.Must(stored.OpenFolder(path, true))
 	mattest.OK(t, f.Label(&table.Labels{Nodes: []int32{9}, Y: []int32{1}}))

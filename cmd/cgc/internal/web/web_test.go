@@ -61,16 +61,11 @@ func TestHandler(t *testing.T) {
 		mattest.True(t, other.StatusCode == 200, "%s with another tag: %s", target, other.Status)
 	}
 	for _, target := range []string{"/other", "/page/index.html", "/web.go", "/dist/cgc.wasm.gz", "/app.js/"} {
-		if r := get("GET", target, ""); r.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s, want not found", target, r.Status)
-		}
+		mattest.Equal(t, get("GET", target, "").StatusCode, http.StatusNotFound, "%s:", target)
 	}
-	if r := get("GET", "http://localhost", ""); r.StatusCode != 200 { // a request to a proxy, without a path
-		t.Errorf("the address without a path: %s", r.Status)
-	}
-	if r := get("POST", "/", ""); r.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %s", r.Status)
-	}
+	proxied := get("GET", "http://localhost", "") // a request to a proxy, without a path
+	mattest.Equal(t, proxied.StatusCode, http.StatusOK, "the address without a path:")
+	mattest.Equal(t, get("POST", "/", "").StatusCode, http.StatusMethodNotAllowed, "POST:")
 }
 
 // TestNoProgram checks that a missing program causes an error that says how to build it, and that no incomplete page is
