@@ -154,9 +154,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	}
 	mattest.Run(t, convert(to))
 	mattest.True(t, sameContents(t, to, want), "another file than that of an undisturbed run")
-	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	mattest.Equal(t, mattest.Must(filepath.Glob(filepath.Join(dir, ".*"))), nil, "left behind:")
 }
 
 // TestBoard checks that a second run of a board trains nothing, that row-normalised runs extend the same log, and that

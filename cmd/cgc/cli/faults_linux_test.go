@@ -146,9 +146,7 @@ func TestUnwritable(t *testing.T) {
 				mattest.True(t, code != 0 && strings.Count(said, "\n") == 1 && strings.Contains(said, "out"),
 					"%v: exit code %d, %q", args, code, said)
 			}
-			if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-				t.Errorf("left behind: %v", entries)
-			}
+			wantAlone(t, dir)
 		})
 	}
 }

@@ -28,9 +28,7 @@ func TestGuard(t *testing.T) {
 	held.Store(150e6) // the limit minus a sixteenth
 	ctx, explain := begin()
 	failed := errors.New("a mistake in the file")
-	if err := explain(failed); err != failed || explain(nil) != nil {
-		t.Errorf("error %v, want %v", err, failed)
-	}
+	mattest.True(t, explain(failed) == failed && explain(nil) == nil, "within the limit, another error than %v", failed)
 	if <-ctx.Done(); !errors.Is(explain(ctx.Err()), context.Canceled) {
 		t.Errorf("an interruption becomes %v", explain(ctx.Err()))
 	}
@@ -40,9 +38,7 @@ func TestGuard(t *testing.T) {
 	<-ctx.Done()
 	const want = "reading x has used 150 MB of memory and is not finished, and the test allows 160 MB (help)"
 	mattest.Equal(t, fmt.Sprint(explain(ctx.Err())), want, "error")
-	if err := explain(failed); err != failed {
-		t.Errorf("error %v, want %v", err, failed)
-	}
+	mattest.True(t, explain(failed) == failed, "beyond the limit, another error than %v", failed)
 }
 
 // TestGuardLooksAhead checks that fast-growing work is stopped farther below the limit, unless it keeps to its own
@@ -104,9 +100,7 @@ func TestOutOfRange(t *testing.T) {
 		mattest.True(t, got.Error() == c.want && exitCode(got) == exitUsage,
 			"%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
 	}
-	if got := outOfRange(other, name); got != other {
-		t.Errorf("%v becomes %v", other, got)
-	}
+	mattest.True(t, outOfRange(other, name) == other, "%v becomes another error", other)
 }
 
 // TestFault checks that each panic that reaches the command is reported on one line.
@@ -132,11 +126,7 @@ func TestNothingIsLeft(t *testing.T) {
 		"3.00 GB for the program, the graph and the training, and the machine has 2.00 GB")
 	other := errors.New("another")
 	for _, err := range []error{nil, other} {
-		if got := rest.limited(err, synth.Demo()); got != err {
-			t.Errorf("error %v became %v", err, got)
-		}
+		mattest.True(t, rest.limited(err, synth.Demo()) == err, "%v becomes another error", err)
 	}
-	if got := (remainder{}).limited(large, synth.Demo()); got != large {
-		t.Errorf("with a bound that was asked for: %v", got)
-	}
+	mattest.True(t, remainder{}.limited(large, synth.Demo()) == large, "with a bound that was asked for: another error")
 }

@@ -113,9 +113,8 @@ func TestExperimentPicture(t *testing.T) {
 		"rows %v in %d series", bars.Rows, len(bars.Series))
 	for i, s := range o.Summaries[:4] {
 		got := bars.Series[0]
-		if got.Values[i] != s.Test.Mean || got.Low[i] != s.Test.Mean-s.Test.CI95 || got.High[i] != s.Test.Mean+s.Test.CI95 {
-			t.Errorf("row %d is %v, %v to %v, want %+v", i, got.Values[i], got.Low[i], got.High[i], s.Test)
-		}
+		want := [...]float64{s.Test.Mean, s.Test.Mean - s.Test.CI95, s.Test.Mean + s.Test.CI95}
+		mattest.Equal(t, [...]float64{got.Values[i], got.Low[i], got.High[i]}, want, "row %d is", i)
 	}
 	for _, block := range o.Document().Blocks {
 		if _, is := block.(*report.Plot); is {

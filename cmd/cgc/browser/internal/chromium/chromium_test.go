@@ -28,12 +28,8 @@ func TestPage(t *testing.T) {
 
 	write("<p>nothing</p>")
 	p := browser.Open(t, "file://"+file, chromium.View{})
-	if got := p.Errors(); len(got) > 0 {
-		t.Errorf("a page without errors has %q", got)
-	}
-	if got := p.Requests(); len(got) != 1 || got[0] != "file://"+file {
-		t.Errorf("a page without requests asked for %q", got)
-	}
+	mattest.True(t, len(p.Errors()) == 0, "a page without errors has %q", p.Errors())
+	mattest.Equal(t, p.Requests(), []string{"file://" + file}, "a page without requests asked for")
 
 	write(`<script>console.error("bad", 7); setTimeout(() => { done = true; null.length });
 		fetch("` + server.URL + `/gone").catch(() => {})</script>`)

@@ -100,14 +100,10 @@ func TestCommandMakesTheSame(t *testing.T) {
 			t.Fatalf("%s ends with %d", c.Command, code)
 		}
 		file := c.Files[0]
-		mattest.True(t, bytes.Equal(contents(t, file.Path), contents(t, file.Name)), "%s makes another file", c.Command)
+		same := bytes.Equal(mattest.Must(os.ReadFile(file.Path)), mattest.Must(os.ReadFile(file.Name)))
+		mattest.True(t, same, "%s makes another file", c.Command)
 		mattest.Equal(t, mattest.Must(os.Stat(c.Files[0].Path)).Size(), c.Files[0].Bytes, "the size of the file is")
 	}
-}
-
-func contents(t *testing.T, path string) []byte {
-	t.Helper()
-	return mattest.Must(os.ReadFile(path))
 }
 
 // TestConvert checks that condensing also writes a report, and that the condensed graph can be converted to each format
@@ -115,7 +111,7 @@ func contents(t *testing.T, path string) []byte {
 func TestConvert(t *testing.T) {
 	s := begin(t)
 	c := s.demo(nil)
-	page := contents(t, c.Files[1].Path)
+	page := mattest.Must(os.ReadFile(c.Files[1].Path))
 	mattest.True(t, c.Files[1].Name == "demo-70.html" && strings.Contains(string(page), c.Command),
 		"a report of %d bytes in %s, want one with the command %q", len(page), c.Files[1].Name, c.Command)
 	want := mattest.Must(condense.Load(c.Files[0].Path))
@@ -169,13 +165,13 @@ func TestTrainOnTheWhole(t *testing.T) {
 		ask := map[string]any{"model": "sgc", "epochs": 20, "file": c.Files[0].Path, "whole": out == &whole}
 		*out = get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
 	}
-	page, err := os.ReadFile(whole.Files[0].Path)
-	mattest.True(t, err == nil && strings.Contains(string(page), "trained on the full graph") && len(small.Files) == 1,
-		"%v: a report of %d bytes does not compare the trainings", err, len(page))
+	page := mattest.Must(os.ReadFile(whole.Files[0].Path))
+	mattest.True(t, strings.Contains(string(page), "trained on the full graph") && len(small.Files) == 1,
+		"a report of %d bytes does not compare the trainings", len(page))
 	ask := map[string]any{"model": "sgc", "epochs": 3, "file": c.Files[0].Path}
 	get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
-	mattest.True(t, !strings.Contains(string(contents(t, whole.Files[0].Path)), "trained on the full graph"),
-		"the report compares 3 epochs with 20")
+	page = mattest.Must(os.ReadFile(whole.Files[0].Path))
+	mattest.True(t, !strings.Contains(string(page), "trained on the full graph"), "the report compares 3 epochs with 20")
 	mattest.True(t, small.Nodes == 70 && whole.Nodes == 140 && whole.Test != small.Test,
 		"small %+v, whole %+v", small, whole)
 }
