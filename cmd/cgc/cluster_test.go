@@ -36,9 +36,7 @@ func TestClusterPage(t *testing.T) {
 	after := blocks[0][strings.Index(blocks[0], "cgc propagate --merge"):]
 	want := condensed(t, t.TempDir(), "cgc condense demo --method cgc --nodes 35 -o small.safetensors")
 	t.Run("by hand", func(t *testing.T) {
-		if condensed(t, t.TempDir(), blocks[0]) != want {
-			t.Error("another condensed graph than that of one process")
-		}
+		mattest.True(t, condensed(t, t.TempDir(), blocks[0]) == want, "another condensed graph than that of one process")
 	})
 	t.Run("slurm", func(t *testing.T) {
 		dir := t.TempDir()
@@ -48,9 +46,7 @@ func TestClusterPage(t *testing.T) {
 			tasks.Go(func() { script(t, dir, blocks[1], "SLURM_ARRAY_TASK_ID="+strconv.Itoa(id)) })
 		}
 		tasks.Wait()
-		if condensed(t, dir, after) != want {
-			t.Error("another condensed graph than that of one process")
-		}
+		mattest.True(t, condensed(t, dir, after) == want, "another condensed graph than that of one process")
 	})
 }
 
@@ -59,9 +55,8 @@ func script(t *testing.T, dir, text string, environment ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-ec", text)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", text, err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	mattest.True(t, err == nil, "%s: %v\n%s", text, err, out)
 }
 
 // condensed runs a script that writes small.safetensors, and returns checksums of the arrays in that file.

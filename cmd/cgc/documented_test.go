@@ -141,9 +141,7 @@ func TestExamplesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 	taken := append(condense.Names(), gnn.Names()...)
 	for _, name := range names {
-		if slices.Contains(taken, name[1]) {
-			t.Errorf("extend.md registers %q, which is built in", name[1])
-		}
+		mattest.True(t, !slices.Contains(taken, name[1]), "extend.md registers %q, which is built in", name[1])
 	}
 }
 
@@ -220,9 +218,7 @@ func graphsOfPages(t *testing.T) string {
 			continue
 		}
 		t.Logf("%s is not here: a graph that is made at its size takes its place", name)
-		if _, err := runLine(t, dir, dir, "cgc data make --like "+name+" -o "+name+".safetensors --quiet"); err != nil {
-			t.Fatal(err)
-		}
+		mattest.Must(runLine(t, dir, dir, "cgc data make --like "+name+" -o "+name+".safetensors --quiet"))
 	}
 	if made, _ := filepath.Glob(filepath.Join(dir, "*.safetensors")); len(made) == 0 {
 		return os.Getenv("CGC_DATA")
@@ -244,9 +240,7 @@ func exampleFolder(t *testing.T) string {
 	for table, file := range map[string]string{
 		"items (sku, department, split, price, weight)": "nodes.csv", "bought_together (a, b)": "edges.csv",
 	} {
-		if _, err := db.ExecContext(t.Context(), "create table "+table); err != nil {
-			t.Fatal(err)
-		}
+		mattest.Must(db.ExecContext(t.Context(), "create table "+table))
 		text := mattest.Must(os.ReadFile(filepath.Join(dir, "shop", file)))
 		columns := strings.Count(table, ",") + 1
 		marks := "?" + strings.Repeat(", ?", columns-1)
@@ -256,9 +250,7 @@ func exampleFolder(t *testing.T) string {
 			for _, word := range strings.Split(line, ",")[:columns] {
 				values = append(values, word)
 			}
-			if _, err := tx.ExecContext(t.Context(), "insert into "+table+" values ("+marks+")", values...); err != nil {
-				t.Fatal(err)
-			}
+			mattest.Must(tx.ExecContext(t.Context(), "insert into "+table+" values ("+marks+")", values...))
 		}
 		mattest.OK(t, tx.Commit())
 	}
@@ -439,11 +431,9 @@ func TestDiffer(t *testing.T) {
 	} {
 		printed := append([]string{}, page...)
 		printed[c.line] = c.text
-		if wrong := differ(page, printed); (wrong == "") != c.want {
-			t.Errorf("line %d as %q: %q", c.line, c.text, wrong)
-		}
+		wrong := differ(page, printed)
+		mattest.True(t, (wrong == "") == c.want, "line %d as %q: %q", c.line, c.text, wrong)
 	}
-	if differ(page, page[:3]) == "" || differ(page[:3], page) == "" {
-		t.Error("pages that end earlier or later are the same")
-	}
+	mattest.True(t, differ(page, page[:3]) != "" && differ(page[:3], page) != "",
+		"pages that end earlier or later are the same")
 }

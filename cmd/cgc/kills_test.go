@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -74,9 +75,7 @@ func (v *victim) run(t *testing.T, random *rand.Rand) {
 	}
 	must := func(line []string) time.Duration {
 		begun := time.Now()
-		if out, err := v.command(dir, environment, line).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", line, err, out)
-		}
+		mattest.Run(t, v.command(dir, environment, line))
 		return time.Since(begun)
 	}
 	if v.before != nil {
@@ -103,9 +102,8 @@ func (v *victim) run(t *testing.T, random *rand.Rand) {
 		strays += len(temporary(left))
 		must(v.after)
 		again := contents(t, dir)
-		if names := temporary(again); len(names) > 0 {
-			t.Errorf("kill %d: the next run leaves %q", killed, names)
-		}
+		names := temporary(again)
+		mattest.True(t, len(names) == 0, "kill %d: the next run leaves %q", killed, names)
 		v.compare(t, after, again)
 		restore()
 		if t.Failed() {
@@ -224,9 +222,7 @@ func (v *victim) check(t *testing.T, before, after, left map[string]string) (rep
 		}
 	}
 	for _, file := range v.grown {
-		if !strings.HasPrefix(left[file], before[file]) {
-			t.Errorf("%s lost what was in it", file)
-		}
+		mattest.True(t, strings.HasPrefix(left[file], before[file]), "%s lost what was in it", file)
 	}
 	for _, folder := range v.partly {
 		for name, text := range below(left, folder) {
@@ -246,25 +242,15 @@ func (v *victim) check(t *testing.T, before, after, left map[string]string) (rep
 // compare fails the test unless two runs gave the same results.
 func (v *victim) compare(t *testing.T, want, got map[string]string) {
 	t.Helper()
-	for name := range want {
-		if _, is := got[name]; !is {
-			t.Errorf("the next run did not make %s", name)
-		}
-	}
-	for name := range got {
-		if _, is := want[name]; !is {
-			t.Errorf("the next run made %s", name)
-		}
-	}
+	made, wanted := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))
+	mattest.Equal(t, made, wanted, "the next run made")
 	for _, output := range slices.Concat(v.outputs, v.partly) {
-		if !same(below(want, output), below(got, output)) {
-			t.Errorf("%s: the next run made another one than a run that was not killed", output)
-		}
+		mattest.True(t, same(below(want, output), below(got, output)),
+			"%s: the next run made another one than a run that was not killed", output)
 	}
 	for _, file := range v.grown {
-		if a, b := strings.Count(want[file], "\n"), strings.Count(got[file], "\n"); a != b {
-			t.Errorf("%s has %d lines, want %d", file, b, a)
-		}
+		a, b := strings.Count(want[file], "\n"), strings.Count(got[file], "\n")
+		mattest.True(t, a == b, "%s has %d lines, want %d", file, b, a)
 	}
 }
 

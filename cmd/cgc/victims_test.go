@@ -43,9 +43,7 @@ func victims() []*victim {
 		return func(t *testing.T, dir string) []string {
 			cmd := exec.Command(line[0], line[1:]...)
 			cmd.Dir = dir
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			mattest.Run(t, cmd)
 			return nil
 		}
 	}

@@ -44,14 +44,20 @@ func Python(t testing.TB, modules, program string, args ...string) string {
 		if err := exec.Command(python, "-c", "import "+modules).Run(); err != nil {
 			continue
 		}
-		out, err := exec.Command(python, append([]string{"-c", program}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", python, err, out)
-		}
-		return strings.TrimSpace(string(out))
+		return strings.TrimSpace(Run(t, exec.Command(python, append([]string{"-c", program}, args...)...)))
 	}
 	t.Skipf("python3 with %s is not here", modules)
 	return ""
+}
+
+// Run returns what a command prints. It stops the test if the command fails.
+func Run(t testing.TB, command *exec.Cmd) string {
+	t.Helper()
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, out)
+	}
+	return string(out)
 }
 
 // Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.
@@ -142,11 +148,29 @@ func WantError(t testing.TB, err error, says ...string) {
 	}
 }
 
+// Says checks that text has each of the parts.
+func Says(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q, want one that says %q", text, part)
+		}
+	}
+}
+
 // WantIs checks that err is target, by errors.Is.
 func WantIs(t testing.TB, err, target error) {
 	t.Helper()
 	if !errors.Is(err, target) {
 		t.Errorf("error %v, want %v", err, target)
+	}
+}
+
+// True checks that holds is true. Otherwise it reports message in the format of fmt.Sprintf.
+func True(t testing.TB, holds bool, message string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(message, args...)
 	}
 }
 

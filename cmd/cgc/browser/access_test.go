@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/browser"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestScreenReader checks that a screen reader finds ordered headings, a name on each control, and a name, a
@@ -25,9 +26,7 @@ func TestScreenReader(t *testing.T) {
 		count[role]++
 		switch role {
 		case "button", "img", "image", "application", "figure", "DisclosureTriangle":
-			if strings.TrimSpace(name) == "" {
-				t.Errorf("a %s has no name", role)
-			}
+			mattest.True(t, strings.TrimSpace(name) != "", "a %s has no name", role)
 		}
 		if role == "application" || role == "img" || role == "image" {
 			if len(heard.Description) < 20 && name != "A figure" { // "A figure" has no caption
@@ -39,20 +38,16 @@ func TestScreenReader(t *testing.T) {
 		t.Errorf("%d plots, %d of them to step through, want 6 and 2: %v", plots, count["application"], count)
 	}
 	// Of the six plots, only the accuracies show their table expanded. The parameters are collapsed.
-	if count["DisclosureTriangle"] != 5+1 || count["status"] != 1 || count["main"] != 1 {
-		t.Errorf("want 6 folded tables, one status and one main: %v", count)
-	}
+	mattest.True(t, count["DisclosureTriangle"] == 5+1 && count["status"] == 1 && count["main"] == 1,
+		"want 6 folded tables, one status and one main: %v", count)
 	levels := browser.Value[[]int](p,
 		"[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((h) => Number(h.tagName[1]))")
 	for i, level := range levels {
-		if before := append([]int{0}, levels...)[i]; level > before+1 {
-			t.Errorf("headings have the levels %v, want none to be skipped", levels)
-		}
+		before := append([]int{0}, levels...)[i]
+		mattest.True(t, level <= before+1, "headings have the levels %v, want none to be skipped", levels)
 	}
 	rows := browser.Value[string](p, `document.querySelector('#plot-0 details tbody tr').textContent`)
-	if !strings.Contains(rows, "topic 0") {
-		t.Errorf("the first row of the table of the embeddings is %q", rows)
-	}
+	mattest.True(t, strings.Contains(rows, "topic 0"), "the first row of the table of the embeddings is %q", rows)
 }
 
 // TestTab checks that Tab reaches every control in page order, and that the focus is visible.
@@ -79,9 +74,7 @@ func TestTab(t *testing.T) {
 				}
 				p.Run(chromedp.KeyEvent(kb.Tab))
 			}
-			if at.Outline < 1 {
-				t.Errorf("%+v: control %d has the focus and does not show it", v, at.Place)
-			}
+			mattest.True(t, at.Outline >= 1, "%+v: control %d has the focus and does not show it", v, at.Place)
 			order = append(order, at.Place)
 		}
 		for i, place := range order {
@@ -110,9 +103,7 @@ func TestKeys(t *testing.T) {
 		}{{kb.ArrowRight, 0}, {kb.ArrowDown, 1}, {kb.End, 41}, {kb.ArrowRight, 41}, {kb.ArrowLeft, 40}, {kb.Home, 0}} {
 			press(step.key)
 			for _, part := range []string{fmt.Sprintf("condensed node %d,", step.node), "source node", "paper-"} {
-				if !strings.Contains(said(), part) {
-					t.Errorf("plot %d: %q does not tell %q", plot, said(), part)
-				}
+				mattest.True(t, strings.Contains(said(), part), "plot %d: %q does not tell %q", plot, said(), part)
 			}
 			tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
 			p.Wait(fmt.Sprintf("%s !== null && %s.textContent.startsWith('condensed node %d')", tip, tip, step.node))
@@ -121,13 +112,11 @@ func TestKeys(t *testing.T) {
 		zoom := fmt.Sprintf("report.plots[%d].chart.getOption().dataZoom.flatMap((z) => [z.start, z.end])", plot)
 		window := func() [4]float64 { return browser.Value[[4]float64](p, zoom) }
 		press("0")
-		if all := window(); all != [4]float64{0, 100, 0, 100} {
-			t.Errorf("plot %d: 0 shows %v", plot, all)
-		}
+		all := window()
+		mattest.True(t, all == [4]float64{0, 100, 0, 100}, "plot %d: 0 shows %v", plot, all)
 		press("+")
-		if in := window(); in[1]-in[0] > 61 {
-			t.Errorf("plot %d: + leaves %v in sight", plot, in)
-		}
+		in := window()
+		mattest.True(t, in[1]-in[0] <= 61, "plot %d: + leaves %v in sight", plot, in)
 		before := window()
 		p.Run(chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(8))) // Shift
 		if after := window(); after[0] <= before[0] || after[2] != before[2] {

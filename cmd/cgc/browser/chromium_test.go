@@ -28,26 +28,17 @@ func TestPage(t *testing.T) {
 
 	write("<p>nothing</p>")
 	p := b.Open(t, "file://"+file, browser.View{})
-	if got := p.Errors(); len(got) > 0 {
-		t.Errorf("a page without errors has %q", got)
-	}
-	if got := p.Requests(); len(got) != 1 || got[0] != "file://"+file {
-		t.Errorf("a page without requests asked for %q", got)
-	}
+	mattest.True(t, len(p.Errors()) == 0, "a page without errors has %q", p.Errors())
+	mattest.Equal(t, p.Requests(), []string{"file://" + file}, "a page without requests asked for")
 
 	write(`<script>console.error("bad", 7); setTimeout(() => { done = true; null.length });
 		fetch("` + server.URL + `/gone").catch(() => {})</script>`)
 	p = b.Open(t, "file://"+file, browser.View{})
 	p.Wait("window.done === true && performance.getEntriesByType('resource').length > 0")
 	text := strings.Join(p.Errors(), "\n")
-	for _, want := range []string{`"bad" 7`, "exception", "null"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("errors %q do not mention %q", text, want)
-		}
-	}
-	if !slices.Contains(p.Requests(), server.URL+"/gone") {
-		t.Errorf("requests %q leave out %s", p.Requests(), server.URL)
-	}
+	mattest.Says(t, text, `"bad" 7`, "exception", "null")
+	mattest.True(t, slices.Contains(p.Requests(), server.URL+"/gone"),
+		"requests %q leave out %s", p.Requests(), server.URL)
 }
 
 // TestView checks that a page is shown with the size and colours of its View.
@@ -57,9 +48,7 @@ func TestView(t *testing.T) {
 		p := b.Open(t, "data:text/html,<meta name=viewport content=width%3Ddevice-width>", v)
 		width := browser.Value[int64](p, "innerWidth")
 		dark := browser.Value[bool](p, "matchMedia('(prefers-color-scheme: dark)').matches")
-		if width != v.Width || dark != v.Dark {
-			t.Errorf("width %d, dark %v, want %+v", width, dark, v)
-		}
+		mattest.True(t, width == v.Width && dark == v.Dark, "width %d, dark %v, want %+v", width, dark, v)
 		file := filepath.Join(t.TempDir(), "picture.png")
 		p.Screenshot(file)
 		if picture, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(picture), "\x89PNG") {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 
@@ -108,9 +107,7 @@ func shown(t *testing.T, b *browser.Browser, file string, v browser.View) *brows
 	p := b.Open(t, "file://"+file, v)
 	p.Eval("report.ready", nil)
 	kinds := browser.Value[[]string](p, "report.plots.map((p) => p.kind)")
-	if fmt.Sprint(kinds) != want {
-		t.Errorf("%+v: plots %v, want %s", v, kinds, want)
-	}
+	mattest.Equal(t, fmt.Sprint(kinds), want, "%+v: the plots are", v)
 	// The marks of a plot are coloured. Its background and text are nearly grey.
 	colours := browser.Value[[]int](p, `Promise.all(report.plots.map(async ({ chart }) => {
 		const canvas = chart.renderToCanvas({ pixelRatio: 1 });
@@ -123,14 +120,10 @@ func shown(t *testing.T, b *browser.Browser, file string, v browser.View) *brows
 		return coloured;
 	}))`)
 	for i, n := range colours {
-		if n < 30 {
-			t.Errorf("%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
-		}
+		mattest.True(t, n >= 30, "%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
 	}
 	wide, window := browser.Value[int](p, "document.documentElement.scrollWidth"), browser.Value[int](p, "innerWidth")
-	if wide > window {
-		t.Errorf("%+v: the page is %d pixels wide in a window of %d", v, wide, window)
-	}
+	mattest.True(t, wide <= window, "%+v: the page is %d pixels wide in a window of %d", v, wide, window)
 	p.Quiet("file://"+file, "data:")
 	return p
 }
@@ -156,28 +149,23 @@ func TestViews(t *testing.T) {
 		p := open(v)
 		theme := browser.Value[string](p, "document.documentElement.dataset.theme")
 		ground := browser.Value[string](p, "getComputedStyle(document.body).backgroundColor")
-		if dark := ground == "rgb(17, 21, 27)"; dark != v.Dark || (theme == "dark") != v.Dark {
-			t.Errorf("%+v: theme %s on %s", v, theme, ground)
-		}
+		dark := ground == "rgb(17, 21, 27)"
+		mattest.True(t, dark == v.Dark && (theme == "dark") == v.Dark, "%+v: theme %s on %s", v, theme, ground)
 		ticks := browser.Value[[]float64](p,
 			"report.plots[1].chart.getModel().getComponent('xAxis').axis.scale.getTicks().map((t) => t.value)")
 		for i := 2; i < len(ticks); i++ {
-			if math.Abs(ticks[i]-2*ticks[i-1]+ticks[i-2]) > 1e-9 {
-				t.Errorf("%+v: the accuracies have the ticks %v, want equal distances", v, ticks)
-			}
+			mattest.True(t, math.Abs(ticks[i]-2*ticks[i-1]+ticks[i-2]) <= 1e-9,
+				"%+v: the accuracies have the ticks %v, want equal distances", v, ticks)
 		}
-		if texts := browser.Value[[]string](p, cut); len(texts) > 0 {
-			t.Errorf("%+v: these are cut off: %q", v, texts)
-		}
+		texts := browser.Value[[]string](p, cut)
+		mattest.True(t, len(texts) == 0, "%+v: these are cut off: %q", v, texts)
 		text, where := p.LeastContrast()
 		if marks := browser.Value[float64](p, markContrast); text < 4.5 || marks < 3 {
 			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, text, where, marks)
 		}
 		p.Run(chromedp.Click("#theme"))
 		after := browser.Value[string](p, "document.documentElement.dataset.theme")
-		if after == theme {
-			t.Errorf("%+v: the switch leaves the theme %s", v, theme)
-		}
+		mattest.True(t, after != theme, "%+v: the switch leaves the theme %s", v, theme)
 	}
 }
 
@@ -191,9 +179,8 @@ func TestEvil(t *testing.T) {
 	}
 	warning := browser.Value[string](p, "document.querySelector('.warning').textContent")
 	keys := browser.Value[string](p, "document.querySelector('.key').textContent")
-	if !strings.Contains(warning, evil) || !strings.Contains(keys, evil) {
-		t.Errorf("warning %q and key %q do not show %s", warning, keys, evil)
-	}
+	mattest.Says(t, warning, evil)
+	mattest.Says(t, keys, evil)
 	// The policy must block foreign scripts and requests, even if something on the page tried them.
 	ran := browser.Value[bool](p, `(() => {
 		const s = document.createElement('script');
@@ -202,10 +189,8 @@ func TestEvil(t *testing.T) {
 		return window.ran === true;
 	})()`)
 	asked := browser.Value[bool](p, "fetch('https://localhost/').then(() => true, () => false)")
-	if ran || asked || len(p.Errors()) < 2 {
-		t.Errorf("a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked,
-			p.Errors())
-	}
+	mattest.True(t, !ran && !asked && len(p.Errors()) >= 2,
+		"a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked, p.Errors())
 }
 
 // at finds the mark of a layer with the most free space around it and returns its position in the window.
@@ -240,11 +225,7 @@ func TestHover(t *testing.T) {
 		tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
 		p.Wait(tip + " !== null && getComputedStyle(" + tip + ".parentElement).visibility === 'visible'")
 		text := browser.Value[string](p, tip+".textContent")
-		for _, part := range []string{fmt.Sprintf("condensed node %d", mark.I), "source node", "paper-"} {
-			if !strings.Contains(text, part) {
-				t.Errorf("plot %d: the tip %q does not tell %q", plot, text, part)
-			}
-		}
+		mattest.Says(t, text, fmt.Sprintf("condensed node %d", mark.I), "source node", "paper-")
 	}
 	hover(0, 1)
 	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length > 0")
@@ -269,26 +250,18 @@ func TestZoom(t *testing.T) {
 	p := opener(t)(browser.View{})
 	const zoom = "(() => { const z = report.plots[3].chart.getOption().dataZoom[0]; return z.end - z.start; })()"
 	part := func() float64 { return browser.Value[float64](p, zoom) }
-	if got := part(); got != 100 {
-		t.Errorf("%v%% are in sight at first, want all", got)
-	}
+	mattest.Equal(t, part(), 100, "percentage in sight at first:")
 	p.Run(chromedp.Click("#plot-3 [aria-label='zoom in']"))
-	if got := part(); got < 59 || got > 61 {
-		t.Errorf("%v%% are in sight after zooming in, want 60", got)
-	}
+	mattest.Near(t, part(), 60, 1, "percentage in sight after zooming in:")
 	p.Run(chromedp.Click("#plot-3 .key button"))
 	if got := part(); got > 61 {
 		t.Errorf("choosing a class zooms to %v%%", got)
 	}
 	dim := browser.Value[int](p, `report.plots[3].chart.getOption().series
 		.filter((s) => s.type === 'scatter' && s.itemStyle.opacity < 0.1).length`)
-	if dim != 6 {
-		t.Errorf("%d classes are dim while one of 7 is chosen, want 6", dim)
-	}
+	mattest.Equal(t, dim, 6, "dim classes while one of 7 is chosen:")
 	p.Run(chromedp.Click("#plot-3 [aria-label='show all']"))
-	if got := part(); got != 100 {
-		t.Errorf("%v%% are in sight after showing all", got)
-	}
+	mattest.Equal(t, part(), 100, "percentage in sight after showing all:")
 	mark := browser.Value[place](p, at+"(3, 0)")
 	p.Run(chromedp.MouseEvent("mouseMoved", mark.X-60, mark.Y), chromedp.MouseEvent("mouseWheel", mark.X-60, mark.Y,
 		func(e *input.DispatchMouseEventParams) *input.DispatchMouseEventParams {
@@ -305,9 +278,7 @@ func TestSwitches(t *testing.T) {
 	for plot, label := range map[int]string{0: "by spread", 2: "full"} {
 		before := first(plot)
 		p.Run(chromedp.Click(fmt.Sprintf("//*[@id='plot-%d']//button[text()='%s']", plot, label), chromedp.BySearch))
-		if first(plot) == before {
-			t.Errorf("plot %d: the switch %q changes nothing", plot, label)
-		}
+		mattest.True(t, first(plot) != before, "plot %d: the switch %q changes nothing", plot, label)
 	}
 }
 
@@ -344,14 +315,12 @@ func TestSlider(t *testing.T) {
 			for _, m := range whole[c] {
 				least, most = min(least, m[k]), max(most, m[k])
 			}
-			if at := marks[0][k]; !(at > least && at < most) {
-				t.Errorf("class %d: coordinate %v, must be between %v and %v", c, at, least, most)
-			}
+			at := marks[0][k]
+			mattest.True(t, at > least && at < most, "class %d: coordinate %v, must be between %v and %v", c, at, least, most)
 		}
 	}
-	if said != "7 condensed nodes" || sizes() == all {
-		t.Errorf("at the left end %q, with the sizes of %q", said, sizes())
-	}
+	mattest.True(t, said == "7 condensed nodes" && sizes() != all,
+		"at the left end %q, with the sizes of %q", said, sizes())
 	if _, again := set(42); !reflect.DeepEqual(again, whole) || sizes() != all {
 		t.Error("the marks are others when the slider is back")
 	}
@@ -376,21 +345,13 @@ func TestPrint(t *testing.T) {
 		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
 		return data.filter((v, at) => at % 4 === 3 && v > 40).length;
 	}))`) {
-		if n < 30 {
-			t.Errorf("plot %d is printed with %d pixels, want at least 30", i, n)
-		}
+		mattest.True(t, n >= 30, "plot %d is printed with %d pixels, want at least 30", i, n)
 	}
 	theme := func() string { return browser.Value[string](p, "document.documentElement.dataset.theme") }
 	for _, w := range browser.Value[[]int](p, "report.plots.map((p) => p.chart.getWidth())") {
-		if w < 250 || w > 680 {
-			t.Errorf("a plot is %d pixels wide on paper of 680", w)
-		}
+		mattest.True(t, w >= 250 && w <= 680, "a plot is %d pixels wide on paper of 680", w)
 	}
-	if got := theme(); got != "light" {
-		t.Errorf("the theme on paper is %s", got)
-	}
+	mattest.Equal(t, theme(), "light", "the theme on paper is")
 	p.Eval("dispatchEvent(new Event('afterprint'))", nil)
-	if got := theme(); got != "dark" {
-		t.Errorf("the theme after printing is %s", got)
-	}
+	mattest.Equal(t, theme(), "dark", "the theme after printing is")
 }

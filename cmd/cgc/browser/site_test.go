@@ -177,9 +177,7 @@ func (s *site) andPortable(name, folder string) (page, command string) {
 	}
 	cmd := exec.Command(mattest.Must(build()), words[1:]...)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), portable)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%q: %v\n%s", words, err, text)
-	}
+	mattest.Run(s.t, cmd)
 	return s.saved(name), filepath.Join(folder, name)
 }
 
@@ -208,9 +206,7 @@ func (s *site) choose(selector string, paths ...string) {
 
 func command(t *testing.T, args ...string) {
 	t.Helper()
-	if text, err := exec.Command(mattest.Must(build()), args...).CombinedOutput(); err != nil {
-		t.Fatalf("%q: %v\n%s", args, err, text)
-	}
+	mattest.Run(t, exec.Command(mattest.Must(build()), args...))
 }
 
 // demo opens the demo graph.
@@ -249,9 +245,8 @@ func TestAccess(t *testing.T) {
 					continue
 				}
 				outline := "parseFloat(getComputedStyle(document.activeElement).outlineWidth)"
-				if browser.Value[float64](s.Page, outline) < 1 {
-					t.Errorf("%+v: #%s has the focus and does not show it", view, id)
-				}
+				mattest.True(t, browser.Value[float64](s.Page, outline) >= 1,
+					"%+v: #%s has the focus and does not show it", view, id)
 				return
 			}
 			t.Fatalf("%+v: Tab does not reach #%s", view, id)
@@ -268,13 +263,10 @@ func TestAccess(t *testing.T) {
 			switch heard.Role {
 			case "button", "textbox", "spinbutton", "slider", "checkbox", "combobox", "link", "Iframe", "progressbar",
 				"DisclosureTriangle", "heading":
-				if strings.TrimSpace(heard.Name) == "" {
-					t.Errorf("%+v: a %s has no name", view, heard.Role)
-				}
+				mattest.True(t, strings.TrimSpace(heard.Name) != "", "%+v: a %s has no name", view, heard.Role)
 			}
 		}
-		if ratio, text := s.LeastContrast(); ratio < 4.5 {
-			t.Errorf("%+v: the contrast of %q is %.2f, want 4.5", view, text, ratio)
-		}
+		ratio, text := s.LeastContrast()
+		mattest.True(t, ratio >= 4.5, "%+v: the contrast of %q is %.2f, want 4.5", view, text, ratio)
 	}
 }

@@ -29,17 +29,13 @@ import (
 func TestDemo(t *testing.T) {
 	s := open(t, browser.View{})
 	s.demo()
-	facts := s.text("#facts")
-	if !strings.Contains(facts, "4,000") || !strings.Contains(facts, "12,000") {
-		t.Errorf("the demo has the facts %q", facts)
-	}
+	mattest.Says(t, s.text("#facts"), "4,000", "12,000")
 	s.condense()
 	s.sameAsPortable("demo-70.safetensors", t.TempDir())
 	s.click("#train-run")
 	s.visible("#accuracies")
-	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t200\t8") {
-		t.Errorf("the table of accuracies has %q", row)
-	}
+	row := s.text("#accuracies tbody")
+	mattest.True(t, strings.HasPrefix(row, "gcn on the small graph\t70\t200\t8"), "the table of accuracies has %q", row)
 }
 
 // TestReport checks that the report is shown in its frame with its plots, before and after a training run, that the
@@ -65,18 +61,15 @@ func TestReport(t *testing.T) {
 			s.EvalFrame(`document.querySelectorAll(".plot canvas, .plot svg").length`, &marks)
 			s.EvalFrame(`[...document.querySelectorAll("h2")].filter((h) => /learn/.test(h.textContent)).length`, &accuracies)
 		}
-		if !shown() {
-			t.Errorf("trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
-		}
+		mattest.True(t, shown(),
+			"trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
 	}
 	page := contents(t, s.saved("demo-70.html"))
-	if !bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")) {
-		t.Errorf("the report that was saved has %d bytes, without the command", len(page))
-	}
+	mattest.True(t, bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")),
+		"the report that was saved has %d bytes, without the command", len(page))
 	s.click(`#formats-of-result button`) // the first button is .npz
-	if small := mattest.Must(condense.Load(s.arrived("demo-70.npz"))); small.Nodes() != 70 {
-		t.Errorf("the .npz that was saved has %d nodes", small.Nodes())
-	}
+	small := mattest.Must(condense.Load(s.arrived("demo-70.npz")))
+	mattest.True(t, small.Nodes() == 70, "the .npz that was saved has %d nodes", small.Nodes())
 }
 
 // TestDropFolder checks that a dropped folder is described with its class names, gives the same condensed graph as the
@@ -86,17 +79,13 @@ func TestDropFolder(t *testing.T) {
 	folder := mattest.Must(filepath.Abs("../../../docs/example/shop"))
 	s.drop(folder)
 	s.visible("#condense")
-	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
-		t.Errorf("the graph is called %q", title)
-	}
-	if notes := s.text("#notes"); !strings.Contains(notes, "1 node has no edge.") {
-		t.Errorf("notes %q do not mention the node without an edge", notes)
-	}
+	title := s.text("#graph-title")
+	mattest.True(t, strings.HasSuffix(title, "shop"), "the graph is called %q", title)
+	mattest.Says(t, s.text("#notes"), "1 node has no edge.")
 	s.condense()
 	nodes := browser.Value[string](s.Page, `document.querySelector("#nodes").value`)
-	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
-		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
-	}
+	row := s.text("#sizes tbody tr:nth-child(2)")
+	mattest.True(t, strings.HasPrefix(row, "condensed\t"+nodes), "the table of sizes has %q, want %s nodes", row, nodes)
 	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense ./shop --method cgc --nodes "+nodes+" ") {
 		t.Errorf("the command is %q", command)
 	}
@@ -140,9 +129,8 @@ func TestPredict(t *testing.T) {
 	}
 	s.fits()
 	s.demo()
-	if !browser.Value[bool](s.Page, `document.getElementById("predict").hidden`) {
-		t.Error("the predictions are still shown next to another graph")
-	}
+	mattest.True(t, browser.Value[bool](s.Page, `document.getElementById("predict").hidden`),
+		"the predictions are still shown next to another graph")
 }
 
 func table(t *testing.T, path string) [][]string {
@@ -159,13 +147,9 @@ func TestAuto(t *testing.T) {
 	disabled := browser.Value[bool](s.Page, `const field = (name) => document.getElementById(name);
 		field("method").dispatchEvent(new Event("change"));
 		field("hops").disabled`)
-	if !disabled {
-		t.Error("the number of hops, which auto chooses, can be changed")
-	}
+	mattest.True(t, disabled, "the number of hops, which auto chooses, can be changed")
 	s.condense()
-	if chosen := s.text("#warnings"); !strings.Contains(chosen, "chosen by auto: ") {
-		t.Errorf("the page does not say what was chosen: %q", chosen)
-	}
+	mattest.Says(t, s.text("#warnings"), "chosen by auto: ")
 	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense demo --nodes 14 ") {
 		t.Errorf("the command is %q", command)
 	}
@@ -197,9 +181,7 @@ func TestPlanetoidFiles(t *testing.T) {
 	}
 	s.choose("#files", cora...)
 	s.visible("#condense")
-	if facts := s.text("#facts"); !strings.Contains(facts, "2,708") || !strings.Contains(facts, "5,278") {
-		t.Errorf("cora has the facts %q", facts)
-	}
+	mattest.Says(t, s.text("#facts"), "2,708", "5,278")
 	s.condense()
 	t.Logf("cora: %s", s.text("#sizes thead"))
 	work := t.TempDir()
@@ -213,9 +195,7 @@ func TestPlanetoidFiles(t *testing.T) {
 		s.Wait(`document.querySelectorAll("#choose-problem button").length === 2`)
 		s.Run(chromedp.Click(`//div[@id="choose-problem"]//button[text()="citeseer"]`))
 		s.visible("#condense")
-		if facts := s.text("#facts"); !strings.Contains(facts, "3,327") {
-			t.Errorf("citeseer has the facts %q", facts)
-		}
+		mattest.Says(t, s.text("#facts"), "3,327")
 	}
 }
 
@@ -255,9 +235,8 @@ func TestStop(t *testing.T) {
 	s.Run(chromedp.SetValue("#epochs", "3", chromedp.ByQuery))
 	s.click("#train-run")
 	s.visible("#accuracies")
-	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t3\t") {
-		t.Errorf("the table of accuracies has %q", row)
-	}
+	row := s.text("#accuracies tbody")
+	mattest.True(t, strings.HasPrefix(row, "gcn on the small graph\t70\t3\t"), "the table of accuracies has %q", row)
 }
 
 // TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A smaller
@@ -269,9 +248,7 @@ func TestTooLarge(t *testing.T) {
 	mattest.OK(t, os.Truncate(huge, 6e9)) // sparse: it needs no space on the disk
 	s.choose("#files", huge)
 	s.visible("#choose-problem")
-	if text := s.text("#choose-problem"); !strings.Contains(text, "does not fit") || !strings.Contains(text, "6 GB") {
-		t.Errorf("a file of 6 GB gets %q", text)
-	}
+	mattest.Says(t, s.text("#choose-problem"), "does not fit", "6 GB")
 
 	large := filepath.Join(t.TempDir(), "large.safetensors")
 	command(t, "data", "make", "--like", "arxiv", "-o", large)
@@ -296,15 +273,12 @@ func TestMistakes(t *testing.T) {
 	s.choose("#folder", folder)
 	s.visible("#choose-problem")
 	text := s.text("#choose-problem")
-	if !strings.HasPrefix(text, "my graph/nodes.csv:3: ") || !strings.Contains(text, "oops") {
-		t.Errorf("a wrong feature gets %q", text)
-	}
+	mattest.True(t, strings.HasPrefix(text, "my graph/nodes.csv:3: ") && strings.Contains(text, "oops"),
+		"a wrong feature gets %q", text)
 	write("nodes.csv", "id,label,f\na,x,1\nb,y,2\nc,x,3\nd,y,4\n")
 	s.choose("#folder", folder)
 	s.visible("#notes")
-	if notes := s.text("#notes"); !strings.Contains(notes, "my graph comes without a split") {
-		t.Errorf("the notes write the graph's name in another way: %q", notes)
-	}
+	mattest.Says(t, s.text("#notes"), "my graph comes without a split") // with the name as given
 	s.choose("#files", write("song.mp3", "la la"))
 	s.Wait(`/song.mp3/.test(document.getElementById("choose-problem").innerText)`)
 
@@ -315,9 +289,7 @@ func TestMistakes(t *testing.T) {
 	s.Run(chromedp.SetValue("#nodes", "3", chromedp.ByQuery))
 	s.click("#run")
 	s.visible("#condense-problem")
-	if text := s.text("#condense-problem"); !strings.Contains(text, "odes 3") || !strings.Contains(text, "140") {
-		t.Errorf("3 nodes for 7 classes get %q", text)
-	}
+	mattest.Says(t, s.text("#condense-problem"), "odes 3", "140")
 	s.Run(chromedp.SetValue("#nodes", "70", chromedp.ByQuery),
 		chromedp.SetValue("#seed", "9007199254740993", chromedp.ByQuery))
 	s.click("#run")
@@ -338,15 +310,12 @@ func TestSeveral(t *testing.T) {
 	}
 	s.choose("#files", files...)
 	s.visible("#choose-problem")
-	if buttons := s.text("#choose-problem .buttons"); buttons != "shop.npz\nshop.pt" {
-		t.Errorf("the choice is %q", buttons)
-	}
+	mattest.Equal(t, s.text("#choose-problem .buttons"), "shop.npz\nshop.pt", "the choice is")
 	s.click("#choose-problem button")
 	s.visible("#condense")
 	s.condense()
-	if row := s.text("#sizes tbody tr"); !strings.HasSuffix(row, "\t80\t–") {
-		t.Errorf("the table of sizes has %q", row)
-	}
+	row := s.text("#sizes tbody tr")
+	mattest.True(t, strings.HasSuffix(row, "\t80\t–"), "the table of sizes has %q", row)
 }
 
 // TestAnyServer checks that the files of cgc web -o work on any server, under a subpath, and even if the server

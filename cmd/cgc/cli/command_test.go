@@ -27,18 +27,10 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// run runs a command line in this process.
-func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, said bytes.Buffer
-	code = cli.Run(t.Context(), args, &out, &said)
-	return code, out.String(), said.String()
-}
-
 // ok runs a command line, which must succeed.
 func ok(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
-	code, stdout, stderr := run(t, args...)
+	code, stdout, stderr := cli.RunLine(t, args...)
 	if code != 0 {
 		t.Fatalf("%q ends with %d: %s", args, code, stderr)
 	}
@@ -85,9 +77,8 @@ func TestSameBytes(t *testing.T) {
 	timed := filepath.Join(again, "timed.safetensors")
 	condensed(timed, "--timings")
 	small := mattest.Must(condense.Load(timed))
-	if !small.Timed || small.Seconds.Total <= 0 || small.Seconds.Of("propagate") <= 0 {
-		t.Errorf("--timings writes the seconds %+v", small.Seconds)
-	}
+	mattest.True(t, small.Timed && small.Seconds.Total > 0 && small.Seconds.Of("propagate") > 0,
+		"--timings writes the seconds %+v", small.Seconds)
 	small.Timed = false
 	mattest.OK(t, small.Save(t.Context(), timed))
 	condensed(filepath.Join(folder, "timed.safetensors"))
@@ -114,13 +105,10 @@ func TestOldFile(t *testing.T) {
 	old.Source = nil
 	mattest.OK(t, old.Save(t.Context(), small))
 	_, said := ok(t, "evaluate", small, "--on", "demo", "--seeds", "1", "--epochs", "2", "--hidden", "4")
-	if !strings.Contains(said, "does not say which graph it was made from") {
-		t.Errorf("no note for an old file: %q", said)
-	}
-	code, _, said := run(t, "evaluate", small, "--on", swapped)
-	if code != 1 || !strings.Contains(said, "are test nodes of demo") {
-		t.Errorf("an old file on another split: %d: %s", code, said)
-	}
+	mattest.Says(t, said, "does not say which graph it was made from")
+	code, _, said := cli.RunLine(t, "evaluate", small, "--on", swapped)
+	mattest.True(t, code == 1 && strings.Contains(said, "are test nodes of demo"),
+		"an old file on another split: %d: %s", code, said)
 }
 
 // TestConvertSurvivesItsEnd checks that a killed or interrupted conversion writes nothing to its target, and that the
@@ -137,9 +125,7 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 	mattest.OK(t, os.Mkdir(from, 0o755))
 	writeText(t, g, from)
 	convert := func(to string) *exec.Cmd { return exec.Command("cgc", "convert", from, to, "--memory", "80MiB") }
-	if out, err := convert(want).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	mattest.Run(t, convert(want))
 	partial := filepath.Join(dir, ".to.safetensors.partial")
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
 		cmd := convert(to)
@@ -166,15 +152,9 @@ func TestConvertSurvivesItsEnd(t *testing.T) {
 			t.Errorf("after %v: temporary files: %v", signal, err)
 		}
 	}
-	if out, err := convert(to).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if !sameContents(t, to, want) {
-		t.Error("another file than that of an undisturbed run")
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	mattest.Run(t, convert(to))
+	mattest.True(t, sameContents(t, to, want), "another file than that of an undisturbed run")
+	mattest.Equal(t, mattest.Must(filepath.Glob(filepath.Join(dir, ".*"))), nil, "left behind:")
 }
 
 // TestBoard checks that a second run of a board trains nothing, that row-normalised runs extend the same log, and that
@@ -188,16 +168,11 @@ func TestBoard(t *testing.T) {
 	table, _ := ok(t, args...)
 	first := records()
 	again, _ := ok(t, args...)
-	if again != table || !bytes.Equal(first, records()) {
-		t.Errorf("a second run trained again, or printed another table:\n%s\n%s", table, again)
-	}
+	mattest.True(t, again == table && bytes.Equal(first, records()),
+		"a second run trained again, or printed another table:\n%s\n%s", table, again)
 	file := string(mattest.Must(os.ReadFile(filepath.Join(folder, "board.csv"))))
 	for _, text := range []string{table, file} {
-		for _, want := range []string{"cgc-paper", "herding", "full graph"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in\n%s", want, text)
-			}
-		}
+		mattest.Says(t, text, "cgc-paper", "herding", "full graph")
 	}
 	ok(t, append(args, "--normalize-features")...)
 	lines := func(text []byte) int { return bytes.Count(text, []byte("\n")) }
@@ -222,18 +197,16 @@ func TestSearchCommand(t *testing.T) {
 		t.Errorf("%d trainings on the full graph", n)
 	}
 	ok(t, args...)
-	if second, err := os.ReadFile(whole); err != nil || string(second) != string(first) {
-		t.Errorf("the second run trained again: %v", err)
-	}
+	second, err := os.ReadFile(whole)
+	mattest.True(t, err == nil && string(second) == string(first), "the second run trained again: %v", err)
 	var r struct {
 		Trials    []any
 		Finalists []any
 		Agreement struct{ Compared []any }
 	}
 	mattest.OK(t, json.Unmarshal(mattest.Must(os.ReadFile(filepath.Join(folder, "out", "result.json"))), &r))
-	if len(r.Trials) != 9 || len(r.Finalists) != 1 || len(r.Agreement.Compared) != 4 {
-		t.Errorf("%d trials, %d finalists, %d compared", len(r.Trials), len(r.Finalists), len(r.Agreement.Compared))
-	}
+	got := [...]int{len(r.Trials), len(r.Finalists), len(r.Agreement.Compared)}
+	mattest.Equal(t, got, [...]int{9, 1, 4}, "trials, finalists and compared candidates:")
 	_, flags, found := strings.Cut(text, "best: ")
 	if !found {
 		t.Fatalf("no best candidate in\n%s", text)
@@ -267,25 +240,17 @@ func TestPropagateFolder(t *testing.T) {
 			}
 		}
 	}
-	if y := int64(binary.LittleEndian.Uint64(array("y")[8*7:])); y != int64(g.Y[7]) {
-		t.Errorf("the label of node 7 is %d, want %d", y, g.Y[7])
-	}
+	y := int64(binary.LittleEndian.Uint64(array("y")[8*7:]))
+	mattest.Equal(t, y, int64(g.Y[7]), "the label of node 7 is")
 
 	ok(t, "propagate", "demo", "--hops", "1", "--part", "val", "--store", "f16", "-o", folder) // replaces the folder
-	if _, err := os.Stat(filepath.Join(folder, "hop2.npy")); err == nil {
-		t.Error("hop2.npy of the first run is still there")
-	}
-	if n := len(array("hop1")); n != 2*len(g.Split.Val)*g.Features() {
-		t.Errorf("hop1.npy has %d bytes in f16", n)
-	}
+	_, err := os.Stat(filepath.Join(folder, "hop2.npy"))
+	mattest.True(t, err != nil, "hop2.npy of the first run is still there")
+	mattest.Equal(t, len(array("hop1")), 2*len(g.Split.Val)*g.Features(), "bytes of hop1.npy in f16:")
 	nodes, val := array("nodes"), array("val")
 	for i, v := range g.Split.Val {
 		row := binary.LittleEndian.Uint64(val[8*i:])
-		if got := binary.LittleEndian.Uint64(nodes[8*row:]); got != uint64(v) {
-			t.Errorf("row %d of the validation nodes is node %d, want %d", row, got, v)
-		}
+		mattest.Equal(t, binary.LittleEndian.Uint64(nodes[8*row:]), uint64(v), "row %d of the validation nodes is node", row)
 	}
-	if n := len(array("train")); n != 0 {
-		t.Errorf("%d bytes of rows of training nodes, want none", n)
-	}
+	mattest.Equal(t, len(array("train")), 0, "bytes of rows of training nodes:")
 }

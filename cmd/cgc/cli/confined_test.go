@@ -123,9 +123,7 @@ func TestCondensesWithinMemory(t *testing.T) {
 			want := mattest.Must(cgc.Condense(t.Context(), &whole, config))
 			got := mattest.Must(cgc.Load(small))
 			got.Config = want.Config
-			if !bytes.Equal(saved(t, got), saved(t, want)) {
-				t.Error("another file than without a bound")
-			}
+			mattest.True(t, bytes.Equal(saved(t, got), saved(t, want)), "another file than without a bound")
 		})
 	}
 }
@@ -164,9 +162,7 @@ func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
 		small.Config = nil // it records --memory
 		results = append(results, saved(t, small))
 	}
-	if !bytes.Equal(results[0], results[1]) {
-		t.Error("another file than without a bound")
-	}
+	mattest.True(t, bytes.Equal(results[0], results[1]), "another file than without a bound")
 }
 
 // TestConvertsWithinMemory checks that the command can convert text and arrays several times larger than the memory of
@@ -205,9 +201,7 @@ func TestConvertsWithinMemory(t *testing.T) {
 			u := mattest.Must(confined(t, c.limit, nil, "cgc", "convert", from, to, "--memory", fmt.Sprint(c.limit)+"B"))
 			t.Logf("%.0f MB of files", float64(size)/1e6)
 			tell(t, u, to)
-			if !sameContents(t, to, want) {
-				t.Error("another file than that of the graph in memory")
-			}
+			mattest.True(t, sameContents(t, to, want), "another file than that of the graph in memory")
 		})
 	}
 }
@@ -354,9 +348,8 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 	want := mattest.Must(evaluation.Run(t.Context(), small, g))
 	val, _ := want[0].ValMean()
 	test, _ := want[0].TestMean()
-	if len(r.Results) != 1 || r.Results[0].ValMean != val || r.Results[0].TestMean != test {
-		t.Errorf("%+v, want validation %v and test %v", r.Results, val, test)
-	}
+	mattest.True(t, len(r.Results) == 1 && r.Results[0].ValMean == val && r.Results[0].TestMean == test,
+		"%+v, want validation %v and test %v", r.Results, val, test)
 	if m := r.Testing.Models; len(m) != 1 || m[0].Passes[0] < 2 || m[0].Expected.Memory > limit {
 		t.Errorf("plan %+v, want several passes within %d bytes", r.Testing, limit)
 	}

@@ -70,13 +70,6 @@ func TestDryRun(t *testing.T) {
 		case !within && (ratio < 1/1.5 || ratio > 1.5):
 			t.Errorf("%s %v: expected %d bytes, took %d", c.like, c.flags, expected.Memory, took.Peak)
 		}
-		if len(expected.Budget) != len(took.Condensed.Budget) {
-			t.Fatalf("budgets %v and %v", expected.Budget, took.Condensed.Budget)
-		}
-		for class, n := range took.Condensed.Budget {
-			if expected.Budget[class] != n {
-				t.Errorf("%s: class %d gets %d nodes, expected %d", c.like, class, n, expected.Budget[class])
-			}
-		}
+		mattest.Equal(t, expected.Budget, took.Condensed.Budget, "%s: the expected nodes of each class are", c.like)
 	}
 }

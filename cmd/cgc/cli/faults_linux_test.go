@@ -65,9 +65,8 @@ func TestShrinkingFile(t *testing.T) {
 	}, &stdout, stderr)
 	said := stderr.String()
 	const want = "cgc: a file that is mapped into memory cannot be read any more: it was truncated or changed, or"
-	if code != 1 || !strings.Contains(said, want) || strings.Contains(said, "goroutine") {
-		t.Errorf("exit code %d, %q, want %q", code, said, want)
-	}
+	mattest.True(t, code == 1 && strings.Contains(said, want) && !strings.Contains(said, "goroutine"),
+		"exit code %d, %q, want %q", code, said, want)
 	if left, err := os.ReadFile(out); err != nil || !bytes.Equal(left, old) {
 		t.Errorf("what stood at -o is changed: %v", err)
 	}
@@ -107,9 +106,7 @@ func TestPropagateResumes(t *testing.T) {
 		ok(t, append(args[:len(args):len(args)], "-o", "whole")...)
 		for _, name := range []string{"hop0.npy", "hop1.npy", "hop2.npy", "nodes.npy"} {
 			got, want := mattest.Must(os.ReadFile("hops/"+name)), mattest.Must(os.ReadFile("whole/"+name))
-			if !bytes.Equal(got, want) {
-				t.Errorf("after a change of %s: %s has other bytes", what, name)
-			}
+			mattest.True(t, bytes.Equal(got, want), "after a change of %s: %s has other bytes", what, name)
 		}
 		wantAlone(t, ".", "hops", "some.csv", "whole", "wide.safetensors")
 	}
@@ -122,9 +119,7 @@ func wantAlone(t *testing.T, dir string, files ...string) {
 	for _, e := range mattest.Must(os.ReadDir(dir)) {
 		names = append(names, e.Name())
 	}
-	if got := strings.Join(names, " "); got != strings.Join(files, " ") {
-		t.Errorf("%s holds %q, want %q", dir, got, files)
-	}
+	mattest.Equal(t, names, files, "%s holds", dir)
 }
 
 // TestUnwritable checks that each output that cannot be written causes an error message, and that the old output is
@@ -147,14 +142,11 @@ func TestUnwritable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)
 			for _, args := range commands(filepath.Join(dir, "out")) {
-				code, _, said := run(t, append(args, "--quiet")...)
-				if code == 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "out") {
-					t.Errorf("%v: exit code %d, %q", args, code, said)
-				}
+				code, _, said := cli.RunLine(t, append(args, "--quiet")...)
+				mattest.True(t, code != 0 && strings.Count(said, "\n") == 1 && strings.Contains(said, "out"),
+					"%v: exit code %d, %q", args, code, said)
 			}
-			if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-				t.Errorf("left behind: %v", entries)
-			}
+			wantAlone(t, dir)
 		})
 	}
 }
@@ -213,9 +205,8 @@ func TestForbidden(t *testing.T) {
 // process runs cgc in a separate process.
 func process(t *testing.T, args ...string) {
 	t.Helper()
-	if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, said)
-	}
+	said, err := exec.Command("cgc", args...).CombinedOutput()
+	mattest.True(t, err == nil, "%v: %s", err, said)
 }
 
 // TestOnePath checks that when several runs write to one path at once, the complete file of one of them remains.
@@ -231,9 +222,8 @@ func TestOnePath(t *testing.T) {
 	}
 	group.Wait()
 	small := mattest.Must(condense.Load(out))
-	if n := small.Nodes(); n < 35 || n > 35+5*runs || n%5 != 0 {
-		t.Errorf("%d nodes", n)
-	}
+	n := small.Nodes()
+	mattest.True(t, n >= 35 && n <= 35+5*runs && n%5 == 0, "%d nodes", n)
 	wantAlone(t, dir, "small.safetensors")
 }
 
@@ -278,12 +268,9 @@ func TestTooLittleMemory(t *testing.T) {
 		said = said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
 		sentence := regexp.MustCompile(`cgc: condensing \S+ takes about (.*) of memory, .* in blocks, and ` + by)
 		found := sentence.FindStringSubmatch(said)
-		if err == nil || len(found) < 2 || found[1] != estimate {
-			t.Errorf("%v, %q, want %s that %s", err, said, estimate, by)
-		}
-		if left, err := os.ReadFile(small); err != nil || string(left) != "precious" {
-			t.Errorf("the output is %d bytes, %v, want what stood there", len(left), err)
-		}
+		mattest.True(t, err != nil && len(found) >= 2 && found[1] == estimate,
+			"%v, %q, want %s that %s", err, said, estimate, by)
+		mattest.Equal(t, string(mattest.Must(os.ReadFile(small))), "precious", "the output is")
 	}
 
 	t.Run("control group", func(t *testing.T) {
@@ -297,9 +284,7 @@ func TestTooLittleMemory(t *testing.T) {
 			{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
 		} {
 			_, err := confined(t, 128<<20, nil, append([]string{"cgc"}, line...)...)
-			if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
-				t.Errorf("%s: error %v, want an estimate", line[0], err)
-			}
+			mattest.WantError(t, err, "in blocks, and the control group allows 134 MB")
 		}
 	})
 	t.Run("ulimit -v", func(t *testing.T) {
@@ -343,9 +328,7 @@ func TestGoesOutOfCore(t *testing.T) {
 	want := mattest.Must(cgc.Condense(t.Context(), g, config))
 	got := mattest.Must(cgc.Load(small))
 	got.Config, want.Config = nil, nil
-	if !bytes.Equal(saved(t, got), saved(t, want)) {
-		t.Error("another file than without a limit")
-	}
+	mattest.True(t, bytes.Equal(saved(t, got), saved(t, want)), "another file than without a limit")
 }
 
 // TestTooLittleMemoryForTesting checks that a model whose test would exceed the memory of the control group causes an
@@ -359,9 +342,7 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory in addition to [\d.]+ MB for ` +
 		`the program, ` +
 		`the graph and the training, and the control group allows 67 MB`)
-	if err == nil || !want.MatchString(err.Error()) {
-		t.Errorf("error %v", err)
-	}
+	mattest.True(t, err != nil && want.MatchString(err.Error()), "error %v", err)
 }
 
 // TestPeakOfTesting checks that kept_bytes of an evaluation includes the memory of training and testing.
@@ -405,8 +386,6 @@ func TestTooLittleMemoryForReading(t *testing.T) {
 	} {
 		_, err := confined(t, 64<<20, nil, append([]string{"cgc"}, line...)...)
 		const want = "takes about 91 MB of memory, and the control group allows 67 MB (cgc convert"
-		if err == nil || !strings.Contains(err.Error(), "reading "+folder) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want …%s", line[0], err, want)
-		}
+		mattest.WantError(t, err, "reading "+folder, want)
 	}
 }

@@ -28,9 +28,7 @@ func TestGuard(t *testing.T) {
 	held.Store(150e6) // the limit minus a sixteenth
 	ctx, explain := begin()
 	failed := errors.New("a mistake in the file")
-	if err := explain(failed); err != failed || explain(nil) != nil {
-		t.Errorf("error %v, want %v", err, failed)
-	}
+	mattest.True(t, explain(failed) == failed && explain(nil) == nil, "within the limit, another error than %v", failed)
 	if <-ctx.Done(); !errors.Is(explain(ctx.Err()), context.Canceled) {
 		t.Errorf("an interruption becomes %v", explain(ctx.Err()))
 	}
@@ -38,14 +36,9 @@ func TestGuard(t *testing.T) {
 	ctx, explain = begin()
 	held.Store(150e6 + 1)
 	<-ctx.Done()
-	err := explain(ctx.Err())
 	const want = "reading x has used 150 MB of memory and is not finished, and the test allows 160 MB (help)"
-	if err == nil || errors.Is(err, context.Canceled) || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
-	if err := explain(failed); err != failed {
-		t.Errorf("error %v, want %v", err, failed)
-	}
+	mattest.Equal(t, fmt.Sprint(explain(ctx.Err())), want, "error")
+	mattest.True(t, explain(failed) == failed, "beyond the limit, another error than %v", failed)
 }
 
 // TestGuardLooksAhead checks that fast-growing work is stopped farther below the limit, unless it keeps to its own
@@ -59,17 +52,14 @@ func TestGuardLooksAhead(t *testing.T) {
 	for looks.Load() < 4 {
 		time.Sleep(looking)
 	}
-	if err := planned.Err(); err != nil {
-		t.Errorf("work within a bound ended: %v", end(err))
-	}
+	err := planned.Err()
+	mattest.True(t, err == nil, "work within a bound ended: %v", end(err))
 	end(nil)
 	ctx, explain := guarded(t.Context(), &beyond{doing: "reading x"}, limit, held.Load)
 	held.Store(100e6)
 	<-ctx.Done()
 	const want = "reading x has used 100 MB of memory and is not finished, and the test allows 160 MB"
-	if err := explain(ctx.Err()); err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	mattest.Equal(t, fmt.Sprint(explain(ctx.Err())), want, "error")
 }
 
 // TestPeakText checks that the text separates pages of mapped files from the peak if they make up much of it, or if
@@ -107,13 +97,10 @@ func TestOutOfRange(t *testing.T) {
 		{errors.Join(other, hops), "too small; --hops -1, must be at least 0"},
 	} {
 		got := outOfRange(c.err, name)
-		if got.Error() != c.want || exitCode(got) != exitUsage {
-			t.Errorf("%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
-		}
+		mattest.True(t, got.Error() == c.want && exitCode(got) == exitUsage,
+			"%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
 	}
-	if got := outOfRange(other, name); got != other {
-		t.Errorf("%v becomes %v", other, got)
-	}
+	mattest.True(t, outOfRange(other, name) == other, "%v becomes another error", other)
 }
 
 // TestFault checks that each panic that reaches the command is reported on one line.
@@ -126,9 +113,7 @@ func TestFault(t *testing.T) {
 	} {
 		var out strings.Builder
 		(&command{stderr: &out}).fault(raised)
-		if got := out.String(); got != "cgc: "+want+"\n" {
-			t.Errorf("%q, want %q", got, want)
-		}
+		mattest.Equal(t, out.String(), "cgc: "+want+"\n", "standard error has")
 	}
 }
 
@@ -137,19 +122,11 @@ func TestFault(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	large := fmt.Errorf("arm cgc: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
 	rest := remainder{by: memory.ByMachine, limit: 2e9, taken: 3e9}
-	const want = "testing gcn takes about 5.00 GB of memory in addition to 3.00 GB for the program, " +
-		"the graph and the training, " +
-		"and the machine has 2.00 GB"
-	if got := rest.limited(large, synth.Demo()); got == nil || !strings.HasPrefix(got.Error(), want) {
-		t.Errorf("%v, want %s", got, want)
-	}
+	mattest.WantError(t, rest.limited(large, synth.Demo()), "testing gcn takes about 5.00 GB of memory in addition to "+
+		"3.00 GB for the program, the graph and the training, and the machine has 2.00 GB")
 	other := errors.New("another")
 	for _, err := range []error{nil, other} {
-		if got := rest.limited(err, synth.Demo()); got != err {
-			t.Errorf("error %v became %v", err, got)
-		}
+		mattest.True(t, rest.limited(err, synth.Demo()) == err, "%v becomes another error", err)
 	}
-	if got := (remainder{}).limited(large, synth.Demo()); got != large {
-		t.Errorf("with a bound that was asked for: %v", got)
-	}
+	mattest.True(t, remainder{}.limited(large, synth.Demo()) == large, "with a bound that was asked for: another error")
 }

@@ -32,9 +32,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	if err := parse(strings.Fields("cgc run cora --node 70"), commandTree()); err == nil {
-		t.Error("a wrong flag parses")
-	}
+	mattest.WantError(t, parse(strings.Fields("cgc run cora --node 70"), commandTree()), "--node")
 }
 
 // TestPages checks that every command line in a code block of README or docs parses, and that the flags of command
@@ -84,9 +82,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	t.Logf("%d command lines parse", count)
-	if count < 20 {
-		t.Errorf("%d command lines were found, want more", count)
-	}
+	mattest.True(t, count >= 20, "%d command lines were found, want more", count)
 }
 
 // quoted matches a quoted word, expanded matches a word that the shell expands, inline matches a command line within a
@@ -135,9 +131,7 @@ func TestPersonalFlags(t *testing.T) {
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) { flags[flag.Name] = true })
 	}
 	for _, name := range personal {
-		if !flags[name] {
-			t.Errorf("no command has a flag --%s", name)
-		}
+		mattest.True(t, flags[name], "no command has a flag --%s", name)
 		shown := "`--" + name + "`"
 		if name == "output" {
 			shown = "`-o`"
@@ -163,9 +157,7 @@ func TestFlagGroups(t *testing.T) {
 				title = found[1]
 			}
 			if found := listed.FindStringSubmatch(line); found != nil {
-				if shown[found[1]] != "" {
-					t.Errorf("the help of %s shows --%s twice", cmd.CommandPath(), found[1])
-				}
+				mattest.True(t, shown[found[1]] == "", "the help of %s shows --%s twice", cmd.CommandPath(), found[1])
 				shown[found[1]] = title
 				if len(line) > helpWidth+20 { // a list without spaces
 					t.Errorf("the help of %s has a line of %d columns: %s", cmd.CommandPath(), len(line), line)
@@ -198,9 +190,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		}
 		_, flag, _ := strings.Cut(strings.Trim(cells[0], "|` "), "--")
 		flag, _, _ = strings.Cut(flag, " ")
-		if rows[flag] != "" {
-			t.Errorf("--%s has two rows", flag)
-		}
+		mattest.True(t, rows[flag] == "", "--%s has two rows", flag)
 		rows[flag] = strings.Trim(cells[3], "| ")
 	}
 	all := visible((&command{stdout: io.Discard, stderr: io.Discard}).root())[1:]
@@ -209,24 +199,19 @@ func TestReferenceIsComplete(t *testing.T) {
 			continue
 		}
 		_, row, is := strings.Cut(commands, "| `"+cmd.CommandPath())
-		if !is {
-			t.Errorf("no row for %s", cmd.CommandPath())
-		}
+		mattest.True(t, is, "no row for %s", cmd.CommandPath())
 		if cmd.HasAvailableSubCommands() {
 			continue
 		}
 		row, _, _ = strings.Cut(row, "\n")
 		flagsOf(cmd, func(flag *pflag.Flag) {
 			own := regexp.MustCompile("<br>`(-., )?--" + flag.Name + "[ `]").MatchString(row)
-			if own == slices.Contains(strings.Split(rows[flag.Name], ", "), nameOfCommand(cmd)) {
-				t.Errorf("--%s of %s: %q and %q", flag.Name, cmd.CommandPath(), row, rows[flag.Name])
-			}
+			mattest.True(t, own != slices.Contains(strings.Split(rows[flag.Name], ", "), nameOfCommand(cmd)),
+				"--%s of %s: %q and %q", flag.Name, cmd.CommandPath(), row, rows[flag.Name])
 		})
 	}
 	for _, flag := range []string{"threads", "json", "quiet"} {
-		if rows[flag] != "all" {
-			t.Errorf("--%s is of %q", flag, rows[flag])
-		}
+		mattest.Equal(t, rows[flag], "all", "--%s is of", flag)
 	}
 }
 

@@ -224,10 +224,7 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 func TestInterrupt(t *testing.T) {
 	cmd := exec.Command("cgc", "run", "--epochs", "100000000", "--hidden", "8")
 	stopped(t, cmd, "training gcn", true, interrupt(t, cmd))
-	entries, err := os.ReadDir(cmd.Dir)
-	if err != nil || len(entries) > 0 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
+	mattest.Equal(t, len(mattest.Must(os.ReadDir(cmd.Dir))), 0, "files left behind:")
 }
 
 // TestInterruptedRecords checks that interrupted commands that keep their training runs say how to resume.
@@ -241,9 +238,8 @@ func TestInterruptedRecords(t *testing.T) {
 		mattest.OK(t, interrupt(t, cmd)(nil))
 		said, _ := io.ReadAll(stderr)
 		want := "\nnote: run the same command again to resume\ncgc: interrupted\n"
-		if !strings.HasSuffix("\n"+string(said), want) {
-			t.Errorf("%s: standard error ends with %q, want %q", c.args, said, want)
-		}
+		mattest.True(t, strings.HasSuffix("\n"+string(said), want),
+			"%s: standard error ends with %q, want %q", c.args, said, want)
 	}
 }
 
@@ -336,30 +332,20 @@ func TestInterruptedTune(t *testing.T) {
 	var stdout strings.Builder
 	cmd.Stdout = &stdout
 	stopped(t, cmd, "ranked", false, interrupt(t, cmd))
-	for _, part := range []string{"no configuration was confirmed by training", "configuration: best.json"} {
-		if !strings.Contains(stdout.String(), part) {
-			t.Errorf("standard output %q", stdout.String())
-		}
-	}
-	if !isConfig(filepath.Join(cmd.Dir, "best.json")) {
-		t.Error("best.json is not a configuration")
-	}
-	if entries, err := os.ReadDir(cmd.Dir); err != nil || len(entries) != 1 {
-		t.Errorf("in the folder: %v, %v, want best.json alone", entries, err)
-	}
+	mattest.Says(t, stdout.String(), "no configuration was confirmed by training", "configuration: best.json")
+	mattest.True(t, isConfig(filepath.Join(cmd.Dir, "best.json")), "best.json is not a configuration")
+	mattest.Equal(t, len(mattest.Must(os.ReadDir(cmd.Dir))), 1, "files with best.json:")
 }
 
 // TestTuneWithoutTime checks that too little time to rank any configuration causes an error that names the flag.
 func TestTuneWithoutTime(t *testing.T) {
-	var stdout, stderr strings.Builder
-	code := Run(t.Context(), []string{"tune", "demo", "--seconds", "1e-9", "--epochs", "1", "--quiet", "-o",
-		filepath.Join(t.TempDir(), "best.json")}, &stdout, &stderr)
+	code, _, said := RunLine(t, "tune", "demo", "--seconds", "1e-9", "--epochs", "1", "--quiet", "-o",
+		filepath.Join(t.TempDir(), "best.json"))
 	if code == 0 { // a configuration was ranked in time
 		return
 	}
-	if code != exitFailure || !strings.Contains(stderr.String(), "--seconds 1e-09: no configuration could be ranked") {
-		t.Errorf("exit code %d, %s", code, stderr.String())
-	}
+	mattest.Equal(t, code, exitFailure, "exit code")
+	mattest.Says(t, said, "--seconds 1e-09: no configuration could be ranked")
 }
 
 // TestPasswords checks that neither errors nor reports contain the password of a database address.
@@ -368,11 +354,9 @@ func TestPasswords(t *testing.T) {
 	for _, args := range [][]string{
 		{address}, {"evaluate", address, "--on", "demo"}, {"convert", "demo", address}, {"data", "fetch", address},
 	} {
-		var said bytes.Buffer
-		code := Run(t.Context(), args, io.Discard, &said)
-		if text := said.String(); code == 0 || strings.Contains(text, "secret") || !strings.Contains(text, "//host/db") {
-			t.Errorf("%v: exit code %d, %q", args, code, text)
-		}
+		code, _, said := RunLine(t, args...)
+		mattest.True(t, code != 0 && !strings.Contains(said, "secret") && strings.Contains(said, "//host/db"),
+			"%v: exit code %d, %q", args, code, said)
 	}
 	c := &command{
 		args: []string{"report", "a.safetensors", "--on=" + address}, stderr: io.Discard,
@@ -381,7 +365,6 @@ func TestPasswords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.html")
 	mattest.OK(t, c.writeReport(path, "", &report.Document{}, nil))
 	page := string(mattest.Must(os.ReadFile(path)))
-	if strings.Contains(page, "secret") || !strings.Contains(page, "--on=postgres://host/db") {
-		t.Error("the report has the password, or no address")
-	}
+	mattest.True(t, !strings.Contains(page, "secret") && strings.Contains(page, "--on=postgres://host/db"),
+		"the report has the password, or no address")
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/golden"
@@ -80,9 +79,7 @@ func TestOutcomeText(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := exampleOutcome()
 			c.change(r)
-			var got bytes.Buffer
-			mattest.OK(t, report.Text(&got, r.document()))
-			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
+			golden.Compare(t, "testdata/"+c.name+".txt", []byte(r.document().String()))
 		})
 	}
 }
@@ -117,9 +114,8 @@ func TestOutcomeJSON(t *testing.T) {
 	golden.Compare(t, "testdata/run.json", got.Bytes())
 	var back outcome
 	mattest.OK(t, strictly(got.Bytes(), &back))
-	if back.Results[1] != exampleOutcome().Results[1] || !reflect.DeepEqual(back.Seconds, exampleOutcome().Seconds) {
-		t.Errorf("%+v does not survive JSON: %+v", exampleOutcome(), back)
-	}
+	mattest.Equal(t, back.Results, exampleOutcome().Results, "after JSON, the results are")
+	mattest.Equal(t, back.Seconds, exampleOutcome().Seconds, "after JSON, the seconds are")
 }
 
 // TestVersionLines checks the texts for the commit and the kernels, including values that a build may not know.
@@ -134,12 +130,9 @@ func TestVersionLines(t *testing.T) {
 			Available: []string{"avx512", "avx2", "generic"}},
 			"abc of 2026-01-02T03:04:05Z, modified", "avx512 (available: avx2, generic)"},
 	} {
-		if got := c.v.commit(); !strings.HasPrefix(got, c.commit) {
-			t.Errorf("commit %q, want %q", got, c.commit)
-		}
-		if got := c.v.kernels(); got != c.kernels {
-			t.Errorf("kernels %q, want %q", got, c.kernels)
-		}
+		got := c.v.commit()
+		mattest.True(t, strings.HasPrefix(got, c.commit), "commit %q, want %q", got, c.commit)
+		mattest.Equal(t, c.v.kernels(), c.kernels, "kernels")
 	}
 	v := version()
 	if v.Version == "" || v.Go == "" || v.Kernels != v.Available[0] || len(v.Methods) < 3 || len(v.Formats) < 5 {

@@ -164,12 +164,9 @@ func never(string) bool { return false }
 
 // writeJSON writes value as one indented JSON object and a newline.
 func writeJSON(w io.Writer, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }
 
 // sentenceDocument returns a document that consists of one sentence.

@@ -71,31 +71,22 @@ func TestPaceOfStages(t *testing.T) {
 	if left, known := p.left(at(15.5)); !known || left != 35*time.Second {
 		t.Errorf("%v (%v) are left, want 35 s", left, known)
 	}
-	if done, all := p.progress(); done != 11 || all != 15 {
-		t.Errorf("%d of %d, want 11 of 15", done, all)
-	}
+	done, all := p.progress()
+	mattest.True(t, done == 11 && all == 15, "%d of %d, want 11 of 15", done, all)
 }
 
 func TestLaps(t *testing.T) {
 	steps := []lap{{"opening cora", at(0.1)}, {"condensing", at(1.5)}, {"writing a", at(1.5)}, {"writing b", at(3.3)}}
-	want := "4.0 s: opening cora 1.4 s, writing a 1.8 s, writing b 0.7 s"
-	if got := laps(steps, at(0), at(4)); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := laps(nil, at(0), at(2.1)); got != "2.1 s" {
-		t.Errorf("%q", got)
-	}
+	const want = "4.0 s: opening cora 1.4 s, writing a 1.8 s, writing b 0.7 s"
+	mattest.Equal(t, laps(steps, at(0), at(4)), want, "laps:")
+	mattest.Equal(t, laps(nil, at(0), at(2.1)), "2.1 s", "no laps:")
 }
 
 // TestLabel checks that a long name is shortened in the middle.
 func TestLabel(t *testing.T) {
 	p := &meter{name: "reading /a/very/long/path/of/a/folder/that/does/not/end/edges.csv"}
-	if got, want := p.label(60), "reading /…/edges.csv"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := p.label(300); got != p.name {
-		t.Errorf("%q", got)
-	}
+	mattest.Equal(t, p.label(60), "reading /…/edges.csv", "in 60 columns:")
+	mattest.Equal(t, p.label(300), p.name, "in 300 columns:")
 }
 
 // TestSteps checks that the closing line attributes the time to the right steps: training is not part of opening the
@@ -113,17 +104,13 @@ func TestSteps(t *testing.T) {
 		"paper table6 --graphs demo":                  "opening demo, measuring table6 on demo",
 		"condense demo --method cgc -o b.safetensors": "opening demo, condensing, writing b.safetensors",
 	} {
-		c := &command{stdout: io.Discard, stderr: new(bytes.Buffer)}
-		if code := c.run(t.Context(), append(strings.Fields(line), "--quiet")); code != 0 {
-			t.Fatalf("%s: exit code %d: %s", line, code, c.stderr)
-		}
+		c := &command{stdout: io.Discard, stderr: io.Discard}
+		mattest.Equal(t, c.run(t.Context(), append(strings.Fields(line), "--quiet")), 0, "%s: exit code", line)
 		var steps []string
 		for _, s := range c.progress.steps {
 			steps = append(steps, s.name)
 		}
-		if got := strings.Join(steps, ", "); !strings.Contains(got, filepath.FromSlash(want)) {
-			t.Errorf("%s: the steps are %q, want %q", line, got, want)
-		}
+		mattest.Says(t, strings.Join(steps, ", "), filepath.FromSlash(want))
 	}
 }
 

@@ -78,20 +78,16 @@ func TestBar(t *testing.T) {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			t.Parallel()
 			shown := onTerminal(t, columns, false)
-			if !regexp.MustCompile(`35% 2s, 4s left`).MatchString(shown) {
-				t.Errorf("no time left in\n%q", shown)
-			}
+			mattest.True(t, regexp.MustCompile(`35% 2s, 4s left`).MatchString(shown), "no time left in\n%q", shown)
 			escape := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 			text := escape.ReplaceAllString(shown, "\r")
 			lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' })
 			for _, line := range lines {
-				if n := len([]rune(line)); n > columns {
-					t.Errorf("%d columns, want at most %d: %q", n, columns, line)
-				}
+				n := len([]rune(line))
+				mattest.True(t, n <= columns, "%d columns, want at most %d: %q", n, columns, line)
 			}
-			if whole := strings.Contains(shown, "a-long-name.csv.gz"); whole != (columns == 160) {
-				t.Errorf("%d columns: the name is whole: %v", columns, whole)
-			}
+			whole := strings.Contains(shown, "a-long-name.csv.gz")
+			mattest.Equal(t, whole, columns == 160, "%d columns: the name is whole:", columns)
 			if last := lines[len(lines)-1]; !regexp.MustCompile(`^2\.1 s: opening a graph 2\.1 s$`).MatchString(last) {
 				t.Errorf("the last line is %q", last)
 			}
@@ -104,10 +100,6 @@ func TestNoBar(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
 	work(t, &file, false)
-	if text := file.String(); text != "note: a split was drawn\n" {
-		t.Errorf("in a file: %q", text)
-	}
-	if text := onTerminal(t, 80, true); text != "" {
-		t.Errorf("with --quiet: %q", text)
-	}
+	mattest.Equal(t, file.String(), "note: a split was drawn\n", "in a file:")
+	mattest.Equal(t, onTerminal(t, 80, true), "", "with --quiet:")
 }

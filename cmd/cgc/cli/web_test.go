@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -33,11 +32,9 @@ func TestWebAddress(t *testing.T) {
 		{"8080", 2, "cgc: --addr 8080, must be HOST:PORT as in localhost:8080\n"},
 		{"localhost:99999", 2, "cgc: --addr localhost:99999: port 99999, must be from 0 to 65535\n"},
 	} {
-		var stdout, stderr bytes.Buffer
-		code := Run(t.Context(), []string{"web", "--addr", c.address}, &stdout, &stderr)
-		if code != c.code || stderr.String() != c.want || stdout.Len() > 0 {
-			t.Errorf("%s: exit code %d, %q, want %q", c.address, code, &stderr, c.want)
-		}
+		code, stdout, stderr := RunLine(t, "web", "--addr", c.address)
+		mattest.True(t, code == c.code && stderr == c.want && stdout == "",
+			"%s: exit code %d, %q, want %q", c.address, code, stderr, c.want)
 	}
 }
 
@@ -56,12 +53,9 @@ func fakeGo(t *testing.T, fails bool) {
 		script = "#!/bin/sh\necho no module provides the package >&2; exit 1\n"
 	}
 	glue := filepath.Join(dir, "lib", "wasm", "wasm_exec.js")
-	if err := errors.Join(
-		os.MkdirAll(filepath.Dir(glue), 0o755), os.WriteFile(glue, []byte("glue"), 0o644),
-		os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755),
-	); err != nil {
-		t.Fatal(err)
-	}
+	mattest.OK(t, os.MkdirAll(filepath.Dir(glue), 0o755))
+	mattest.OK(t, os.WriteFile(glue, []byte("glue"), 0o644))
+	mattest.OK(t, os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
@@ -73,16 +67,14 @@ func TestWebWithoutProgram(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "site")
 	fakeGo(t, true)
-	var stdout, stderr bytes.Buffer
-	if code := Run(t.Context(), []string{"web", "-o", folder}, &stdout, &stderr); code != 1 ||
-		!strings.HasSuffix(stderr.String(), "go generate ./cmd/cgc/internal/web && go install ./cmd/cgc\n") ||
-		strings.Count(stderr.String(), "\n") != 1 || stdout.Len() > 0 {
-		t.Errorf("outside of a checkout: exit code %d, %q", code, &stderr)
+	code, stdout, stderr := RunLine(t, "web", "-o", folder)
+	if code != 1 || !strings.HasSuffix(stderr, "go generate ./cmd/cgc/internal/web && go install ./cmd/cgc\n") ||
+		strings.Count(stderr, "\n") != 1 || stdout != "" {
+		t.Errorf("outside of a checkout: exit code %d, %q", code, stderr)
 	}
 	fakeGo(t, false)
-	stderr.Reset()
-	if code := Run(t.Context(), []string{"web", "-o", folder}, &stdout, &stderr); code != 0 {
-		t.Fatalf("with Go: exit code %d, %q", code, &stderr)
+	if code, _, stderr := RunLine(t, "web", "-o", folder); code != 0 {
+		t.Fatalf("with Go: exit code %d, %q", code, stderr)
 	}
 	for _, name := range []string{"cgc.wasm.gz", "wasm_exec.js", "index.html"} {
 		if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
@@ -112,11 +104,8 @@ func TestWeb(t *testing.T) {
 	}
 	answer := mattest.Must(http.Get(started.URL))
 	defer answer.Body.Close()
-	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "<!doctype html>") {
-		t.Errorf("%v: the page is %.40q", err, text)
-	}
+	mattest.Says(t, string(mattest.Must(io.ReadAll(answer.Body))), "<!doctype html>")
 	cancel()
-	if got := <-code; got != exitInterrupted {
-		t.Errorf("exit code %d after the interruption: %s", got, &stderr)
-	}
+	got := <-code
+	mattest.True(t, got == exitInterrupted, "exit code %d after the interruption: %s", got, &stderr)
 }

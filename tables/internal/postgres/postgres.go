@@ -84,7 +84,8 @@ func (f Format) ReadQueries(ctx context.Context, address string, q format.Querie
 // invalid returns the error of an address that lib/pq refuses. Its own text may contain the password.
 func invalid(binding string) error {
 	if binding != "" {
-		return errors.New("channel_binding=require is not supported: sslmode=verify-full also checks who the server is")
+		return errors.New("channel_binding=require is not supported: leave it out " +
+			"(sslmode=verify-full also checks who the server is)")
 	}
 	if _, err := pq.NewConfig(""); err != nil { // the address is not the reason, but perhaps the environment
 		return plain(err, "")

@@ -89,9 +89,8 @@ func TestCancel(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if n := runtime.NumGoroutine(); n > goroutines {
-			t.Errorf("%s: %d goroutines, %d before", c.name, n, goroutines)
-		}
+		n := runtime.NumGoroutine()
+		mattest.True(t, n <= goroutines, "%s: %d goroutines, %d before", c.name, n, goroutines)
 		tell(t, c.name, all)
 	}
 }

@@ -79,22 +79,19 @@ func attempt(t *testing.T, f func() error) (err error) {
 // finite fails the test if an entry of a matrix is not finite.
 func finite(t *testing.T, what string, x mat.Matrix) {
 	t.Helper()
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), x); found || err != nil {
-		t.Errorf("%s: entry (%d, %d) is not finite (%v)", what, i, j, err)
-	}
+	i, j, found, err := mat.FirstNotFinite(t.Context(), x)
+	mattest.True(t, !found && err == nil, "%s: entry (%d, %d) is not finite (%v)", what, i, j, err)
 }
 
 // sound fails the test unless small is a valid graph of finite numbers with the given number of nodes.
 func sound(t *testing.T, what string, small *condense.Condensed, g *graph.Graph, nodes int) {
 	t.Helper()
-	if small.Nodes() != nodes || small.X.Rows != nodes || small.X.Cols != g.Features() {
-		t.Errorf("%s: %d nodes with %d×%d features", what, small.Nodes(), small.X.Rows, small.X.Cols)
-	}
+	mattest.True(t, small.Nodes() == nodes && small.X.Rows == nodes && small.X.Cols == g.Features(),
+		"%s: %d nodes with %d×%d features", what, small.Nodes(), small.X.Rows, small.X.Cols)
 	finite(t, what+": X′", small.X)
 	if small.Adj != nil {
-		if err := graph.ValidateAdjacency(t.Context(), small.Adj, false); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		err := graph.ValidateAdjacency(t.Context(), small.Adj, false)
+		mattest.True(t, err == nil, "%s: %v", what, err)
 	}
 	if small.Soft != nil {
 		finite(t, what+": soft labels", small.Soft)
@@ -206,9 +203,8 @@ func TestMethodsThatTakeLong(t *testing.T) {
 				_, err := method(t, name, fewest).Condense(heard, g, 6, 1)
 				return err
 			})
-			if !errors.Is(err, context.Canceled) || len(late) > 0 {
-				t.Errorf("ended in the stage %q: error %v, want %v; later stages: %q", longest, err, context.Canceled, late)
-			}
+			mattest.True(t, errors.Is(err, context.Canceled) && len(late) == 0,
+				"ended in the stage %q: error %v, want %v; later stages: %q", longest, err, context.Canceled, late)
 		})
 	}
 }
@@ -263,14 +259,11 @@ func trained(t *testing.T, what string, m gnn.Model, s *gnn.Sample, target *gnn.
 		return said(err)
 	}
 	for _, v := range []float64{r.Validation, r.Test} {
-		if !(v >= 0 && v <= 100) {
-			t.Errorf("%s: accuracy %v", what, v)
-		}
+		mattest.True(t, v >= 0 && v <= 100, "%s: accuracy %v", what, v)
 	}
 	for epoch, loss := range r.Losses {
-		if math.IsNaN(float64(loss)) || math.IsInf(float64(loss), 0) {
-			t.Errorf("%s: loss %v in epoch %d", what, loss, epoch+1)
-		}
+		mattest.True(t, !math.IsNaN(float64(loss)) && !math.IsInf(float64(loss), 0),
+			"%s: loss %v in epoch %d", what, loss, epoch+1)
 	}
 	for _, p := range r.Trained.Parameters {
 		finite(t, what+": weights", p)
@@ -304,9 +297,7 @@ func TestAccountOfSingularSystems(t *testing.T) {
 	isolated.Adj = built(t, "no edges", ordinary(func(b *graph.Builder, _ *mat.Dense) { noEdges(b) })).Adj
 	a := account(&isolated, map[string]any{"threshold": 0.5, "degree": 0, "alpha": 0, "hops": 2})
 	want := generate.Singular{Components: 3, Nodes: 18, Rank: 3, Condition: 1} // Â′ of a clique has rank 1
-	if a.Singular == nil || *a.Singular != want {
-		t.Errorf("three cliques without α: %+v, want %+v", a.Singular, want)
-	}
+	mattest.True(t, a.Singular != nil && *a.Singular == want, "three cliques without α: %+v, want %+v", a.Singular, want)
 	steep := built(t, "steep", ordinary(func(b *graph.Builder, x *mat.Dense) {
 		for v := range x.Rows {
 			for j := range x.Cols { // columns of similar norm that become more and more alike

@@ -83,9 +83,7 @@ func TestRepeatedCondensations(t *testing.T) {
 			h.mappings > first.mappings
 	}
 	last := settled(exceeds)
-	if exceeds(last) {
-		t.Errorf("%+v after the first condensations, %+v after %d more", first, last, runs)
-	}
+	mattest.True(t, !exceeds(last), "%+v after the first condensations, %+v after %d more", first, last, runs)
 }
 
 // TestNothingLeftBehind checks that a rejected graph file and an interrupted condensation leave no file, mapping or
@@ -118,9 +116,8 @@ func TestNothingLeftBehind(t *testing.T) {
 	exceeds := func(h held) bool {
 		return h.goroutines > before.goroutines || h.files > before.files || h.mappings > before.mappings
 	}
-	if after := settled(exceeds); exceeds(after) {
-		t.Errorf("before %+v, after %+v", before, after)
-	}
+	after := settled(exceeds)
+	mattest.True(t, !exceeds(after), "before %+v, after %+v", before, after)
 }
 
 // together lists configurations that cover the main branches of each step.
@@ -166,13 +163,9 @@ func TestEightAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	for i := range got {
-		if !reflect.DeepEqual(got[i], alone[i]) {
-			t.Errorf("configuration %d: condensing beside others differs", i)
-		}
+		mattest.True(t, reflect.DeepEqual(got[i], alone[i]), "configuration %d: condensing beside others differs", i)
 	}
-	if identity() != unchanged {
-		t.Error("the graph has changed")
-	}
+	mattest.True(t, identity() == unchanged, "the graph has changed")
 	if after := holds(); after.goroutines > before.goroutines || after.files > before.files ||
 		after.mappings != before.mappings {
 		t.Errorf("before %+v, after %+v", before, after)

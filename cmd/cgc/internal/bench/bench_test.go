@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,13 +8,12 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -77,9 +75,7 @@ func TestGrowth(t *testing.T) {
 		a.Exponent = b.Exponent
 		return close && a == b
 	}
-	if !slices.EqualFunc(got, want, same) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	mattest.True(t, slices.EqualFunc(got, want, same), "%v, want %v", got, want)
 }
 
 func TestValidate(t *testing.T) {
@@ -103,9 +99,7 @@ func TestValidate(t *testing.T) {
 		p := plan()
 		change(&p)
 		mattest.WantError(t, p.Validate(), want)
-		if _, err := bench.Run(context.Background(), p); err == nil {
-			t.Errorf("a plan that is wrong runs (%s)", want)
-		}
+		mattest.Fails(t, want)(bench.Run(context.Background(), p))
 	}
 }
 
@@ -119,11 +113,7 @@ func TestGraph(t *testing.T) {
 	var parts []string
 	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })
 	cases := mattest.Must(p.Graph(ctx, "cora", 1))
-	for _, want := range []string{"making cora", "condensing cora by spectral: generate"} {
-		if !slices.Contains(parts, want) {
-			t.Errorf("no %q in %q", want, parts)
-		}
-	}
+	mattest.Says(t, strings.Join(parts, "\n"), "making cora", "condensing cora by spectral: generate")
 	if len(cases) != len(p.Partitions) {
 		t.Fatalf("%d cases of %d partitions", len(cases), len(p.Partitions))
 	}
@@ -136,17 +126,14 @@ func TestGraph(t *testing.T) {
 		for _, s := range c.Steps {
 			names = append(names, s.Name)
 			unknown := s.Name == "condense" || s.Name == "partition" && c.Partition == "random"
-			if (s.Work == nil) != unknown || s.Seconds <= 0 {
-				t.Errorf("%s by %s: work %v in %v s", s.Name, c.Partition, s.Work, s.Seconds)
-			}
+			mattest.True(t, (s.Work == nil) == unknown && s.Seconds > 0,
+				"%s by %s: work %v in %v s", s.Name, c.Partition, s.Work, s.Seconds)
 			if s.Work == nil {
 				continue
 			}
 			limit := map[bench.Ceiling]float64{bench.Stream: 10, bench.Gather: 20, bench.Compute: 30}[s.Ceiling]
-			if (s.Amount == 0) != (s.Name == "augment") { // the defaults augment nothing
-				t.Errorf("%s has %v to do", s.Name, s.Amount)
-			}
-			if math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount { // rounding of two divisions
+			mattest.Equal(t, s.Amount == 0, s.Name == "augment", "%s has nothing to do:", s.Name) // the defaults augment nothing
+			if math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount {                      // rounding of two divisions
 				t.Errorf("%s: %v in %v s is %v of %v", s.Name, s.Amount, s.Seconds, s.Share, limit)
 			}
 		}
@@ -156,20 +143,14 @@ func TestGraph(t *testing.T) {
 			Size: "cora", Scale: 1, Partition: p.Partitions[i], Nodes: 2708, Edges: 5429, Features: 1433, Classes: 7,
 			Train: 140, Condensed: 70, Peak: 123,
 		}
-		if !reflect.DeepEqual(c, want) {
-			t.Errorf("%+v, want %+v", c, want)
-		}
+		mattest.Equal(t, c, want, "case")
 	}
 }
 
 // TestInterrupt checks that a measurement honours cancellation in each of its parts.
 func TestInterrupt(t *testing.T) {
-	if _, err := bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
-		t.Errorf("measuring the machine: %v", err)
-	}
-	if _, err := bench.Run(mattest.Cancelled(t), plan()); !errors.Is(err, context.Canceled) {
-		t.Errorf("a plan: %v", err)
-	}
+	mattest.Fails(t, "canceled")(bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)))
+	mattest.Fails(t, "canceled")(bench.Run(mattest.Cancelled(t), plan()))
 	for _, at := range []string{"condensing cora by kmeans: assess", "training on condensed cora"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		p := plan()
@@ -199,13 +180,9 @@ func TestCombine(t *testing.T) {
 		{all, condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 2}, {Name: "b", Seconds: 10}}, Total: 12}},
 		{all[:2], condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 1.5}, {Name: "b", Seconds: 20}}, Total: 23}},
 	} {
-		if got := bench.Medians(c.of); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%+v, want %+v", got, c.want)
-		}
+		mattest.Equal(t, bench.Medians(c.of), c.want, "medians")
 	}
-	if got := bench.Combine(nil, slices.Max[[]float64]); !reflect.DeepEqual(got, condense.Seconds{}) {
-		t.Errorf("of none: %+v", got)
-	}
+	mattest.Equal(t, bench.Combine(nil, slices.Max[[]float64]), condense.Seconds{}, "of none:")
 }
 
 // measured returns a case with the given scale, partition and seconds of propagation.
@@ -244,9 +221,7 @@ func TestDocument(t *testing.T) {
 		},
 	}
 	for name, r := range map[string]*bench.Result{"bench": one, "bench-growth": grown} {
-		var b bytes.Buffer
-		mattest.OK(t, report.Text(&b, r.Document()))
-		golden.Compare(t, "testdata/"+name+".txt", b.Bytes())
+		golden.Compare(t, "testdata/"+name+".txt", []byte(r.Document().String()))
 	}
 }
 
@@ -274,7 +249,5 @@ func TestPeer(t *testing.T) {
 	if want := small.Adj.NNZ() / 2; got.Nodes != 140 || got.Edges != want || want == 0 {
 		t.Errorf("%d nodes, %d edges, want 140 and %d", got.Nodes, got.Edges, want)
 	}
-	if got.Seconds["condense"] < got.Seconds["propagate"] {
-		t.Errorf("seconds are %v", got.Seconds)
-	}
+	mattest.True(t, got.Seconds["condense"] >= got.Seconds["propagate"], "seconds are %v", got.Seconds)
 }

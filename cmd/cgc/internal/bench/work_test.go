@@ -91,17 +91,13 @@ func TestWork(t *testing.T) {
 		{"training", bench.Learning(g, 6, train), 12*96*13 + 8*80, bench.Compute},
 	} {
 		// The tolerance allows three roundings of float64.
-		if got := c.got.Amount * 1e9; math.Abs(got-c.want) > 1e-12*c.want || c.got.Ceiling != c.ceiling {
-			t.Errorf("%s: %v under %s, want %v under %s", c.name, got, c.got.Ceiling, c.want, c.ceiling)
-		}
+		mattest.Near(t, c.got.Amount*1e9, c.want, 1e-12*c.want, "%s: work", c.name)
+		mattest.Equal(t, c.got.Ceiling, c.ceiling, "%s: ceiling", c.name)
 	}
-	if w := partitioning(7, "random", []float64{1, 1}, still, still); w != nil {
-		t.Errorf("a partition whose operations are not known has the work %v", w)
-	}
+	unknown := partitioning(7, "random", []float64{1, 1}, still, still)
+	mattest.Equal(t, unknown, nil, "a partition whose operations are not known has the work")
 	g.X = words
-	if got := bench.Learning(g, 6, train).Amount * 1e9; math.Abs(got-(12*96*13+8*48)) > 1e-6 {
-		t.Errorf("training with sparse features: %v operations, want %v", got, 12*96*13+8*48)
-	}
+	mattest.Near(t, bench.Learning(g, 6, train).Amount*1e9, 12*96*13+8*48, 1e-6, "training with sparse features: work")
 }
 
 // TestPropagationOfAll checks that each hop gathers every entry of A+I if all rows are requested.

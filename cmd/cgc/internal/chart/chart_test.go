@@ -120,17 +120,10 @@ func TestPlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var svg, picture, again bytes.Buffer
 			mattest.OK(t, errors.Join(chart.SVG(&svg, p), chart.PNG(&picture, p), chart.SVG(&again, p), chart.PNG(&again, p)))
-			if !bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()) {
-				t.Error("the same plot gives other bytes")
-			}
-			for _, word := range words[name] {
-				if !strings.Contains(svg.String(), word) {
-					t.Errorf("the SVG does not name %q", word)
-				}
-			}
-			if strings.Contains(svg.String(), "nobody") {
-				t.Error("the SVG names a class or a series without marks")
-			}
+			mattest.True(t, bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()),
+				"the same plot gives other bytes")
+			mattest.Says(t, svg.String(), words[name]...)
+			mattest.True(t, !strings.Contains(svg.String(), "nobody"), "the SVG names a class or a series without marks")
 			drawn := mattest.Must(png.Decode(&picture))
 			if b := drawn.Bounds(); b.Dx() < 900 || b.Dy() < 200 {
 				t.Errorf("the PNG is %v, want at least 900×200", b)
@@ -202,9 +195,8 @@ func TestPlaneOutlier(t *testing.T) {
 		Classes: []string{"a"}, Layers: []report.Layer{layer}, Views: []report.View{{X: "x", At: [][][2]float64{at}}},
 	}}
 	var b bytes.Buffer
-	if err := chart.SVG(&b, p); err != nil || !strings.Contains(b.String(), "x (1 mark outside)") {
-		t.Errorf("the SVG does not say that a mark is outside (%v)", err)
-	}
+	mattest.OK(t, chart.SVG(&b, p))
+	mattest.Says(t, b.String(), "x (1 mark outside)")
 	at[17] = [2]float64{1, 0}
 	b.Reset()
 	if err := chart.SVG(&b, p); err != nil || strings.Contains(b.String(), "outside") {

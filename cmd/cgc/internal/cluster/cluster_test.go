@@ -142,9 +142,8 @@ func refused(t *testing.T, in io.Reader, want string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "part.safetensors")
 	err := cluster.Run(t.Context(), in, io.Discard, out)
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("%v, want %q in one sentence", err, want)
-	}
+	mattest.True(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "\n"),
+		"%v, want %q in one sentence", err, want)
 	if _, err := os.Stat(out); err == nil {
 		t.Errorf("%q: a file was written", want)
 	}
@@ -180,9 +179,8 @@ func TestColumns(t *testing.T) {
 					t.Fatal("other training nodes or features")
 				}
 				for l := range want.H {
-					if !slices.Equal(got.H[l].Data, want.H[l].Data) {
-						t.Errorf("%s, standardize %v, weights %v: hop %d differs", rule, standardize, g.Adj.Data != nil, l+1)
-					}
+					mattest.True(t, slices.Equal(got.H[l].Data, want.H[l].Data),
+						"%s, standardize %v, weights %v: hop %d differs", rule, standardize, g.Adj.Data != nil, l+1)
 				}
 			}
 		}
@@ -263,9 +261,8 @@ func TestRefusesClaims(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		refused(t, open(t, frame(in, cluster.EndFrame)), c.want)
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
-			t.Errorf("%q took %d bytes", c.want, took)
-		}
+		took := after.TotalAlloc - before.TotalAlloc
+		mattest.True(t, took <= 64<<20, "%q took %d bytes", c.want, took)
 	}
 }
 

@@ -140,9 +140,7 @@ func TestTraffic(t *testing.T) {
 		}
 		ratio := float64(sums[0]) / want
 		t.Logf("%d blocks: %d bytes in hop 1, %.3f of the formula", blocks, sums[0], ratio)
-		if math.Abs(ratio-1) > 0.05 {
-			t.Errorf("%d blocks: %d bytes of sums, want about %.0f", blocks, sums[0], want)
-		}
+		mattest.True(t, math.Abs(ratio-1) <= 0.05, "%d blocks: %d bytes of sums, want about %.0f", blocks, sums[0], want)
 	}
 }
 
@@ -180,9 +178,7 @@ func TestRows(t *testing.T) {
 					for i, v := range want.H[l].Data {
 						most = max(most, math.Abs(float64(v-got.H[l].Data[i])))
 					}
-					if !(most <= 1e-5) {
-						t.Errorf("%s, %+v, weights %v: hop %d is %.2g away", rule, c, g.Adj.Data != nil, l+1, most)
-					}
+					mattest.True(t, most <= 1e-5, "%s, %+v, weights %v: hop %d is %.2g away", rule, c, g.Adj.Data != nil, l+1, most)
 				}
 			}
 		}

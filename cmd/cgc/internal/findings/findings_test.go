@@ -1,7 +1,6 @@
 package findings_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
@@ -68,9 +67,7 @@ func TestExperimentDocument(t *testing.T) {
 				Summaries: experiment.Summarize(all), Trained: len(all) - 4, Kept: 4, Records: "results/records.jsonl",
 			}
 			o.Comparisons = experiment.Comparisons(o.Summaries)
-			var got bytes.Buffer
-			mattest.OK(t, report.Text(&got, o.Document()))
-			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
+			golden.Compare(t, "testdata/"+c.name+".txt", []byte(o.Document().String()))
 		})
 	}
 }
@@ -79,11 +76,9 @@ func TestExperimentDocument(t *testing.T) {
 func TestMissingMetrics(t *testing.T) {
 	o := &findings.Experiment{Summaries: experiment.Summarize(outcomes(1, 1))}
 	o.Summaries[0].Metrics = gnn.Metrics{Balanced: 60, MacroF1: 59, AUC: 70, AveragePrecision: 65}
-	var got bytes.Buffer
-	mattest.OK(t, report.Text(&got, o.Document()))
-	if text := got.String(); !strings.Contains(text, "60.0      59.0     70.0") || strings.Contains(text, " 0.0 ") {
-		t.Error(text)
-	}
+	text := o.Document().String()
+	mattest.Says(t, text, "60.0      59.0     70.0")
+	mattest.Equal(t, strings.Contains(text, " 0.0 "), false, "zeros in\n%s", text)
 }
 
 // TestExperimentJSON checks the names and the order of the keys, which are a contract.
@@ -114,14 +109,12 @@ func TestExperimentPicture(t *testing.T) {
 		t.Fatalf("%d plots, want one of cora and one of citeseer", len(plots))
 	}
 	bars := plots[0].Data.(*report.Bars)
-	if len(bars.Rows) != 4 || bars.Rows[3] != "whole, 2,708 nodes" || len(bars.Series) != 1 {
-		t.Errorf("rows %v in %d series", bars.Rows, len(bars.Series))
-	}
+	mattest.True(t, len(bars.Rows) == 4 && bars.Rows[3] == "whole, 2,708 nodes" && len(bars.Series) == 1,
+		"rows %v in %d series", bars.Rows, len(bars.Series))
 	for i, s := range o.Summaries[:4] {
 		got := bars.Series[0]
-		if got.Values[i] != s.Test.Mean || got.Low[i] != s.Test.Mean-s.Test.CI95 || got.High[i] != s.Test.Mean+s.Test.CI95 {
-			t.Errorf("row %d is %v, %v to %v, want %+v", i, got.Values[i], got.Low[i], got.High[i], s.Test)
-		}
+		want := [...]float64{s.Test.Mean, s.Test.Mean - s.Test.CI95, s.Test.Mean + s.Test.CI95}
+		mattest.Equal(t, [...]float64{got.Values[i], got.Low[i], got.High[i]}, want, "row %d is", i)
 	}
 	for _, block := range o.Document().Blocks {
 		if _, is := block.(*report.Plot); is {
@@ -159,9 +152,7 @@ func TestSearchDocument(t *testing.T) {
 	} {
 		o := found()
 		change(o)
-		var got bytes.Buffer
-		mattest.OK(t, report.Text(&got, o.Document()))
-		golden.Compare(t, "testdata/"+name+".txt", got.Bytes())
+		golden.Compare(t, "testdata/"+name+".txt", []byte(o.Document().String()))
 	}
 }
 
@@ -179,14 +170,8 @@ func TestModelsDocument(t *testing.T) {
 		o.Agreement.Kendall.Low = -0.004
 		o.Finalists = make([]search.Finalist, 2)
 		o.Finalists[0].WholeVal, o.Finalists[0].Seconds = 81.26, 0.034
-		var got bytes.Buffer
-		mattest.OK(t, report.Text(&got, o.Document()))
 		const regret = "the best of them on the full graph, minus the choice: −1.0 points on validation nodes and 0.0 on"
-		for _, want := range []string{want, regret, "Kendall 0.00 (0.00 to", " 81.3 ", " 0.034\n", " diverged "} {
-			if text := got.String(); !strings.Contains(text, want) {
-				t.Errorf("%s\nmust contain %q", text, want)
-			}
-		}
+		mattest.Says(t, o.Document().String(), want, regret, "Kendall 0.00 (0.00 to", " 81.3 ", " 0.034\n", " diverged ")
 	}
 }
 

@@ -67,9 +67,8 @@ func TestEscapes(t *testing.T) {
 		return n
 	}
 	want, got := count("harmless"), count(evil)
-	if fmt.Sprint(got) != fmt.Sprint(want) || want["<script"] != 3 {
-		t.Errorf("elements with an evil word: %v\nwith a harmless one: %v, with 3 scripts", got, want)
-	}
+	mattest.True(t, fmt.Sprint(got) == fmt.Sprint(want) && want["<script"] == 3,
+		"elements with an evil word: %v\nwith a harmless one: %v, with 3 scripts", got, want)
 }
 
 // TestSelfContained checks that the page contains no address to load from, and that its data is the JSON of the plots.
@@ -77,23 +76,16 @@ func TestSelfContained(t *testing.T) {
 	d := document("harmless")
 	page := rendered(t, d)
 	for _, loads := range []string{`src="`, "url(", "@import", "http://", "https://", "<iframe", "<base"} {
-		if text := strings.ReplaceAll(string(page), "http://www.w3.org/2000/svg", ""); strings.Contains(text, loads) {
-			t.Errorf("the page has %q", loads)
-		}
+		text := strings.ReplaceAll(string(page), "http://www.w3.org/2000/svg", "")
+		mattest.True(t, !strings.Contains(text, loads), "the page has %q", loads)
 	}
-	if !bytes.Contains(page[:4096], []byte(html.Mark)) {
-		t.Errorf("the page does not begin with %s", html.Mark)
-	}
+	mattest.True(t, bytes.Contains(page[:4096], []byte(html.Mark)), "the page does not begin with %s", html.Mark)
 	_, data, _ := strings.Cut(string(page), `<script type="application/json" id="data">`)
 	data, _, _ = strings.Cut(data, "</script>")
 	var plots []struct{ Kind string }
 	mattest.OK(t, json.Unmarshal([]byte(data), &plots))
-	if want := "[{scatter} {network} {bars} {heatmap} {figure}]"; fmt.Sprint(plots) != want {
-		t.Errorf("plots %v, want %s", plots, want)
-	}
-	if !bytes.Equal(page, rendered(t, d)) {
-		t.Error("the same document gives other bytes")
-	}
+	mattest.Equal(t, fmt.Sprint(plots), "[{scatter} {network} {bars} {heatmap} {figure}]", "the plots are")
+	mattest.True(t, bytes.Equal(page, rendered(t, d)), "the same document gives other bytes")
 }
 
 // TestParts checks that tiles keep their position, that programs have a copy button, and that collapsed tables have a
@@ -105,15 +97,12 @@ func TestParts(t *testing.T) {
 		`<div class="copied program"><code>harmless</code><button type="button" aria-label="copy the program">`,
 		`<details class="card"><summary>harmless</summary>`,
 	} {
-		if !bytes.Contains(page, []byte(part)) {
-			t.Errorf("the page has no %s", part)
-		}
+		mattest.True(t, bytes.Contains(page, []byte(part)), "the page has no %s", part)
 	}
 	for _, dark := range []bool{false, true} {
 		for i, colour := range report.Palette(dark) {
-			if !bytes.Contains(page, fmt.Appendf(nil, "--c%d: %s;", i, colour)) {
-				t.Errorf("the page has no colour %d %s", i, colour)
-			}
+			mattest.True(t, bytes.Contains(page, fmt.Appendf(nil, "--c%d: %s;", i, colour)),
+				"the page has no colour %d %s", i, colour)
 		}
 	}
 }
@@ -121,7 +110,6 @@ func TestParts(t *testing.T) {
 // TestWithoutPlots checks that a page without plots does not contain the library that draws them.
 func TestWithoutPlots(t *testing.T) {
 	page := rendered(t, &report.Document{Title: "none", Blocks: []report.Block{report.Paragraph("Text.")}})
-	if len(page) > 60_000 || !bytes.Contains(page, []byte("<p>Text.</p>")) {
-		t.Errorf("%d bytes, want a page of less than 60,000 with the paragraph", len(page))
-	}
+	mattest.True(t, len(page) <= 60_000 && bytes.Contains(page, []byte("<p>Text.</p>")),
+		"%d bytes, want a page of less than 60,000 with the paragraph", len(page))
 }

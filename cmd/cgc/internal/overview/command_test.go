@@ -42,9 +42,7 @@ func TestCommand(t *testing.T) {
 			continue
 		}
 		again := mattest.Must(cgc.Load(file))
-		if string(again.Config) != string(small.Config) {
-			t.Errorf("%s: %s gives the configuration\n%s, want\n%s", name, line, again.Config, small.Config)
-		}
+		mattest.Equal(t, string(again.Config), string(small.Config), "%s: %s gives the configuration", name, line)
 	}
 }
 
@@ -54,9 +52,7 @@ func TestOther(t *testing.T) {
 		Method: "mine", Config: json.RawMessage(`{"method":"mine","nodes":5,"seed":0,"inductive":true,"word":"it's"}`),
 	}
 	want := `cgc condense 'my graph' --method mine --nodes 5 --inductive --param 'word="it'\''s"' -o a.safetensors`
-	if got := overview.Command("a.safetensors", small, "my graph"); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	mattest.Equal(t, overview.Command("a.safetensors", small, "my graph"), want, "the command line is")
 }
 
 func TestFileName(t *testing.T) {

@@ -79,9 +79,7 @@ func TestEmbeddings(t *testing.T) {
 			if nodes.Label[i] != g.IDs[v] || nodes.Class[i] != g.Y[v] || owner < 0 || groups.Class[owner] != g.Y[v] {
 				t.Fatalf("%s: mark %d is %q of class %d, in %d", name, i, nodes.Label[i], nodes.Class[i], owner)
 			}
-			if !strings.Contains(groups.Detail[owner], "source node") {
-				t.Errorf("%s: condensed node %d is described as %q", name, owner, groups.Detail[owner])
-			}
+			mattest.Says(t, groups.Detail[owner], "source node")
 		}
 		for k, of := range []string{"class means", "training nodes"} {
 			x, y := "PC 1 of "+of+" (", "PC 2 of "+of+" ("
@@ -129,9 +127,8 @@ func TestTwoClasses(t *testing.T) {
 	for _, at := range view.At[0] {
 		low, high = min(low, at[1]), max(high, at[1])
 	}
-	if high-low < 1000 || !strings.HasPrefix(view.Y, "orthogonal PC of training nodes (") {
-		t.Errorf("the second axis, %q, holds the marks from %v to %v", view.Y, low, high)
-	}
+	mattest.True(t, high-low >= 1000 && strings.HasPrefix(view.Y, "orthogonal PC of training nodes ("),
+		"the second axis, %q, holds the marks from %v to %v", view.Y, low, high)
 }
 
 // TestEmbeddingsOfAnySize checks that multiplying all features by a power of two leaves every mark where it was. At 2⁷⁰
@@ -148,9 +145,8 @@ func TestEmbeddingsOfAnySize(t *testing.T) {
 			}
 		}
 		got := plots(t, overview.Subject{Graph: &scaledGraph, Condensed: &scaledSmall})["embeddings"].Data.(*report.Scatter)
-		if !reflect.DeepEqual(got.Views, want.Views) {
-			t.Errorf("features times 2^%d: other places or axes, %q", exponent, got.Views[0].X)
-		}
+		mattest.True(t, reflect.DeepEqual(got.Views, want.Views),
+			"features times 2^%d: other places or axes, %q", exponent, got.Views[0].X)
 	}
 }
 
@@ -164,9 +160,8 @@ func TestPrincipal(t *testing.T) {
 		}
 		axes, shares, err := overview.Principal(context.Background(), x)
 		mattest.OK(t, err)
-		if math.Abs(shares[0]-0.8) > 1e-4 || math.Abs(shares[1]-0.2) > 1e-4 {
-			t.Errorf("%d rows: shares %v, want 0.8 and 0.2", rows, shares)
-		}
+		mattest.True(t, math.Abs(shares[0]-0.8) <= 1e-4 && math.Abs(shares[1]-0.2) <= 1e-4,
+			"%d rows: shares %v, want 0.8 and 0.2", rows, shares)
 		for i := range axes.Rows {
 			want := map[int][2]float64{3: {1, 0}, 7: {0, 1}}[i]
 			for k := range 2 {
@@ -175,9 +170,8 @@ func TestPrincipal(t *testing.T) {
 		}
 	}
 	axes, shares, err := overview.Principal(context.Background(), mat.NewDense(3, 2))
-	if err != nil || shares != [2]float64{} || axes.Rows != 2 || axes.Cols != 2 {
-		t.Errorf("of zeros: %v, shares %v, %d×%d", err, shares, axes.Rows, axes.Cols)
-	}
+	mattest.True(t, err == nil && shares == [2]float64{} && axes.Rows == 2 && axes.Cols == 2,
+		"of zeros: %v, shares %v, %d×%d", err, shares, axes.Rows, axes.Cols)
 }
 
 // TestDense checks that a condensed graph in which all nodes are connected is drawn with marks that do not overlap.
@@ -198,9 +192,7 @@ func TestDense(t *testing.T) {
 		for i, a := range net.At {
 			for j, b := range net.At[:i] {
 				radii := net.Radius * (math.Sqrt(net.Size[i]/most) + math.Sqrt(net.Size[j]/most))
-				if math.Hypot(a[0]-b[0], a[1]-b[1]) < radii {
-					t.Errorf("of %d nodes, %d and %d overlap", n, i, j)
-				}
+				mattest.True(t, math.Hypot(a[0]-b[0], a[1]-b[1]) >= radii, "of %d nodes, %d and %d overlap", n, i, j)
 			}
 		}
 	}
@@ -228,17 +220,12 @@ func TestSpread(t *testing.T) {
 	all := memory.Range(0, g.Nodes())
 	got := overview.Spread(g, all, 400)
 	counts, whole := g.Counts(got), g.Counts(all)
-	if len(got) > 400+g.Classes || len(got) < 390 {
-		t.Errorf("%d nodes, want about 400", len(got))
-	}
+	mattest.True(t, len(got) <= 400+g.Classes && len(got) >= 390, "%d nodes, want about 400", len(got))
 	for c := range counts {
-		if want := float64(whole[c]) / 10; math.Abs(float64(counts[c])-want) > 1 {
-			t.Errorf("class %d has %d nodes, want %.1f", c, counts[c], want)
-		}
+		want := float64(whole[c]) / 10
+		mattest.True(t, math.Abs(float64(counts[c])-want) <= 1, "class %d has %d nodes, want %.1f", c, counts[c], want)
 	}
-	if !slices.Equal(slices.Compact(slices.Sorted(slices.Values(got))), got) {
-		t.Errorf("the nodes are not ascending: %v", got)
-	}
+	mattest.Equal(t, got, slices.Compact(slices.Sorted(slices.Values(got))), "nodes")
 }
 
 // TestConfusion checks that the differences of predictions sum to zero in each row, and that the diagonal determines
@@ -347,9 +334,8 @@ func TestOrder(t *testing.T) {
 		mattest.Equal(t, strings.Join(outline(blocks(t, is.subject)), ", "), is.want, "%s: the blocks are", name)
 	}
 	for name, p := range plots(t, full) {
-		if !strings.Contains(p.Caption, "Ideally, ") {
-			t.Errorf("%s: the caption does not say what a good picture looks like: %s", name, p.Caption)
-		}
+		mattest.True(t, strings.Contains(p.Caption, "Ideally, "),
+			"%s: the caption does not say what a good picture looks like: %s", name, p.Caption)
 	}
 }
 
@@ -374,14 +360,10 @@ func TestTiles(t *testing.T) {
 		"nodes: 42, 95.2× fewer than 4,000; ",
 		"memory: ",
 	} {
-		if !strings.HasPrefix(got[i], want) {
-			t.Errorf("tile %d is %q, expected %q", i, got[i], want)
-		}
+		mattest.True(t, strings.HasPrefix(got[i], want), "tile %d is %q, expected %q", i, got[i], want)
 	}
 	s.Whole = nil
-	if got := text(s)[1]; got != "training time, gcn: 8.0 s, mean of 3 training runs" {
-		t.Errorf("without the full graph: %q", got)
-	}
+	mattest.Equal(t, text(s)[1], "training time, gcn: 8.0 s, mean of 3 training runs", "without the full graph:")
 	s.Small = []experiment.Score{{Model: "gcn", Test: []float64{80}, Seconds: 8}}
 	if got := text(s)[1]; !strings.HasSuffix(got, ", one training run") {
 		t.Errorf("a single training run: %q", got)
@@ -392,9 +374,7 @@ func TestTiles(t *testing.T) {
 	bare := *g
 	bare.Adj = &mat.CSR{Rows: g.Nodes(), Cols: g.Nodes(), Indptr: make([]int64, g.Nodes()+1)}
 	got = text(overview.Subject{Graph: &bare, Condensed: small, OtherGraph: true})
-	if !strings.HasSuffix(got[0], " edges, up from 0") {
-		t.Errorf("a graph without edges: %q", got[0])
-	}
+	mattest.True(t, strings.HasSuffix(got[0], " edges, up from 0"), "a graph without edges: %q", got[0])
 }
 
 // TestAccuracies checks that an interval is shown only for three or more training runs, and that the page rounds a
@@ -404,12 +384,9 @@ func TestAccuracies(t *testing.T) {
 	s := overview.Subject{Graph: g, Condensed: small, Small: scores(81.35, 78.85), Whole: scores(80.25, 70)}
 	p := plots(t, s)["accuracy"]
 	for _, series := range p.Data.(*report.Bars).Series {
-		if math.IsNaN(series.Low[0]) || !math.IsNaN(series.Low[1]) || !math.IsNaN(series.High[1]) {
-			t.Errorf("intervals from %v to %v, expected one for the first model only", series.Low, series.High)
-		}
-		if len(series.Samples[0]) != 3 || len(series.Samples[1]) != 2 {
-			t.Errorf("samples %v, expected 3 and 2", series.Samples)
-		}
+		mattest.True(t, !math.IsNaN(series.Low[0]) && math.IsNaN(series.Low[1]) && math.IsNaN(series.High[1]),
+			"intervals from %v to %v, expected one for the first model only", series.Low, series.High)
+		mattest.Equal(t, [...]int{len(series.Samples[0]), len(series.Samples[1])}, [...]int{3, 2}, "samples:")
 	}
 	drawn := mattest.Must(json.Marshal(p))
 	var bars struct {
@@ -418,14 +395,11 @@ func TestAccuracies(t *testing.T) {
 	mattest.OK(t, json.Unmarshal(drawn, &bars))
 	for i := range p.Numbers.Rows {
 		text, _, _ := strings.Cut(p.Numbers.Cell(i, 2).Text, " ")
-		if of := bars.Series[i%2].Texts[i/2][0]; of != text {
-			t.Errorf("row %d of the table has %s, the plot %s", i, text, of)
-		}
+		mattest.Equal(t, bars.Series[i%2].Texts[i/2][0], text, "row %d of the table: the plot has", i)
 	}
 	s.Small, s.Whole = s.Small[1:], nil
-	if c := plots(t, s)["accuracy"].Caption; strings.Contains(c, "interval") {
-		t.Errorf("with two trainings the caption speaks of intervals: %s", c)
-	}
+	c := plots(t, s)["accuracy"].Caption
+	mattest.True(t, !strings.Contains(c, "interval"), "with two trainings the caption speaks of intervals: %s", c)
 }
 
 // TestTraining checks that the generated program scales features, learns soft labels and tests as cgc does.
@@ -464,9 +438,8 @@ func TestTraining(t *testing.T) {
 			if part == "small.y, reduction" && name == "soft" {
 				wants = false
 			}
-			if strings.Contains(text, part) != wants {
-				t.Errorf("%q: the program has %q: %v, expected %v\n%s", name, part, !wants, wants, text)
-			}
+			mattest.True(t, strings.Contains(text, part) == wants,
+				"%q: the program has %q: %v, expected %v\n%s", name, part, !wants, wants, text)
 		}
 	}
 }
@@ -484,10 +457,9 @@ func TestSeconds(t *testing.T) {
 	if len(bars.Series) != 2 || bars.Rows[0] != "propagate" {
 		t.Fatalf("rows %v in %d series, want propagate first, and two series", bars.Rows, len(bars.Series))
 	}
-	if want := steps[0].Amount / 5; math.Abs(bars.Series[1].Values[0]/want-1) > 1e-9 {
-		t.Errorf("propagation needs at least %v s, want %v GB at 5 GB/s, %v s", bars.Series[1].Values[0], steps[0].Amount,
-			want)
-	}
+	want := steps[0].Amount / 5
+	mattest.True(t, math.Abs(bars.Series[1].Values[0]/want-1) <= 1e-9,
+		"propagation needs at least %v s, want %v GB at 5 GB/s, %v s", bars.Series[1].Values[0], steps[0].Amount, want)
 }
 
 // TestRepeats checks that equal subjects give equal documents for any number of threads.
@@ -506,9 +478,7 @@ func TestErrors(t *testing.T) {
 	other.GraphNodes, other.Graph = 17, "other"
 	mattest.Fails(t, "it was condensed from another (other)")(
 		overview.Subject{Graph: g, Condensed: &other}.Document(t.Context()))
-	if _, err := (overview.Subject{Graph: g, Condensed: small}).Document(mattest.Cancelled(t)); err == nil {
-		t.Error("no error after the end of the context")
-	}
+	mattest.Fails(t, "canceled")(overview.Subject{Graph: g, Condensed: small}.Document(mattest.Cancelled(t)))
 }
 
 // TestWithoutMembers checks that a condensed graph without Members, which some methods return, or without names is

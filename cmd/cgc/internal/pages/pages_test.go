@@ -20,18 +20,14 @@ func TestPagesAreFresh(t *testing.T) {
 	for _, name := range slices.AppendSeq(mattest.Must(find(root)), maps.Keys(files)) {
 		text := mattest.Must(os.ReadFile(filepath.Join(root, name)))
 		made, err := fresh(root, name, string(text))
-		if err != nil || made != string(text) {
-			t.Errorf("%s is stale (%v): %s", name, err, command)
-		}
+		mattest.True(t, err == nil && made == string(text), "%s is stale (%v): %s", name, err, command)
 		for _, mark := range begin.FindAllStringSubmatch(string(text), -1) {
 			generator, _, _ := strings.Cut(mark[1], " ")
 			used[generator] = true
 		}
 	}
 	for name := range generators {
-		if !used[name] {
-			t.Errorf("no page has a part of the generator %s", name)
-		}
+		mattest.True(t, used[name], "no page has a part of the generator %s", name)
 	}
 }
 
@@ -39,15 +35,10 @@ func TestPagesAreFresh(t *testing.T) {
 func TestFill(t *testing.T) {
 	generators["words"] = func(_ string, args []string) string { return strings.Join(args, " and ") }
 	defer delete(generators, "words")
-	got, err := fill(root, "one\n<!-- generated: words a b -->\nold\n<!-- end -->\ntwo\n")
-	if want := "one\n<!-- generated: words a b -->\na and b\n<!-- end -->\ntwo\n"; got != want || err != nil {
-		t.Errorf("%q, %v; want %q", got, err, want)
-	}
-	for _, page := range []string{"<!-- generated: nothing -->\n<!-- end -->\n", "<!-- generated: words a -->\n"} {
-		if _, err := fill(root, page); err == nil {
-			t.Errorf("%q was filled", page)
-		}
-	}
+	got := mattest.Must(fill(root, "one\n<!-- generated: words a b -->\nold\n<!-- end -->\ntwo\n"))
+	mattest.Equal(t, got, "one\n<!-- generated: words a b -->\na and b\n<!-- end -->\ntwo\n", "the page is")
+	mattest.Fails(t, "no such generator")(fill(root, "<!-- generated: nothing -->\n<!-- end -->\n"))
+	mattest.Fails(t, "follows")(fill(root, "<!-- generated: words a -->\n"))
 }
 
 // TestLinks checks that links within the repository lead to an existing file and, within a page, to an existing
@@ -132,7 +123,5 @@ a: type Same = Set[int]
 a: type Set[K comparable] map[K]bool
 sub/c: var C
 `
-	if got := publicNames(root); got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
+	mattest.Equal(t, publicNames(root), want, "the names are")
 }

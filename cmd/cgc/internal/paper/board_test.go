@@ -101,14 +101,7 @@ func TestBoard(t *testing.T) {
 	all := board(t, unmeasured, &threads)
 	b.Methods, b.Processor = all.Methods, all.Processor
 	mattest.OK(t, b.Run(t.Context())) // does not retry condensations that did not end
-	if len(threads) == 0 {
-		t.Fatal("nothing was condensed")
-	}
-	for _, n := range threads {
-		if n != 1 {
-			t.Errorf("a condensation had %d threads, must be 1", n)
-		}
-	}
+	mattest.Equal(t, slices.Compact(slices.Clone(threads)), []int{1}, "threads of the condensations:")
 	records := b.Log.Records()
 	trainings := map[string]int{}
 	for _, r := range records {
@@ -120,14 +113,7 @@ func TestBoard(t *testing.T) {
 	// Each of three sizes has four configurations with two seeds, and the best one with a third. What takes longer than a
 	// minute is measured at one size.
 	want := map[string]int{paper.PublishedName: 27, paper.Ours: 27, "experts": 9, experiment.Whole: 4}
-	for arm, n := range want {
-		if trainings[arm] != n {
-			t.Errorf("%s: %d trainings, must be %d", arm, trainings[arm], n)
-		}
-	}
-	if len(trainings) != len(want) {
-		t.Errorf("trainings of %v", trainings)
-	}
+	mattest.Equal(t, trainings, want, "trainings")
 	reasons := map[string]string{}
 	for _, u := range b.Unmeasured.All() {
 		reasons[u.Arm] += u.Error()
@@ -136,9 +122,8 @@ func TestBoard(t *testing.T) {
 		reasons["silent"] != "takes more than 1h0m0s on one core" || reasons["failing"] != "too many classes" {
 		t.Errorf("reasons: %q", reasons)
 	}
-	if reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All(); len(reopened) != 3 {
-		t.Errorf("reopened: %v", reopened)
-	}
+	reopened := mattest.Must(paper.OpenUnmeasured(unmeasured)).All()
+	mattest.True(t, len(reopened) == 3, "reopened: %v", reopened)
 	before := len(threads)
 	if err := b.Run(t.Context()); err != nil || len(threads) != before || len(b.Log.Records()) != len(records) {
 		t.Errorf("a second run condensed or trained again: %v", err)
@@ -188,36 +173,24 @@ func TestStandings(t *testing.T) {
 		default:
 			verdicts[p.Arm] = "worse"
 		}
-		if want := 4.0 * 10 * 4; p.Bytes() != want {
-			t.Errorf("%g bytes, must be %g", p.Bytes(), want)
-		}
+		mattest.Equal(t, p.Bytes(), 4.0*10*4, "bytes:")
 	}
 	for arm, want := range map[string]string{
 		"above": "better", "below": "worse", "alike": "equal", "vn-classwise": "equal",
 	} {
 		mattest.Equal(t, verdicts[arm], want, "%s is", arm)
 	}
-	var text strings.Builder
-	mattest.OK(t, report.Text(&text, s.Document()))
-	if want := "Not compared: vn-classwise (no merging"; !strings.Contains(text.String(), want) {
-		t.Errorf("the document does not say %q", want)
-	}
-	if rows := s.Losses().Rows; len(rows) != 1 || rows[0][3].Text != "above" {
-		t.Errorf("losses: %v", rows)
-	}
-	if all, better, worse := s.Compared(); all != 3 || better != 1 || worse != 1 {
-		t.Errorf("%d comparisons, %d better and %d worse, must be 3, 1 and 1", all, better, worse)
-	}
-	if all, better, worse := s.Compared("above", "none"); all != 1 || better != 0 || worse != 1 {
-		t.Errorf("%d comparisons with above, %d better and %d worse, must be 1, 0 and 1", all, better, worse)
-	}
+	mattest.Says(t, s.Document().String(), "Not compared: vn-classwise (no merging")
+	rows := s.Losses().Rows
+	mattest.True(t, len(rows) == 1 && rows[0][3].Text == "above", "losses: %v", rows)
+	all, better, worse := s.Compared()
+	mattest.Equal(t, [...]int{all, better, worse}, [...]int{3, 1, 1}, "comparisons, better and worse:")
+	all, better, worse = s.Compared("above", "none")
+	mattest.Equal(t, [...]int{all, better, worse}, [...]int{1, 0, 1}, "comparisons with above, better and worse:")
 	for _, rest := range [][]experiment.Record{records, slices.DeleteFunc(slices.Clone(records),
 		func(r experiment.Record) bool { return r.Arm == paper.Ours })} {
-		var text strings.Builder
-		mattest.OK(t, report.Text(&text, paper.NewStandings(rest, nil, nil).Document()))
-		if compared := strings.Contains(text.String(), "than "+paper.Ours); compared != (len(rest) == len(records)) {
-			t.Errorf("%d of %d records, compares with %s: %v", len(rest), len(records), paper.Ours, compared)
-		}
+		compared := strings.Contains(paper.NewStandings(rest, nil, nil).Document().String(), "than "+paper.Ours)
+		mattest.Equal(t, compared, len(rest) == len(records), "%d of %d records: compares:", len(rest), len(records))
 	}
 }
 

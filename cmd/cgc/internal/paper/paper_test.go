@@ -88,27 +88,19 @@ func TestEveryStudy(t *testing.T) {
 			if c.Graph == s.Graphs[0] {
 				cells++
 			}
-			if !(c.Test.Mean >= 0 && c.Test.Mean <= 100) || c.Seeds != 2 {
-				t.Errorf("%s: accuracy %v of %d seeds", s.Name, c.Test.Mean, c.Seeds)
-			}
-			if c.Comparable {
-				t.Errorf("%s: %s can be compared, but is a tiny graph", s.Name, c.Graph)
-			}
+			mattest.True(t, c.Test.Mean >= 0 && c.Test.Mean <= 100 && c.Seeds == 2,
+				"%s: accuracy %v of %d seeds", s.Name, c.Test.Mean, c.Seeds)
+			mattest.True(t, !c.Comparable, "%s: %s can be compared, but is a tiny graph", s.Name, c.Graph)
 			// If the paper prints numbers for the study, every cell of its data sets has one. Cells of other graphs have none.
 			if has := c.Paper != nil; has != (c.Graph == s.Graphs[0] && s.Name != "figure4" && s.Name != "figure5") {
 				t.Errorf("%s, %s, %s, %s: has a number of the paper: %v", s.Name, c.Graph, c.Arm, c.Model, has)
 			}
 		}
-		if cells != want[s.Name].arms {
-			t.Errorf("%s has %d cells for a graph, want %d", s.Name, cells, want[s.Name].arms)
-		}
-		if timed := s.Name == "table2" || s.Name == "table4"; timed != (len(r.Times) == 4) {
-			t.Errorf("%s has %d times", s.Name, len(r.Times))
-		}
+		mattest.Equal(t, cells, want[s.Name].arms, "cells of %s for a graph:", s.Name)
+		mattest.Equal(t, len(r.Times) == 4, s.Name == "table2" || s.Name == "table4", "%s has four times:", s.Name)
 		for _, v := range r.Times {
-			if !(v.Seconds.Total > 0) || (v.Paper != nil) != (v.Graph != "own") {
-				t.Errorf("%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Total, v.Paper)
-			}
+			mattest.True(t, v.Seconds.Total > 0 && (v.Paper != nil) == (v.Graph != "own"),
+				"%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Total, v.Paper)
 		}
 		var b bytes.Buffer
 		mattest.OK(t, errors.Join(report.Text(&b, r.Document()), report.Markdown(&b, r.Document()),
@@ -118,9 +110,7 @@ func TestEveryStudy(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Document(), r.Document()) {
 			t.Errorf("%s: the result read from its JSON makes another document (%v)", s.Name, err)
 		}
-		if got := len(r.Figures()); got != want[s.Name].figures {
-			t.Errorf("%s has %d figures, want %d", s.Name, got, want[s.Name].figures)
-		}
+		mattest.Equal(t, len(r.Figures()), want[s.Name].figures, "figures of %s:", s.Name)
 		for _, p := range r.Figures() {
 			mattest.OK(t, chart.SVG(&b, p))
 			for _, series := range p.Data.(*report.Lines).Series {
@@ -138,9 +128,7 @@ func TestEveryStudy(t *testing.T) {
 				did.Trainings += 2
 			}
 		}
-		if w := s.Work(j.Sources, 2); did != w {
-			t.Errorf("%s did %+v, Work says %+v", s.Name, did, w)
-		}
+		mattest.Equal(t, did, s.Work(j.Sources, 2), "the work of %s is", s.Name)
 	}
 }
 
@@ -157,10 +145,8 @@ func TestGolden(t *testing.T) {
 		c.Comparable = c.Graph == "cora"
 		c.Test.Mean, c.Test.Std = 80+float64(i)/10, float64(i)/20
 	}
-	var b bytes.Buffer
-	mattest.OK(t, report.Text(&b, r.Document()))
-	b.WriteString("\n")
-	mattest.OK(t, report.Markdown(&b, r.Document()))
+	b := bytes.NewBufferString(r.Document().String() + "\n")
+	mattest.OK(t, report.Markdown(b, r.Document()))
 	golden.Compare(t, "testdata/table6.txt", b.Bytes())
 }
 
@@ -182,9 +168,8 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%d trainings, %d records (%v), want %d and 12", trained, len(log.Records()), err, missing)
 		}
 		for i, c := range r.Cells {
-			if c.Test != want.Cells[i].Test || c.Arm != want.Cells[i].Arm {
-				t.Errorf("%s: %v with a log, %v without", c.Arm, c.Test, want.Cells[i].Test)
-			}
+			mattest.True(t, c.Test == want.Cells[i].Test && c.Arm == want.Cells[i].Arm,
+				"%s: %v with a log, %v without", c.Arm, c.Test, want.Cells[i].Test)
 		}
 	}
 }
@@ -215,25 +200,19 @@ func TestSettings(t *testing.T) {
 		"CGC w K-means": func(c cgc.Config) bool { return c.Partition == "kmeans" },
 		"CGC w RAN":     func(c cgc.Config) bool { return c.Partition == "random" },
 	} {
-		if !is(c[arm]) {
-			t.Errorf("%s is %+v", arm, c[arm])
-		}
+		mattest.True(t, is(c[arm]), "%s is %+v", arm, c[arm])
 	}
 	j.Ours = true
 	ours, want := by(mustRun(t, j))["CGC"], cgc.Defaults()
 	want.Nodes = ours.Nodes
-	if ours.Augment != want.Augment || ours.Partition != want.Partition || ours.Threshold != want.Threshold {
-		t.Errorf("with Ours, CGC is %+v, want %+v", ours, want)
-	}
+	mattest.True(t, ours.Augment == want.Augment && ours.Partition == want.Partition && ours.Threshold == want.Threshold,
+		"with Ours, CGC is %+v, want %+v", ours, want)
 	j.NormalizeFeatures = true
 	normalized := mustRun(t, j)
-	if !by(normalized)["CGC"].NormalizeFeatures || !normalized.NormalizeFeatures {
-		t.Error("with NormalizeFeatures, CGC sees the features as they are")
-	}
+	mattest.True(t, by(normalized)["CGC"].NormalizeFeatures && normalized.NormalizeFeatures,
+		"with NormalizeFeatures, CGC sees the features as they are")
 	r := mustRun(t, job(t, "table5", "flickr"))
-	if !by(r)[r.Cells[0].Arm].Inductive || !r.Graphs[0].Inductive {
-		t.Error("flickr is not inductive")
-	}
+	mattest.True(t, by(r)[r.Cells[0].Arm].Inductive && r.Graphs[0].Inductive, "flickr is not inductive")
 }
 
 // TestAuthors checks that each cell of a table has the parameters of the authors' program, for condensing and for
@@ -260,9 +239,7 @@ func TestAuthors(t *testing.T) {
 		if record.Method() == "cgc-x" && record.Nodes == r.Cells[len(r.Cells)-1].Nodes {
 			want = 0.9
 		}
-		if record.Training.Dropout != want {
-			t.Errorf("%s with %d nodes is trained with dropout %v", record.Method(), record.Nodes, record.Training.Dropout)
-		}
+		mattest.Equal(t, record.Training.Dropout, want, "%s with %d nodes: dropout", record.Method(), record.Nodes)
 	}
 	j = job(t, "table3", "products")
 	j.Authors = true
@@ -299,17 +276,10 @@ func TestModels(t *testing.T) {
 		}
 		said = append(said, text)
 	}
-	if got, want := strings.Join(said, ", "), "sgc 64.9, gcn 66.4, AVG"; got != want {
-		t.Errorf("cells are %s, want %s", got, want)
-	}
-	if a, b, avg := r.Cells[0].Test.Mean, r.Cells[1].Test.Mean, r.Cells[2].Test.Mean; math.Abs((a+b)/2-avg) > 1e-9 {
-		t.Errorf("the average of %v and %v is %v", a, b, avg)
-	}
-	var b bytes.Buffer
-	if err := report.Text(&b, r.Document()); err != nil ||
-		!strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {
-		t.Errorf("%v: nothing said of cora, which is not in the paper's table:\n%s", err, &b)
-	}
+	mattest.Equal(t, strings.Join(said, ", "), "sgc 64.9, gcn 66.4, AVG", "cells are")
+	mean := (r.Cells[0].Test.Mean + r.Cells[1].Test.Mean) / 2
+	mattest.Near(t, r.Cells[2].Test.Mean, mean, 1e-9, "the average is")
+	mattest.Says(t, r.Document().String(), "The paper has no numbers for cora in this table.")
 }
 
 // TestSensitivity checks that A′ has edges in the sweeps over T and α even on a graph with dissimilar embeddings, such
@@ -327,23 +297,16 @@ func TestSensitivity(t *testing.T) {
 	for _, c := range mustRun(t, j).Cells {
 		switch c.Part {
 		case "threshold":
-			if c.Edges > previous {
-				t.Errorf("%s: %g edges, %g at the T before it", c.Arm, c.Edges, previous)
-			}
+			mattest.True(t, c.Edges <= previous, "%s: %g edges, %g at the T before it", c.Arm, c.Edges, previous)
 			previous, least, most = c.Edges, min(least, c.Edges), max(most, c.Edges)
 		case "alpha":
-			if mean := 2 * c.Edges / float64(c.Nodes); mean < 0.5 || mean > 1 {
-				t.Errorf("%s: A′ has a mean degree of %g, want 0.5 to 1", c.Arm, mean)
-			}
+			mean := 2 * c.Edges / float64(c.Nodes)
+			mattest.True(t, mean >= 0.5 && mean <= 1, "%s: A′ has a mean degree of %g, want 0.5 to 1", c.Arm, mean)
 		case "temperature":
-			if c.Edges > 0 {
-				t.Errorf("%s: %g edges at T = 0.85, so this graph is not what the test wants", c.Arm, c.Edges)
-			}
+			mattest.True(t, c.Edges <= 0, "%s: %g edges at T = 0.85, so this graph is not what the test wants", c.Arm, c.Edges)
 		}
 	}
-	if least > 0 || most < 20 {
-		t.Errorf("over T, A′ has %g to %g edges, want 0 to 20 or more", least, most)
-	}
+	mattest.True(t, least <= 0 && most >= 20, "over T, A′ has %g to %g edges, want 0 to 20 or more", least, most)
 }
 
 func TestFind(t *testing.T) {
@@ -393,9 +356,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for source, nodes := range map[paper.Source]int{{Name: "cora"}: 160, {Name: "citeseer", Made: true}: 3327} {
-		if g := mattest.Must(source.Open(t.Context(), options)); g.Nodes() != nodes {
-			t.Errorf("%+v has %d nodes, want %d", source, g.Nodes(), nodes)
-		}
+		g := mattest.Must(source.Open(t.Context(), options))
+		mattest.True(t, g.Nodes() == nodes, "%+v has %d nodes, want %d", source, g.Nodes(), nodes)
 	}
 }
 
@@ -405,9 +367,7 @@ func TestComparable(t *testing.T) {
 	if g := r.Graphs[0]; g.Comparable || !strings.Contains(g.Why, "12 features here, 1433 in the paper") || !g.Paper {
 		t.Errorf("cora of 12 features: %+v", g)
 	}
-	if g := r.Graphs[1]; g.Comparable || g.Paper {
-		t.Errorf("own: %+v", g)
-	}
+	mattest.True(t, !r.Graphs[1].Comparable && !r.Graphs[1].Paper, "own: %+v", r.Graphs[1])
 	for _, c := range []struct {
 		name string
 		made bool
@@ -442,9 +402,8 @@ func TestRealIsComparable(t *testing.T) {
 	j := job(t, "table4", "citeseer")
 	j.Seeds = 1
 	j.Open = func(ctx context.Context, s paper.Source) (*graph.Graph, error) { return s.Open(ctx, o) }
-	if g := mustRun(t, j).Graphs[0]; !g.Comparable || g.Why != "" {
-		t.Errorf("%+v", g)
-	}
+	g := mustRun(t, j).Graphs[0]
+	mattest.True(t, g.Comparable && g.Why == "", "%+v", g)
 }
 
 func TestMain(m *testing.M) { os.Exit(fixture.Offline(m)) }

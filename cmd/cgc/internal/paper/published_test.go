@@ -37,21 +37,14 @@ func TestPublishedShape(t *testing.T) {
 			t.Errorf("no %s", want.table)
 			continue
 		}
-		if len(table.Columns) != want.columns || len(table.Rows) != want.rows {
-			t.Errorf("%s is %d rows × %d columns, want %d × %d", want.table, len(table.Rows), len(table.Columns), want.rows,
-				want.columns)
-		}
+		mattest.Equal(t, len(table.Columns), want.columns, "columns of %s:", want.table)
+		mattest.Equal(t, len(table.Rows), want.rows, "rows of %s:", want.table)
 		seen, graphs, oom := map[string]bool{}, map[string]bool{}, 0
 		for _, r := range table.Rows {
 			key := r.Graph + r.Ratio + r.Method
-			if seen[key] {
-				t.Errorf("%s has two rows %s %s %s", want.table, r.Graph, r.Ratio, r.Method)
-			}
+			mattest.True(t, !seen[key], "%s has two rows %s %s %s", want.table, r.Graph, r.Ratio, r.Method)
 			seen[key], graphs[r.Graph] = true, true
-			if len(r.Cells) != len(table.Columns) {
-				t.Errorf("%s, %s %s %s: %d cells for %d columns", want.table, r.Graph, r.Ratio, r.Method, len(r.Cells),
-					len(table.Columns))
-			}
+			mattest.Equal(t, len(r.Cells), len(table.Columns), "cells of %s, %s %s %s:", want.table, r.Graph, r.Ratio, r.Method)
 			sizes, ok := p.SizesOf(r.Graph)
 			if !ok || !slices.Contains(sizes.Ratios, r.Ratio) || want.table != "table3" && r.Ratio != sizes.Middle {
 				t.Errorf("%s, %s: ratio %s is none of the data set's", want.table, r.Graph, r.Ratio)
@@ -68,14 +61,11 @@ func TestPublishedShape(t *testing.T) {
 				}
 			}
 		}
-		if len(graphs) != len(want.graphs) || oom != want.oom {
-			t.Errorf("%s has %d data sets and %d cells out of memory, want %d and %d", want.table, len(graphs), oom,
-				len(want.graphs), want.oom)
-		}
+		mattest.Equal(t, len(graphs), len(want.graphs), "data sets of %s:", want.table)
+		mattest.Equal(t, oom, want.oom, "cells of %s out of memory:", want.table)
 	}
-	if len(p.Statistics.Graphs) != 6 || len(p.Sizes.Graphs) != 6 {
-		t.Errorf("statistics of %d and ratios of %d data sets, want 6", len(p.Statistics.Graphs), len(p.Sizes.Graphs))
-	}
+	mattest.Equal(t, len(p.Statistics.Graphs), 6, "data sets with statistics:")
+	mattest.Equal(t, len(p.Sizes.Graphs), 6, "data sets with ratios:")
 }
 
 // TestPublishedAverages checks that the paper's AVG is the mean of its row, up to rounding.
@@ -93,16 +83,13 @@ func TestPublishedAverages(t *testing.T) {
 			}
 			// The tolerance is half a unit of the last digit, plus rounding of the sum. A single wrong digit changes the mean of
 			// six numbers by at least 1/60, and usually by more.
-			if mean := sum / float64(avg); math.Abs(mean-r.Cells[avg].Mean) > 0.05+1e-9 {
-				t.Errorf("%s, %s of %s: AVG is %s, the mean of the row %.3f", table.Name, r.Method, r.Graph, r.Cells[avg].Text,
-					mean)
-			}
+			mean := sum / float64(avg)
+			mattest.True(t, math.Abs(mean-r.Cells[avg].Mean) <= 0.05+1e-9,
+				"%s, %s of %s: AVG is %s, the mean of the row %.3f", table.Name, r.Method, r.Graph, r.Cells[avg].Text, mean)
 			rows++
 		}
 	}
-	if rows != 9+17+17 {
-		t.Errorf("%d rows with an average, want 43", rows)
-	}
+	mattest.Equal(t, rows, 9+17+17, "rows with an average:")
 }
 
 // TestPublishedTablesAgree checks that numbers printed in two tables of the paper agree.
@@ -137,9 +124,7 @@ func TestPublishedTablesAgree(t *testing.T) {
 			}
 		}
 	}
-	if compared < 80 {
-		t.Errorf("compared %d cells, want at least 80", compared)
-	}
+	mattest.True(t, compared >= 80, "compared %d cells, want at least 80", compared)
 }
 
 // TestPublishedRatios checks that the fractions of the training nodes fit the ratios of all nodes, and that speedups
@@ -162,10 +147,8 @@ func TestPublishedRatios(t *testing.T) {
 		for i := range s.Ratios {
 			// The paper rounds: 0.5% of arxiv's training nodes are 0.27% of its nodes, and printed as 0.25%.
 			got, want := percent(s.OfTrain[i])*float64(of.Train)/float64(all), percent(s.Ratios[i])
-			if math.Abs(got/want-1) > 0.08 {
-				t.Errorf("%s: %s of the training nodes are %.4f%% of all, the paper has %s", s.Graph, s.OfTrain[i], 100*got,
-					s.Ratios[i])
-			}
+			mattest.True(t, math.Abs(got/want-1) <= 0.08,
+				"%s: %s of the training nodes are %.4f%% of all, the paper has %s", s.Graph, s.OfTrain[i], 100*got, s.Ratios[i])
 		}
 	}
 	for _, r := range p.Table("table2-seconds").Rows {

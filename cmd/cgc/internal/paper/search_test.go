@@ -1,17 +1,14 @@
 package paper_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
-	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
@@ -54,33 +51,23 @@ func TestSearch(t *testing.T) {
 			Rate        float64         `json:"lr_feat"`
 			Normalize   bool            `json:"normalize_features"`
 		}
-		if err := json.Unmarshal(c.Config, &config); err != nil || !config.Normalize {
-			t.Errorf("%s: configuration %s (%v)", c.Arm, c.Config, err)
-		}
+		err := json.Unmarshal(c.Config, &config)
+		mattest.True(t, err == nil && config.Normalize, "%s: configuration %s (%v)", c.Arm, c.Config, err)
 		for _, change := range c.Found.Changes {
 			allowed := map[string][]string{
 				"SimDM": {"dropout"}, "CGC-X": {"p", "τ", "dropout"}, "random": {"dropout"}, "GCDM-X": {"learning rate", "dropout"},
 			}[c.Arm]
-			if !slices.Contains(allowed, change.Name) {
-				t.Errorf("%s: the search changed %s", c.Arm, change.Name)
-			}
+			mattest.True(t, slices.Contains(allowed, change.Name), "%s: the search changed %s", c.Arm, change.Name)
 			if change.Name == "learning rate" && fmt.Sprint(config.Rate) != change.Value {
 				t.Errorf("%s: learning rate %s found, %v in the configuration", c.Arm, change.Value, config.Rate)
 			}
 		}
 	}
-	if !changed {
-		t.Error("no search changed anything")
-	}
-	var text bytes.Buffer
-	if err := report.Text(&text, r.Document()); err != nil || !strings.Contains(text.String(), "what the search found") {
-		t.Errorf("the text lacks what the search found (%v):\n%s", err, &text)
-	}
+	mattest.True(t, changed, "no search changed anything")
+	mattest.Says(t, r.Document().String(), "what the search found")
 	small := mustRun(t, searched(t, "table2", 1, nil))
 	for _, c := range small.Cells {
-		if len(c.Found.Changes) > 0 || c.Found.Val != c.Found.Base {
-			t.Errorf("%s: one trial found %+v", c.Arm, c.Found)
-		}
+		mattest.True(t, len(c.Found.Changes) == 0 && c.Found.Val == c.Found.Base, "%s: one trial found %+v", c.Arm, c.Found)
 	}
 }
 
@@ -110,9 +97,8 @@ func TestSearchReadsNoTestLabels(t *testing.T) {
 	}
 	want := found(plain)
 	mattest.Equal(t, found(rotated(plain, plain.Split.Test)), want, "with other test labels the search found")
-	if got := found(rotated(plain, plain.Split.Val)); got == want {
-		t.Error("other validation labels change nothing")
-	}
+	got := found(rotated(plain, plain.Split.Val))
+	mattest.True(t, got != want, "other validation labels change nothing")
 }
 
 // TestSearchGoesOn checks that a second search repeats no training in its log, and that a search keeps the parameter
@@ -125,18 +111,12 @@ func TestSearchGoesOn(t *testing.T) {
 		t.Fatal("the log is empty")
 	}
 	for _, r := range log.Records() {
-		if r.Test != 0 {
-			t.Errorf("a training of the search was tested (%v)", r.Test)
-		}
+		mattest.Equal(t, r.Test, 0, "a training of the search has the test accuracy")
 	}
 	second := mustRun(t, searched(t, "table11", 3, log))
-	if len(log.Records()) != kept {
-		t.Errorf("%d trainings in the log, %d after the same search again", kept, len(log.Records()))
-	}
+	mattest.Equal(t, len(log.Records()), kept, "trainings after the same search again:")
 	for i, c := range first.Cells {
-		if c.Test != second.Cells[i].Test {
-			t.Errorf("%s: %v, then %v", c.Arm, c.Test, second.Cells[i].Test)
-		}
+		mattest.Equal(t, second.Cells[i].Test, c.Test, "%s after the same search again:", c.Arm)
 		for _, change := range c.Found.Changes {
 			if c.Arm == "CGC w/o AUG" && change.Name == "p" || c.Arm == "CGC w/o CAL" && change.Name == "τ" {
 				t.Errorf("%s: the search changed %s", c.Arm, change.Name)
@@ -158,8 +138,6 @@ func TestMethodsBeside(t *testing.T) {
 				found = c.Paper != nil && c.Paper.String() == want
 			}
 		}
-		if !found {
-			t.Errorf("%s has no cell GCDM-X with the paper's %s", study, want)
-		}
+		mattest.True(t, found, "%s has no cell GCDM-X with the paper's %s", study, want)
 	}
 }

@@ -2,7 +2,6 @@ package predictions_test
 
 import (
 	"context"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -44,13 +43,9 @@ func TestColumns(t *testing.T) {
 	} {
 		p.IDs = c.ids
 		mattest.OK(t, p.SaveParquet(t.Context(), "out.parquet"))
-		if got := parquet.table.Columns[0].Data; !reflect.DeepEqual(got, c.want) {
-			t.Errorf("ids %q: %T %v, want %T", c.ids, got, got, c.want)
-		}
+		mattest.Equal(t, parquet.table.Columns[0].Data, c.want, "ids %q:", c.ids)
 	}
 	var text strings.Builder
 	mattest.OK(t, p.WriteCSV(&text))
-	if want := "id,class,p(class),other\n7,class,1,0\n+8,other,0.25,0.75\n"; text.String() != want {
-		t.Errorf("%s\nwant\n%s", &text, want)
-	}
+	mattest.Equal(t, text.String(), "id,class,p(class),other\n7,class,1,0\n+8,other,0.25,0.75\n", "CSV:")
 }

@@ -13,10 +13,7 @@
 // Equal documents give equal bytes. Sentence, Wrap and Printable are for text outside documents, such as errors.
 package report
 
-import (
-	"io"
-	"strings"
-)
+import "strings"
 
 // Document is a result to show: a title and blocks in reading order.
 type Document struct {
@@ -87,12 +84,11 @@ func separated(parts ...string) string {
 	return b.String()
 }
 
-// write writes a title and the text of each block, separated by empty lines, in one call to w.Write.
-func write(w io.Writer, title string, blocks []Block, text func(Block) string) error {
+// joined returns a title and the text of each block, separated by empty lines.
+func joined(title string, blocks []Block, text func(Block) string) string {
 	parts := []string{title}
 	for _, block := range blocks {
 		parts = append(parts, text(block))
 	}
-	_, err := io.WriteString(w, separated(parts...))
-	return err
+	return separated(parts...)
 }

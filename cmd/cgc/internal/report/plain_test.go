@@ -45,9 +45,8 @@ func TestReworded(t *testing.T) {
 		"word: a number, must be a string":                                 decode(`{"word": 1}`),
 		"a list, must be an object":                                        decode(`[]`),
 	} {
-		if got := Sentence(err); !strings.EqualFold(got, want) {
-			t.Errorf("%v becomes %q, want %q", err, got, want)
-		}
+		got := Sentence(err)
+		mattest.True(t, strings.EqualFold(got, want), "%v becomes %q, want %q", err, got, want)
 	}
 }
 

@@ -96,22 +96,14 @@ func TestRenderers(t *testing.T) {
 		if err := render(full{}, everything()); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v, want %v", file, err, errFull)
 		}
-		b.Reset()
-		if err := render(&b, new(report.Document)); err != nil {
-			t.Errorf("%s of an empty document: %v", file, err)
-		}
+		mattest.OK(t, render(io.Discard, new(report.Document)))
 	}
 }
 
 // TestControl checks that control characters in a name reach no terminal.
 func TestControl(t *testing.T) {
-	d := new(report.Document)
-	d.Add(report.Paragraph("\x1b[31mred\tor\u202eder\nnext"))
-	var b bytes.Buffer
-	mattest.OK(t, report.Text(&b, d))
-	if want := "\ufffd[31mred\ufffdor\ufffdder\nnext\n"; b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
-	}
+	d := &report.Document{Blocks: []report.Block{report.Paragraph("\x1b[31mred\tor\u202eder\nnext")}}
+	mattest.Equal(t, d.String(), "\ufffd[31mred\ufffdor\ufffdder\nnext\n", "text")
 }
 
 // TestPlots compares the JSON of plots, which a page draws.
@@ -182,9 +174,7 @@ func TestNumbers(t *testing.T) {
 		"0 kB": report.Bytes(0), "52 kB": report.Bytes(51999),
 		"123 MB": report.Bytes(123456789), "3.46 GB": report.Bytes(3456000000),
 	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		mattest.True(t, got == want, "%s, want %s", got, want)
 	}
 }
 
@@ -298,22 +288,18 @@ func luminance(c [3]float64) float64 { return 0.2126*c[0] + 0.7152*c[1] + 0.0722
 // TestPalette checks that readers with each kind of vision can distinguish any two colours of classes, and see each on
 // its background.
 func TestPalette(t *testing.T) {
-	if len(report.Palette(true)) != len(report.Palette(false)) {
-		t.Error("the palettes differ in length")
-	}
+	mattest.True(t, len(report.Palette(true)) == len(report.Palette(false)), "the palettes differ in length")
 	for dark, ground := range map[bool]string{false: "#ffffff", true: "#191f27"} { // --card of the page
 		colours := report.Palette(dark)
 		for i, colour := range colours {
 			a, b := luminance(linear(colour))+0.05, luminance(linear(ground))+0.05
-			if ratio := max(a, b) / min(a, b); ratio < 3 {
-				t.Errorf("%s has a contrast of %.2f to %s, must be at least 3", colour, ratio, ground)
-			}
+			ratio := max(a, b) / min(a, b)
+			mattest.True(t, ratio >= 3, "%s has a contrast of %.2f to %s, must be at least 3", colour, ratio, ground)
 			for _, other := range colours[:i] {
 				for name, seen := range visions {
 					x, y := oklab(times(seen, linear(colour))), oklab(times(seen, linear(other)))
-					if d := math.Hypot(math.Hypot(x[0]-y[0], x[1]-y[1]), x[2]-y[2]); d < 0.1 {
-						t.Errorf("with %s, %s and %s are %.3f apart, must be at least 0.1", name, colour, other, d)
-					}
+					d := math.Hypot(math.Hypot(x[0]-y[0], x[1]-y[1]), x[2]-y[2])
+					mattest.True(t, d >= 0.1, "with %s, %s and %s are %.3f apart, must be at least 0.1", name, colour, other, d)
 				}
 			}
 		}

@@ -9,11 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a Renderer that writes plain text for a terminal, in one call to w.Write. Blocks are separated by empty
-// lines, and the columns of tables are aligned. A Plot is shown as its table and its caption. Lines are omitted,
-// because tables contain their numbers. Control characters become "�" (Printable).
+// Text is a Renderer that writes plain text for a terminal, in one call to w.Write.
 func Text(w io.Writer, d *Document) error {
-	return write(w, d.Title, d.Blocks, func(block Block) (text string) {
+	_, err := io.WriteString(w, d.String())
+	return err
+}
+
+// String returns d as plain text for a terminal. Blocks are separated by empty lines, and the columns of tables are
+// aligned. A Plot is shown as its table and its caption. Lines are omitted, because tables contain their numbers.
+// Control characters become "�" (Printable).
+func (d *Document) String() string {
+	return joined(d.Title, d.Blocks, func(block Block) (text string) {
 		defer func() { text = Printable(text) }()
 		switch block := block.(type) {
 		case Heading:
@@ -100,7 +106,7 @@ func Markdown(w io.Writer, d *Document) error {
 	if d.Title != "" {
 		title = "# " + d.Title
 	}
-	return write(w, title, d.Blocks, func(block Block) string {
+	text := joined(title, d.Blocks, func(block Block) string {
 		switch block := block.(type) {
 		case Heading:
 			return "## " + string(block)
@@ -121,6 +127,8 @@ func Markdown(w io.Writer, d *Document) error {
 		}
 		return ""
 	})
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 func markdownPlot(p *Plot) string {

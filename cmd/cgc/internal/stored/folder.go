@@ -525,13 +525,10 @@ func (f *Folder) relabelled(folder string) error {
 
 // describe writes the description into a folder.
 func (f *Folder) describe(folder string) error {
-	text, err := json.MarshalIndent(f.Info, "", "  ")
-	if err != nil {
-		return err
-	}
 	return atomicfile.Write(filepath.Join(folder, InfoName), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(f.Info)
 	})
 }
 

@@ -115,9 +115,8 @@ func TestFolderGrows(t *testing.T) {
 			p := propagate.Propagation{Rule: rule, Hops: 3, Teleport: 0.2}
 			whole := made(t, g, p, 1<<30)
 			want := contents(t, whole)
-			if got := contents(t, made(t, g, p, 600)); !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %+v: the bytes depend on the batches", rule, kind)
-			}
+			mattest.True(t, reflect.DeepEqual(contents(t, made(t, g, p, 600)), want),
+				"%s, %+v: the bytes depend on the batches", rule, kind)
 			grown := made(t, first(g, 40), p, 1<<30)
 			for _, end := range []int{41, 60} {
 				f := mattest.Must(stored.OpenFolder(grown, true))
@@ -125,9 +124,7 @@ func TestFolderGrows(t *testing.T) {
 				mattest.OK(t, f.Commit())
 				mattest.OK(t, f.Close())
 			}
-			if got := contents(t, grown); !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %+v: additions give other bytes", rule, kind)
-			}
+			mattest.True(t, reflect.DeepEqual(contents(t, grown), want), "%s, %+v: additions give other bytes", rule, kind)
 			f := mattest.Must(stored.Open(t.Context(), whole))
 			in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
 			for l, h := range mattest.Must(propagate.Run(t.Context(), propagate.Plain{}, p, in)) {
@@ -138,9 +135,8 @@ func TestFolderGrows(t *testing.T) {
 					}
 				}
 			}
-			if !reflect.DeepEqual(f.Train, g.Split.Train) || !reflect.DeepEqual(f.Y, g.Labels(f.Train)) {
-				t.Errorf("training nodes %v with labels %v", f.Train, f.Y)
-			}
+			mattest.Equal(t, f.Train, g.Split.Train, "training nodes")
+			mattest.Equal(t, f.Y, g.Labels(f.Train), "labels")
 		}
 	}
 }
@@ -152,21 +148,15 @@ func TestInterruptedAddition(t *testing.T) {
 	path := made(t, first(g, 40), p, 1<<30)
 	before, after := contents(t, path), contents(t, made(t, g, p, 1<<30))
 	f := mattest.Must(stored.OpenFolder(path, true))
-	if _, err := stored.OpenFolder(path, true); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("a second writer: %v", err)
-	}
+	mattest.Fails(t, "another process")(stored.OpenFolder(path, true)) // a second writer
 	mattest.OK(t, f.Add(t.Context(), mattest.Must(f.Batch(rest(g, 40)))))
 	mattest.OK(t, f.Close()) // before Commit
 	if reflect.DeepEqual(contents(t, path), before) {
 		t.Fatal("the addition wrote nothing")
 	}
-	if read := mattest.Must(stored.Open(t.Context(), path)); read.Nodes != 40 {
-		t.Errorf("%d nodes, want 40", read.Nodes)
-	}
+	mattest.Equal(t, mattest.Must(stored.Open(t.Context(), path)).Nodes, 40, "nodes before Commit:")
 	mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("opening does not undo an unfinished addition")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "opening does not undo an unfinished addition")
 	// After Commit has written the description, but not all headers.
 	for name := range after {
 		if name == "ids.npy" || name == stored.InfoName {
@@ -178,13 +168,9 @@ func TestInterruptedAddition(t *testing.T) {
 			}
 			mattest.OK(t, os.WriteFile(filepath.Join(path, file), []byte(text), 0o600))
 		}
-		if read := mattest.Must(stored.Open(t.Context(), path)); read.Nodes != 60 {
-			t.Errorf("%s: %d nodes, want 60", name, read.Nodes)
-		}
+		mattest.Equal(t, mattest.Must(stored.Open(t.Context(), path)).Nodes, 60, "%s: nodes", name)
 		mattest.OK(t, mattest.Must(stored.OpenFolder(path, true)).Close())
-		if !reflect.DeepEqual(contents(t, path), after) {
-			t.Errorf("%s: opening does not finish an addition", name)
-		}
+		mattest.True(t, reflect.DeepEqual(contents(t, path), after), "%s: opening does not finish an addition", name)
 	}
 }
 
@@ -213,16 +199,12 @@ func TestLateLabels(t *testing.T) {
 	f := mattest.Must(stored.OpenFolder(path, true))
 	mattest.OK(t, f.Label(l))
 	mattest.OK(t, f.Close()) // before Commit
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("labels are written before Commit")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "labels are written before Commit")
 	f = mattest.Must(stored.OpenFolder(path, true))
 	mattest.OK(t, f.Label(l))
 	mattest.OK(t, f.Commit())
 	mattest.OK(t, f.Close())
-	if !reflect.DeepEqual(contents(t, path), after) {
-		t.Error("late labels give other bytes than early ones")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), after), "late labels give other bytes than early ones")
 	// Without a split, nodes keep their parts.
 	f = mattest.Must(stored.OpenFolder(path, true))
 	mattest.OK(t, f.Label(&table.Labels{Nodes: []int32{9}, Y: []int32{1}}))
@@ -255,9 +237,7 @@ func TestFolderRefuses(t *testing.T) {
 	b = mattest.Must(f.Batch(rest(g, 10)))
 	mattest.WantError(t, f.Add(mattest.Cancelled(t), b), "canceled")
 	mattest.OK(t, f.Close())
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("a refused addition changed the folder")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "a refused addition changed the folder")
 	for _, c := range []struct{ from, to, want string }{
 		{`"rows": 10`, `"rows": -1`, "-1 rows of 10 nodes"}, {`"rows": 10`, `"rows": 11`, "11 rows of 10 nodes"},
 		{`"features": 5`, `"features": 4`, "hop0.npy is float32 of shape [10 5], must be float32 with rows of shape [4]"},
@@ -274,9 +254,7 @@ func TestFolderRefuses(t *testing.T) {
 		}
 	}
 	mattest.OK(t, os.WriteFile(filepath.Join(path, stored.InfoName), []byte(before[stored.InfoName]), 0o600))
-	if !reflect.DeepEqual(contents(t, path), before) {
-		t.Error("a refused folder was changed")
-	}
+	mattest.True(t, reflect.DeepEqual(contents(t, path), before), "a refused folder was changed")
 	mattest.OK(t, os.WriteFile(filepath.Join(path, "hop1.npy"), []byte(before["hop1.npy"][:200]), 0o600))
 	mattest.Fails(t, "hop1.npy: fewer than 10 rows")(stored.OpenFolder(path, true))
 	mattest.Fails(t, "reading row")(stored.Open(t.Context(), path))

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -56,37 +55,27 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s has the policy %q", target, policy)
 		}
 		tag := r.Header.Get("ETag")
-		if again := get("GET", target, tag); again.StatusCode != http.StatusNotModified {
-			t.Errorf("%s with its tag %s: %s", target, tag, again.Status)
-		}
-		if other := get("GET", target, `"other"`); other.StatusCode != 200 {
-			t.Errorf("%s with another tag: %s", target, other.Status)
-		}
+		again := get("GET", target, tag)
+		mattest.True(t, again.StatusCode == http.StatusNotModified, "%s with its tag %s: %s", target, tag, again.Status)
+		other := get("GET", target, `"other"`)
+		mattest.True(t, other.StatusCode == 200, "%s with another tag: %s", target, other.Status)
 	}
 	for _, target := range []string{"/other", "/page/index.html", "/web.go", "/dist/cgc.wasm.gz", "/app.js/"} {
-		if r := get("GET", target, ""); r.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s, want not found", target, r.Status)
-		}
+		mattest.Equal(t, get("GET", target, "").StatusCode, http.StatusNotFound, "%s:", target)
 	}
-	if r := get("GET", "http://localhost", ""); r.StatusCode != 200 { // a request to a proxy, without a path
-		t.Errorf("the address without a path: %s", r.Status)
-	}
-	if r := get("POST", "/", ""); r.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %s", r.Status)
-	}
+	proxied := get("GET", "http://localhost", "") // a request to a proxy, without a path
+	mattest.Equal(t, proxied.StatusCode, http.StatusOK, "the address without a path:")
+	mattest.Equal(t, get("POST", "/", "").StatusCode, http.StatusMethodNotAllowed, "POST:")
 }
 
 // TestNoProgram checks that a missing program causes an error that says how to build it, and that no incomplete page is
 // returned.
 func TestNoProgram(t *testing.T) {
 	for _, program := range []map[string][]byte{nil, {"cgc.wasm.gz": {1}}, {"wasm_exec.js": {1}}} {
-		if all, err := With(program); !errors.Is(err, ErrNoProgram) || all != nil {
-			t.Errorf("with %v: %d files, error %v", program, len(all), err)
-		}
+		all, err := With(program)
+		mattest.True(t, errors.Is(err, ErrNoProgram) && all == nil, "with %v: %d files, error %v", program, len(all), err)
 	}
-	if !strings.Contains(ErrNoProgram.Error(), "go generate ./cmd/cgc/internal/web") {
-		t.Error(ErrNoProgram)
-	}
+	mattest.Says(t, ErrNoProgram.Error(), "go generate ./cmd/cgc/internal/web")
 }
 
 // TestPageIsWhole checks that the page contains all files that it refers to, and that nothing refers to another server.
@@ -106,13 +95,9 @@ func TestPageIsWhole(t *testing.T) {
 			at != "http://www." { // the beginning of SVG's namespace
 			t.Errorf("%s names another server: %s", name, at)
 		}
-		if types[path.Ext(name)] == "" {
-			t.Errorf("%s has no media type", name)
-		}
+		mattest.True(t, types[path.Ext(name)] != "", "%s has no media type", name)
 	}
-	if found < 10 {
-		t.Errorf("found %d names of files, want those of scripts, styles and the worker", found)
-	}
+	mattest.True(t, found >= 10, "found %d names of files, want those of scripts, styles and the worker", found)
 }
 
 // TestPoliciesInFiles checks that the policies in the HTML files equal those of the handler, except frame-ancestors,
@@ -121,9 +106,8 @@ func TestPoliciesInFiles(t *testing.T) {
 	for name, want := range map[string]string{"index.html": policy, frame: framePolicy} {
 		text := mattest.Must(page.ReadFile("page/" + name))
 		want, _, _ = strings.Cut(want, "; frame-ancestors")
-		if !strings.Contains(string(text), `"Content-Security-Policy" content="`+want+`"`) {
-			t.Errorf("%s does not have the policy %s", name, want)
-		}
+		mattest.True(t, strings.Contains(string(text), `"Content-Security-Policy" content="`+want+`"`),
+			"%s does not have the policy %s", name, want)
 	}
 }
 
@@ -157,12 +141,9 @@ func TestExport(t *testing.T) {
 	for range 2 { // the second time, the files already exist
 		mattest.OK(t, Export(all, folder))
 	}
-	if entries := mattest.Must(os.ReadDir(folder)); len(entries) != len(all) {
-		t.Errorf("%d files, want %d", len(entries), len(all))
-	}
-	if text := mattest.Must(os.ReadFile(filepath.Join(folder, "cgc.wasm.gz"))); !slices.Equal(text, all["cgc.wasm.gz"]) {
-		t.Errorf("the program has %q", text)
-	}
+	entries := mattest.Must(os.ReadDir(folder))
+	mattest.True(t, len(entries) == len(all), "%d files, want %d", len(entries), len(all))
+	mattest.Equal(t, mattest.Must(os.ReadFile(filepath.Join(folder, "cgc.wasm.gz"))), all["cgc.wasm.gz"], "the program is")
 	file := filepath.Join(folder, "index.html")
 	mattest.WantError(t, Export(all, filepath.Join(file, "below")), file)
 }

@@ -99,18 +99,11 @@ func TestCommandMakesTheSame(t *testing.T) {
 		if code := cli.Run(t.Context(), words[1:], io.Discard, os.Stderr); words[0] != "cgc" || code != 0 {
 			t.Fatalf("%s ends with %d", c.Command, code)
 		}
-		if file := c.Files[0]; !bytes.Equal(contents(t, file.Path), contents(t, file.Name)) {
-			t.Errorf("%s makes another file", c.Command)
-		}
-		if info, err := os.Stat(c.Files[0].Path); err != nil || info.Size() != c.Files[0].Bytes {
-			t.Errorf("%v: the file has another size than %d", err, c.Files[0].Bytes)
-		}
+		file := c.Files[0]
+		same := bytes.Equal(mattest.Must(os.ReadFile(file.Path)), mattest.Must(os.ReadFile(file.Name)))
+		mattest.True(t, same, "%s makes another file", c.Command)
+		mattest.Equal(t, mattest.Must(os.Stat(c.Files[0].Path)).Size(), c.Files[0].Bytes, "the size of the file is")
 	}
-}
-
-func contents(t *testing.T, path string) []byte {
-	t.Helper()
-	return mattest.Must(os.ReadFile(path))
 }
 
 // TestConvert checks that condensing also writes a report, and that the condensed graph can be converted to each format
@@ -118,33 +111,28 @@ func contents(t *testing.T, path string) []byte {
 func TestConvert(t *testing.T) {
 	s := begin(t)
 	c := s.demo(nil)
-	page := contents(t, c.Files[1].Path)
-	if c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
-		t.Errorf("a report of %d bytes in %s, want one with the command %q", len(page), c.Files[1].Name, c.Command)
-	}
+	page := mattest.Must(os.ReadFile(c.Files[1].Path))
+	mattest.True(t, c.Files[1].Name == "demo-70.html" && strings.Contains(string(page), c.Command),
+		"a report of %d bytes in %s, want one with the command %q", len(page), c.Files[1].Name, c.Command)
 	want := mattest.Must(condense.Load(c.Files[0].Path))
 	for _, extension := range []string{".npz", ".pt"} {
-		if !slices.ContainsFunc(c.Formats, func(s session.Store) bool { return s.Extension == extension }) {
-			t.Errorf("formats %+v, want one with %s", c.Formats, extension)
-		}
+		mattest.True(t, slices.ContainsFunc(c.Formats, func(s session.Store) bool { return s.Extension == extension }),
+			"formats %+v, want one with %s", c.Formats, extension)
 	}
 	for _, store := range append(c.Formats, session.Store{Name: "safetensors"}, session.Store{Name: "gone"}) {
 		var got session.Converted
 		conversion := map[string]any{"file": c.Files[0].Path, "format": store.Name}
 		sentence := s.ask(map[string]any{"do": "convert", "conversion": conversion}, &got)
 		if store.Extension == "" {
-			if !strings.Contains(sentence, store.Name) {
-				t.Errorf("%s: %q", store.Name, sentence)
-			}
+			mattest.True(t, strings.Contains(sentence, store.Name), "%s: %q", store.Name, sentence)
 			continue
 		}
 		if sentence != "" || got.Files[0].Name != "demo-70"+store.Extension {
 			t.Fatalf("%+v: %q, %+v", store, sentence, got)
 		}
 		again := mattest.Must(condense.Load(got.Files[0].Path))
-		if !slices.Equal(again.X.Data, want.X.Data) || !slices.Equal(again.Y, want.Y) {
-			t.Errorf("%s comes back as another graph", got.Files[0].Name)
-		}
+		mattest.True(t, slices.Equal(again.X.Data, want.X.Data) && slices.Equal(again.Y, want.Y),
+			"%s comes back as another graph", got.Files[0].Name)
 	}
 }
 
@@ -161,12 +149,10 @@ func TestTrain(t *testing.T) {
 	for _, s := range []*tester{s, {T: t, Session: &session.Session{Outbox: s.Outbox}}} {
 		ask := map[string]any{"model": "sgc", "epochs": 5, "seed": 4, "file": c.Files[0].Path}
 		got := get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
-		if got.Test != scores[0].Test[0] || got.Validation != scores[0].Val[0] || got.Nodes != 70 {
-			t.Errorf("%+v, want test %v", got, scores[0].Test)
-		}
-		if last := (progress.Event{Stage: "train sgc", Done: 5, Total: 5}); !slices.Contains(s.events, last) {
-			t.Errorf("events %v do not hold %v", s.events, last)
-		}
+		mattest.True(t, got.Test == scores[0].Test[0] && got.Validation == scores[0].Val[0] && got.Nodes == 70,
+			"%+v, want test %v", got, scores[0].Test)
+		last := (progress.Event{Stage: "train sgc", Done: 5, Total: 5})
+		mattest.True(t, slices.Contains(s.events, last), "events %v do not hold %v", s.events, last)
 	}
 }
 
@@ -179,18 +165,15 @@ func TestTrainOnTheWhole(t *testing.T) {
 		ask := map[string]any{"model": "sgc", "epochs": 20, "file": c.Files[0].Path, "whole": out == &whole}
 		*out = get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
 	}
-	page, err := os.ReadFile(whole.Files[0].Path)
-	if err != nil || !strings.Contains(string(page), "trained on the full graph") || len(small.Files) != 1 {
-		t.Errorf("%v: a report of %d bytes does not compare the trainings", err, len(page))
-	}
+	page := mattest.Must(os.ReadFile(whole.Files[0].Path))
+	mattest.True(t, strings.Contains(string(page), "trained on the full graph") && len(small.Files) == 1,
+		"a report of %d bytes does not compare the trainings", len(page))
 	ask := map[string]any{"model": "sgc", "epochs": 3, "file": c.Files[0].Path}
 	get[session.Trained](s, map[string]any{"do": "train", "graph": "demo", "training": ask})
-	if page := contents(t, whole.Files[0].Path); strings.Contains(string(page), "trained on the full graph") {
-		t.Error("the report compares 3 epochs with 20")
-	}
-	if small.Nodes != 70 || whole.Nodes != 140 || whole.Test == small.Test {
-		t.Errorf("small %+v, whole %+v", small, whole)
-	}
+	page = mattest.Must(os.ReadFile(whole.Files[0].Path))
+	mattest.True(t, !strings.Contains(string(page), "trained on the full graph"), "the report compares 3 epochs with 20")
+	mattest.True(t, small.Nodes == 70 && whole.Nodes == 140 && whole.Test != small.Test,
+		"small %+v, whole %+v", small, whole)
 }
 
 // TestOpen checks the description of a user's folder: notes, names of classes, and the range of the size.
@@ -207,9 +190,7 @@ func TestOpen(t *testing.T) {
 	if o.Most != len(want.Split.Train) || o.Least != 2 || o.Config.Nodes < 2 || len(o.Why) != 1 || o.Problem != "" {
 		t.Errorf("%+v, want %d training nodes", o, len(want.Split.Train))
 	}
-	if len(o.Notes) == 0 || !strings.Contains(strings.Join(o.Notes, " "), "split") {
-		t.Errorf("notes %q do not tell of the split that was drawn", o.Notes)
-	}
+	mattest.Says(t, strings.Join(o.Notes, " "), "split") // which was drawn
 }
 
 // TestPredict checks that opening a folder with a model and new nodes predicts them, and writes the same file as cgc
@@ -243,9 +224,7 @@ func TestPredict(t *testing.T) {
 	folder := filepath.Join(s.Inbox, "new")
 	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "model.safetensors")))
 	open := map[string]any{"do": "open", "graph": folder}
-	if sentence := s.ask(open, new(any)); !strings.Contains(sentence, "cgc summarize") {
-		t.Errorf("a model without a summary: %q", sentence)
-	}
+	mattest.Says(t, s.ask(open, new(any)), "cgc summarize") // a model without a summary
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "model.safetensors")))
 	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "trained.safetensors"))) // ignored: it has no summary
 	p := get[session.Predicted](s, open)
@@ -253,9 +232,8 @@ func TestPredict(t *testing.T) {
 	mattest.OK(t, err)
 	var want bytes.Buffer
 	mattest.OK(t, table.WriteCSV(&want))
-	if got := mattest.Must(os.ReadFile(p.Files[0].Path)); !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("the file has\n%s, want\n%s", got, &want)
-	}
+	got := mattest.Must(os.ReadFile(p.Files[0].Path))
+	mattest.True(t, bytes.Equal(got, want.Bytes()), "the file has\n%s, want\n%s", got, &want)
 	total := 0
 	for _, c := range p.Classes {
 		total += c.Nodes
@@ -265,14 +243,10 @@ func TestPredict(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	s.put("new/edges.csv", "source,target\nfirst,4000\n")
-	if sentence := s.ask(open, new(any)); !strings.Contains(sentence, "new/edges.csv:2") {
-		t.Errorf("an edge to an unknown node: %q", sentence)
-	}
+	mattest.Says(t, s.ask(open, new(any)), "new/edges.csv:2") // an edge to an unknown node
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "other.safetensors")))
-	if sentence := s.ask(open, new(any)); sentence !=
-		"model.safetensors and other.safetensors are two models with a summary, must be one" {
-		t.Errorf("two models: %q", sentence)
-	}
+	const two = "model.safetensors and other.safetensors are two models with a summary, must be one"
+	mattest.Equal(t, s.ask(open, new(any)), two, "two models:")
 }
 
 // TestFailures checks that error messages use the user's terms, without the path of the inbox or names of packages.
@@ -301,11 +275,7 @@ func TestFailures(t *testing.T) {
 			"training": map[string]any{"model": "gcn", "epochs": 1, "file": in("gone.safetensors")}}, []string{"gone"}},
 	} {
 		sentence := s.ask(c.request, new(any))
-		for _, part := range c.want {
-			if !strings.Contains(sentence, part) {
-				t.Errorf("%v: %q does not tell of %q", c.request, sentence, part)
-			}
-		}
+		mattest.Says(t, sentence, c.want...)
 		if strings.Contains(sentence, s.Inbox) || strings.Contains(sentence, "\n") ||
 			strings.HasPrefix(sentence, "dataset:") {
 			t.Errorf("%v: %q", c.request, sentence)
@@ -327,9 +297,7 @@ func TestSeveral(t *testing.T) {
 	}
 	for _, choice := range failed.Choose {
 		o := get[session.Opened](s, map[string]any{"do": "open", "graph": choice.Path})
-		if o.Nodes != 4000 {
-			t.Errorf("%+v: %d nodes", choice, o.Nodes)
-		}
+		mattest.Equal(t, o.Nodes, 4000, "%+v: nodes", choice)
 	}
 }
 
@@ -368,9 +336,8 @@ func FuzzDo(f *testing.F) {
 				strings.Contains(failed.Error, folder) {
 				t.Errorf("%q", failed.Error)
 			}
-			if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-				t.Errorf("%v, left %v", err, left)
-			}
+			left, err := os.ReadDir(folder)
+			mattest.True(t, err == nil && len(left) == 0, "%v, left %v", err, left)
 		}
 	})
 }
