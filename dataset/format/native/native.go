@@ -124,11 +124,11 @@ type file struct {
 // open opens a file. An error about its content is a *format.ReadError.
 func open(ctx context.Context, path string) (*file, error) {
 	opened, err := safetensors.Open(path)
-	switch system := new(fs.PathError); {
-	case errors.As(err, &system):
+	if err != nil && !errors.As(err, new(*fs.PathError)) {
+		err = &format.ReadError{File: path, Err: errors.Unwrap(err)} // the error, without the path
+	}
+	if err != nil {
 		return nil, err
-	case err != nil:
-		return nil, &format.ReadError{File: path, Err: errors.Unwrap(err)} // the error, without the path
 	}
 	return &file{File: opened, path: path, ctx: ctx}, nil
 }

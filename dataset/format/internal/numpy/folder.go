@@ -60,35 +60,26 @@ func open(z Source, name string, read func(*Array) error) error {
 
 // Reader opens the array of that name for reading. Several arrays may be open at the same time.
 func (f *Folder) Reader(name string) (*Array, io.Closer, error) {
-	file, err := os.Open(f.file(name))
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = f.Fail(name, errors.New("missing"))
-		}
-		return nil, nil, err
+	a, file, err := openArray(f.ctx, f.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = f.Fail(name, errors.New("missing"))
 	}
-	a, err := opened(f.ctx, file)
-	if err != nil {
-		file.Close()
-		return nil, nil, f.Fail(name, err)
-	}
-	return a, file, nil
+	return a, file, err
 }
 
-// opened reads the header of an .npy file.
-func opened(ctx context.Context, file *os.File) (*Array, error) {
-	info, err := file.Stat()
+// openArray opens an .npy file, and reads its header.
+func openArray(ctx context.Context, path string) (*Array, *os.File, error) {
+	file, size, err := reading.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if info.IsDir() {
-		return nil, errors.New("a folder, must be a file")
+	a, err := NewArray(reading.New(ctx, path, size).Reader(file), size)
+	if err != nil {
+		file.Close()
+		return nil, nil, &format.ReadError{File: path, Err: err}
 	}
-	a, err := NewArray(reading.New(ctx, file.Name(), info.Size()).Reader(file), info.Size())
-	if err == nil {
-		a.At = io.NewSectionReader(file, a.begin, info.Size()-a.begin)
-	}
-	return a, err
+	a.At = io.NewSectionReader(file, a.begin, size-a.begin)
+	return a, file, nil
 }
 
 // Source provides named arrays: an Archive or a Folder.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,16 +160,12 @@ func Dense(a *Array) (*mat.Dense, error) {
 
 // Read reads an .npy file of one or two dimensions. It reports to package progress, and stops when ctx is done.
 func Read(ctx context.Context, file string) (*mat.Dense, error) {
-	f, err := os.Open(file)
+	a, f, err := openArray(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	a, err := opened(ctx, f)
-	var x *mat.Dense
-	if err == nil {
-		x, err = Dense(a)
-	}
+	x, err := Dense(a)
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: err}
 	}

@@ -54,17 +54,12 @@ type File struct {
 // Open reads the pickle of a file. Reading tensors reports to package progress, and stops when ctx is done. Errors
 // about the content do not name the file.
 func Open(ctx context.Context, name string) (*File, error) {
-	file, err := os.Open(name)
+	file, size, err := reading.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	f := &File{file: file, meter: reading.New(ctx, name, info.Size()), storages: map[string]*storage{}}
-	if err := f.read(info.Size()); err != nil {
+	f := &File{file: file, meter: reading.New(ctx, name, size), storages: map[string]*storage{}}
+	if err := f.read(size); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -76,7 +71,7 @@ func (f *File) Close() error { return f.file.Close() }
 
 // Looks reports whether a file looks like a file of torch.save, by its start or by the directory of its archive.
 func Looks(name string) bool {
-	file, err := os.Open(name)
+	file, size, err := reading.Open(name)
 	if err != nil {
 		return false
 	}
@@ -85,11 +80,10 @@ func Looks(name string) bool {
 	if n, _ := io.ReadFull(file, start); string(start[:n]) == legacyMagic {
 		return true
 	}
-	info, err := file.Stat()
-	if err != nil || !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
+	if !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
 		return false
 	}
-	archive, err := zip.NewReader(file, info.Size())
+	archive, err := zip.NewReader(file, size)
 	return err == nil && slices.ContainsFunc(archive.File, isPickle)
 }
 
