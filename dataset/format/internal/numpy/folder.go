@@ -82,19 +82,24 @@ func openArray(ctx context.Context, path string) (*Array, *os.File, error) {
 	return a, file, nil
 }
 
-// Source provides named arrays: an Archive or a Folder.
-type Source interface {
-	// Has reports whether there is an array of that name.
-	Has(name string) bool
+// Opener provides named arrays.
+type Opener interface {
 	// Open calls read with the array of that name. Every error, including one of read, is a *format.ReadError with the
 	// name.
 	Open(name string, read func(*Array) error) error
+	// Has reports whether there is an array of that name.
+	Has(name string) bool
+	// Where returns the path of the file or the folder.
+	Where() string
+}
+
+// Source is an Archive or a Folder.
+type Source interface {
+	Opener
 	// Reader opens the array of that name for reading. Several arrays may be open at the same time.
 	Reader(name string) (*Array, io.Closer, error)
 	// Fail returns a *format.ReadError about the array of that name.
 	Fail(name string, err error) error
-	// Where returns the path of the file or the folder.
-	Where() string
 	// Close closes the file, if there is one.
 	Close() error
 }

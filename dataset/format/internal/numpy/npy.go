@@ -23,6 +23,7 @@ type Array struct {
 	Shape   []int
 	Fortran bool // column-major
 	R       io.Reader
+	Strings []string // the elements of an array of strings that is in memory; R is then nil
 	// At gives random access to the elements. It is nil if they are compressed.
 	At io.ReaderAt
 

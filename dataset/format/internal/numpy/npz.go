@@ -113,7 +113,7 @@ func (z *Archive) Has(name string) bool { return z.member(name) != nil }
 func (z *Archive) Where() string { return z.Path }
 
 // Member reads the array of that name, of any shape.
-func Member[T Number](z Source, name string) (numbers []T, err error) {
+func Member[T Number](z Opener, name string) (numbers []T, err error) {
 	err = z.Open(name, func(a *Array) error {
 		numbers, err = Numbers[T](a)
 		return err

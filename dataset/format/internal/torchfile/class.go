@@ -190,6 +190,21 @@ func newSparse(layout string, a, b, values, size any) (any, error) {
 	return &Sparse{layout: layout, Rows: shape[0], Cols: shape[1], index: a, columns: b, values: values}, nil
 }
 
+// stringsOf returns a list of strings.
+func stringsOf(v any) (texts []string, ok bool) {
+	list, ok := v.(*types.List)
+	if !ok {
+		return nil, false
+	}
+	texts = make([]string, len(*list))
+	for i, item := range *list {
+		if texts[i], ok = item.(string); !ok {
+			return nil, false
+		}
+	}
+	return texts, true
+}
+
 // ints returns a tuple or a list of numbers.
 func ints(v any) ([]int, bool) {
 	var items []any

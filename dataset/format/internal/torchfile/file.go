@@ -315,7 +315,7 @@ func Kind(object any) string {
 	return pickle.Kind(object)
 }
 
-// ArrayOf returns a tensor, a numpy array or a list of integers as an array. ok is false for other objects.
+// ArrayOf returns a tensor, a numpy array, or a list of integers or strings as an array. ok is false for other objects.
 func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 	switch o := object.(type) {
 	case *Tensor:
@@ -323,6 +323,9 @@ func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 		return a, true, err
 	case *pickle.Array:
 		return o.Open(), o.Objects == nil, nil
+	}
+	if texts, isList := stringsOf(object); isList {
+		return &numpy.Array{DType: numpy.DType{Kind: 'U'}, Shape: []int{len(texts)}, Strings: texts}, true, nil
 	}
 	list, isList := ints(object)
 	if !isList || len(list) == 0 {

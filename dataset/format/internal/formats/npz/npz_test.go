@@ -111,7 +111,7 @@ func TestRefuses(t *testing.T) {
 		{"y", fixture.Npy("<i8", "4, 2", make([]int64, 8)), "array y: shape [4 2]: 2 labels for each node, expected one"},
 		{"y", fixture.Npy("<f4", "4,", []float32{0, .5, 1, 1}), "y: element 1 is 0.5, must be an integer"},
 		{"y", fixture.Npy("<U1", "4,", []uint32{'a', 'b', 'a', 'b'}),
-			"array y: elements of type U4, must be numbers: numpy.unique(y, return_inverse=True)[1] numbers names"},
+			"array y: elements of type text, must be numbers: numpy.unique(y, return_inverse=True)[1] numbers names"},
 		{"y", fixture.Npy("<i8", "4,", []int64{0, -1, 1, 0}), "train_mask: node 1 has no label (y is -1)"},
 		{"edge_index", fixture.Npy("<i8", "3, 2", make([]int64, 6)), "shape [3 2], must be 2 × edges (transpose it"},
 		{"edge_index", fixture.Npy("<i8", "2, 2", []int64{0, 1, 1, 4}), "edge_index: node 4 at [1, 1], must be 0 to 3"},

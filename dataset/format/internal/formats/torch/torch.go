@@ -109,7 +109,7 @@ func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.G
 		return nil, nil, err
 	}
 	defer opened.Close()
-	return roles.Read(ctx, opened, nameOf(opened.path), split, f.unlabelled)
+	return roles.Read(ctx, opened, opened.meta, nameOf(opened.path), split, f.unlabelled)
 }
 
 // file is an open file whose object is a graph.
@@ -237,25 +237,6 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	}
 	return m, f.fail(name, err)
 }
-
-// Strings returns a list of strings.
-func (f *file) Strings(name string) ([]string, error) {
-	list, ok := f.fields[name].(*types.List)
-	if !ok {
-		return nil, format.Wrong(f.path, "%s: it holds %s, must hold a list of strings", name,
-			torchfile.Kind(f.fields[name]))
-	}
-	texts := make([]string, len(*list))
-	for i, v := range *list {
-		if texts[i], ok = v.(string); !ok {
-			return nil, format.Wrong(f.path, "%s: item %d is %s, must be a text", name, i, torchfile.Kind(v))
-		}
-	}
-	return texts, nil
-}
-
-// Metadata returns the metadata of a graph that cgc wrote.
-func (f *file) Metadata() map[string]string { return f.meta }
 
 // Where returns the path of the file.
 func (f *file) Where() string { return f.path }

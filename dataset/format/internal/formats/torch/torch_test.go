@@ -99,7 +99,7 @@ func TestRefusesGraphs(t *testing.T) {
 	for want, change := range map[string]func(*format.Arrays){
 		`"train_mask" (3 bool), "x" (3×2 float32), "y" (3 int64)`: change("edge_index", nil),
 		"x: feature 1 of node 0 is not a finite number":           change("x", []float32{1, nan, 3, 4, 5, 6}, 3, 2),
-		"test_mask: it holds a list, must hold a tensor":          change("test_mask", []string{"a", "b", "c"}),
+		"test_mask: elements of type text, must be numbers":       change("test_mask", []string{"a", "b", "c"}),
 		"adj_t: shape [3 2], must be [3 3]": func(a *format.Arrays) {
 			change("edge_index", nil)(a)
 			a.Add("adj_t", make([]float32, 6), 3, 2)
