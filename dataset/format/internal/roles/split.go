@@ -38,7 +38,7 @@ func Split(z numpy.Opener, n, k int) (s graph.Split, notes []string, err error) 
 		if strings.Contains(name, "_mask") {
 			*p.nodes, splits, err = mask(z, name, n, k)
 		} else {
-			*p.nodes, err = list(z, name, n)
+			*p.nodes, err = Nodes(z, name, n)
 		}
 		if err != nil {
 			return s, nil, err
@@ -138,8 +138,8 @@ func layout(shape []int, n int, rows bool) strides {
 	return strides{}
 }
 
-// list returns the nodes whose numbers the array of that name contains.
-func list(z numpy.Opener, name string, n int) (nodes []int32, err error) {
+// Nodes returns the nodes, 0 to n−1, whose numbers the array of that name contains.
+func Nodes(z numpy.Opener, name string, n int) (nodes []int32, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		if nodes, err = numpy.Numbers[int32](a); err != nil {
 			return err

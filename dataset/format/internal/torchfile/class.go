@@ -182,7 +182,7 @@ func rebuildSparse(args ...any) (any, error) {
 	return nil, errors.New("torch's pickle has a sparse tensor without its parts")
 }
 
-func newSparse(layout string, a, b, values, size any) (any, error) {
+func newSparse(layout string, a, b, values, size any) (*Sparse, error) {
 	shape, ok := ints(size)
 	if !ok || len(shape) != 2 {
 		return nil, fmt.Errorf("torch's pickle has a sparse tensor of shape %v, must have two sides", shape)

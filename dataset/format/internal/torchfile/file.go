@@ -27,6 +27,7 @@ import (
 
 	"github.com/nlpodyssey/gopickle/types"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
@@ -296,6 +297,43 @@ func Fields(object any) (fields map[string]any, ok bool) {
 		return nil, false
 	}
 	return fields, true
+}
+
+// Values are the objects of a file by name. It implements numpy.Opener.
+type Values struct {
+	// Path is the path of the file.
+	Path string
+	// Fields maps names to objects.
+	Fields map[string]any
+}
+
+// Where returns the path of the file.
+func (v Values) Where() string { return v.Path }
+
+// Has reports whether there is an object of that name.
+func (v Values) Has(name string) bool { return v.Fields[name] != nil }
+
+// Open calls read with the array of that name.
+func (v Values) Open(name string, read func(*numpy.Array) error) error {
+	a, ok, err := ArrayOf(v.Fields[name])
+	switch {
+	case err != nil:
+	case ok:
+		err = read(a)
+	case v.Fields[name] == nil:
+		err = errors.New("missing")
+	default:
+		err = fmt.Errorf("it holds %s, must hold a tensor", Kind(v.Fields[name]))
+	}
+	return v.Fail(name, err)
+}
+
+// Fail returns a *format.ReadError about an object, or nil.
+func (v Values) Fail(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return format.Wrong(v.Path, "%s: %w", name, err)
 }
 
 // Kind names an object in messages.

@@ -41,10 +41,10 @@ func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, erro
 	}
 	defer f.Close()
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
-		_, is := f.fields[name].(*torchfile.Tensor)
-		if _, isList := f.fields[name].(*types.List); isList && name != torchfile.Metadata {
-			_, is, _ = torchfile.ArrayOf(f.fields[name])
+	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+		_, is := f.Fields[name].(*torchfile.Tensor)
+		if _, isList := f.Fields[name].(*types.List); isList && name != torchfile.Metadata {
+			_, is, _ = torchfile.ArrayOf(f.Fields[name])
 		}
 		if is {
 			names = append(names, name)
