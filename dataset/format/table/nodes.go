@@ -234,7 +234,7 @@ func (n *nodes) look(node int, id string) {
 	}
 }
 
-// classes sets the labels and the classes of s.
+// classes sets the labels, the classes and the split of s. Without labels there is no split.
 func (n *nodes) classes(s *format.Stream) (err error) {
 	at := 0
 	if n.known == nil {
@@ -246,7 +246,11 @@ func (n *nodes) classes(s *format.Stream) (err error) {
 	if _, placed := err.(*format.ReadError); err != nil && !placed {
 		err = n.Fail(at, err)
 	}
-	return err
+	if err != nil || n.columns.label < 0 {
+		return err
+	}
+	s.Split = n.split
+	return n.checkSplit(s.Y)
 }
 
 // checkSplit returns an error about the first node of the split that has no label.
