@@ -74,7 +74,7 @@ func (e *UnrecognisedError) Error() string {
 	}
 	var folders, files, near, wrong []string
 	held := namesIn(e.Path)
-	each(func(_ string, f Format) {
+	for _, f := range each() {
 		d := f.Describe()
 		if d.Folder != "" {
 			what := fmt.Sprintf("%s (%s)", d.Folder, d.Title)
@@ -87,7 +87,7 @@ func (e *UnrecognisedError) Error() string {
 		if d.File != "" {
 			files = append(files, fmt.Sprintf("%s (%s)", d.File, d.Title))
 		}
-	})
+	}
 	if e.Folder {
 		holds := "it is empty"
 		if len(held) > 0 {

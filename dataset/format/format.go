@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -113,11 +114,13 @@ func Find(name string) (Format, error) {
 // UnknownError is the error for the name of a format that is not registered. It lists the names.
 type UnknownError = registry.Unknown
 
-// each calls f for each format, in the order of registration.
-func each(f func(name string, format Format)) {
-	for _, name := range Names() {
-		if found, err := Find(name); err == nil {
-			f(name, found)
+// each yields the formats and their names, in the order of registration.
+func each() iter.Seq2[string, Format] {
+	return func(yield func(string, Format) bool) {
+		for _, name := range Names() {
+			if f, err := Find(name); err == nil && !yield(name, f) {
+				return
+			}
 		}
 	}
 }
@@ -166,14 +169,14 @@ func Recognise(path string) (Place, error) {
 func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
 	base := filepath.Base(path)
 	best, found, names := No, Place{Name: strings.TrimSuffix(base, filepath.Ext(base)), Path: path}, []string(nil)
-	each(func(name string, f Format) {
+	for name, f := range each() {
 		d := f.Describe()
 		holds := d.File
 		if folder {
 			holds = d.Folder
 		}
 		if !asked(f) || holds == "" {
-			return
+			continue
 		}
 		switch c, both := f.Recognise(path), fmt.Sprintf("%s (%s)", name, holds); {
 		case c > best:
@@ -181,7 +184,7 @@ func recognise(path string, folder bool, asked func(Format) bool) (Place, error)
 		case c == best && c > No:
 			names = append(names, both)
 		}
-	})
+	}
 	switch len(names) {
 	case 0:
 		return Place{}, &UnrecognisedError{Path: path, Folder: folder}
@@ -196,7 +199,7 @@ func recognise(path string, folder bool, asked func(Format) bool) (Place, error)
 // and then by name. An unreadable folder counts as empty.
 func List(folder string) (graphs []Place) {
 	entries, _ := os.ReadDir(folder)
-	each(func(formatName string, f Format) {
+	for formatName, f := range each() {
 		found := map[string]string{}
 		if l, ok := f.(Lister); ok {
 			found = l.List(folder)
@@ -211,7 +214,7 @@ func List(folder string) (graphs []Place) {
 		for _, name := range slices.Sorted(maps.Keys(found)) {
 			graphs = append(graphs, Place{name, found[name], f, formatName})
 		}
-	})
+	}
 	return graphs
 }
 
@@ -229,29 +232,27 @@ func cutExtension(file string, f Format) (name string, ok bool) {
 // extension of path. ok is false if name is empty and no Writer has that extension. An error is an *UnknownError or
 // says that the format can only be read.
 func WriterFor(path, name string) (w Writer, ok bool, err error) {
-	if name != "" {
-		f, err := Find(name)
-		if err != nil {
-			return nil, false, err
-		}
-		if w, ok = f.(Writer); !ok {
-			return nil, false, fmt.Errorf("the format %s can only be read, expected one of %s",
-				name, strings.Join(Writers(), ", "))
-		}
-		return w, true, nil
-	}
-	w, ok = byExtension(path, is[Writer]).(Writer)
-	return w, ok, nil
+	f, err := formatFor(path, name, is[Writer], "can only be read, expected")
+	w, ok = f.(Writer)
+	return w, ok, err
 }
 
-// byExtension returns the first format with a property and with the extension of path, or nil.
-func byExtension(path string, has func(Format) bool) (found Format) {
-	each(func(_ string, f Format) {
-		if _, named := cutExtension(filepath.Base(path), f); named && found == nil && has(f) {
-			found = f
+// formatFor returns the format called name or, if name is empty, the first one with the extension of path and with a
+// property, or nil. lacks says in an error that the format called name lacks the property.
+func formatFor(path, name string, has func(Format) bool, lacks string) (Format, error) {
+	if name != "" {
+		f, err := Find(name)
+		if err == nil && !has(f) {
+			return nil, fmt.Errorf("the format %s %s one of %s", name, lacks, strings.Join(namesOf(has), ", "))
 		}
-	})
-	return found
+		return f, err
+	}
+	for _, f := range each() {
+		if _, named := cutExtension(filepath.Base(path), f); named && has(f) {
+			return f, nil
+		}
+	}
+	return nil, nil
 }
 
 // Writers returns the names of the formats that can be written.
@@ -259,11 +260,11 @@ func Writers() (names []string) { return namesOf(is[Writer]) }
 
 // namesOf returns the names of the formats with a property.
 func namesOf(has func(Format) bool) (names []string) {
-	each(func(name string, f Format) {
+	for name, f := range each() {
 		if has(f) {
 			names = append(names, name)
 		}
-	})
+	}
 	return names
 }
 

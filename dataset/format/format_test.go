@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 }
 
 func file(t *testing.T, name string) string {
-	return filepath.Join(fixture.Folder(t, map[string][]byte{name: {}}), name)
+	return fixture.File(t, name, []byte{})
 }
 
 func TestTheMostCertainFormatReads(t *testing.T) {

@@ -56,14 +56,14 @@ func Shown(path string) string {
 func recogniseAddress(address string) (found Place, err error) {
 	scheme, _, _ := strings.Cut(address, mark)
 	var schemes []string
-	each(func(name string, f Format) {
+	for name, f := range each() {
 		for _, s := range f.Describe().Schemes {
 			schemes = append(schemes, s+mark)
 			if strings.EqualFold(s, scheme) {
 				found = Place{Name: name, Path: address, Format: f, FormatName: name}
 			}
 		}
-	})
+	}
 	switch {
 	case found.Format != nil:
 		return found, nil

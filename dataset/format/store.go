@@ -54,18 +54,7 @@ func Stores() (names []string) { return namesOf(isStore) }
 // format with the extension of path. An error is an *UnknownError or an *UnknownExtensionError, or says that the format
 // stores no condensed graphs.
 func StoreFor(path, name string) (store Format, err error) {
-	if name != "" {
-		f, err := Find(name)
-		if err != nil {
-			return nil, err
-		}
-		if !isStore(f) {
-			return nil, fmt.Errorf("the format %s keeps no condensed graphs, must be one of %s",
-				name, strings.Join(Stores(), ", "))
-		}
-		return f, nil
-	}
-	if store = byExtension(path, isStore); store == nil {
+	if store, err = formatFor(path, name, isStore, "keeps no condensed graphs, must be"); store == nil && err == nil {
 		err = unknownExtension(path)
 	}
 	return store, err

@@ -124,11 +124,11 @@ type file struct {
 // open opens a file. An error about its content is a *format.ReadError.
 func open(ctx context.Context, path string) (*file, error) {
 	opened, err := safetensors.Open(path)
-	switch system := new(fs.PathError); {
-	case errors.As(err, &system):
+	if err != nil && !errors.As(err, new(*fs.PathError)) {
+		err = &format.ReadError{File: path, Err: errors.Unwrap(err)} // the error, without the path
+	}
+	if err != nil {
 		return nil, err
-	case err != nil:
-		return nil, &format.ReadError{File: path, Err: errors.Unwrap(err)} // the error, without the path
 	}
 	return &file{File: opened, path: path, ctx: ctx}, nil
 }
@@ -294,40 +294,44 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 	return g, notes
 }
 
-// Where implements roles.Arrays: it returns the path of the file.
+// Where implements numpy.Opener: it returns the path of the file.
 func (f *file) Where() string { return f.path }
 
-// Has implements roles.Arrays: it reports whether there is a tensor of that name.
+// Has implements numpy.Opener: it reports whether there is a tensor of that name.
 func (f *file) Has(name string) bool {
 	_, ok := f.Find(name)
 	return ok
 }
 
-// Open implements roles.Arrays: it calls read with the tensor of that name. The error names the tensor.
+// Open implements numpy.Opener: it calls read with the tensor of that name. The error names the tensor.
 func (f *file) Open(name string, read func(*numpy.Array) error) error {
 	t, _ := f.Find(name)
-	if err := read(f.array(t)); err != nil {
+	a := &numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)}
+	var err error
+	if f.Has(name + offsets) {
+		a.Strings, err = safetensors.ReadStrings(f.File, name)
+		a.Kind, a.Shape = 'U', []int{len(a.Strings)}
+	}
+	if err == nil {
+		err = read(a)
+	}
+	if err != nil {
 		return format.Wrong(f.path, "tensor %s: %w", name, err)
 	}
 	return nil
 }
 
-// array returns a tensor as a numpy array, which package roles and the conversions read.
-func (f *file) array(t safetensors.Info) *numpy.Array {
-	return &numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)}
-}
-
 // tensor returns the elements of a tensor as E, without a copy if E is their type. It returns nil if there is no such
 // tensor.
 func tensor[E numpy.Number](f *file, name string) []E {
-	t, ok := f.Find(name)
-	if !ok || f.err != nil {
+	if f.err != nil || !f.Has(name) {
 		return nil
 	}
-	if s, err := safetensors.Slice[E](f.File, name); err == nil {
-		return s
+	numbers, err := safetensors.Slice[E](f.File, name)
+	if err != nil {
+		numbers, f.err = numpy.Member[E](f, name)
 	}
-	return copied[E](f, t)
+	return numbers
 }
 
 // dtypeOf returns numpy's description of a type, with kind e for bfloat16.

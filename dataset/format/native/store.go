@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -55,39 +55,11 @@ func (native) ReadArrays(ctx context.Context, path string) (*format.Arrays, erro
 		return nil, err
 	}
 	defer f.Close()
-	a := &format.Arrays{Metadata: f.Metadata}
+	var names []string
 	for _, t := range f.Tensors() {
-		array := format.Array{Name: t.Name, Shape: append([]int{}, t.Shape...)}
-		_, texts := f.Find(t.Name + offsets)
-		of, isOffsets := strings.CutSuffix(t.Name, offsets)
-		if isOffsets {
-			_, isOffsets = f.Find(of)
+		if of, isOffsets := strings.CutSuffix(t.Name, offsets); !isOffsets || !f.Has(of) {
+			names = append(names, t.Name)
 		}
-		switch {
-		case isOffsets:
-			continue
-		case texts:
-			list, err := safetensors.ReadStrings(f.File, t.Name)
-			f.note(err)
-			array.Data, array.Shape = list, []int{len(list)}
-		case strings.Contains(string(t.DType), "F"):
-			array.Data = copied[float32](f, t)
-		default:
-			array.Data = copied[int64](f, t)
-		}
-		a.List = append(a.List, array)
 	}
-	if f.err != nil {
-		return nil, f.err
-	}
-	return a, nil
-}
-
-// copied returns a copy of the elements of a tensor.
-func copied[E numpy.Number](f *file, t safetensors.Info) []E {
-	s, err := numpy.Numbers[E](f.array(t))
-	if err != nil {
-		f.fail("tensor %s: %w", t.Name, err)
-	}
-	return s
+	return roles.ReadArrays(f, names, f.Metadata)
 }

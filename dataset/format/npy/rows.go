@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -156,16 +157,12 @@ func (r *Rows) Integers(n int) ([]int32, error) {
 
 // Texts reads an array of strings.
 func Texts(path string) ([]string, error) {
-	file, err := os.Open(path)
+	file, size, err := reading.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	a, err := numpy.NewArray(bufio.NewReader(file), info.Size())
+	a, err := numpy.NewArray(bufio.NewReader(file), size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

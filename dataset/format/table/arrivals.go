@@ -48,12 +48,7 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 		if err := n.classes(&s); err != nil {
 			return nil, nil, err
 		}
-		if a.Y = s.Y; c.label >= 0 {
-			if err := n.checkSplit(a.Y); err != nil {
-				return nil, nil, err
-			}
-			a.Split = n.split
-		}
+		a.Y, a.Split = s.Y, s.Split
 	}
 	n.among, n.old = n.Name()+" or among the known nodes", int32(count)
 	if n.at, err = places(known, count, len(a.IDs)); err != nil {
@@ -135,14 +130,11 @@ func ReadLabels(ctx context.Context, t Table, k *Known, known []string, count in
 	if err := n.classes(&s); err != nil {
 		return nil, nil, err
 	}
-	if err := n.checkSplit(s.Y); err != nil {
-		return nil, nil, err
-	}
 	at, err := places(known, count, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &Labels{Nodes: make([]int32, len(n.ids)), Y: s.Y, Split: n.split, Parted: c.parted()}
+	l := &Labels{Nodes: make([]int32, len(n.ids)), Y: s.Y, Split: s.Split, Parted: c.parted()}
 	for i, id := range n.ids {
 		if at.Find([][]byte{[]byte(id)}, l.Nodes[i:i+1]); l.Nodes[i] < 0 {
 			return nil, nil, n.failAt(i, "id %.50q, must be the id of a known node", id)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -115,19 +114,12 @@ func (n *nodes) measure(ctx context.Context) error {
 		if run > 0 {
 			return errEnough
 		}
-		cells, err := r.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 		p := part{Rows: r, columns: n.columns, header: n.Header()}
-		if err := p.addFeatures(cells); err != nil {
-			return err
-		}
-		n.widths = p.widths
-		return errEnough
+		return eachRow(r, func(cells []Cell) error {
+			err := p.addFeatures(cells)
+			n.widths = p.widths
+			return cmp.Or(err, errEnough)
+		})
 	})
 	if errors.Is(err, errEnough) {
 		return nil
@@ -232,7 +224,7 @@ func (n *nodes) look(node int, id string) {
 	}
 }
 
-// classes sets the labels and the classes of s.
+// classes sets the labels, the classes and the split of s. Without labels there is no split.
 func (n *nodes) classes(s *format.Stream) (err error) {
 	at := 0
 	if n.known == nil {
@@ -244,7 +236,11 @@ func (n *nodes) classes(s *format.Stream) (err error) {
 	if _, placed := err.(*format.ReadError); err != nil && !placed {
 		err = n.Fail(at, err)
 	}
-	return err
+	if err != nil || n.columns.label < 0 {
+		return err
+	}
+	s.Split = n.split
+	return n.checkSplit(s.Y)
 }
 
 // checkSplit returns an error about the first node of the split that has no label.
@@ -298,21 +294,14 @@ func (n *nodes) names(ctx context.Context, put func(text []byte, ends []int) err
 	return n.Runs(ctx, []int{n.columns.id}, func(run int, r Rows) error {
 		var text []byte
 		var ends []int
-		var wrong error
-		for {
-			cells, err := r.Read()
-			if err != nil {
-				if err != io.EOF {
-					wrong = err
-				}
-				break
-			}
+		wrong := eachRow(r, func(cells []Cell) error {
 			id, grown, _ := cells[n.columns.id].text(text)
 			if text = grown; cells[n.columns.id].Kind == Text {
 				text = append(text, id...)
 			}
 			ends = append(ends, len(text))
-		}
+			return nil
+		})
 		return turn.take(run, func() error {
 			if wrong != nil {
 				return wrong
@@ -355,26 +344,22 @@ func (n *nodes) rows(ctx context.Context, put func(first int, block *mat.Dense) 
 	return n.Runs(ctx, n.columns.features, func(run int, r Rows) error {
 		p := part{Rows: r, columns: n.columns, header: n.Header(), widths: slices.Clone(n.widths)}
 		first := n.firsts[run]
-		for {
-			cells, err := r.Read()
-			if err == nil {
-				err = p.addFeatures(cells)
-			}
-			if held := len(p.x) / width; held > 0 && (err == io.EOF || held == height) {
-				block := &mat.Dense{Rows: held, Cols: width, Data: p.x[:held*width]}
-				if wrong := put(first, block); wrong != nil {
-					return wrong
-				}
-				first += held
-				p.x = p.x[:0]
-			}
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
+		flush := func() error {
+			block := &mat.Dense{Rows: len(p.x) / width, Cols: width, Data: p.x}
+			err := put(first, block)
+			first, p.x = first+block.Rows, p.x[:0]
+			return err
+		}
+		err := eachRow(r, func(cells []Cell) error {
+			if err := p.addFeatures(cells); err != nil || len(p.x) < height*width {
 				return err
 			}
+			return flush()
+		})
+		if err != nil || len(p.x) == 0 {
+			return err
 		}
+		return flush()
 	})
 }
 

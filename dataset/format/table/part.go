@@ -36,13 +36,18 @@ func (p *part) fail(text string, args ...any) error { return p.Fail(p.At(), fmt.
 func (p *part) read() error {
 	about := min(p.About(), most)
 	p.ends, p.x = make([]int, 0, about), make([]float32, 0, min(about*len(p.features), 64*most))
+	return eachRow(p, p.add)
+}
+
+// eachRow calls use with the cells of each row.
+func eachRow(r Rows, use func(cells []Cell) error) error {
 	for {
-		cells, err := p.Read()
+		cells, err := r.Read()
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			err = p.add(cells)
+			err = use(cells)
 		}
 		if err != nil {
 			return err

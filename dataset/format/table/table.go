@@ -130,11 +130,6 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 	if err := n.classes(s); err != nil {
 		return nil, nil, err
 	}
-	if c.label < 0 {
-		n.split = graph.Split{}
-	} else if err := n.checkSplit(s.Y); err != nil {
-		return nil, nil, err
-	}
 	notes := n.notes()
 	if hold {
 		if s.X, err = n.matrix(ctx); err != nil {
@@ -152,7 +147,6 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 	case !hold && !n.at.Numbered():
 		s.Names, s.NameBytes = n.names, n.nameBytes
 	}
-	s.Split = n.split
 	if err := s.Check(); err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/klauspost/compress/gzip"
 )
 
@@ -46,19 +47,11 @@ type File struct {
 
 // Open opens a file. It decompresses a file whose name ends in .gz.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, size, err := reading.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = format.Wrong(path, "a folder, must be a file")
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	t := &File{Path: path, file: f, in: f, size: info.Size(), onDisk: info.Size()}
+	t := &File{Path: path, file: f, in: f, size: size, onDisk: size}
 	if strings.HasSuffix(path, ".gz") {
 		z, err := gzip.NewReader(f)
 		if err != nil {

@@ -138,6 +138,17 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("%q: %v, error %v", text, x, err)
 		}
 	}
+	const n = 100_000 // several blocks
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "%d,0.125,-3.0000001,%d.5\n", i, i%7)
+	}
+	x := mattest.Must(lines.Matrix(t.Context(), open(t, "a.csv", text.String()).Path, n, false))
+	for i := range n {
+		if want := []float32{float32(i), .125, -3, float32(i%7) + .5}; !slices.Equal(x.Row(i), want) {
+			t.Fatalf("row %d is %v, want %v", i, x.Row(i), want)
+		}
+	}
 	f := open(t, "a.csv", "1,2\n3,4\n")
 	const want = "too short for 1073741824 nodes with 2 features"
 	mattest.Fails(t, want)(lines.Matrix(t.Context(), f.Path, 1<<30, false))

@@ -141,8 +141,11 @@ func Values(a *Array) (any, error) {
 
 // Texts returns the elements of an array of strings (U) or bytes (S).
 func Texts(a *Array) ([]string, error) {
+	if a.Strings != nil {
+		return a.Strings, nil
+	}
 	if a.Kind != 'U' && a.Kind != 'S' {
-		return nil, fmt.Errorf("elements of type %c%d, must be text", a.Kind, a.Size)
+		return nil, fmt.Errorf("elements of type %s, must be text", a.DType)
 	}
 	n := 1
 	for _, s := range a.Shape {

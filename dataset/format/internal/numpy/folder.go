@@ -60,50 +60,46 @@ func open(z Source, name string, read func(*Array) error) error {
 
 // Reader opens the array of that name for reading. Several arrays may be open at the same time.
 func (f *Folder) Reader(name string) (*Array, io.Closer, error) {
-	file, err := os.Open(f.file(name))
+	a, file, err := openArray(f.ctx, f.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = f.Fail(name, errors.New("missing"))
+	}
+	return a, file, err
+}
+
+// openArray opens an .npy file, and reads its header.
+func openArray(ctx context.Context, path string) (*Array, *os.File, error) {
+	file, size, err := reading.Open(path)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = f.Fail(name, errors.New("missing"))
-		}
 		return nil, nil, err
 	}
-	a, err := opened(f.ctx, file)
+	a, err := NewArray(reading.New(ctx, path, size).Reader(file), size)
 	if err != nil {
 		file.Close()
-		return nil, nil, f.Fail(name, err)
+		return nil, nil, &format.ReadError{File: path, Err: err}
 	}
+	a.At = io.NewSectionReader(file, a.begin, size-a.begin)
 	return a, file, nil
 }
 
-// opened reads the header of an .npy file.
-func opened(ctx context.Context, file *os.File) (*Array, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, errors.New("a folder, must be a file")
-	}
-	a, err := NewArray(reading.New(ctx, file.Name(), info.Size()).Reader(file), info.Size())
-	if err == nil {
-		a.At = io.NewSectionReader(file, a.begin, info.Size()-a.begin)
-	}
-	return a, err
-}
-
-// Source provides named arrays: an Archive or a Folder.
-type Source interface {
-	// Has reports whether there is an array of that name.
-	Has(name string) bool
+// Opener provides named arrays.
+type Opener interface {
 	// Open calls read with the array of that name. Every error, including one of read, is a *format.ReadError with the
 	// name.
 	Open(name string, read func(*Array) error) error
+	// Has reports whether there is an array of that name.
+	Has(name string) bool
+	// Where returns the path of the file or the folder.
+	Where() string
+}
+
+// Source is an Archive or a Folder.
+type Source interface {
+	Opener
 	// Reader opens the array of that name for reading. Several arrays may be open at the same time.
 	Reader(name string) (*Array, io.Closer, error)
 	// Fail returns a *format.ReadError about the array of that name.
 	Fail(name string, err error) error
-	// Where returns the path of the file or the folder.
-	Where() string
 	// Close closes the file, if there is one.
 	Close() error
 }

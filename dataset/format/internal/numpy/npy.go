@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,7 @@ type Array struct {
 	Shape   []int
 	Fortran bool // column-major
 	R       io.Reader
+	Strings []string // the elements of an array of strings that is in memory; R is then nil
 	// At gives random access to the elements. It is nil if they are compressed.
 	At io.ReaderAt
 
@@ -161,16 +161,12 @@ func Dense(a *Array) (*mat.Dense, error) {
 
 // Read reads an .npy file of one or two dimensions. It reports to package progress, and stops when ctx is done.
 func Read(ctx context.Context, file string) (*mat.Dense, error) {
-	f, err := os.Open(file)
+	a, f, err := openArray(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	a, err := opened(ctx, f)
-	var x *mat.Dense
-	if err == nil {
-		x, err = Dense(a)
-	}
+	x, err := Dense(a)
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: err}
 	}

@@ -21,20 +21,26 @@ import (
 
 // Archive is an .npz file: a zip of .npy members, stored or deflated.
 type Archive struct {
-	*zip.ReadCloser
-	// Path is the path of the file.
+	// Path is the path of the file, and File lists its members.
 	Path string
+	File []*zip.File
 
+	file    *os.File
 	members map[string]*zip.File // the first member of each name
 	meter   *reading.Meter
 }
 
 // OpenArchive opens an .npz file. Reading arrays reports to package progress, and stops when ctx is done.
-func OpenArchive(ctx context.Context, file string) (*Archive, error) {
-	z, err := zip.OpenReader(file)
+func OpenArchive(ctx context.Context, path string) (*Archive, error) {
+	file, size, err := reading.Open(path)
 	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(file, size)
+	if err != nil {
+		file.Close()
 		if errors.Is(err, zip.ErrFormat) {
-			err = format.Wrong(file, "not an .npz file: no zip directory at its end")
+			err = format.Wrong(path, "not an .npz file: no zip directory at its end")
 		}
 		return nil, err
 	}
@@ -46,8 +52,11 @@ func OpenArchive(ctx context.Context, file string) (*Archive, error) {
 			members[f.Name] = f
 		}
 	}
-	return &Archive{z, file, members, reading.New(ctx, file, int64(total))}, nil
+	return &Archive{path, z.File, file, members, reading.New(ctx, path, int64(total))}, nil
 }
+
+// Close closes the file.
+func (z *Archive) Close() error { return z.file.Close() }
 
 // Holds reports whether file is an .npz file with an array of one of the names. It reads only the directory.
 func Holds(file string, names ...string) bool {
@@ -85,37 +94,16 @@ func (z *Archive) Reader(name string) (*Array, io.Closer, error) {
 		return nil, nil, z.Fail(name, err)
 	}
 	a, err := NewArray(z.meter.Reader(r), int64(f.UncompressedSize64))
-	begin := int64(0)
 	if err == nil && f.Method == zip.Store {
+		var begin int64
 		begin, err = f.DataOffset()
+		a.At = io.NewSectionReader(z.file, begin+a.begin, int64(f.UncompressedSize64)-a.begin)
 	}
 	if err != nil {
 		r.Close()
 		return nil, nil, z.Fail(name, err)
 	}
-	closers := closers{r}
-	if f.Method == zip.Store {
-		file, err := os.Open(z.Path)
-		if err != nil {
-			r.Close()
-			return nil, nil, err
-		}
-		closers = append(closers, file)
-		a.At = io.NewSectionReader(file, begin+a.begin, int64(f.UncompressedSize64)-a.begin)
-	}
-	return a, closers, nil
-}
-
-// closers are closed together.
-type closers []io.Closer
-
-// Close closes all of them, and joins their errors.
-func (c closers) Close() error {
-	var errs []error
-	for _, one := range c {
-		errs = append(errs, one.Close())
-	}
-	return errors.Join(errs...)
+	return a, r, nil
 }
 
 // Has reports whether there is an array of that name.
@@ -125,7 +113,7 @@ func (z *Archive) Has(name string) bool { return z.member(name) != nil }
 func (z *Archive) Where() string { return z.Path }
 
 // Member reads the array of that name, of any shape.
-func Member[T Number](z Source, name string) (numbers []T, err error) {
+func Member[T Number](z Opener, name string) (numbers []T, err error) {
 	err = z.Open(name, func(a *Array) error {
 		numbers, err = Numbers[T](a)
 		return err

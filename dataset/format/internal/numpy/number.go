@@ -78,7 +78,7 @@ func NewDecoder[T Number](a *Array) (*Decoder[T], error) {
 		"f8": convert[T, float64],
 	}[kind]
 	if d.convert == nil {
-		return nil, fmt.Errorf("elements of type %s, must be numbers", kind)
+		return nil, fmt.Errorf("elements of type %s, must be numbers", a.DType)
 	}
 	return d, nil
 }

@@ -1,4 +1,5 @@
-// Package reading reports to package progress how much of a file was read. Reading ends when its context ends.
+// Package reading opens files, and reports to package progress how much of a file was read. Reading ends when its
+// context ends.
 package reading
 
 import (
@@ -7,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -16,6 +18,22 @@ import (
 
 // step is the number of bytes between reports.
 const step = 1 << 20
+
+// Open opens a file, and returns its size. A folder is an error.
+func Open(path string) (file *os.File, size int64, err error) {
+	if file, err = os.Open(path); err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = format.Wrong(path, "a folder, must be a file")
+	}
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
+}
 
 // Meter counts the bytes of one file. A nil Meter counts nothing. It is safe for concurrent use.
 type Meter struct {
@@ -64,10 +82,10 @@ func (r reader) Read(p []byte) (int, error) {
 	return n, cmp.Or(r.Add(n), err)
 }
 
-// Failed returns an error of opening or reading a file: err itself if it comes from the system, else a
-// *format.ReadError.
+// Failed returns an error of opening or reading a file: err itself if it comes from the system or names the file, else
+// a *format.ReadError.
 func Failed(file string, err error) error {
-	if system := new(fs.PathError); err == nil || errors.As(err, &system) {
+	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*format.ReadError)) {
 		return err
 	}
 	return &format.ReadError{File: file, Err: err}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -45,24 +46,44 @@ func EdgeNames() []string { return edges.names }
 
 // Source is a file of named arrays, some of which are sparse matrices. Has reports these too.
 type Source interface {
-	Arrays
+	numpy.Opener
 	// Holds describes each array in a few words, as Shown does.
 	Holds() []string
 	// Matrix returns the array of that name if it is a sparse matrix, else nil. More than n rows are an error.
 	Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
-	// Strings returns the list of strings of that name.
-	Strings(name string) ([]string, error)
-	// Metadata returns the metadata of a graph written by format.GraphArrays, or nil.
-	Metadata() map[string]string
+}
+
+// ReadArrays implements format.ArrayStore.ReadArrays for the arrays of these names. Of two names that format.PlainName
+// makes equal, the first is read.
+func ReadArrays(z numpy.Opener, names []string, meta map[string]string) (*format.Arrays, error) {
+	all, seen := &format.Arrays{Metadata: meta}, map[string]bool{}
+	for _, name := range names {
+		plain := format.PlainName(name)
+		if seen[plain] {
+			continue
+		}
+		seen[plain] = true
+		err := z.Open(name, func(a *numpy.Array) error {
+			data, err := numpy.Values(a)
+			all.List = append(all.List, format.Array{Name: name, Shape: append([]int{}, a.Shape...), Data: data})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // Read returns the graph in z, and notes. z has edges, features and labels, and may have edge_weight, masks or lists of
-// a split, and ids. If z has several splits, split chooses one, counted from 0. name is the name of the graph unless
-// the metadata has one. Labels that start at 1 are shifted to start at 0 and become the names of the classes, unless
-// the metadata says how many classes there are. If unlabelled is set, labels may be missing; the graph then has no
-// split. Errors name the array. For a condensed graph the error is format.ErrCondensed.
-func Read(ctx context.Context, z Source, name string, split int, unlabelled bool) (*graph.Graph, []string, error) {
-	meta := z.Metadata()
+// a split, and ids. If z has several splits, split chooses one, counted from 0. meta is the metadata of a graph written
+// by format.GraphArrays, or nil. name is the name of the graph unless the metadata has one. Labels that start at 1 are
+// shifted to start at 0 and become the names of the classes, unless the metadata says how many classes there are. If
+// unlabelled is set, labels may be missing; the graph then has no split. Errors name the array. For a condensed graph
+// the error is format.ErrCondensed.
+func Read(
+	ctx context.Context, z Source, meta map[string]string, name string, split int, unlabelled bool,
+) (*graph.Graph, []string, error) {
 	if meta["format"] == format.CondensedKind {
 		return nil, nil, &format.ReadError{File: z.Where(), Err: format.ErrCondensed}
 	}
@@ -168,7 +189,7 @@ func Shown(name string, shape []int, kind string) string {
 }
 
 // wrong returns an error about a file.
-func wrong(z Arrays, text string, args ...any) error {
+func wrong(z numpy.Opener, text string, args ...any) error {
 	return format.Wrong(z.Where(), text, args...)
 }
 
@@ -183,7 +204,10 @@ func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
 		return wrong(z, "%w", err)
 	}
 	if z.Has(nodeNames) {
-		b.IDs, err = z.Strings(nodeNames)
+		err = z.Open(nodeNames, func(a *numpy.Array) (err error) {
+			b.IDs, err = numpy.Texts(a)
+			return err
+		})
 	}
 	return err
 }

@@ -23,21 +23,10 @@ func parts(s *graph.Split) []part {
 	}
 }
 
-// Arrays is a file of named arrays.
-type Arrays interface {
-	// Where returns the path of the file.
-	Where() string
-	// Has reports whether there is an array of that name.
-	Has(name string) bool
-	// Open calls read with the array of that name. Every error, including one of read, is a *format.ReadError with the
-	// name.
-	Open(name string, read func(*numpy.Array) error) error
-}
-
 // Split returns split k of n nodes, counted from 0, and notes. The split is empty if k is 0 and z has no array for it,
 // or if its arrays have no node. A mask has a number for each node, 1 for the nodes in the part. A mask of several
 // splits has a column or a row for each. Errors name the array. A node in two parts is an error.
-func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
+func Split(z numpy.Opener, n, k int) (s graph.Split, notes []string, err error) {
 	in := make([]string, n) // the array that assigned each node to a part
 	found, most := "", 1    // the array with the most splits, and their number
 	for _, p := range parts(&s) {
@@ -49,7 +38,7 @@ func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
 		if strings.Contains(name, "_mask") {
 			*p.nodes, splits, err = mask(z, name, n, k)
 		} else {
-			*p.nodes, err = list(z, name, n)
+			*p.nodes, err = Nodes(z, name, n)
 		}
 		if err != nil {
 			return s, nil, err
@@ -78,7 +67,7 @@ func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
 }
 
 // labelled returns an error if a node of s has no label.
-func labelled(z Arrays, s graph.Split, y []int32) error {
+func labelled(z numpy.Opener, s graph.Split, y []int32) error {
 	for _, p := range parts(&s) {
 		for _, v := range *p.nodes {
 			if y[v] == graph.Unlabelled {
@@ -90,7 +79,7 @@ func labelled(z Arrays, s graph.Split, y []int32) error {
 }
 
 // of returns the name of the array that holds the part.
-func (p part) of(z Arrays) string {
+func (p part) of(z numpy.Opener) string {
 	for _, name := range p.names {
 		if z.Has(name) {
 			return name
@@ -101,7 +90,7 @@ func (p part) of(z Arrays) string {
 
 // mask returns the nodes whose number in split k is 1, and the number of splits. A mask of one split applies to every
 // k.
-func mask(z Arrays, name string, n, k int) (nodes []int32, splits int, err error) {
+func mask(z numpy.Opener, name string, n, k int) (nodes []int32, splits int, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		at := layout(a.Shape, n, strings.HasSuffix(name, "s"))
 		if at.splits < 1 {
@@ -149,8 +138,8 @@ func layout(shape []int, n int, rows bool) strides {
 	return strides{}
 }
 
-// list returns the nodes whose numbers the array of that name contains.
-func list(z Arrays, name string, n int) (nodes []int32, err error) {
+// Nodes returns the nodes, 0 to n−1, whose numbers the array of that name contains.
+func Nodes(z numpy.Opener, name string, n int) (nodes []int32, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		if nodes, err = numpy.Numbers[int32](a); err != nil {
 			return err

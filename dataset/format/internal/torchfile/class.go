@@ -182,12 +182,27 @@ func rebuildSparse(args ...any) (any, error) {
 	return nil, errors.New("torch's pickle has a sparse tensor without its parts")
 }
 
-func newSparse(layout string, a, b, values, size any) (any, error) {
+func newSparse(layout string, a, b, values, size any) (*Sparse, error) {
 	shape, ok := ints(size)
 	if !ok || len(shape) != 2 {
 		return nil, fmt.Errorf("torch's pickle has a sparse tensor of shape %v, must have two sides", shape)
 	}
 	return &Sparse{layout: layout, Rows: shape[0], Cols: shape[1], index: a, columns: b, values: values}, nil
+}
+
+// stringsOf returns a list of strings.
+func stringsOf(v any) (texts []string, ok bool) {
+	list, ok := v.(*types.List)
+	if !ok {
+		return nil, false
+	}
+	texts = make([]string, len(*list))
+	for i, item := range *list {
+		if texts[i], ok = item.(string); !ok {
+			return nil, false
+		}
+	}
+	return texts, true
 }
 
 // ints returns a tuple or a list of numbers.

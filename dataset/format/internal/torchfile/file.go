@@ -27,6 +27,7 @@ import (
 
 	"github.com/nlpodyssey/gopickle/types"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
@@ -54,17 +55,12 @@ type File struct {
 // Open reads the pickle of a file. Reading tensors reports to package progress, and stops when ctx is done. Errors
 // about the content do not name the file.
 func Open(ctx context.Context, name string) (*File, error) {
-	file, err := os.Open(name)
+	file, size, err := reading.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	f := &File{file: file, meter: reading.New(ctx, name, info.Size()), storages: map[string]*storage{}}
-	if err := f.read(info.Size()); err != nil {
+	f := &File{file: file, meter: reading.New(ctx, name, size), storages: map[string]*storage{}}
+	if err := f.read(size); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -76,7 +72,7 @@ func (f *File) Close() error { return f.file.Close() }
 
 // Looks reports whether a file looks like a file of torch.save, by its start or by the directory of its archive.
 func Looks(name string) bool {
-	file, err := os.Open(name)
+	file, size, err := reading.Open(name)
 	if err != nil {
 		return false
 	}
@@ -85,11 +81,10 @@ func Looks(name string) bool {
 	if n, _ := io.ReadFull(file, start); string(start[:n]) == legacyMagic {
 		return true
 	}
-	info, err := file.Stat()
-	if err != nil || !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
+	if !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
 		return false
 	}
-	archive, err := zip.NewReader(file, info.Size())
+	archive, err := zip.NewReader(file, size)
 	return err == nil && slices.ContainsFunc(archive.File, isPickle)
 }
 
@@ -304,6 +299,43 @@ func Fields(object any) (fields map[string]any, ok bool) {
 	return fields, true
 }
 
+// Values are the objects of a file by name. It implements numpy.Opener.
+type Values struct {
+	// Path is the path of the file.
+	Path string
+	// Fields maps names to objects.
+	Fields map[string]any
+}
+
+// Where returns the path of the file.
+func (v Values) Where() string { return v.Path }
+
+// Has reports whether there is an object of that name.
+func (v Values) Has(name string) bool { return v.Fields[name] != nil }
+
+// Open calls read with the array of that name.
+func (v Values) Open(name string, read func(*numpy.Array) error) error {
+	a, ok, err := ArrayOf(v.Fields[name])
+	switch {
+	case err != nil:
+	case ok:
+		err = read(a)
+	case v.Fields[name] == nil:
+		err = errors.New("missing")
+	default:
+		err = fmt.Errorf("it holds %s, must hold a tensor", Kind(v.Fields[name]))
+	}
+	return v.Fail(name, err)
+}
+
+// Fail returns a *format.ReadError about an object, or nil.
+func (v Values) Fail(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return format.Wrong(v.Path, "%s: %w", name, err)
+}
+
 // Kind names an object in messages.
 func Kind(object any) string {
 	switch o := object.(type) {
@@ -321,7 +353,7 @@ func Kind(object any) string {
 	return pickle.Kind(object)
 }
 
-// ArrayOf returns a tensor, a numpy array or a list of integers as an array. ok is false for other objects.
+// ArrayOf returns a tensor, a numpy array, or a list of integers or strings as an array. ok is false for other objects.
 func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 	switch o := object.(type) {
 	case *Tensor:
@@ -329,6 +361,9 @@ func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 		return a, true, err
 	case *pickle.Array:
 		return o.Open(), o.Objects == nil, nil
+	}
+	if texts, isList := stringsOf(object); isList {
+		return &numpy.Array{DType: numpy.DType{Kind: 'U'}, Shape: []int{len(texts)}, Strings: texts}, true, nil
 	}
 	list, isList := ints(object)
 	if !isList || len(list) == 0 {

@@ -158,15 +158,11 @@ func sparseOf(r *Record) (*Sparse, error) {
 	if !ok {
 		return nil, errors.New("a SparseTensor without a storage")
 	}
-	shape, ok := ints(s.Fields["_sparse_sizes"])
-	if !ok || len(shape) != 2 {
-		return nil, fmt.Errorf("a SparseTensor of shape %v, must be two sides", shape)
+	layout, index := "csr", s.Fields["_rowptr"]
+	if index == nil {
+		layout, index = "coo", s.Fields["_row"]
 	}
-	m := &Sparse{Rows: shape[0], Cols: shape[1], columns: s.Fields["_col"], values: s.Fields["_value"]}
-	if m.layout, m.index = "csr", s.Fields["_rowptr"]; m.index == nil {
-		m.layout, m.index = "coo", s.Fields["_row"]
-	}
-	return m, nil
+	return newSparse(layout, index, s.Fields["_col"], s.Fields["_value"], s.Fields["_sparse_sizes"])
 }
 
 // CSR returns the matrix with the columns of each row ascending, and repeated entries added up. n limits the number of

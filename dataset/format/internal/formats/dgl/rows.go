@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/table"
@@ -18,10 +16,9 @@ import (
 type sheet struct {
 	*csvfile.Table
 	header []string
-	places []int // the file's column for each column of header; −1 for the split
-	masks  [3]int
-	label  int // the index of the label in header; −1 for edges
-	graph  int // the column graph_id, or −1
+	places []int // the file's column for each column of header
+	label  int   // the index of the label in header; −1 for edges
+	graph  int   // the column graph_id, or −1
 	first  []byte
 }
 
@@ -51,17 +48,16 @@ func find(t *csvfile.Table, name string) int { return slices.Index(t.Header(), n
 // labels lists the possible names of the label column.
 var labels = []string{"label", "labels", "class", "y"}
 
-// newNodes returns the table of nodes: id, label, split and features.
+// newNodes returns the table of nodes: id, label, masks and features.
 func newNodes(t *csvfile.Table, f file) (*sheet, error) {
 	s := &sheet{Table: t, graph: find(t, f.GraphID), label: 1}
 	id, label := find(t, f.NodeID), t.Column(labels...)
 	if err := table.Missing(t.Header(), [][]string{{f.NodeID}, labels}, id, label); err != nil {
 		return nil, s.Fail(-1, err)
 	}
-	s.masks = [3]int{t.Column("train_mask"), t.Column("val_mask", "valid_mask"), t.Column("test_mask")}
-	s.header, s.places = []string{"id", "label", "split"}, []int{id, label, -1}
+	s.header, s.places = []string{"id", "label"}, []int{id, label}
 	for c, name := range t.Header() {
-		if c == id || c == label || c == s.graph || slices.Contains(s.masks[:], c) || content.IsIndex(t.Header(), c) {
+		if c == id || c == label || c == s.graph || content.IsIndex(t.Header(), c) {
 			continue
 		}
 		s.header, s.places = append(s.header, name), append(s.places, c)
@@ -72,7 +68,7 @@ func newNodes(t *csvfile.Table, f file) (*sheet, error) {
 // newEdges returns the table of edges: source, target and, if present, weight. note lists the columns that are not
 // read.
 func newEdges(t *csvfile.Table, f file) (s *sheet, note string, err error) {
-	s = &sheet{Table: t, graph: find(t, f.GraphID), label: -1, masks: [3]int{-1, -1, -1}}
+	s = &sheet{Table: t, graph: find(t, f.GraphID), label: -1}
 	source, target, weight := find(t, f.Source), find(t, f.Target), t.Column("weight")
 	if err := table.Missing(t.Header(), [][]string{{f.Source}, {f.Target}}, source, target); err != nil {
 		return nil, "", s.Fail(-1, err)
@@ -93,8 +89,6 @@ func (s *sheet) fill(cells []table.Cell, fields [][]byte) (err error) {
 	for k, place := range s.places {
 		c := &cells[k]
 		switch {
-		case place < 0:
-			c.Kind, c.Text, err = s.split(fields)
 		case k == s.label:
 			setLabel(c, fields[place])
 		case s.label >= 0 && k > s.label:
@@ -117,25 +111,6 @@ func setLabel(c *table.Cell, text []byte) {
 	if len(c.Text) == 0 || bytes.EqualFold(c.Text, []byte("nan")) {
 		c.Kind = table.Null
 	}
-}
-
-// split returns the part whose mask is true.
-func (s *sheet) split(fields [][]byte) (kind table.Kind, part []byte, err error) {
-	for k, c := range s.masks {
-		if c < 0 {
-			continue
-		}
-		in, err := strconv.ParseBool(strings.ToLower(strings.TrimSuffix(string(fields[c]), ".0")))
-		switch name := s.Table.Header()[c]; {
-		case err != nil:
-			return kind, nil, fmt.Errorf("%s %.30q, must be 0 or 1", name, fields[c])
-		case in && kind != table.Null:
-			return kind, nil, fmt.Errorf("the node is in %s and in %s, must be one of them", part, name)
-		case in:
-			kind, part = table.Text, []byte([...]string{"train", "val", "test"}[k])
-		}
-	}
-	return kind, part, nil
 }
 
 // feature sets a cell to a number, or to several separated by commas.

@@ -25,7 +25,7 @@ func open(t *testing.T, path string) (*graph.Graph, string) {
 
 func write(t testing.TB, text string) string {
 	t.Helper()
-	return filepath.Join(fixture.Folder(t, map[string][]byte{"own.graphml": []byte(text)}), "own.graphml")
+	return fixture.File(t, "own.graphml", []byte(text))
 }
 
 func TestContract(t *testing.T) {

@@ -64,20 +64,12 @@ const classSparse = 5
 // open reads the headers of all variables. Reading reports to package progress, and stops when ctx is done. Close the
 // file after use.
 func open(ctx context.Context, path string) (*file, error) {
-	opened, err := os.Open(path)
+	opened, size, err := reading.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{File: opened}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = errors.New("a folder, must be a file")
-	}
-	if err == nil {
-		f.meter = reading.New(ctx, path, info.Size())
-		err = f.scan(ctx, info.Size())
-	}
-	if err != nil {
+	f := &file{File: opened, meter: reading.New(ctx, path, size)}
+	if err := f.scan(ctx, size); err != nil {
 		f.Close()
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.G
 	if err := opened.readPeople(); err != nil {
 		return nil, nil, err
 	}
-	return roles.Read(ctx, opened, strings.TrimSuffix(filepath.Base(path), extension), split, f.unlabelled)
+	return roles.Read(ctx, opened, nil, strings.TrimSuffix(filepath.Base(path), extension), split, f.unlabelled)
 }
 
 // Where returns the path of the file.
@@ -128,11 +128,3 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	m, err := f.matrix(ctx, v, n)
 	return m, f.fail(name, err)
 }
-
-// Strings returns an error, because cgc does not write .mat files.
-func (f *file) Strings(name string) ([]string, error) {
-	return nil, f.fail(name, errors.New("matrices of text are not read"))
-}
-
-// Metadata returns nil.
-func (*file) Metadata() map[string]string { return nil }

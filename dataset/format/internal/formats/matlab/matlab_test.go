@@ -93,9 +93,7 @@ func all(variables map[string][]byte) []byte {
 	return written(binary.LittleEndian, list...)
 }
 
-func put(t testing.TB, data []byte) string {
-	return filepath.Join(fixture.Folder(t, map[string][]byte{"own.mat": data}), "own.mat")
-}
+func put(t testing.TB, data []byte) string { return fixture.File(t, "own.mat", data) }
 
 // TestFacebook reads files of both byte orders, and a file that scipy 1.17 wrote (testdata/write.py).
 func TestFacebook(t *testing.T) {

@@ -3,21 +3,16 @@ package musae
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 )
-
-// often is the number of lines between context checks.
-const often = 1 << 14
 
 // readFeatures reads a file of features: JSON or a table.
 func (n *nodes) readFeatures(ctx context.Context, path string) error {
@@ -51,76 +46,22 @@ func (n *nodes) readFeatures(ctx context.Context, path string) error {
 	})
 }
 
-// readLists reads {"node": [features], …}: the numbers of the features that are 1. Lists are read one number at a time,
-// so memory is bounded by the size of the file.
+// readLists reads {"node": [features], …}: the numbers of the features that are 1.
 func (n *nodes) readLists(ctx context.Context, path string) error {
-	f, err := lines.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	d.UseNumber()
-	fail := func(text string, args ...any) error {
-		return &format.ReadError{File: path, Err: fmt.Errorf("byte %d: "+text, append([]any{d.InputOffset()}, args...)...)}
-	}
-	expect := func(want json.Delim, what string) error {
-		token, err := d.Token()
-		if err == nil && token == want {
-			return nil
-		}
+	return reading.Object(ctx, path, func(s *reading.Scanner, key []byte) error {
+		node, err := content.Within("node", key, int64(len(n.y)-1))
 		if err != nil {
-			return fail("not valid JSON: %w", noEnd(err))
-		}
-		return fail("found %.50q, must be %s", fmt.Sprint(token), what)
-	}
-	if err := expect('{', "an object of lists"); err != nil {
-		return err
-	}
-	for count := 0; d.More(); count++ {
-		if count%often == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		key, err := d.Token()
-		if err != nil {
-			return fail("not valid JSON: %w", noEnd(err))
-		}
-		name, _ := key.(string)
-		node, err := content.Within("node", []byte(name), int64(len(n.y)-1))
-		if err != nil {
-			return fail("%w", err)
-		}
-		if err := expect('[', "a list of features"); err != nil {
 			return err
 		}
-		for d.More() {
-			token, err := d.Token()
+		return s.List(func() error {
+			feature, err := s.Within("feature", graph.MaxNodes-1)
 			if err != nil {
-				return fail("not valid JSON: %w", noEnd(err))
-			}
-			v, is := token.(json.Number)
-			if !is {
-				return fail("feature %.50q of node %d, must be a number", fmt.Sprint(token), node)
-			}
-			feature, err := content.Within("feature", []byte(v), graph.MaxNodes-1)
-			if err != nil {
-				return fail("node %d: %w", node, err)
+				return fmt.Errorf("node %d: %w", node, err)
 			}
 			n.add(node, feature, 1)
-		}
-		if err := expect(']', "the end of a list"); err != nil {
-			return err
-		}
-	}
-	return expect('}', "the end of the object")
-}
-
-// noEnd replaces io.EOF, which says that the file is cut short.
-func noEnd(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+			return nil
+		})
+	})
 }
 
 // readEdges reads two nodes from each line, separated by a comma or a tab. The first line may be a header.

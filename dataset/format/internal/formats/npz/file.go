@@ -38,7 +38,11 @@ func open(ctx context.Context, path string) (*file, error) {
 	if !z.Has(metadata) {
 		return f, nil
 	}
-	texts, err := f.Strings(metadata)
+	var texts []string
+	err = f.Open(metadata, func(a *numpy.Array) (err error) {
+		texts, err = numpy.Texts(a)
+		return err
+	})
 	if err == nil && len(texts) == 1 {
 		err = json.Unmarshal([]byte(texts[0]), &f.meta)
 	}
@@ -49,13 +53,19 @@ func open(ctx context.Context, path string) (*file, error) {
 	return f, nil
 }
 
+// names returns the names of the arrays, in the order of the file.
+func (f *file) names() (names []string) {
+	for _, member := range f.File {
+		if name, isArray := strings.CutSuffix(member.Name, ".npy"); isArray && name != metadata {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Holds describes each array. An array without a valid header has only its name.
 func (f *file) Holds() (texts []string) {
-	for _, member := range f.File {
-		name, isArray := strings.CutSuffix(member.Name, ".npy")
-		if !isArray || name == metadata {
-			continue
-		}
+	for _, name := range f.names() {
 		a, closer, err := f.Reader(name)
 		if err != nil {
 			texts = append(texts, fmt.Sprintf("%q", name))
@@ -144,15 +154,3 @@ func unpickle(r io.Reader) (any, error) {
 	}
 	return object, err
 }
-
-// Strings returns the elements of an array of strings.
-func (f *file) Strings(name string) (texts []string, err error) {
-	err = f.Open(name, func(a *numpy.Array) error {
-		texts, err = numpy.Texts(a)
-		return err
-	})
-	return texts, err
-}
-
-// Metadata returns the metadata of a graph that cgc wrote.
-func (f *file) Metadata() map[string]string { return f.meta }

@@ -42,12 +42,12 @@ func opened(t *testing.T, members map[string][]byte, split int) (*graph.Graph, [
 	t.Helper()
 	var notes []string
 	o := dataset.Options{Split: split, Note: func(s string) { notes = append(notes, s) }}
-	g, err := o.Open(t.Context(), folder(t, members))
+	g, err := o.Open(t.Context(), file(t, members))
 	return g, notes, err
 }
 
 func TestReadHeterophilous(t *testing.T) {
-	same(t, folder(t, heterophilous()))
+	same(t, file(t, heterophilous()))
 	g, notes, err := opened(t, heterophilous(), 1)
 	mattest.OK(t, err)
 	fixture.Is(t, g, "split 2 3 / 0 / 1; dense 1 2, 3 4, 5 6, 7 8")
@@ -83,40 +83,21 @@ func TestSplits(t *testing.T) {
 }
 
 func TestReadDotted(t *testing.T) {
-	fixture.Is(t, fixture.Open(t, folder(t, dotted())), "edges 0-1 0-3 1-2; y 0 1 1 0; sparse 2 1, 3 0, 0 4, 0 0")
+	fixture.Is(t, fixture.Open(t, file(t, dotted())), "edges 0-1 0-3 1-2; y 0 1 1 0; sparse 2 1, 3 0, 0 4, 0 0")
 }
 
 // TestRefusesLayouts checks errors about the layouts of other programs.
 func TestRefusesLayouts(t *testing.T) {
-	for _, c := range []struct {
-		members map[string][]byte
-		array   string
-		data    []byte
-		want    string
-	}{
-		{heterophilous(), "edges", fixture.Npy("<i8", "3, 3", make([]int64, 9)), "edges: shape [3 3], must be edges × 2"},
-		{heterophilous(), "edges", fixture.Npy("<i8", "1, 2", []int64{0, 4}), "edges: node 4 at [0, 1], must be 0 to 3"},
-		{heterophilous(), "val_masks", fixture.Npy("|b1", "2, 3", make([]bool, 6)), "val_masks: shape [2 3], expected [4]"},
-		{heterophilous(), "test_masks", fixture.Npy("|i1", "1, 4", []int8{0, 2, 0, 0}), "test_masks: 2 for node 1"},
-		{dotted(), "adj_matrix.shape", nil, "array adj_matrix.shape: missing"},
-		{dotted(), "adj_matrix.shape", fixture.Npy("<i8", "2,", []int64{4, 5}), "adj_matrix: shape 4×5, must be 4×4"},
-		{dotted(), "attr_matrix.indptr", fixture.Npy("<i4", "2,", []int32{0, 4}), "2 row pointers for 4 rows, expected 5"},
-		{dotted(), "attr_matrix.shape", fixture.Npy("<i8", "2,", []int64{3, 2}), "5 row pointers for 3 rows, expected 4"},
-	} {
-		fixture.RefusesAt(t, folder(t, fixture.With(c.members, c.array, c.data)), c.want)
-	}
-}
-
-// FuzzLayouts checks that no input causes a panic or unbounded memory use. Errors are allowed.
-func FuzzLayouts(f *testing.F) {
-	f.Add(heterophilous()["edges"], heterophilous()["train_masks"], 1)
-	f.Add(fixture.Npy("<i8", "2, 2", make([]int64, 4)), fixture.Npy("|b1", "4, 4", make([]bool, 16)), 3)
-	f.Fuzz(func(t *testing.T, edges, masks []byte, split int) {
-		files := fixture.With(fixture.With(heterophilous(), "edges", edges), "train_masks", masks)
-		g, _, err := opened(t, files, split)
-		if err == nil {
-			err = g.Validate(t.Context())
-			mattest.OK(t, err)
-		}
+	refuses(t, heterophilous(), []change{
+		{"edges", fixture.Npy("<i8", "3, 3", make([]int64, 9)), "edges: shape [3 3], must be edges × 2"},
+		{"edges", fixture.Npy("<i8", "1, 2", []int64{0, 4}), "edges: node 4 at [0, 1], must be 0 to 3"},
+		{"val_masks", fixture.Npy("|b1", "2, 3", make([]bool, 6)), "val_masks: shape [2 3], expected [4]"},
+		{"test_masks", fixture.Npy("|i1", "1, 4", []int8{0, 2, 0, 0}), "test_masks: 2 for node 1"},
+	})
+	refuses(t, dotted(), []change{
+		{"adj_matrix.shape", nil, "array adj_matrix.shape: missing"},
+		{"adj_matrix.shape", fixture.Npy("<i8", "2,", []int64{4, 5}), "adj_matrix: shape 4×5, must be 4×4"},
+		{"attr_matrix.indptr", fixture.Npy("<i4", "2,", []int32{0, 4}), "2 row pointers for 4 rows, expected 5"},
+		{"attr_matrix.shape", fixture.Npy("<i8", "2,", []int64{3, 2}), "5 row pointers for 3 rows, expected 4"},
 	})
 }

@@ -65,5 +65,5 @@ func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.G
 		return nil, nil, err
 	}
 	defer z.Close()
-	return roles.Read(ctx, z, strings.TrimSuffix(filepath.Base(path), extension), split, f.unlabelled)
+	return roles.Read(ctx, z, z.meta, strings.TrimSuffix(filepath.Base(path), extension), split, f.unlabelled)
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/archive"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -72,22 +72,5 @@ func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, erro
 		return nil, err
 	}
 	defer z.Close()
-	a := &format.Arrays{Metadata: z.meta}
-	for _, member := range z.File {
-		name, isArray := strings.CutSuffix(member.Name, ".npy")
-		if !isArray || name == metadata || a.Find(name) != nil {
-			continue
-		}
-		err := z.Open(name, func(array *numpy.Array) (err error) {
-			read := format.Array{Name: name, Shape: append([]int{}, array.Shape...)}
-			if read.Data, err = numpy.Values(array); err == nil {
-				a.List = append(a.List, read)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
+	return roles.ReadArrays(z, z.names(), z.meta)
 }

@@ -1,7 +1,6 @@
 package ogb_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // small is the path 0–1–2 and the isolated node 3, like fixture.Plain.
@@ -114,40 +112,6 @@ func TestReadText(t *testing.T) {
 		if fixture.Same(t, g, want); g.Name != "own" {
 			t.Errorf("%s: the name is %q", path, g.Name)
 		}
-	}
-}
-
-// TestReadManyBlocks checks that files of several blocks, which are parsed concurrently, always give the same graph or
-// error.
-func TestReadManyBlocks(t *testing.T) {
-	const n = 60_000
-	var edges, features, labels strings.Builder
-	for i := range n {
-		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
-		fmt.Fprintf(&features, "%d,0.125,-3.0000001,%d.5\n", i, i%7)
-		fmt.Fprintln(&labels, i%5)
-	}
-	files := small()
-	files["raw/edge.csv"], files["raw/node-feat.csv"] = nil, nil
-	files["raw/edge.csv.gz"] = fixture.Packed(edges.String())
-	files["raw/node-feat.csv.gz"] = fixture.Packed(features.String())
-	files["raw/node-label.csv"] = []byte(labels.String())
-	files["raw/num-node-list.csv"], files["raw/num-edge-list.csv"] = []byte("60000"), []byte("60000")
-	g := fixture.Open(t, fixture.Folder(t, files))
-	x := g.X.(*mat.Dense)
-	for i := range n {
-		if row := x.Row(i); row[0] != float32(i) || row[1] != .125 || row[2] != -3 || row[3] != float32(i%7)+.5 {
-			t.Fatalf("features of node %d are %v", i, row)
-		}
-		if g.Y[i] != int32(i%5) || g.Adj.Indptr[i+1]-g.Adj.Indptr[i] != 2 {
-			t.Fatalf("node %d: label %d, degree %d", i, g.Y[i], g.Adj.Indptr[i+1]-g.Adj.Indptr[i])
-		}
-	}
-	bad := strings.Replace(features.String(), "\n59990,", "\n?,", 1)
-	bad = strings.Replace(bad, "\n100,", "\nnan,", 1)
-	files["raw/node-feat.csv.gz"] = fixture.Packed(bad)
-	for range 5 {
-		fixture.Refuses(t, files, `node-feat.csv.gz:101: column 1: "nan", must be a finite number`)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
-	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
@@ -90,21 +90,9 @@ func readPickled(ctx context.Context, file string, s *format.Stream) (notes []st
 		parts[2].name = hiddenTest
 	}
 	for _, part := range parts {
-		a, is, err := torchfile.ArrayOf(fields[part.name])
+		nodes, err := roles.Nodes(torchfile.Values{Path: file, Fields: fields}, part.name, s.Nodes)
 		if err != nil {
-			return nil, format.Wrong(file, "%s: %w", part.name, err)
-		}
-		if !is {
-			return nil, format.Wrong(file, "%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
-		}
-		nodes, err := numpy.Numbers[int32](a)
-		if err != nil {
-			return nil, format.Wrong(file, "%s: %w", part.name, err)
-		}
-		for i, v := range nodes {
-			if v < 0 || int(v) >= s.Nodes {
-				return nil, format.Wrong(file, "%s: node %d at place %d, must be 0 to %d", part.name, v, i, s.Nodes-1)
-			}
+			return nil, err
 		}
 		labelled := func(v int32) bool { return s.Y[v] != graph.Unlabelled }
 		if part.name == hiddenTest && !slices.ContainsFunc(nodes, labelled) {

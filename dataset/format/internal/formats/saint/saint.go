@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -86,49 +87,37 @@ func readEdges(ctx context.Context, file string) (graph.Edges, int, error) {
 
 // readClassMap reads {"node": label, …}.
 func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
-	s, err := openScanner(ctx, file)
-	if err != nil {
-		return nil, err
-	}
 	y := memory.Filled[int32](n, graph.Unlabelled)
-	err = s.object(func(key []byte) error {
+	return y, reading.Object(ctx, file, func(s *reading.Scanner, key []byte) error {
 		node, err := content.Int(key)
 		if err != nil || node < 0 || node >= int64(n) {
 			return fmt.Errorf("node %.50q, must be 0 to %d", key, n-1)
 		}
-		if s.peek() == '[' {
+		if s.Peek() == '[' {
 			return fmt.Errorf("node %d has a list of labels: a graph where nodes have several classes is not supported", node)
 		}
-		label, err := s.integer()
+		label, err := s.Integer()
 		if err != nil {
 			return err
 		}
 		y[node], err = content.Label(node, label)
 		return err
 	})
-	return y, s.wrap(err)
 }
 
 // readRoles reads {"tr": [nodes], "va": […], "te": […]}.
 func readRoles(ctx context.Context, file string, n int) (split graph.Split, err error) {
-	s, err := openScanner(ctx, file)
-	if err != nil {
-		return split, err
-	}
 	parts := map[string]*[]int32{"tr": &split.Train, "va": &split.Val, "te": &split.Test}
-	err = s.object(func(key []byte) error {
+	err = reading.Object(ctx, file, func(s *reading.Scanner, key []byte) error {
 		part := parts[string(key)]
 		if part == nil {
 			return fmt.Errorf("key %.50q, expected tr, va or te", key)
 		}
-		return s.list('[', ']', func() error {
-			v, err := s.integer()
-			if err == nil && (v < 0 || v >= int64(n)) {
-				err = fmt.Errorf("node %d, must be 0 to %d", v, n-1)
-			}
-			*part = append(*part, int32(v))
+		return s.List(func() error {
+			v, err := s.Within("node", int64(n-1))
+			*part = append(*part, v)
 			return err
 		})
 	})
-	return split, s.wrap(err)
+	return split, err
 }

@@ -133,13 +133,21 @@ func TestOpenStopsWhenCancelled(t *testing.T) {
 	mattest.WantIs(t, err, fs.ErrNotExist)
 }
 
+// FuzzText checks that no input, gzip-compressed or not, causes a panic or unbounded memory use. Errors are allowed.
 func FuzzText(f *testing.F) {
 	p := fixture.Plain()
-	f.Add(p["edges.csv"], p["features.csv"], p["labels.csv"])
-	f.Add([]byte("0,1,0.5\n"), []byte("1\n2"), []byte("1,train\n2"))
-	f.Add([]byte(","), []byte("x\n\n"), []byte("\r\n,train"))
-	f.Fuzz(func(t *testing.T, edges, features, labels []byte) {
-		fixture.Valid(t, fixture.Folder(t, fixture.Text(string(edges), string(features), string(labels))))
+	f.Add(p["edges.csv"], p["features.csv"], p["labels.csv"], "")
+	f.Add([]byte("0,1,0.5\n"), []byte("1\n2"), []byte("1,train\n2"), "")
+	f.Add([]byte(","), []byte("x\n\n"), []byte("\r\n,train"), "")
+	f.Add(fixture.Packed(string(p["edges.csv"])), fixture.Packed(string(p["features.csv"])), p["labels.csv"], ".gz")
+	f.Add([]byte("\x1f\x8b"), fixture.Packed(""), p["labels.csv"], ".gz")
+	f.Fuzz(func(t *testing.T, edges, features, labels []byte, extension string) {
+		if extension != ".gz" {
+			extension = ""
+		}
+		fixture.Valid(t, fixture.Folder(t, map[string][]byte{
+			"edges.csv" + extension: edges, "features.csv" + extension: features, "labels.csv": labels,
+		}))
 	})
 }
 
@@ -169,17 +177,4 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	}
 	// A node without a label is not mistaken for an index without a name.
 	fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", []byte(",\n1,train\n1,val\n0,test\n"))))
-}
-
-// FuzzPacked checks that no gzip-compressed input causes a panic or unbounded memory use. Errors are allowed.
-func FuzzPacked(f *testing.F) {
-	plain := fixture.Plain()
-	f.Add(fixture.Packed(string(plain["edges.csv"])), fixture.Packed(string(plain["features.csv"])))
-	f.Add([]byte("\x1f\x8b"), fixture.Packed(""))
-	f.Fuzz(func(t *testing.T, edges, features []byte) {
-		files := fixture.With(plain, "edges.csv", nil)
-		files = fixture.With(files, "features.csv", nil)
-		files["edges.csv.gz"], files["features.csv.gz"] = edges, features
-		fixture.Valid(t, fixture.Folder(t, files))
-	})
 }

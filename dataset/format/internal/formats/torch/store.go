@@ -8,7 +8,7 @@ import (
 	"github.com/nlpodyssey/gopickle/types"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -33,37 +33,22 @@ func (Format) ReadMetadata(ctx context.Context, path string) (map[string]string,
 	return f.meta, f.Close()
 }
 
-// ReadArrays reads all tensors and lists of strings of a dictionary or a Data.
+// ReadArrays reads all tensors and lists of integers or strings of a dictionary or a Data.
 func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
 	f, err := open(ctx, within(path))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	a := &format.Arrays{Metadata: f.meta}
-	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
-		if name == torchfile.Metadata {
-			continue
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+		_, is := f.Fields[name].(*torchfile.Tensor)
+		if _, isList := f.Fields[name].(*types.List); isList && name != torchfile.Metadata {
+			_, is, _ = torchfile.ArrayOf(f.Fields[name])
 		}
-		array := format.Array{Name: name}
-		switch v := f.fields[name].(type) {
-		case *torchfile.Tensor:
-			array.Shape = append([]int{}, v.Shape...)
-			err = f.Open(name, func(a *numpy.Array) (err error) {
-				array.Data, err = numpy.Values(a)
-				return err
-			})
-		case *types.List:
-			if texts, wrong := f.Strings(name); wrong == nil {
-				array.Data, array.Shape = texts, []int{len(texts)}
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if array.Data != nil && a.Find(name) == nil {
-			a.List = append(a.List, array)
+		if is {
+			names = append(names, name)
 		}
 	}
-	return a, nil
+	return roles.ReadArrays(f, names, f.meta)
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
@@ -109,15 +108,14 @@ func (f Format) ReadSplit(ctx context.Context, path string, split int) (*graph.G
 		return nil, nil, err
 	}
 	defer opened.Close()
-	return roles.Read(ctx, opened, nameOf(opened.path), split, f.unlabelled)
+	return roles.Read(ctx, opened, opened.meta, nameOf(opened.Path), split, f.unlabelled)
 }
 
 // file is an open file whose object is a graph.
 type file struct {
 	*torchfile.File
-	path   string
-	fields map[string]any
-	meta   map[string]string
+	torchfile.Values
+	meta map[string]string
 }
 
 func open(ctx context.Context, path string) (*file, error) {
@@ -125,8 +123,8 @@ func open(ctx context.Context, path string) (*file, error) {
 	if err != nil {
 		return nil, reading.Failed(path, err)
 	}
-	f := &file{File: opened, path: path}
-	if f.fields, f.meta, err = fieldsOf(opened.Object); err != nil {
+	f := &file{File: opened, Values: torchfile.Values{Path: path}}
+	if f.Fields, f.meta, err = fieldsOf(opened.Object); err != nil {
 		opened.Close()
 		return nil, &format.ReadError{File: path, Err: err}
 	}
@@ -189,45 +187,19 @@ func single(t types.Tuple) (any, error) {
 
 // Holds describes each value.
 func (f *file) Holds() (texts []string) {
-	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
-		if t, is := f.fields[name].(*torchfile.Tensor); is {
+	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+		if t, is := f.Fields[name].(*torchfile.Tensor); is {
 			texts = append(texts, roles.Shown(name, t.Shape, t.DType.String()))
-		} else if f.fields[name] != nil && name != torchfile.Metadata {
-			texts = append(texts, fmt.Sprintf("%q (%s)", name, torchfile.Kind(f.fields[name])))
+		} else if f.Fields[name] != nil && name != torchfile.Metadata {
+			texts = append(texts, fmt.Sprintf("%q (%s)", name, torchfile.Kind(f.Fields[name])))
 		}
 	}
 	return texts
 }
 
-// Has reports whether there is an array, a list of numbers or a sparse matrix of that name.
-func (f *file) Has(name string) bool { return f.fields[name] != nil }
-
-// Open calls read with the array of that name.
-func (f *file) Open(name string, read func(*numpy.Array) error) error {
-	a, ok, err := torchfile.ArrayOf(f.fields[name])
-	switch {
-	case err != nil:
-	case ok:
-		err = read(a)
-	case f.fields[name] == nil:
-		err = errors.New("missing")
-	default:
-		err = fmt.Errorf("it holds %s, must hold a tensor", torchfile.Kind(f.fields[name]))
-	}
-	return f.fail(name, err)
-}
-
-// fail returns a *format.ReadError about a value, or nil.
-func (f *file) fail(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return format.Wrong(f.path, "%s: %w", name, err)
-}
-
 // Matrix returns a sparse matrix of at most n rows, or nil.
 func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error) {
-	s, err := torchfile.MatrixOf(f.fields[name])
+	s, err := torchfile.MatrixOf(f.Fields[name])
 	if s == nil && err == nil {
 		return nil, nil
 	}
@@ -235,27 +207,5 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	if err == nil {
 		m, err = s.CSR(ctx, n)
 	}
-	return m, f.fail(name, err)
+	return m, f.Fail(name, err)
 }
-
-// Strings returns a list of strings.
-func (f *file) Strings(name string) ([]string, error) {
-	list, ok := f.fields[name].(*types.List)
-	if !ok {
-		return nil, format.Wrong(f.path, "%s: it holds %s, must hold a list of strings", name,
-			torchfile.Kind(f.fields[name]))
-	}
-	texts := make([]string, len(*list))
-	for i, v := range *list {
-		if texts[i], ok = v.(string); !ok {
-			return nil, format.Wrong(f.path, "%s: item %d is %s, must be a text", name, i, torchfile.Kind(v))
-		}
-	}
-	return texts, nil
-}
-
-// Metadata returns the metadata of a graph that cgc wrote.
-func (f *file) Metadata() map[string]string { return f.meta }
-
-// Where returns the path of the file.
-func (f *file) Where() string { return f.path }

@@ -24,15 +24,10 @@ func written(t testing.TB, name string) []byte {
 	return fixture.Base64(t, filepath.Join("testdata", name+".pt.b64"))
 }
 
-// put writes a file and returns its path.
-func put(t testing.TB, name string, data []byte) string {
-	t.Helper()
-	return filepath.Join(fixture.Folder(t, map[string][]byte{name: data}), name)
+func TestContract(t *testing.T) {
+	formattest.Run(t, torch.Name, fixture.File(t, "own.pt", written(t, "data")))
+	formattest.Condensed(t, torch.Name)
 }
-
-func TestContract(t *testing.T) { formattest.Run(t, torch.Name, put(t, "own.pt", written(t, "data"))) }
-
-func TestCondensed(t *testing.T) { formattest.Condensed(t, torch.Name) }
 
 // TestReadFilesOfTorch checks that each file of torch holds the path 3–0–1–2.
 func TestReadFilesOfTorch(t *testing.T) {
@@ -42,7 +37,7 @@ func TestReadFilesOfTorch(t *testing.T) {
 		"untyped-torch-2.15",
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, notes := fixture.Noted(t, put(t, "own.pt", written(t, name)))
+			g, notes := fixture.Noted(t, fixture.File(t, "own.pt", written(t, name)))
 			fixture.Is(t, g, "edges 0-1 0-3 1-2; x 1 2, 3 4, 5 6, 7 8; y 0 1 1 0; split 0 1 / 2 / 3")
 			if g.Classes != 2 || g.Name != "own" {
 				t.Errorf("%d classes, name %q", g.Classes, g.Name)
@@ -99,7 +94,7 @@ func TestRefusesGraphs(t *testing.T) {
 	for want, change := range map[string]func(*format.Arrays){
 		`"train_mask" (3 bool), "x" (3×2 float32), "y" (3 int64)`: change("edge_index", nil),
 		"x: feature 1 of node 0 is not a finite number":           change("x", []float32{1, nan, 3, 4, 5, 6}, 3, 2),
-		"test_mask: it holds a list, must hold a tensor":          change("test_mask", []string{"a", "b", "c"}),
+		"test_mask: elements of type text, must be numbers":       change("test_mask", []string{"a", "b", "c"}),
 		"adj_t: shape [3 2], must be [3 3]": func(a *format.Arrays) {
 			change("edge_index", nil)(a)
 			a.Add("adj_t", make([]float32, 6), 3, 2)
@@ -176,13 +171,13 @@ func TestRefuses(t *testing.T) {
 			"QK\x00K\x04K\x02\x86", "QK\x4dK\x04K\x02\x86"),
 		`torch's pickle has a storage that is no`: with(t, dict, "K\x08tq", "J\xff\xff\xff\xfftq"),
 	} {
-		fixture.RefusesAt(t, put(t, "own.pt", file), want)
+		fixture.RefusesAt(t, fixture.File(t, "own.pt", file), want)
 	}
 }
 
 // TestUnlabelled checks that labels may be missing if graphs without labels are allowed.
 func TestUnlabelled(t *testing.T) {
-	file := put(t, "own.pt", with(t, written(t, "dict"), "X\x01\x00\x00\x00y", "X\x01\x00\x00\x00z"))
+	file := fixture.File(t, "own.pt", with(t, written(t, "dict"), "X\x01\x00\x00\x00y", "X\x01\x00\x00\x00z"))
 	g := mattest.Must(dataset.Options{Unlabelled: true}.Open(t.Context(), file))
 	fixture.Is(t, g, "edges 0-1 0-3 1-2; y - - - -")
 	fixture.RefusesAt(t, file, "there is no array of labels")
@@ -199,7 +194,7 @@ func TestRefusesOddObjects(t *testing.T) {
 		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": `the file holds "x" (a string)`,
 	} {
 		file := member(t, written(t, "data"), "data.pkl", func([]byte) []byte { return []byte("\x80\x02" + pickled) })
-		fixture.RefusesAt(t, put(t, "own.pt", file), want)
+		fixture.RefusesAt(t, fixture.File(t, "own.pt", file), want)
 	}
 }
 
@@ -213,7 +208,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(fixture.Base64(f, file))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fixture.Valid(t, put(t, "own.pt", data))
+		fixture.Valid(t, fixture.File(t, "own.pt", data))
 	})
 }
 
@@ -224,6 +219,6 @@ func FuzzPickle(f *testing.F) {
 		member(f, written(f, name), "data.pkl", func(text []byte) []byte { f.Add(text); return text })
 	}
 	f.Fuzz(func(t *testing.T, pickled []byte) {
-		fixture.Valid(t, put(t, "own.pt", member(t, whole, "data.pkl", func([]byte) []byte { return pickled })))
+		fixture.Valid(t, fixture.File(t, "own.pt", member(t, whole, "data.pkl", func([]byte) []byte { return pickled })))
 	})
 }
