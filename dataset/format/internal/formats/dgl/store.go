@@ -11,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -36,13 +35,7 @@ func (m *meta) classes() (n int, names []string, err error) {
 // known returns the classes of a graph that cgc wrote. Labels are their numbers.
 func (m *meta) known() (*table.Known, error) {
 	n, names, err := m.classes()
-	return &table.Known{Count: n, Names: names, Class: func(label string) (int32, error) {
-		v, err := decimal.Int([]byte(label))
-		if err == nil && v >= graph.Unlabelled && v < int64(n) {
-			return int32(v), nil
-		}
-		return 0, format.Wrong(m.path, "label %.50s of %d classes", label, n)
-	}}, err
+	return &table.Known{Count: n, Names: names, Class: classes.Named(n, nil)}, err
 }
 
 // ReadMetadata reads meta.yaml.
