@@ -26,8 +26,8 @@ func (m *Matrix) PyDictSet(key, value any) error {
 	return nil
 }
 
-// Shape returns the numbers of rows and columns in the header of the matrix: 0 to graph.MaxNodes.
-func (m *Matrix) Shape() (rows, cols int, err error) {
+// shape returns the numbers of rows and columns in the header of the matrix: 0 to graph.MaxNodes.
+func (m *Matrix) shape() (rows, cols int, err error) {
 	shape, ok := m.field["_shape"].(*types.Tuple)
 	if !ok || shape.Len() != 2 {
 		return 0, 0, errors.New("pickled matrix has no shape")
@@ -40,13 +40,15 @@ func (m *Matrix) Shape() (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
-// CSR returns the matrix with the columns of each row ascending. Repeated entries are added up, as scipy does.
-//
-// A csc or coo matrix needs memory for the number of rows in its header: check Shape first.
-func (m *Matrix) CSR(ctx context.Context) (*mat.CSR, error) {
-	rows, cols, err := m.Shape()
+// CSR returns the matrix with the columns of each row ascending. Repeated entries are added up, as scipy does. n limits
+// the number of rows, since even empty rows need memory.
+func (m *Matrix) CSR(ctx context.Context, n int) (*mat.CSR, error) {
+	rows, cols, err := m.shape()
 	if err != nil {
 		return nil, err
+	}
+	if rows > n {
+		return nil, fmt.Errorf("shape %d×%d, must have %d rows, one for each label", rows, cols, n)
 	}
 	p := csr.Parts{Layout: m.layout, Rows: rows, Cols: cols}
 	columns := "indices"

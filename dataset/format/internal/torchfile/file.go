@@ -32,6 +32,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 const (
@@ -376,15 +377,15 @@ func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 	return &numpy.Array{DType: dtypes["int64"], Shape: []int{len(list)}, R: bytes.NewReader(raw)}, true, nil
 }
 
-// MatrixOf returns object as a sparse matrix, or nil if it is not one.
-func MatrixOf(object any) (*Sparse, error) {
-	switch o := object.(type) {
-	case *Sparse:
-		return o, nil
-	case *Record:
-		if o.Class == "torch_sparse.tensor.SparseTensor" {
-			return sparseOf(o)
-		}
+// Matrix returns a sparse matrix of at most n rows, or nil if the object of that name is none.
+func (v Values) Matrix(ctx context.Context, name string, n int) (m *mat.CSR, err error) {
+	s, is := v.Fields[name].(*Sparse)
+	if r, isRecord := v.Fields[name].(*Record); isRecord && r.Class == "torch_sparse.tensor.SparseTensor" {
+		s, err = sparseOf(r)
+		is = true
 	}
-	return nil, nil
+	if is && err == nil {
+		m, err = s.CSR(ctx, n)
+	}
+	return m, v.Fail(name, err)
 }

@@ -123,7 +123,7 @@ func TestRefuses(t *testing.T) {
 		fixture.Refuses(t, fixture.With(plain(), c.file, []byte(c.text)), c.want)
 	}
 	own := string(plain()["meta.yaml"]) + "metadata: {format: cgc.graph, classes: \"1\"}\n"
-	fixture.Refuses(t, fixture.With(plain(), "meta.yaml", []byte(own)), "meta.yaml: label 1 of 1 classes")
+	fixture.Refuses(t, fixture.With(plain(), "meta.yaml", []byte(own)), `n.csv:3: label "1" is not a class`)
 }
 
 // FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.

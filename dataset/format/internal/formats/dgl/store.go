@@ -36,13 +36,7 @@ func (m *meta) classes() (n int, names []string, err error) {
 // known returns the classes of a graph that cgc wrote. Labels are their numbers.
 func (m *meta) known() (*table.Known, error) {
 	n, names, err := m.classes()
-	return &table.Known{Count: n, Names: names, Class: func(label string) (int32, error) {
-		v, err := content.Int([]byte(label))
-		if err == nil && v >= graph.Unlabelled && v < int64(n) {
-			return int32(v), nil
-		}
-		return 0, format.Wrong(m.path, "label %.50s of %d classes", label, n)
-	}}, err
+	return &table.Known{Count: n, Names: names, Class: classes.Named(n, nil)}, err
 }
 
 // ReadMetadata reads meta.yaml.

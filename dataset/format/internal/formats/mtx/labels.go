@@ -20,17 +20,16 @@ import (
 
 // readLabels sets the labels and the split of b, and returns the path of the split file.
 func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (split string, err error) {
+	var x *mat.Dense
 	if _, is := cut(file); is {
-		b.Y, b.ClassNames, err = readColumn(ctx, file)
+		x, err = readColumn(ctx, file)
 	} else if filepath.Ext(file) == ".npy" {
-		var x *mat.Dense
-		if x, err = numpy.Read(ctx, file); err == nil {
-			b.Y, b.ClassNames, err = column(x, func(text string, args ...any) error {
-				return format.Wrong(file, text, args...)
-			})
-		}
+		x, err = numpy.Read(ctx, file)
 	} else {
 		err = readText(ctx, file, b)
+	}
+	if err == nil && x != nil {
+		b.Y, b.ClassNames, err = column(file, x)
 	}
 	if err != nil {
 		return file, err
@@ -48,35 +47,31 @@ func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (spl
 }
 
 // readColumn reads labels from an array of one column or one row.
-func readColumn(ctx context.Context, file string) (y []int32, names []string, err error) {
+func readColumn(ctx context.Context, file string) (*mat.Dense, error) {
 	t, h, err := open(file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer t.Close()
 	if h.coordinate {
-		return nil, nil, t.Fail(1, "labels as coordinate, must be an array of one column (scipy: mmwrite of a dense column)")
+		return nil, t.Fail(1, "labels as coordinate, must be an array of one column (scipy: mmwrite of a dense column)")
 	}
-	x, err := readArray(ctx, t, h)
-	if err != nil {
-		return nil, nil, err
-	}
-	return column(x, func(text string, args ...any) error { return t.Fail(0, text, args...) })
+	return readArray(ctx, t, h)
 }
 
 // column returns the labels in the only column, or row, of x, and the names of the classes, if they have names.
-func column(x *mat.Dense, fail func(text string, args ...any) error) (y []int32, names []string, err error) {
+func column(file string, x *mat.Dense) (y []int32, names []string, err error) {
 	if min(x.Rows, x.Cols) != 1 {
-		return nil, nil, fail("labels are %d×%d, expected one column", x.Rows, x.Cols)
+		return nil, nil, format.Wrong(file, "labels are %d×%d, expected one column", x.Rows, x.Cols)
 	}
 	labels := make([]int64, len(x.Data))
 	for i, v := range x.Data {
 		if labels[i] = int64(v); float32(labels[i]) != v {
-			return nil, nil, fail("label %v of node %d, must be an integer", v, i)
+			return nil, nil, format.Wrong(file, "label %v of node %d, must be an integer", v, i)
 		}
 	}
 	if y, err = content.Labels(labels); err != nil {
-		return nil, nil, fail("%w", err)
+		return nil, nil, format.Wrong(file, "%w", err)
 	}
 	return y, content.ShiftLabels(y), nil
 }

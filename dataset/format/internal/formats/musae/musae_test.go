@@ -38,7 +38,7 @@ func karate() map[string][]byte {
 
 // geom is the same graph as Geom-GCN publishes it, with two splits.
 func geom() map[string][]byte {
-	mask := func(name string, split, a, b uint8) map[string][]byte {
+	mask := func(split, a, b uint8) map[string][]byte {
 		of := func(part uint8) []byte {
 			in := make([]uint8, 4)
 			for i, p := range []uint8{0, 0, a, b} {
@@ -48,7 +48,7 @@ func geom() map[string][]byte {
 			}
 			return fixture.Npy("|u1", "4,", in)
 		}
-		return map[string][]byte{fmt.Sprintf("%s_split_0.6_0.2_%d.npz", name, split): fixture.Npz(map[string][]byte{
+		return map[string][]byte{fmt.Sprintf("own_split_0.6_0.2_%d.npz", split): fixture.Npz(map[string][]byte{
 			"train_mask": of(0), "val_mask": of(1), "test_mask": of(2),
 		})}
 	}
@@ -57,9 +57,8 @@ func geom() map[string][]byte {
 		"out1_node_feature_label.txt": []byte("node_id\tfeature\tlabel\n" +
 			"1\t1,0,0,0,1\t0\n0\t0,0,2,0,0\t1\n3\t0,0,0,0,0\t1\n2\t0,0,0,0,0\t0\n"),
 	}
-	for _, masks := range []map[string][]byte{mask("own", 0, 1, 2), mask("own", 1, 2, 1)} {
-		maps.Copy(files, masks)
-	}
+	maps.Copy(files, mask(0, 1, 2))
+	maps.Copy(files, mask(1, 2, 1))
 	return files
 }
 

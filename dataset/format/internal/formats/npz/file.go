@@ -122,18 +122,9 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (m *mat.CSR, err 
 		if err != nil {
 			return err
 		}
-		pickled, is := object.(*pickle.Matrix)
-		if !is {
-			return nil
+		if pickled, is := object.(*pickle.Matrix); is {
+			m, err = pickled.CSR(ctx, n)
 		}
-		rows, cols, err := pickled.Shape()
-		if err != nil {
-			return err
-		}
-		if rows > n { // even empty rows need memory
-			return fmt.Errorf("shape %d×%d, must have %d rows, one for each label", rows, cols, n)
-		}
-		m, err = pickled.CSR(ctx)
 		return err
 	})
 	return m, err

@@ -220,7 +220,7 @@ func (r *reader) sparse(part string) *mat.CSR {
 		r.fail(part, "holds %s, expected scipy's csr_matrix", pickle.Kind(object))
 		return &mat.CSR{}
 	}
-	s, err := m.CSR(r.ctx)
+	s, err := m.CSR(r.ctx, graph.MaxNodes)
 	if err != nil {
 		r.fail(part, "%w", err)
 		return &mat.CSR{}

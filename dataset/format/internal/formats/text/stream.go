@@ -29,12 +29,11 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 	s := &format.Stream{
 		Name: filepath.Base(path), Tells: true, Path: path, Files: map[string]string{"edges": edges, "labels": labels},
 	}
-	b := graph.Builder{}
 	var err error
-	if s.Files["split"], err = readLabels(ctx, path, &b, memory); err != nil {
+	if s.Files["split"], err = readLabels(ctx, path, s, memory); err != nil {
 		return nil, nil, err
 	}
-	s.Y, s.ClassNames, s.Split, s.Nodes = b.Y, b.ClassNames, b.Split, len(b.Y)
+	s.Nodes = len(s.Y)
 	if s.Held, err = content.Hold(int64(s.Nodes), memory); err != nil {
 		return nil, nil, &format.ReadError{File: labels, Err: err}
 	}
@@ -209,7 +208,7 @@ func emptyLine(file string, at int) error {
 
 // readLabels sets labels and split, and returns the split's path. It is an error if labels need more than memory
 // bytes.
-func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64) (splitFile string, err error) {
+func readLabels(ctx context.Context, dir string, s *format.Stream, memory int64) (splitFile string, err error) {
 	file := csvfile.Path(dir, "labels")
 	list, err := readLines(ctx, file, parseLabel, func(n int) error {
 		if _, err := content.Hold(int64(n), memory); err != nil {
@@ -221,21 +220,21 @@ func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64)
 		return file, err
 	}
 	for _, l := range list {
-		b.Y = append(b.Y, l.label)
+		s.Y = append(s.Y, l.label)
 	}
-	b.ClassNames = content.ShiftLabels(b.Y)
+	s.ClassNames = content.ShiftLabels(s.Y)
 	if split := csvfile.Path(dir, "split"); csvfile.Exists(split) {
 		file = split
 		list, err = readLines(ctx, split, func(text []byte) (l line, err error) {
 			l.part, err = parsePart(text)
 			return l, err
 		}, func(int) error { return nil })
-		if err == nil && len(list) != len(b.Y) {
-			err = format.Wrong(split, "%d lines for %d labels", len(list), len(b.Y))
+		if err == nil && len(list) != len(s.Y) {
+			err = format.Wrong(split, "%d lines for %d labels", len(list), len(s.Y))
 		}
 	}
 	for i, l := range list {
-		classes.Put(&b.Split, int32(i), int(l.part))
+		classes.Put(&s.Split, int32(i), int(l.part))
 	}
 	return file, err
 }

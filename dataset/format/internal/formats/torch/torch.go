@@ -18,7 +18,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/nlpodyssey/gopickle/types"
 )
 
@@ -195,17 +194,4 @@ func (f *file) Holds() (texts []string) {
 		}
 	}
 	return texts
-}
-
-// Matrix returns a sparse matrix of at most n rows, or nil.
-func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error) {
-	s, err := torchfile.MatrixOf(f.Fields[name])
-	if s == nil && err == nil {
-		return nil, nil
-	}
-	var m *mat.CSR
-	if err == nil {
-		m, err = s.CSR(ctx, n)
-	}
-	return m, f.Fail(name, err)
 }
