@@ -12,7 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/table"
-	"github.com/graph-condensation/cgc/graph"
 )
 
 // The files that Write creates, and the names of the columns id and x in them.
@@ -88,16 +87,11 @@ func (m *meta) label(t *format.Tables) error {
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
 		return nil
 	}
-	numbers, err := format.Scalars[int64](c)
-	if err != nil {
-		return &format.ReadError{File: m.path, Err: err}
-	}
-	of := make([]int32, len(numbers))
-	for i, v := range numbers {
-		if v < graph.Unlabelled || v >= int64(n) {
-			return format.Wrong(m.path, "label %d of node %d, must be 0 to %d", v, i, n-1)
+	class, of := classes.Named(n, nil), make([]int32, t.Nodes.Rows)
+	for i := range of {
+		if of[i], err = class(c.Text(i)); err != nil {
+			return format.Wrong(m.path, "node %d: %w", i, err)
 		}
-		of[i] = int32(v)
 	}
 	c.Data, c.Dictionary = of, names
 	return nil

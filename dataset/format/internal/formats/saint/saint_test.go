@@ -40,6 +40,15 @@ func TestReadSAINT(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, folder()))
 	fixture.Is(t, g, "edges 0-1 0-2 2-3; y 2 0 - 1; split 0 1 /  / 3")
 	mattest.Equal(t, g.Classes, 3, "classes")
+	one := []byte(`{"0": 3, "1": 1, "3": 1}`)
+	// The larger of two weights counts, and a stored 0 is no edge.
+	weighted := adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 0, 2}, []float64{0.5, 2, 3, 0}, "<f8")
+	for want, files := range map[string]map[string][]byte{
+		"y 2 0 - 0; classes 1|2|3": fixture.With(folder(), "class_map.json", one),
+		"edges 0-1*3 0-2*0.5":      fixture.With(folder(), "adj_full.npz", weighted),
+	} {
+		fixture.Is(t, fixture.Open(t, fixture.Folder(t, files)), want)
+	}
 }
 
 func TestReadSAINTFeatures(t *testing.T) {
@@ -58,17 +67,6 @@ func TestReadSAINTFeatures(t *testing.T) {
 		}
 		fixture.Is(t, g, want)
 	}
-}
-
-func TestReadSAINTFromOne(t *testing.T) {
-	files := fixture.With(folder(), "class_map.json", []byte(`{"0": 3, "1": 1, "3": 1}`))
-	fixture.Is(t, fixture.Open(t, fixture.Folder(t, files)), "y 2 0 - 0; classes 1|2|3")
-}
-
-func TestReadSAINTWeights(t *testing.T) {
-	adj := adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 0, 2}, []float64{0.5, 2, 3, 0}, "<f8")
-	g := fixture.Open(t, fixture.Folder(t, fixture.With(folder(), "adj_full.npz", adj)))
-	fixture.Is(t, g, "edges 0-1*3 0-2*0.5") // the larger of two weights, and no edge for a stored zero
 }
 
 func TestReadSAINTRefuses(t *testing.T) {
