@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -89,6 +91,33 @@ func TestSameBytes(t *testing.T) {
 		if info, err := os.Stat(file); err == nil && !info.IsDir() && !sameContents(t, file, other) {
 			t.Errorf("%s and %s differ", file, other)
 		}
+	}
+}
+
+// TestShownCommand checks that the command line that pages show for a configuration gives the same configuration.
+func TestShownCommand(t *testing.T) {
+	g := synth.Demo()
+	for name, change := range map[string]func(*cgc.Config){
+		"defaults": func(*cgc.Config) {},
+		"ratio":    func(c *cgc.Config) { c.Size = condense.Size{Ratio: 0.01} },
+		"many": func(c *cgc.Config) {
+			c.Hops, c.Standardize, c.Seed, c.Temperature = 1, true, 7, cgc.Infinite
+		},
+		"no edges": func(c *cgc.Config) { c.Variant, c.Partition = cgc.CGCX, "random" },
+		"zeros":    func(c *cgc.Config) { c.Degree, c.Alpha, c.Augment = 0, 0.5, 0.25 },
+	} {
+		config := cgc.Defaults()
+		config.Nodes = 21
+		change(&config)
+		if config.Ratio > 0 {
+			config.Nodes = 0
+		}
+		small := mattest.Must(cgc.Condense(t.Context(), g, config))
+		file := filepath.Join(t.TempDir(), "again.safetensors")
+		line := overview.Command(file, small, "demo")
+		ok(t, strings.Fields(line)[1:]...)
+		again := mattest.Must(cgc.Load(file))
+		mattest.Equal(t, string(again.Config), string(small.Config), "%s: %s gives the configuration", name, line)
 	}
 }
 
