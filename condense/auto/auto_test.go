@@ -268,6 +268,7 @@ func TestCheck(t *testing.T) {
 // TestTrainsOnLargeGraphs checks that a graph of 50,000 nodes is condensed by the candidate with the best accuracy
 // after a short training, and that the result does not depend on the number of threads.
 func TestTrainsOnLargeGraphs(t *testing.T) {
+	slow.Test(t, "chooses on a large graph")
 	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "large", Nodes: 50_000, Edges: 200_000, Features: 24, Classes: 4, Train: 20, Val: 2000, Test: 100,
 		Balanced: true, Homophily: 0.85, Signal: 0.5,

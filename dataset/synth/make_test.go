@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/registry"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -28,6 +29,7 @@ func like(t *testing.T, name string) synth.Shape {
 }
 
 func TestMakeMeetsItsShape(t *testing.T) {
+	slow.Test(t, "makes six graphs")
 	shapes := []synth.Shape{like(t, "cora"), like(t, "citeseer")}
 	for _, name := range []string{"arxiv", "flickr", "reddit", "products"} {
 		shapes = append(shapes, like(t, name).Scale(0.01))

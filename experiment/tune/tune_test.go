@@ -112,6 +112,7 @@ func TestSearchNeverReadsTestLabels(t *testing.T) {
 
 // TestConfirmedIsPlan compares the trained accuracies of a search with a Plan for the same candidates.
 func TestConfirmedIsPlan(t *testing.T) {
+	slow.Test(t, "repeats a search as an experiment")
 	g := tiny(t)
 	result := usual(t)
 	if len(result.Ranked) != 90 || len(result.Confirmed) < 10 {
@@ -254,6 +255,7 @@ func TestSearchKeepsTheDefaultWithinNoise(t *testing.T) {
 }
 
 func TestSearchStopsWithTheBestSoFar(t *testing.T) {
+	slow.Test(t, "searches twice")
 	g := tiny(t)
 	for _, during := range []string{"ranked", "confirmed"} {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -126,6 +126,7 @@ func byRows(
 // The sums of a hop have as many bytes as docs/how-to/several-machines.md predicts: a row of D entries needs P·(1 − (1
 // − 1/P)^(D+1))·(4d + 4) if the entries are spread over the blocks at random.
 func TestTraffic(t *testing.T) {
+	slow.Test(t, "propagates on up to 16 workers")
 	g := synth.Demo()
 	set := reach.New(g.Adj, g.Split.Train)
 	set.Grow()

@@ -22,6 +22,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -176,6 +177,7 @@ func TestPrincipal(t *testing.T) {
 
 // TestDense checks that a condensed graph in which all nodes are connected is drawn with marks that do not overlap.
 func TestDense(t *testing.T) {
+	slow.Test(t, "lays out 139 nodes with all edges")
 	for _, n := range []int{15, 42, 139} {
 		g, small := condensed(t, func(c *cgc.Config) { c.Nodes = n })
 		small.Adj = &mat.CSR{Rows: n, Cols: n, Indptr: []int64{0}}

@@ -6,8 +6,8 @@ import (
 	"go/ast"
 	"go/build"
 	"go/parser"
+	"go/printer"
 	"go/token"
-	"go/types"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -65,13 +65,13 @@ func exported(file *ast.File) (lines []string) {
 		case *ast.FuncDecl:
 			receiver := ""
 			if d.Recv != nil {
-				of := types.ExprString(d.Recv.List[0].Type)
+				of := printed(d.Recv.List[0].Type)
 				if !ast.IsExported(strings.TrimPrefix(of, "*")) {
 					continue
 				}
 				receiver = "(" + of + ") "
 			}
-			lines = append(lines, "func "+receiver+d.Name.Name+parameters(d.Type.TypeParams)+signature(d.Type))
+			lines = append(lines, "func "+receiver+d.Name.Name+signature(d.Type))
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				switch spec := spec.(type) {
@@ -94,7 +94,7 @@ func typeLines(spec *ast.TypeSpec) (lines []string) {
 	list := func(kind string, members *ast.FieldList) []string {
 		lines = append(lines, name+" "+kind)
 		for _, member := range members.List {
-			what := types.ExprString(member.Type)
+			what := printed(member.Type)
 			if method, is := member.Type.(*ast.FuncType); is && kind == "interface" {
 				what = signature(method)
 			} else if len(member.Names) > 0 {
@@ -118,11 +118,11 @@ func typeLines(spec *ast.TypeSpec) (lines []string) {
 	if spec.Assign.IsValid() {
 		name += " ="
 	}
-	return append(lines, name+" "+types.ExprString(spec.Type))
+	return append(lines, name+" "+printed(spec.Type))
 }
 
-// signature returns the parameters and results of a function.
-func signature(f *ast.FuncType) string { return strings.TrimPrefix(types.ExprString(f), "func") }
+// signature returns the type parameters, parameters and results of a function.
+func signature(f *ast.FuncType) string { return strings.TrimPrefix(printed(f), "func") }
 
 // parameters returns type parameters in brackets, or "".
 func parameters(list *ast.FieldList) string {
@@ -132,8 +132,15 @@ func parameters(list *ast.FieldList) string {
 	var all []string
 	for _, p := range list.List {
 		for _, name := range p.Names {
-			all = append(all, name.Name+" "+types.ExprString(p.Type))
+			all = append(all, name.Name+" "+printed(p.Type))
 		}
 	}
 	return "[" + strings.Join(all, ", ") + "]"
+}
+
+// printed returns an expression as source code in one line.
+func printed(e ast.Expr) string {
+	var b strings.Builder
+	check(printer.Fprint(&b, token.NewFileSet(), e))
+	return strings.Join(strings.Fields(b.String()), " ")
 }

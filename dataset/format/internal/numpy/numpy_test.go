@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/slow"
 )
 
 // parse reads an .npy file as T.
@@ -57,6 +58,7 @@ func TestParseNpy(t *testing.T) {
 // TestLargeFortranOrder checks that a large array in Fortran order, which is read in groups of columns, is returned in
 // C order.
 func TestLargeFortranOrder(t *testing.T) {
+	slow.Test(t, "converts 30 MB")
 	const rows, cols = 6_000_011, 5
 	raw := make([]uint8, rows*cols)
 	for i := range rows {
