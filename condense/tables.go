@@ -38,7 +38,7 @@ func (c *Condensed) tables(meta map[string]string) *format.Tables {
 		add(format.Column{Name: "y_soft", Width: c.Soft.Cols, Data: c.Soft.Data})
 	}
 	if m := c.Members; m != nil {
-		add(format.Column{Name: "weight", Data: c.Weights(), Derived: true})
+		add(format.Column{Name: "weight", Data: c.Weights()})
 		add(format.Column{Name: "members", Offsets: m.Indptr, Data: m.Indices})
 		add(format.Column{Name: "member_weights", Offsets: m.Indptr, Data: c.memberWeights()})
 		if c.MemberIDs != nil {

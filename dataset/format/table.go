@@ -44,9 +44,6 @@ type Column struct {
 	// Dictionary, if not nil, lists the strings that the values encode: v means Dictionary[v], and −1 means an empty cell.
 	// Data is then []int32.
 	Dictionary []string
-	// Derived marks a column that can be computed from the other columns, and is only stored for programs that read the
-	// file. A store may omit it.
-	Derived bool
 }
 
 // Check returns an error if t has no nodes, or if a column does not have one cell per row. Columns must be slices.
