@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -135,10 +136,13 @@ func ReadLabels(ctx context.Context, t Table, k *Known, known []string, count in
 		return nil, nil, err
 	}
 	l := &Labels{Nodes: make([]int32, len(n.ids)), Y: s.Y, Split: s.Split, Parted: c.parted()}
+	names := make([][]byte, len(n.ids))
 	for i, id := range n.ids {
-		if at.Find([][]byte{[]byte(id)}, l.Nodes[i:i+1]); l.Nodes[i] < 0 {
-			return nil, nil, n.failAt(i, "id %.50q, must be the id of a known node", id)
-		}
+		names[i] = []byte(id)
+	}
+	at.Find(names, l.Nodes)
+	if i := slices.Index(l.Nodes, -1); i >= 0 {
+		return nil, nil, n.failAt(i, "id %.50q, must be the id of a known node", n.ids[i])
 	}
 	for _, part := range [...][]int32{l.Split.Train, l.Split.Val, l.Split.Test} {
 		for i, row := range part {
