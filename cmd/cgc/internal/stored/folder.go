@@ -396,7 +396,8 @@ func (f *Folder) Batch(a *table.Arrivals) (b Batch, err error) {
 	return b, nil
 }
 
-// Label gives nodes other labels and, if l.Parted, other parts of the split. Commit makes this permanent.
+// Label gives nodes other labels and, if l.Parted, other parts of the split. Commit makes this permanent. If
+// Label fails, f is as before.
 func (f *Folder) Label(l *table.Labels) error {
 	y, err := f.rows["y"].Integers(f.Rows)
 	if err != nil {
@@ -409,8 +410,8 @@ func (f *Folder) Label(l *table.Labels) error {
 	if l.Parted {
 		leave = slices.Sorted(slices.Values(l.Nodes))
 	}
-	g := &f.Graph
-	f.changed = map[string]format.Array{"y.npy": {Name: "y", Data: y}}
+	g := f.Graph
+	changed := map[string]format.Array{"y.npy": {Name: "y", Data: y}}
 	for _, part := range []struct {
 		name  string
 		count *int
@@ -432,9 +433,9 @@ func (f *Folder) Label(l *table.Labels) error {
 					f.name(v), part.name)
 			}
 		}
-		f.changed[part.name+".npy"], *part.count = format.Array{Name: part.name, Data: in}, len(in)
+		changed[part.name+".npy"], *part.count = format.Array{Name: part.name, Data: in}, len(in)
 	}
-	f.Digest = graph.Digest{}
+	f.Graph, f.changed, f.Digest = g, changed, graph.Digest{}
 	return nil
 }
 
