@@ -161,8 +161,8 @@ func (p *Prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	return p.With(ctx, c.with(p.given, nodes, seed))
 }
 
-// With runs the remaining steps of config. The result has the same bytes as the result of the function Condense, and
-// its Seconds include the preparation. A config that does not share the preparation is an error.
+// With runs the remaining steps of config. The result is identical to that of the function Condense, and its Seconds
+// include the preparation. A config that does not share the preparation is an error.
 func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
 	nodes, err := check(p.given, config)

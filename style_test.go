@@ -74,7 +74,8 @@ func TestLengths(t *testing.T) {
 
 // houseWords matches jargon of this project that readers would have to decode.
 var houseWords = regexp.MustCompile(`(?i)\b(bound on memory|whole graphs?|made graphs?|truth values?|whole numbers?|` +
-	`of one's own|at hand|so many|as far as|by more than chance|handed out|sorts of nodes|what comes of|to be had)\b`)
+	`of one's own|at hand|so many|as far as|by more than chance|handed out|sorts of nodes|what comes of|to be had|` +
+	`takes? long|(?:has|have|gives?) the (?:bytes|bits) of|named instead of)\b`)
 
 // TestWords lists the comments and messages that contain house words.
 func TestWords(t *testing.T) {

@@ -108,7 +108,7 @@ func (graphs) ReadMetadata(context.Context, string) (map[string]string, error) {
 }
 
 func (g graphs) ReadArrays(context.Context, string) (*format.Arrays, error) {
-	g.t.Error("a large graph was read to find that it is no condensed one")
+	g.t.Error("a large graph was read to find that it is not a condensed graph")
 	return nil, nil
 }
 

@@ -194,7 +194,7 @@ func (a *attention) run(lo, hi int) {
 
 const eluChunk = 1 << 14
 
-// elu replaces each negative x by exp(x) − 1.
+// elu replaces each negative x with exp(x) − 1.
 func elu(m *mat.Dense) {
 	elus.For(len(m.Data), eluChunk, m.Data, func(data *[]float32, lo, hi int) {
 		buffer := eluBuffers.Get().(*[eluChunk]float32)

@@ -370,8 +370,8 @@ type source struct {
 	z      located    // P·X before the last step of Horner's rule
 }
 
-// features prepares P·X for dense X at the nodes within the given number of hops. It does all propagations except the
-// last, which read does block by block. If v keeps P·X and has room for it, features does the last one too.
+// features prepares P·X for dense X at the nodes within the given number of hops. It runs all propagation steps except
+// the last, which read runs block by block. If v keeps P·X and has room for it, features runs the last step too.
 func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (source, error) {
 	s := source{filter: f, at: v.field(hops), x: x}
 	keep := false

@@ -45,7 +45,7 @@ type round struct {
 
 func roundOf(t *autodiff.Tape) round { return round{t, t.Resets()} }
 
-// filtered is P·X for a filter P, at some nodes, or at all if nodes is nil.
+// filtered is P·X for a filter P, at the given nodes, or at all nodes if nodes is nil.
 type filtered struct {
 	filter filter
 	nodes  []int32
@@ -222,9 +222,9 @@ func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 	return t.MatMul(in.X(t), w)
 }
 
-// filter returns f(P)·X·w at the given nodes, or at all if nodes is nil. reached must contain all nodes that f reads
-// for them. If A and a dense X are constants, f(P)·X is computed once. Otherwise X·w is computed first: dropout changes
-// X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
+// filter returns f(P)·X·w at the given nodes, or at all nodes if nodes is nil. reached must contain all nodes that f
+// reads for them. If A and a dense X are constants, f(P)·X is computed once. Otherwise X·w is computed first: dropout
+// changes X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
 func (in *Input) filter(f filter, w *autodiff.Var, nodes, reached []int32) *autodiff.Var {
 	t := w.Tape()
 	if in.adj.summary != nil && in.features <= w.Value.Cols { // else X·w has fewer columns

@@ -17,7 +17,7 @@ import (
 //
 // so the embeddings of a node depend on no later node or edge, and later nodes do not change them. Causally copies the
 // lower triangle of the adjacency and shares everything else with g, which must be valid. A causal g is returned as it
-// is. The only other error than ctx.Err() is that of too little memory.
+// is. The error is ctx.Err(), or says that memory is insufficient.
 func (g *Graph) Causally(ctx context.Context) (_ *Graph, err error) {
 	defer memory.Recover(&err)
 	if g.Causal {

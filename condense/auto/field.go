@@ -274,9 +274,9 @@ func (f *field) trial(m condense.Method) condense.Method {
 func (f *field) large() bool { return f.shared.graph.Nodes() >= distill.ManyNodes }
 
 // shares returns the share of each class among all nodes, estimated by the teacher of cgc-d. It returns nil without a
-// teacher, or if the validation nodes already have these shares. They seem to be drawn class by class, and have other
-// shares, if more than half of the classes, but at least two, tie for the most validation nodes. made has the trials of
-// each candidate.
+// teacher, or if the validation nodes seem to have these shares already. If more than half of the classes, and at least
+// two, tie for the most validation nodes, they seem to be drawn per class instead. made has the trials of each
+// candidate.
 func (f *field) shares(made [][]*condense.Condensed) ([]float64, error) {
 	counts := f.graph.Counts(f.graph.Split.Val)
 	largest, as := slices.Max(counts), 0

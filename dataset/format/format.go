@@ -76,7 +76,7 @@ type Description struct {
 	Schemes []string
 }
 
-// Certainty is how certain a format is that it can read a path. The most certain format reads the path.
+// Certainty is how certain a format is that it can read a path. The format with the highest certainty reads the path.
 type Certainty int
 
 // The levels of certainty.
@@ -136,8 +136,8 @@ type Place struct {
 	FormatName string
 }
 
-// Recognise chooses the format that is most certain that it can read path, an existing file or folder. If no format
-// recognises a folder, but the folder contains the file of one graph, Recognise returns that file. An error is an
+// Recognise chooses the format with the highest certainty for path, an existing file or folder. If no format recognises
+// a folder, but the folder contains the file of one graph, Recognise returns that file. An error is an
 // *UnrecognisedError, a *SeveralError if a folder holds the files of several graphs, or an error that names formats
 // that are equally certain. A pipe or a device is an error. If path is an address such as postgres://host/name, the
 // format with its scheme reads it; if there is none, the error lists the schemes that are read.
@@ -238,7 +238,7 @@ func WriterFor(path, name string) (w Writer, ok bool, err error) {
 }
 
 // formatFor returns the format called name or, if name is empty, the first one with the extension of path and with a
-// property, or nil. lacks says in an error that the format called name lacks the property.
+// property, or nil. If the format called name lacks the property, lacks describes that in the error.
 func formatFor(path, name string, has func(Format) bool, lacks string) (Format, error) {
 	if name != "" {
 		f, err := Find(name)

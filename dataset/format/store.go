@@ -60,9 +60,8 @@ func StoreFor(path, name string) (store Format, err error) {
 	return store, err
 }
 
-// RecogniseStore returns the store that recognises the condensed graph at path, an existing file or folder, with the
-// most certainty. An error is an *UnknownExtensionError, or says that two stores are equally certain or path is a
-// folder.
+// RecogniseStore returns the store with the highest certainty for the condensed graph at path, an existing file or
+// folder. An error is an *UnknownExtensionError, or says that two stores are equally certain or path is a folder.
 func RecogniseStore(path string) (Place, error) {
 	info, err := os.Stat(path)
 	if err != nil {

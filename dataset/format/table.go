@@ -195,7 +195,7 @@ func (c *Column) value(k int) string {
 	return ""
 }
 
-// Gather replaces the columns name0, name1, … of t by one column called name, for stores without lists of values.
+// Gather replaces the columns name0, name1, … of t with one column called name, for stores without lists of values.
 // Without name0 it does nothing. An error names a value that is not a number.
 func (t *Table) Gather(name string) error {
 	var parts [][]float32

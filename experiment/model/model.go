@@ -77,7 +77,7 @@ func (m *Model) fitting(ctx context.Context, g *graph.Graph) (*graph.Graph, erro
 	return prepared.Seen(ctx, g)
 }
 
-// softmax replaces each row of logits by its softmax, unless err is not nil. A logit that is not finite is an error.
+// softmax replaces each row of logits with its softmax, unless err is not nil. A logit that is not finite is an error.
 // Row i belongs to nodes[i], or to node i if nodes is nil.
 func softmax(logits *mat.Dense, nodes []int32, err error) (*mat.Dense, error) {
 	if err != nil {

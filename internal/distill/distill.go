@@ -52,7 +52,7 @@ type Method struct {
 	// Smoothing is the propagation that turns q into q̄. Without hops, q̄ is q.
 	Smoothing Depth `json:"smoothing"`
 	// Students is the number of rounds of students, from 0 to 100. Each round fits a ridge regression to the current
-	// labels of all nodes that may be condensed, and replaces the labels by its predictions.
+	// labels of all nodes that may be condensed, and replaces the labels with its predictions.
 	Students int `json:"students"`
 	// Unlabelled says whether all nodes are condensed or only the training nodes: always, never, or auto, which
 	// condenses all nodes if q̄ predicts more validation nodes correctly than q does.
@@ -120,8 +120,9 @@ const (
 // ManyNodes is the smallest number of nodes for which ForTrial samples: a condensed node is then a mean of many.
 const ManyNodes = 50_000
 
-// ForTrial returns m for trials on a graph with the given number of nodes. If they are many, it clusters 50 nodes for
-// each condensed node: the means are about as good, and k-means over all nodes would take most of the time of a trial.
+// ForTrial returns m for trials on a graph with the given number of nodes. On a large graph, it clusters only 50 nodes
+// for each condensed node: the means are about as good, and k-means over all nodes would take most of the time of a
+// trial.
 func (m Method) ForTrial(nodes int) Method {
 	if nodes >= ManyNodes {
 		m.Sample = 50
@@ -242,7 +243,7 @@ type prepared struct {
 	nodes    []int32    // the pool: training nodes and, unless Unlabelled is Never, others, ascending
 	trains   []int32    // positions of the training nodes in nodes
 	y        []int32    // their classes
-	h        *mat.Dense // ÂᴷX of nodes, of hashed features if they are many
+	h        *mat.Dense // ÂᴷX of nodes; X is hashed if it has many columns
 	q        *mat.Dense // q of nodes
 	teachers []float64  // Account.Teachers
 

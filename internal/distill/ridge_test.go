@@ -137,7 +137,7 @@ func TestRidgeIsFlatOnNoise(t *testing.T) {
 	}
 }
 
-// With more nodes than judges, the fit still uses all nodes.
+// With more than judges nodes, the fit still uses all nodes.
 func TestRidgeFitsAll(t *testing.T) {
 	h, y := clouds(9000, 6, 3, rand.New(rand.NewPCG(9, 0)))
 	for i := range 4500 {

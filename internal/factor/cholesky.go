@@ -72,7 +72,7 @@ func block(data []float64, length, row, col, rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: length, Data: data[row*length+col:]}
 }
 
-// factorDiagonal replaces rows and columns k to end−1 of u by their factor. It returns end, or the first row whose
+// factorDiagonal replaces rows and columns k to end−1 of u with their factor. It returns end, or the first row whose
 // pivot is not above both 0 and its limit in least.
 func factorDiagonal(u, least []float64, n, k, end int) int {
 	for i := k; i < end; i++ {

@@ -248,7 +248,8 @@ func TestGatherHalfOfSetsIsTheSame(t *testing.T) {
 	}
 }
 
-// TestGatherFactoredIsGatherSum checks that sums of factored rows have the bits of sums of rows multiplied in advance.
+// TestGatherFactoredIsGatherSum checks that sums of factored rows are bit-identical to sums of rows multiplied in
+// advance.
 func TestGatherFactoredIsGatherSum(t *testing.T) {
 	each(t, func(t *testing.T, s *implementation) {
 		summed(t, 64, normal, func(random *rand.Rand, n, d int) func(dst Block, m Sparse, lo, hi int) []float32 {

@@ -174,7 +174,7 @@ func (im *implementation) gemm(g product) {
 func (g *product) ended() bool { return g.ctx != nil && g.ctx.Err() != nil }
 
 // aheadBytes returns how many bytes of the next strip of a to prefetch at each of k steps. If columns of a are stored
-// as rows, it is one such column. If the rows of a are close together, it is 1/k of the strip.
+// as rows, this is one column. If the rows of a are close together, it is 1/k of the strip.
 func (im *implementation) aheadBytes(a Block, k int) int {
 	switch {
 	case a.Transposed:

@@ -207,7 +207,7 @@ func TestAdamStep(t *testing.T) {
 	})
 }
 
-// exp has the bits of math.Exp for any number.
+// exp equals math.Exp bit for bit, for any number.
 func TestExp(t *testing.T) {
 	random := source()
 	special := []float64{

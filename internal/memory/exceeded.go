@@ -38,8 +38,8 @@ func Recover(err *error) {
 // looked is the smallest allocation in bytes for which Make checks the limit. A check takes about 100 µs.
 const looked = 256 << 20
 
-// exceeded returns an error if the system does not allow asked more bytes. held and free are Held and
-// debug.FreeOSMemory, which tests replace.
+// exceeded returns an error if the memory limit of the system does not allow another asked bytes. held and free are
+// Held and debug.FreeOSMemory, which tests replace.
 func exceeded(asked, limit int64, by string, held func() int64, free func()) *Exceeded {
 	if limit == 0 || asked <= limit-held() {
 		return nil

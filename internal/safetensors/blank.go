@@ -17,7 +17,7 @@ type Blank struct {
 }
 
 // NewBlank writes the header into an empty file, and sets the length of the file. Tensors have a Shape and a DType, and
-// no Data. Once every element is filled, the file has the bytes that Write gives for the same tensors.
+// no Data. Once every element is filled, the file is byte-identical to that of Write for the same tensors.
 func NewBlank(file *os.File, meta map[string]string, tensors []Tensor) (*Blank, error) {
 	l, err := arrange(meta, tensors)
 	if err != nil {

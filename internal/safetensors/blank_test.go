@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/safetensors"
 )
 
-// TestBlankBecomesTheFile checks that a file filled in any order has the bytes of one written at once.
+// TestBlankBecomesTheFile checks that a file filled in any order is byte-identical to one written at once.
 func TestBlankBecomesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	meta := map[string]string{"name": "g"}

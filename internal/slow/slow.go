@@ -1,4 +1,4 @@
-// Package slow marks tests that take long.
+// Package slow marks slow tests.
 package slow
 
 import (

@@ -127,7 +127,7 @@ func (w *ward) next() (i, j int, rise float64) {
 	}
 }
 
-// join replaces nodes i and j by one node. They are no longer in the chain.
+// join replaces nodes i and j with one node. They are no longer in the chain.
 func (w *ward) join(i, j int, node int32) {
 	mass := w.mass[i] + w.mass[j]
 	for k := range w.x[i] {

@@ -140,7 +140,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	}
 }
 
-// TestHops checks that Hops gives the bits of Embeddings, from memory and from a temporary file, for blocks of columns
+// TestHops checks that Hops equals Embeddings bit for bit, from memory and from a temporary file, for blocks of columns
 // that are read in any order, and that it names a value that is not finite. A file in float16 gives the values rounded.
 func TestHops(t *testing.T) {
 	const n, d = 500, 150

@@ -17,7 +17,7 @@ import (
 )
 
 // TestKept checks that Hops, after a kill or an interruption in any step, computes only the blocks that were not
-// finished, and returns the same bits. It computes all of them if the file is not the one that it left.
+// finished, and returns the same bits. It computes all blocks if the file differs from the one that it left.
 func TestKept(t *testing.T) {
 	const n, d = 500, 150
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 3, Teleport: 0.1}

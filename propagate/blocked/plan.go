@@ -397,7 +397,7 @@ func (t *task) storedBytes(p plan) int64 {
 	return 8*int64(p.kept) + budget.Entry(t.adj)*p.held
 }
 
-// keeps returns the number of entries kept for the first places, including one for each node itself.
+// keeps returns the number of adjacency entries kept for the first places, including one self-loop per node.
 func (t *task) keeps(places int) int64 { return t.entriesOf(places) + int64(places) }
 
 // entriesOf returns the number of adjacency entries of the nodes at the first places; places is 0, inner() or the

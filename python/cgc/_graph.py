@@ -152,7 +152,7 @@ class Parts:
         return self.names.get(part, part)
 
     def choose(self, split: str) -> bool:
-        """Replace masks of several splits by those of one. Return whether there are any."""
+        """Replace masks of several splits with those of one. Return whether there are any."""
         found = 0
         for part in PARTS:
             mask = None if getattr(self, part) is None else array(self.called(part), getattr(self, part))

@@ -281,7 +281,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("hops", 2, "Method",
          "number of propagation steps"),
         ("augment", 0.0, "Method",
-         "number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none"),
+         "number of extra embeddings, taken after fewer hops, as a multiple of the training nodes; 0 adds "
+         "none"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -356,7 +357,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("hops", 2, "Method",
          "number of propagation steps"),
         ("augment", 0.0, "Method",
-         "number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none"),
+         "number of extra embeddings, taken after fewer hops, as a multiple of the training nodes; 0 adds "
+         "none"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -439,7 +441,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("hops", 2, "Method",
          "number of propagation steps"),
         ("augment", 0.0, "Method",
-         "number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none"),
+         "number of extra embeddings, taken after fewer hops, as a multiple of the training nodes; 0 adds "
+         "none"),
         ("normalize_features", False, "Graph",
          "row-normalise the features: divide those of each node by the sum of their absolute values"),
         ("standardize", False, "Graph",
@@ -615,11 +618,10 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
         ("add", False, "Graph",
-         "add the nodes in the folder that is named instead of data to the folder of an earlier run with "
-         "causal"),
+         "add the new nodes in the folder given in place of data to the output folder of an earlier run "
+         "with causal"),
         ("relabel", False, "Graph",
-         "give nodes of such a folder the labels (and the split, if it has one) in the .csv that is named "
-         "instead of data"),
+         "set labels (and the split, if given) in such a folder from the .csv file given in place of data"),
         ("part", "all", "Graph",
          "nodes to write to a folder (all, parts of the split, or unlabelled nodes): all, train, val, "
          "test, unlabelled"),

@@ -188,7 +188,7 @@ def _argument(flag: str) -> str:
 
 
 def _named(text: str, spoken: Mapping[str, str]) -> str:
-    """Replace the paths in a sentence by the caller's names."""
+    """Replace the paths in a sentence with the caller's names."""
     for path, name in spoken.items():
         text = text.replace(f"--config {path}", "config").replace(f"{path}: ", name and f"{name}: ")
         text = text.replace(path, name or "the graph")

@@ -173,7 +173,7 @@ def _twice(bad: Any, rows: int) -> None:
 
 
 def _join(session: Any, table: Table, ends: Any, kept: list[Any]) -> tuple[Table, Any, bool]:
-    """Replace ids by numbers with joins, for ids that the driver cannot hold or Arrow cannot compare."""
+    """Replace ids with numbers by joins, for ids that the driver cannot hold or Arrow cannot compare."""
     from pyspark.sql import functions as F
 
     keys = _ranks(session, table.plain.select("id"), kept).persist(disk())

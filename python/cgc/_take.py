@@ -151,7 +151,7 @@ def _of_pyg(data: Any) -> Parts:
 
 
 def _names_as_lists(parts: Parts) -> None:
-    """Replace arrays and tensors of names by lists."""
+    """Replace arrays and tensors of names with lists."""
     for name in NAMES:
         value = getattr(parts, name)
         if hasattr(value, "tolist"):

@@ -200,7 +200,7 @@ func TestPlanetoidFiles(t *testing.T) {
 }
 
 // TestStop checks that the Stop button stops a training run and a condensation, that earlier results remain, and that
-// the next work starts afresh.
+// new work can then be started.
 func TestStop(t *testing.T) {
 	s := open(t, browser.View{})
 	file := filepath.Join(t.TempDir(), "large.safetensors")

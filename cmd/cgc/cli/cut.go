@@ -20,9 +20,9 @@ func (c *command) cutCommand() *cobra.Command {
 		),
 		Short: "Make a smaller condensed graph from a larger one in milliseconds",
 		Long: `Merge nodes of the condensed graph in FILE until N are left, and write the result to OTHER. The graph
-that FILE was made from is not needed. Each step merges the two nodes of one class whose merging increases the sum of
-squared distances to the means least. So each node of a small result is a union of nodes of every larger result. OTHER
-has no edges: if FILE has edges, its features are propagated over them first.`,
+that FILE was made from is not needed. Each step merges the pair of nodes of one class that increases the
+sum of squared distances to the means least. So each node of a small result is a union of nodes of every larger result.
+OTHER has no edges: if FILE has edges, its features are propagated over them first.`,
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
 		RunE:              runs(job.run),

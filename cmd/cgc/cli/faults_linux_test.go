@@ -74,7 +74,7 @@ func TestShrinkingFile(t *testing.T) {
 }
 
 // TestPropagateResumes checks that cgc propagate, after an interruption, computes only the columns that are left, and
-// all of them if anything has changed. The folder has the bytes of an uninterrupted run.
+// all of them if anything has changed. The folder is byte-identical to that of an uninterrupted run.
 func TestPropagateResumes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("CGC_PROGRESS", "json")

@@ -132,7 +132,7 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the training nodes of a class are clustered")
 	addPropagation(cmd, c)
 	flags.Float64Var(&c.Augment, "augment", c.Augment,
-		"number of added embeddings of fewer hops, as a multiple of the training nodes; 0 adds none")
+		"number of extra embeddings, taken after fewer hops, as a multiple of the training nodes; 0 adds none")
 	flags.Var(temperature(&c.Temperature), "temperature",
 		"softmax temperature of the confidence weights within a group; inf gives uniform weights")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold,

@@ -174,8 +174,8 @@ type remainder struct {
 	limit, taken int64  // in bytes
 }
 
-// limited explains the limit in the error of a test that needs too much memory. With --memory, the error is a mistake
-// in the command line that names the smallest sufficient limit.
+// limited explains the limit in the error of a test that needs too much memory. With --memory, it returns a usage error
+// that names the smallest sufficient limit.
 func (r remainder) limited(err error, g *graph.Graph) error {
 	large := new(gnn.MemoryError)
 	if !errors.As(err, &large) {
@@ -220,9 +220,9 @@ const looks = 256
 // guard cancels a context before the system kills the process without a message. Package memory checks only large
 // slices, but a graph in text or XML consists of many small ones, whose number is unknown before it is read. The guard
 // measures the memory that only the process can free, without pages of mapped files. It cancels when that memory,
-// extrapolated by four checks at the current growth, is less than a sixteenth below the limit. Faster growth is not
-// caught. Work that keeps to its own limit (bound; 0 means none) fills it fast, so its growth is ignored. explain ends
-// the watch, and replaces the context's error with the reason.
+// extrapolated by four checks at the current growth, is within a sixteenth of the limit. Faster growth is not caught.
+// Work with its own memory limit (bound; 0 means none) soon uses all of it, so its growth is ignored. explain ends the
+// watch, and replaces the context's error with the reason.
 func guard(
 	ctx context.Context, doing, help string, bound int64,
 ) (watched context.Context, explain func(error) error) {

@@ -315,8 +315,8 @@ func (p *pace) progress() (done, all int64) {
 	return done, all
 }
 
-// tell reports whether the user has not been told yet how long the current stage takes. It then counts all known stages
-// as told, because one note covers them.
+// tell reports whether the user has not been told yet how long the current stage takes. It then marks all known stages
+// as announced, because one note covers them.
 func (p *pace) tell() bool {
 	if p.stages[p.stage].told {
 		return false

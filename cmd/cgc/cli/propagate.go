@@ -55,17 +55,19 @@ func (c *command) propagateCommand() *cobra.Command {
 		),
 		Short: "Write propagated features: numpy arrays for SIGN, SGC and similar models, or embeddings for cgc condense",
 		Long: `Propagate the features of a graph, which may be larger than memory, and write a folder with an array for
-each hop: hop0.npy (the features themselves), hop1.npy, and so on. Row i is about the node nodes.npy[i]. y.npy has the
+each hop: hop0.npy (the features themselves), hop1.npy, and so on. Row i belongs to node nodes.npy[i]. y.npy has the
 labels, −1 for none; train.npy, val.npy and test.npy list the rows of each part of the split; ids.npy has the names of
 the nodes. numpy.load(FILE, mmap_mode="r") maps an array instead of reading it.
 
 On Linux, FOLDER.checkpoint keeps the feature columns that an interrupted run has finished, and the same command resumes
-from it. This needs a graph in a native .safetensors file that has not changed, and hops that do not fit in memory or
-are few compared with the graph (--part). Others would take longer to write twice than to compute.
+from it. This needs a graph in a native .safetensors file that has not changed. There is no checkpoint if the hops fit
+in memory, unless they are few compared with the graph (--part): writing them twice would take longer than computing
+them.
 
 With --causal, degree.npy has the degree of each node when it arrived, and a later run can add new nodes to the folder
-(--add), from nodes.csv and edges.csv in another folder. It computes only their rows, and the result has the bytes of
-propagating the full graph. --relabel sets labels that arrive later, from a table with the columns id and label.
+(--add), from nodes.csv and edges.csv in another folder. It computes only their rows, and the result is byte-identical
+to that of propagating the full graph. --relabel sets labels that arrive later, from a table with the columns id and
+label.
 
 If the output is a .safetensors file, write only the embeddings of the training nodes, which cgc condense --embeddings
 reads. Feature columns are independent, so several machines can each propagate some of them (--columns). --merge joins
@@ -92,11 +94,11 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags := inOrder(cmd)
 	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
 	flags.BoolVar(&job.merge, "merge", false,
-		"join the files that are named instead of GRAPH; together they must have all columns")
+		"join the files given in place of GRAPH; together they must have all columns")
 	flags.BoolVar(&job.adds, "add", false,
-		"add the nodes in the folder that is named instead of GRAPH to the folder of an earlier run with --causal")
+		"add the new nodes in the folder given in place of GRAPH to the output folder of an earlier run with --causal")
 	flags.BoolVar(&job.relabels, "relabel", false,
-		"give nodes of such a folder the labels (and the split, if it has one) in the .csv that is named instead of GRAPH")
+		"set labels (and the split, if given) in such a folder from the .csv file given in place of GRAPH")
 	job.chosen.addTo(cmd, "write to a folder")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",

@@ -73,7 +73,8 @@ func (j *runJob) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if !j.said("whole") && g.Nodes() > smallWhole {
-		j.progress.note("no model is trained on the full graph: with %s nodes this may take long (--whole 1 trains one)",
+		j.progress.note("no model is trained on the full graph: with %s nodes this may take a long time "+
+			"(--whole 1 trains one)",
 			report.Count(g.Nodes()))
 	}
 	nodes, err := j.config.config.NodesFor(g)

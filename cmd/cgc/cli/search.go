@@ -49,7 +49,8 @@ such as gcn:layers=1, gcn and gcn:layers=3. A model's name may set parameters: l
 appnp), alpha (appnp), order (cheby) and heads (gat).
 
 --compare N measures how far the condensed graph can be trusted: N random candidates are trained on both graphs, which
-takes long. With -o, all training runs on the full graph are kept in FOLDER/whole.jsonl, and the same command resumes.`,
+takes a long time. With -o, all training runs on the full graph are kept in FOLDER/whole.jsonl. To resume, run the same
+command again.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE:              runs(job.run),
@@ -110,7 +111,7 @@ func (j *searchJob) run(ctx context.Context, args []string) (err error) {
 	case g.Nodes() <= smallWhole:
 		j.search.Finalists = 6
 	default:
-		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take long (--finalists 6)",
+		j.progress.note("no candidate is trained on the full graph: with %s nodes that may take a long time (--finalists 6)",
 			report.Count(g.Nodes()))
 	}
 	widest := slices.Max(append([]int{1}, j.search.Space.Hidden...))

@@ -104,7 +104,7 @@ func (l *laplacian) dense(ctx context.Context, k int) (values []float64, vectors
 	return values, vectors, nil
 }
 
-// ritz replaces the orthonormal v by approximate eigenvectors, and returns their eigenvalues in ascending order.
+// ritz replaces the orthonormal v with approximate eigenvectors, and returns their eigenvalues in ascending order.
 func (l *laplacian) ritz(ctx context.Context, v [][]float64) ([]float64, error) {
 	m, n := len(v), len(v[0])
 	images := make([][]float64, m)

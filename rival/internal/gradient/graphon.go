@@ -279,7 +279,7 @@ func (b *normed) forward(n int) {
 	})
 }
 
-// backward replaces d, the gradient with respect to out, by the gradient with respect to u. It also sets dgain and
+// backward replaces d, the gradient with respect to out, with the gradient with respect to u. It also sets dgain and
 // dshift. With dy the gradient before the ReLU, and û the normalised u, the result is
 //
 //	gain/deviation·(dy − mean(dy) − û·mean(dy·û)).

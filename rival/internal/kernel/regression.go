@@ -51,7 +51,7 @@ func (d Descent) draw(start *learn.Start, random *rand.Rand) *regression {
 	return r
 }
 
-// side replaces the graph of start by one with standardised features, and returns its training nodes with propagated
+// side replaces the graph of start with one with standardised features, and returns its training nodes with propagated
 // features.
 func (p Parameters) side(ctx context.Context, start *learn.Start) (*side, *graph.Scaling, error) {
 	g := start.Graph

@@ -17,7 +17,7 @@ func (p *Pairs) Backward(da *mat.Dense, parameters, features bool) (gradients []
 		p.outGradient()
 	}
 	out := p.repeat(p.out.Data)
-	sum, product := p.sums(func(i, from, to int) (rows, along []float32) { // replace h² by dỹ, and add up dỹ and dỹ·u
+	sum, product := p.sums(func(i, from, to int) (rows, along []float32) { // replace h² with dỹ, and add up dỹ and dỹ·u
 		rows, along = p.rows(&p.h2, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is unused until the sums are known
 		kernel.ReLUGrad(rows, out[:len(rows)], rows)
 		for j := from; j < to; j++ {

@@ -215,7 +215,7 @@ func (m Matching) convolutions(
 	return m.train(ctx, &pupil{layers, size}, to, seed, method+" experts")
 }
 
-// centres replaces X′ by the features of nodes chosen by k-center.
+// centres replaces X′ with the features of nodes chosen by k-center.
 func centres(ctx context.Context, s *learn.Start, memory rival.Memory) error {
 	small, err := selection.KCenter(ctx, s.Graph, len(s.Y), memory)
 	if err != nil {

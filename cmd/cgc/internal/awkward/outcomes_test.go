@@ -41,7 +41,7 @@ var few = map[string]any{
 	"restarts": 2,
 }
 
-// fewest sets even fewer steps, for graphs on which each step takes long.
+// fewest sets even fewer steps, for graphs on which each step is slow.
 var fewest = map[string]any{
 	"epochs": 1, "outer": 1, "judge_every": 1, "judge_epochs": 1, "steps": 2, "experts": 1, "expert_epochs": 2,
 	"max_start": 0, "teacher_epochs": 1,

@@ -44,7 +44,8 @@ type RandomSearch struct {
 // trusted is the rank correlation below which a search on the condensed graph says little about the full graph.
 const trusted = 0.5
 
-// Document shows the choice, the finalists and, if candidates were compared, the trust in the condensed graph.
+// Document shows the choice, the finalists and, if candidates were compared, how far the condensed graph can be
+// trusted.
 func (r Models) Document() *report.Document {
 	d := &report.Document{Title: "search on " + r.Graph.Name}
 	d.Add(report.Paragraph("best: " + describeCandidate(r.Best)))

@@ -110,7 +110,7 @@ func TestBoard(t *testing.T) {
 			t.Errorf("peak %d and %g s, must be those of the condensation", r.Peak, r.Processor)
 		}
 	}
-	// Each of three sizes has four configurations with two seeds, and the best one with a third. What takes longer than a
+	// Each of three sizes has four configurations with two seeds, and the best one with a third. What too slower than a
 	// minute is measured at one size.
 	want := map[string]int{paper.PublishedName: 27, paper.Ours: 27, "experts": 9, experiment.Whole: 4}
 	mattest.Equal(t, trainings, want, "trainings")
@@ -216,7 +216,7 @@ func TestRanking(t *testing.T) {
 		add(experiment.Whole, "gcn", 2000, seed, 72+shift)
 	}
 	add("alone", "gcn", 20, 0, 75)
-	failed := paper.Unmeasured{Graph: records[0].Graph, Arm: "endless", Nodes: 20, Reason: "takes long", Needs: 120}
+	failed := paper.Unmeasured{Graph: records[0].Graph, Arm: "endless", Nodes: 20, Reason: "too slow", Needs: 120}
 	s := paper.NewStandings(records, []paper.Unmeasured{failed}, []string{"tiny"})
 	texts := func(table *report.Table) (rows []string) {
 		for _, row := range table.Rows {
@@ -243,7 +243,7 @@ func TestRanking(t *testing.T) {
 		"tiny,true,gcn,20,below,2,58.5005,0.7078,2,-12.9995,0.0064,worse,3,2000000,320,1,3,,,,",
 		"tiny,true,gcn,2000,full graph,2,72.5,0.7071,,,,,,,,2,,,,,",
 		"tiny,true,sgc,20,below,2,90,0,,,,,3,2000000,320,1,,,,,",
-		"tiny,true,,20,endless,,,,,,,,,,,,,,,,takes long: about 2 minutes", "",
+		"tiny,true,,20,endless,,,,,,,,,,,,,,,,too slow: about 2 minutes", "",
 	}, "lines")
 }
 

@@ -173,7 +173,7 @@ func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []arm, r
 			grid.Whole = j.Seeds
 		default:
 			grid.Whole = 0
-			j.note("%s: nothing is trained on the full graph, which may take long (--whole 1 does)", is.Name)
+			j.note("%s: nothing is trained on the full graph, which may take a long time (--whole 1 does)", is.Name)
 		}
 	}
 	records, err := grid.Run(ctx, g, j.Log)

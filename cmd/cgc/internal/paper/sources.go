@@ -46,7 +46,8 @@ func Choose(s *Study, options dataset.Options, names []string, all bool) (source
 			sources = append(sources, Source{Name: name})
 		case unasked && !all && of.Nodes > largestUnasked:
 			left = append(left, fmt.Sprintf(
-				"%s is not available, and a synthetic graph of its size takes long (--graphs %s or --all takes one)", name, name))
+				"%s is not available, and a synthetic graph of its size takes a long time "+
+					"(--graphs %s or --all uses one)", name, name))
 		default:
 			sources = append(sources, Source{Name: name, Made: true})
 		}

@@ -105,8 +105,8 @@ func contents(t *testing.T, path string) map[string]string {
 	return files
 }
 
-// TestFolderGrows checks that additions give the bytes of a folder that was written at once, in batches of any size,
-// and the embeddings of the plain engine.
+// TestFolderGrows checks that additions give the same bytes as a folder that was written at once, in batches of any
+// size, and the embeddings of the plain engine.
 func TestFolderGrows(t *testing.T) {
 	const n = 60
 	for _, rule := range propagate.Rules() {
@@ -174,7 +174,7 @@ func TestInterruptedAddition(t *testing.T) {
 	}
 }
 
-// TestLateLabels checks that labels and parts that arrive later give the bytes of a folder that had them from the
+// TestLateLabels checks that labels and parts that arrive later give the same bytes as a folder that had them from the
 // beginning, and that a crash before the exchange of the folders leaves the old ones.
 func TestLateLabels(t *testing.T) {
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}

@@ -191,7 +191,7 @@ func (l *Labels) Known(class func(label string) (int32, error)) (y []int32, at i
 	return l.mapped(of), 0, nil
 }
 
-// Distinct reports whether text can name classes: names are not empty, and distinct without the spaces around them.
+// Distinct reports whether names can be names of classes: trimmed of white space, they are not empty and all different.
 func Distinct(names []string) bool {
 	seen := map[string]bool{"": true}
 	for _, name := range names {

@@ -200,7 +200,7 @@ function limit() {
 /** Returns the values of the form as a configuration for the program. */
 function configuration() {
   const config = {};
-  const alone = byId("method").value === "auto"; // it chooses the rest
+  const alone = byId("method").value === "auto"; // auto chooses the other parameters
   for (const name of alone ? ["nodes", "seed"] : ["nodes", "hops", "seed"]) {
     const text = byId(name).value.trim();
     if (!/^\d+$/.test(text) || !Number.isSafeInteger(Number(text))) {

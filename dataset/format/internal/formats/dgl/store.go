@@ -74,7 +74,7 @@ func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, erro
 	return t, m.label(t)
 }
 
-// label replaces class numbers, which DGL requires, by class names if these are distinct.
+// label replaces class numbers, which DGL requires, with class names if these are distinct.
 func (m *meta) label(t *format.Tables) error {
 	c := t.Nodes.Find("label")
 	if c == nil || m.Metadata["class_names"] == "" {

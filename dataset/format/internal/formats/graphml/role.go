@@ -64,7 +64,7 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 		}
 		return false
 	}
-	// only is like take, but ignores names unless exactly one attribute has the name and its type is string.
+	// only is like take, but ignores a name unless exactly one attribute has it, and that attribute is a string.
 	only := func(r role, names ...string) bool {
 		return take(r, slices.DeleteFunc(names, func(name string) bool {
 			return len(byName[name]) != 1 || byName[name][0].kind != "string"

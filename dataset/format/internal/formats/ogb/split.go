@@ -72,8 +72,8 @@ func readSplit(ctx context.Context, dir string, k int, s *format.Stream) (source
 	return folder, notes, nil
 }
 
-// readPickled reads split_dict.pt. Nothing in it is executed. In MAG240M, test-dev takes the place of test. A note says
-// that it is left out if its labels are missing, because they are not published.
+// readPickled reads split_dict.pt. Nothing in it is executed. In MAG240M, test-dev takes the place of test. Its labels
+// are not published; if they are missing, the test nodes are left out, and a note says so.
 func readPickled(ctx context.Context, file string, s *format.Stream) (notes []string, err error) {
 	f, err := torchfile.Open(ctx, file)
 	if err != nil {

@@ -33,8 +33,8 @@ func missing(err error, file, why string) error {
 	return &format.ReadError{File: file, Err: errors.New("missing: " + why)}
 }
 
-// readCount reads the number in num-node-list.csv or num-edge-list.csv, which is at most most. These have a line for
-// each graph, and one graph is expected.
+// readCount reads the number in num-node-list.csv or num-edge-list.csv; it must not exceed most. These files have a
+// line for each graph, and one graph is expected.
 func readCount(file, what string, most int) (int, error) {
 	t, err := lines.Open(file)
 	if err != nil {
