@@ -77,6 +77,7 @@ def test_one_sentence_says_what_is_wrong_with_go(command, monkeypatch, tmp_path,
 
 def test_the_version_is_that_of_the_package(command):
     assert cgc.__version__ == command.version()
+    assert f"\nversion: {cgc.__version__}\n" in (SOURCES.parent / "CITATION.cff").read_text()
     try:
         assert metadata.version("cgc") == cgc.__version__
     except metadata.PackageNotFoundError:

@@ -104,8 +104,9 @@ func (c *Cell) missing() bool {
 		c.Kind == Text && content.Missing(string(bytes.TrimSpace(c.Text)))
 }
 
-// notNumber explains why the value is not a feature, and how to fix it.
-func (c *Cell) notNumber() string {
+// notNumber explains why the value is not a feature, and how to fix it. Without a column of labels (labelled is false),
+// text may be the labels under a mistyped name.
+func (c *Cell) notNumber(labelled bool) string {
 	text := string(bytes.TrimSpace(c.Text))
 	_, err := content.Float([]byte(text))
 	part, isPart := classes.PartOf(c.Text)
@@ -119,6 +120,10 @@ func (c *Cell) notNumber() string {
 	case c.Kind == Text && text[0] == '[':
 		return fmt.Sprintf("the text %v, must be a finite number: give each number of a list its own column", c)
 	case c.Kind == Text && err != nil && !errors.Is(err, strconv.ErrRange):
+		if !labelled {
+			return fmt.Sprintf("the text %v, must be a finite number: drop the column or one-hot encode it, or call it label "+
+				"if it is the label", c)
+		}
 		return fmt.Sprintf("the text %v, must be a finite number: drop the column or one-hot encode it", c)
 	}
 	return fmt.Sprintf("%v, must be a finite number", c)

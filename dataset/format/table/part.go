@@ -114,7 +114,7 @@ func (p *part) addFeatures(cells []Cell) error {
 			}
 			p.x = append(p.x, cell.List...)
 		} else {
-			return p.fail("column %s: %s", p.named(c), cell.notNumber())
+			return p.fail("column %s: %s", p.named(c), cell.notNumber(p.label >= 0))
 		}
 		if len(p.widths) <= k {
 			p.widths = append(p.widths, width)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,6 +29,24 @@ func TestPagesAreFresh(t *testing.T) {
 	}
 	for name := range generators {
 		mattest.True(t, used[name], "no page has a part of the generator %s", name)
+	}
+}
+
+// TestFirstRun checks that the seconds of the first command in README are those of its record.
+func TestFirstRun(t *testing.T) {
+	type run struct {
+		Total float64 `json:"total_seconds"`
+		Train float64 `json:"train_seconds"`
+		Whole float64 `json:"whole_train_seconds"`
+	}
+	text := string(mattest.Must(os.ReadFile(filepath.Join(root, "README.md"))))
+	for _, r := range readLines[run](root, "first-run") {
+		for _, want := range []string{
+			fmt.Sprintf(`This takes %v seconds on two\s+idle AVX-512 cores`, r.Total),
+			fmt.Sprintf(`(?m)^gcn +\S+ ± \S+ +\S+ to \S+ +%v +\S+ ± \S+ +%v +\S+%%$`, r.Train, r.Whole),
+		} {
+			mattest.True(t, regexp.MustCompile(want).MatchString(text), "README has nothing like %q", want)
+		}
 	}
 }
 

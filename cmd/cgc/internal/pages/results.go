@@ -396,7 +396,7 @@ type side struct {
 }
 
 // speed generates the table that compares time and memory of cgc and the Python program, with medians over the pairs of
-// each graph.
+// each graph, and the sentence of choosing.
 func speed(root string) string {
 	pairs := readLines[pair](root, "speed")
 	t := &report.Table{Columns: []report.Column{
@@ -419,5 +419,27 @@ func speed(root string) string {
 			report.Significant(bench.Median(theirs), 2), fmt.Sprintf("%.1f ×", bench.Median(ratio)),
 			report.Decimal(bench.Median(memory), 1), report.Decimal(bench.Median(theirMemory), 1))
 	}
-	return markdown(t)
+	return markdown(t) + "\n" + choosing(root)
+}
+
+// choosing generates a sentence on the mean seconds of auto at all sizes of the accuracy table: the least and the most
+// on all graphs but the largest, and the factors to the seconds of cgc on the largest.
+func choosing(root string) string {
+	all := measure(root, accuracyFiles)
+	largest := slices.MaxFunc(all, func(a, b measured) int { return cmp.Compare(a.of, b.of) })
+	var seconds, factors []float64
+	nodes := 0
+	for _, c := range all {
+		auto := c.methods["auto"].Condense
+		if c.graph == largest.graph {
+			factors = append(factors, auto/c.methods["cgc"].Condense)
+		} else {
+			seconds, nodes = append(seconds, auto), max(nodes, c.of)
+		}
+	}
+	span := func(values []float64) string {
+		return report.Significant(slices.Min(values), 2).Text + " to " + report.Significant(slices.Max(values), 2).Text
+	}
+	return fmt.Sprintf("On busy machines, `auto` took %s s on up to %s nodes and, on %s, %s times as long as `cgc`.\n",
+		span(seconds), report.Count(nodes), largest.graph, span(factors))
 }

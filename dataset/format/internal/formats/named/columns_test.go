@@ -142,6 +142,9 @@ func TestColumnsThatAreWrong(t *testing.T) {
 	} {
 		fixture.Refuses(t, folder(c.nodes, c.edges), c.want)
 	}
+	mistyped := fixture.Folder(t, folder("id,lable,f\na,x,1\n", edges))
+	mattest.Fails(t, `column lable: the text "x", must be a finite number: drop the column or one-hot encode it, or call `+
+		"it label")(dataset.Options{Unlabelled: true}.Open(t.Context(), mistyped))
 	missing := fixture.Folder(t, fixture.With(folder(nodes, edges), "edges.csv", nil))
 	_, err := dataset.Options{}.Open(t.Context(), missing)
 	if !errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*fs.PathError)) ||
