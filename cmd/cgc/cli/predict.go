@@ -161,6 +161,9 @@ func (j *predictJob) summarize(p *predictions.Predictions) error {
 			label = "class that the model knows"
 		}
 		text += fmt.Sprintf("; of %s with a %s, %.1f%% are right", report.Plural(r.Labelled, "node"), label, r.Accuracy)
+		if r.Training > 0 {
+			text += fmt.Sprintf(" (%s of them are training nodes; --part test leaves these out)", report.Count(r.Training))
+		}
 	}
 	d.Add(report.Paragraph(text))
 	if more := findings.Metrics(r.Metrics, r.Accuracy, p.Model.Classes, p.Model.ClassNames); more != "" {

@@ -41,6 +41,8 @@ type Predictions struct {
 	Probabilities *mat.Dense
 	// Seconds is the time spent predicting, without reading.
 	Seconds float64
+
+	training []int32 // the training nodes of the graph, ascending
 }
 
 // Of predicts some nodes of g, in ascending order. bound limits the memory, as in model.Model.Probabilities.
@@ -48,6 +50,7 @@ func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32, boun
 	known, unknown := g.WithClasses(m.Classes, m.ClassNames)
 	p := &Predictions{
 		Graph: g.Name, IDs: g.IDs, Labels: known.Y, UnknownClasses: unknown, Numbers: g.Numbers, Model: m, Nodes: nodes,
+		training: g.Split.Train,
 	}
 	begun := time.Now()
 	var err error
@@ -104,6 +107,9 @@ func (p *Predictions) Counts() (classes []int, s Score) {
 			continue
 		}
 		labelled, labels = append(labelled, int32(k)), append(labels, p.Labels[i])
+		if _, trained := slices.BinarySearch(p.training, i); trained {
+			s.Training++
+		}
 	}
 	if s.Labelled = len(labels); s.Labelled > 0 {
 		rows := new(mat.Dense)
@@ -115,9 +121,11 @@ func (p *Predictions) Counts() (classes []int, s Score) {
 
 // Score compares predictions with labels.
 type Score struct {
-	// Labelled is the number of predicted nodes with a label that the model knows. Accuracy is the percentage of them
-	// predicted correctly. Metrics describes their predictions in more detail; absent without such nodes.
+	// Labelled is the number of predicted nodes with a label that the model knows, and Training the number of training
+	// nodes among them, on which a model is usually more accurate than on others. Accuracy is the percentage of all of
+	// them predicted correctly. Metrics describes their predictions in more detail; absent without such nodes.
 	Labelled int         `json:"labelled"`
+	Training int         `json:"training"`
 	Accuracy float64     `json:"accuracy"`
 	Metrics  gnn.Metrics `json:"metrics,omitzero"`
 }
